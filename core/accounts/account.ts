@@ -1,0 +1,26 @@
+import type { AccountId, ApiKeyId } from "../ids.js";
+import type { Scope } from "./scopes.js";
+
+export interface Account {
+  readonly id: AccountId;
+  /** A label for operators, 1 to 100 characters. */
+  readonly name: string;
+  readonly tier: string;
+  readonly emailVerified: boolean;
+  /** null until the API terms are accepted: every endpoint then answers 403. */
+  readonly termsAcceptedAt: number | null;
+  readonly createdAt: number;
+}
+
+export interface ApiKey {
+  readonly id: ApiKeyId;
+  readonly accountId: AccountId;
+  readonly name: string | null;
+  /** SHA-256 of the token; the token itself is shown once and never kept. */
+  readonly tokenHash: string;
+  /** The first characters of the token, for lists. */
+  readonly shownPrefix: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+}

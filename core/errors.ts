@@ -1,0 +1,251 @@
+/**
+ * The error catalogue: every code an answer can carry, and one class for each that this code throws. Messages say what,
+ * where and what is allowed, and are safe to show.
+ *
+ * @see API v1, section 7; decisions, "Codes beyond section 7"
+ */
+
+export const ERROR_CODES = [
+  "authentication_required",
+  "invalid_api_key",
+  "revoked_api_key",
+  "api_terms_not_accepted",
+  "insufficient_scope",
+  "invalid_request",
+  "invalid_model",
+  "insufficient_credits",
+  "idempotency_key_required",
+  "idempotency_key_conflict",
+  "idempotency_conflict",
+  "generation_concurrency_exceeded",
+  "job_not_found",
+  "model_not_found",
+  "track_not_found",
+  "playlist_not_found",
+  "webhook_endpoint_not_found",
+  "webhook_url_invalid",
+  "webhook_https_required",
+  "webhook_credentials_forbidden",
+  "webhook_host_blocked",
+  "not_found",
+  "method_not_allowed",
+  "payload_too_large",
+  "unsupported_media_type",
+  "rate_limited",
+  "provider_unavailable",
+  "provider_timeout",
+  "generation_failed",
+  "internal_error",
+  "service_unavailable",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+const BRAND = Symbol.for("fermata.error");
+
+/** An error whose code, message and details may be shown to the caller. */
+export abstract class FermataError extends Error {
+  abstract readonly code: ErrorCode;
+  readonly details?: object;
+  readonly [BRAND] = true;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+
+  /** True for an error of any copy of this class. */
+  static is(value: unknown): value is FermataError {
+    return typeof value === "object" && value !== null && BRAND in value;
+  }
+}
+
+export class AuthenticationRequiredError extends FermataError {
+  readonly code = "authentication_required";
+  constructor() {
+    super("Send an API key: `Authorization: Bearer <API_KEY>`.");
+  }
+}
+
+export class InvalidApiKeyError extends FermataError {
+  readonly code = "invalid_api_key";
+  constructor() {
+    super("The API key is not valid.");
+  }
+}
+
+export class RevokedApiKeyError extends FermataError {
+  readonly code = "revoked_api_key";
+  constructor() {
+    super("The API key was revoked.");
+  }
+}
+
+export class ApiTermsNotAcceptedError extends FermataError {
+  readonly code = "api_terms_not_accepted";
+  constructor() {
+    super("The account has not accepted the API terms.");
+  }
+}
+
+export class InsufficientScopeError extends FermataError {
+  readonly code = "insufficient_scope";
+  override readonly details: { readonly required_scope: string };
+  constructor(requiredScope: string) {
+    super(`The API key lacks the scope ${requiredScope}.`);
+    this.details = { required_scope: requiredScope };
+  }
+}
+
+/** One thing wrong with a request. `path` starts with `body`, `query`, `path` or `header`. */
+export interface RequestIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+export class InvalidRequestError extends FermataError {
+  readonly code = "invalid_request";
+  override readonly details: { readonly issues: readonly RequestIssue[] };
+  constructor(issues: readonly RequestIssue[]) {
+    super(`The request is not valid: ${issues.map((issue) => `${issue.path} ${issue.message}`).join("; ")}.`);
+    this.details = { issues };
+  }
+}
+
+export class InvalidModelError extends FermataError {
+  readonly code = "invalid_model";
+  constructor() {
+    super("There is no model with the given model_id. GET /api/v1/models lists them.");
+  }
+}
+
+export class ModelNotFoundError extends FermataError {
+  readonly code = "model_not_found";
+  constructor() {
+    super("There is no such model. GET /api/v1/models lists them; a slash in an id is sent as %2F.");
+  }
+}
+
+export class InsufficientCreditsError extends FermataError {
+  readonly code = "insufficient_credits";
+  constructor(override readonly details: { readonly required: number; readonly available: number }) {
+    super(`The job costs ${details.required} credits; ${details.available} are available.`);
+  }
+}
+
+export class IdempotencyKeyRequiredError extends FermataError {
+  readonly code = "idempotency_key_required";
+  constructor() {
+    super("Send an Idempotency-Key header of 1 to 255 printable ASCII characters.");
+  }
+}
+
+export class IdempotencyKeyConflictError extends FermataError {
+  readonly code = "idempotency_key_conflict";
+  constructor() {
+    super("The Idempotency-Key was used for a request of another shape. Use a new key.");
+  }
+}
+
+export class IdempotencyConflictError extends FermataError {
+  readonly code = "idempotency_conflict";
+  constructor() {
+    super("The Idempotency-Key was used with another body. Use a new key, or send the first body again.");
+  }
+}
+
+export class GenerationConcurrencyExceededError extends FermataError {
+  readonly code = "generation_concurrency_exceeded";
+  constructor(override readonly details: { readonly limit: number; readonly running: number }) {
+    super(`The account has ${details.running} running jobs; its tier allows ${details.limit}.`);
+  }
+}
+
+export class JobNotFoundError extends FermataError {
+  readonly code = "job_not_found";
+  constructor() {
+    super("There is no such job.");
+  }
+}
+
+export class TrackNotFoundError extends FermataError {
+  readonly code = "track_not_found";
+  constructor() {
+    super("There is no such track.");
+  }
+}
+
+export class NotFoundError extends FermataError {
+  readonly code = "not_found";
+  constructor(what = "There is nothing at this address.") {
+    super(what);
+  }
+}
+
+export class MethodNotAllowedError extends FermataError {
+  readonly code = "method_not_allowed";
+  /** @param allow the methods this address takes, as the Allow header says them */
+  constructor(readonly allow: string) {
+    super(`This address takes ${allow}.`);
+  }
+}
+
+export class PayloadTooLargeError extends FermataError {
+  readonly code = "payload_too_large";
+  constructor(limitBytes: number) {
+    super(`The body is larger than ${limitBytes} bytes.`);
+  }
+}
+
+export class UnsupportedMediaTypeError extends FermataError {
+  readonly code = "unsupported_media_type";
+  constructor(reason = "Send `Content-Type: application/json`, in UTF-8.") {
+    super(reason);
+  }
+}
+
+export class RateLimitedError extends FermataError {
+  readonly code = "rate_limited";
+  constructor(
+    override readonly details: {
+      readonly limit: number;
+      readonly window_seconds: number;
+      readonly retry_after_seconds: number;
+    },
+  ) {
+    super(
+      `More than ${details.limit} requests in ${details.window_seconds} s. Try again in ${details.retry_after_seconds} s.`,
+    );
+  }
+}
+
+export class ProviderUnavailableError extends FermataError {
+  readonly code = "provider_unavailable";
+  constructor() {
+    super("The model's provider is temporarily unavailable. Nothing was charged.");
+  }
+}
+
+export class ProviderTimeoutError extends FermataError {
+  readonly code = "provider_timeout";
+  constructor() {
+    super("The model's provider did not answer in time. Nothing was charged.");
+  }
+}
+
+/** The request cannot be served right now and may be sent again: overload, shutting down, storage out of reach. */
+export class ServiceUnavailableError extends FermataError {
+  readonly code = "service_unavailable";
+  constructor(
+    message = "The service is temporarily unavailable. Try again.",
+    readonly retryAfterSeconds = 1,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** An operation of an operator or an embedding app that makes no sense as given; never an answer of the public API. */
+export class OperationRefusedError extends FermataError {
+  readonly code = "invalid_request";
+}

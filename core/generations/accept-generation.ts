@@ -1,0 +1,136 @@
+import type { Account } from "../accounts/account.js";
+import type { Tiers } from "../accounts/tiers.js";
+import { FermataError, ProviderUnavailableError, type RateLimitedError } from "../errors.js";
+import { fingerprint } from "../idempotency/fingerprint.js";
+import type { StoredAnswer } from "../idempotency/replay.js";
+import type { RequestId } from "../ids.js";
+import type { AcceptJobs } from "../jobs/accept-jobs.js";
+import type { AcceptCommand, AcceptResult } from "../jobs/decide-acceptance.js";
+import type { Job } from "../jobs/job.js";
+import type { ProviderAvailability } from "../jobs/provider-availability.js";
+import { type Catalogue, checkModelBounds, type Model } from "../models/catalogue.js";
+import type { Clock } from "../ports/clock.js";
+import type { Digest } from "../ports/digest.js";
+import type { IdGenerator } from "../ports/id-generator.js";
+import { checkGenerationInput, type GenerationInput } from "./request-rules.js";
+
+/** What makes a repeated request the same request. */
+export interface GivenIdempotency {
+  readonly key: string;
+  /** Method and path template. */
+  readonly route: string;
+  /** The body as parsed from JSON, before any default was filled in. */
+  readonly body: unknown;
+  /** Builds the answer that is kept and given. */
+  present(job: Job): StoredAnswer;
+}
+
+export interface AcceptGenerationRequest {
+  readonly account: Account;
+  readonly input: GenerationInput;
+  readonly requestId: RequestId | null;
+  /** null for an embedding app that needs no replay. */
+  readonly idempotency: GivenIdempotency | null;
+  /** Set when the request is one too many: only a recorded key is still answered. */
+  readonly limitExceeded: RateLimitedError | null;
+}
+
+export type AcceptedGeneration = Exclude<AcceptResult, { kind: "refused" }>;
+
+export interface AcceptGenerationParts {
+  readonly acceptJobs: AcceptJobs;
+  readonly catalogue: Catalogue;
+  readonly availability: ProviderAvailability;
+  readonly tiers: Tiers;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly digest: Digest;
+  readonly idempotencyTtlMs: number;
+}
+
+/** Creates a generation: the one way in for the public API and for embedding apps. */
+export class AcceptGeneration {
+  constructor(private readonly parts: AcceptGenerationParts) {}
+
+  /**
+   * @throws {@link InvalidRequestError} {@link InvalidModelError} {@link ProviderUnavailableError} {@link InsufficientCreditsError}
+   *   {@link GenerationConcurrencyExceededError} {@link IdempotencyConflictError} {@link IdempotencyKeyConflictError}
+   *   {@link RateLimitedError} {@link ServiceUnavailableError}; nothing was reserved
+   */
+  async execute(request: AcceptGenerationRequest): Promise<AcceptedGeneration> {
+    checkGenerationInput(request.input);
+    const result = await this.parts.acceptJobs.accept(await this.toCommand(request));
+    if (result.kind === "refused") throw result.error;
+    return result;
+  }
+
+  private async toCommand(request: AcceptGenerationRequest): Promise<AcceptCommand> {
+    const { parts } = this;
+    const now = parts.clock.now();
+    const { model, refusal } = await this.check(request);
+    return {
+      job: {
+        id: parts.ids.next("job"),
+        accountId: request.account.id,
+        kind: "music",
+        operation: model === null ? "" : `music_${model.providerId}_full`,
+        providerId: model?.providerId ?? "",
+        modelId: request.input.modelId,
+        request: {
+          prompt: request.input.prompt,
+          lyrics: request.input.lyrics ?? null,
+          durationSeconds: request.input.duration ?? null,
+          instrumental: request.input.instrumental ?? false,
+          client: request.input.client ?? null,
+          metadata: request.input.metadata ?? null,
+        },
+        requestId: request.requestId,
+        status: "queued",
+        phase: "waiting",
+        attempt: 0,
+        refusals: 0,
+        crashes: 0,
+        fence: 0,
+        leaseOwner: null,
+        dueAt: now,
+        handle: null,
+        error: null,
+        createdAt: now,
+        completedAt: null,
+      },
+      cost: model?.creditCost ?? 0,
+      concurrencyLimit: parts.tiers.of(request.account.tier).maxConcurrent,
+      refusal: request.limitExceeded ?? refusal,
+      idempotency:
+        request.idempotency === null
+          ? null
+          : {
+              keyHash: parts.digest.sha256(request.idempotency.key),
+              fingerprint: fingerprint(parts.digest, request.idempotency.route, request.idempotency.body),
+              expiresAt: now + parts.idempotencyTtlMs,
+              present: request.idempotency.present,
+            },
+    };
+  }
+
+  /** The model, or what stands against it. A refusal is not thrown here: the idempotency record is looked at first. */
+  private async check(
+    request: AcceptGenerationRequest,
+  ): Promise<{ readonly model: Model | null; readonly refusal: FermataError | null }> {
+    const { catalogue, availability } = this.parts;
+    let model: Model | null = null;
+    try {
+      model = catalogue.requested(request.input.modelId);
+      checkModelBounds(model, {
+        lyrics: request.input.lyrics ?? null,
+        durationSeconds: request.input.duration ?? null,
+        instrumental: request.input.instrumental ?? false,
+      });
+      const works = catalogue.isEnabled(model.providerId) && (await availability.state(model.providerId)) !== "open";
+      return { model, refusal: works ? null : new ProviderUnavailableError() };
+    } catch (error) {
+      if (!FermataError.is(error)) throw error;
+      return { model, refusal: error };
+    }
+  }
+}

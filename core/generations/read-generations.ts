@@ -1,0 +1,49 @@
+import { JobNotFoundError } from "../errors.js";
+import { type AccountId, isId, type JobId } from "../ids.js";
+import type { Job } from "../jobs/job.js";
+import type { Track } from "../library/track.js";
+import type { JobStore } from "../ports/job-store.js";
+import type { LibraryStore } from "../ports/library-store.js";
+
+/** A job with the tracks it made; none until it completed. */
+export interface JobWithTracks {
+  readonly job: Job;
+  readonly tracks: readonly Track[];
+}
+
+export const GENERATIONS_LIMIT = { default: 20, minimum: 1, maximum: 50 } as const;
+
+/** What an account reads of its own generations and jobs. */
+export class ReadGenerations {
+  constructor(
+    private readonly jobs: JobStore,
+    private readonly library: LibraryStore,
+  ) {}
+
+  /** Newest first. */
+  async list(accountId: AccountId, limit: number): Promise<JobWithTracks[]> {
+    const jobs = await this.jobs.listJobs({ accountId, kind: "music", limit });
+    return this.withTracks(jobs);
+  }
+
+  /** @throws {JobNotFoundError} no generation of this account */
+  async get(accountId: AccountId, id: string): Promise<JobWithTracks> {
+    const found = await this.getJob(accountId, id);
+    if (found.job.kind !== "music") throw new JobNotFoundError();
+    return found;
+  }
+
+  /** A job of any kind. @throws {JobNotFoundError} unknown, or another account's */
+  async getJob(accountId: AccountId, id: string): Promise<JobWithTracks> {
+    const job = isId("job", id) ? (await this.jobs.findJobs([id])).get(id) : undefined;
+    if (job === undefined || job.accountId !== accountId) throw new JobNotFoundError();
+    const [found] = await this.withTracks([job]);
+    return found as JobWithTracks;
+  }
+
+  private async withTracks(jobs: readonly Job[]): Promise<JobWithTracks[]> {
+    const completed: JobId[] = jobs.filter((job) => job.status === "completed").map((job) => job.id);
+    const tracks = completed.length === 0 ? new Map<JobId, Track[]>() : await this.library.tracksOfJobs(completed);
+    return jobs.map((job) => ({ job, tracks: tracks.get(job.id) ?? [] }));
+  }
+}

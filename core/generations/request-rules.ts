@@ -1,0 +1,83 @@
+import { IdempotencyKeyRequiredError, InvalidRequestError, type RequestIssue } from "../errors.js";
+import { LYRICS_MAX_LENGTH } from "../models/catalogue.js";
+
+/** What a caller asks for; members that were not given are undefined. */
+export interface GenerationInput {
+  readonly modelId: string;
+  readonly prompt: string;
+  readonly lyrics?: string | undefined;
+  /** Seconds. */
+  readonly duration?: number | undefined;
+  readonly instrumental?: boolean | undefined;
+  readonly client?: string | undefined;
+  readonly metadata?: { readonly [key: string]: unknown } | undefined;
+}
+
+export const PROMPT_MAX_LENGTH = 3_000;
+export const CLIENT_MAX_LENGTH = 100;
+export const METADATA_MAX_BYTES = 16 * 1024;
+export const METADATA_MAX_DEPTH = 8;
+export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+
+/**
+ * Checks what holds for every model. Lengths count Unicode code points.
+ *
+ * @throws {InvalidRequestError} `details.issues` holds every mistake
+ * @see API v1, section 4, "POST /api/v1/generations"; decisions, "Values, units, shapes"
+ */
+export function checkGenerationInput(input: GenerationInput): void {
+  const issues: RequestIssue[] = [];
+  checkText(issues, "prompt", input.prompt, 1, PROMPT_MAX_LENGTH);
+  checkText(issues, "lyrics", input.lyrics, 0, LYRICS_MAX_LENGTH);
+  checkText(issues, "client", input.client, 1, CLIENT_MAX_LENGTH);
+  if (input.lyrics !== undefined && input.instrumental === true) {
+    issues.push({ path: "body.instrumental", message: "must not be true together with lyrics" });
+  }
+  if (input.metadata !== undefined) {
+    if (isDeeperThan(input.metadata, METADATA_MAX_DEPTH)) {
+      issues.push({ path: "body.metadata", message: `must be at most ${METADATA_MAX_DEPTH} levels deep` });
+    } else if (new TextEncoder().encode(JSON.stringify(input.metadata)).length > METADATA_MAX_BYTES) {
+      issues.push({ path: "body.metadata", message: `must have at most ${METADATA_MAX_BYTES} bytes as JSON` });
+    }
+  }
+  if (issues.length > 0) throw new InvalidRequestError(issues);
+}
+
+const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
+
+/**
+ * Returns the key when it may be used.
+ *
+ * @throws {IdempotencyKeyRequiredError} absent or empty
+ * @throws {InvalidRequestError} too long, or not printable ASCII
+ */
+export function checkIdempotencyKey(key: string | undefined): string {
+  if (key === undefined || key === "") throw new IdempotencyKeyRequiredError();
+  if (key.length > IDEMPOTENCY_KEY_MAX_LENGTH || !PRINTABLE_ASCII.test(key)) {
+    const message = `must have 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} printable ASCII characters`;
+    throw new InvalidRequestError([{ path: "header.Idempotency-Key", message }]);
+  }
+  return key;
+}
+
+function checkText(issues: RequestIssue[], field: string, text: string | undefined, min: number, max: number): void {
+  if (text === undefined) return;
+  if (!text.isWellFormed()) issues.push({ path: `body.${field}`, message: "must be well-formed Unicode" });
+  const length = codePoints(text);
+  if (length < min || length > max) {
+    const allowed = min === 0 ? `at most ${max}` : `${min} to ${max}`;
+    issues.push({ path: `body.${field}`, message: `must have ${allowed} characters; it has ${length}` });
+  }
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** Looks no deeper than `levels`, so that a hostile nesting costs nothing. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
+}

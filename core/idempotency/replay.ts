@@ -1,0 +1,32 @@
+import { IdempotencyConflictError, IdempotencyKeyConflictError } from "../errors.js";
+import type { AccountId, JobId } from "../ids.js";
+import type { Fingerprint } from "./fingerprint.js";
+
+/** An answer kept to the byte. */
+export interface StoredAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** What a used key stands for. The key itself is kept as its SHA-256 only. */
+export interface IdempotencyRecord extends Fingerprint {
+  readonly accountId: AccountId;
+  readonly keyHash: string;
+  readonly jobId: JobId;
+  readonly answer: StoredAnswer;
+  readonly createdAt: number;
+  /** From then on the key is free. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Throws unless the record was made by the same request.
+ *
+ * @throws {IdempotencyKeyConflictError} another shape
+ * @throws {IdempotencyConflictError} the same shape with other values
+ * @see API v1, section 4, "Idempotency rules"
+ */
+export function checkReplay(record: Fingerprint, request: Fingerprint): void {
+  if (record.shape !== request.shape) throw new IdempotencyKeyConflictError();
+  if (record.body !== request.body) throw new IdempotencyConflictError();
+}

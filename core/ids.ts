@@ -1,0 +1,33 @@
+/**
+ * Ids are a prefix and a ULID in lower case, compared byte by byte, opaque to callers, at most 40 characters.
+ *
+ * @see decisions, "Values, units, shapes"
+ */
+export type AccountId = `acct_${string}`;
+export type ApiKeyId = `key_${string}`;
+export type JobId = `job_${string}`;
+export type TrackId = `trk_${string}`;
+export type RequestId = `req_${string}`;
+/** One try of a job at a provider. */
+export type AttemptId = `att_${string}`;
+/** One running process, as the owner of leases. */
+export type ProcessId = `prc_${string}`;
+
+export interface IdByPrefix {
+  acct: AccountId;
+  key: ApiKeyId;
+  job: JobId;
+  trk: TrackId;
+  req: RequestId;
+  att: AttemptId;
+  prc: ProcessId;
+}
+
+export type IdPrefix = keyof IdByPrefix;
+
+const ULID = /^[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** True when `value` has the form of an id with this prefix. */
+export function isId<P extends IdPrefix>(prefix: P, value: string): value is IdByPrefix[P] {
+  return value.startsWith(`${prefix}_`) && ULID.test(value.slice(prefix.length + 1));
+}

@@ -1,0 +1,54 @@
+import { type AcceptCommand, type AcceptResult, decideAcceptance } from "./decide-acceptance.js";
+import { Lanes } from "../lane.js";
+import type { Clock } from "../ports/clock.js";
+import type { IdempotencyStore } from "../ports/idempotency-store.js";
+import type { JobQueue } from "../ports/job-queue.js";
+import type { JobStore } from "../ports/job-store.js";
+import type { LedgerStore } from "../ports/ledger-store.js";
+import type { UnitOfWork } from "../ports/unit-of-work.js";
+
+export interface AcceptJobsPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly idempotency: IdempotencyStore;
+  readonly ledger: LedgerStore;
+  readonly jobs: JobStore;
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+}
+
+/** Makes jobs exist: job, reservation and idempotency record in one commit, grouped with whatever else arrives. */
+export class AcceptJobs {
+  private readonly lanes: Lanes<AcceptCommand, AcceptResult>;
+
+  constructor(private readonly ports: AcceptJobsPorts) {
+    const lanes = ports.unitOfWork.concurrentWriters;
+    this.lanes = new Lanes(lanes, (commands) => this.acceptGroup(commands), ports.clock);
+  }
+
+  /** @throws {ServiceUnavailableError} nothing was accepted */
+  accept(command: AcceptCommand): Promise<AcceptResult> {
+    return this.lanes.submit(command.job.accountId, command);
+  }
+
+  private async acceptGroup(commands: readonly AcceptCommand[]): Promise<readonly AcceptResult[]> {
+    const { unitOfWork, idempotency, ledger, jobs, queue, clock } = this.ports;
+    const decision = await unitOfWork.inTransaction(async (tx) => {
+      const now = clock.now();
+      const keys = commands.flatMap(({ job, idempotency: given }) =>
+        given === null ? [] : [{ accountId: job.accountId, keyHash: given.keyHash }],
+      );
+      const accountIds = [...new Set(commands.map(({ job }) => job.accountId))];
+      const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
+      const balances = await ledger.lockBalances(tx, accountIds);
+      const decided = decideAcceptance(commands, { records, balances });
+      if (decided.jobs.length > 0) {
+        await idempotency.insertRecords(tx, decided.records, now);
+        await jobs.insertJobs(tx, decided.jobs);
+        await ledger.apply(tx, decided.movements);
+      }
+      return decided;
+    });
+    queue.ring(decision.jobs.map((job) => ({ jobId: job.id, providerId: job.providerId })));
+    return decision.results;
+  }
+}

@@ -1,0 +1,122 @@
+import type { Balance, LedgerEntry, Movement } from "../credits/balance.js";
+import { postReservation, reserve } from "../credits/reserve.js";
+import { FermataError, GenerationConcurrencyExceededError } from "../errors.js";
+import type { Fingerprint } from "../idempotency/fingerprint.js";
+import { checkReplay, type IdempotencyRecord, type StoredAnswer } from "../idempotency/replay.js";
+import type { AccountId } from "../ids.js";
+import type { Job } from "./job.js";
+import { assert } from "../assert.js";
+
+/** A job that asks to be accepted. Its ids are fixed before, so that a repeated decision makes the same job. */
+export interface AcceptCommand {
+  readonly job: Omit<Job, "reserved" | "creditsCharged">;
+  readonly cost: number;
+  /** Jobs the account may have running at once. */
+  readonly concurrencyLimit: number;
+  readonly idempotency: AcceptIdempotency | null;
+  /** What else stands against it, in the order of checks; a replay is answered all the same. */
+  readonly refusal: FermataError | null;
+}
+
+export interface AcceptIdempotency {
+  readonly keyHash: string;
+  readonly fingerprint: Fingerprint;
+  readonly expiresAt: number;
+  /** The answer that will be kept and given. */
+  present(job: Job): StoredAnswer;
+}
+
+export type AcceptResult =
+  | { readonly kind: "accepted"; readonly job: Job; readonly answer: StoredAnswer | null }
+  | { readonly kind: "replayed"; readonly record: IdempotencyRecord }
+  | { readonly kind: "refused"; readonly error: FermataError };
+
+export interface AcceptState {
+  readonly records: readonly IdempotencyRecord[];
+  readonly balances: ReadonlyMap<AccountId, Balance>;
+}
+
+export interface AcceptDecision {
+  /** One per command, in their order. */
+  readonly results: readonly AcceptResult[];
+  readonly jobs: readonly Job[];
+  readonly records: readonly IdempotencyRecord[];
+  readonly movements: readonly Movement[];
+}
+
+/**
+ * Decides on a whole batch in arrival order: replay or conflict, then whatever else was found against a request, then
+ * concurrency, then credits. Each command sees the effect of those before it.
+ *
+ * @see decisions, "Order of checks", "Idempotency", "Credits"
+ */
+export function decideAcceptance(commands: readonly AcceptCommand[], state: AcceptState): AcceptDecision {
+  const records = new Map(state.records.map((record) => [recordKey(record.accountId, record.keyHash), record]));
+  const balances = new Map(state.balances);
+  const entries = new Map<AccountId, LedgerEntry[]>();
+  const jobs: Job[] = [];
+  const newRecords: IdempotencyRecord[] = [];
+
+  const decide = (command: AcceptCommand): AcceptResult => {
+    const { accountId } = command.job;
+    const key = command.idempotency === null ? null : recordKey(accountId, command.idempotency.keyHash);
+    const record = key === null ? undefined : records.get(key);
+    if (record !== undefined && command.idempotency !== null) {
+      checkReplay(record, command.idempotency.fingerprint);
+      return { kind: "replayed", record };
+    }
+    if (command.refusal !== null) throw command.refusal;
+
+    const balance = balances.get(accountId);
+    assert(balance !== undefined, "an account is created together with its balance");
+    if (balance.runningJobs >= command.concurrencyLimit) {
+      throw new GenerationConcurrencyExceededError({ limit: command.concurrencyLimit, running: balance.runningJobs });
+    }
+    const reserved = reserve(balance, command.cost);
+    const posted = postReservation(balance, command.job.id, reserved, command.job.createdAt);
+    balances.set(accountId, posted.balance);
+    append(entries, accountId, posted.entry);
+
+    const job: Job = { ...command.job, reserved, creditsCharged: command.cost };
+    jobs.push(job);
+    if (key === null || command.idempotency === null) return { kind: "accepted", job, answer: null };
+    const answer = command.idempotency.present(job);
+    const made = toRecord(command.idempotency, job, answer);
+    newRecords.push(made);
+    records.set(key, made);
+    return { kind: "accepted", job, answer };
+  };
+
+  const results = commands.map((command): AcceptResult => {
+    try {
+      return decide(command);
+    } catch (error) {
+      if (!FermataError.is(error)) throw error;
+      return { kind: "refused", error };
+    }
+  });
+  const movements = [...entries].map(([accountId, list]) => ({ after: balances.get(accountId) as Balance, entries: list }));
+  return { results, jobs, records: newRecords, movements };
+}
+
+function toRecord(idempotency: AcceptIdempotency, job: Job, answer: StoredAnswer): IdempotencyRecord {
+  return {
+    ...idempotency.fingerprint,
+    accountId: job.accountId,
+    keyHash: idempotency.keyHash,
+    jobId: job.id,
+    answer,
+    createdAt: job.createdAt,
+    expiresAt: idempotency.expiresAt,
+  };
+}
+
+function recordKey(accountId: AccountId, keyHash: string): string {
+  return `${accountId} ${keyHash}`;
+}
+
+function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}

@@ -1,0 +1,34 @@
+import type { ProviderFailureKind } from "../ports/music-provider.js";
+import type { JobError } from "./job.js";
+
+/** The `error` of a job that ends because of a provider's last failure. */
+export function jobErrorOf(kind: ProviderFailureKind): JobError {
+  switch (kind) {
+    case "unavailable":
+      return { code: "provider_unavailable", message: "The provider was unavailable on every attempt." };
+    case "timeout":
+    case "outcome_unknown":
+      return { code: "provider_timeout", message: "The provider did not answer in time." };
+    case "content_rejected":
+      return {
+        code: "invalid_request",
+        message: "The provider refused the content of the request.",
+        details: { reason: "content_rejected" },
+      };
+    case "failed":
+      return { code: "generation_failed", message: "The provider could not make the piece." };
+  }
+}
+
+/** The `error` of a job whose worker was lost or stumbled too often. */
+export const POISON_ERROR: JobError = { code: "generation_failed", message: "The job could not be processed." };
+
+/** The `error` of a job that did not end before its deadline. */
+export const DEADLINE_ERROR: JobError = { code: "provider_timeout", message: "The job did not finish before its deadline." };
+
+/** The `error` of a job that an operator cancelled. */
+export const CANCELLED_ERROR: JobError = {
+  code: "generation_failed",
+  message: "The job was cancelled by the operator.",
+  details: { reason: "cancelled" },
+};

@@ -1,0 +1,35 @@
+import type { Job } from "./job.js";
+import type { Track } from "../library/track.js";
+import type { Logger } from "../ports/logger.js";
+
+/** A job that ended, as it was committed. */
+export interface JobEnded {
+  readonly job: Job;
+  /** Empty unless it completed. */
+  readonly tracks: readonly Track[];
+}
+
+export type JobEndedListener = (ended: JobEnded) => void;
+
+/** Tells this process which jobs ended in it. Other processes learn of them from storage. */
+export class JobEvents {
+  private readonly listeners = new Set<JobEndedListener>();
+
+  constructor(private readonly logger: Logger) {}
+
+  /** @returns a function that takes the listener off again */
+  onEnded(listener: JobEndedListener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  emitEnded(ended: JobEnded): void {
+    for (const listener of [...this.listeners]) {
+      try {
+        listener(ended);
+      } catch (error) {
+        this.logger.error("A listener of ended jobs failed", { error, job_id: ended.job.id });
+      }
+    }
+  }
+}

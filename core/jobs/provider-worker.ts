@@ -1,0 +1,105 @@
+import type { JobId } from "../ids.js";
+import type { Clock } from "../ports/clock.js";
+import type { ClaimRequest, JobStore } from "../ports/job-store.js";
+import type { Logger } from "../ports/logger.js";
+import type { Leases } from "./leases.js";
+import type { ProviderAvailability } from "./provider-availability.js";
+import type { RunJob, WorkingProvider } from "./run-job.js";
+
+export interface ProviderWorkerParts {
+  readonly jobs: JobStore;
+  readonly leases: Leases;
+  readonly runJob: RunJob;
+  readonly availability: ProviderAvailability;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How often the worker looks for due jobs that no bell announced. */
+  readonly sweepMs: number;
+}
+
+/** Polls at once per provider and process; a poll is one short request. */
+const POLLS_MAX = 50;
+
+/** Works on the jobs of one provider: claims no more than it has hands for, and looks again whenever a hand is free. */
+export class ProviderWorker {
+  private readonly submitting = new Map<JobId, Promise<void>>();
+  private readonly polling = new Map<JobId, Promise<void>>();
+  private alarm = new AbortController();
+  private stopped = false;
+
+  constructor(
+    private readonly working: WorkingProvider,
+    private readonly parts: ProviderWorkerParts,
+  ) {}
+
+  /** There may be work. */
+  wake(): void {
+    this.alarm.abort();
+  }
+
+  /** Claims nothing more; what runs goes on. */
+  stop(): void {
+    this.stopped = true;
+    this.wake();
+  }
+
+  /** Resolves when nothing runs any more. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.submitting.values(), ...this.polling.values()]);
+  }
+
+  /** Works until {@link stop}. */
+  async work(): Promise<void> {
+    while (!this.stopped) {
+      // Renewed before the look, so that a bell during it is not slept through.
+      this.alarm = new AbortController();
+      await this.parts.clock.sleep(await this.look(), this.alarm.signal);
+    }
+  }
+
+  /** Claims what is due. @returns how long to wait for the next look, in milliseconds */
+  private async look(): Promise<number> {
+    const { jobs, clock, logger, sweepMs } = this.parts;
+    try {
+      await this.claim(["waiting", "submitting"], this.submitting, await this.freeHands());
+      await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
+      const dueAt = await jobs.nextDueAt(this.working.id);
+      const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
+      // A job that is due but was not taken waits for a free hand or for the breaker.
+      return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
+    } catch (error) {
+      logger.error("Due jobs could not be claimed", { error, provider: this.working.id });
+      return sweepMs;
+    }
+  }
+
+  private async freeHands(): Promise<number> {
+    const state = await this.parts.availability.state(this.working.id);
+    if (state === "open") return 0;
+    const hands = state === "half_open" ? 1 : this.working.concurrency;
+    return Math.max(0, hands - this.submitting.size);
+  }
+
+  private async claim(phases: ClaimRequest["phases"], running: Map<JobId, Promise<void>>, limit: number): Promise<void> {
+    const { jobs, leases, runJob, clock } = this.parts;
+    if (limit <= 0 || this.stopped) return;
+    const now = clock.now();
+    const claimed = await jobs.claimJobs({
+      providerId: this.working.id,
+      phases,
+      limit,
+      now,
+      owner: leases.owner,
+      leaseUntil: now + leases.leaseMs,
+    });
+    for (const one of claimed) {
+      const { id, fence } = one.job;
+      const work = runJob.run(one, this.working, leases.hold(id, fence)).finally(() => {
+        leases.release(id);
+        running.delete(id);
+        this.wake();
+      });
+      running.set(id, work);
+    }
+  }
+}

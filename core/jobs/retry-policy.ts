@@ -1,0 +1,40 @@
+import type { ProviderFailureKind } from "../ports/music-provider.js";
+
+export interface RetryPolicy {
+  /** Submissions a provider may refuse before the job fails. */
+  readonly maxAttempts: number;
+  /** The wait before the second attempt; it doubles with each further one, up to a minute. */
+  readonly backoffMs: number;
+}
+
+const BACKOFF_MAX_MS = 60_000;
+const RETRY_AFTER_MAX_MS = 15 * 60_000;
+
+/** True for failures that say nothing was accepted and a later try may work. */
+export function isRetryable(kind: ProviderFailureKind): boolean {
+  return kind === "unavailable" || kind === "timeout";
+}
+
+/**
+ * How long to wait before the next attempt, in milliseconds; null when there is none. Between half and all of the
+ * doubled backoff (jitter), and never less than what the provider asked for.
+ *
+ * @param refusals how often the provider refused so far, this time included
+ * @param fraction random, from 0 to 1
+ */
+export function retryDelayMs(
+  policy: RetryPolicy,
+  refusals: number,
+  retryAfterMs: number | null,
+  fraction: number,
+): number | null {
+  if (refusals >= policy.maxAttempts) return null;
+  const backoff = backoffMs(policy.backoffMs, refusals, fraction);
+  return Math.max(backoff, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
+}
+
+/** `baseMs` doubled for every try after the first, capped at a minute, with jitter over its upper half. */
+export function backoffMs(baseMs: number, tries: number, fraction: number): number {
+  const full = Math.min(baseMs * 2 ** (tries - 1), BACKOFF_MAX_MS);
+  return Math.round(full * (0.5 + fraction / 2));
+}

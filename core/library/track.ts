@@ -1,0 +1,47 @@
+import type { AccountId, JobId, TrackId } from "../ids.js";
+import type { ProviderAsset, TrackTags } from "../ports/music-provider.js";
+
+/** A stored file of a track. */
+export interface TrackAsset {
+  readonly role: ProviderAsset["role"];
+  readonly label: string;
+  /** Where the AudioStore keeps it. */
+  readonly audioKey: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  readonly durationSeconds: number | null;
+}
+
+export interface Track {
+  readonly id: TrackId;
+  /** null on public tracks that belong to nobody. */
+  readonly accountId: AccountId | null;
+  /** The job that made it; null on imported tracks. */
+  readonly jobId: JobId | null;
+  /** Its place among the tracks of its job, from 0. */
+  readonly position: number;
+  readonly title: string;
+  readonly artistLabel: string;
+  readonly bpm: number | null;
+  readonly prompt: string | null;
+  readonly visibility: "public" | "private";
+  readonly tags: TrackTags;
+  readonly assets: readonly TrackAsset[];
+  readonly createdAt: number;
+}
+
+const TITLE_MAX_LENGTH = 80;
+
+/** The track's asset of this role; null when it has none. */
+export function assetOf(track: Pick<Track, "assets">, role: TrackAsset["role"]): TrackAsset | null {
+  return track.assets.find((asset) => asset.role === role) ?? null;
+}
+
+/** A title for a piece whose provider gave none: the first words of the prompt. */
+export function titleFromPrompt(prompt: string): string {
+  const words = prompt.replace(/\s+/gu, " ").trim();
+  const characters = [...words];
+  if (characters.length <= TITLE_MAX_LENGTH) return words === "" ? "Untitled" : words;
+  const cut = characters.slice(0, TITLE_MAX_LENGTH).join("");
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), 40))}…`;
+}

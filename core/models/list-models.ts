@@ -1,0 +1,32 @@
+import type { ProviderAvailability } from "../jobs/provider-availability.js";
+import type { Catalogue, Model } from "./catalogue.js";
+
+export interface ListedModel {
+  readonly model: Model;
+  /** `unavailable`: the plugin is off, or its circuit breaker is open. */
+  readonly status: "available" | "unavailable";
+}
+
+/** The catalogue as callers see it. */
+export class ListModels {
+  constructor(
+    private readonly catalogue: Catalogue,
+    private readonly availability: ProviderAvailability,
+  ) {}
+
+  /** All models, in the order of config. */
+  list(): Promise<ListedModel[]> {
+    return Promise.all(this.catalogue.models.map((model) => this.withStatus(model)));
+  }
+
+  /** @throws {ModelNotFoundError} */
+  async get(modelId: string): Promise<ListedModel> {
+    return this.withStatus(this.catalogue.get(modelId));
+  }
+
+  private async withStatus(model: Model): Promise<ListedModel> {
+    const works =
+      this.catalogue.isEnabled(model.providerId) && (await this.availability.state(model.providerId)) !== "open";
+    return { model, status: works ? "available" : "unavailable" };
+  }
+}

@@ -1,0 +1,43 @@
+/** A stored file. */
+export interface StoredAudio {
+  readonly sizeBytes: number;
+  /** Changes whenever the bytes do; visible ASCII without quotes. */
+  readonly etag: string;
+  /** Milliseconds since 1970. */
+  readonly modifiedAt: number;
+}
+
+/**
+ * Files of tracks. A key is lower-case segments of letters, digits, `_`, `-` and `.`, joined by `/`; its ending names the type. What is stored
+ * under a key is whole or absent: a reader never sees a part of it.
+ */
+export interface AudioStore {
+  /**
+   * Stores bytes, in place of what was there. When it fails, or the source does, the key keeps what it had.
+   *
+   * @throws {AudioTooLargeError} the source holds more than `maxBytes`
+   */
+  put(key: string, source: Uint8Array | AsyncIterable<Uint8Array>, maxBytes: number): Promise<StoredAudio>;
+  /** null when nothing is stored there. */
+  stat(key: string): Promise<StoredAudio | null>;
+  /**
+   * The bytes from `start` to `end`, both included; all of them without a range. Throws while being read when the file is gone.
+   */
+  read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
+  /** Deletes whatever is stored under keys that begin with `prefix` and a `/`. Nothing there is fine. */
+  deleteAll(prefix: string): Promise<void>;
+}
+
+export class AudioTooLargeError extends Error {
+  override readonly name = "AudioTooLargeError";
+  constructor(maxBytes: number) {
+    super(`The audio is larger than ${maxBytes} bytes.`);
+  }
+}
+
+const KEY = /^[a-z0-9_][a-z0-9_.-]*(\/[a-z0-9_][a-z0-9_.-]*)*$/;
+
+/** True when `key` can be stored; everything else never reaches a file system. */
+export function isAudioKey(key: string): boolean {
+  return key.length <= 200 && KEY.test(key);
+}

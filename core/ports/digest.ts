@@ -1,0 +1,9 @@
+/** Hashes of UTF-8 text. */
+export interface Digest {
+  /** SHA-256, 64 lower-case hexadecimal digits. */
+  sha256(text: string): string;
+  /** HMAC-SHA-256 (RFC 2104), base64url without padding. */
+  hmacSha256(key: string, text: string): string;
+  /** Compares two texts in a time that tells nothing about where they differ. */
+  equals(left: string, right: string): boolean;
+}

@@ -1,0 +1,20 @@
+import type { IdempotencyRecord, StoredAnswer } from "../idempotency/replay.js";
+import type { AccountId } from "../ids.js";
+import type { Transaction } from "./unit-of-work.js";
+
+export type IdempotencyKey = Pick<IdempotencyRecord, "accountId" | "keyHash">;
+
+/** What was answered to which key. A key belongs to its account. */
+export interface IdempotencyStore {
+  /** The records of these keys that have not expired at `now`, in no order. */
+  findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]>;
+
+  /** Adds records; one whose key has an expired record takes its place. */
+  insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void>;
+
+  /** Replaces the answer of a record that still exists. */
+  updateAnswer(tx: Transaction, accountId: AccountId, keyHash: string, answer: StoredAnswer): Promise<void>;
+
+  /** Deletes at most `limit` records that have expired at `now`. @returns how many */
+  deleteExpired(tx: Transaction, now: number, limit: number): Promise<number>;
+}

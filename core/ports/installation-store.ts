@@ -1,0 +1,5 @@
+/** Facts about this installation that all its processes must agree on. */
+export interface InstallationStore {
+  /** Keeps `value` under `name` unless something is kept there already. @returns what is kept */
+  keepFirst(name: string, value: string): Promise<string>;
+}

@@ -1,0 +1,100 @@
+import type { AccountId, JobId, ProcessId } from "../ids.js";
+import type { Job, JobAttempt, JobPhase, JobStatus } from "../jobs/job.js";
+import type { Transaction } from "./unit-of-work.js";
+
+/** What changes while a job lives; everything else is fixed at its creation. */
+export type JobChanges = Partial<
+  Pick<
+    Job,
+    | "status"
+    | "phase"
+    | "attempt"
+    | "refusals"
+    | "crashes"
+    | "fence"
+    | "leaseOwner"
+    | "dueAt"
+    | "handle"
+    | "error"
+    | "creditsCharged"
+    | "completedAt"
+  >
+>;
+
+/** A guarded write: it counts only while the job still has this fence. */
+export interface JobUpdate {
+  readonly id: JobId;
+  readonly fence: number;
+  readonly changes: JobChanges;
+}
+
+export interface ClaimRequest {
+  readonly providerId: string;
+  /** Jobs in one of these phases. */
+  readonly phases: readonly Exclude<JobPhase, "ended">[];
+  /** At most this many, the longest due first. */
+  readonly limit: number;
+  /** Jobs due at or before this moment. */
+  readonly now: number;
+  readonly owner: ProcessId;
+  readonly leaseUntil: number;
+}
+
+/** A job as it is after the claim: under a new fence, `processing`, leased. */
+export interface ClaimedJob {
+  readonly job: Job;
+  /** True when the lease before was never given back: a worker was lost. `job.crashes` has counted it. */
+  readonly wasLost: boolean;
+}
+
+export interface JobFilter {
+  readonly accountId?: AccountId;
+  readonly status?: JobStatus;
+  readonly kind?: Job["kind"];
+  readonly limit: number;
+}
+
+/** Jobs, their leases and their attempts. */
+export interface JobStore {
+  insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+
+  /** Jobs by id, as last committed; unknown ids are left out. */
+  findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>>;
+
+  /** Newest first (`createdAt`, then `id`, both descending). */
+  listJobs(filter: JobFilter): Promise<Job[]>;
+
+  /** Reads jobs in ascending order of id and keeps them from changing until `tx` ends; unknown ids are left out. */
+  lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, Job>>;
+
+  /**
+   * Takes due jobs for `owner`: raises the fence, sets `processing`, the lease and, where a worker was lost, `crashes`.
+   * Two claims never return the same job under the same fence.
+   */
+  claimJobs(request: ClaimRequest): Promise<ClaimedJob[]>;
+
+  /** Moves the end of all leases of `owner`. @returns the fences it still holds, by job */
+  renewLeases(owner: ProcessId, leaseUntil: number): Promise<Map<JobId, number>>;
+
+  /** Writes each update whose fence still holds. @returns the ids of those written */
+  updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<Set<JobId>>;
+
+  /** The moment the next job of this provider is due, leased ones included; null when none is alive. */
+  nextDueAt(providerId: string): Promise<number | null>;
+
+  /** Jobs that are alive and were made before `createdBefore`, oldest first. */
+  findOverdue(createdBefore: number, limit: number): Promise<Job[]>;
+
+  insertAttempts(tx: Transaction, attempts: readonly JobAttempt[]): Promise<void>;
+
+  /** Writes what came back on the job's attempt of this number. */
+  finishAttempt(
+    tx: Transaction,
+    jobId: JobId,
+    number: number,
+    result: Pick<JobAttempt, "endedAt" | "outcome" | "message" | "cost">,
+  ): Promise<void>;
+
+  /** A job's attempts in their order. */
+  listAttempts(jobId: JobId): Promise<JobAttempt[]>;
+}

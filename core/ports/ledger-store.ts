@@ -1,0 +1,49 @@
+import type { Balance, LedgerEntry, Movement } from "../credits/balance.js";
+import type { AccountId, JobId } from "../ids.js";
+import type { Transaction } from "./unit-of-work.js";
+
+/** A row that breaks an invariant of the ledger. */
+export interface LedgerViolation {
+  /** The invariant's name, kebab-case. */
+  readonly invariant: string;
+  /** The account or job whose rows break it. */
+  readonly subject: string;
+  /** What was found, in words. */
+  readonly found: string;
+}
+
+export interface LedgerAudit {
+  readonly checked: { readonly accounts: number; readonly entries: number; readonly jobs: number };
+  /** At most 1,000 rows per invariant. */
+  readonly violations: readonly LedgerViolation[];
+}
+
+/**
+ * Append-only record of every credit movement, and the balances it adds up to. Amounts are whole credits.
+ * At every instant another transaction can observe, a balance equals the sum of its entries.
+ */
+export interface LedgerStore {
+  /**
+   * Reads the balances of these accounts, in ascending order of id, and keeps them from changing until `tx` ends, so
+   * that two reservations never spend the same credit. Unknown accounts are left out.
+   */
+  lockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>>;
+
+  /** Balances as last committed; unknown accounts are left out. */
+  findBalances(accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>>;
+
+  /** Writes the entries and the balances they lead to, one movement per account. The balances were locked by `tx`. */
+  apply(tx: Transaction, movements: readonly Movement[]): Promise<void>;
+
+  /** The entry with this reference, or null. */
+  findByReference(tx: Transaction, reference: string): Promise<LedgerEntry | null>;
+
+  /** All entries of a job in order of their numbers: its reservation, then its charge or refund. */
+  entriesOfJob(jobId: JobId): Promise<LedgerEntry[]>;
+
+  /** The newest entries of an account, newest first. */
+  listEntries(accountId: AccountId, limit: number): Promise<LedgerEntry[]>;
+
+  /** Checks every invariant on one consistent view of the data, without holding up a writer. */
+  audit(): Promise<LedgerAudit>;
+}

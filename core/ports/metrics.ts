@@ -1,0 +1,23 @@
+/** One value of a gauge that has labels. */
+export interface GaugeSample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export interface GaugeDescription {
+  /** Without the prefix `fermata_`; lower case, unit last (`queue_oldest_seconds`). */
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+export type GaugeReading = number | readonly GaugeSample[];
+
+/** Figures for operators. */
+export interface Metrics {
+  /** @param request `route` is the path's template, so that ids do not multiply the series; `status` is the HTTP status */
+  countRequest(request: { readonly method: string; readonly route: string; readonly status: number }, seconds: number): void;
+  countJobEnded(job: { readonly status: string; readonly operation: string; readonly provider: string }): void;
+  /** Shows what `read` returns whenever the figures are asked for. When it fails, the gauge has no value. */
+  gauge(description: GaugeDescription, read: () => GaugeReading | Promise<GaugeReading>): void;
+}

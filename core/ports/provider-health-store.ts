@@ -1,0 +1,11 @@
+import type { ProviderHealth } from "../jobs/circuit-breaker.js";
+import type { Transaction } from "./unit-of-work.js";
+
+/** Breaker state of the providers, shared by all processes. */
+export interface ProviderHealthStore {
+  /** All providers that ever failed. */
+  listHealth(): Promise<ProviderHealth[]>;
+  /** The provider's health, kept from changing until `tx` ends; null when it never failed. */
+  lockHealth(tx: Transaction, providerId: string): Promise<ProviderHealth | null>;
+  saveHealth(tx: Transaction, health: ProviderHealth): Promise<void>;
+}

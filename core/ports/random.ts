@@ -1,0 +1,7 @@
+/** Randomness. */
+export interface Random {
+  /** Unpredictable bytes, fit for secrets. */
+  bytes(count: number): Uint8Array;
+  /** A number from 0 (included) to 1 (excluded), for jitter only. */
+  fraction(): number;
+}

@@ -1,0 +1,23 @@
+declare const transactionBrand: unique symbol;
+
+/** A handle on one open transaction; only the storage that made it can read it. */
+export interface Transaction {
+  readonly [transactionBrand]: true;
+}
+
+/** Atomic, durable changes. */
+export interface UnitOfWork {
+  /** How many transactions can make progress at once; 1 where every writer waits for the one before. */
+  readonly concurrentWriters: number;
+
+  /**
+   * Runs `work` in one transaction and commits. When `work` throws, nothing is written and the error passes on. A lost race
+   * (deadlock, lock wait, duplicate key, lost connection) runs `work` again from its start, a few times: it must read
+   * all it decides on inside, and take its ids from outside. No network call belongs inside.
+   *
+   * Locks are taken in one order: idempotency records, jobs, balances (ascending account id), inserts.
+   *
+   * @throws {ServiceUnavailableError} the storage cannot be reached or stays busy; nothing was written
+   */
+  inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+}

@@ -1,0 +1,77 @@
+import type { Account } from "../accounts/account.js";
+import type { RateLimit, RateLimitKind, Tiers } from "../accounts/tiers.js";
+import { RateLimitedError } from "../errors.js";
+import type { RateDecision, RateLimiter } from "../ports/rate-limiter.js";
+import { exhaustedWindow, type WindowRule, type WindowStatus } from "./window.js";
+
+const MINUTE_SECONDS = 60;
+const DAY_SECONDS = 86_400;
+
+/** The state of a caller's allowance, for the response headers. */
+export interface Allowance {
+  readonly kind: RateLimitKind;
+  readonly windows: readonly WindowStatus[];
+  /** Set when the request was one too many; it was not counted. */
+  readonly exceeded: RateLimitedError | null;
+}
+
+/**
+ * What accounts may ask in a minute and a day, by tier, and how often an address may fail to authenticate.
+ *
+ * @see API v1, section 8; decisions, "Rate limits"
+ */
+export class Limits {
+  constructor(
+    private readonly limiter: RateLimiter,
+    private readonly tiers: Tiers,
+    private readonly authFailuresPerMinute: number,
+  ) {}
+
+  /** Counts a request of this kind, unless it is one too many. */
+  consume(account: Account, kind: RateLimitKind): Allowance {
+    return toAllowance(kind, this.limiter.consume(subjectOf(account, kind), this.rulesOf(account, kind)));
+  }
+
+  /** The allowance as it is, counting nothing. */
+  peek(account: Account, kind: RateLimitKind): Allowance {
+    const allowance = toAllowance(kind, this.limiter.peek(subjectOf(account, kind), this.rulesOf(account, kind)));
+    return { ...allowance, exceeded: null };
+  }
+
+  /** Takes back a request that turned out to draw on another allowance. */
+  giveBack(account: Account, kind: RateLimitKind): void {
+    this.limiter.giveBack(subjectOf(account, kind), this.rulesOf(account, kind));
+  }
+
+  /** Counts a failed authentication. @throws {RateLimitedError} the address failed too often */
+  countAuthFailure(address: string): void {
+    const rules = [{ limit: this.authFailuresPerMinute, windowSeconds: MINUTE_SECONDS }];
+    const decision = this.limiter.consume(`auth ${address}`, rules);
+    if (!decision.allowed) throw toError(decision.windows);
+  }
+
+  private rulesOf(account: Account, kind: RateLimitKind): readonly WindowRule[] {
+    const limit: RateLimit = this.tiers.of(account.tier).rateLimits[kind];
+    return [
+      { limit: limit.perMinute, windowSeconds: MINUTE_SECONDS },
+      { limit: limit.perDay, windowSeconds: DAY_SECONDS },
+    ];
+  }
+}
+
+function subjectOf(account: Account, kind: RateLimitKind): string {
+  return `${kind} ${account.id}`;
+}
+
+function toAllowance(kind: RateLimitKind, decision: RateDecision): Allowance {
+  return { kind, windows: decision.windows, exceeded: decision.allowed ? null : toError(decision.windows) };
+}
+
+function toError(windows: readonly WindowStatus[]): RateLimitedError {
+  const full = exhaustedWindow(windows) ?? windows[0];
+  return new RateLimitedError({
+    limit: full?.limit ?? 0,
+    window_seconds: full?.windowSeconds ?? MINUTE_SECONDS,
+    retry_after_seconds: full?.resetSeconds ?? MINUTE_SECONDS,
+  });
+}

@@ -1,0 +1,54 @@
+/**
+ * Fixed windows that start with the first request they count. One subject has several at once (a minute, a day); a request
+ * passes only if every one of them has room, and a refused one changes nothing.
+ *
+ * @see decisions, "Rate limits"
+ */
+export interface WindowRule {
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
+
+export interface WindowState {
+  /** When the window's first request was counted. */
+  readonly startedAt: number;
+  readonly count: number;
+}
+
+export interface WindowStatus extends WindowRule {
+  readonly remaining: number;
+  /** Seconds, rounded up, until the window ends; the whole window when none is running. */
+  readonly resetSeconds: number;
+}
+
+const EMPTY: WindowState = { startedAt: 0, count: 0 };
+
+/** The window as of `now`: an ended one is empty. */
+export function currentWindow(state: WindowState | undefined, rule: WindowRule, now: number): WindowState {
+  if (state === undefined || state.count <= 0) return EMPTY;
+  const age = now - state.startedAt;
+  return age >= 0 && age < rule.windowSeconds * 1000 ? state : EMPTY;
+}
+
+export function windowStatus(state: WindowState, rule: WindowRule, now: number): WindowStatus {
+  const endsInMs = state.count > 0 ? state.startedAt + rule.windowSeconds * 1000 - now : rule.windowSeconds * 1000;
+  return {
+    ...rule,
+    remaining: Math.max(0, rule.limit - state.count),
+    resetSeconds: Math.max(1, Math.ceil(endsInMs / 1000)),
+  };
+}
+
+/** The fullest window that has no room left, or null. With several, the one that stays full the longest. */
+export function exhaustedWindow(statuses: readonly WindowStatus[]): WindowStatus | null {
+  const full = statuses.filter((status) => status.remaining === 0);
+  return full.reduce<WindowStatus | null>(
+    (longest, status) => (longest === null || status.resetSeconds > longest.resetSeconds ? status : longest),
+    null,
+  );
+}
+
+/** The window with one more request counted. */
+export function countRequest(state: WindowState, now: number): WindowState {
+  return state.count === 0 ? { startedAt: now, count: 1 } : { startedAt: state.startedAt, count: state.count + 1 };
+}
