@@ -1,0 +1,24 @@
+/** All that a team embedding the core imports of it: use cases, domain types, the error catalogue and the ports. */
+export type { Account, ApiKey } from "./accounts/account.js";
+export type { IssuedKey, ManageAccounts, NewAccount } from "./accounts/manage-accounts.js";
+export { type Scope, SCOPES } from "./accounts/scopes.js";
+export type { Tier } from "./accounts/tiers.js";
+export { available, type Balance, type LedgerEntry } from "./credits/balance.js";
+export type { Bucket } from "./credits/grant.js";
+export type { GrantOptions, ManageCredits } from "./credits/manage-credits.js";
+export * from "./errors.js";
+export type { AcceptedGeneration, AcceptGeneration, AcceptGenerationRequest } from "./generations/accept-generation.js";
+export type { JobWithTracks, ReadGenerations } from "./generations/read-generations.js";
+export type { GenerationInput } from "./generations/request-rules.js";
+export type { WaitForJob } from "./generations/wait-for-job.js";
+export type * from "./ids.js";
+export type { Job, JobAttempt, JobError, JobRequest, JobStatus } from "./jobs/job.js";
+export type { JobEnded, JobEvents } from "./jobs/job-events.js";
+export type { OperateJobs } from "./jobs/operate-jobs.js";
+export type { Track, TrackAsset } from "./library/track.js";
+export type { ListedModel, ListModels } from "./models/list-models.js";
+export type { AudioStore } from "./ports/audio-store.js";
+export type { Clock } from "./ports/clock.js";
+export type { JobQueue } from "./ports/job-queue.js";
+export type { LedgerAudit, LedgerViolation } from "./ports/ledger-store.js";
+export type { Logger } from "./ports/logger.js";
