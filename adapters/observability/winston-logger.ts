@@ -1,0 +1,109 @@
+import { createLogger, format, transports } from "winston";
+import type { Logger as Winston } from "winston";
+import type { LogFields, Logger } from "../../core/ports/logger.js";
+import { redact, redactText } from "./redact.js";
+
+export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** `json`: an object a line, for collectors. `pretty`: for a terminal. */
+export const LOG_FORMATS = ["json", "pretty"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+export interface WinstonLoggerOptions {
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  /** stderr by default: stdout belongs to what a command answers. */
+  readonly stream?: NodeJS.WritableStream;
+}
+
+interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly timestamp: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Writes lines through winston. Secrets are masked in fields, in texts and in the messages of errors. */
+export class WinstonLogger implements Logger {
+  private constructor(
+    private readonly winston: Winston,
+    private readonly fields: LogFields,
+    /** Shared with all children. */
+    private readonly state: { isClosed: boolean },
+  ) {}
+
+  static open(options: WinstonLoggerOptions): WinstonLogger {
+    const write = options.format === "json" ? toJson : toPretty;
+    const winston = createLogger({
+      level: options.level,
+      levels: Object.fromEntries(LOG_LEVELS.map((level, rank) => [level, rank])),
+      format: format.combine(
+        format.timestamp(),
+        format.printf((info) => write(info as unknown as Line)),
+      ),
+      transports: [new transports.Stream({ stream: options.stream ?? process.stderr, eol: "\n" })],
+    });
+    return new WinstonLogger(winston, {}, { isClosed: false });
+  }
+
+  debug(message: string, fields?: LogFields): void {
+    this.write("debug", message, fields);
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.write("info", message, fields);
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.write("warn", message, fields);
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.write("error", message, fields);
+  }
+
+  child(fields: LogFields): Logger {
+    return new WinstonLogger(this.winston, { ...this.fields, ...fields }, this.state);
+  }
+
+  /** Resolves when every line was handed to the stream, which stays open. Later lines are dropped. */
+  async close(): Promise<void> {
+    if (this.state.isClosed) return;
+    this.state.isClosed = true;
+    await new Promise((resolve) => {
+      this.winston.once("finish", resolve);
+      this.winston.end();
+    });
+  }
+
+  private write(level: LogLevel, message: string, fields?: LogFields): void {
+    if (!this.winston.isLevelEnabled(level) || this.state.isClosed) return;
+    this.winston.log({ level, message: redactText(message), fields: redact({ ...this.fields, ...fields }) });
+  }
+}
+
+function toJson({ level, message, timestamp, fields }: Line): string {
+  return JSON.stringify({ time: timestamp, level, message, ...withoutNames(fields, ["time", "level", "message"]) });
+}
+
+/** A field named like a part of the line keeps its value under another name. */
+function withoutNames(fields: Line["fields"], taken: readonly string[]): object {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [taken.includes(name) ? `field_${name}` : name, value]));
+}
+
+function toPretty({ level, message, timestamp, fields }: Line): string {
+  const { error, ...others } = fields;
+  const words = Object.entries(others)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ` ${name}=${typeof value === "string" && /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value)}`);
+  const time = timestamp.slice("2026-11-21T".length, -1);
+  return `${time} ${level.toUpperCase().padEnd(5)} ${message}${words.join("")}${error === undefined ? "" : prettyError(error, "\n  ")}`;
+}
+
+function prettyError(error: unknown, lead: string): string {
+  if (typeof error !== "object" || error === null || !("message" in error)) return `${lead}${JSON.stringify(error)}`;
+  const { name, message, stack, cause } = error as { name?: string; message: string; stack?: string; cause?: unknown };
+  const text = (stack ?? `${name ?? "Error"}: ${message}`).replaceAll("\n", "\n  ");
+  return `${lead}${text}${cause === undefined ? "" : prettyError(cause, "\n  caused by: ")}`;
+}

@@ -1,0 +1,253 @@
+import { Writable } from "node:stream";
+import { expect } from "chai";
+import { PrometheusMetrics } from "../../adapters/observability/metrics.js";
+import { isSecretName, redact, redactText } from "../../adapters/observability/redact.js";
+import { WinstonLogger } from "../../adapters/observability/winston-logger.js";
+import type { LogFormat, LogLevel } from "../../adapters/observability/winston-logger.js";
+import { loggerContract } from "../contract/logger.contract.js";
+import { RecordingLogger } from "../support/doubles/recording-logger.js";
+import type { LogLine } from "../support/doubles/recording-logger.js";
+
+const TOKEN = `frm_${"Ab1".repeat(15)}z`;
+
+function aLogger(format: LogFormat, level: LogLevel = "debug"): { readonly logger: WinstonLogger; text(): string } {
+  const written: string[] = [];
+  const stream = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      written.push(chunk.toString());
+      done();
+    },
+  });
+  return { logger: WinstonLogger.open({ level, format, stream }), text: () => written.join("") };
+}
+
+function parsedLines(text: string): LogLine[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const { time, level, message, ...fields } = JSON.parse(line) as { time: string; level: LogLine["level"]; message: string };
+      expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      return { level, message, fields };
+    });
+}
+
+loggerContract("WinstonLogger as JSON", () => {
+  const { logger, text } = aLogger("json");
+  return { logger, lines: () => parsedLines(text()) };
+});
+loggerContract("RecordingLogger", () => {
+  const logger = new RecordingLogger();
+  return { logger, lines: () => JSON.parse(JSON.stringify(logger.lines)) as LogLine[] };
+});
+
+describe("WinstonLogger", () => {
+  it("leaves out lines below its level", () => {
+    const { logger, text } = aLogger("json", "warn");
+    logger.debug("no");
+    logger.info("no");
+    logger.warn("yes");
+    logger.error("yes");
+    expect(parsedLines(text()).map(({ level }) => level)).to.deep.equal(["warn", "error"]);
+  });
+
+  it("keeps fields that are named like parts of the line", () => {
+    const { logger, text } = aLogger("json");
+    logger.info("said", { message: "mine", level: 9, time: "then" });
+    expect(parsedLines(text())).to.deep.equal([
+      { level: "info", message: "said", fields: { field_message: "mine", field_level: 9, field_time: "then" } },
+    ]);
+  });
+
+  it("writes one line per entry, whatever the text holds", () => {
+    const { logger, text } = aLogger("json");
+    logger.info("two\nlines", { more: "and\nmore" });
+    expect(text().split("\n")).to.have.length(2);
+  });
+
+  it("reads like prose when pretty, with causes below", () => {
+    const { logger, text } = aLogger("pretty");
+    logger.info("listening", { url: "http://127.0.0.1:8080", note: "two words" });
+    logger.error("failed", { error: new Error("outer", { cause: new Error("inner") }) });
+    const [first = "", second = "", ...rest] = text().split("\n");
+    expect(first).to.match(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}listening url=http:\/\/127\.0\.0\.1:8080 note="two words"$/);
+    expect(second).to.match(/ ERROR failed$/);
+    expect(rest.join("\n")).to.include("  Error: outer").and.include("  caused by: Error: inner");
+  });
+
+  it("has handed over every line when it is closed, and takes no more", async () => {
+    const { logger, text } = aLogger("json");
+    for (let line = 0; line < 100; line++) logger.info("line");
+    await logger.close();
+    logger.info("late");
+    expect(parsedLines(text())).to.have.length(100);
+  });
+});
+
+describe("redaction", () => {
+  for (const name of [
+    "authorization",
+    "Authorization",
+    "api_key",
+    "apiKey",
+    "apikey",
+    "X-Api-Key",
+    "token",
+    "accessToken",
+    "access_token",
+    "secret",
+    "signing_secret",
+    "signingSecret",
+    "secrets",
+    "password",
+    "db_password",
+    "PASSWORD",
+    "private-key",
+    "cookie",
+    "set-cookie",
+    "credentials",
+  ]) {
+    it(`takes a field named ${name} for a secret`, () => expect(isSecretName(name)).to.equal(true));
+  }
+
+  for (const name of ["key", "keyId", "idempotencyKey", "tokens", "author", "secretary", "jobId", "prompt", "monkey", "passage"]) {
+    it(`takes a field named ${name} for none`, () => expect(isSecretName(name)).to.equal(false));
+  }
+
+  it("masks secrets at every depth, in lists and under maps, and whole objects under a secret's name", () => {
+    const value = {
+      request: { headers: [{ authorization: "Bearer abcdefgh" }], settings: new Map([["apiKey", "k"]]) },
+      secrets: { a: "b", list: ["c"] },
+      token: 12345,
+    };
+    expect(redact(value)).to.deep.equal({
+      request: { headers: [{ authorization: "[redacted]" }], settings: { apiKey: "[redacted]" } },
+      secrets: "[redacted]",
+      token: "[redacted]",
+    });
+  });
+
+  it("shows that a secret is absent, or whether there is one", () => {
+    const value = { token: null, secret: undefined, password: true };
+    expect(redact(value)).to.deep.equal(value);
+  });
+
+  it("changes nothing of what it was given", () => {
+    const value = { nested: { token: "t" }, list: [TOKEN] };
+    redact(value);
+    expect(value).to.deep.equal({ nested: { token: "t" }, list: [TOKEN] });
+  });
+
+  const TEXTS: readonly (readonly [string, string])[] = [
+    [`key ${TOKEN} was used`, "key frm_[redacted] was used"],
+    [`"${TOKEN}","${TOKEN}"`, '"frm_[redacted]","frm_[redacted]"'],
+    ["whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD=", "whsec_[redacted]"],
+    ["authorization: Bearer abc.def-ghi", "authorization: Bearer [redacted]"],
+    ["Basic dXNlcjpwYXNz!", "Basic [redacted]!"],
+    ["connect mysql://root:p%40ss@db:3306/fermata failed", "connect mysql://[redacted]@db:3306/fermata failed"],
+    ["https://user@example.com/", "https://[redacted]@example.com/"],
+    ["GET https://a.example/x?a=1&signature=abc&b=2", "GET https://a.example/x?a=1&signature=[redacted]&b=2"],
+    ["https://a.example/?X-Amz-Credential=q&X-Amz-Signature=s", "https://a.example/?X-Amz-Credential=[redacted]&X-Amz-Signature=[redacted]"],
+    ["https://a.example/?access_token=abc#top", "https://a.example/?access_token=[redacted]#top"],
+  ];
+  for (const [given, expected] of TEXTS) {
+    it(`makes ${JSON.stringify(expected)}`, () => expect(redactText(given)).to.equal(expected));
+  }
+
+  for (const text of [
+    "https://example.com/a@b",
+    "mail somebody@example.com",
+    "the bearer of bad news",
+    "frm_short",
+    "http://127.0.0.1:8080/?page=2&monkey=1",
+    "a basic beat",
+  ]) {
+    it(`leaves ${JSON.stringify(text)} alone`, () => expect(redactText(text)).to.equal(text));
+  }
+
+  it("follows errors through their causes and members, masked, without what drivers hang on them", () => {
+    const cause = Object.assign(new Error("connect mysql://root:pw@db/x"), { code: "ECONNREFUSED", sql: "select 'hunter2'" });
+    const many = new AggregateError([new Error(`one ${TOKEN}`), cause], "several");
+    const written = redact(new Error("outer", { cause: many })) as { message: string; cause: { errors: Record<string, unknown>[] } };
+    expect(written.message).to.equal("outer");
+    expect(written.cause.errors.map(({ message }) => message)).to.deep.equal(["one frm_[redacted]", "connect mysql://[redacted]@db/x"]);
+    expect(written.cause.errors[1]).to.include({ code: "ECONNREFUSED" }).and.not.have.property("sql");
+    expect(JSON.stringify(written)).to.not.include("hunter2").and.not.include("root:pw").and.not.include(TOKEN);
+  });
+
+  it("ends at cycles, in errors too, and at great depth", () => {
+    const error = new Error("round");
+    error.cause = error;
+    expect(redact(error)).to.have.property("cause", "[circular]");
+    let deep: object = { secret: "s" };
+    for (let level = 0; level < 50; level++) deep = { deep };
+    expect(JSON.stringify(redact(deep))).to.include("[deeper]");
+  });
+
+  it("shows one object twice where it stands twice", () => {
+    const shared = { a: 1 };
+    expect(redact({ one: shared, two: shared })).to.deep.equal({ one: { a: 1 }, two: { a: 1 } });
+  });
+
+  it("survives getters that throw", () => {
+    const value = Object.defineProperty({}, "bad", { enumerable: true, get: () => { throw new Error("no"); } });
+    expect(redact(value)).to.deep.equal({ bad: "[unreadable]" });
+  });
+});
+
+describe("PrometheusMetrics", () => {
+  const open = (logger = new RecordingLogger()): PrometheusMetrics => new PrometheusMetrics(logger, { processMetrics: false });
+
+  it("counts requests and their time by method, route and status", async () => {
+    const metrics = open();
+    metrics.countRequest({ method: "GET", route: "/api/v1/jobs/{id}", status: 200 }, 0.02);
+    metrics.countRequest({ method: "GET", route: "/api/v1/jobs/{id}", status: 200 }, 3);
+    const text = await metrics.text();
+    const labels = 'method="GET",route="/api/v1/jobs/{id}",status="200"';
+    expect(text).to.include(`fermata_http_request_seconds_count{${labels}} 2`);
+    expect(text).to.include(`fermata_http_request_seconds_bucket{le="0.025",${labels}} 1`);
+    expect(text).to.include(`fermata_http_request_seconds_sum{${labels}} 3.02`);
+  });
+
+  it("counts jobs that ended", async () => {
+    const metrics = open();
+    for (let job = 0; job < 3; job++) metrics.countJobEnded({ status: "completed", operation: "music_synth_full", provider: "synth" });
+    expect(await metrics.text()).to.include(
+      'fermata_jobs_ended_total{status="completed",operation="music_synth_full",provider="synth"} 3',
+    );
+  });
+
+  it("reads gauges whenever it is asked, with and without labels", async () => {
+    const metrics = open();
+    let waiting = 1;
+    metrics.gauge({ name: "jobs_waiting", help: "Jobs nobody has taken" }, () => waiting);
+    metrics.gauge({ name: "breakers_open", help: "Open breakers", labels: ["provider"] }, async () => [{ labels: { provider: "synth" }, value: 1 }]);
+    expect(await metrics.text()).to.match(/^fermata_jobs_waiting 1$/m).and.match(/^fermata_breakers_open\{provider="synth"\} 1$/m);
+    waiting = 2;
+    expect(await metrics.text()).to.match(/^fermata_jobs_waiting 2$/m);
+  });
+
+  it("shows no value for a gauge that cannot be read, and all the others", async () => {
+    const logger = new RecordingLogger();
+    const metrics = open(logger);
+    metrics.gauge({ name: "broken", help: "Out of reach" }, () => Promise.reject(new Error("storage is away")));
+    metrics.gauge({ name: "fine", help: "In reach" }, () => 7);
+    const text = await metrics.text();
+    expect(text).to.match(/^fermata_fine 7$/m).and.not.match(/^fermata_broken [\d.]/m);
+    expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A gauge could not be read"]);
+  });
+
+  it("keeps the figures of two apps in one process apart", async () => {
+    const [one, two] = [open(), open()];
+    one.countJobEnded({ status: "failed", operation: "music_synth_full", provider: "synth" });
+    expect(await two.text()).to.not.include("music_synth_full");
+  });
+
+  it("names everything of ours fermata_, and adds figures of the process when asked to", async () => {
+    const names = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name as string);
+    expect(names(await open().text())).to.satisfy((all: string[]) => all.every((name) => name.startsWith("fermata_")));
+    const full = new PrometheusMetrics(new RecordingLogger(), { processMetrics: true });
+    expect(names(await full.text())).to.include("process_resident_memory_bytes");
+    expect(full.contentType).to.include("text/plain");
+  });
+});

@@ -1,0 +1,56 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import { MemoryJobQueue } from "../../adapters/queue/memory/job-queue.js";
+import { aBell, jobQueueContract } from "../contract/job-queue.contract.js";
+import { RecordingLogger } from "../support/doubles/recording-logger.js";
+
+jobQueueContract("MemoryJobQueue", async () => new MemoryJobQueue(new RecordingLogger()));
+
+describe("MemoryJobQueue", () => {
+  it("logs what a listener throws, with the bell", async () => {
+    const logger = new RecordingLogger();
+    const queue = new MemoryJobQueue(logger);
+    await queue.listen("synth", () => {
+      throw new Error("a listener's own mistake");
+    });
+    const bell = aBell();
+    queue.ring([bell]);
+    await nextTurn();
+    expect(logger.lines).to.have.length(1);
+    expect(logger.lines[0]?.fields).to.include(bell).and.have.nested.property("error.message", "a listener's own mistake");
+    await queue.close();
+  });
+
+  it("calls every listener of a provider, in the order of the bells", async () => {
+    const queue = new MemoryJobQueue(new RecordingLogger());
+    const heard: string[] = [];
+    await queue.listen("synth", (bell) => heard.push(`first ${bell.jobId}`));
+    await queue.listen("synth", (bell) => heard.push(`second ${bell.jobId}`));
+    const [one, two] = [aBell(), aBell()];
+    queue.ring([one]);
+    queue.ring([two]);
+    await nextTurn();
+    expect(heard).to.deep.equal([one, one, two, two].map((bell, index) => `${index % 2 === 0 ? "first" : "second"} ${bell.jobId}`));
+    await queue.close();
+  });
+
+  it("forgets bells that were not passed on when it is closed", async () => {
+    const queue = new MemoryJobQueue(new RecordingLogger());
+    const heard: unknown[] = [];
+    await queue.listen("synth", (bell) => heard.push(bell));
+    queue.ring([aBell()]);
+    await queue.close();
+    await nextTurn();
+    expect(heard).to.deep.equal([]);
+  });
+
+  it("refuses listeners once closed", async () => {
+    const queue = new MemoryJobQueue(new RecordingLogger());
+    await queue.close();
+    const error = await queue.listen("synth", () => undefined).then(
+      () => null,
+      (refusal: Error) => refusal,
+    );
+    expect(error?.message).to.equal("The job queue is closed.");
+  });
+});

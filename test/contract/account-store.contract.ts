@@ -1,0 +1,138 @@
+import { expect } from "chai";
+import { emptyBalance } from "../../core/credits/balance.js";
+import { anAccount, anApiKey, anId, aHash, NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+export function accountStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`AccountStore contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+
+    // First of all: every other test makes accounts.
+    it("is empty until the first account is made", async () => {
+      expect(await storage.accounts.isEmpty()).to.equal(true);
+      await storage.addAccount();
+      expect(await storage.accounts.isEmpty()).to.equal(false);
+    });
+
+    describe("accounts", () => {
+      it("keeps every member", async () => {
+        const bare = anAccount({ name: "Ä 🎼 x", termsAcceptedAt: null, emailVerified: false });
+        const full = anAccount({ tier: "free", termsAcceptedAt: NOON + 1, emailVerified: true, createdAt: NOON + 2 });
+        await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [bare, full]));
+        const found = await storage.accounts.findAccounts([bare.id, full.id]);
+        expect([...found]).to.deep.equal([
+          [bare.id, bare],
+          [full.id, full],
+        ]);
+      });
+
+      it("gives each new account an empty balance", async () => {
+        const account = anAccount();
+        await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
+        expect(await storage.balanceOf(account.id)).to.deep.equal(emptyBalance(account.id));
+      });
+
+      it("leaves unknown ids out", async () => {
+        const account = await storage.addAccount();
+        const found = await storage.accounts.findAccounts([anId("acct"), account.id]);
+        expect([...found.keys()]).to.deep.equal([account.id]);
+      });
+
+      it("compares ids byte by byte", async () => {
+        const account = await storage.addAccount();
+        const shouted = account.id.toUpperCase() as typeof account.id;
+        expect((await storage.accounts.findAccounts([shouted])).size).to.equal(0);
+      });
+
+      it("takes empty lists", async () => {
+        await storage.inTransaction(async (tx) => {
+          await storage.accounts.insertAccounts(tx, []);
+          await storage.accounts.insertKeys(tx, []);
+        });
+        expect((await storage.accounts.findAccounts([])).size).to.equal(0);
+        expect((await storage.accounts.findKeyHolders([])).size).to.equal(0);
+      });
+
+      it("changes what is named and nothing else", async () => {
+        const account = await storage.addAccount({ tier: "free", termsAcceptedAt: null });
+        const changed = await storage.inTransaction((tx) =>
+          storage.accounts.updateAccount(tx, account.id, { tier: "pro", emailVerified: true }),
+        );
+        expect(changed).to.equal(true);
+        const after = (await storage.accounts.findAccounts([account.id])).get(account.id);
+        expect(after).to.deep.equal({ ...account, tier: "pro", emailVerified: true });
+      });
+
+      it("takes the acceptance of the terms back", async () => {
+        const account = await storage.addAccount({ termsAcceptedAt: NOON });
+        await storage.inTransaction((tx) => storage.accounts.updateAccount(tx, account.id, { termsAcceptedAt: null }));
+        expect((await storage.accounts.findAccounts([account.id])).get(account.id)?.termsAcceptedAt).to.equal(null);
+      });
+
+      it("answers whether there is such an account, also for a change to what is there already, or to nothing", async () => {
+        const account = await storage.addAccount({ tier: "pro" });
+        const answers = await storage.inTransaction(async (tx) => [
+          await storage.accounts.updateAccount(tx, account.id, { tier: "pro" }),
+          await storage.accounts.updateAccount(tx, account.id, {}),
+          await storage.accounts.updateAccount(tx, anId("acct"), { tier: "pro" }),
+          await storage.accounts.updateAccount(tx, anId("acct"), {}),
+        ]);
+        expect(answers).to.deep.equal([true, true, false, false]);
+      });
+    });
+
+    describe("keys", () => {
+      it("finds a key with its account by the token's hash", async () => {
+        const account = await storage.addAccount({ name: "Holder" });
+        const key = anApiKey({ accountId: account.id, name: "CI 🎹", scopes: ["models:read"] });
+        await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
+        const found = await storage.accounts.findKeyHolders([key.tokenHash]);
+        expect([...found]).to.deep.equal([[key.tokenHash, { key, account }]]);
+      });
+
+      it("finds several holders at once, revoked keys included, and leaves unknown hashes out", async () => {
+        const [first, second] = [await storage.addAccount(), await storage.addAccount()];
+        const keys = [anApiKey({ accountId: first.id }), anApiKey({ accountId: second.id, revokedAt: NOON, scopes: [] })];
+        await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, keys));
+        const found = await storage.accounts.findKeyHolders([...keys.map((key) => key.tokenHash), aHash()]);
+        expect([...found.values()].map((holder) => holder.key)).to.deep.equal(keys);
+        expect([...found.values()].map((holder) => holder.account)).to.deep.equal([first, second]);
+      });
+
+      it("refuses a second key with the same token", async () => {
+        const account = await storage.addAccount();
+        const key = anApiKey({ accountId: account.id });
+        const outcome = storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key, { ...key, id: anId("key") }]));
+        expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect((await storage.accounts.findKeyHolders([key.tokenHash])).size).to.equal(0);
+      });
+
+      it("lists an account's own keys, newest first, and by id where they are as old", async () => {
+        const account = await storage.addAccount();
+        const old = anApiKey({ accountId: account.id, createdAt: NOON });
+        const older = anApiKey({ accountId: account.id, createdAt: NOON - 1, revokedAt: NOON });
+        const laterId = anApiKey({ accountId: account.id, createdAt: NOON });
+        await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [old, older, laterId, anApiKey()]));
+        expect(await storage.accounts.listKeys(account.id)).to.deep.equal([laterId, old, older]);
+        expect(await storage.accounts.listKeys(anId("acct"))).to.deep.equal([]);
+      });
+
+      it("revokes a key and keeps the first moment", async () => {
+        const account = await storage.addAccount();
+        const key = anApiKey({ accountId: account.id });
+        await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
+        const answers = await storage.inTransaction(async (tx) => [
+          await storage.accounts.revokeKey(tx, key.id, NOON + 1),
+          await storage.accounts.revokeKey(tx, key.id, NOON + 2),
+          await storage.accounts.revokeKey(tx, anId("key"), NOON),
+        ]);
+        expect(answers).to.deep.equal([true, true, false]);
+        expect(await storage.accounts.listKeys(account.id)).to.deep.equal([{ ...key, revokedAt: NOON + 1 }]);
+      });
+    });
+  });
+}

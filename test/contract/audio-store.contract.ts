@@ -1,0 +1,191 @@
+import { expect } from "chai";
+import { AudioTooLargeError } from "../../core/ports/audio-store.js";
+import type { AudioStore } from "../../core/ports/audio-store.js";
+
+export interface AudioStoreUnderTest {
+  readonly store: AudioStore;
+  close(): Promise<void>;
+}
+
+const MAX_BYTES = 1_000_000;
+
+const NOT_KEYS = [
+  "",
+  "/",
+  "/etc/passwd",
+  "..",
+  "../outside",
+  "trk_1/../../outside",
+  "trk_1/./mix.mp3",
+  "trk_1//mix.mp3",
+  "trk_1/",
+  ".hidden",
+  "trk_1/.hidden",
+  "UPPER.mp3",
+  "trk_1\\..\\outside",
+  "trk_1/mix.mp3\0.png",
+  "trk_1/mix.mp3\n",
+  "trk_1/m ix.mp3",
+  "trk_1/%2e%2e/outside",
+  `${"a/".repeat(100)}b`,
+];
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield bytes(text);
+}
+
+async function* failing(...texts: string[]): AsyncGenerator<Uint8Array> {
+  yield* chunks(...texts);
+  throw new Error("the source broke off");
+}
+
+async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of source) parts.push(part);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+async function errorOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+}
+
+export function audioStoreContract(name: string, open: () => Promise<AudioStoreUnderTest>): void {
+  describe(`AudioStore contract: ${name}`, () => {
+    let opened: AudioStoreUnderTest;
+    let store: AudioStore;
+
+    before(async () => {
+      opened = await open();
+      store = opened.store;
+    });
+
+    after(() => opened.close());
+
+    it("gives back the bytes it was given, whole or in chunks", async () => {
+      await store.put("trk_1/mix.mp3", bytes("all at once"), MAX_BYTES);
+      await store.put("trk_1/preview.mp3", chunks("piece ", "by ", "", "piece"), MAX_BYTES);
+      expect(await textOf(store.read("trk_1/mix.mp3"))).to.equal("all at once");
+      expect(await textOf(store.read("trk_1/preview.mp3"))).to.equal("piece by piece");
+    });
+
+    it("tells the size, an etag and when it was stored", async () => {
+      const stored = await store.put("trk_2/mix.mp3", bytes("12345"), MAX_BYTES);
+      expect(stored.sizeBytes).to.equal(5);
+      expect(stored.etag).to.match(/^[\x21\x23-\x7e]+$/);
+      expect(Number.isSafeInteger(stored.modifiedAt)).to.equal(true);
+      expect(await store.stat("trk_2/mix.mp3")).to.deep.equal(stored);
+    });
+
+    it("keeps nothing under keys that were never stored", async () => {
+      expect(await store.stat("trk_none/mix.mp3")).to.equal(null);
+      expect(await store.stat("trk_2/mix.mp3/deeper")).to.equal(null);
+      expect(await store.stat("trk_2")).to.equal(null);
+      expect(await errorOf(textOf(store.read("trk_none/mix.mp3")))).to.be.instanceOf(Error);
+    });
+
+    it("stores a file without bytes", async () => {
+      expect((await store.put("trk_2/empty.wav", new Uint8Array(), MAX_BYTES)).sizeBytes).to.equal(0);
+      expect(await textOf(store.read("trk_2/empty.wav"))).to.equal("");
+    });
+
+    it("reads ranges with both ends included", async () => {
+      await store.put("trk_3/mix.mp3", bytes("0123456789"), MAX_BYTES);
+      expect(await textOf(store.read("trk_3/mix.mp3", { start: 0, end: 0 }))).to.equal("0");
+      expect(await textOf(store.read("trk_3/mix.mp3", { start: 3, end: 6 }))).to.equal("3456");
+      expect(await textOf(store.read("trk_3/mix.mp3", { start: 8, end: 9 }))).to.equal("89");
+    });
+
+    it("can be left in the middle of a file", async () => {
+      await store.put("trk_3/long.wav", bytes("x".repeat(500_000)), MAX_BYTES);
+      for await (const part of store.read("trk_3/long.wav")) {
+        expect(part.byteLength).to.be.greaterThan(0);
+        break;
+      }
+    });
+
+    it("replaces what was there and changes the etag, however alike the two are", async () => {
+      const etags = new Set<string>();
+      for (const text of ["one", "two", "six", "ten"]) {
+        etags.add((await store.put("trk_4/mix.mp3", bytes(text), MAX_BYTES)).etag);
+        expect(await textOf(store.read("trk_4/mix.mp3"))).to.equal(text);
+      }
+      expect(etags.size).to.equal(4);
+    });
+
+    it("takes exactly as many bytes as allowed", async () => {
+      expect((await store.put("trk_5/mix.mp3", bytes("12345"), 5)).sizeBytes).to.equal(5);
+      expect((await store.put("trk_5/mix.mp3", chunks("123", "45"), 5)).sizeBytes).to.equal(5);
+    });
+
+    it("refuses more bytes than allowed and keeps what it had", async () => {
+      await store.put("trk_6/mix.mp3", bytes("old"), MAX_BYTES);
+      for (const source of [bytes("123456"), chunks("123", "456")]) {
+        expect(await errorOf(store.put("trk_6/mix.mp3", source, 5))).to.be.instanceOf(AudioTooLargeError);
+        expect(await textOf(store.read("trk_6/mix.mp3"))).to.equal("old");
+      }
+    });
+
+    it("stops reading a source that holds too much", async () => {
+      let closed = false;
+      async function* endless(): AsyncGenerator<Uint8Array> {
+        try {
+          for (;;) yield bytes("more and ");
+        } finally {
+          closed = true;
+        }
+      }
+      expect(await errorOf(store.put("trk_6/endless.mp3", endless(), 10_000))).to.be.instanceOf(AudioTooLargeError);
+      expect(closed).to.equal(true);
+      expect(await store.stat("trk_6/endless.mp3")).to.equal(null);
+    });
+
+    it("keeps what it had when the source fails, and passes the failure on", async () => {
+      await store.put("trk_7/mix.mp3", bytes("old"), MAX_BYTES);
+      const error = await errorOf(store.put("trk_7/mix.mp3", failing("new but ", "not all"), MAX_BYTES));
+      expect(error).to.be.instanceOf(Error).with.property("message", "the source broke off");
+      expect(await textOf(store.read("trk_7/mix.mp3"))).to.equal("old");
+      expect(await errorOf(store.put("trk_7/other.mp3", failing("x"), MAX_BYTES))).to.be.instanceOf(Error);
+      expect(await store.stat("trk_7/other.mp3")).to.equal(null);
+    });
+
+    it("leaves one of several writers' files, whole", async () => {
+      const texts = Array.from({ length: 8 }, (_, index) => String(index).repeat(50_000));
+      await Promise.all(texts.map((text) => store.put("trk_8/mix.mp3", chunks(text.slice(0, 10), text.slice(10)), MAX_BYTES)));
+      expect(texts).to.include(await textOf(store.read("trk_8/mix.mp3")));
+    });
+
+    it("deletes everything under a prefix and nothing beside it", async () => {
+      for (const key of ["trk_9/mix.mp3", "trk_9/stems/drums.wav", "trk_90/mix.mp3", "trk_9.mp3"]) {
+        await store.put(key, bytes(key), MAX_BYTES);
+      }
+      await store.deleteAll("trk_9");
+      expect(await store.stat("trk_9/mix.mp3")).to.equal(null);
+      expect(await store.stat("trk_9/stems/drums.wav")).to.equal(null);
+      expect(await textOf(store.read("trk_90/mix.mp3"))).to.equal("trk_90/mix.mp3");
+      expect(await textOf(store.read("trk_9.mp3"))).to.equal("trk_9.mp3");
+      await store.put("trk_9/mix.mp3", bytes("again"), MAX_BYTES);
+      expect(await textOf(store.read("trk_9/mix.mp3"))).to.equal("again");
+    });
+
+    it("deletes nothing when a prefix holds nothing, or is itself a key", async () => {
+      await store.deleteAll("trk_none");
+      await store.put("trk_10/mix.mp3", bytes("kept"), MAX_BYTES);
+      await store.deleteAll("trk_10/mix.mp3");
+      expect(await textOf(store.read("trk_10/mix.mp3"))).to.equal("kept");
+    });
+
+    for (const key of NOT_KEYS) {
+      it(`refuses ${JSON.stringify(key.length > 40 ? `${key.slice(0, 40)}…` : key)} in every operation`, async () => {
+        expect(await errorOf(store.put(key, bytes("x"), MAX_BYTES))).to.be.instanceOf(Error);
+        expect(await errorOf(store.stat(key))).to.be.instanceOf(Error);
+        expect(await errorOf(textOf(store.read(key)))).to.be.instanceOf(Error);
+        expect(await errorOf(store.deleteAll(key))).to.be.instanceOf(Error);
+      });
+    }
+  });
+}

@@ -1,0 +1,32 @@
+import { expect } from "chai";
+import { isId } from "../../core/ids.js";
+import type { IdPrefix } from "../../core/ids.js";
+import type { IdGenerator } from "../../core/ports/id-generator.js";
+
+const PREFIXES: readonly IdPrefix[] = ["acct", "key", "job", "trk", "req", "att", "prc"];
+
+/** @param open makes a generator as another process would have it */
+export function idGeneratorContract(name: string, open: () => IdGenerator): void {
+  describe(`IdGenerator contract: ${name}`, () => {
+    it("makes ids of the documented form for every prefix", () => {
+      const ids = open();
+      for (const prefix of PREFIXES) {
+        const id = ids.next(prefix);
+        expect(isId(prefix, id), id).to.equal(true);
+        expect(id.length).to.be.at.most(40);
+      }
+    });
+
+    it("makes each id behind the one before it", () => {
+      const ids = open();
+      const made = Array.from({ length: 5_000 }, () => ids.next("job"));
+      expect([...made].sort()).to.deep.equal(made);
+    });
+
+    it("makes no id twice, nor one that another generator makes", () => {
+      const generators = [open(), open(), open()];
+      const made = generators.flatMap((ids) => Array.from({ length: 2_000 }, () => ids.next("job")));
+      expect(new Set(made).size).to.equal(made.length);
+    });
+  });
+}

@@ -1,0 +1,112 @@
+import { expect } from "chai";
+import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
+import type { IdempotencyKey } from "../../core/ports/idempotency-store.js";
+import { aHash, anId, anIdempotencyRecord, NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+export function idempotencyStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`IdempotencyStore contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+
+    const insert = (records: readonly IdempotencyRecord[], now = NOON): Promise<void> =>
+      storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, records, now));
+    const find = (keys: readonly IdempotencyKey[], now = NOON): Promise<IdempotencyRecord[]> =>
+      storage.inTransaction((tx) => storage.idempotency.findRecords(tx, keys, now));
+    const deleteExpired = (now: number, limit: number): Promise<number> =>
+      storage.inTransaction((tx) => storage.idempotency.deleteExpired(tx, now, limit));
+
+    it("keeps every member, the answer to the byte", async () => {
+      const answer = { status: 502, body: '{ "text": "Ä 🎼 \\ud800 \\u0000",\r\n "n": 1.0 }' };
+      const record = anIdempotencyRecord({ answer });
+      await insert([record]);
+      expect(await find([record])).to.deep.equal([record]);
+    });
+
+    it("finds the records of several keys and leaves unknown keys out", async () => {
+      const records = Array.from({ length: 300 }, () => anIdempotencyRecord());
+      await insert(records);
+      const found = await find([...records, { accountId: anId("acct"), keyHash: aHash() }]);
+      expect(found).to.have.deep.members(records);
+    });
+
+    it("keeps the same key of two accounts apart", async () => {
+      const first = anIdempotencyRecord();
+      const second = anIdempotencyRecord({ keyHash: first.keyHash });
+      await insert([first, second]);
+      expect(await find([second])).to.deep.equal([second]);
+      expect(await find([{ accountId: anId("acct"), keyHash: first.keyHash }])).to.deep.equal([]);
+    });
+
+    it("takes empty lists", async () => {
+      await insert([]);
+      expect(await find([])).to.deep.equal([]);
+    });
+
+    it("sees what its own transaction inserted", async () => {
+      const record = anIdempotencyRecord();
+      const found = await storage.inTransaction(async (tx) => {
+        await storage.idempotency.insertRecords(tx, [record], NOON);
+        return storage.idempotency.findRecords(tx, [record], NOON);
+      });
+      expect(found).to.deep.equal([record]);
+    });
+
+    it("refuses a second record of a key that lives, and keeps the first", async () => {
+      const record = anIdempotencyRecord();
+      await insert([record]);
+      const another = anIdempotencyRecord({ accountId: record.accountId, keyHash: record.keyHash });
+      expect(await insert([another]).catch((error: unknown) => error)).to.be.instanceOf(Error);
+      expect(await find([record])).to.deep.equal([record]);
+    });
+
+    it("no longer finds a record from the moment it expires", async () => {
+      const record = anIdempotencyRecord({ expiresAt: NOON + 10 });
+      await insert([record]);
+      expect(await find([record], NOON + 9)).to.deep.equal([record]);
+      expect(await find([record], NOON + 10)).to.deep.equal([]);
+    });
+
+    it("puts a new record in the place of an expired one", async () => {
+      const expired = anIdempotencyRecord({ expiresAt: NOON });
+      await insert([expired], NOON - 1);
+      const fresh = anIdempotencyRecord({ accountId: expired.accountId, keyHash: expired.keyHash });
+      await insert([fresh], NOON);
+      expect(await find([expired])).to.deep.equal([fresh]);
+    });
+
+    it("replaces an answer and nothing else", async () => {
+      const [record, other] = [anIdempotencyRecord(), anIdempotencyRecord()];
+      await insert([record, other]);
+      const answer = { status: 502, body: "later" };
+      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, record.accountId, record.keyHash, answer));
+      expect(await find([record, other])).to.have.deep.members([{ ...record, answer }, other]);
+    });
+
+    it("changes nothing when there is no record to answer for", async () => {
+      const key = { accountId: anId("acct"), keyHash: aHash() };
+      const answer = { status: 202, body: "" };
+      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, key.accountId, key.keyHash, answer));
+      expect(await find([key])).to.deep.equal([]);
+    });
+
+    it("deletes what has expired, at most as many as asked for, and says how many", async () => {
+      const longAgo = NOON - 1_000_000;
+      const expired = [1, 2, 3].map((offset) => anIdempotencyRecord({ expiresAt: longAgo + offset }));
+      const alive = anIdempotencyRecord({ expiresAt: longAgo + 4 });
+      await insert([...expired, alive], longAgo);
+      expect(await deleteExpired(longAgo + 3, 2)).to.equal(2);
+      expect(await deleteExpired(longAgo + 3, 2)).to.equal(1);
+      expect(await deleteExpired(longAgo + 3, 2)).to.equal(0);
+      expect(await find([...expired, alive], longAgo)).to.deep.equal([alive]);
+    });
+
+    it("deletes nothing under a limit of 0", async () => {
+      await insert([anIdempotencyRecord({ expiresAt: NOON - 2_000_000 })], NOON - 3_000_000);
+      expect(await deleteExpired(NOON - 2_000_000, 0)).to.equal(0);
+    });
+  });
+}

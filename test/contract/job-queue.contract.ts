@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import type { JobId } from "../../core/ids.js";
+import type { Doorbell, JobQueue } from "../../core/ports/job-queue.js";
+
+let made = 0;
+
+/** A bell that no other test rings. */
+export function aBell(providerId = "synth"): Doorbell {
+  made += 1;
+  return { jobId: `job_${String(made).padStart(26, "0")}` as JobId, providerId };
+}
+
+/** Collects bells; `heard` resolves when a bell has arrived, and mocha's time limit bounds the wait. */
+function aListener(): { readonly bells: Doorbell[]; readonly listen: (bell: Doorbell) => void; heard(bell: Doorbell): Promise<void> } {
+  const bells: Doorbell[] = [];
+  const waiting: { readonly jobId: JobId; resolve(): void }[] = [];
+  return {
+    bells,
+    listen: (bell) => {
+      bells.push(bell);
+      for (const wait of waiting) if (wait.jobId === bell.jobId) wait.resolve();
+    },
+    heard: (bell) =>
+      new Promise((resolve) => {
+        if (bells.some(({ jobId }) => jobId === bell.jobId)) resolve();
+        else waiting.push({ jobId: bell.jobId, resolve });
+      }),
+  };
+}
+
+export function jobQueueContract(name: string, open: () => Promise<JobQueue>): void {
+  describe(`JobQueue contract: ${name}`, () => {
+    let queue: JobQueue;
+
+    beforeEach(async () => {
+      queue = await open();
+    });
+
+    afterEach(() => queue.close());
+
+    it("passes bells to who listens for their provider", async () => {
+      const listener = aListener();
+      await queue.listen("synth", listener.listen);
+      const bells = [aBell(), aBell()] as const;
+      queue.ring(bells);
+      await Promise.all(bells.map((bell) => listener.heard(bell)));
+      expect(listener.bells).to.have.deep.members([...bells]);
+    });
+
+    it("keeps the bells of other providers away", async () => {
+      const listener = aListener();
+      await queue.listen("synth", listener.listen);
+      const ours = aBell();
+      queue.ring([aBell("mureka"), ours]);
+      await listener.heard(ours);
+      expect(listener.bells.map(({ providerId }) => providerId)).to.deep.equal(["synth"]);
+    });
+
+    it("returns to who rings before anybody hears it", async () => {
+      const listener = aListener();
+      await queue.listen("synth", listener.listen);
+      const bell = aBell();
+      queue.ring([bell]);
+      expect(listener.bells).to.deep.equal([]);
+      await listener.heard(bell);
+    });
+
+    it("goes on after a listener threw", async () => {
+      const listener = aListener();
+      const first = aBell();
+      await queue.listen("synth", (bell) => {
+        listener.listen(bell);
+        if (bell.jobId === first.jobId) throw new Error("a listener's own mistake");
+      });
+      const second = aBell();
+      queue.ring([first, second]);
+      await Promise.all([listener.heard(first), listener.heard(second)]);
+    });
+
+    it("takes bells that nobody listens for, and none at all", () => {
+      queue.ring([aBell("nobody")]);
+      queue.ring([]);
+    });
+
+    it("is fine until it is closed", async () => {
+      await queue.check();
+      await queue.close();
+      const error = await queue.check().then(
+        () => null,
+        (refusal: unknown) => refusal,
+      );
+      expect(error).to.be.instanceOf(Error);
+    });
+
+    it("never throws at who rings, closed or not, and is silent once closed", async () => {
+      const listener = aListener();
+      await queue.listen("synth", listener.listen);
+      await queue.close();
+      queue.ring([aBell()]);
+      await queue.close();
+      expect(listener.bells).to.deep.equal([]);
+    });
+  });
+}

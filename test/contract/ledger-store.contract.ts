@@ -1,0 +1,240 @@
+import { expect } from "chai";
+import { type Balance, emptyBalance } from "../../core/credits/balance.js";
+import { CREDITS_MAX, grant } from "../../core/credits/grant.js";
+import { renew } from "../../core/credits/renew.js";
+import { reserve } from "../../core/credits/reserve.js";
+import { InsufficientCreditsError } from "../../core/errors.js";
+import type { AccountId } from "../../core/ids.js";
+import { aBalance, aJob, aMovement, anAccount, anId, aReservation, aSettlement, NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+export function ledgerStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`LedgerStore contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+
+    /** An account without a single entry. */
+    async function addBareAccount(): Promise<Balance> {
+      const account = anAccount();
+      await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
+      return emptyBalance(account.id);
+    }
+
+    describe("balances", () => {
+      it("reads balances by account and leaves unknown ones out", async () => {
+        const [first, second] = [await addBareAccount(), await addBareAccount()];
+        const found = await storage.ledger.findBalances([second.accountId, anId("acct"), first.accountId]);
+        expect(found.size).to.equal(2);
+        expect(found.get(first.accountId)).to.deep.equal(first);
+        expect(found.get(second.accountId)).to.deep.equal(second);
+      });
+
+      it("locks balances in ascending order of id, each once, unknown ones left out", async () => {
+        const ids = [await addBareAccount(), await addBareAccount(), await addBareAccount()].map((balance) => balance.accountId);
+        const asked = [...ids].reverse().concat(ids, anId("acct"));
+        const locked = await storage.inTransaction((tx) => storage.ledger.lockBalances(tx, asked));
+        expect([...locked.keys()]).to.deep.equal([...ids].sort());
+      });
+
+      it("takes empty lists", async () => {
+        const locked = await storage.inTransaction(async (tx) => {
+          await storage.ledger.apply(tx, []);
+          return storage.ledger.lockBalances(tx, []);
+        });
+        expect(locked.size).to.equal(0);
+        expect((await storage.ledger.findBalances([])).size).to.equal(0);
+      });
+
+      it("keeps whole credits exact up to the most a bucket holds", async () => {
+        const before = await addBareAccount();
+        await storage.apply(grant(before, CREDITS_MAX, "pack", null, NOON));
+        expect(await storage.balanceOf(before.accountId)).to.include({ pack: CREDITS_MAX });
+      });
+    });
+
+    describe("movements", () => {
+      it("writes entries together with the balance they lead to", async () => {
+        const before = await addBareAccount();
+        const movement = aMovement(before, { monthly: 7, pack: 3, reference: `order ${anId("req")}` });
+        await storage.apply(movement);
+        expect(await storage.balanceOf(before.accountId)).to.deep.equal(movement.after);
+        expect(await storage.ledger.listEntries(before.accountId, 10)).to.deep.equal(movement.entries);
+      });
+
+      it("writes several entries of one account in one movement", async () => {
+        const account = await storage.addAccount({}, { monthly: 4 });
+        const movement = renew(await storage.balanceOf(account.id), 100, NOON);
+        await storage.apply(movement);
+        expect(await storage.balanceOf(account.id)).to.include({ monthly: 100, ledgerSeq: 3 });
+        const entries = await storage.ledger.listEntries(account.id, 2);
+        expect(entries.map((entry) => entry.kind)).to.deep.equal(["renew", "expire"]);
+      });
+
+      it("takes a movement without entries", async () => {
+        const before = await addBareAccount();
+        await storage.apply({ after: before, entries: [] });
+        expect(await storage.balanceOf(before.accountId)).to.deep.equal(before);
+      });
+
+      it("writes movements of many accounts at once", async () => {
+        const balances = await storage.inTransaction(async (tx) => {
+          const accounts = Array.from({ length: 300 }, () => anAccount());
+          await storage.accounts.insertAccounts(tx, accounts);
+          return accounts.map((account) => emptyBalance(account.id));
+        });
+        await storage.apply(...balances.map((balance, index) => aMovement(balance, { pack: index + 1 })));
+        const found = await storage.ledger.findBalances(balances.map((balance) => balance.accountId));
+        expect([...found.values()].map((balance) => balance.pack)).to.deep.equal(balances.map((_, index) => index + 1));
+      });
+
+      it("refuses a movement that starts from an older balance, and writes none of its group", async () => {
+        const [stale, other] = [await addBareAccount(), await addBareAccount()];
+        await storage.apply(aMovement(stale, { pack: 1 }));
+        const outcome = storage.apply(aMovement(other, { pack: 1 }), aMovement(stale, { pack: 9 }));
+        expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(await storage.balanceOf(stale.accountId)).to.include({ pack: 1, ledgerSeq: 1 });
+        expect(await storage.balanceOf(other.accountId)).to.deep.equal(other);
+      });
+
+      for (const column of ["monthly", "pack", "reservedMonthly", "reservedPack", "spent"] as const) {
+        it(`refuses a balance whose ${column} is negative`, async () => {
+          const before = await addBareAccount();
+          const outcome = storage.apply(aMovement(before, { [column]: -1 }));
+          expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
+          expect(await storage.balanceOf(before.accountId)).to.deep.equal(before);
+        });
+      }
+
+      it("refuses a second grant with the same reference, on whichever account", async () => {
+        const reference = `order ${anId("req")}`;
+        const [first, second] = [await addBareAccount(), await addBareAccount()];
+        await storage.apply(aMovement(first, { pack: 1, reference }));
+        const outcome = storage.apply(aMovement(second, { pack: 1, reference }));
+        expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(await storage.balanceOf(second.accountId)).to.deep.equal(second);
+      });
+
+      it("reserves a job once and settles it once", async () => {
+        const account = await storage.addAccount({}, { monthly: 50 });
+        const job = aJob({ accountId: account.id });
+        await storage.apply(aReservation(await storage.balanceOf(account.id), job));
+        const again = storage.apply(aReservation(await storage.balanceOf(account.id), job));
+        expect(await again.catch((error: unknown) => error)).to.be.instanceOf(Error);
+
+        await storage.apply(aReservation(await storage.balanceOf(account.id), aJob({ accountId: account.id })));
+        await storage.apply(aSettlement(await storage.balanceOf(account.id), job, "charge"));
+        const refund = aSettlement(await storage.balanceOf(account.id), job, "refund");
+        expect(await storage.apply(refund).catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(await storage.balanceOf(account.id)).to.include({ monthly: 40, reservedMonthly: 5, spent: 5, runningJobs: 1 });
+      });
+    });
+
+    describe("races", () => {
+      it("never lets two reservations spend the same credit", async () => {
+        const account = await storage.addAccount({}, { monthly: 12, pack: 10 });
+        const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => reserveFive(account.id)));
+        const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+        expect(refused).to.have.length(6);
+        for (const { reason } of refused) expect(reason).to.be.instanceOf(InsufficientCreditsError);
+        const after = { monthly: 0, pack: 2, reservedMonthly: 12, reservedPack: 8, runningJobs: 4, ledgerSeq: 5 };
+        expect(await storage.balanceOf(account.id)).to.include(after);
+      });
+
+      function reserveFive(accountId: AccountId): Promise<void> {
+        const id = anId("job");
+        return storage.inTransaction(async (tx) => {
+          const balance = (await storage.ledger.lockBalances(tx, [accountId])).get(accountId) as Balance;
+          const job = aJob({ id, accountId, reserved: reserve(balance, 5) });
+          await storage.ledger.apply(tx, [aReservation(balance, job)]);
+        });
+      }
+
+      it("lets the second of two transactions see the first one's result", async () => {
+        const { accountId } = await addBareAccount();
+        const seen: number[] = [];
+        const addOne = (): Promise<void> =>
+          storage.inTransaction(async (tx) => {
+            const balance = (await storage.ledger.lockBalances(tx, [accountId])).get(accountId) as Balance;
+            await storage.ledger.apply(tx, [aMovement(balance, { pack: 1 })]);
+            seen.push(balance.pack);
+          });
+        await Promise.all([addOne(), addOne(), addOne()]);
+        expect(seen).to.deep.equal([0, 1, 2]);
+      });
+    });
+
+    describe("entries", () => {
+      it("finds an entry by its reference, inside the transaction that wrote it", async () => {
+        const reference = `order ${anId("req")} Ü 🎻`;
+        const movement = aMovement(await addBareAccount(), { pack: 1, reference });
+        const [before, after] = await storage.inTransaction(async (tx) => {
+          const missing = await storage.ledger.findByReference(tx, reference);
+          await storage.ledger.apply(tx, [movement]);
+          return [missing, await storage.ledger.findByReference(tx, reference)];
+        });
+        expect(before).to.equal(null);
+        expect(after).to.deep.equal(movement.entries[0]);
+      });
+
+      it("compares references byte by byte", async () => {
+        const reference = `order ${anId("req")}`;
+        await storage.apply(aMovement(await addBareAccount(), { pack: 1, reference }));
+        const find = (text: string) => storage.inTransaction((tx) => storage.ledger.findByReference(tx, text));
+        expect(await find(reference.toUpperCase())).to.equal(null);
+        expect(await find(`${reference} `)).to.equal(null);
+      });
+
+      it("lists a job's entries in the order of their numbers", async () => {
+        const account = await storage.addAccount({}, { monthly: 50 });
+        const job = aJob({ accountId: account.id });
+        const reservation = aReservation(await storage.balanceOf(account.id), job);
+        const settlement = aSettlement(reservation.after, job, "refund");
+        await storage.apply(reservation);
+        await storage.apply(settlement);
+        expect(await storage.ledger.entriesOfJob(job.id)).to.deep.equal([...reservation.entries, ...settlement.entries]);
+        expect(await storage.ledger.entriesOfJob(anId("job"))).to.deep.equal([]);
+      });
+
+      it("lists an account's newest entries first, as many as asked for", async () => {
+        const before = await addBareAccount();
+        const first = aMovement(before, { pack: 1 });
+        const second = aMovement(first.after, { pack: 2 });
+        const third = aMovement(second.after, { pack: 3 });
+        for (const movement of [first, second, third]) await storage.apply(movement);
+        const entries = await storage.ledger.listEntries(before.accountId, 2);
+        expect(entries.map((entry) => entry.seq)).to.deep.equal([3, 2]);
+        expect(await storage.ledger.listEntries(anId("acct"), 2)).to.deep.equal([]);
+      });
+    });
+
+    describe("audit", () => {
+      it("counts what it checked and finds nothing wrong", async () => {
+        const before = await storage.ledger.audit();
+        const account = await storage.addAccount({}, { pack: 10 });
+        const job = aJob({ accountId: account.id, reserved: { monthly: 0, pack: 5 } });
+        await storage.inTransaction(async (tx) => {
+          await storage.jobs.insertJobs(tx, [job]);
+          await storage.ledger.apply(tx, [aReservation(aBalance({ accountId: account.id, pack: 10, ledgerSeq: 1 }), job)]);
+        });
+        const after = await storage.ledger.audit();
+        expect(after.checked).to.deep.equal({
+          accounts: before.checked.accounts + 1,
+          entries: before.checked.entries + 2,
+          jobs: before.checked.jobs + 1,
+        });
+        expect(after.violations.filter((violation) => violation.subject.includes(account.id))).to.deep.equal([]);
+      });
+
+      it("sees one moment, and holds up no writer meanwhile", async () => {
+        const account = await storage.addAccount({}, { pack: 1_000 });
+        const auditing = storage.ledger.audit();
+        for (let count = 0; count < 10; count++) await storage.apply(aMovement(await storage.balanceOf(account.id), { pack: 1 }));
+        const { violations } = await auditing;
+        expect(violations.filter((violation) => violation.subject === account.id)).to.deep.equal([]);
+      });
+    });
+  });
+}

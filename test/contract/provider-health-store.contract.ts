@@ -1,0 +1,54 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import { healthyProvider, type ProviderHealth } from "../../core/jobs/circuit-breaker.js";
+import { NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+export function providerHealthStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`ProviderHealthStore contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+
+    const save = (health: ProviderHealth): Promise<void> => storage.inTransaction((tx) => storage.health.saveHealth(tx, health));
+    const lock = (providerId: string): Promise<ProviderHealth | null> =>
+      storage.inTransaction((tx) => storage.health.lockHealth(tx, providerId));
+
+    // First of all: every other test saves some.
+    it("lists nothing while no provider ever failed", async () => {
+      expect(await storage.health.listHealth()).to.deep.equal([]);
+      expect(await lock("nobody")).to.equal(null);
+    });
+
+    it("keeps what was saved last", async () => {
+      const first = { providerId: "mureka", failures: 3, openedAt: null };
+      const second = { providerId: "mureka", failures: 5, openedAt: NOON };
+      await save(first);
+      expect(await lock("mureka")).to.deep.equal(first);
+      await save(second);
+      expect(await lock("mureka")).to.deep.equal(second);
+      await save(healthyProvider("mureka"));
+      expect(await lock("mureka")).to.deep.equal(healthyProvider("mureka"));
+    });
+
+    it("lists every provider that has a state", async () => {
+      const [one, two] = [healthyProvider("beatoven"), { providerId: "loudly", failures: 1, openedAt: NOON }];
+      await save(one);
+      await save(two);
+      expect(await storage.health.listHealth()).to.deep.include.members([one, two]);
+    });
+
+    it("counts every failure of those that are reported together", async () => {
+      const report = (): Promise<void> =>
+        storage.inTransaction(async (tx) => {
+          const health = (await storage.health.lockHealth(tx, "flaky")) ?? healthyProvider("flaky");
+          await nextTurn();
+          await storage.health.saveHealth(tx, { ...health, failures: health.failures + 1 });
+        });
+      await Promise.all(Array.from({ length: 10 }, report));
+      expect(await lock("flaky")).to.include({ failures: 10 });
+    });
+  });
+}

@@ -1,0 +1,130 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import type { Transaction } from "../../core/ports/unit-of-work.js";
+import { aMovement, anAccount } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+export function unitOfWorkContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`UnitOfWork contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+
+    const exists = async (account: { id: ReturnType<typeof anAccount>["id"] }): Promise<boolean> =>
+      (await storage.accounts.findAccounts([account.id])).has(account.id);
+
+    it("answers what the work returns, once it is written", async () => {
+      const account = anAccount();
+      const answer = await storage.unitOfWork.inTransaction(async (tx) => {
+        await storage.accounts.insertAccounts(tx, [account]);
+        return "written";
+      });
+      expect(answer).to.equal("written");
+      expect(await exists(account)).to.equal(true);
+    });
+
+    it("writes nothing when the work throws, and passes the error on", async () => {
+      const account = anAccount();
+      const cause = new Error("second thoughts");
+      const outcome = storage.unitOfWork.inTransaction(async (tx) => {
+        await storage.accounts.insertAccounts(tx, [account]);
+        throw cause;
+      });
+      expect(await outcome.catch((error: unknown) => error)).to.equal(cause);
+      expect(await exists(account)).to.equal(false);
+    });
+
+    it("runs the work once when it throws an error of its own", async () => {
+      let runs = 0;
+      await storage.unitOfWork
+        .inTransaction(() => {
+          runs++;
+          return Promise.reject(new Error("no"));
+        })
+        .catch(() => undefined);
+      expect(runs).to.equal(1);
+    });
+
+    it("runs the work again from its start after a lost race for a key, keeping nothing of the first run", async () => {
+      const taken = await storage.addAccount();
+      const [first, second] = [anAccount(), anAccount()];
+      let runs = 0;
+      await storage.unitOfWork.inTransaction(async (tx) => {
+        runs++;
+        await storage.accounts.insertAccounts(tx, runs === 1 ? [first, taken] : [second]);
+      });
+      expect(runs).to.equal(2);
+      expect([await exists(first), await exists(second)]).to.deep.equal([false, true]);
+    });
+
+    it("gives up after a few runs, having written nothing", async () => {
+      const taken = await storage.addAccount();
+      const account = anAccount();
+      let runs = 0;
+      const outcome = storage.unitOfWork.inTransaction(async (tx) => {
+        runs++;
+        await storage.accounts.insertAccounts(tx, [account, taken]);
+      });
+      expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
+      expect(runs).to.be.within(2, 10);
+      expect(await exists(account)).to.equal(false);
+    });
+
+    it("goes on after a work that failed", async () => {
+      await storage.unitOfWork.inTransaction(() => Promise.reject(new Error("no"))).catch(() => undefined);
+      const account = anAccount();
+      await storage.unitOfWork.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
+      expect(await exists(account)).to.equal(true);
+    });
+
+    it("lets reads outside neither see an open transaction nor wait for it", async () => {
+      const account = anAccount();
+      await storage.unitOfWork.inTransaction(async (tx) => {
+        await storage.accounts.insertAccounts(tx, [account]);
+        expect(await exists(account)).to.equal(false);
+      });
+      expect(await exists(account)).to.equal(true);
+    });
+
+    it("lets a read see what was committed before it began", async () => {
+      for (let turn = 0; turn < 20; turn++) {
+        const account = anAccount();
+        await storage.unitOfWork.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
+        expect(await exists(account)).to.equal(true);
+      }
+    });
+
+    it("lets no update be lost between transactions that begin together", async () => {
+      const account = await storage.addAccount();
+      const addOne = (tx: Transaction): Promise<void> => addPack(storage, tx, account.id);
+      await Promise.all(Array.from({ length: 25 }, () => storage.unitOfWork.inTransaction(addOne)));
+      expect(await storage.balanceOf(account.id)).to.include({ pack: 25, ledgerSeq: 26 });
+    });
+
+    it("refuses a transaction handle that outlives its work", async () => {
+      let kept: Transaction | undefined;
+      await storage.unitOfWork.inTransaction((tx) => {
+        kept = tx;
+        return Promise.resolve();
+      });
+      const account = anAccount();
+      const outcome = storage.accounts.insertAccounts(kept as Transaction, [account]);
+      expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
+      expect(await exists(account)).to.equal(false);
+    });
+
+    it("says how many writers make progress at once", () => {
+      expect(storage.unitOfWork.concurrentWriters).to.be.greaterThan(0);
+    });
+  });
+}
+
+/** Reads, takes its time, then writes what it decided: where nothing is locked, updates get lost. */
+async function addPack(storage: StorageUnderTest, tx: Transaction, accountId: ReturnType<typeof anAccount>["id"]): Promise<void> {
+  const balance = (await storage.ledger.lockBalances(tx, [accountId])).get(accountId);
+  if (balance === undefined) throw new Error("the account has a balance");
+  await nextTurn();
+  await storage.ledger.apply(tx, [aMovement(balance, { pack: 1 })]);
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from "node:crypto";
+import { connect } from "node:net";
+
+/** An answer, read to its end. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed JSON; undefined where there is none. */
+  readonly json: unknown;
+}
+
+export interface SendOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string or bytes go out as they are, anything else as JSON. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+export const A_GENERATION = { model_id: "scripted/song", prompt: "rain on a tin roof" } as const;
+
+/** Speaks to the API with one key, or none. */
+export class ApiClient {
+  constructor(
+    readonly url: string,
+    readonly key: string | null,
+  ) {}
+
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    return this.send("GET", path, { headers });
+  }
+
+  /** POST /api/v1/generations, under a fresh Idempotency-Key unless one is given. */
+  generate(body: unknown = A_GENERATION, headers: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<Answer> {
+    return this.send("POST", "/api/v1/generations", {
+      headers: { "Content-Type": "application/json", "Idempotency-Key": randomUUID(), ...headers },
+      body,
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+
+  async send(method: string, path: string, { headers = {}, body, signal }: SendOptions = {}): Promise<Answer> {
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      redirect: "manual",
+      headers: { ...(this.key === null ? {} : { Authorization: `Bearer ${this.key}` }), ...headers },
+      ...(body === undefined ? {} : { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true && text !== "";
+    return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
+  }
+}
+
+/** The `data` of a success; fails the test with the whole answer when it is none. */
+export function dataOf<T = Record<string, unknown>>(answer: Answer): T {
+  if (answer.status >= 400) throw new Error(`Expected a success, got ${answer.status}: ${answer.text}`);
+  return (answer.json as { readonly data: T }).data;
+}
+
+export interface AnsweredError {
+  readonly code: string;
+  readonly message: string;
+  readonly request_id: string;
+  readonly details?: { readonly issues?: readonly { readonly path: string; readonly message: string }[]; readonly [name: string]: unknown };
+}
+
+/** The `error` of a refusal. */
+export function errorOf(answer: Answer): AnsweredError {
+  const { error } = (answer.json ?? {}) as { readonly error?: AnsweredError };
+  if (error === undefined) throw new Error(`Expected an error, got ${answer.status}: ${answer.text}`);
+  return error;
+}
+
+/** Status and code in one, as the error table has them: `404 job_not_found`. */
+export function refusalOf(answer: Answer): string {
+  return `${answer.status} ${errorOf(answer).code}`;
+}
+
+/** The paths of the issues of an invalid request. */
+export function issuePaths(answer: Answer): string[] {
+  return (errorOf(answer).details?.issues ?? []).map(({ path }) => path);
+}
+
+/** Writes bytes to a fresh connection and reads until the server ends it. Send `Connection: close`, or something malformed. */
+export function rawExchange(url: string, bytes: string | Uint8Array): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes));
+    const chunks: Buffer[] = [];
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
+    socket.on("error", (error: NodeJS.ErrnoException) => (error.code === "ECONNRESET" || error.code === "EPIPE" ? undefined : reject(error)));
+  });
+}

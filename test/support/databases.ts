@@ -1,0 +1,109 @@
+import { rmSync } from "node:fs";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/knex/index.js";
+import type { Account } from "../../core/accounts/account.js";
+import type { Balance, Movement } from "../../core/credits/balance.js";
+import type { AccountId } from "../../core/ids.js";
+import type { Clock } from "../../core/ports/clock.js";
+import type { Logger } from "../../core/ports/logger.js";
+import type { Random } from "../../core/ports/random.js";
+import type { Transaction } from "../../core/ports/unit-of-work.js";
+import { aBalance, aMovement, anAccount } from "./builders.js";
+
+/** A storage with its schema and no rows, of which a suite is the only user. */
+export interface StorageUnderTest extends Stores {
+  inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /** Adds an account that owns these credits. */
+  addAccount(account?: Partial<Account>, credits?: { readonly monthly?: number; readonly pack?: number }): Promise<Account>;
+  apply(...movements: readonly Movement[]): Promise<void>;
+  balanceOf(accountId: AccountId): Promise<Balance>;
+  close(): Promise<void>;
+}
+
+/** A storage that the contract suites run against. */
+export interface StorageKind {
+  readonly name: string;
+  open(): Promise<StorageUnderTest>;
+}
+
+/** A database of its own, and where it is; for what is true of one engine only. */
+export interface SqliteUnderTest extends StorageUnderTest {
+  readonly database: KnexDatabase;
+  /** The file; another process would open it by this URL. */
+  readonly url: string;
+}
+
+export const SILENT: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => SILENT,
+};
+
+/** Waits end at once, so that what is tried again costs a test no time. */
+export const TEST_PORTS: { readonly clock: Clock; readonly random: Random } = {
+  clock: { now: () => Date.now(), sleep: () => new Promise((resolve) => setImmediate(resolve)) },
+  random: { bytes: (count) => new Uint8Array(count), fraction: () => 0.5 },
+};
+
+export const sqliteStorage = { name: "SQLite", open: openSqlite } satisfies StorageKind;
+
+async function openSqlite(): Promise<SqliteUnderTest> {
+  const folder = await temporaryFolder();
+  const file = join(folder, "fermata.db");
+  await copyFile(await migratedFile(), file);
+  const url = `sqlite:${file}`;
+  const database = await openDatabase({ url, logger: SILENT });
+  const close = async (): Promise<void> => {
+    await database.close();
+    await rm(folder, { recursive: true });
+  };
+  return { ...underTest(createStores(database, TEST_PORTS)), database, url, close };
+}
+
+export function temporaryFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "fermata-storage-"));
+}
+
+let migrated: Promise<string> | undefined;
+
+/** Migrating costs more than all else in a suite, so it happens once and the file is copied. It goes when the process ends. */
+function migratedFile(): Promise<string> {
+  migrated ??= migrateOnce();
+  return migrated;
+}
+
+async function migrateOnce(): Promise<string> {
+  const folder = await temporaryFolder();
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "migrated.db");
+  const database = await openDatabase({ url: `sqlite:${file}`, logger: SILENT });
+  await database.migrate();
+  await database.close();
+  return file;
+}
+
+function underTest(stores: Stores): Omit<StorageUnderTest, "close"> {
+  const inTransaction: StorageUnderTest["inTransaction"] = (work) => stores.unitOfWork.inTransaction(work);
+  return {
+    ...stores,
+    inTransaction,
+    async addAccount(overrides = {}, credits = {}) {
+      const account = anAccount(overrides);
+      await inTransaction(async (tx) => {
+        await stores.accounts.insertAccounts(tx, [account]);
+        await stores.ledger.apply(tx, [aMovement(aBalance({ accountId: account.id }), credits)]);
+      });
+      return account;
+    },
+    apply: (...movements) => inTransaction((tx) => stores.ledger.apply(tx, movements)),
+    async balanceOf(accountId) {
+      const balance = (await stores.ledger.findBalances([accountId])).get(accountId);
+      if (balance === undefined) throw new Error(`There is no balance of ${accountId}.`);
+      return balance;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Clock } from "../../../core/ports/clock.js";
+
+interface Sleeper {
+  readonly wakeAt: number;
+  wake(): void;
+}
+
+/** A clock that stands still until a test moves it. */
+export class ManualClock implements Clock {
+  private sleepers: Sleeper[] = [];
+
+  constructor(private time = Date.parse("2026-11-21T06:30:00.000Z")) {}
+
+  now(): number {
+    return this.time;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const sleeper: Sleeper = {
+        wakeAt: this.time + Math.max(0, ms),
+        wake: () => {
+          this.sleepers = this.sleepers.filter((other) => other !== sleeper);
+          signal?.removeEventListener("abort", sleeper.wake);
+          resolve();
+        },
+      };
+      signal?.addEventListener("abort", sleeper.wake);
+      this.sleepers.push(sleeper);
+    });
+  }
+
+  /** How many sleep right now. */
+  get sleeping(): number {
+    return this.sleepers.length;
+  }
+
+  /**
+   * Moves time on. Who sleeps wakes in order, each at its own time, and what it does up to its next wait is done before the
+   * next one wakes; sleeps begun on the way count.
+   */
+  async advance(ms: number): Promise<void> {
+    const target = this.time + ms;
+    await nextTurn();
+    for (let next = this.nextUpTo(target); next !== undefined; next = this.nextUpTo(target)) {
+      this.time = Math.max(this.time, next.wakeAt);
+      next.wake();
+      await nextTurn();
+    }
+    this.time = target;
+  }
+
+  /** Sets the clock, forwards or back, as an operator does: nobody wakes. */
+  set(time: number): void {
+    this.time = time;
+  }
+
+  private nextUpTo(target: number): Sleeper | undefined {
+    return this.sleepers
+      .filter(({ wakeAt }) => wakeAt <= target)
+      .reduce<Sleeper | undefined>((first, other) => (first === undefined || other.wakeAt < first.wakeAt ? other : first), undefined);
+  }
+}

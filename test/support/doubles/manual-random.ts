@@ -1,0 +1,25 @@
+import type { Random } from "../../../core/ports/random.js";
+
+/** Random bytes that are the same in every run, and a fraction that a test sets. */
+export class ManualRandom implements Random {
+  /** What `fraction` answers. */
+  nextFraction = 0.5;
+
+  constructor(private state = 1) {}
+
+  bytes(count: number): Uint8Array {
+    return Uint8Array.from({ length: count }, () => this.nextByte());
+  }
+
+  fraction(): number {
+    return this.nextFraction;
+  }
+
+  /** mulberry32 */
+  private nextByte(): number {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (mixed ^ (mixed >>> 14)) & 0xff;
+  }
+}

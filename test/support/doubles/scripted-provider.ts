@@ -1,0 +1,108 @@
+import { once, EventEmitter } from "node:events";
+import {
+  type Accepted,
+  type CallContext,
+  type Completed,
+  defineProvider,
+  type MusicProvider,
+  PROVIDER_PORT_VERSION,
+  type ProviderDefinition,
+  ProviderFailure,
+  type ProviderFailureKind,
+  type ProviderTrack,
+  type SubmitRequest,
+} from "../../../core/ports/music-provider.js";
+
+/** What a provider does with a submission. */
+export type Behaviour = (request: SubmitRequest, context: CallContext) => Promise<Completed | Accepted>;
+
+/** Sounds like nothing, and is enough to be stored. */
+export const SCRIPTED_AUDIO: Uint8Array = new Uint8Array(1_000).map((_, index) => index % 251);
+
+export const SCRIPTED_TRACK: ProviderTrack = {
+  title: "Rain on a tin roof",
+  bpm: 96,
+  tags: { mood: ["calm"], activity: [], genre: [], other: [] },
+  assets: [
+    anAsset("mix", "full", "audio/mpeg"),
+    anAsset("master", "full", "audio/wav"),
+    anAsset("stem", "drums", "audio/flac"),
+    anAsset("cover", "full", "image/png"),
+  ],
+};
+
+function anAsset(role: "mix" | "master" | "stem" | "cover", label: string, contentType: ProviderTrack["assets"][number]["contentType"]) {
+  return {
+    role,
+    label,
+    contentType,
+    durationSeconds: role === "cover" ? null : 12.34567,
+    source: { kind: "bytes" as const, bytes: SCRIPTED_AUDIO },
+  };
+}
+
+/** Delivers {@link SCRIPTED_TRACK} at once. */
+export const completes: Behaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+
+export function fails(kind: ProviderFailureKind): Behaviour {
+  return () => Promise.reject(new ProviderFailure(kind, `scripted: ${kind}, with words for operators only`));
+}
+
+/** Keeps every submission until `release` is called, or the process stops; then does what `then` says. */
+export function holds(then: Behaviour = completes): { readonly behaviour: Behaviour; release(): void } {
+  const gate = new AbortController();
+  const behaviour: Behaviour = async (request, context) => {
+    const opened = AbortSignal.any([gate.signal, context.signal]);
+    if (!opened.aborted) await once(opened, "abort");
+    if (context.signal.aborted) throw new ProviderFailure("unavailable", "stopped");
+    return then(request, context);
+  };
+  return { behaviour, release: () => gate.abort() };
+}
+
+/** A provider that does what a test tells it, without waiting for anything else. */
+export class ScriptedProvider implements MusicProvider {
+  readonly submissions: SubmitRequest[] = [];
+  behaviour: Behaviour = completes;
+  private readonly events = new EventEmitter();
+
+  readonly definition: ProviderDefinition = defineProvider({
+    id: "scripted",
+    label: "Scripted Provider",
+    portVersion: PROVIDER_PORT_VERSION,
+    concurrency: 8,
+    settings: {},
+    models: [
+      {
+        id: "scripted/song",
+        name: "Scripted Song",
+        creditCost: 10,
+        supportsLyrics: true,
+        supportsInstrumental: true,
+        duration: { minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 },
+        lyricsMaxLength: 200,
+      },
+      {
+        id: "scripted/beat",
+        name: "Scripted Beat",
+        creditCost: 3,
+        supportsLyrics: false,
+        supportsInstrumental: false,
+        duration: null,
+      },
+    ],
+    capabilities: { idempotentSubmit: true, lookup: false, cancel: false },
+    create: () => this,
+  });
+
+  submit(request: SubmitRequest, context: CallContext): Promise<Completed | Accepted> {
+    this.submissions.push(request);
+    this.events.emit("submission");
+    return this.behaviour(request, context);
+  }
+
+  /** Resolves when there were `count` submissions. */
+  async submitted(count = 1): Promise<void> {
+    while (this.submissions.length < count) await once(this.events, "submission");
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Root hooks of every run. Mocha 12 lets unhandled rejections pass, and its warnings are easily overlooked: here one fails the run and names
+ * the test it came after.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import sinon from "sinon";
+
+let current = "before the first test";
+const lost: string[] = [];
+
+process.on("unhandledRejection", (reason) => {
+  lost.push(`${current}: ${reason instanceof Error ? (reason.stack ?? reason.message) : String(reason)}`);
+});
+
+export const mochaHooks: Mocha.RootHookObject = {
+  beforeEach(this: Mocha.Context) {
+    current = this.currentTest?.fullTitle() ?? current;
+  },
+  afterEach() {
+    sinon.restore();
+  },
+  async afterAll() {
+    await nextTurn();
+    if (lost.length > 0) throw new Error(`Nobody handled these rejections:\n${lost.join("\n")}`);
+  },
+};

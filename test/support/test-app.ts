@@ -1,0 +1,94 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type App, compose, loadSettings, type Overrides } from "../../config/index.js";
+import type { Account } from "../../core/accounts/account.js";
+import type { Scope } from "../../core/accounts/scopes.js";
+import { ApiClient } from "./api-client.js";
+import { RecordingLogger } from "./doubles/recording-logger.js";
+import { ScriptedProvider } from "./doubles/scripted-provider.js";
+
+export interface TestAppOptions extends Overrides {
+  /** As the settings file has them; they win over those of {@link TEST_SETTINGS}. */
+  readonly settings?: { readonly [group: string]: object };
+  /** Whether jobs are worked on; without it every job stays queued. */
+  readonly work?: boolean;
+  /** Whether it listens; without it the router waits to be mounted. */
+  readonly listen?: boolean;
+}
+
+export interface AccountOptions {
+  readonly tier?: string;
+  readonly credits?: number;
+  readonly scopes?: readonly Scope[];
+  readonly acceptTerms?: boolean;
+}
+
+/** A caller with a key of its own. */
+export interface TestAccount {
+  readonly account: Account;
+  readonly keyId: string;
+  readonly key: string;
+  readonly api: ApiClient;
+}
+
+/** A composed app that listens, with an empty database of its own. */
+export interface TestApp {
+  readonly url: string;
+  readonly app: App;
+  readonly logger: RecordingLogger;
+  readonly provider: ScriptedProvider;
+  /** A client without a key. */
+  readonly anonymous: ApiClient;
+  /** A new account: tier pro, 1,000 credits, terms accepted, all scopes, unless told otherwise. */
+  account(options?: AccountOptions): Promise<TestAccount>;
+  close(): Promise<void>;
+}
+
+const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
+
+/** Limits out of the way, failures final at once, and nobody but the scripted provider. */
+const TEST_SETTINGS: { readonly [group: string]: object } = {
+  http: { port: 0 },
+  rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
+  tiers: { free: { maxConcurrent: 1 }, pro: { maxConcurrent: 10_000 } },
+  jobs: { maxAttempts: 1, backoffMs: 0, shutdownGraceSeconds: 1 },
+  breaker: { failures: 10_000 },
+  plugins: { synth: { enabled: false } },
+};
+
+export async function startTestApp({ settings = {}, work = false, listen = true, ...overrides }: TestAppOptions = {}): Promise<TestApp> {
+  const dataDir = await mkdtemp(join(tmpdir(), "fermata-api-"));
+  const logger = new RecordingLogger();
+  const provider = new ScriptedProvider();
+  const app = await compose(
+    loadSettings({ env: {}, cwd: dataDir, isTerminal: false, overrides: { dataDir, ...merged(TEST_SETTINGS, settings) } }),
+    { logger, plugins: [provider.definition], ...overrides },
+  );
+  if (work) await app.work();
+  const url = listen ? (await app.listen()).url : "";
+  return {
+    url,
+    app,
+    logger,
+    provider,
+    anonymous: new ApiClient(url, null),
+    async account({ tier = "pro", credits = 1_000, scopes, acceptTerms = true } = {}) {
+      const account = await app.accounts.create({ name: "Nightingale Radio", tier, credits, acceptTerms });
+      const { key, token } = await app.accounts.issueKey(account.id, scopes === undefined ? {} : { scopes });
+      return { account, keyId: key.id, key: token, api: new ApiClient(url, token) };
+    },
+    async close() {
+      await app.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function merged(
+  base: { readonly [group: string]: object },
+  given: { readonly [group: string]: object },
+): { readonly [group: string]: object } {
+  const groups = new Set([...Object.keys(base), ...Object.keys(given)]);
+  return Object.fromEntries([...groups].map((group) => [group, { ...base[group], ...given[group] }]));
+}
