@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { parseDocument } from "yaml";
+import { SETTINGS_DEFINITION } from "./settings.js";
+import type { Settings } from "./settings.js";
+import { FILE_VARIABLE, GivenSettings } from "./settings/given-settings.js";
+import { SettingsError, refusedLine } from "./settings/mistakes.js";
+import { Resolver } from "./settings/resolver.js";
+
+export { SettingsError } from "./settings/mistakes.js";
+
+export interface SettingsSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What relative paths are relative to. */
+  readonly cwd: string;
+  /** Reads the file of `FERMATA_CONFIG`; throws when it cannot. */
+  readonly readFile?: (path: string) => string;
+  /** Settings of an embedding app or a test, in the shape of the file; they win over all others. */
+  readonly overrides?: object;
+  /** Whether stderr is a terminal. */
+  readonly isTerminal?: boolean;
+}
+
+/**
+ * The settings: defaults, then the file named by `FERMATA_CONFIG`, then the environment, then `overrides`; the later wins, setting by
+ * setting.
+ *
+ * @throws {SettingsError} with a line for every mistake in all of them
+ */
+export function loadSettings(sources: SettingsSources): Settings {
+  const given = new GivenSettings(SETTINGS_DEFINITION);
+  readConfigFile(sources, given);
+  given.addEnvironment(sources.env);
+  if (sources.overrides !== undefined) given.addTree(sources.overrides, "overrides");
+  const { cwd, isTerminal = process.stderr.isTTY } = sources;
+  const settings = new Resolver(given, { cwd, isTerminal }).resolve(SETTINGS_DEFINITION) as Settings;
+  checkTogether(settings, given.mistakes);
+  if (given.mistakes.length > 0) throw new SettingsError(given.mistakes);
+  return settings;
+}
+
+function readConfigFile({ env, cwd, readFile = readText }: SettingsSources, given: GivenSettings): void {
+  const name = env[FILE_VARIABLE];
+  if (name === undefined || name === "") return;
+  try {
+    const document = parseDocument(readFile(resolve(cwd, name)), { prettyErrors: true });
+    const error = document.errors[0];
+    if (error !== undefined) throw error;
+    given.addTree(document.toJS() as unknown, basename(name));
+  } catch (error) {
+    const [reason] = (error as Error).message.split("\n");
+    given.mistakes.push(`${FILE_VARIABLE}: ${JSON.stringify(name)} cannot be read (${reason}); allowed: the path of a YAML or JSON file`);
+  }
+}
+
+function readText(path: string): string {
+  return readFileSync(path, "utf8");
+}
+
+/** What no setting can see alone. */
+function checkTogether({ http, metrics }: Settings, mistakes: string[]): void {
+  if (metrics.port !== null && metrics.port !== 0 && metrics.port === http.port) {
+    mistakes.push(refusedLine("metrics.port", null, metrics.port, "another port than http.port, or null to share it", false));
+  }
+}

@@ -1,0 +1,278 @@
+import { SECRET_KEY_LENGTH_MIN } from "../adapters/crypto/secret-key.js";
+import { LOG_FORMATS, LOG_LEVELS } from "../adapters/observability/winston-logger.js";
+import { SCOPES } from "../core/accounts/scopes.js";
+import { environmentName, Leaf, Named } from "./settings/definition.js";
+import type { Group, ValuesOf } from "./settings/definition.js";
+import * as kind from "./settings/kinds.js";
+import type { SchemeForm } from "./settings/kinds.js";
+import type { GivenSetting } from "./settings/plugin-settings.js";
+
+/** The schemes that choose an adapter. One line here and one in `adapters.ts` make another known. */
+export const STORAGE_SCHEMES = { sqlite: { form: "sqlite:PATH", rest: "path" } } as const satisfies Record<string, SchemeForm>;
+export const QUEUE_SCHEMES = { memory: { form: "memory:", rest: "nothing" } } as const satisfies Record<string, SchemeForm>;
+export const AUDIO_SCHEMES = { file: { form: "file:PATH", rest: "path" } } as const satisfies Record<string, SchemeForm>;
+
+const MIB = 1024 * 1024;
+
+const perMinute = (of: number): Leaf<number> =>
+  kind.integer({ default: of, min: 1, unit: "requests", description: "Most requests in a minute" });
+const perDay = (of: number): Leaf<number> =>
+  kind.integer({ default: of, min: 1, unit: "requests", description: "Most requests in a day" });
+
+const tierLimits = (limits: "read" | "generation" | "write") => {
+  const override = (window: "perMinute" | "perDay", period: string): Leaf<number> =>
+    kind.integer({
+      default: kind.workedOut(`\`rateLimits.${limits}.${window}\``, ({ at }) => at(`rateLimits.${limits}.${window}`) as number),
+      min: 1,
+      unit: "requests",
+      description: `Most requests in a ${period} for accounts of this tier`,
+    });
+  return { perMinute: override("perMinute", "minute"), perDay: override("perDay", "day") };
+};
+
+const TIERS: Readonly<Record<string, { readonly maxConcurrent: number; readonly monthlyCredits: number }>> = {
+  free: { maxConcurrent: 1, monthlyCredits: 50 },
+  plus: { maxConcurrent: 3, monthlyCredits: 500 },
+  pro: { maxConcurrent: 10, monthlyCredits: 2_000 },
+};
+
+const DEFINITION = {
+  dataDir: kind.path({
+    default: kind.workedOut("`data`", () => "data"),
+    description: "Directory of everything kept on this machine: database, audio, secret key",
+  }),
+  http: {
+    host: kind.text({ default: "127.0.0.1", allowed: "an address or host name", description: "Address to listen on" }),
+    port: kind.integer({ default: 8_080, min: 0, max: 65_535, description: "Port to listen on; 0 takes a free one" }),
+    publicUrl: kind.optional(
+      kind.webAddress({ description: "What URLs in answers begin with" }),
+      "the listen address",
+    ),
+    trustProxy: kind.trustProxy({
+      default: false,
+      description: "Whose `X-Forwarded-For` is believed: nobody's, a number of hops, or these networks",
+    }),
+    webhookScope: kind.optional(kind.choice(SCOPES, { description: "Scope that a key needs for webhook endpoints" })),
+    bodyLimitBytes: kind.integer({ default: 256 * 1024, min: 1_024, max: 16 * MIB, unit: "bytes", description: "Largest request body" }),
+  },
+  rateLimits: {
+    read: { perMinute: perMinute(600), perDay: perDay(50_000) },
+    generation: { perMinute: perMinute(12), perDay: perDay(500) },
+    write: { perMinute: perMinute(60), perDay: perDay(5_000) },
+    authFailures: {
+      perMinute: kind.integer({
+        default: 120,
+        min: 1,
+        unit: "requests",
+        description: "Most failed authentications of one address in a minute",
+      }),
+    },
+    store: kind.choice(["memory"], { default: "memory", description: "Where requests are counted" }),
+  },
+  tiers: new Named({
+    placeholder: "NAME",
+    pattern: /^[a-z0-9][a-z0-9_-]{0,29}$/,
+    allowed: "up to 30 lower-case letters, digits, _ and -",
+    defaults: Object.keys(TIERS),
+    fromEnvironment: (word) => word.toLowerCase(),
+    of: {
+      maxConcurrent: kind.integer({
+        default: kind.workedOut("free `1`, plus `3`, pro `10`; required for others", ({ name }) => TIERS[name]?.maxConcurrent),
+        min: 1,
+        unit: "jobs",
+        description: "Jobs of an account that may be queued or processing at once",
+      }),
+      monthlyCredits: kind.integer({
+        default: kind.workedOut("free `50`, plus `500`, pro `2000`; required for others", ({ name }) => TIERS[name]?.monthlyCredits),
+        min: 0,
+        unit: "credits",
+        description: "Monthly credits after a renewal",
+      }),
+      rateLimits: { read: tierLimits("read"), generation: tierLimits("generation"), write: tierLimits("write") },
+    },
+  }),
+  jobs: {
+    leaseSeconds: kind.number({
+      default: 30,
+      min: 1,
+      max: 3_600,
+      unit: "seconds",
+      description: "How long a silent worker keeps a job before another may take it",
+    }),
+    maxAttempts: kind.integer({ default: 3, min: 1, max: 100, description: "Submissions to a provider that refuses for now" }),
+    backoffMs: kind.integer({
+      default: 2_000,
+      min: 0,
+      max: 3_600_000,
+      unit: "milliseconds",
+      description: "Wait before the second attempt; it doubles with each further one",
+    }),
+    deadlineMinutes: kind.duration({ default: 60, max: 10_080, unit: "minutes", description: "After this time a job that has not ended fails" }),
+    unknownGraceSeconds: kind.number({
+      default: 600,
+      min: 0,
+      max: 604_800,
+      unit: "seconds",
+      description: "How long a lost reply of a provider may still turn up before the job fails and is refunded",
+    }),
+    sweepMs: kind.integer({
+      default: 1_000,
+      min: 10,
+      max: 60_000,
+      unit: "milliseconds",
+      description: "How often workers look for jobs that no bell has announced",
+    }),
+    shutdownGraceSeconds: kind.number({
+      default: 5,
+      min: 0,
+      max: 600,
+      unit: "seconds",
+      description: "How long a stopping process lets running work finish before it hands it back",
+    }),
+  },
+  idempotency: {
+    ttlHours: kind.duration({ default: 24, max: 8_760, unit: "hours", description: "How long an idempotency key keeps its answer" }),
+  },
+  breaker: {
+    failures: kind.integer({
+      default: 10,
+      min: 1,
+      max: 10_000,
+      description: "Failures in a row after which a provider counts as unavailable",
+    }),
+    openSeconds: kind.duration({
+      default: 30,
+      max: 86_400,
+      unit: "seconds",
+      description: "How long an unavailable provider is left alone before it is tried again",
+    }),
+  },
+  webhooks: {
+    scheduleSeconds: kind.numbers({
+      default: [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400],
+      min: 0,
+      max: 604_800,
+      lengthMax: 50,
+      unit: "seconds",
+      description: "Waits between the tries of a delivery; there is one try more than waits",
+    }),
+    timeoutSeconds: kind.duration({ default: 15, max: 300, unit: "seconds", description: "The longest one try may take" }),
+    allowNetworks: kind.list({
+      default: [],
+      items: "CIDR networks",
+      accepts: kind.isNetwork,
+      description: "Networks that webhooks and provider downloads may reach although they are not public",
+    }),
+    allowHosts: kind.list({
+      default: [],
+      items: "host names",
+      accepts: kind.isHostName,
+      description: "Names that webhooks and provider downloads may reach although they are blocked",
+    }),
+    allowHttp: kind.flag({ default: false, description: "Whether webhook URLs may be plain http" }),
+  },
+  secrets: {
+    key: kind.secret({
+      lengthMin: SECRET_KEY_LENGTH_MIN,
+      description: "Signs URLs and seals stored secrets; made in the data directory when there is none",
+    }),
+  },
+  storage: {
+    url: kind.adapterUrl({
+      default: kind.workedOut("`sqlite:` and `fermata.sqlite` in `dataDir`", ({ at }) => `sqlite:${String(at("dataDir"))}/fermata.sqlite`),
+      schemes: STORAGE_SCHEMES,
+      description: "The database",
+    }),
+  },
+  queue: { url: kind.adapterUrl({ default: "memory:", schemes: QUEUE_SCHEMES, description: "What wakes workers" }) },
+  audio: {
+    url: kind.adapterUrl({
+      default: kind.workedOut("`file:` and `audio` in `dataDir`", ({ at }) => `file:${String(at("dataDir"))}/audio`),
+      schemes: AUDIO_SCHEMES,
+      description: "Where audio files are kept",
+    }),
+    urlTtlHours: kind.duration({ default: 24, max: 8_760, unit: "hours", description: "How long a signed URL of an audio file works" }),
+    maxBytes: kind.integer({
+      default: 256 * MIB,
+      min: MIB,
+      max: 16_384 * MIB,
+      unit: "bytes",
+      description: "Largest audio file that is taken from a provider",
+    }),
+  },
+  logs: {
+    level: kind.choice(LOG_LEVELS, { default: "info", description: "The least important lines that are written" }),
+    format: kind.choice(LOG_FORMATS, {
+      default: kind.workedOut("`pretty` on a terminal, else `json`", ({ isTerminal }) => (isTerminal ? "pretty" : "json")),
+      description: "How lines are written, to stderr",
+    }),
+  },
+  metrics: {
+    enabled: kind.flag({ default: true, description: "Whether `GET /metrics` answers" }),
+    port: kind.optional(
+      kind.integer({ min: 0, max: 65_535, description: "Port of its own for `GET /metrics`" }),
+      "the port of the API",
+    ),
+  },
+  demo: {
+    enabled: kind.flag({ default: true, description: "Whether the first start on an empty data directory makes the account `demo`" }),
+  },
+  plugins: new Named<
+    { enabled: Leaf<boolean>; use: Leaf<string | null> },
+    { /** The plugin's own settings, for {@link validatePluginSettings}. */ readonly own: Readonly<Record<string, GivenSetting>> }
+  >({
+    placeholder: "ID",
+    pattern: /^[a-z0-9][a-z0-9-]{0,29}$/,
+    allowed: "up to 30 lower-case letters, digits and -",
+    defaults: ["synth"],
+    fromEnvironment: (word) => word.toLowerCase().replaceAll("_", "-"),
+    keepsOthers: true,
+    of: {
+      enabled: kind.flag({
+        default: kind.workedOut("synth `true`, others `false`", ({ name }) => name === "synth"),
+        description: "Whether the provider takes jobs",
+      }),
+      use: kind.optional(
+        kind.text({ allowed: "a package name or path", description: "Package name or path of the plugin" }),
+        "the built-in of that id",
+      ),
+    },
+  }),
+} as const satisfies Group;
+
+/** The tree that `load.ts` walks. */
+export const SETTINGS_DEFINITION: Group = DEFINITION;
+
+/** Everything that can be set; complete, checked and frozen. Paths are absolute, and URLs of adapters hold absolute paths. */
+export type Settings = ValuesOf<typeof DEFINITION>;
+
+/** The path in a URL such as `sqlite:/var/lib/fermata/fermata.sqlite`. */
+export function pathOfUrl(url: string): string {
+  return url.slice(url.indexOf(":") + 1);
+}
+
+export interface SettingDescription {
+  /** With `NAME` or `ID` where the operator's name stands. */
+  readonly path: string;
+  readonly type: string;
+  readonly unit: string | null;
+  readonly default: string;
+  readonly env: string;
+  readonly description: string;
+  readonly secret: boolean;
+}
+
+/** Every setting, in the order of the definition. */
+export function describeSettings(): readonly SettingDescription[] {
+  return describeGroup(DEFINITION, []);
+}
+
+function describeGroup(group: Group, above: readonly string[]): SettingDescription[] {
+  return Object.entries(group).flatMap(([name, node]) => {
+    const path = [...above, name];
+    if (node instanceof Named) return describeGroup(node.options.of, [...path, node.options.placeholder]);
+    if (!(node instanceof Leaf)) return describeGroup(node, path);
+    const { type, unit = null, default: fallback, description, secret = false } = node.options;
+    return [{ path: path.join("."), type, unit, default: fallback.text, env: environmentName(path), description, secret }];
+  });
+}

@@ -1,0 +1,97 @@
+/**
+ * What the definition of settings is made of: leaves (one setting each), plain objects (groups), and named groups, whose names are the operator's
+ * (`tiers.NAME`). Types, defaults, checks and the documentation all come from it.
+ */
+import type { z } from "zod";
+
+/** What a default may depend on. */
+export interface DefaultContext {
+  /** The name within a named group; empty elsewhere. */
+  readonly name: string;
+  readonly cwd: string;
+  /** True when log lines are read on a terminal. */
+  readonly isTerminal: boolean;
+  /** The value of a setting that stands further up in the definition. */
+  at(path: string): unknown;
+}
+
+export interface Default<T> {
+  /** undefined: there is none, the setting must be given. */
+  of(context: DefaultContext): T | undefined;
+  /** As the documentation shows it. */
+  readonly text: string;
+}
+
+export interface LeafOptions<T> {
+  /** The type in words, as the documentation shows it: `integer`, `list of CIDR networks`. */
+  readonly type: string;
+  /** What is allowed, as the end of the sentence "allowed: …". */
+  readonly allowed: string;
+  readonly schema: z.ZodType<T>;
+  /** The value that a text of the environment means; a text that means none is handed on, for `schema` to refuse. */
+  fromText(text: string): unknown;
+  readonly default: Default<T>;
+  readonly description: string;
+  readonly unit?: string;
+  readonly secret?: boolean;
+  /** The form that is kept, of a value that is allowed. */
+  finish?(value: T, context: DefaultContext): T;
+}
+
+/** One setting. */
+export class Leaf<T> {
+  constructor(readonly options: LeafOptions<T>) {}
+}
+
+/** Settings by a name that the operator chooses. */
+export class Named<G extends Group, Extra = unknown> {
+  /** Carries a type only. */
+  declare readonly extra: Extra;
+
+  constructor(
+    readonly options: {
+      /** How the documentation writes the name: `NAME`. */
+      readonly placeholder: string;
+      readonly pattern: RegExp;
+      readonly allowed: string;
+      /** Names that are there unasked. */
+      readonly defaults: readonly string[];
+      readonly of: G;
+      /** A name as the environment spells it (`MY_TIER`) when nothing else has named it yet. */
+      readonly fromEnvironment: (word: string) => string;
+      /** Whether names beside those of `of` are kept as `own`, for somebody else to check. */
+      readonly keepsOthers?: boolean;
+    },
+  ) {}
+}
+
+export interface Group {
+  readonly [name: string]: Node;
+}
+
+export type Node = Leaf<unknown> | Named<Group> | Group;
+
+export type ValuesOf<N> =
+  N extends Leaf<infer T>
+    ? T
+    : N extends Named<infer G, infer Extra>
+      ? { readonly [name: string]: ValuesOf<G> & Extra }
+      : { readonly [K in keyof N]: ValuesOf<N[K]> };
+
+/** `publicUrl` becomes `PUBLIC_URL`. */
+export function environmentWord(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
+    .replaceAll("-", "_")
+    .toUpperCase();
+}
+
+/** `PUBLIC_URL` becomes `publicUrl`. */
+export function camelCase(word: string): string {
+  return word.toLowerCase().replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** The environment variable that gives a setting: `http.publicUrl` is `FERMATA_HTTP__PUBLIC_URL`. */
+export function environmentName(path: readonly string[]): string {
+  return `FERMATA_${path.map(environmentWord).join("__")}`;
+}

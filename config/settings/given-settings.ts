@@ -1,0 +1,121 @@
+import { Leaf, Named, camelCase, environmentName, environmentWord } from "./definition.js";
+import type { Group, Node } from "./definition.js";
+import { refusedLine, unknownLine } from "./mistakes.js";
+import type { GivenSetting } from "./plugin-settings.js";
+
+/** The variable that names the file. */
+export const FILE_VARIABLE = "FERMATA_CONFIG";
+
+const PREFIX = "FERMATA_";
+
+/** Not ours: what Kubernetes sets for a service that is called `fermata`, and what the tests of this repository read. */
+const FOREIGN_VARIABLE =
+  /^FERMATA_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?|TEST_[A-Z0-9_]+)$/;
+
+/** Stands for a setting that a plugin declares: whatever is given is kept. */
+const OWN = new Leaf<unknown>({} as Leaf<unknown>["options"]);
+
+/** What was given, by path, from all sources; mistakes in names are found here. */
+export class GivenSettings {
+  readonly mistakes: string[] = [];
+  private readonly byPath = new Map<string, GivenSetting>();
+
+  constructor(private readonly definition: Group) {}
+
+  get(path: string): GivenSetting | undefined {
+    return this.byPath.get(path);
+  }
+
+  /** The names that stand directly under `path`. */
+  namesUnder(path: string): string[] {
+    const names = [...this.byPath.keys()]
+      .filter((key) => key.startsWith(`${path}.`))
+      .map((key) => key.slice(path.length + 1).split(".")[0] as string);
+    return [...new Set(names)];
+  }
+
+  addTree(tree: unknown, origin: string): void {
+    this.addNode(this.definition, tree, [], origin);
+  }
+
+  addEnvironment(env: Readonly<Record<string, string | undefined>>): void {
+    for (const [name, value] of Object.entries(env)) {
+      if (!name.startsWith(PREFIX) || name === FILE_VARIABLE || FOREIGN_VARIABLE.test(name) || value === undefined) continue;
+      const path = this.pathOf(this.definition, name.slice(PREFIX.length).split("__"), []);
+      if (path === null) this.mistakes.push(unknownLine(name, name, this.knownPaths().map((known) => environmentName(known))));
+      else this.byPath.set(path.join("."), { value, origin: name, isText: true });
+    }
+  }
+
+  private addNode(node: Node, value: unknown, path: readonly string[], origin: string): void {
+    if (node instanceof Leaf) {
+      this.byPath.set(path.join("."), { value, origin, isText: false });
+      return;
+    }
+    // A group without anything under it is null in YAML.
+    if (value === null || value === undefined) return;
+    if (typeof value !== "object" || Array.isArray(value)) {
+      this.mistakes.push(refusedLine(path.join(".") || "settings", origin, value, "a group of settings", false));
+      return;
+    }
+    for (const [name, child] of Object.entries(value)) {
+      const childPath = [...path, name];
+      if (node instanceof Named) this.addNamed(node, name, child, childPath, origin);
+      else if (Object.hasOwn(node, name)) this.addNode(node[name] as Node, child, childPath, origin);
+      else this.addUnknown(childPath, origin);
+    }
+  }
+
+  private addNamed(named: Named<Group>, name: string, value: unknown, path: readonly string[], origin: string): void {
+    const { pattern, allowed, of, keepsOthers } = named.options;
+    if (!pattern.test(name)) {
+      this.mistakes.push(refusedLine(path.slice(0, -1).join("."), origin, name, allowed, false));
+    } else if (keepsOthers && typeof value === "object" && value !== null && !Array.isArray(value)) {
+      for (const [key, child] of Object.entries(value)) {
+        this.addNode(Object.hasOwn(of, key) ? (of[key] as Node) : OWN, child, [...path, key], origin);
+      }
+    } else {
+      this.addNode(of, value, path, origin);
+    }
+  }
+
+  private addUnknown(path: readonly string[], origin: string): void {
+    const known = this.knownPaths().map((knownPath) => knownPath.join("."));
+    this.mistakes.push(unknownLine(path.join("."), origin, known));
+  }
+
+  /** The setting that words of the environment name, or null. */
+  private pathOf(node: Node, words: readonly string[], path: readonly string[]): string[] | null {
+    const [word, ...others] = words;
+    if (node instanceof Leaf) return word === undefined ? [...path] : null;
+    if (word === undefined || word === "") return null;
+    if (node instanceof Named) {
+      const name = this.nameOf(node, word, path.join("."));
+      return node.options.pattern.test(name) ? this.pathOfNamed(node, others, [...path, name]) : null;
+    }
+    const name = Object.keys(node).find((candidate) => environmentWord(candidate) === word);
+    return name === undefined ? null : this.pathOf(node[name] as Node, others, [...path, name]);
+  }
+
+  private pathOfNamed(named: Named<Group>, words: readonly string[], path: readonly string[]): string[] | null {
+    const found = this.pathOf(named.options.of, words, path);
+    const [word, ...others] = words;
+    if (found !== null || !named.options.keepsOthers || word === undefined || word === "" || others.length > 0) return found;
+    return [...path, camelCase(word)];
+  }
+
+  /** A name with `-` is found by the word with `_`, once a default or the file has named it. */
+  private nameOf(named: Named<Group>, word: string, path: string): string {
+    const known = [...named.options.defaults, ...this.namesUnder(path)];
+    return known.find((name) => environmentWord(name) === word) ?? named.options.fromEnvironment(word);
+  }
+
+  private knownPaths(node: Node = this.definition, path: readonly string[] = []): (readonly string[])[] {
+    if (node instanceof Leaf) return [path];
+    if (node instanceof Named) {
+      const names = new Set([...node.options.defaults, ...this.namesUnder(path.join("."))]);
+      return [...names].flatMap((name) => this.knownPaths(node.options.of, [...path, name]));
+    }
+    return Object.entries(node).flatMap(([name, child]) => this.knownPaths(child, [...path, name]));
+  }
+}

@@ -1,0 +1,257 @@
+/** The kinds of settings: how each is checked, read from the environment and described. */
+import { isIP } from "node:net";
+import { isAbsolute, resolve } from "node:path";
+import { z } from "zod";
+import { Leaf } from "./definition.js";
+import type { Default, DefaultContext, LeafOptions } from "./definition.js";
+
+/** What every kind is told, beside its own bounds. */
+interface About<T> {
+  /** A constant, or what {@link workedOut} makes; without one the setting must be given. */
+  readonly default?: T | Default<T>;
+  readonly description: string;
+  readonly unit?: string;
+}
+
+/** A default that is worked out, with the words that describe it. */
+export function workedOut<T>(text: string, of: (context: DefaultContext) => T | undefined): Default<T> {
+  return new WorkedOut(text, of);
+}
+
+class WorkedOut<T> implements Default<T> {
+  constructor(
+    readonly text: string,
+    readonly of: (context: DefaultContext) => T | undefined,
+  ) {}
+}
+
+function defaultOf<T>(given: T | Default<T> | undefined): Default<T> {
+  if (given === undefined) return { of: () => undefined, text: "required" };
+  if (given instanceof WorkedOut) return given as Default<T>;
+  const value = given as T;
+  return { of: () => value, text: defaultText(value) };
+}
+
+function defaultText(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? "none" : `\`${value.join(",")}\``;
+  return `\`${String(value)}\``;
+}
+
+function leaf<T>(about: About<T>, kind: Omit<LeafOptions<T>, "default" | "description" | "unit">): Leaf<T> {
+  const { description, unit } = about;
+  return new Leaf<T>({ ...kind, description, default: defaultOf(about.default), ...(unit === undefined ? {} : { unit }) });
+}
+
+const asIs = (text: string): unknown => text;
+const toNumber = (text: string): unknown => (/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+const toList = (text: string): string[] =>
+  text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+
+export function text(about: About<string> & { readonly allowed?: string }): Leaf<string> {
+  return leaf(about, { type: "text", allowed: about.allowed ?? "a text that is not empty", schema: z.string().min(1), fromText: asIs });
+}
+
+/** A path; a relative one is seen from the directory the process was started in, and kept absolute. */
+export function path(about: About<string>): Leaf<string> {
+  return leaf(about, {
+    type: "path",
+    allowed: "a path",
+    schema: z.string().min(1),
+    fromText: asIs,
+    finish: (value, { cwd }) => resolve(cwd, value),
+  });
+}
+
+interface Bounds {
+  readonly min: number;
+  readonly max?: number;
+}
+
+function boundsText({ min, max }: Bounds): string {
+  return max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+}
+
+export function integer(about: About<number> & Bounds): Leaf<number> {
+  const { min, max = Number.MAX_SAFE_INTEGER } = about;
+  return leaf(about, {
+    type: "integer",
+    allowed: `an integer ${boundsText(about)}`,
+    schema: z.int().min(min).max(max),
+    fromText: toNumber,
+  });
+}
+
+/** Fractions are allowed. */
+export function number(about: About<number> & Bounds): Leaf<number> {
+  const { min, max = Number.MAX_SAFE_INTEGER } = about;
+  return leaf(about, {
+    type: "number",
+    allowed: `a number ${boundsText(about)}`,
+    schema: z.number().min(min).max(max),
+    fromText: toNumber,
+  });
+}
+
+/** A length of time; fractions are allowed, zero is not. */
+export function duration(about: About<number> & { readonly max: number }): Leaf<number> {
+  return leaf(about, {
+    type: "number",
+    allowed: `a number above 0, at most ${about.max}`,
+    schema: z.number().positive().max(about.max),
+    fromText: toNumber,
+  });
+}
+
+export function flag(about: About<boolean>): Leaf<boolean> {
+  return leaf(about, { type: "boolean", allowed: "true or false", schema: z.boolean(), fromText: toFlag });
+}
+
+function toFlag(text: string): unknown {
+  return text === "true" ? true : text === "false" ? false : text;
+}
+
+export function choice<const T extends string>(values: readonly T[], about: About<NoInfer<T>>): Leaf<T> {
+  return leaf<T>(about, {
+    type: values.map((value) => `\`${value}\``).join(" or "),
+    allowed: values.join(", "),
+    schema: z.enum(values as readonly [T, ...T[]]) as unknown as z.ZodType<T>,
+    fromText: asIs,
+  });
+}
+
+/** Items that `accepts` takes, each kept as `finish` makes it. */
+export function list(
+  about: About<readonly string[]> & { readonly items: string; readonly accepts: (item: string) => boolean },
+): Leaf<readonly string[]> {
+  return leaf<readonly string[]>(about, {
+    type: `list of ${about.items}`,
+    allowed: `a list of ${about.items}`,
+    schema: z.array(z.string().refine(about.accepts)),
+    fromText: toList,
+  });
+}
+
+export function numbers(about: About<readonly number[]> & Bounds & { readonly lengthMax: number }): Leaf<readonly number[]> {
+  const { min, max = Number.MAX_SAFE_INTEGER, lengthMax } = about;
+  return leaf<readonly number[]>(about, {
+    type: "list of numbers",
+    allowed: `a list of up to ${lengthMax} numbers ${boundsText(about)}`,
+    schema: z.array(z.number().min(min).max(max)).max(lengthMax),
+    fromText: (value) => toList(value).map(toNumber),
+  });
+}
+
+/** The same, or null, which is the default; `text` says what null stands for. An empty text of the environment means null. */
+export function optional<T>(of: Leaf<T>, text = "none"): Leaf<T | null> {
+  const { options } = of;
+  return new Leaf<T | null>({
+    ...options,
+    default: { of: () => null, text },
+    allowed: `${options.allowed}, or null for none`,
+    schema: options.schema.nullable(),
+    fromText: (value) => (value === "" ? null : options.fromText(value)),
+    finish: (value, context) => (value === null || options.finish === undefined ? value : options.finish(value, context)),
+  });
+}
+
+/** Not shown anywhere. The default of an optional secret is none. */
+export function secret(about: { readonly description: string; readonly lengthMin: number }): Leaf<string | null> {
+  const { lengthMin, description } = about;
+  return new Leaf<string | null>({
+    type: "text",
+    allowed: `a text of at least ${lengthMin} characters, or null for none`,
+    schema: z.string().min(lengthMin).nullable(),
+    fromText: (value) => (value === "" ? null : value),
+    default: { of: () => null, text: "none" },
+    description,
+    secret: true,
+  });
+}
+
+/** An http or https address without user, query and fragment; kept without the slash at its end. */
+export function webAddress(about: About<string>): Leaf<string> {
+  return leaf(about, {
+    type: "URL",
+    allowed: "an http:// or https:// URL without user, query and fragment",
+    schema: z.string().refine(isWebAddress),
+    fromText: asIs,
+    finish: (value) => value.replace(/\/+$/, ""),
+  });
+}
+
+function isWebAddress(value: string): boolean {
+  if (!URL.canParse(value) || /[?#\s]/.test(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return (protocol === "http:" || protocol === "https:") && username === "" && password === "";
+}
+
+/** How the URL of an adapter goes on behind its scheme. `path`: a file or directory, kept absolute. */
+export interface SchemeForm {
+  readonly form: string;
+  readonly rest: "path" | "nothing";
+}
+
+/** A URL whose scheme chooses an adapter. */
+export function adapterUrl(about: About<string> & { readonly schemes: Readonly<Record<string, SchemeForm>> }): Leaf<string> {
+  const formOf = (value: string): SchemeForm | undefined => {
+    const scheme = /^([a-z][a-z0-9+.-]*):/.exec(value)?.[1];
+    return scheme !== undefined && Object.hasOwn(about.schemes, scheme) ? about.schemes[scheme] : undefined;
+  };
+  return leaf(about, {
+    type: "URL",
+    allowed: Object.values(about.schemes)
+      .map(({ form }) => form)
+      .join(" or "),
+    schema: z.string().refine((value) => {
+      const form = formOf(value);
+      return form !== undefined && (restOf(value) === "") === (form.rest === "nothing");
+    }),
+    fromText: asIs,
+    finish: (value, { cwd }) => (formOf(value)?.rest === "path" ? withAbsolutePath(value, cwd) : value),
+  });
+}
+
+function restOf(url: string): string {
+  return url.slice(url.indexOf(":") + 1);
+}
+
+function withAbsolutePath(url: string, cwd: string): string {
+  const path = restOf(url).replace(/^\/\/(?=\/)/, "");
+  const isFile = path !== ":memory:" && !isAbsolute(path);
+  return `${url.slice(0, url.indexOf(":"))}:${isFile ? resolve(cwd, path) : path}`;
+}
+
+/** True for an address with a prefix length: `10.0.0.0/8`, `fd00::/8`. */
+export function isNetwork(value: string): boolean {
+  const [address = "", length = "", ...others] = value.split("/");
+  const family = isIP(address);
+  return others.length === 0 && family !== 0 && /^\d{1,3}$/.test(length) && Number(length) <= (family === 4 ? 32 : 128);
+}
+
+/** True for a host name as a URL has it: lower-case labels, no port. */
+export function isHostName(value: string): boolean {
+  return value.length <= 253 && /^[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*$/.test(value);
+}
+
+const PROXY_RANGES = ["loopback", "linklocal", "uniquelocal"];
+
+/** What Express takes as `trust proxy`: whether, how many hops, or which addresses. */
+export type TrustProxy = boolean | number | readonly string[];
+
+export function trustProxy(about: About<TrustProxy>): Leaf<TrustProxy> {
+  const isRange = (value: string): boolean => isIP(value) !== 0 || isNetwork(value) || PROXY_RANGES.includes(value);
+  return leaf<TrustProxy>(about, {
+    type: "boolean, integer or list of networks",
+    allowed: `true, false, a number of hops, or a list of addresses, CIDR networks, ${PROXY_RANGES.join(", ")}`,
+    schema: z.union([z.boolean(), z.int().min(0), z.array(z.string().refine(isRange)).min(1)]),
+    fromText: (value) => {
+      const scalar = toNumber(value);
+      if (typeof scalar === "number") return scalar;
+      const flagged = toFlag(value);
+      return typeof flagged === "boolean" ? flagged : toList(value);
+    },
+  });
+}

@@ -1,0 +1,55 @@
+import { MASK, isSecretName, redactText } from "../../adapters/observability/redact.js";
+
+/** Settings that cannot be used. `lines` holds every mistake, a line each; secrets are masked. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+  constructor(readonly lines: readonly string[]) {
+    super(lines.length === 1 ? `A setting is wrong: ${lines.join("")}` : `${lines.length} settings are wrong:\n${lines.join("\n")}`);
+  }
+}
+
+const SHOWN_LENGTH_MAX = 80;
+
+/** A value that is not allowed. `origin`: the file or environment variable; null for a default. */
+export function refusedLine(path: string, origin: string | null, given: unknown, allowed: string, isSecret: boolean): string {
+  const where = origin === null ? path : `${path} (${origin})`;
+  if (given === undefined) return `${where}: missing; allowed: ${allowed}`;
+  return `${where}: ${shown(path, given, isSecret)} is not allowed; allowed: ${allowed}`;
+}
+
+/** A name that means nothing. */
+export function unknownLine(path: string, origin: string, known: readonly string[]): string {
+  const nearest = nearestOf(path, known);
+  return `${path}${path === origin ? "" : ` (${origin})`}: unknown setting${nearest === null ? "" : `; did you mean ${nearest}?`}`;
+}
+
+function shown(path: string, given: unknown, isSecret: boolean): string {
+  if (isSecret || path.split(".").some(isSecretName)) return MASK;
+  const text = redactText(JSON.stringify(given) ?? String(given));
+  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
+}
+
+/** The known name that takes the fewest changes of a letter; null when none is near. */
+export function nearestOf(name: string, known: readonly string[]): string | null {
+  let nearest: string | null = null;
+  let fewest = Math.max(2, Math.floor(name.length / 4)) + 1;
+  for (const candidate of known) {
+    const changes = changesBetween(name, candidate);
+    if (changes < fewest) [nearest, fewest] = [candidate, changes];
+  }
+  return nearest;
+}
+
+/** Levenshtein's distance. */
+function changesBetween(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= right.length; j++) {
+      const replaced = (row[j - 1] as number) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] as number;
+}

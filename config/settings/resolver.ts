@@ -1,0 +1,66 @@
+import { Leaf, Named } from "./definition.js";
+import type { DefaultContext, Group, Node } from "./definition.js";
+import type { GivenSettings } from "./given-settings.js";
+import { refusedLine } from "./mistakes.js";
+import type { GivenSetting } from "./plugin-settings.js";
+
+/** Fills in defaults, converts and checks, in the order of the definition. */
+export class Resolver {
+  private readonly values = new Map<string, unknown>();
+
+  constructor(
+    private readonly given: GivenSettings,
+    private readonly surroundings: Pick<DefaultContext, "cwd" | "isTerminal">,
+  ) {}
+
+  /** Frozen at every depth. With mistakes, which are added to those of `given`, it must not be used. */
+  resolve(definition: Group): unknown {
+    return this.node(definition, [], "");
+  }
+
+  private node(node: Node, path: readonly string[], name: string): unknown {
+    if (node instanceof Leaf) return this.leaf(node, path.join("."), name);
+    if (node instanceof Named) return Object.freeze(this.named(node, path));
+    const entries = Object.entries(node).map(([key, child]) => [key, this.node(child, [...path, key], name)]);
+    return Object.freeze(Object.fromEntries(entries));
+  }
+
+  private named({ options }: Named<Group>, path: readonly string[]): object {
+    const names = new Set([...options.defaults, ...this.given.namesUnder(path.join("."))]);
+    const entries = [...names].map((name) => {
+      const values = this.node(options.of, [...path, name], name) as object;
+      if (!options.keepsOthers) return [name, values];
+      return [name, Object.freeze({ ...values, own: this.own(options.of, [...path, name].join(".")) })];
+    });
+    return Object.fromEntries(entries) as object;
+  }
+
+  private own(known: Group, path: string): object {
+    const others = this.given.namesUnder(path).filter((name) => !Object.hasOwn(known, name));
+    return Object.freeze(Object.fromEntries(others.map((name) => [name, Object.freeze(this.given.get(`${path}.${name}`))])));
+  }
+
+  private leaf({ options }: Leaf<unknown>, path: string, name: string): unknown {
+    const given = this.given.get(path);
+    const context = this.context(name);
+    const raw = given === undefined ? options.default.of(context) : fromSource(options, given);
+    const checked = options.schema.safeParse(raw);
+    if (!checked.success || (given !== undefined && raw === undefined)) {
+      this.given.mistakes.push(refusedLine(path, given?.origin ?? null, given?.value, options.allowed, options.secret === true));
+      // What depends on this setting must not be reported as well.
+      this.values.set(path, options.default.of(context));
+      return undefined;
+    }
+    const value = options.finish === undefined ? checked.data : options.finish(checked.data, context);
+    this.values.set(path, value);
+    return Array.isArray(value) ? Object.freeze(value) : value;
+  }
+
+  private context(name: string): DefaultContext {
+    return { name, ...this.surroundings, at: (path) => this.values.get(path) };
+  }
+}
+
+function fromSource(options: Leaf<unknown>["options"], { value, isText }: GivenSetting): unknown {
+  return isText && typeof value === "string" ? options.fromText(value) : value;
+}

@@ -1,0 +1,77 @@
+import { expect } from "chai";
+import { validatePluginSettings } from "../../../config/settings/plugin-settings.js";
+import type { GivenSetting } from "../../../config/settings/plugin-settings.js";
+import type { ProviderSetting } from "../../../core/ports/music-provider.js";
+
+const DECLARED: Readonly<Record<string, ProviderSetting>> = {
+  apiKey: { type: "string", required: true, secret: true, description: "Key" },
+  region: { type: "string", default: "eu", allowed: ["eu", "us"], description: "Where" },
+  timeoutMs: { type: "integer", default: 30_000, minimum: 1_000, maximum: 60_000, description: "Per request" },
+  keepStems: { type: "boolean", default: true, description: "Whether" },
+  label: { type: "string", description: "Optional, without a default" },
+};
+
+const inFile = (value: unknown): GivenSetting => ({ value, origin: "fermata.yaml", isText: false });
+const inEnvironment = (value: string, name: string): GivenSetting => ({ value, origin: `FERMATA_PLUGINS__P__${name}`, isText: true });
+
+const check = (given: Readonly<Record<string, GivenSetting>>) => validatePluginSettings("p", DECLARED, given);
+
+describe("a plugin's own settings", () => {
+  it("take their defaults; without one they are absent", () => {
+    const { values, mistakes } = check({ apiKey: inFile("k") });
+    expect(mistakes).to.deep.equal([]);
+    expect(values).to.deep.equal({ apiKey: "k", region: "eu", timeoutMs: 30_000, keepStems: true });
+    expect(Object.isFrozen(values)).to.equal(true);
+  });
+
+  it("are converted when they come from the environment", () => {
+    const { values, mistakes } = check({
+      apiKey: inEnvironment("12345", "API_KEY"),
+      timeoutMs: inEnvironment("5000", "TIMEOUT_MS"),
+      keepStems: inEnvironment("false", "KEEP_STEMS"),
+    });
+    expect(mistakes).to.deep.equal([]);
+    expect(values).to.include({ apiKey: "12345", timeoutMs: 5_000, keepStems: false });
+  });
+
+  it("are not converted when they come from a file", () => {
+    const { mistakes } = check({ apiKey: inFile(12345), timeoutMs: inFile("5000"), keepStems: inFile("false") });
+    expect(mistakes).to.have.length(3);
+  });
+
+  it("are found by their words when the environment has lost the capitals", () => {
+    const declared = { baseURL: { type: "string", description: "Address" } } as const;
+    const { values } = validatePluginSettings("p", declared, { baseUrl: inEnvironment("https://a.example", "BASE_URL") });
+    expect(values).to.deep.equal({ baseURL: "https://a.example" });
+  });
+
+  it("report every mistake, a line each, secrets masked", () => {
+    const { mistakes } = check({
+      apiKey: inFile(["hunter2"]),
+      region: inFile("moon"),
+      timeoutMs: inEnvironment("10", "TIMEOUT_MS"),
+      keepStems: inEnvironment("yes", "KEEP_STEMS"),
+      labl: inFile("x"),
+    });
+    expect(mistakes).to.deep.equal([
+      "plugins.p.labl (fermata.yaml): unknown setting; did you mean plugins.p.label?",
+      "plugins.p.apiKey (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty",
+      'plugins.p.region (fermata.yaml): "moon" is not allowed; allowed: eu, us',
+      'plugins.p.timeoutMs (FERMATA_PLUGINS__P__TIMEOUT_MS): "10" is not allowed; allowed: an integer of at least 1000 and at most 60000',
+      'plugins.p.keepStems (FERMATA_PLUGINS__P__KEEP_STEMS): "yes" is not allowed; allowed: true or false',
+    ]);
+  });
+
+  it("must be there when they are required", () => {
+    expect(check({}).mistakes).to.deep.equal(["plugins.p.apiKey: missing; allowed: a text that is not empty"]);
+  });
+
+  it("take a fraction and a number beyond exactness for no integer", () => {
+    expect(check({ apiKey: inFile("k"), timeoutMs: inFile(1_000.5) }).mistakes).to.have.length(1);
+    expect(check({ apiKey: inFile("k"), timeoutMs: inFile(2 ** 60) }).mistakes).to.have.length(1);
+  });
+
+  it("are not misled by names that every object has", () => {
+    expect(check({ apiKey: inFile("k"), constructor: inFile("x") } as Record<string, GivenSetting>).mistakes).to.have.length(1);
+  });
+});
