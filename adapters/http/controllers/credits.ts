@@ -1,0 +1,21 @@
+import { Get, Request, Route, Security, Tags } from "@tsoa/runtime";
+import type express from "express";
+import { exchangeOf } from "../exchange.js";
+import type { HttpParts } from "../parts.js";
+import { type Credits, presentCredits } from "../presenters/credits.js";
+
+@Route("api/v1/credits")
+@Tags("Account")
+export class CreditsController {
+  constructor(private readonly parts: Pick<HttpParts, "credits">) {}
+
+  /**
+   * The account's credit balance. Asking for it costs no credits.
+   * @summary Credit balance
+   */
+  @Get()
+  @Security("bearer", ["credits:read"])
+  async getCredits(@Request() request: express.Request): Promise<{ data: Credits }> {
+    return { data: presentCredits(await this.parts.credits.balance(exchangeOf(request).account.id)) };
+  }
+}

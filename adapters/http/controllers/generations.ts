@@ -1,0 +1,70 @@
+import { Body, Get, Header, Middlewares, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from "@tsoa/runtime";
+import type express from "express";
+import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
+import { createGeneration, type GenerationRequest } from "../create-generation.js";
+import { exchangeOf } from "../exchange.js";
+import { idempotencyKey } from "../middleware/idempotency-key.js";
+import { jsonBody } from "../middleware/json-body.js";
+import type { HttpParts } from "../parts.js";
+import { type AcceptedGeneration, type Generation, presentGeneration } from "../presenters/generation.js";
+
+@Route("api/v1/generations")
+@Tags("Generations")
+export class GenerationsController {
+  constructor(private readonly parts: Pick<HttpParts, "readGenerations" | "audioUrls">) {}
+
+  /**
+   * Starts a generation and reserves its credits. It runs on by itself: poll `status_url`, or ask with `Prefer` to wait for its end.
+   *
+   * Repeat a request whose answer was lost with the same Idempotency-Key and the same body: it is never carried out twice, and the
+   * stored answer comes back with `Idempotent-Replayed: true`.
+   * @summary Create generation
+   * @param key Makes a retry safe: 1 to 255 printable ASCII characters, new for every generation.
+   * @param prefer `wait=N` waits up to N seconds (at most 60) for the generation to end.
+   */
+  @Post()
+  @Security("bearer", ["generations:create"])
+  @SuccessResponse(202, "Accepted")
+  @Middlewares(jsonBody, idempotencyKey)
+  createGeneration(
+    @Request() request: express.Request,
+    @Body() body: GenerationRequest,
+    @Header("Idempotency-Key") key: string,
+    @Header("Prefer") prefer?: string,
+  ): Promise<{ data: AcceptedGeneration }> {
+    return createGeneration(request, body, key, prefer);
+  }
+
+  /**
+   * The account's generations, newest first.
+   * @summary List recent generations
+   * @param limit Most generations to return, 1 to 50; 20 by default.
+   * @isInt limit must be an integer
+   * @minimum limit 1 must be 1 to 50
+   * @maximum limit 50 must be 1 to 50
+   */
+  @Get()
+  @Security("bearer", ["generations:read"])
+  async listGenerations(
+    @Request() request: express.Request,
+    @Query() limit?: number,
+  ): Promise<{ data: { generations: Generation[] } }> {
+    const { account } = exchangeOf(request);
+    const found = await this.parts.readGenerations.list(account.id, limit ?? GENERATIONS_LIMIT.default);
+    return { data: { generations: found.map((each) => presentGeneration(each, this.parts.audioUrls)) } };
+  }
+
+  /**
+   * One generation; its tracks are there once it completed.
+   * @summary One generation
+   * @param id The generation's id, which is its job's id.
+   */
+  @Get("{id}")
+  @Security("bearer", ["generations:read"])
+  async getGeneration(@Request() request: express.Request, @Path() id: string): Promise<{ data: Generation }> {
+    const exchange = exchangeOf(request);
+    const found = await this.parts.readGenerations.get(exchange.account.id, id);
+    exchange.jobId = found.job.id;
+    return { data: presentGeneration(found, this.parts.audioUrls) };
+  }
+}

@@ -1,0 +1,30 @@
+import { Get, Path, Route, Security, Tags } from "@tsoa/runtime";
+import type { HttpParts } from "../parts.js";
+import { type Model, presentModel } from "../presenters/model.js";
+
+@Route("api/v1/models")
+@Tags("Models")
+export class ModelsController {
+  constructor(private readonly parts: Pick<HttpParts, "models">) {}
+
+  /**
+   * All generation models with their credit costs.
+   * @summary List models
+   */
+  @Get()
+  @Security("bearer", ["models:read"])
+  async listModels(): Promise<{ data: { models: Model[] } }> {
+    return { data: { models: (await this.parts.models.list()).map(presentModel) } };
+  }
+
+  /**
+   * One generation model.
+   * @summary One model
+   * @param model_id The model's id; a slash in it is sent as `%2F`.
+   */
+  @Get("{model_id}")
+  @Security("bearer", ["models:read"])
+  async getModel(@Path() model_id: string): Promise<{ data: Model }> {
+    return { data: presentModel(await this.parts.models.get(model_id)) };
+  }
+}

@@ -1,0 +1,121 @@
+import type { Request, Response } from "express";
+import type { ErrorCode } from "../../core/errors.js";
+import type { StoredAnswer } from "../../core/idempotency/replay.js";
+import type { JobId } from "../../core/ids.js";
+import type { Job } from "../../core/jobs/job.js";
+import { type ErrorEnvelope, STATUS_BY_CODE, toErrorEnvelope } from "./errors.js";
+import { type Exchange, exchangeOf } from "./exchange.js";
+import { preferredWaitSeconds } from "./prefer.js";
+import { type AcceptedGeneration, presentAccepted, statusUrlOf } from "./presenters/generation.js";
+import { drawOnReads } from "./rate-limits.js";
+import { PreparedAnswer } from "./send.js";
+
+/** What is to be generated. Lengths count Unicode code points. */
+export interface GenerationRequest {
+  /** An id that `GET /api/v1/models` lists. */
+  model_id: string;
+  /** What the music should be like. */
+  prompt: string;
+  /** Words to sing, for a model that supports lyrics. */
+  lyrics?: string;
+  /**
+   * Seconds, within the model's own bounds.
+   * @isInt
+   */
+  duration?: number;
+  /** Whether there must be no voice; not together with lyrics. */
+  instrumental?: boolean;
+  /** Label of the calling integration. */
+  client?: string;
+  /** Kept with the generation, and returned in webhook events. At most 16 KiB as JSON and 8 levels deep. */
+  metadata?: { [name: string]: unknown };
+}
+
+const ROUTE = "POST /api/v1/generations";
+const ACCEPTED = 202;
+const BAD_GATEWAY = 502;
+const CLIENT_MAX_LENGTH = 100;
+
+/** Answers `POST /api/v1/generations` once the form of the request is checked. What is sent is what is on record. */
+export async function createGeneration(
+  request: Request,
+  body: GenerationRequest,
+  idempotencyKey: string,
+  prefer: string | undefined,
+): Promise<{ data: AcceptedGeneration }> {
+  const exchange = exchangeOf(request);
+  const response = request.res as Response;
+  const { parts, account } = exchange;
+  exchange.client = body.client?.slice(0, CLIENT_MAX_LENGTH) ?? null;
+
+  const result = await parts.acceptGeneration.execute({
+    account,
+    input: {
+      modelId: body.model_id,
+      prompt: body.prompt,
+      lyrics: body.lyrics,
+      duration: body.duration,
+      instrumental: body.instrumental,
+      client: body.client,
+      metadata: body.metadata,
+    },
+    requestId: exchange.requestId,
+    idempotency: { key: idempotencyKey, route: ROUTE, body, present: (job) => acceptance(exchange, job) },
+    limitExceeded: exchange.allowance?.exceeded ?? null,
+  });
+
+  if (result.kind === "replayed") {
+    drawOnReads(exchange, response);
+    response.setHeader("Idempotent-Replayed", "true");
+    return send(exchange, response, result.record.jobId, result.record.answer);
+  }
+  const accepted = result.answer ?? acceptance(exchange, result.job);
+  const waitSeconds = preferredWaitSeconds(prefer);
+  if (waitSeconds === null) return send(exchange, response, result.job.id, accepted);
+  response.setHeader("Preference-Applied", `wait=${waitSeconds}`);
+  const answer = await answerAfter(exchange, waitSeconds, result.job, accepted, idempotencyKey);
+  return send(exchange, response, result.job.id, answer);
+}
+
+function acceptance(exchange: Exchange, job: Job): StoredAnswer {
+  return { status: ACCEPTED, body: JSON.stringify({ data: presentAccepted(job, exchange.parts.publicUrl.current) }) };
+}
+
+/** The answer as of the job's end or of N seconds from now. When it cannot be put on record, the one on record stays the answer. */
+async function answerAfter(
+  exchange: Exchange,
+  waitSeconds: number,
+  job: Job,
+  accepted: StoredAnswer,
+  idempotencyKey: string,
+): Promise<StoredAnswer> {
+  const { parts, account } = exchange;
+  try {
+    const waited = await parts.waitForJob.wait(job.id, waitSeconds * 1000, exchange.nobodyWaits());
+    const answer = waited === undefined ? accepted : conclusion(exchange, waited);
+    if (answer.body === accepted.body || exchange.clientIsGone) return accepted;
+    await parts.recordAnswer(account.id, idempotencyKey, answer);
+    return answer;
+  } catch (error) {
+    parts.logger.warn("Waiting for a job failed; its acceptance was answered", { request_id: exchange.requestId, job_id: job.id, error });
+    return accepted;
+  }
+}
+
+/** 502 when the job failed for want of its provider, else its status as of now. */
+function conclusion(exchange: Exchange, job: Job): StoredAnswer {
+  if (job.error === null || STATUS_BY_CODE[job.error.code] !== BAD_GATEWAY) return acceptance(exchange, job);
+  return { status: BAD_GATEWAY, body: JSON.stringify(toErrorEnvelope(job.error, exchange.requestId)) };
+}
+
+function send(exchange: Exchange, response: Response, jobId: JobId, answer: StoredAnswer): { data: AcceptedGeneration } {
+  exchange.jobId = jobId;
+  if (answer.status === ACCEPTED) response.setHeader("Location", statusUrlOf({ id: jobId }, exchange.parts.publicUrl.current));
+  else exchange.errorCode = codeIn(answer);
+  // The generated route hands this on to `json`, which sends its bytes: they hold what the type says.
+  return new PreparedAnswer(answer.status, answer.body) as unknown as { data: AcceptedGeneration };
+}
+
+function codeIn(answer: StoredAnswer): ErrorCode {
+  return (JSON.parse(answer.body) as ErrorEnvelope).error.code;
+}

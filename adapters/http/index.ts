@@ -1,0 +1,49 @@
+import type { Server } from "node:http";
+import { setTimeout } from "node:timers/promises";
+import type { Router } from "express";
+import { Lifecycle } from "./lifecycle.js";
+import type { HttpParts } from "./parts.js";
+import { createRouter } from "./router.js";
+import { createServer, listen } from "./server.js";
+
+export type { AnsweredRequest, HttpParts, HttpSettings, MetricsPage, TrustProxy } from "./parts.js";
+export { STATUS_BY_CODE } from "./errors.js";
+export { presentCredits } from "./presenters/credits.js";
+export { presentGeneration } from "./presenters/generation.js";
+export { presentJob } from "./presenters/job.js";
+export { presentModel } from "./presenters/model.js";
+
+/** The public API over HTTP. */
+export interface Http {
+  /** To be mounted in an Express app; what {@link listen} serves. */
+  readonly router: Router;
+  readonly server: Server;
+  /** @throws {Error} naming the address and why it cannot be had */
+  listen(): Promise<{ readonly url: string }>;
+  /**
+   * Stops accepting, ends waits, and lets running answers end for at most `graceMs`. From its call on the router, wherever it is mounted,
+   * answers 503.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+export function createHttp(parts: HttpParts): Http {
+  const lifecycle = new Lifecycle();
+  const router = createRouter(parts, lifecycle);
+  const server = createServer(router, parts, lifecycle);
+  return {
+    router,
+    server,
+    listen: () => listen(server, parts.settings.host, parts.settings.port),
+    async close(graceMs) {
+      lifecycle.beginStop();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const grace = new AbortController();
+      const graceOver = setTimeout(graceMs, undefined, { signal: grace.signal }).catch(() => undefined);
+      await Promise.race([lifecycle.idle(), graceOver]);
+      grace.abort();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

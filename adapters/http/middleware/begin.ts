@@ -1,0 +1,26 @@
+import type { RequestHandler } from "express";
+import { ServiceUnavailableError } from "../../../core/errors.js";
+import { Exchange } from "../exchange.js";
+import type { Lifecycle } from "../lifecycle.js";
+import type { HttpParts } from "../parts.js";
+import { json } from "../send.js";
+
+/** The first thing that happens to a request: it gets its id, and its answer the headers that all answers have. */
+export function begin(parts: HttpParts, lifecycle: Lifecycle): RequestHandler {
+  return (request, response, next) => {
+    const exchange = new Exchange(parts, lifecycle, request, response);
+    response.setHeader("X-Request-Id", exchange.requestId);
+    response.setHeader("Cache-Control", "no-store");
+    response.setHeader("X-Content-Type-Options", "nosniff");
+    response.setHeader("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
+    response.removeHeader("X-Powered-By");
+    response.json = json;
+    lifecycle.begin(response);
+    response.once("close", () => {
+      lifecycle.end(response);
+      exchange.end();
+    });
+    if (lifecycle.stopping.aborted) next(new ServiceUnavailableError("The service is shutting down. Try again."));
+    else next();
+  };
+}

@@ -1,0 +1,32 @@
+import type { IncomingMessage } from "node:http";
+import type { NextFunction, Request, Response } from "express";
+import { errorHeaders, type ShownError, STATUS_BY_CODE, toErrorEnvelope, toFermataError, toShownError } from "../errors.js";
+import { exchangeOf } from "../exchange.js";
+import { limitedInstead } from "../rate-limits.js";
+import { sendJson } from "../send.js";
+
+/** Answers every error, in one envelope. What is no error of the catalogue is a fault of ours: shown without a word on what it was, and logged. */
+export function handleError(thrown: unknown, request: Request, response: Response, _next: NextFunction): void {
+  const exchange = exchangeOf(request);
+  const { logger } = exchange.parts;
+  const about = { request_id: exchange.requestId, method: request.method, path: request.path };
+  if (response.headersSent) {
+    logger.error("An answer broke off", { ...about, error: thrown });
+    response.destroy();
+    return;
+  }
+  const known = toFermataError(thrown);
+  if (known === null) logger.error("A request failed unexpectedly", { ...about, error: thrown });
+  else if (known.cause !== undefined) logger.warn("A request could not be served", { ...about, error: known });
+
+  refuse(request, response, toShownError(limitedInstead(exchange, response, known)));
+}
+
+/** Answers with the envelope of an error. Outside /api a `status` may say more than the code's own. */
+export function refuse(request: IncomingMessage, response: Response, error: ShownError, status = STATUS_BY_CODE[error.code]): void {
+  const exchange = exchangeOf(request);
+  exchange.errorCode = error.code;
+  const headers = errorHeaders(error);
+  for (const name in headers) response.setHeader(name, headers[name] as string);
+  sendJson(response, status, JSON.stringify(toErrorEnvelope(error, exchange.requestId)));
+}

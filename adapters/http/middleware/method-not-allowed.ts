@@ -1,0 +1,22 @@
+import type { Router } from "express";
+import { MethodNotAllowedError } from "../../../core/errors.js";
+
+/** Answers OPTIONS with 204 and every other method that a path does not take with 405; both name those it takes. */
+export function methodNotAllowed(router: Router): void {
+  const methodsByPath = new Map<string, Set<string>>();
+  for (const { route } of router.stack) {
+    if (route === undefined) continue;
+    const methods = methodsByPath.get(route.path) ?? new Set(["OPTIONS"]);
+    for (const { method } of route.stack) methods.add(method.toUpperCase());
+    if (methods.has("GET")) methods.add("HEAD");
+    methodsByPath.set(route.path, methods);
+  }
+  for (const [path, methods] of methodsByPath) {
+    const allow = [...methods].sort().join(", ");
+    router.all(path, (request, response, next) => {
+      response.setHeader("Allow", allow);
+      if (request.method === "OPTIONS") response.status(204).end();
+      else next(new MethodNotAllowedError(allow));
+    });
+  }
+}

@@ -1,0 +1,31 @@
+import type { Router } from "express";
+import { ServiceUnavailableError } from "../../../core/errors.js";
+import type { HttpParts } from "../parts.js";
+import { sendJson } from "../send.js";
+
+/** A part of the service is not fine. */
+class NotReadyError extends ServiceUnavailableError {
+  override readonly details: { readonly not_ready: readonly string[] };
+  constructor(names: readonly string[]) {
+    super(`Not ready: ${names.join(", ")}.`);
+    this.details = { not_ready: names };
+  }
+}
+
+/** `GET /healthz`: the process is up. `GET /readyz`: storage, queue and whatever else it needs is fine. `GET /metrics`, where there are any. */
+export function statusPages(router: Router, parts: HttpParts): void {
+  const { metricsPage } = parts;
+  const fine = JSON.stringify({ status: "ok" });
+  router.get("/healthz", (_request, response) => sendJson(response, 200, fine));
+  router.get("/readyz", async (_request, response) => {
+    const notReady = await parts.readiness();
+    if (notReady.length > 0) throw new NotReadyError(notReady);
+    sendJson(response, 200, fine);
+  });
+  if (metricsPage === undefined) return;
+  router.get("/metrics", async (_request, response) => {
+    const text = await metricsPage.text();
+    response.setHeader("Content-Type", metricsPage.contentType);
+    response.end(text);
+  });
+}

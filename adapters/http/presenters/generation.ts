@@ -1,0 +1,71 @@
+import type { JobWithTracks } from "../../../core/generations/read-generations.js";
+import { costOf, type Job } from "../../../core/jobs/job.js";
+import { timestamp } from "./time.js";
+import { type LinkSigner, presentTrack, type Track } from "./track.js";
+
+/** `completed` and `failed` are final. */
+export type JobStatus = "queued" | "processing" | "completed" | "failed";
+
+/** A generation as its creation answers it. */
+export interface AcceptedGeneration {
+  /** The id of the generation, and of its job. */
+  id: string;
+  status: JobStatus;
+  model_id: string;
+  /**
+   * Credits taken out of the balance until the job ends.
+   * @isInt
+   */
+  credits_reserved: number;
+  /** @isDateTime */
+  created_at: string;
+  /** Where to poll. */
+  status_url: string;
+}
+
+export interface Generation {
+  id: string;
+  status: JobStatus;
+  model_id: string;
+  /**
+   * What it costs the account as of now; 0 once refunded.
+   * @isInt
+   */
+  credits_charged: number;
+  /** @isDateTime */
+  created_at: string;
+  /**
+   * When it ended.
+   * @isDateTime
+   */
+  completed_at: string | null;
+  /** Empty until it completed. */
+  tracks: Track[];
+}
+
+export function statusUrlOf(job: Pick<Job, "id">, publicUrl: string): string {
+  return `${publicUrl}/api/v1/generations/${job.id}`;
+}
+
+export function presentAccepted(job: Job, publicUrl: string): AcceptedGeneration {
+  return {
+    id: job.id,
+    status: job.status,
+    model_id: job.modelId,
+    credits_reserved: costOf(job),
+    created_at: timestamp(job.createdAt),
+    status_url: statusUrlOf(job, publicUrl),
+  };
+}
+
+export function presentGeneration({ job, tracks }: JobWithTracks, links: LinkSigner): Generation {
+  return {
+    id: job.id,
+    status: job.status,
+    model_id: job.modelId,
+    credits_charged: job.creditsCharged,
+    created_at: timestamp(job.createdAt),
+    completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
+    tracks: tracks.map((track) => presentTrack(track, links)),
+  };
+}

@@ -1,0 +1,78 @@
+import type { JobWithTracks } from "../../../core/generations/read-generations.js";
+import type { Track, TrackAsset } from "../../../core/library/track.js";
+import { type ErrorBody, toErrorBody } from "../errors.js";
+import type { JobStatus } from "./generation.js";
+import { seconds, timestamp } from "./time.js";
+import type { LinkSigner } from "./track.js";
+
+/** A file that a job made. */
+export interface JobOutput {
+  type: "track" | "stem";
+  /** `full`, `vocals`, `instrumental`, `drums`, `bass`, `other`, or the provider's own word. */
+  label: string;
+  track_id: string | null;
+  /** Signed; needs no API key and expires. */
+  url: string;
+  content_type: string;
+  /** Seconds, with at most 3 decimals. */
+  duration: number | null;
+  /** @isInt */
+  size_bytes: number | null;
+}
+
+export interface Job {
+  job_id: string;
+  /** `music_<provider>_full`, `stem_split`, `vocal_removal`. */
+  operation: string;
+  provider: string;
+  status: JobStatus;
+  /**
+   * What it costs the account as of now; 0 once refunded.
+   * @isInt
+   */
+  credits_charged: number;
+  /** Empty until it completed. */
+  outputs: JobOutput[];
+  /** Present for failed jobs. */
+  error?: ErrorBody;
+  /** @isDateTime */
+  created_at: string;
+  /**
+   * When it ended.
+   * @isDateTime
+   */
+  completed_at: string | null;
+}
+
+export function presentJob({ job, tracks }: JobWithTracks, links: LinkSigner): Job {
+  return {
+    job_id: job.id,
+    operation: job.operation,
+    provider: job.providerId,
+    status: job.status,
+    credits_charged: job.creditsCharged,
+    outputs: tracks.flatMap((track) => presentOutputs(track, links)),
+    // A job of an embedding app has no request behind it; then its own id is what support can look for.
+    ...(job.status === "failed" && job.error !== null ? { error: toErrorBody(job.error, job.requestId ?? job.id) } : {}),
+    created_at: timestamp(job.createdAt),
+    completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
+  };
+}
+
+const OUTPUT_TYPES: Partial<Record<TrackAsset["role"], JobOutput["type"]>> = { mix: "track", stem: "stem" };
+
+function presentOutputs(track: Track, links: LinkSigner): JobOutput[] {
+  return track.assets.flatMap((asset) => {
+    const type = OUTPUT_TYPES[asset.role];
+    if (type === undefined) return [];
+    return {
+      type,
+      label: asset.label,
+      track_id: track.id,
+      url: links.sign(asset.audioKey),
+      content_type: asset.contentType,
+      duration: seconds(asset.durationSeconds),
+      size_bytes: asset.sizeBytes,
+    };
+  });
+}

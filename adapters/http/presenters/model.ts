@@ -1,0 +1,30 @@
+import type { ListedModel } from "../../../core/models/list-models.js";
+
+/** A generation model that can be asked for. */
+export interface Model {
+  /** `<provider>/<version>`; its slash is sent as `%2F` in a path. */
+  id: string;
+  name: string;
+  provider_label: string;
+  supports_lyrics: boolean;
+  supports_instrumental: boolean;
+  /**
+   * Whole credits for one generation.
+   * @isInt
+   */
+  credit_cost: number;
+  /** `unavailable`: switched off, or its provider is down just now. */
+  status: "available" | "unavailable";
+}
+
+export function presentModel({ model, status }: ListedModel): Model {
+  return {
+    id: model.id,
+    name: model.name,
+    provider_label: model.providerLabel,
+    supports_lyrics: model.supportsLyrics,
+    supports_instrumental: model.supportsInstrumental,
+    credit_cost: model.creditCost,
+    status,
+  };
+}

@@ -1,0 +1,47 @@
+import type { AudioUrls } from "../../../core/library/audio-urls.js";
+import { assetOf, type Track as LibraryTrack, type TrackAsset } from "../../../core/library/track.js";
+import { seconds } from "./time.js";
+
+/** Signs the links in an answer. */
+export type LinkSigner = Pick<AudioUrls, "sign">;
+
+/** A piece of music. Its links are signed, need no API key and expire. */
+export interface Track {
+  id: string;
+  title: string;
+  artist_label: string;
+  /**
+   * Beats per minute.
+   * @isInt
+   */
+  bpm: number | null;
+  /** Seconds, with at most 3 decimals. */
+  duration: number | null;
+  /** The audio; answers Range requests. */
+  play_url: string | null;
+  /** A page with a player, while the track is shared. */
+  share_url: string | null;
+  /** A cover image. */
+  thumbnail_url: string | null;
+  /** A short excerpt. */
+  preview_audio_url: string | null;
+}
+
+export function presentTrack(track: LibraryTrack, links: LinkSigner): Track {
+  const mix = assetOf(track, "mix");
+  return {
+    id: track.id,
+    title: track.title,
+    artist_label: track.artistLabel,
+    bpm: track.bpm === null ? null : Math.round(track.bpm),
+    duration: seconds(mix?.durationSeconds ?? null),
+    play_url: urlOf(mix, links),
+    share_url: null,
+    thumbnail_url: urlOf(assetOf(track, "cover"), links),
+    preview_audio_url: urlOf(assetOf(track, "preview"), links),
+  };
+}
+
+function urlOf(asset: TrackAsset | null, links: LinkSigner): string | null {
+  return asset === null ? null : links.sign(asset.audioKey);
+}

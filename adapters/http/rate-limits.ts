@@ -1,0 +1,57 @@
+import type { Response } from "express";
+import { FermataError } from "../../core/errors.js";
+import type { Allowance } from "../../core/rate-limits/limits.js";
+import type { WindowStatus } from "../../core/rate-limits/window.js";
+import type { Exchange } from "./exchange.js";
+import { STATUS_BY_CODE } from "./errors.js";
+
+const WINDOW_NAMES: Readonly<Record<number, string>> = { 60: "minute", 86_400: "day" };
+
+/** Notes the allowance and shows it in the headers of the IETF draft "RateLimit header fields for HTTP". */
+export function showAllowance(exchange: Exchange, response: Response, allowance: Allowance): void {
+  exchange.allowance = allowance;
+  let policy = "";
+  let state = "";
+  for (const window of allowance.windows) {
+    const name = `"${allowance.kind}-${nameOf(window)}"`;
+    const comma = policy === "" ? "" : ", ";
+    policy += `${comma}${name};q=${window.limit};w=${window.windowSeconds}`;
+    state += `${comma}${name};r=${window.remaining};t=${window.resetSeconds}`;
+  }
+  response.setHeader("RateLimit-Policy", policy);
+  response.setHeader("RateLimit", state);
+}
+
+function nameOf({ windowSeconds }: WindowStatus): string {
+  return WINDOW_NAMES[windowSeconds] ?? `${windowSeconds}s`;
+}
+
+/**
+ * Lets a POST that made nothing new draw on the read allowance instead of the generation limit.
+ *
+ * @throws {RateLimitedError} the reads are used up as well
+ */
+export function drawOnReads(exchange: Exchange, response: Response): void {
+  const { holder, allowance, parts } = exchange;
+  if (holder === null || allowance === null) return;
+  if (allowance.exceeded === null) parts.limits.giveBack(holder.account, allowance.kind);
+  const reads = parts.limits.consume(holder.account, "read");
+  showAllowance(exchange, response, reads);
+  if (reads.exceeded !== null) throw reads.exceeded;
+}
+
+/**
+ * What answers a POST over the generation limit: the 429 in place of whatever else was found against it. Only a reused key is told so, as a
+ * read; and a fault of ours stays one, since it hid whether the key was used before.
+ */
+export function limitedInstead(exchange: Exchange, response: Response, error: FermataError | null): FermataError | null {
+  const exceeded = exchange.allowance?.exceeded ?? null;
+  if (exceeded === null || error === null || STATUS_BY_CODE[error.code] >= 500) return error;
+  if (error.code !== "idempotency_conflict" && error.code !== "idempotency_key_conflict") return exceeded;
+  try {
+    drawOnReads(exchange, response);
+    return error;
+  } catch (readsExceeded) {
+    return FermataError.is(readsExceeded) ? readsExceeded : null;
+  }
+}

@@ -1,0 +1,38 @@
+import type { FieldErrors } from "@tsoa/runtime";
+import type { RequestIssue } from "../../core/errors.js";
+
+/** Longest name of a member that is quoted back. */
+const NAME_MAX_LENGTH = 100;
+
+const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [
+  [/ is required$/, "is required"],
+  [/is an excess property/, "is not a known field"],
+  [/^invalid string/, "must be a string"],
+  [/^invalid boolean/, "must be true or false"],
+  [/^invalid integer/, "must be an integer"],
+  [/^invalid float/, "must be a number"],
+  [/^invalid object/, "must be a JSON object"],
+];
+
+/**
+ * The generated routes' findings in the words and paths of this API. The values that were sent, which the findings carry, stay out.
+ *
+ * @param fields by `body.<member>`, or by the bare name of a query parameter
+ */
+export function toIssues(fields: FieldErrors): RequestIssue[] {
+  return Object.entries(fields).map(([field, { message }]) => ({
+    path: field.startsWith("body.") || field === "body" ? shorten(field) : `query.${field}`,
+    message: rewrite(message ?? ""),
+  }));
+}
+
+/** Messages given in a controller's comments are ours already and pass as they are. */
+function rewrite(message: string): string {
+  const rule = RULES.find(([pattern]) => pattern.test(message));
+  if (rule !== undefined) return rule[1];
+  return message.startsWith("must ") ? message : "is not valid";
+}
+
+function shorten(path: string): string {
+  return path.length <= NAME_MAX_LENGTH ? path : `${path.slice(0, NAME_MAX_LENGTH)}…`;
+}

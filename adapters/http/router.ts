@@ -1,0 +1,25 @@
+import { Router } from "express";
+import { NotFoundError } from "../../core/errors.js";
+import { RegisterRoutes } from "./generated/routes.js";
+import type { Lifecycle } from "./lifecycle.js";
+import { begin } from "./middleware/begin.js";
+import { handleError } from "./middleware/handle-error.js";
+import { methodNotAllowed } from "./middleware/method-not-allowed.js";
+import { audioFiles } from "./pages/audio.js";
+import { docsPages } from "./pages/docs.js";
+import { statusPages } from "./pages/status.js";
+import type { HttpParts } from "./parts.js";
+
+/** The whole HTTP surface, to be mounted in any Express app under any path. It answers everything that comes to it. */
+export function createRouter(parts: HttpParts, lifecycle: Lifecycle): Router {
+  const router = Router({ caseSensitive: true });
+  router.use(begin(parts, lifecycle));
+  RegisterRoutes(router);
+  statusPages(router, parts);
+  docsPages(router, parts);
+  audioFiles(router, parts);
+  methodNotAllowed(router);
+  router.use((_request, _response, next) => next(new NotFoundError()));
+  router.use(handleError);
+  return router;
+}
