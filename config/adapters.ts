@@ -1,0 +1,29 @@
+import { mkdir } from "node:fs/promises";
+import { LocalAudioStore } from "../adapters/audio/local/audio-store.js";
+import { MemoryJobQueue } from "../adapters/queue/memory/job-queue.js";
+import type { AudioStore } from "../core/ports/audio-store.js";
+import type { JobQueue } from "../core/ports/job-queue.js";
+import type { Logger } from "../core/ports/logger.js";
+import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
+
+/** URL scheme to adapter. `settings.ts` lets no other scheme through. */
+const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (url: string, logger: Logger) => Promise<JobQueue>>> = {
+  memory: async (_url, logger) => new MemoryJobQueue(logger),
+};
+
+const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (url: string) => Promise<LocalAudioStore>>> = {
+  file: (url) => LocalAudioStore.open(pathOfUrl(url)),
+};
+
+export function openQueue({ queue }: Settings, logger: Logger): Promise<JobQueue> {
+  return QUEUES[schemeOf(queue.url) as keyof typeof QUEUES](queue.url, logger);
+}
+
+export async function openAudio({ audio, dataDir }: Settings): Promise<AudioStore> {
+  await mkdir(dataDir, { recursive: true });
+  return AUDIO_STORES[schemeOf(audio.url) as keyof typeof AUDIO_STORES](audio.url);
+}
+
+function schemeOf(url: string): string {
+  return url.slice(0, url.indexOf(":"));
+}

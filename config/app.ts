@@ -1,0 +1,206 @@
+import type { Container } from "inversify";
+import { createHttp, type Http } from "../adapters/http/index.js";
+import { PrometheusMetrics } from "../adapters/observability/metrics.js";
+import { MetricsServer } from "../adapters/observability/metrics-server.js";
+import type { KnexDatabase } from "../adapters/storage/knex/index.js";
+import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
+import type { ManageCredits } from "../core/credits/manage-credits.js";
+import type { AcceptGeneration } from "../core/generations/accept-generation.js";
+import type { ReadGenerations } from "../core/generations/read-generations.js";
+import type { JobEvents } from "../core/jobs/job-events.js";
+import { Leases } from "../core/jobs/leases.js";
+import type { OperateJobs } from "../core/jobs/operate-jobs.js";
+import type { WorkingProvider } from "../core/jobs/run-job.js";
+import { WorkJobs } from "../core/jobs/work-jobs.js";
+import type { AudioUrls } from "../core/library/audio-urls.js";
+import type { ListModels } from "../core/models/list-models.js";
+import type { Clock } from "../core/ports/clock.js";
+import type { JobQueue } from "../core/ports/job-queue.js";
+import type { Logger } from "../core/ports/logger.js";
+import { httpParts } from "./bindings/http.js";
+import { type LoadedPlugin, startPlugin } from "./plugins.js";
+import type { Settings } from "./settings.js";
+import { TOKENS as T } from "./tokens.js";
+
+/** The storage's schema is not the one of this version. */
+export class SchemaError extends Error {
+  override readonly name = "SchemaError";
+}
+
+/** An open Fermata. Several can live in one process. */
+export interface App {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly accounts: ManageAccounts;
+  readonly credits: ManageCredits;
+  readonly generations: AcceptGeneration;
+  readonly reads: ReadGenerations;
+  readonly jobs: OperateJobs;
+  readonly models: ListModels;
+  readonly events: JobEvents;
+  /** Signs links to stored audio. */
+  readonly audioUrls: AudioUrls;
+  readonly plugins: readonly LoadedPlugin[];
+  /** The public API, to be mounted in an Express app; {@link listen} serves the same. */
+  readonly router: Http["router"];
+  /** Serves the API at `http.host` and `http.port`. @returns the address it listens on */
+  listen(): Promise<{ readonly url: string }>;
+  /** Begins to work on jobs in this process. */
+  work(): Promise<void>;
+  /** True while no account was ever made. */
+  isEmpty(): Promise<boolean>;
+  /** The names of the parts that are not fine; none when all is well. */
+  readiness(): Promise<string[]>;
+  /** Stops accepting, finishes or hands back what runs, and closes everything. A second time does nothing. */
+  stop(): Promise<void>;
+}
+
+/** {@link App} over a wired container and an open database. */
+export class ComposedApp implements App {
+  readonly logger: Logger;
+  readonly accounts: ManageAccounts;
+  readonly credits: ManageCredits;
+  readonly generations: AcceptGeneration;
+  readonly reads: ReadGenerations;
+  readonly jobs: OperateJobs;
+  readonly models: ListModels;
+  readonly events: JobEvents;
+  readonly audioUrls: AudioUrls;
+  readonly router: Http["router"];
+  private readonly http: Http;
+  private readonly clock: Clock;
+  private readonly queue: JobQueue;
+  private readonly metrics: PrometheusMetrics | null;
+  private metricsServer: MetricsServer | null = null;
+  private working: { readonly jobs: WorkJobs; readonly providers: readonly WorkingProvider[] } | null = null;
+  private listening = false;
+  private stopping: Promise<void> | null = null;
+  private listenUrl: string;
+
+  constructor(
+    readonly settings: Settings,
+    private readonly container: Container,
+    private readonly database: KnexDatabase,
+    readonly plugins: readonly LoadedPlugin[],
+  ) {
+    const { host, port, publicUrl } = settings.http;
+    this.listenUrl = publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+    const app = this;
+    container.bind(T.publicUrl).toConstantValue({
+      get current() {
+        return app.listenUrl;
+      },
+    });
+    this.logger = container.get(T.logger);
+    this.clock = container.get(T.clock);
+    this.queue = container.get(T.queue);
+    this.accounts = container.get(T.manageAccounts);
+    this.credits = container.get(T.manageCredits);
+    this.generations = container.get(T.acceptGeneration);
+    this.reads = container.get(T.readGenerations);
+    this.jobs = container.get(T.operateJobs);
+    this.models = container.get(T.listModels);
+    this.events = container.get(T.jobEvents);
+    const metrics = settings.metrics.enabled ? new PrometheusMetrics(this.logger, { processMetrics: true }) : null;
+    if (metrics !== null) {
+      this.events.onEnded(({ job }) => metrics.countJobEnded({ operation: job.operation, provider: job.providerId, status: job.status }));
+    }
+    this.metrics = metrics;
+    this.audioUrls = container.get(T.audioUrls);
+    this.http = createHttp(httpParts(container, metrics, () => this.readiness()));
+    this.router = this.http.router;
+  }
+
+  async listen(): Promise<{ readonly url: string }> {
+    const { url } = await this.http.listen();
+    this.listening = true;
+    this.listenUrl = this.settings.http.publicUrl ?? url;
+    await this.listenForMetrics();
+    return { url };
+  }
+
+  async work(): Promise<void> {
+    const { settings, container, clock, logger } = this;
+    const providers: WorkingProvider[] = [];
+    try {
+      for (const plugin of this.plugins) if (plugin.enabled) providers.push(startPlugin(plugin, clock, logger));
+    } catch (error) {
+      await closeProviders(providers, logger);
+      throw error;
+    }
+    const stores = { jobs: container.get(T.jobs) };
+    const leases = new Leases(container.get(T.ids).next("prc"), settings.jobs.leaseSeconds * 1000, stores.jobs, clock, logger);
+    const jobs = new WorkJobs(providers, {
+      jobs: stores.jobs,
+      leases,
+      runJob: container.get(T.runJob),
+      availability: container.get(T.availability),
+      clock,
+      logger,
+      sweepMs: settings.jobs.sweepMs,
+      queue: this.queue,
+      housekeeping: container.get(T.housekeeping),
+    });
+    await jobs.start();
+    this.working = { jobs, providers };
+  }
+
+  private async listenForMetrics(): Promise<void> {
+    const { host } = this.settings.http;
+    const { port } = this.settings.metrics;
+    if (this.metrics === null || port === null) return;
+    this.metricsServer = await MetricsServer.open(this.metrics, host, port);
+    this.logger.info("Metrics are served apart", { url: `${this.metricsServer.url}/metrics` });
+  }
+
+  isEmpty(): Promise<boolean> {
+    return this.container.get(T.accounts).isEmpty();
+  }
+
+  async readiness(): Promise<string[]> {
+    const checks: Readonly<Record<string, () => Promise<unknown>>> = {
+      storage: () => this.database.check(),
+      migrations: async () => {
+        const status = await this.database.schemaStatus();
+        if (status.state !== "current") throw new SchemaError(`The schema is ${status.state}.`);
+      },
+      queue: () => this.queue.check(),
+    };
+    const results = await Promise.allSettled(Object.values(checks).map((check) => check()));
+    return Object.keys(checks).filter((_, index) => results[index]?.status === "rejected");
+  }
+
+  stop(): Promise<void> {
+    this.stopping ??= this.close();
+    return this.stopping;
+  }
+
+  /** In this order, each however the one before ended: nothing may use what is closed already. */
+  private async close(): Promise<void> {
+    const graceMs = this.settings.jobs.shutdownGraceSeconds * 1000;
+    const { working } = this;
+    const closers: readonly (() => Promise<unknown>)[] = [
+      () => Promise.all([this.listening ? this.http.close(graceMs) : null, this.metricsServer?.close(), working?.jobs.stop(graceMs)]),
+      () => this.queue.close(),
+      () => closeProviders(working?.providers ?? [], this.logger),
+      () => this.database.close(),
+    ];
+    for (const close of closers) {
+      try {
+        await close();
+      } catch (error) {
+        this.logger.error("A part could not be closed", { error });
+      }
+    }
+  }
+}
+
+async function closeProviders(providers: readonly WorkingProvider[], logger: Logger): Promise<void> {
+  for (const { id, provider } of providers) {
+    try {
+      await provider.close?.();
+    } catch (error) {
+      logger.error("A plugin could not be closed", { error, provider: id });
+    }
+  }
+}

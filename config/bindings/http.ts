@@ -1,0 +1,41 @@
+import type { Container } from "inversify";
+import type { HttpParts } from "../../adapters/http/index.js";
+import type { PrometheusMetrics } from "../../adapters/observability/metrics.js";
+import { TOKENS as T } from "../tokens.js";
+import { packageVersion } from "../version.js";
+
+/** What the HTTP adapter gets of the app. */
+export function httpParts(
+  container: Container,
+  metrics: PrometheusMetrics | null,
+  readiness: () => Promise<readonly string[]>,
+): HttpParts {
+  const { http, metrics: page } = container.get(T.settings);
+  const answers = container.get(T.recordAnswer);
+  return {
+    settings: {
+      host: http.host,
+      port: http.port,
+      bodyLimitBytes: http.bodyLimitBytes,
+      trustProxy: http.trustProxy,
+      version: packageVersion(),
+    },
+    publicUrl: container.get(T.publicUrl),
+    authenticate: container.get(T.authenticate),
+    limits: container.get(T.limits),
+    credits: container.get(T.manageCredits),
+    models: container.get(T.listModels),
+    acceptGeneration: container.get(T.acceptGeneration),
+    readGenerations: container.get(T.readGenerations),
+    waitForJob: container.get(T.waitForJob),
+    recordAnswer: (accountId, key, answer) => answers.record(accountId, key, answer),
+    audioUrls: container.get(T.audioUrls),
+    audioStore: container.get(T.audio),
+    clock: container.get(T.clock),
+    ids: container.get(T.ids),
+    logger: container.get(T.logger),
+    readiness,
+    ...(metrics === null ? {} : { metrics }),
+    ...(metrics === null || page.port !== null ? {} : { metricsPage: metrics }),
+  };
+}

@@ -1,0 +1,87 @@
+import "reflect-metadata";
+import { Container } from "inversify";
+import { fingerprint, loadOrCreateSecretKey } from "../adapters/crypto/secret-key.js";
+import { WinstonLogger } from "../adapters/observability/winston-logger.js";
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
+import { Catalogue } from "../core/models/catalogue.js";
+import type { AudioStore } from "../core/ports/audio-store.js";
+import type { JobQueue } from "../core/ports/job-queue.js";
+import type { Logger } from "../core/ports/logger.js";
+import type { ProviderDefinition } from "../core/ports/music-provider.js";
+import { openAudio, openQueue } from "./adapters.js";
+import { type App, ComposedApp, SchemaError } from "./app.js";
+import { bindStorage, bindSystem, type SystemOverrides } from "./bindings/adapters.js";
+import { bindAccounts, bindGenerations, bindJobs } from "./bindings/core.js";
+import { loadPlugins, toCatalogueProvider } from "./plugins.js";
+import type { Settings } from "./settings.js";
+import { TOKENS as T } from "./tokens.js";
+
+/** What an embedding app or a test puts in place of an adapter. */
+export interface Overrides extends SystemOverrides {
+  /** Provider plugins beside those named in config. */
+  readonly plugins?: readonly ProviderDefinition[];
+  readonly logger?: Logger;
+  readonly queue?: JobQueue;
+  readonly audio?: AudioStore;
+}
+
+/**
+ * Opens storage and files and wires the app; nothing listens or works yet.
+ *
+ * @param options `migrate` brings the schema up to date first (default true); false refuses an old one
+ * @throws {SettingsError} a plugin cannot be loaded or set up
+ * @throws {SchemaError} the schema is older or newer than this version
+ */
+export async function compose(
+  settings: Settings,
+  overrides: Overrides = {},
+  options: { readonly migrate?: boolean } = {},
+): Promise<App> {
+  const logger = overrides.logger ?? WinstonLogger.open(settings.logs);
+  const plugins = await loadPlugins(settings, overrides.plugins);
+  const audio = overrides.audio ?? (await openAudio(settings));
+  const database = await openDatabase({ url: settings.storage.url, logger });
+  try {
+    await prepareSchema(database, options.migrate ?? true);
+    const queue = overrides.queue ?? (await openQueue(settings, logger));
+    const container = new Container({ defaultScope: "Singleton" });
+    bindSystem(container, overrides);
+    const stores = createStores(database, { clock: container.get(T.clock), random: container.get(T.random) });
+    const secretKey = await agreeOnSecretKey(settings, stores);
+    bindStorage(container, stores);
+    container.bind(T.settings).toConstantValue(settings);
+    container.bind(T.logger).toConstantValue(logger);
+    container.bind(T.audio).toConstantValue(audio);
+    container.bind(T.queue).toConstantValue(queue);
+    container.bind(T.secretKey).toConstantValue(secretKey);
+    container.bind(T.catalogue).toConstantValue(new Catalogue(plugins.map(toCatalogueProvider)));
+    bindAccounts(container);
+    bindGenerations(container);
+    bindJobs(container);
+    return new ComposedApp(settings, container, database, plugins);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function prepareSchema(database: KnexDatabase, migrate: boolean): Promise<void> {
+  const status = await database.schemaStatus();
+  if (status.state === "newer") {
+    throw new SchemaError(`The storage was migrated by a newer Fermata (${status.migrations.join(", ")}). Start that version.`);
+  }
+  if (status.state === "current") return;
+  if (!migrate) throw new SchemaError(`The storage lacks ${status.migrations.join(", ")}. Run \`fermata migrate\` first.`);
+  await database.migrate();
+}
+
+/** The key of config, or the one in the data directory; the storage remembers which one it was first opened with. */
+async function agreeOnSecretKey(settings: Settings, stores: Stores): Promise<string> {
+  const key = settings.secrets.key ?? (await loadOrCreateSecretKey(settings.dataDir));
+  const kept = await stores.installation.keepFirst("secret_key_fingerprint", fingerprint(key));
+  if (kept !== fingerprint(key)) {
+    throw new Error("secrets.key is not the key this storage was first opened with: links and stored secrets would be dead. Set that key again.");
+  }
+  return key;
+}
+

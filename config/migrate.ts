@@ -1,0 +1,13 @@
+import { WinstonLogger } from "../adapters/observability/winston-logger.js";
+import { openDatabase } from "../adapters/storage/knex/index.js";
+import type { Settings } from "./settings.js";
+
+/** Brings the storage's schema up to date. @returns the names of the migrations applied */
+export async function migrateStorage(settings: Settings): Promise<readonly string[]> {
+  const database = await openDatabase({ url: settings.storage.url, logger: WinstonLogger.open(settings.logs) });
+  try {
+    return await database.migrate();
+  } finally {
+    await database.close();
+  }
+}

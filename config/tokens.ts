@@ -1,0 +1,90 @@
+import type { ServiceIdentifier } from "inversify";
+import type { Authenticate } from "../core/accounts/authenticate.js";
+import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
+import type { Tiers } from "../core/accounts/tiers.js";
+import type { ManageCredits } from "../core/credits/manage-credits.js";
+import type { AcceptGeneration } from "../core/generations/accept-generation.js";
+import type { ReadGenerations } from "../core/generations/read-generations.js";
+import type { WaitForJob } from "../core/generations/wait-for-job.js";
+import type { RecordAnswer } from "../core/idempotency/record-answer.js";
+import type { AcceptJobs } from "../core/jobs/accept-jobs.js";
+import type { Housekeeping } from "../core/jobs/housekeeping.js";
+import type { JobEvents } from "../core/jobs/job-events.js";
+import type { OperateJobs } from "../core/jobs/operate-jobs.js";
+import type { ProviderAvailability } from "../core/jobs/provider-availability.js";
+import type { RunJob } from "../core/jobs/run-job.js";
+import type { SettleJobs } from "../core/jobs/settle-jobs.js";
+import type { StoreTracks } from "../core/jobs/store-tracks.js";
+import type { AudioUrls } from "../core/library/audio-urls.js";
+import type { Catalogue } from "../core/models/catalogue.js";
+import type { ListModels } from "../core/models/list-models.js";
+import type { AccountStore } from "../core/ports/account-store.js";
+import type { AudioStore } from "../core/ports/audio-store.js";
+import type { Clock } from "../core/ports/clock.js";
+import type { Digest } from "../core/ports/digest.js";
+import type { IdempotencyStore } from "../core/ports/idempotency-store.js";
+import type { IdGenerator } from "../core/ports/id-generator.js";
+import type { JobQueue } from "../core/ports/job-queue.js";
+import type { JobStore } from "../core/ports/job-store.js";
+import type { LedgerStore } from "../core/ports/ledger-store.js";
+import type { LibraryStore } from "../core/ports/library-store.js";
+import type { Logger } from "../core/ports/logger.js";
+import type { ProviderHealthStore } from "../core/ports/provider-health-store.js";
+import type { Random } from "../core/ports/random.js";
+import type { RateLimiter } from "../core/ports/rate-limiter.js";
+import type { UnitOfWork } from "../core/ports/unit-of-work.js";
+import type { Limits } from "../core/rate-limits/limits.js";
+import type { Settings } from "./settings.js";
+
+function token<T>(name: string): ServiceIdentifier<T> {
+  return Symbol(name) as ServiceIdentifier<T>;
+}
+
+/** What callers reach this server by; the listen address until config names another. */
+export interface PublicUrl {
+  readonly current: string;
+}
+
+/** One token per port and use case. */
+export const TOKENS = {
+  settings: token<Settings>("Settings"),
+  publicUrl: token<PublicUrl>("PublicUrl"),
+  secretKey: token<string>("secrets.key"),
+
+  clock: token<Clock>("Clock"),
+  ids: token<IdGenerator>("IdGenerator"),
+  random: token<Random>("Random"),
+  digest: token<Digest>("Digest"),
+  logger: token<Logger>("Logger"),
+  unitOfWork: token<UnitOfWork>("UnitOfWork"),
+  accounts: token<AccountStore>("AccountStore"),
+  ledger: token<LedgerStore>("LedgerStore"),
+  idempotency: token<IdempotencyStore>("IdempotencyStore"),
+  jobs: token<JobStore>("JobStore"),
+  library: token<LibraryStore>("LibraryStore"),
+  health: token<ProviderHealthStore>("ProviderHealthStore"),
+  queue: token<JobQueue>("JobQueue"),
+  audio: token<AudioStore>("AudioStore"),
+  rateLimiter: token<RateLimiter>("RateLimiter"),
+
+  tiers: token<Tiers>("Tiers"),
+  catalogue: token<Catalogue>("Catalogue"),
+  limits: token<Limits>("Limits"),
+  audioUrls: token<AudioUrls>("AudioUrls"),
+  authenticate: token<Authenticate>("Authenticate"),
+  manageAccounts: token<ManageAccounts>("ManageAccounts"),
+  manageCredits: token<ManageCredits>("ManageCredits"),
+  availability: token<ProviderAvailability>("ProviderAvailability"),
+  listModels: token<ListModels>("ListModels"),
+  jobEvents: token<JobEvents>("JobEvents"),
+  acceptJobs: token<AcceptJobs>("AcceptJobs"),
+  settleJobs: token<SettleJobs>("SettleJobs"),
+  acceptGeneration: token<AcceptGeneration>("AcceptGeneration"),
+  readGenerations: token<ReadGenerations>("ReadGenerations"),
+  waitForJob: token<WaitForJob>("WaitForJob"),
+  recordAnswer: token<RecordAnswer>("RecordAnswer"),
+  storeTracks: token<StoreTracks>("StoreTracks"),
+  runJob: token<RunJob>("RunJob"),
+  housekeeping: token<Housekeeping>("Housekeeping"),
+  operateJobs: token<OperateJobs>("OperateJobs"),
+} as const;
