@@ -1,0 +1,74 @@
+import type { Command } from "commander";
+import { available, type Balance } from "../../core/credits/balance.js";
+import type { CliHost } from "./host.js";
+import { addCommand, addGroup, CommandFailed, print, table, withApp, withProgress } from "./output.js";
+import { wholeNumber } from "./values.js";
+
+/** `credits …` and `ledger verify`. */
+export function addCreditCommands(program: Command, host: CliHost): void {
+  const credits = addGroup(program, "credits", "Grant, renew and show credits");
+  const show = (options: { json?: boolean }, balance: Balance, presented: object): void =>
+    print(host, options, presented, describe(balance));
+
+  addCommand(credits, "grant <account> <amount>", "Add credits", [
+    "credits grant acct_01j… 100",
+    'credits grant acct_01j… 500 --pack --reference "order 17"',
+  ])
+    .option("--pack", "to the pack bucket, which no renewal touches; without it to the monthly one")
+    .option("--reference <text>", "what it is for; a repeated grant with the same reference changes nothing")
+    .action(async (accountId: string, amount: string, options: { pack?: boolean; reference?: string; json?: boolean }) => {
+      await withApp(host, async (app, present) => {
+        const reference = options.reference === undefined ? {} : { reference: options.reference };
+        const bucket = options.pack === true ? "pack" : "monthly";
+        const balance = await app.credits.grant(accountId, wholeNumber(amount), { bucket, ...reference });
+        show(options, balance, present.credits(balance));
+      });
+    });
+  addCommand(credits, "renew <account>", "Set the monthly credits to the tier's allowance", ["credits renew acct_01j…"]).action(
+    async (accountId: string, options: { json?: boolean }) => {
+      await withApp(host, async (app, present) => {
+        const balance = await app.credits.renew(accountId);
+        show(options, balance, present.credits(balance));
+      });
+    },
+  );
+  addCommand(credits, "show <account>", "Show an account's credits", ["credits show acct_01j… --json"]).action(
+    async (accountId: string, options: { json?: boolean }) => {
+      await withApp(host, async (app, present) => {
+        const balance = await app.credits.balance(accountId);
+        show(options, balance, present.credits(balance));
+      });
+    },
+  );
+  addLedgerCommands(program, host);
+}
+
+function addLedgerCommands(program: Command, host: CliHost): void {
+  const ledger = addGroup(program, "ledger", "Check the books");
+  addCommand(ledger, "verify", "Check every invariant; exit code 1 with the rows that break one", [
+    "ledger verify",
+    "ledger verify --json",
+  ]).action(async (options: { json?: boolean }) => {
+    const { checked, violations } = await withApp(host, (app) =>
+      withProgress(host, "Checking the ledger", () => app.credits.verify()),
+    );
+    const ok = violations.length === 0;
+    const total = checked.accounts + checked.entries + checked.jobs;
+    const summary = `${checked.accounts} accounts, ${checked.entries} entries and ${checked.jobs} jobs checked`;
+    print(host, options, { ok, checked: total, violations }, [
+      ...violations.map(({ invariant, subject, found }) => `${invariant}  ${subject}  ${found}`),
+      ok ? `${summary}: all is well.` : `${summary}: ${violations.length} rows break an invariant.`,
+    ]);
+    if (!ok) throw new CommandFailed();
+  });
+}
+
+function describe(balance: Balance): string[] {
+  return table([
+    ["available", String(available(balance))],
+    ["monthly", String(balance.monthly)],
+    ["pack", String(balance.pack)],
+    ["reserved", String(balance.reservedMonthly + balance.reservedPack)],
+    ["spent", String(balance.spent)],
+  ]);
+}

@@ -1,0 +1,57 @@
+import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
+import type { Balance } from "../../core/credits/balance.js";
+import type { ManageCredits } from "../../core/credits/manage-credits.js";
+import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
+import type { ListedModel, ListModels } from "../../core/models/list-models.js";
+
+/** What a command line process runs: the API, the workers, or both. */
+export type RunMode = "start" | "serve" | "work";
+
+/** A provider plugin named in config. */
+export interface PluginReport {
+  readonly id: string;
+  readonly label: string;
+  readonly enabled: boolean;
+  /** `built-in`, or the package or path it comes from. */
+  readonly source: string;
+  readonly port_version: number;
+  readonly models: readonly string[];
+}
+
+export interface DoctorCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What was found; when not ok, also how to mend it. */
+  readonly message: string;
+}
+
+/** The use cases behind the commands; an open application without server and workers. */
+export interface OperatorApp {
+  readonly accounts: ManageAccounts;
+  readonly credits: ManageCredits;
+  readonly jobs: OperateJobs;
+  readonly models: ListModels;
+  readonly plugins: readonly PluginReport[];
+  close(): Promise<void>;
+}
+
+/** Domain to JSON, the same as the API's. */
+export interface Presenters {
+  credits(balance: Balance): object;
+  job(report: Pick<JobReport, "job" | "tracks">): object;
+  model(model: ListedModel): object;
+}
+
+/** What the command line needs of the process around it. */
+export interface CliHost {
+  readonly version: string;
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  /** Opens the storage. Fails when its schema is not the one of this version. */
+  open(): Promise<{ readonly app: OperatorApp; readonly present: Presenters }>;
+  /** Runs until a signal ends it. */
+  run(mode: RunMode): Promise<void>;
+  /** Applies what is pending. @returns the names of the migrations applied */
+  migrate(): Promise<readonly string[]>;
+  doctor(): Promise<readonly DoctorCheck[]>;
+}

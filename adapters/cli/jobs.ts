@@ -1,0 +1,77 @@
+import type { Command } from "commander";
+import { Option } from "commander";
+import type { AccountId } from "../../core/ids.js";
+import type { Job, JobAttempt, JobStatus } from "../../core/jobs/job.js";
+import type { CliHost } from "./host.js";
+import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
+import { wholeNumberWithin } from "./values.js";
+
+const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
+
+/** `jobs …`. */
+export function addJobCommands(program: Command, host: CliHost): void {
+  const jobs = addGroup(program, "jobs", "List, show and cancel jobs");
+  addCommand(jobs, "list", "List jobs, newest first", ["jobs list --status processing", "jobs list --account acct_01j… --limit 100"])
+    .option("--account <id>", "only this account's")
+    .addOption(new Option("--status <status>", "only those in this status").choices(STATUSES))
+    .option("--limit <n>", "at most this many, 1 to 1000", wholeNumberWithin(1, 1_000), 20)
+    .action(async (options: { account?: string; status?: JobStatus; limit: number; json?: boolean }) => {
+      await withApp(host, async (app, present) => {
+        const accountId = options.account === undefined ? {} : { accountId: (await app.accounts.get(options.account)).id as AccountId };
+        const status = options.status === undefined ? {} : { status: options.status };
+        const list = await app.jobs.list({ ...accountId, ...status, limit: options.limit });
+        const reports = await Promise.all(list.map((job) => app.jobs.show(job.id)));
+        const rows = list.map((job) => [job.id, job.status, job.operation, job.accountId, iso(job.createdAt)]);
+        print(host, options, { jobs: reports.map((report) => present.job(report)) }, rows.length === 0 ? ["No jobs."] : table(rows));
+      });
+    });
+  addCommand(jobs, "show <id>", "Show a job with every attempt at its provider", ["jobs show job_01j… --json"]).action(
+    async (id: string, options: { json?: boolean }) => {
+      await withApp(host, async (app, present) => {
+        const report = await app.jobs.show(id);
+        const shown = { id: report.job.id, ...present.job(report), attempts: report.attempts.map(presentAttempt) };
+        print(host, options, shown, [...describeJob(report.job), ...report.attempts.map(describeAttempt)]);
+      });
+    },
+  );
+  addCommand(jobs, "cancel <id>", "End a job as failed and refund it", ["jobs cancel job_01j…"]).action(
+    async (id: string, options: { json?: boolean }) => {
+      await withApp(host, async (app, present) => {
+        const job = await app.jobs.cancel(id);
+        print(host, options, { id: job.id, ...present.job({ job, tracks: [] }) }, [`Cancelled ${job.id}; its credits are refunded.`]);
+      });
+    },
+  );
+}
+
+function presentAttempt(attempt: JobAttempt): object {
+  return {
+    id: attempt.id,
+    number: attempt.number,
+    provider: attempt.providerId,
+    started_at: iso(attempt.startedAt),
+    ended_at: iso(attempt.endedAt),
+    outcome: attempt.outcome,
+    message: attempt.message,
+    cost: attempt.cost,
+  };
+}
+
+function describeAttempt(attempt: JobAttempt): string {
+  const { number, providerId, startedAt, outcome, message } = attempt;
+  return `attempt ${number}  ${providerId}  ${iso(startedAt)}  ${outcome ?? "running"}${message === null ? "" : `: ${message}`}`;
+}
+
+function describeJob(job: Job): string[] {
+  return table([
+    ["id", job.id],
+    ["account", job.accountId],
+    ["operation", job.operation],
+    ["model", job.modelId],
+    ["status", job.status],
+    ["credits", String(job.creditsCharged)],
+    ["created", iso(job.createdAt)],
+    ["ended", iso(job.completedAt) ?? "-"],
+    ...(job.error === null ? [] : [["error", `${job.error.code}: ${job.error.message}`]]),
+  ]);
+}

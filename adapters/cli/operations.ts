@@ -1,0 +1,32 @@
+import type { Command } from "commander";
+import type { CliHost, RunMode } from "./host.js";
+import { addCommand, CommandFailed, print, table, withProgress } from "./output.js";
+
+const MODES: Readonly<Record<RunMode, string>> = {
+  start: "Migrate, then serve the API and work on jobs in one process",
+  serve: "Serve the API; jobs are left to `work` processes",
+  work: "Work on jobs; no public port",
+};
+
+/** `start`, `serve`, `work`, `migrate` and `doctor`. */
+export function addOperationCommands(program: Command, host: CliHost): void {
+  for (const mode of ["start", "serve", "work"] as const) {
+    addCommand(program, mode, MODES[mode], [mode, `${mode} --json`]).action(() => host.run(mode));
+  }
+  addCommand(program, "migrate", "Bring the storage's schema up to date", ["migrate"]).action(
+    async (options: { json?: boolean }) => {
+      const applied = await withProgress(host, "Migrating", () => host.migrate());
+      const lines = applied.length === 0 ? ["The schema is up to date."] : applied.map((name) => `Applied ${name}.`);
+      print(host, options, { applied }, lines);
+    },
+  );
+  addCommand(program, "doctor", "Check the installation, and say how to mend what is wrong", ["doctor", "doctor --json"]).action(
+    async (options: { json?: boolean }) => {
+      const checks = await withProgress(host, "Checking", () => host.doctor());
+      const ok = checks.every((check) => check.ok);
+      const rows = checks.map((check) => [check.ok ? "ok" : "WRONG", check.name, check.message]);
+      print(host, options, { ok, checks }, table(rows));
+      if (!ok) throw new CommandFailed();
+    },
+  );
+}

@@ -1,0 +1,67 @@
+import type { Command } from "commander";
+import ora from "ora";
+import type { CliHost, OperatorApp, Presenters } from "./host.js";
+
+/** A refusal whose output is already written; ends the process with exit code 1. */
+export class CommandFailed extends Error {
+  override readonly name = "CommandFailed";
+}
+
+/** Adds a subcommand that takes `--json`, with examples in its help. */
+export function addCommand(parent: Command, spec: string, summary: string, examples: readonly string[]): Command {
+  const lines = examples.map((example) => `  $ fermata ${example}`).join("\n");
+  return parent
+    .command(spec)
+    .description(summary)
+    .option("--json", "print one JSON document to stdout")
+    .addHelpText("after", `\nExamples:\n${lines}\n`);
+}
+
+/** A group such as `accounts`, which does nothing by itself. */
+export function addGroup(parent: Command, name: string, summary: string): Command {
+  return parent.command(name).description(summary);
+}
+
+/** Prints a result: as one JSON document with `--json`, else as lines for people. */
+export function print(host: CliHost, options: { readonly json?: boolean }, value: unknown, lines: readonly string[]): void {
+  host.stdout.write(options.json === true ? `${JSON.stringify(value, null, 2)}\n` : `${lines.join("\n")}\n`);
+}
+
+/** Opens the app for one command and closes it whatever happens. */
+export async function withApp<T>(host: CliHost, work: (app: OperatorApp, present: Presenters) => Promise<T>): Promise<T> {
+  const { app, present } = await host.open();
+  try {
+    return await work(app, present);
+  } finally {
+    await app.close();
+  }
+}
+
+/** Shows on a terminal that long work goes on, and for how long; anywhere else nothing. */
+export async function withProgress<T>(host: CliHost, text: string, work: () => Promise<T>): Promise<T> {
+  const spinner = ora({ text, stream: host.stderr, isEnabled: host.stderr.isTTY === true, isSilent: host.stderr.isTTY !== true });
+  const startedAt = Date.now();
+  const ticking = setInterval(() => {
+    spinner.text = `${text} (${Math.round((Date.now() - startedAt) / 1000)} s)`;
+  }, 1_000);
+  spinner.start();
+  try {
+    return await work();
+  } finally {
+    clearInterval(ticking);
+    spinner.stop();
+  }
+}
+
+/** `name  value` lines with the values in one column. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
+  return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ").trimEnd());
+}
+
+export function iso(time: number): string;
+export function iso(time: number | null): string | null;
+export function iso(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,51 @@
+import { Command, CommanderError } from "commander";
+import { FermataError } from "../../core/errors.js";
+import { addAccountCommands } from "./accounts.js";
+import { addCatalogueCommands } from "./catalogue.js";
+import { addCreditCommands } from "./credits.js";
+import type { CliHost } from "./host.js";
+import { addJobCommands } from "./jobs.js";
+import { addOperationCommands } from "./operations.js";
+import { CommandFailed } from "./output.js";
+
+const EXIT_REFUSED = 1;
+const EXIT_USAGE = 2;
+
+/**
+ * Runs one command. Results go to stdout, errors to stderr.
+ *
+ * @param argv without the interpreter and the script
+ * @returns the exit code: 0 done, 1 refused or failed, 2 bad usage or settings
+ */
+export async function runCli(argv: readonly string[], host: CliHost, isUsageError: (error: unknown) => boolean): Promise<number> {
+  try {
+    await buildProgram(host).parseAsync(argv, { from: "user" });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
+    if (error instanceof CommandFailed) return EXIT_REFUSED;
+    host.stderr.write(`${messageOf(error)}\n`);
+    return isUsageError(error) ? EXIT_USAGE : EXIT_REFUSED;
+  }
+}
+
+function buildProgram(host: CliHost): Command {
+  const program = new Command("fermata")
+    .description("Self-hosted platform for AI music")
+    .version(host.version)
+    .configureOutput({ writeOut: (text) => host.stdout.write(text), writeErr: (text) => host.stderr.write(text) })
+    .showHelpAfterError("Add --help for what is allowed.")
+    .addHelpText("after", "\nSettings come from the file named by FERMATA_CONFIG and from FERMATA_… variables; see config/README.md.\n")
+    .exitOverride();
+  addOperationCommands(program, host);
+  addAccountCommands(program, host);
+  addCreditCommands(program, host);
+  addJobCommands(program, host);
+  addCatalogueCommands(program, host);
+  return program;
+}
+
+function messageOf(error: unknown): string {
+  if (FermataError.is(error)) return (error as Error).message;
+  return error instanceof Error ? error.message : String(error);
+}
