@@ -1,0 +1,54 @@
+import { availableParallelism } from "node:os";
+import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
+import { SynthProvider, synthSettings } from "./provider.js";
+
+const DURATION = { minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 } as const;
+
+/** The built-in provider: composes and renders music on this machine, offline, the same for the same request. */
+export default defineProvider({
+  id: "synth",
+  label: "Fermata Synth",
+  portVersion: PROVIDER_PORT_VERSION,
+  concurrency: (settings) => synthSettings(settings).threads,
+  settings: {
+    testHooks: {
+      type: "boolean",
+      default: false,
+      description: "Obey markers such as [[fail:timeout]] in prompts; for tests only",
+    },
+    threads: {
+      type: "integer",
+      default: Math.max(1, availableParallelism() - 1),
+      minimum: 1,
+      maximum: 64,
+      description: "Pieces rendered at once, each in a thread of its own",
+    },
+    keepStems: {
+      type: "boolean",
+      default: true,
+      description: "Deliver drums, bass, other and vocals as files of their own beside the mix",
+    },
+  },
+  models: [
+    {
+      id: "synth/instrumental",
+      name: "Synth Instrumental",
+      creditCost: 10,
+      supportsLyrics: false,
+      supportsInstrumental: true,
+      duration: DURATION,
+    },
+    {
+      id: "synth/song",
+      name: "Synth Song",
+      creditCost: 15,
+      supportsLyrics: true,
+      supportsInstrumental: false,
+      duration: DURATION,
+      lyricsMaxLength: 5_000,
+    },
+  ],
+  // Resubmitting is harmless: nothing is kept between calls and equal requests give equal bytes.
+  capabilities: { idempotentSubmit: true, lookup: false, cancel: false },
+  create: (host) => new SynthProvider(host),
+});

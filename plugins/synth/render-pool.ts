@@ -1,0 +1,132 @@
+import { Worker } from "node:worker_threads";
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { RenderOrder, RenderedTrack } from "./order.js";
+
+/** A worker without work is stopped after this long, so that an idle process is small again. */
+const IDLE_MS = 60_000;
+
+/** What a worker reports for its one running order. */
+export type WorkerReport = { readonly track: RenderedTrack } | { readonly error: string };
+
+interface Job {
+  readonly order: RenderOrder;
+  readonly signal: AbortSignal;
+  readonly onAbort: () => void;
+  resolve(track: RenderedTrack): void;
+  reject(failure: ProviderFailure): void;
+}
+
+interface Seat {
+  readonly worker: Worker;
+  job: Job | null;
+  idleTimer: NodeJS.Timeout | null;
+}
+
+/** Worker threads that render one order each; what does not fit waits in order of arrival. */
+export class RenderPool {
+  private readonly seats = new Set<Seat>();
+  private readonly waiting: Job[] = [];
+  private isClosed = false;
+
+  constructor(
+    private readonly threads: number,
+    private readonly startWorker: () => Worker = startRenderWorker,
+  ) {}
+
+  /**
+   * Renders an order in a worker that is started on demand.
+   *
+   * @throws {ProviderFailure} `unavailable` when aborted, closed or the thread died; `failed` when rendering threw
+   */
+  render(order: RenderOrder, signal: AbortSignal): Promise<RenderedTrack> {
+    return new Promise((resolve, reject) => {
+      if (this.isClosed) return reject(new ProviderFailure("unavailable", "the synth has been closed"));
+      if (signal.aborted) return reject(new ProviderFailure("unavailable", "rendering was stopped"));
+      const job: Job = { order, signal, resolve, reject, onAbort: () => this.abort(job) };
+      signal.addEventListener("abort", job.onAbort, { once: true });
+      this.waiting.push(job);
+      this.assign();
+    });
+  }
+
+  /** Stops every thread. What was running or waiting is rejected as `unavailable`. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const failure = new ProviderFailure("unavailable", "the synth was closed");
+    for (const job of this.waiting.splice(0)) finish(job, () => job.reject(failure));
+    await Promise.all([...this.seats].map((seat) => this.remove(seat, failure)));
+  }
+
+  private assign(): void {
+    while (this.waiting.length > 0) {
+      const seat = [...this.seats].find(({ job }) => job === null) ?? this.open();
+      const job = seat === null ? undefined : this.waiting.shift();
+      if (seat === null || job === undefined) return;
+      if (seat.idleTimer !== null) clearTimeout(seat.idleTimer);
+      seat.idleTimer = null;
+      seat.job = job;
+      seat.worker.ref();
+      seat.worker.postMessage(job.order);
+    }
+  }
+
+  private open(): Seat | null {
+    if (this.seats.size >= this.threads) return null;
+    const seat: Seat = { worker: this.startWorker(), job: null, idleTimer: null };
+    seat.worker.unref();
+    seat.worker.on("message", (report: WorkerReport) => this.settle(seat, report));
+    seat.worker.on("error", (cause) => void this.remove(seat, new ProviderFailure("unavailable", "a render thread crashed", { cause })));
+    seat.worker.on("exit", (code) => void this.remove(seat, new ProviderFailure("unavailable", `a render thread ended with code ${code}`)));
+    this.seats.add(seat);
+    return seat;
+  }
+
+  private settle(seat: Seat, report: WorkerReport): void {
+    const { job } = seat;
+    seat.job = null;
+    seat.worker.unref();
+    if (job !== null) {
+      finish(job, () => ("track" in report ? job.resolve(report.track) : job.reject(new ProviderFailure("failed", report.error))));
+    }
+    seat.idleTimer = setTimeout(() => void this.remove(seat, null), IDLE_MS).unref();
+    this.assign();
+  }
+
+  private abort(job: Job): void {
+    const failure = new ProviderFailure("unavailable", "rendering was stopped");
+    const index = this.waiting.indexOf(job);
+    if (index >= 0) {
+      this.waiting.splice(index, 1);
+      finish(job, () => job.reject(failure));
+      return;
+    }
+    const seat = [...this.seats].find((candidate) => candidate.job === job);
+    if (seat !== undefined) void this.remove(seat, failure);
+  }
+
+  /** Forgets a seat at once, so that its place can be taken, and then stops its thread. */
+  private async remove(seat: Seat, failure: ProviderFailure | null): Promise<void> {
+    if (!this.seats.delete(seat)) return;
+    if (seat.idleTimer !== null) clearTimeout(seat.idleTimer);
+    const { job } = seat;
+    seat.job = null;
+    if (job !== null && failure !== null) finish(job, () => job.reject(failure));
+    if (!this.isClosed) this.assign();
+    await seat.worker.terminate();
+  }
+}
+
+function finish(job: Job, report: () => void): void {
+  job.signal.removeEventListener("abort", job.onAbort);
+  report();
+}
+
+/** Starts the worker beside this file: the compiled one, or the source one when this file itself runs under tsx. */
+function startRenderWorker(): Worker {
+  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./render-worker.js", import.meta.url));
+  // A thread on Node 20 does not inherit tsx, and its first file must be one that Node can read without it.
+  const api = import.meta.resolve("tsx/esm/api");
+  const entry = new URL("./render-worker.ts", import.meta.url).href;
+  const code = `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(entry)}); });`;
+  return new Worker(code, { eval: true, execArgv: [] });
+}

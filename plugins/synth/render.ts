@@ -1,0 +1,41 @@
+import type { RenderOrder, RenderedAsset, RenderedTrack } from "./order.js";
+import { paintCover } from "./output/cover.js";
+import { encodeMp3 } from "./output/mp3.js";
+import { PREVIEW_SECONDS, cutPreview } from "./output/preview.js";
+import { compose } from "./piece/compose.js";
+import type { Piece } from "./piece/compose.js";
+import { tagsOf } from "./piece/tags.js";
+import { titleOf } from "./piece/title.js";
+import { SAMPLE_RATE } from "./sound/dsp.js";
+import { mixDown } from "./sound/mixdown.js";
+import { withoutMarkers } from "./test-hooks.js";
+
+/** Composes, sounds and encodes a track: all the work of one submission, on the calling thread. */
+export async function renderTrack(order: RenderOrder): Promise<RenderedTrack> {
+  const piece = compose(order);
+  const { left, right, master, stems } = mixDown(piece, order.keepStems);
+  const preview = cutPreview(left, right, SAMPLE_RATE, previewStart(piece));
+  const sound = { label: "full", durationSeconds: order.seconds };
+  const assets: RenderedAsset[] = [
+    { ...sound, role: "mix", contentType: "audio/mpeg", bytes: await encodeMp3([left, right], SAMPLE_RATE, 192) },
+    { ...sound, role: "master", contentType: "audio/wav", bytes: master.bytes },
+    {
+      ...sound,
+      role: "preview",
+      contentType: "audio/mpeg",
+      durationSeconds: Math.min(order.seconds, PREVIEW_SECONDS),
+      bytes: await encodeMp3([preview], SAMPLE_RATE, 96),
+    },
+    { ...sound, role: "cover", contentType: "image/png", durationSeconds: null, bytes: paintCover(piece.brief) },
+    ...[...stems].map(([label, { bytes }]): RenderedAsset => ({ ...sound, role: "stem", label, contentType: "audio/wav", bytes })),
+  ];
+  return { title: titleOf(withoutMarkers(order.prompt)), bpm: piece.brief.bpm, tags: tagsOf(piece.brief, order.sung), assets };
+}
+
+/** A moment before the first chorus, in seconds. */
+function previewStart({ sections, seconds, endSeconds }: Piece): number {
+  const chorus = sections.find(({ kind }) => kind === "chorus");
+  const last = sections[sections.length - 1];
+  if (chorus === undefined || last === undefined) return 0;
+  return Math.min(seconds - PREVIEW_SECONDS, (chorus.startBar / (last.startBar + last.bars)) * endSeconds - 4);
+}

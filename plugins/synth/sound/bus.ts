@@ -1,0 +1,102 @@
+import { SAMPLE_RATE, toSamples } from "./dsp.js";
+import { Echo, Reverb } from "./effects.js";
+
+/** Sound is mixed this many samples at a time. */
+export const SEGMENT = 1 << 17;
+/** Longest single sound; what is longer is cut. */
+const LONGEST = 20 * SAMPLE_RATE;
+
+/** A mono sound and where it goes. */
+export interface Placement {
+  readonly left: number;
+  readonly right: number;
+  readonly reverb: number;
+  readonly echo: number;
+}
+
+export interface RoomSpec {
+  /** Null for a dry bus. */
+  readonly reverbSeconds: number | null;
+  readonly brightness: number;
+  readonly echoSeconds: number;
+}
+
+/**
+ * One stem while it is mixed: a stretch of stereo sound and its effects. Sounds are added in order of their start; a
+ * finished stretch is read from `left` and `right` and then left behind with `advance`.
+ */
+export class Bus {
+  readonly left = new Float32Array(SEGMENT + LONGEST);
+  readonly right = new Float32Array(SEGMENT + LONGEST);
+  private readonly reverbSend = new Float32Array(SEGMENT + LONGEST);
+  private readonly echoSend = new Float32Array(SEGMENT + LONGEST);
+  private readonly reverb: Reverb | null;
+  private readonly echo: Echo;
+  private usesEcho = false;
+  /** Nothing but silence lies behind this sample. */
+  private filled = SEGMENT;
+
+  constructor({ reverbSeconds, brightness, echoSeconds }: RoomSpec) {
+    this.reverb = reverbSeconds === null ? null : new Reverb(reverbSeconds, brightness);
+    this.echo = new Echo(echoSeconds, 0.38);
+  }
+
+  /** @param offset samples from the start of the present stretch, which is within it */
+  add(samples: Float32Array, offset: number, gain: number, place: Placement): void {
+    const length = Math.min(samples.length, LONGEST);
+    this.filled = Math.max(this.filled, offset + length);
+    if (place.echo > 0) {
+      this.usesEcho = true;
+      accumulate(this.echoSend, samples, offset, length, gain * place.echo);
+    }
+    const { left, right, reverbSend } = this;
+    const toLeft = gain * place.left;
+    const toRight = gain * place.right;
+    const toReverb = gain * place.reverb;
+    if (toReverb === 0 || this.reverb === null) {
+      accumulate(left, samples, offset, length, toLeft);
+      accumulate(right, samples, offset, length, toRight);
+      return;
+    }
+    for (let index = 0; index < length; index += 1) {
+      const sample = samples[index] as number;
+      const target = offset + index;
+      left[target] = (left[target] as number) + sample * toLeft;
+      right[target] = (right[target] as number) + sample * toRight;
+      reverbSend[target] = (reverbSend[target] as number) + sample * toReverb;
+    }
+  }
+
+  /** Runs the effects over the first samples of the stretch. */
+  finish(length: number): void {
+    if (this.usesEcho) this.echo.process(this.echoSend, this.left, this.right, length);
+    this.reverb?.process(this.reverbSend, this.left, this.right, length);
+  }
+
+  /** Moves on to the next stretch. */
+  advance(): void {
+    const rest = this.filled - SEGMENT;
+    for (const samples of [this.left, this.right, this.reverbSend, this.echoSend]) {
+      samples.copyWithin(0, SEGMENT, this.filled);
+      samples.fill(0, rest, this.filled);
+    }
+    this.filled = Math.max(SEGMENT, rest);
+  }
+}
+
+function accumulate(target: Float32Array, samples: Float32Array, offset: number, length: number, gain: number): void {
+  for (let index = 0; index < length; index += 1) {
+    target[offset + index] = (target[offset + index] as number) + (samples[index] as number) * gain;
+  }
+}
+
+/** Gains of a place between left (-1) and right (1), equally loud wherever it is. */
+export function panned(pan: number): Pick<Placement, "left" | "right"> {
+  const angle = ((pan + 1) * Math.PI) / 4;
+  return { left: Math.cos(angle) * Math.SQRT2, right: Math.sin(angle) * Math.SQRT2 };
+}
+
+/** The sample at which something begins, never before the start. */
+export function startSample(seconds: number): number {
+  return Math.max(0, toSamples(seconds));
+}

@@ -1,0 +1,113 @@
+import type { Piece } from "../piece/compose.js";
+import type { Part } from "../piece/notes.js";
+import type { Placement } from "./bus.js";
+import { panned, startSample } from "./bus.js";
+import { soundDrum } from "./drum-kit.js";
+import { SAMPLE_RATE } from "./dsp.js";
+import { soundNote } from "./instruments.js";
+import type { SoundedNote } from "./instruments.js";
+import { singLine } from "./voice.js";
+
+export type StemName = "drums" | "bass" | "other" | "vocals";
+
+/** Something to be sounded; `render` is asked once. */
+export interface SoundEvent {
+  /** Sample at which it begins. */
+  readonly at: number;
+  /** On top of what the sound brings along. */
+  readonly gain: number;
+  readonly placement: Placement;
+  render(): SoundedNote;
+}
+
+/** Notes of the same length, pitch and force sound the same and are rendered once, as long as they fit in here. */
+const CACHE_SAMPLES = 6_000_000;
+/** Notes are told apart by length in steps of this many samples, and by force in this many classes. */
+const LENGTH_STEP = 512;
+const FORCE_CLASSES = 4;
+const DRUM_TAKES = 3;
+
+/** Everything that a stem consists of, in order of its start. */
+export function eventsOf(piece: Piece, stem: StemName): SoundEvent[] {
+  const events = unsorted(piece, stem);
+  return events.sort((a, b) => a.at - b.at);
+}
+
+function unsorted(piece: Piece, stem: StemName): SoundEvent[] {
+  switch (stem) {
+    case "drums":
+      return drumEvents(piece);
+    case "vocals":
+      return vocalEvents(piece);
+    case "bass":
+    case "other":
+      return piece.parts.filter((part) => part.stem === stem).flatMap((part) => partEvents(part, piece.brief.seed));
+  }
+}
+
+function partEvents(part: Part, seed: number): SoundEvent[] {
+  const cache = new NoteCache(part, seed);
+  const sides = part.isWide ? [-0.75, 0.75] : [part.pan];
+  return part.notes.flatMap((note) =>
+    sides.map((pan, side): SoundEvent => {
+      const force = Math.min(FORCE_CLASSES, Math.max(1, Math.ceil(note.velocity * FORCE_CLASSES)));
+      return {
+        at: startSample(note.start),
+        gain: part.gain * note.velocity ** 1.3 * (part.isWide ? 0.7 : 1),
+        placement: { ...panned(pan), reverb: part.reverb, echo: part.echo },
+        render: () => cache.sound(note.midi, note.seconds, force, side),
+      };
+    }),
+  );
+}
+
+class NoteCache {
+  private readonly known = new Map<string, SoundedNote>();
+  private samples = 0;
+
+  constructor(
+    private readonly part: Part,
+    private readonly seed: number,
+  ) {}
+
+  sound(midi: number, seconds: number, force: number, side: number): SoundedNote {
+    const steps = Math.max(1, Math.round((seconds * SAMPLE_RATE) / LENGTH_STEP));
+    const key = `${midi} ${steps} ${force} ${side}`;
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    const sounded = soundNote(this.part.instrument, midi, (steps * LENGTH_STEP) / SAMPLE_RATE, force / FORCE_CLASSES, this.seed + midi * 31 + side * 7_919);
+    this.samples += sounded.samples.length;
+    if (this.samples > CACHE_SAMPLES) {
+      this.known.clear();
+      this.samples = sounded.samples.length;
+    }
+    this.known.set(key, sounded);
+    return sounded;
+  }
+}
+
+function drumEvents({ hits, kit, brief }: Piece): SoundEvent[] {
+  const reverb = 0.03 + brief.genre.space * 0.12;
+  return hits.map(({ start, sound, velocity }, index): SoundEvent => {
+    const { samples, pan } = soundDrum(kit, sound, index % DRUM_TAKES);
+    return {
+      at: startSample(start),
+      gain: velocity ** 1.4,
+      placement: { ...panned(pan), reverb: sound === "kick" ? 0 : reverb, echo: 0 },
+      render: () => ({ samples, gain: 1 }),
+    };
+  });
+}
+
+const VOICE_GAIN = 3.2;
+
+function vocalEvents({ voice, brief }: Piece): SoundEvent[] {
+  if (voice === null) return [];
+  const placement = { ...panned(0), reverb: 0.12 + 0.25 * brief.genre.space, echo: 0.08 };
+  return voice.lines.map(({ start, notes }, index) => ({
+    at: startSample(start),
+    gain: VOICE_GAIN,
+    placement,
+    render: () => ({ samples: singLine(notes, voice.size, brief.seed + index), gain: 1 }),
+  }));
+}
