@@ -19,8 +19,8 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
 
 /** Finds out who speaks. */
 export class Authenticate {
-  private cache = new Map<string, { readonly holder: KeyHolder; readonly until: number }>();
-  private readonly reading = new Map<string, Promise<KeyHolder | undefined>>();
+  private cache = new Map<string, { readonly holder: KeyHolder; readonly readAt: number }>();
+  private readonly reading = new Map<string, { readonly holder: Promise<KeyHolder | undefined>; readonly readAt: number }>();
 
   constructor(
     private readonly accounts: AccountStore,
@@ -51,22 +51,31 @@ export class Authenticate {
   private async holderOf(tokenHash: string): Promise<KeyHolder | undefined> {
     const now = this.clock.now();
     const cached = this.cache.get(tokenHash);
-    if (cached !== undefined && cached.until > now) return cached.holder;
-    // Requests that arrive together share one read; it began after each of them asked, or just before.
+    if (cached !== undefined && isFresh(cached.readAt, now)) return cached.holder;
+    // Requests that arrive together share one read; one that hangs may show what was true long ago.
     const running = this.reading.get(tokenHash);
-    if (running !== undefined) return running;
-    const read = this.read(tokenHash, now).finally(() => this.reading.delete(tokenHash));
+    if (running !== undefined && isFresh(running.readAt, now)) return running.holder;
+    const read = { holder: this.read(tokenHash, now), readAt: now };
     this.reading.set(tokenHash, read);
-    return read;
+    try {
+      return await read.holder;
+    } finally {
+      if (this.reading.get(tokenHash) === read) this.reading.delete(tokenHash);
+    }
   }
 
   private async read(tokenHash: string, now: number): Promise<KeyHolder | undefined> {
     const holder = (await this.accounts.findKeyHolders([tokenHash])).get(tokenHash);
     if (holder === undefined) return undefined;
     if (this.cache.size >= CACHE_MAX_KEYS) this.cache = new Map();
-    this.cache.set(tokenHash, { holder, until: now + CACHE_MS });
+    this.cache.set(tokenHash, { holder, readAt: now });
     return holder;
   }
+}
+
+/** False also when the clock was set back since. */
+function isFresh(readAt: number, now: number): boolean {
+  return now >= readAt && now < readAt + CACHE_MS;
 }
 
 /**

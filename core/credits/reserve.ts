@@ -26,8 +26,8 @@ export function postReservation(
   const posted = post(balance, {
     kind: "reserve",
     jobId,
-    monthly: -reserved.monthly,
-    pack: -reserved.pack,
+    monthly: 0 - reserved.monthly,
+    pack: 0 - reserved.pack,
     reservedMonthly: reserved.monthly,
     reservedPack: reserved.pack,
     createdAt: now,

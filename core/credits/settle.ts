@@ -19,8 +19,8 @@ export function postSettlement(
   const posted = post(balance, {
     kind,
     jobId,
-    reservedMonthly: -reserved.monthly,
-    reservedPack: -reserved.pack,
+    reservedMonthly: 0 - reserved.monthly,
+    reservedPack: 0 - reserved.pack,
     createdAt: now,
     ...(kind === "charge" ? { spent: total } : { monthly: reserved.monthly, pack: reserved.pack }),
   });

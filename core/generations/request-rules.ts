@@ -30,6 +30,9 @@ export function checkGenerationInput(input: GenerationInput): void {
   checkText(issues, "prompt", input.prompt, 1, PROMPT_MAX_LENGTH);
   checkText(issues, "lyrics", input.lyrics, 0, LYRICS_MAX_LENGTH);
   checkText(issues, "client", input.client, 1, CLIENT_MAX_LENGTH);
+  if (input.duration !== undefined && !Number.isSafeInteger(input.duration)) {
+    issues.push({ path: "body.duration", message: "must be a whole number of seconds" });
+  }
   if (input.lyrics !== undefined && input.instrumental === true) {
     issues.push({ path: "body.instrumental", message: "must not be true together with lyrics" });
   }

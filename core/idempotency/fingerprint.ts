@@ -31,12 +31,15 @@ function canonicalJson(value: Json): string {
   return `{${members.map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name] as Json)}`).join(",")}}`;
 }
 
+/** Names are quoted in paths, so that a name with a slash in it is no path of two members. */
+const METADATA_PATH = '/"metadata"';
+
 function memberPaths(value: Json, path: string): string[] {
   const own = `${path} ${typeName(value)}`;
-  if (value === null || typeof value !== "object" || path === "/metadata") return [own];
+  if (value === null || typeof value !== "object" || path === METADATA_PATH) return [own];
   const children = isArray(value)
     ? value.map((item) => memberPaths(item, `${path}/[]`))
-    : Object.entries(value).map(([name, member]) => memberPaths(member, `${path}/${name}`));
+    : Object.entries(value).map(([name, member]) => memberPaths(member, `${path}/${JSON.stringify(name)}`));
   return [own, ...new Set(children.flat())];
 }
 

@@ -21,7 +21,10 @@ export interface SettleCommand {
   readonly attempt: AttemptResult | null;
 }
 
-/** The ended job; null when it had already ended or belongs to another worker by now: nothing was changed. */
+/**
+ * The ended job; null when it had already ended or belongs to another worker by now: nothing was changed. A worker that reports
+ * a completion again, not knowing that its first report was committed, gets the job too.
+ */
 export type SettleResult = Job | null;
 
 export interface SettleDecision {
@@ -53,7 +56,8 @@ export function decideSettlement(
 
   const results = commands.map((command): SettleResult => {
     const job = current.get(command.jobId);
-    if (job === undefined || isFinal(job.status)) return null;
+    if (job === undefined) return null;
+    if (isFinal(job.status)) return wasCompletedBy(command, job) ? job : null;
     if (command.fence !== null && command.fence !== job.fence) return null;
     assertMove(job, command.outcome.status);
 
@@ -84,4 +88,9 @@ export function decideSettlement(
 
   const movements = [...entries].map(([accountId, list]) => ({ after: balances.get(accountId) as Balance, entries: list }));
   return { results, updates, movements, tracks, attempts };
+}
+
+/** Ending a job raises its fence by one, and operators only fail jobs: this fence completed it. */
+function wasCompletedBy(command: SettleCommand, job: Job): boolean {
+  return command.fence !== null && job.status === "completed" && command.outcome.status === "completed" && job.fence === command.fence + 1;
 }

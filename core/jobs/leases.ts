@@ -27,15 +27,21 @@ export class Leases {
     return this.held.size;
   }
 
-  /** Takes note of a claimed job. @returns aborts with an {@link AbortReason} */
+  /**
+   * Takes note of a claimed job. Work under an older lease of the same job, which ran out unnoticed, is broken off.
+   *
+   * @returns aborts with an {@link AbortReason}
+   */
   hold(jobId: JobId, fence: number): AbortSignal {
+    this.held.get(jobId)?.controller.abort("lease_lost" satisfies AbortReason);
     const controller = new AbortController();
     this.held.set(jobId, { fence, controller });
     return controller.signal;
   }
 
-  release(jobId: JobId): void {
-    this.held.delete(jobId);
+  /** Forgets a lease, unless the job was claimed again meanwhile. */
+  release(jobId: JobId, fence: number): void {
+    if (this.held.get(jobId)?.fence === fence) this.held.delete(jobId);
   }
 
   /** Breaks off everything, for a stop. */

@@ -25,6 +25,7 @@ export class ProviderWorker {
   private readonly submitting = new Map<JobId, Promise<void>>();
   private readonly polling = new Map<JobId, Promise<void>>();
   private alarm = new AbortController();
+  private looking: Promise<number> = Promise.resolve(0);
   private stopped = false;
 
   constructor(
@@ -45,6 +46,8 @@ export class ProviderWorker {
 
   /** Resolves when nothing runs any more. */
   async idle(): Promise<void> {
+    // A claim may be under way; what it brings is waited for as well.
+    await this.looking;
     await Promise.all([...this.submitting.values(), ...this.polling.values()]);
   }
 
@@ -53,7 +56,8 @@ export class ProviderWorker {
     while (!this.stopped) {
       // Renewed before the look, so that a bell during it is not slept through.
       this.alarm = new AbortController();
-      await this.parts.clock.sleep(await this.look(), this.alarm.signal);
+      this.looking = this.look();
+      await this.parts.clock.sleep(await this.looking, this.alarm.signal);
     }
   }
 
@@ -95,8 +99,8 @@ export class ProviderWorker {
     for (const one of claimed) {
       const { id, fence } = one.job;
       const work = runJob.run(one, this.working, leases.hold(id, fence)).finally(() => {
-        leases.release(id);
-        running.delete(id);
+        leases.release(id, fence);
+        if (running.get(id) === work) running.delete(id);
         this.wake();
       });
       running.set(id, work);

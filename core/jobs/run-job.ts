@@ -7,11 +7,13 @@ import type { Logger } from "../ports/logger.js";
 import {
   type Accepted,
   type Completed,
+  type LookupOutcome,
   type MusicProvider,
   type ProviderCapabilities,
   ProviderFailure,
   type Running,
 } from "../ports/music-provider.js";
+import type { Track } from "../library/track.js";
 import type { Random } from "../ports/random.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { AttemptResult, SettleCommand } from "./decide-settlement.js";
@@ -53,6 +55,9 @@ const POLL_MIN_MS = 50;
 const POLL_RETRY_MS = 2_000;
 const WRITE_RETRY_MS = 200;
 const STUMBLE_DELAY_MS = 5_000;
+/** What a provider made is fetched and stored again, never made again, when its copying fails. */
+const STORE_TRIES_MAX = 3;
+const STORE_RETRY_MS = 1_000;
 
 /** The work on this job was broken off; its row was left, or handed back, as it is. */
 class WorkAbandoned extends Error {
@@ -129,14 +134,15 @@ class JobStep {
     const lost = (await parts.jobs.listAttempts(job.id)).at(-1);
     const graceEndsAt = (lost?.startedAt ?? job.createdAt) + parts.unknownGraceMs;
     if (working.capabilities.lookup && working.provider.lookup !== undefined && lost !== undefined) {
+      let found: LookupOutcome | null = null;
       try {
-        const found = await working.provider.lookup(lost.id, { signal: this.signal });
-        if (found.state !== "absent") return await this.submissionAnswered(found);
-        return await this.handBack({ status: "queued", phase: "waiting", dueAt: parts.clock.now() }, null);
+        found = await working.provider.lookup(lost.id, { signal: this.signal });
       } catch (error) {
-        this.checkNotAborted();
+        if (this.signal.aborted) return this.handBackAborted(null);
         parts.logger.warn("A lost submission could not be looked up", { error, job_id: job.id });
       }
+      if (found?.state === "absent") return this.handBack({ status: "queued", phase: "waiting", dueAt: parts.clock.now() }, null);
+      if (found !== null) return this.submissionAnswered(found);
     }
     const now = parts.clock.now();
     if (now >= graceEndsAt) return this.fail(jobErrorOf("outcome_unknown"), this.result("outcome_unknown", null));
@@ -155,7 +161,7 @@ class JobStep {
     } catch (error) {
       return this.pollFailed(error);
     }
-    await this.parts.availability.recordSuccess(working.id);
+    await this.noteSuccess();
     if (outcome.state === "completed") return this.complete(outcome);
     const handle = outcome.handle ?? job.handle;
     await this.handBack({ handle, dueAt: this.inMs(Math.max(POLL_MIN_MS, outcome.nextPollMs)) }, null);
@@ -201,7 +207,7 @@ class JobStep {
   }
 
   private async submissionAnswered(outcome: Completed | Accepted): Promise<void> {
-    await this.parts.availability.recordSuccess(this.working.id);
+    await this.noteSuccess();
     if (outcome.state === "completed") return this.complete(outcome);
     const dueAt = this.inMs(Math.max(POLL_MIN_MS, outcome.nextPollMs));
     await this.handBack({ phase: "rendering", handle: outcome.handle, dueAt }, this.result("accepted", null));
@@ -210,7 +216,7 @@ class JobStep {
   private async submissionFailed(error: unknown): Promise<void> {
     const { job, parts, working } = this;
     // A call broken off by our own stop says nothing about the provider.
-    if (this.signal.aborted) return this.handBackAborted();
+    if (this.signal.aborted) return this.handBackAborted(this.result("outcome_unknown", "The process stopped."));
     const failure = ProviderFailure.is(error)
       ? error
       : new ProviderFailure("outcome_unknown", "The plugin failed without saying why.", { cause: error });
@@ -223,7 +229,7 @@ class JobStep {
       return this.handBack({ dueAt, crashes: job.crashes + (again ? 1 : 0) }, result);
     }
     if (!isRetryable(failure.kind)) {
-      await parts.availability.recordSuccess(working.id);
+      await this.noteSuccess();
       return this.fail(jobErrorOf(failure.kind), result);
     }
     await this.noteFailure();
@@ -234,29 +240,39 @@ class JobStep {
   }
 
   private async pollFailed(error: unknown): Promise<void> {
-    if (this.signal.aborted) return this.handBackAborted();
+    if (this.signal.aborted) return this.handBackAborted(null);
     const { job, parts } = this;
     parts.logger.warn("A poll failed", { error, job_id: job.id, provider: job.providerId });
+    if (isLasting(error)) return this.fail(jobErrorOf(error.kind), this.result(error.kind, error.message));
     const failure = ProviderFailure.is(error) ? error : null;
-    if (failure !== null && (failure.kind === "failed" || failure.kind === "content_rejected")) {
-      return this.fail(jobErrorOf(failure.kind), null);
-    }
     if (failure !== null && isRetryable(failure.kind)) await this.noteFailure();
     await this.handBack({ dueAt: this.inMs(Math.max(failure?.retryAfterMs ?? 0, this.jittered(POLL_RETRY_MS))) }, null);
   }
 
   private async complete(outcome: Completed): Promise<void> {
-    const { job, parts } = this;
     let tracks;
     try {
-      tracks = await parts.storeTracks.store(job, this.working.label, outcome.tracks);
+      tracks = await this.storeTracks(outcome);
     } catch (error) {
-      if (!ProviderFailure.is(error)) throw error;
+      if (!isLasting(error)) throw error;
       return this.fail(jobErrorOf(error.kind), this.result(error.kind, error.message));
     }
     const attempt = { ...this.result("completed", null), cost: outcome.cost ?? null };
     const ended = await this.settle({ status: "completed", tracks }, attempt);
     if (!ended) await this.discardAudio(false);
+  }
+
+  private async storeTracks(outcome: Completed): Promise<Track[]> {
+    const { parts } = this;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await parts.storeTracks.store(this.job, this.working.label, outcome.tracks);
+      } catch (error) {
+        if (isLasting(error) || tries === STORE_TRIES_MAX || this.signal.aborted) throw error;
+        parts.logger.warn("The audio of a job could not be stored; trying again", { error, job_id: this.job.id });
+        await parts.clock.sleep(backoffMs(STORE_RETRY_MS, tries, parts.random.fraction()), this.signal);
+      }
+    }
   }
 
   private async settle(outcome: SettleCommand["outcome"], attempt: AttemptResult | null): Promise<boolean> {
@@ -276,14 +292,29 @@ class JobStep {
     }
   }
 
-  private async noteFailure(): Promise<void> {
-    const opened = await this.parts.availability.recordFailure(this.working.id);
-    if (opened) this.parts.logger.error("The circuit breaker of a provider opened", { provider: this.working.id });
+  private async noteSuccess(): Promise<void> {
+    await this.noteHealth(() => this.parts.availability.recordSuccess(this.working.id));
   }
 
-  private async handBackAborted(): Promise<void> {
-    if (this.signal.reason === "lease_lost") throw new WorkAbandoned();
-    await this.handBack({ dueAt: this.parts.clock.now() }, this.result("outcome_unknown", "The process stopped."));
+  private async noteFailure(): Promise<void> {
+    await this.noteHealth(async () => {
+      const opened = await this.parts.availability.recordFailure(this.working.id);
+      if (opened) this.parts.logger.error("The circuit breaker of a provider opened", { provider: this.working.id });
+    });
+  }
+
+  /** The breaker's count is worth less than what the provider said: when it cannot be written, the job goes on. */
+  private async noteHealth(note: () => Promise<void>): Promise<void> {
+    try {
+      await note();
+    } catch (error) {
+      this.parts.logger.warn("The health of a provider could not be written", { error, provider: this.working.id });
+    }
+  }
+
+  private async handBackAborted(attempt: AttemptResult | null): Promise<void> {
+    this.checkNotAborted();
+    await this.handBack({ dueAt: this.parts.clock.now() }, attempt);
   }
 
   private async handBack(changes: JobChanges, attempt: AttemptResult | null): Promise<void> {
@@ -328,11 +359,17 @@ class JobStep {
     if (this.signal.aborted && this.signal.reason === "lease_lost") throw new WorkAbandoned();
   }
 
+  /** A plugin may answer nonsense for a time; a job that is due at no moment would never be looked at again. */
   private inMs(ms: number): number {
-    return this.parts.clock.now() + Math.round(ms);
+    return this.parts.clock.now() + (Number.isFinite(ms) ? Math.round(ms) : POLL_RETRY_MS);
   }
 
   private jittered(ms: number): number {
     return backoffMs(ms, 1, this.parts.random.fraction());
   }
+}
+
+/** True for what will be no better next time; anything else may pass. */
+function isLasting(error: unknown): error is ProviderFailure {
+  return ProviderFailure.is(error) && (error.kind === "failed" || error.kind === "content_rejected");
 }

@@ -1,9 +1,9 @@
 import type { JobId } from "../ids.js";
 import { titleFromPrompt, type Track, type TrackAsset } from "../library/track.js";
-import type { AudioStore } from "../ports/audio-store.js";
+import { type AudioStore, AudioTooLargeError, type StoredAudio } from "../ports/audio-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
-import { ProviderFailure, type ProviderAsset, type ProviderTrack } from "../ports/music-provider.js";
+import { type AssetSource, ProviderFailure, type ProviderAsset, type ProviderTrack } from "../ports/music-provider.js";
 import type { Job } from "./job.js";
 
 const EXTENSIONS: Readonly<Record<ProviderAsset["contentType"], string>> = {
@@ -33,7 +33,7 @@ export class StoreTracks {
   /**
    * Keys carry the job's fence, so that a worker that lost its lease never writes over what its successor stored.
    *
-   * @throws {ProviderFailure} `failed` when there is nothing playable
+   * @throws {ProviderFailure} `failed` when there is nothing playable, or more than may be stored
    */
   async store(job: Job, artistLabel: string, made: readonly ProviderTrack[]): Promise<Track[]> {
     if (made.length === 0) throw new ProviderFailure("failed", "The provider reported success without a track.");
@@ -70,8 +70,7 @@ export class StoreTracks {
   private async storeAsset(job: Job, position: number, asset: ProviderAsset): Promise<TrackAsset> {
     const name = asset.label === "full" ? asset.role : `${asset.role}-${asset.label.replace(/[^a-z0-9]+/g, "-")}`;
     const audioKey = `${audioPrefix(job.id)}/${job.fence}/${position}-${name}.${EXTENSIONS[asset.contentType]}`;
-    const source = asset.source.kind === "bytes" ? asset.source.bytes : asset.source.open();
-    const stored = await this.audio.put(audioKey, source, this.maxBytes);
+    const stored = await this.put(audioKey, asset.source);
     return {
       role: asset.role,
       label: asset.label,
@@ -80,5 +79,14 @@ export class StoreTracks {
       sizeBytes: stored.sizeBytes,
       durationSeconds: asset.durationSeconds,
     };
+  }
+
+  private async put(audioKey: string, source: AssetSource): Promise<StoredAudio> {
+    try {
+      return await this.audio.put(audioKey, source.kind === "bytes" ? source.bytes : source.open(), this.maxBytes);
+    } catch (error) {
+      if (!(error instanceof AudioTooLargeError)) throw error;
+      throw new ProviderFailure("failed", error.message, { cause: error });
+    }
   }
 }

@@ -42,6 +42,6 @@ export function titleFromPrompt(prompt: string): string {
   const words = prompt.replace(/\s+/gu, " ").trim();
   const characters = [...words];
   if (characters.length <= TITLE_MAX_LENGTH) return words === "" ? "Untitled" : words;
-  const cut = characters.slice(0, TITLE_MAX_LENGTH).join("");
-  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), 40))}…`;
+  const cut = characters.slice(0, TITLE_MAX_LENGTH);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), TITLE_MAX_LENGTH / 2)).join("")}…`;
 }

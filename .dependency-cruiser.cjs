@@ -1,0 +1,91 @@
+/**
+ * Who may import whom. test/architecture/import-rules.test.ts runs these rules on the tree, and plants a violation of each to see that it is caught.
+ *
+ * @type {import("dependency-cruiser").IConfiguration}
+ */
+module.exports = {
+  forbidden: [
+    {
+      name: "core-imports-only-core",
+      comment: "The core has no dependency at all: no library, no node: module. Clock, ids, randomness and hashing come through ports.",
+      severity: "error",
+      from: { path: "^core/" },
+      to: { pathNot: "^core/" },
+    },
+    {
+      name: "adapters-import-core-and-libraries",
+      comment: "An adapter is constructed with all it needs; it knows no settings, no plugins and no container.",
+      severity: "error",
+      from: { path: "^adapters/" },
+      to: { path: "^(config|plugins|test)/" },
+    },
+    {
+      name: "adapters-keep-to-their-room",
+      comment: "An adapter never imports another adapter's insides: config/ puts them together.",
+      severity: "error",
+      from: { path: "^adapters/([^/]+)/" },
+      to: { path: "^adapters/", pathNot: "^adapters/$1/" },
+    },
+    {
+      name: "adapters-of-one-port-are-apart",
+      comment: "Two technologies behind one port share nothing but the port.",
+      severity: "error",
+      from: { path: "^adapters/(storage|queue|audio|rate-limits|webhooks)/([^/]+)/" },
+      to: { path: "^adapters/$1/", pathNot: "^adapters/$1/$2/" },
+    },
+    {
+      name: "plugins-see-only-the-provider-port",
+      comment: "A plugin imports core/ports/music-provider.ts and its own libraries, nothing else of Fermata.",
+      severity: "error",
+      from: { path: "^plugins/([^/]+)/" },
+      to: { path: "^(core|adapters|plugins|config|test)/", pathNot: ["^plugins/$1/", "^core/ports/music-provider\\.ts$"] },
+    },
+    {
+      name: "only-config-knows-the-container",
+      comment: "Inversify binds in config/; there is no service locator elsewhere.",
+      severity: "error",
+      from: { pathNot: "^config/" },
+      to: { path: ["node_modules/(inversify|@inversifyjs|reflect-metadata)/", "^(inversify|reflect-metadata)$"] },
+    },
+    {
+      name: "only-test-imports-config",
+      comment: "The composition root stands above all rooms.",
+      severity: "error",
+      from: { pathNot: "^(config|test)/" },
+      to: { path: "^config/" },
+    },
+    {
+      name: "only-test-imports-test",
+      severity: "error",
+      from: { pathNot: "^test/" },
+      to: { path: "^test/" },
+    },
+    {
+      name: "only-test-imports-development-tools",
+      comment: "What runs in production is among the dependencies of package.json; types vanish before.",
+      severity: "error",
+      from: { pathNot: "^test/" },
+      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "imports-are-declared",
+      comment: "A library that is only there because another needs it can be gone tomorrow.",
+      severity: "error",
+      from: {},
+      to: { dependencyTypes: ["npm-no-pkg", "npm-unknown", "unknown"] },
+    },
+    {
+      name: "imports-go-one-way",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^(dist|coverage|data)/" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "require", "node", "default", "types"] },
+  },
+};

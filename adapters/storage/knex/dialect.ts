@@ -1,0 +1,72 @@
+import type { Knex } from "knex";
+import type { Session, Table, TransactionSession } from "./session.js";
+
+/**
+ * All that the engines differ in. A store never asks which engine it has: it asks for one of these.
+ */
+export interface Dialect {
+  /** As in `storage.url`. */
+  readonly name: string;
+
+  /** False: a transaction is the only writer from its begin on, and reading inside it locks nothing. */
+  readonly hasRowLocks: boolean;
+  /** How many transactions can make progress at once. */
+  readonly concurrentWriters: number;
+  /** Ends a SELECT whose rows stay as they are until the transaction ends. Empty without row locks. */
+  readonly forUpdate: string;
+  /** The same, leaving out rows that another transaction holds. Empty without row locks. */
+  readonly forClaim: string;
+
+  readonly columns: ColumnTypes;
+  /** Follows `INSERT INTO t (…) VALUES (…)`: a row whose key exists is replaced. */
+  upsertClause<Row extends object>(table: Table<Row>): string;
+  /** Reads something of the database itself, without side effects. */
+  readonly probe: string;
+
+  /** The same transaction may work if it runs again from its start. */
+  isLostRace(error: unknown): boolean;
+  /** The engine cannot be reached, stays busy, or cannot write now. */
+  isUnavailable(error: unknown): boolean;
+
+  /** Opens both handles, making what is missing. @throws {Error} naming what cannot be opened */
+  connect(target: string, log: Knex.Logger): Promise<Connections>;
+}
+
+/** Column types that engines spell differently, and indexes that some can narrow. */
+export interface ColumnTypes {
+  /** An id or a hash: ASCII, compared byte by byte. */
+  id(table: Knex.CreateTableBuilder, name: string, length?: number): Knex.ColumnBuilder;
+  /** A short text in any script, compared byte by byte. */
+  words(table: Knex.CreateTableBuilder, name: string, length: number): Knex.ColumnBuilder;
+  /** A text in any script and of any length. */
+  text(table: Knex.CreateTableBuilder, name: string): Knex.ColumnBuilder;
+  /** JSON kept as text: `rows.ts` writes and parses it. */
+  json(table: Knex.CreateTableBuilder, name: string): Knex.ColumnBuilder;
+  /** Milliseconds since 1970; also amounts and counts, all below 2^53. */
+  integer(table: Knex.CreateTableBuilder, name: string): Knex.ColumnBuilder;
+  /** An index that needs to hold only rows where `column` is set; an engine without such indexes takes all. */
+  indexWhereSet(
+    knex: Knex,
+    table: Knex.CreateTableBuilder,
+    columns: readonly string[],
+    column: string,
+    options: { readonly name: string; readonly unique?: boolean },
+  ): void;
+}
+
+/** An open database. */
+export interface Connections {
+  /** For writes and migrations. */
+  readonly write: Knex;
+  /** For reads outside transactions: they see what is committed and never wait for an open transaction. */
+  readonly read: Knex;
+  /** Single reads on `read`. */
+  readonly reader: Session;
+  /** Runs `work` in one write transaction, once; commits, or rolls back and rejects with the cause. */
+  transaction<T>(work: (session: TransactionSession) => Promise<T>): Promise<T>;
+  /** Runs `work` on one consistent view of the data that holds up no writer. */
+  snapshot<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Runs `work` while no other process does the same, and passes it the handle to migrate with. */
+  alone<T>(work: (knex: Knex) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}

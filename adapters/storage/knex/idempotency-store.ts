@@ -1,0 +1,42 @@
+import type { IdempotencyRecord, StoredAnswer } from "../../../core/idempotency/replay.js";
+import type { AccountId } from "../../../core/ids.js";
+import type { IdempotencyKey, IdempotencyStore } from "../../../core/ports/idempotency-store.js";
+import type { Transaction } from "../../../core/ports/unit-of-work.js";
+import { IDEMPOTENCY_RECORDS, type IdempotencyRow, toIdempotencyRecord, toIdempotencyRow } from "./rows.js";
+import { columnsOf, sessionOf } from "./session.js";
+
+const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at > ?`;
+const FREE_KEY = "DELETE FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at <= ?";
+const UPDATE_ANSWER = "UPDATE idempotency_records SET status = ?, response = ? WHERE account_id = ? AND key_hash = ?";
+const FIND_EXPIRED = "SELECT account_id, key_hash FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
+
+export class KnexIdempotencyStore implements IdempotencyStore {
+  async findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> {
+    const lists = keys.map((key) => [key.accountId, key.keyHash, now]);
+    const rows = await sessionOf(tx).allEach<IdempotencyRow>(FIND, lists);
+    return rows.map(toIdempotencyRecord);
+  }
+
+  async insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void> {
+    const session = sessionOf(tx);
+    await session.runEach(
+      FREE_KEY,
+      records.map((record) => [record.accountId, record.keyHash, now]),
+    );
+    await session.insert(IDEMPOTENCY_RECORDS, records.map(toIdempotencyRow));
+  }
+
+  async updateAnswer(tx: Transaction, accountId: AccountId, keyHash: string, answer: StoredAnswer): Promise<void> {
+    await sessionOf(tx).run(UPDATE_ANSWER, [answer.status, answer.body, accountId, keyHash]);
+  }
+
+  async deleteExpired(tx: Transaction, now: number, limit: number): Promise<number> {
+    const session = sessionOf(tx);
+    const expired = await session.all<Pick<IdempotencyRow, "account_id" | "key_hash">>(FIND_EXPIRED, [now, limit]);
+    const counts = await session.runEach(
+      FREE_KEY,
+      expired.map((row) => [row.account_id, row.key_hash, now]),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+}

@@ -1,0 +1,26 @@
+import { assert } from "../../../core/assert.js";
+import type { InstallationStore } from "../../../core/ports/installation-store.js";
+import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import { sessionOf, type Table } from "./session.js";
+
+interface InstallationRow {
+  readonly name: string;
+  readonly value: string;
+}
+
+const INSTALLATION: Table<InstallationRow> = { name: "installation", columns: ["name", "value"], key: ["name"] };
+const FIND = "SELECT name, value FROM installation WHERE name = ?";
+
+export class KnexInstallationStore implements InstallationStore {
+  constructor(private readonly unitOfWork: UnitOfWork) {}
+
+  keepFirst(name: string, value: string): Promise<string> {
+    return this.unitOfWork.inTransaction(async (tx) => {
+      const session = sessionOf(tx);
+      if ((await session.all<InstallationRow>(FIND, [name])).length === 0) await session.insert(INSTALLATION, [{ name, value }]);
+      const [kept] = await session.all<InstallationRow>(FIND, [name]);
+      assert(kept !== undefined, "what was inserted is there");
+      return kept.value;
+    });
+  }
+}

@@ -1,0 +1,207 @@
+import type { JobId, ProcessId } from "../../../core/ids.js";
+import type { Job, JobAttempt, JobPhase, JobStatus } from "../../../core/jobs/job.js";
+import type { ClaimedJob, ClaimRequest, JobFilter, JobStore, JobUpdate } from "../../../core/ports/job-store.js";
+import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import type { KnexDatabase } from "./database.js";
+import {
+  type AttemptRow,
+  JOB_ATTEMPTS,
+  JOBS,
+  type JobRow,
+  toAttempt,
+  toAttemptRow,
+  toChangedColumns,
+  toJob,
+  toJobRow,
+} from "./job-rows.js";
+import { toJson } from "./rows.js";
+import { columnsOf, sessionOf, type SqlValue } from "./session.js";
+
+const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
+const LIVE_STATUSES: readonly JobStatus[] = ["queued", "processing"];
+const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
+
+const FIND = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id = ?`;
+const FIND_DUE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? ORDER BY due_at LIMIT ?`;
+const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
+const CLAIM =
+  "UPDATE jobs SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND fence = ?";
+const HELD = "SELECT id, fence FROM jobs WHERE lease_owner = ?";
+const RENEW = "UPDATE jobs SET due_at = ? WHERE lease_owner = ?";
+const NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL";
+const FINISH_ATTEMPT =
+  "UPDATE job_attempts SET ended_at = ?, outcome = ?, message = ?, cost = ? WHERE job_id = ? AND number = ?";
+const LIST_ATTEMPTS = `SELECT ${columnsOf(JOB_ATTEMPTS)} FROM job_attempts WHERE job_id = ? ORDER BY number`;
+
+export class KnexJobStore implements JobStore {
+  constructor(
+    private readonly database: KnexDatabase,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  async insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void> {
+    await sessionOf(tx).insert(JOBS, jobs.map(toJobRow));
+  }
+
+  async findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>> {
+    const lists = ids.map((id) => [id]);
+    const rows = await this.database.reading((session) => session.allEach<JobRow>(FIND, lists));
+    return new Map(rows.map((row) => [row.id, toJob(row)]));
+  }
+
+  async listJobs(filter: JobFilter): Promise<Job[]> {
+    const statuses = filter.status === undefined ? STATUSES : [filter.status];
+    const { condition, values } = filterCondition(filter);
+    return this.listByStatus(statuses, condition, values, "DESC", filter.limit);
+  }
+
+  async findOverdue(createdBefore: number, limit: number): Promise<Job[]> {
+    return this.listByStatus(LIVE_STATUSES, "AND created_at < ?", [createdBefore], "ASC", limit);
+  }
+
+  async lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, Job>> {
+    const ascending = [...new Set(ids)].sort().map((id) => [id]);
+    const rows = await sessionOf(tx).allEach<JobRow>(FIND + this.database.dialect.forUpdate, ascending);
+    return new Map(rows.map((row) => [row.id, toJob(row)]));
+  }
+
+  async claimJobs(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const due = request.phases.map((phase) => [request.providerId, phase, request.now]);
+    // The sweep asks each second: a look without any lock answers it while nothing is due.
+    const anyDue = await this.database.reading((session) => session.allEach(ANY_DUE, due));
+    if (anyDue.length === 0 || request.limit < 1) return [];
+    return this.unitOfWork.inTransaction(async (tx) => {
+      const session = sessionOf(tx);
+      const rows = await session.allEach<JobRow>(
+        FIND_DUE + this.database.dialect.forClaim,
+        due.map((values) => [...values, request.limit]),
+      );
+      // Each phase comes in its own order, straight from the index.
+      const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
+      const claims = longestDue.map((row) => toClaim(row, request));
+      await session.runEach(
+        CLAIM,
+        claims.map(({ job }) => [job.fence, request.owner, request.leaseUntil, job.crashes, job.id, job.fence - 1]),
+      );
+      return claims;
+    });
+  }
+
+  async renewLeases(owner: ProcessId, leaseUntil: number): Promise<Map<JobId, number>> {
+    const held = await this.database.reading((session) => session.all(`${HELD} LIMIT 1`, [owner]));
+    if (held.length === 0) return new Map();
+    return this.unitOfWork.inTransaction(async (tx) => {
+      const session = sessionOf(tx);
+      await session.run(RENEW, [leaseUntil, owner]);
+      const rows = await session.all<Pick<JobRow, "id" | "fence">>(HELD, [owner]);
+      return new Map(rows.map((row) => [row.id, row.fence]));
+    });
+  }
+
+  async updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<Set<JobId>> {
+    const written = new Set<JobId>();
+    for (const { text, members } of groupByText(updates)) {
+      const counts = await sessionOf(tx).runEach(
+        text,
+        members.map((member) => member.values),
+      );
+      members.forEach((member, index) => {
+        if ((counts[index] ?? 0) > 0) written.add(member.id);
+      });
+    }
+    return written;
+  }
+
+  async nextDueAt(providerId: string): Promise<number | null> {
+    const lists = LIVE_PHASES.map((phase) => [providerId, phase]);
+    const rows = await this.database.reading((session) => session.allEach<{ due_at: number | null }>(NEXT_DUE, lists));
+    const moments = rows.map((row) => row.due_at).filter((moment) => moment !== null);
+    return moments.length === 0 ? null : Math.min(...moments);
+  }
+
+  async insertAttempts(tx: Transaction, attempts: readonly JobAttempt[]): Promise<void> {
+    await sessionOf(tx).insert(JOB_ATTEMPTS, attempts.map(toAttemptRow));
+  }
+
+  async finishAttempt(
+    tx: Transaction,
+    jobId: JobId,
+    number: number,
+    result: Pick<JobAttempt, "endedAt" | "outcome" | "message" | "cost">,
+  ): Promise<void> {
+    const values = [result.endedAt, result.outcome, result.message, toJson(result.cost), jobId, number];
+    await sessionOf(tx).run(FINISH_ATTEMPT, values);
+  }
+
+  async listAttempts(jobId: JobId): Promise<JobAttempt[]> {
+    const rows = await this.database.reading((session) => session.all<AttemptRow>(LIST_ATTEMPTS, [jobId]));
+    return rows.map(toAttempt);
+  }
+
+  /**
+   * The first of each status straight from an index that begins with it, then the first of all: with the status in the index, a
+   * rare one is found as fast as a common one.
+   */
+  private async listByStatus(
+    statuses: readonly JobStatus[],
+    condition: string,
+    values: readonly SqlValue[],
+    direction: "ASC" | "DESC",
+    limit: number,
+  ): Promise<Job[]> {
+    const order = `ORDER BY created_at ${direction}, id ${direction} LIMIT ?`;
+    const one = `SELECT * FROM (SELECT id, created_at FROM jobs WHERE status = ? ${condition} ${order}) AS part`;
+    const text = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id IN (SELECT id FROM (${statuses.map(() => one).join(" UNION ALL ")} ${order}) AS first_ids) ORDER BY created_at ${direction}, id ${direction}`;
+    const bound = [...statuses.flatMap((status) => [status, ...values, limit]), limit];
+    const rows = await this.database.reading((session) => session.all<JobRow>(text, bound));
+    return rows.map(toJob);
+  }
+}
+
+function filterCondition(filter: JobFilter): { readonly condition: string; readonly values: readonly SqlValue[] } {
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  if (filter.accountId !== undefined) {
+    conditions.push("AND account_id = ?");
+    values.push(filter.accountId);
+  }
+  if (filter.kind !== undefined) {
+    conditions.push("AND kind = ?");
+    values.push(filter.kind);
+  }
+  return { condition: conditions.join(" "), values };
+}
+
+function toClaim(row: JobRow, request: ClaimRequest): ClaimedJob {
+  const before = toJob(row);
+  const wasLost = before.leaseOwner !== null;
+  const job: Job = {
+    ...before,
+    status: "processing",
+    fence: before.fence + 1,
+    leaseOwner: request.owner,
+    dueAt: request.leaseUntil,
+    crashes: before.crashes + (wasLost ? 1 : 0),
+  };
+  return { job, wasLost };
+}
+
+interface GuardedUpdate {
+  readonly id: JobId;
+  readonly values: readonly SqlValue[];
+}
+
+/** Neighbours that change the same columns share a statement; the order stays, since one job may be named twice. */
+function groupByText(updates: readonly JobUpdate[]): { readonly text: string; readonly members: GuardedUpdate[] }[] {
+  const groups: { readonly text: string; readonly members: GuardedUpdate[] }[] = [];
+  for (const update of updates) {
+    const { columns, values } = toChangedColumns(update.changes);
+    const assignments = columns.length === 0 ? "fence = fence" : columns.map((column) => `${column} = ?`).join(", ");
+    const text = `UPDATE jobs SET ${assignments} WHERE id = ? AND fence = ?`;
+    const member = { id: update.id, values: [...values, update.id, update.fence] };
+    const last = groups.at(-1);
+    if (last?.text === text) last.members.push(member);
+    else groups.push({ text, members: [member] });
+  }
+  return groups;
+}

@@ -1,0 +1,27 @@
+import { createTable, type Migration } from "./migration.js";
+
+export const accounts: Migration = {
+  name: "0001-accounts",
+  async up(knex, columns) {
+    await createTable(knex, "accounts", (table) => {
+      columns.id(table, "id").notNullable().primary();
+      columns.words(table, "name", 100).notNullable();
+      columns.words(table, "tier", 100).notNullable();
+      table.boolean("email_verified").notNullable();
+      columns.integer(table, "terms_accepted_at");
+      columns.integer(table, "created_at").notNullable();
+    });
+    await createTable(knex, "api_keys", (table) => {
+      columns.id(table, "id").notNullable().primary();
+      columns.id(table, "account_id").notNullable();
+      columns.words(table, "name", 100);
+      columns.id(table, "token_hash", 64).notNullable();
+      columns.id(table, "shown_prefix", 20).notNullable();
+      columns.json(table, "scopes").notNullable();
+      columns.integer(table, "created_at").notNullable();
+      columns.integer(table, "revoked_at");
+      table.unique(["token_hash"], { indexName: "api_keys_token_hash" });
+      table.index(["account_id", "created_at", "id"], "api_keys_account");
+    });
+  },
+};

@@ -1,0 +1,26 @@
+import type { Knex } from "knex";
+import type { Dialect } from "../dialect.js";
+import { accounts } from "./0001-accounts.js";
+import { ledger } from "./0002-ledger.js";
+import { jobs } from "./0003-jobs.js";
+import { idempotency } from "./0004-idempotency.js";
+import { library } from "./0005-library.js";
+import { providerHealth } from "./0006-provider-health.js";
+import { installation } from "./0007-installation.js";
+import type { Migration } from "./migration.js";
+
+/** In the order in which they are applied. */
+export const MIGRATIONS: readonly Migration[] = [accounts, ledger, jobs, idempotency, library, providerHealth, installation];
+
+/** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
+export function migrationSource(dialect: Dialect): Knex.MigrationSource<Migration> {
+  return {
+    getMigrations: () => Promise.resolve([...MIGRATIONS]),
+    getMigrationName: (migration) => migration.name,
+    getMigration: (migration) =>
+      Promise.resolve({
+        up: (knex: Knex) => migration.up(knex, dialect.columns),
+        down: () => Promise.reject(new Error("Migrations only go forward; restore a backup to go back.")),
+      }),
+  };
+}

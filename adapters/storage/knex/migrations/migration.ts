@@ -1,0 +1,23 @@
+import type { Knex } from "knex";
+import type { ColumnTypes } from "../dialect.js";
+
+/**
+ * One step of the schema. Where the engine commits each change of the schema by itself, a step that broke off in the middle runs
+ * again, so each of its changes first looks whether it is already there.
+ */
+export interface Migration {
+  /** Recorded in the database; never changes once released. */
+  readonly name: string;
+  up(knex: Knex, columns: ColumnTypes): Promise<void>;
+}
+
+/** Makes a table unless it is there. */
+export async function createTable(knex: Knex, name: string, define: (table: Knex.CreateTableBuilder) => void): Promise<void> {
+  if (await knex.schema.hasTable(name)) return;
+  await knex.schema.createTable(name, define);
+}
+
+/** `column` holds one of `values`, or nothing where it may be null. */
+export function checkOneOf(table: Knex.CreateTableBuilder, name: string, column: string, values: readonly string[]): void {
+  table.check(`${column} in (${values.map((value) => `'${value}'`).join(", ")})`, undefined, name);
+}

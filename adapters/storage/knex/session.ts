@@ -1,0 +1,63 @@
+import { assert } from "../../../core/assert.js";
+import type { Transaction } from "../../../core/ports/unit-of-work.js";
+
+export type SqlValue = string | number | boolean | null;
+
+/** The columns of a table, in the order in which rows are written. */
+export interface Table<Row extends object> {
+  readonly name: string;
+  readonly columns: readonly (keyof Row & string)[];
+  /** The columns of the primary key. */
+  readonly key: readonly (keyof Row & string)[];
+}
+
+/**
+ * Runs SQL text, its `?` filled in from a list of values, where the caller stands: inside one transaction, or as single reads. Texts are the same for all engines; how they travel
+ * (prepared and cached, several in one packet) is the engine's business. Errors are the driver's own.
+ */
+export interface Session {
+  all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
+  /** @returns how many rows the statement found to change */
+  run(sql: string, values?: readonly SqlValue[]): Promise<number>;
+  /** Runs a query once per list of values. @returns all rows, one after another */
+  allEach<Row>(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Row[]>;
+  /** Runs a statement once per list of values. @returns how many rows each found to change */
+  runEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]>;
+  insert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
+  /** Adds the rows; one whose key exists replaces what is there. */
+  upsert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
+}
+
+/** A session inside a transaction that has not ended. */
+export interface TransactionSession extends Session {
+  readonly isOpen: boolean;
+}
+
+export function toTransaction(session: TransactionSession): Transaction {
+  return session as unknown as Transaction;
+}
+
+/** The session behind a transaction handle. */
+export function sessionOf(tx: Transaction): Session {
+  const session = tx as unknown as TransactionSession;
+  assert(session.isOpen, "a transaction is used only while its work runs");
+  return session;
+}
+
+const insertTexts = new WeakMap<Table<never>, string>();
+
+/** `INSERT INTO t (a, b) VALUES (?, ?)` for one row. */
+export function insertText<Row extends object>(table: Table<Row>): string {
+  let text = insertTexts.get(table as Table<never>);
+  if (text === undefined) {
+    const marks = table.columns.map(() => "?").join(", ");
+    text = `INSERT INTO ${table.name} (${table.columns.join(", ")}) VALUES (${marks})`;
+    insertTexts.set(table as Table<never>, text);
+  }
+  return text;
+}
+
+/** The table's columns for a SELECT; under `alias` where several tables are read. */
+export function columnsOf<Row extends object>(table: Table<Row>, alias?: string): string {
+  return table.columns.map((column) => (alias === undefined ? column : `${alias}.${column}`)).join(", ");
+}

@@ -1,0 +1,70 @@
+import type BetterSqlite3 from "better-sqlite3";
+import { type SqlValue, type Table, type TransactionSession, insertText } from "./session.js";
+import { sqliteDialect } from "./sqlite-dialect.js";
+
+type Statement = BetterSqlite3.Statement<SqlValue[]>;
+
+/** Compiling a statement costs more than running it; each connection keeps those it has seen. The texts are few. */
+const statements = new WeakMap<BetterSqlite3.Database, Map<string, Statement>>();
+
+/**
+ * Prepared statements on one connection. better-sqlite3 is synchronous: each call is done when it returns, so several
+ * rows are written fastest by one small statement per row (measured; a long VALUES list binds no faster).
+ */
+export class SqliteSession implements TransactionSession {
+  isOpen = true;
+  private readonly prepared: Map<string, Statement>;
+
+  constructor(private readonly connection: BetterSqlite3.Database) {
+    this.prepared = statements.get(connection) ?? new Map<string, Statement>();
+    statements.set(connection, this.prepared);
+  }
+
+  async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return this.statement(sql).all(...bind(values)) as Row[];
+  }
+
+  async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
+    return this.statement(sql).run(...bind(values)).changes;
+  }
+
+  async allEach<Row>(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Row[]> {
+    const statement = this.statement(sql);
+    const [only] = lists;
+    if (lists.length === 1 && only !== undefined) return statement.all(...bind(only)) as Row[];
+    const rows: Row[] = [];
+    for (const values of lists) rows.push(...(statement.all(...bind(values)) as Row[]));
+    return rows;
+  }
+
+  async runEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]> {
+    const statement = this.statement(sql);
+    return lists.map((values) => statement.run(...bind(values)).changes);
+  }
+
+  async insert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    this.write(insertText(table), table, rows);
+  }
+
+  async upsert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    this.write(insertText(table) + sqliteDialect.upsertClause(table), table, rows);
+  }
+
+  private write<Row extends object>(text: string, table: Table<Row>, rows: readonly Row[]): void {
+    const statement = this.statement(text);
+    for (const row of rows) statement.run(...bind(table.columns.map((column) => row[column] as SqlValue)));
+  }
+
+  private statement(text: string): Statement {
+    let statement = this.prepared.get(text);
+    if (statement === undefined) {
+      statement = this.connection.prepare<SqlValue[]>(text);
+      this.prepared.set(text, statement);
+    }
+    return statement;
+  }
+}
+
+function bind(values: readonly SqlValue[]): SqlValue[] {
+  return values.map((value) => (typeof value === "boolean" ? Number(value) : value));
+}

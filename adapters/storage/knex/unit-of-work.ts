@@ -1,0 +1,42 @@
+import type { Clock } from "../../../core/ports/clock.js";
+import type { Random } from "../../../core/ports/random.js";
+import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import { type KnexDatabase, unavailable } from "./database.js";
+import { toTransaction } from "./session.js";
+
+const TRIES_MAX = 5;
+const WAIT_MIN_MS = 5;
+const WAIT_MAX_MS = 200;
+
+export class KnexUnitOfWork implements UnitOfWork {
+  constructor(
+    private readonly database: KnexDatabase,
+    private readonly clock: Clock,
+    private readonly random: Random,
+  ) {}
+
+  get concurrentWriters(): number {
+    return this.database.dialect.concurrentWriters;
+  }
+
+  async inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const { dialect } = this.database;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.database.transaction((session) => work(toTransaction(session)));
+      } catch (error) {
+        if (dialect.isLostRace(error) && tries < TRIES_MAX) {
+          await this.clock.sleep(this.waitMs(tries));
+          continue;
+        }
+        throw dialect.isUnavailable(error) ? unavailable(error) : error;
+      }
+    }
+  }
+
+  /** Full jitter under a bound that doubles: two that lost to each other do not meet again. */
+  private waitMs(tries: number): number {
+    const bound = Math.min(WAIT_MIN_MS * 4 ** tries, WAIT_MAX_MS);
+    return Math.round(WAIT_MIN_MS + (bound - WAIT_MIN_MS) * this.random.fraction());
+  }
+}

@@ -1,0 +1,43 @@
+import js from "@eslint/js";
+import { defineConfig } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+/** Mocha's words that leave tests out; a test is either run or gone. */
+const LEFT_OUT_TESTS = [
+  {
+    selector: "CallExpression > MemberExpression[object.name=/^(describe|context|it|specify)$/][property.name=/^(only|skip)$/]",
+    message: "Every test runs: no .only, no .skip.",
+  },
+  { selector: "CallExpression[callee.name=/^x(describe|context|it|specify)$/]", message: "Every test runs: no xit, no xdescribe." },
+  { selector: "CallExpression > MemberExpression[object.type='ThisExpression'][property.name='skip']", message: "Every test runs: no this.skip()." },
+];
+
+export default defineConfig([
+  { ignores: ["dist/", "coverage/", "data/", "adapters/http/generated/"] },
+  js.configs.recommended,
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "@typescript-eslint/no-explicit-any": "error",
+      "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "separate-type-imports" }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_", destructuredArrayIgnorePattern: "^_" }],
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      // Ports promise; an adapter that has nothing to wait for still answers a promise.
+      "@typescript-eslint/require-await": "off",
+      eqeqeq: "error",
+      "no-console": "error",
+    },
+  },
+  {
+    files: ["test/**/*.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", ...LEFT_OUT_TESTS],
+      // chai says `expect(x).to.be.empty;`, and mocha's own functions answer promises that it awaits itself.
+      "@typescript-eslint/no-unused-expressions": "off",
+    },
+  },
+  { files: ["test/bench/**/*.ts"], rules: { "no-console": "off" } },
+  { files: ["**/*.{js,cjs,mjs}"], languageOptions: { globals: { module: "readonly", process: "readonly", require: "readonly" } } },
+]);

@@ -1,0 +1,137 @@
+import { readdirSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import { cruise } from "dependency-cruiser";
+import type { ICruiseOptions, ICruiseResult, IConfiguration } from "dependency-cruiser";
+import { REPOSITORY, repositoryPath } from "../support/repository.js";
+
+const require = createRequire(import.meta.url);
+const CONFIGURATION = require(repositoryPath(".dependency-cruiser.cjs")) as IConfiguration;
+const RULES = (CONFIGURATION.forbidden ?? []).map(({ name }) => name as string);
+
+const TOP = ["core", "adapters", "plugins", "config", "test"];
+
+/** Every folder a source file may lie in; a new one is a decision, made here and in the architecture. */
+const ROOMS = [
+  /^core\/(accounts|credits|generations|idempotency|jobs|library|models|ports|rate-limits|usage|webhooks)\/[^/]+$/,
+  /^core\/[^/]+$/,
+  /^adapters\/(cli|crypto|observability|system)\/[^/]+$/,
+  /^adapters\/http\/((controllers|generated|middleware|openapi|pages|presenters)\/)?[^/]+$/,
+  /^adapters\/storage\/knex\/(migrations\/)?[^/]+$/,
+  /^adapters\/(audio\/(local|s3)|queue\/(memory|rabbitmq)|rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,
+  /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,
+  /^config\/((bindings|settings)\/)?[^/]+$/,
+  /^test\/(adapters|api|architecture|bench|contract|plugins|system)\/[^/]+$/,
+  /^test\/support\/(doubles\/)?[^/]+$/,
+  /^test\/(fixtures|unit)\/.+$/,
+  /^test\/index\.ts$/,
+];
+
+/** One file that breaks each rule. */
+const PLANTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "core-imports-only-core": { "core/credits/planted.ts": 'import "node:fs";' },
+  "adapters-import-core-and-libraries": { "adapters/http/planted.ts": 'import "../../config/settings.js";' },
+  "adapters-keep-to-their-room": { "adapters/http/planted.ts": 'import "../crypto/digest.js";' },
+  "adapters-of-one-port-are-apart": { "adapters/queue/rabbitmq/planted.ts": 'import "../memory/job-queue.js";' },
+  "plugins-see-only-the-provider-port": { "plugins/synth/planted.ts": 'import "../../core/errors.js";' },
+  "only-config-knows-the-container": { "adapters/http/planted.ts": 'import "inversify";' },
+  "only-test-imports-config": { "plugins/synth/planted.ts": 'import "../../config/settings.js";' },
+  "only-test-imports-test": { "config/planted.ts": 'import "../test/support/builders.js";' },
+  "only-test-imports-development-tools": { "config/planted.ts": 'import "sinon";' },
+  "imports-are-declared": { "adapters/http/planted.ts": 'import "nowhere-declared";' },
+  "imports-go-one-way": {
+    "core/one.ts": 'import type { Two } from "./two.js"; export type One = Two;',
+    "core/two.ts": 'import type { One } from "./one.js"; export type Two = One;',
+  },
+};
+
+/** Beside the planted ones: a tree that keeps every rule. */
+const CLEAN: Readonly<Record<string, string>> = {
+  "package.json": JSON.stringify({ type: "module", dependencies: { inversify: "*" }, devDependencies: { sinon: "*" } }),
+  "tsconfig.json": JSON.stringify({ compilerOptions: { module: "NodeNext", moduleResolution: "NodeNext" } }),
+  "node_modules/inversify/package.json": '{ "name": "inversify", "main": "index.js" }',
+  "node_modules/inversify/index.js": "",
+  "node_modules/sinon/package.json": '{ "name": "sinon", "main": "index.js" }',
+  "node_modules/sinon/index.js": "",
+  "node_modules/nowhere-declared/package.json": '{ "name": "nowhere-declared", "main": "index.js" }',
+  "node_modules/nowhere-declared/index.js": "",
+  "core/errors.ts": "export const e = 1;",
+  "core/ports/music-provider.ts": "export const p = 1;",
+  "core/credits/reserve.ts": 'import "../errors.js";',
+  "adapters/http/server.ts": 'import "../../core/errors.js"; import "node:http";',
+  "adapters/crypto/digest.ts": 'import "node:crypto";',
+  "adapters/queue/memory/job-queue.ts": 'import "../../../core/errors.js";',
+  "plugins/synth/index.ts": 'import "../../core/ports/music-provider.js"; import "./render.js"; import "node:os";',
+  "plugins/synth/render.ts": "export const r = 1;",
+  "config/settings.ts": 'import "inversify"; import "../adapters/http/server.js"; import "../plugins/synth/index.js";',
+  "test/support/builders.ts": 'import "sinon"; import "../../config/settings.js";',
+};
+
+async function violationsIn(directory: string): Promise<readonly string[]> {
+  const options: ICruiseOptions = { ...CONFIGURATION.options, ruleSet: CONFIGURATION, validate: true, baseDir: directory };
+  const { output } = await cruise(TOP, options, CONFIGURATION.options?.enhancedResolveOptions ?? {});
+  return (output as ICruiseResult).summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`);
+}
+
+describe("the rules of who may import whom", function () {
+  this.timeout(60_000);
+  let directory: string;
+
+  beforeEach(async () => {
+    directory = await realpath(await mkdtemp(join(tmpdir(), "fermata-imports-")));
+  });
+
+  afterEach(() => rm(directory, { recursive: true }));
+
+  async function plant(files: Readonly<Record<string, string>>): Promise<void> {
+    for (const [path, text] of Object.entries({ ...CLEAN, ...files })) {
+      await mkdir(dirname(join(directory, path)), { recursive: true });
+      await writeFile(join(directory, path), text);
+    }
+  }
+
+  it("hold in this repository", async () => {
+    expect(await violationsIn(REPOSITORY)).to.deep.equal([]);
+  });
+
+  it("find nothing wrong in a tree that keeps them", async () => {
+    await plant({});
+    expect(await violationsIn(directory)).to.deep.equal([]);
+  });
+
+  it("are each proved by a planted violation", () => {
+    expect(Object.keys(PLANTED)).to.deep.equal(RULES);
+  });
+
+  for (const [rule, files] of Object.entries(PLANTED)) {
+    it(`catch a violation of ${rule}, in the file that commits it`, async () => {
+      await plant(files);
+      const [planted = ""] = Object.keys(files);
+      const caught = (await violationsIn(directory)).filter((line) => line.startsWith(`${rule}: `));
+      expect(caught.join("\n")).to.include(planted);
+    });
+  }
+});
+
+describe("the rooms of the tree", () => {
+  it("hold every source file", () => {
+    const files = TOP.flatMap((top) =>
+      readdirSync(repositoryPath(top), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name))
+        .map((entry) => join(entry.parentPath, entry.name).slice(REPOSITORY.length + 1)),
+    );
+    expect(files.length).to.be.greaterThan(50);
+    expect(files.filter((file) => !ROOMS.some((room) => room.test(file)))).to.deep.equal([]);
+  });
+
+  it("are the only place of source files", () => {
+    const known = [...TOP, ".git", ".ci", "dist", "node_modules", "coverage", "data"];
+    const others = readdirSync(REPOSITORY, { withFileTypes: true }).filter(
+      (entry) => (entry.isDirectory() && !known.includes(entry.name)) || /\.[mc]?tsx?$/.test(entry.name),
+    );
+    expect(others.map(({ name }) => name)).to.deep.equal([]);
+  });
+});
