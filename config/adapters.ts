@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { access, constants, mkdir } from "node:fs/promises";
 import { LocalAudioStore } from "../adapters/audio/local/audio-store.js";
 import { MemoryJobQueue } from "../adapters/queue/memory/job-queue.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
@@ -20,8 +20,18 @@ export function openQueue({ queue }: Settings, logger: Logger): Promise<JobQueue
 }
 
 export async function openAudio({ audio, dataDir }: Settings): Promise<AudioStore> {
-  await mkdir(dataDir, { recursive: true });
+  await prepareDataDir(dataDir);
   return AUDIO_STORES[schemeOf(audio.url) as keyof typeof AUDIO_STORES](audio.url);
+}
+
+/** Makes the data directory where it is missing. @throws {Error} naming the directory and why it cannot be written */
+export async function prepareDataDir(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await access(dataDir, constants.R_OK | constants.W_OK);
+  } catch (cause) {
+    throw new Error(`The data directory ${dataDir} (dataDir) cannot be written: ${(cause as Error).message}.`, { cause });
+  }
 }
 
 function schemeOf(url: string): string {

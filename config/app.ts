@@ -73,7 +73,6 @@ export class ComposedApp implements App {
   private readonly metrics: PrometheusMetrics | null;
   private metricsServer: MetricsServer | null = null;
   private working: { readonly jobs: WorkJobs; readonly providers: readonly WorkingProvider[] } | null = null;
-  private listening = false;
   private stopping: Promise<void> | null = null;
   private listenUrl: string;
 
@@ -113,7 +112,6 @@ export class ComposedApp implements App {
 
   async listen(): Promise<{ readonly url: string }> {
     const { url } = await this.http.listen();
-    this.listening = true;
     this.listenUrl = this.settings.http.publicUrl ?? url;
     await this.listenForMetrics();
     return { url };
@@ -180,7 +178,7 @@ export class ComposedApp implements App {
     const graceMs = this.settings.jobs.shutdownGraceSeconds * 1000;
     const { working } = this;
     const closers: readonly (() => Promise<unknown>)[] = [
-      () => Promise.all([this.listening ? this.http.close(graceMs) : null, this.metricsServer?.close(), working?.jobs.stop(graceMs)]),
+      () => Promise.all([this.http.close(graceMs), this.metricsServer?.close(), working?.jobs.stop(graceMs)]),
       () => this.queue.close(),
       () => closeProviders(working?.providers ?? [], this.logger),
       () => this.database.close(),

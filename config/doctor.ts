@@ -1,5 +1,7 @@
-import { access, constants, mkdir, statfs } from "node:fs/promises";
+import { statfs } from "node:fs/promises";
 import type { DoctorCheck } from "../adapters/cli/host.js";
+import type { Logger } from "../core/ports/logger.js";
+import { prepareDataDir } from "./adapters.js";
 import { compose } from "./compose.js";
 import { loadPlugins } from "./plugins.js";
 import type { Settings } from "./settings.js";
@@ -9,13 +11,13 @@ const FREE_BYTES_MIN = 1024 ** 3;
 const NODE_MIN = [20, 19] as const;
 
 /** Looks at everything a start needs, and says of each how it is and how to mend it. */
-export async function examine(settings: Settings): Promise<readonly DoctorCheck[]> {
+export async function examine(settings: Settings, logger: Logger): Promise<readonly DoctorCheck[]> {
   const checks: readonly (readonly [string, () => Promise<string>])[] = [
     ["node", checkNode],
     ["data directory", () => checkDataDir(settings.dataDir)],
     ["disk space", () => checkSpace(settings.dataDir)],
     ["plugins", () => checkPlugins(settings)],
-    ["storage and queue", () => checkParts(settings)],
+    ["storage and queue", () => checkParts(settings, logger)],
     ["public address", () => checkPublicUrl(settings)],
   ];
   const found: DoctorCheck[] = [];
@@ -37,8 +39,7 @@ async function checkNode(): Promise<string> {
 }
 
 async function checkDataDir(dataDir: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true });
-  await access(dataDir, constants.R_OK | constants.W_OK);
+  await prepareDataDir(dataDir);
   return `${dataDir} can be written`;
 }
 
@@ -56,8 +57,8 @@ async function checkPlugins(settings: Settings): Promise<string> {
   return `enabled: ${enabled.join(", ")}`;
 }
 
-async function checkParts(settings: Settings): Promise<string> {
-  const app = await compose(settings, {}, { migrate: false });
+async function checkParts(settings: Settings, logger: Logger): Promise<string> {
+  const app = await compose(settings, { logger }, { migrate: false });
   try {
     const broken = await app.readiness();
     if (broken.length > 0) throw new Error(`not fine: ${broken.join(", ")}`);

@@ -2,19 +2,27 @@ import type { App } from "./app.js";
 
 const DEMO_CREDITS = 1_000;
 
+/** The account of a first run. */
+export interface DemoAccount {
+  readonly accountId: string;
+  /** Shown this once. */
+  readonly key: string;
+  /** What to print: the key, a first request, and where the docs are. */
+  readonly welcome: string;
+}
+
 /**
  * Makes the account `demo` on an empty installation.
  *
  * @param url where the server listens
- * @returns what to print: its key, shown this once, a first request, and where the docs are
  */
-export async function welcome(app: App, url: string): Promise<string> {
+export async function makeDemoAccount(app: App, url: string): Promise<DemoAccount> {
   const tier = "pro" in app.settings.tiers ? "pro" : (Object.keys(app.settings.tiers)[0] ?? "free");
   const account = await app.accounts.create({ name: "demo", tier, acceptTerms: true, credits: DEMO_CREDITS });
   const { token } = await app.accounts.issueKey(account.id, { name: "demo" });
   const model = (await app.models.list()).find(({ status }) => status === "available")?.model.id ?? "synth/instrumental";
   const body = JSON.stringify({ model_id: model, prompt: "calm piano over soft rain, slow and warm" });
-  return `
+  const welcome = `
 An account \`demo\` was made (${account.id}: tier ${tier}, ${DEMO_CREDITS} credits, terms accepted).
 Its API key is shown this once:
 
@@ -27,4 +35,5 @@ Make music:
 The answer's status_url shows the finished piece with its play_url.
 Docs: ${url}/docs
 `;
+  return { accountId: account.id, key: token, welcome };
 }

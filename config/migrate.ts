@@ -1,10 +1,10 @@
-import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import { openDatabase } from "../adapters/storage/knex/index.js";
+import type { Logger } from "../core/ports/logger.js";
 import type { Settings } from "./settings.js";
 
 /** Brings the storage's schema up to date. @returns the names of the migrations applied */
-export async function migrateStorage(settings: Settings): Promise<readonly string[]> {
-  const database = await openDatabase({ url: settings.storage.url, logger: WinstonLogger.open(settings.logs) });
+export async function migrateStorage(settings: Settings, logger: Logger): Promise<readonly string[]> {
+  const database = await openDatabase({ url: settings.storage.url, logger });
   try {
     return await database.migrate();
   } finally {

@@ -1,34 +1,36 @@
-import type { CliHost, RunMode } from "../adapters/cli/host.js";
+import type { CliHost, RunMode, RunOptions } from "../adapters/cli/host.js";
 import { runCli } from "../adapters/cli/program.js";
 import { presentCredits } from "../adapters/http/presenters/credits.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
 import { presentModel } from "../adapters/http/presenters/model.js";
+import { WinstonLogger } from "../adapters/observability/winston-logger.js";
+import type { Logger } from "../core/ports/logger.js";
 import type { App } from "./app.js";
 import { compose } from "./compose.js";
 import { examine } from "./doctor.js";
-import { welcome } from "./first-run.js";
+import { makeDemoAccount } from "./first-run.js";
 import { migrateStorage } from "./migrate.js";
 import type { LoadedPlugin } from "./plugins.js";
 import { loadSettings, SettingsError } from "./load.js";
 import type { Settings } from "./settings.js";
+import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
 import { packageVersion } from "./version.js";
 
 /** The parts of the process that a run uses; a test gives its own. */
-export type RunProcess = Pick<NodeJS.Process, "env" | "stdout" | "stderr" | "cwd" | "on" | "off">;
-
-/** Longer than this no stop takes; what is still open then is left to the leases. */
-const STOP_MAX_MS = 9_500;
+export type RunProcess = Pick<NodeJS.Process, "env" | "stdout" | "stderr" | "cwd"> & SignalledProcess;
 
 /** Runs one command line. @returns the exit code */
 export async function run(argv: readonly string[], process: RunProcess): Promise<number> {
   const settings = (): Settings =>
     loadSettings({ env: process.env, cwd: process.cwd(), isTerminal: process.stderr.isTTY === true });
+  const logger = ({ logs }: Settings): Logger => WinstonLogger.open({ ...logs, stream: process.stderr });
   const host: CliHost = {
     version: packageVersion(),
     stdout: process.stdout,
     stderr: process.stderr,
     open: async () => {
-      const app = await compose(settings(), {}, { migrate: false });
+      const given = settings();
+      const app = await compose(given, { logger: logger(given) }, { migrate: false });
       const operator = { ...pick(app), plugins: app.plugins.map(report), close: () => app.stop() };
       const present = {
         credits: presentCredits,
@@ -37,68 +39,58 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       };
       return { app: operator, present };
     },
-    run: (mode) => runUntilSignal(mode, settings(), process),
-    migrate: () => migrateStorage(settings()),
-    doctor: () => examine(settings()),
+    run: async (mode, options) => {
+      const given = settings();
+      await runUntilSignal(mode, options, given, logger(given), process);
+    },
+    migrate: async () => {
+      const given = settings();
+      return migrateStorage(given, logger(given));
+    },
+    doctor: async () => {
+      const given = settings();
+      return examine(given, logger(given));
+    },
   };
   return runCli(argv, host, (error) => error instanceof SettingsError);
 }
 
-async function runUntilSignal(mode: RunMode, settings: Settings, process: RunProcess): Promise<void> {
-  const signal = nextSignal(process);
+async function runUntilSignal(
+  mode: RunMode,
+  options: RunOptions,
+  settings: Settings,
+  logger: Logger,
+  process: RunProcess,
+): Promise<void> {
+  const signal = nextStopSignal(process, () =>
+    logger.warn("The stop took too long; leases take care of what was still running"),
+  );
   try {
-    const app = await compose(settings, {}, { migrate: mode === "start" });
+    const app = await compose(settings, { logger }, { migrate: mode === "start" });
     try {
-      await begin(mode, app, process);
+      process.stdout.write(await begin(mode, options, app));
       app.logger.info("Stopping", { signal: await signal.received });
     } finally {
-      await withinLimit(app);
+      await app.stop();
     }
   } finally {
     signal.forget();
   }
 }
 
-async function begin(mode: RunMode, app: App, process: RunProcess): Promise<void> {
+/** @returns what to print once the process is ready */
+async function begin(mode: RunMode, { json }: RunOptions, app: App): Promise<string> {
   const isFirstRun = mode === "start" && app.settings.demo.enabled && (await app.isEmpty());
   if (mode !== "serve") await app.work();
-  if (mode === "work") {
-    process.stdout.write("working\n");
-    return;
-  }
+  if (mode === "work") return json === true ? toDocument({ working: true }) : "working\n";
   const { url } = await app.listen();
-  process.stdout.write(`listening on ${url}\n`);
-  if (isFirstRun) process.stdout.write(await welcome(app, url));
+  const demo = isFirstRun ? await makeDemoAccount(app, url) : null;
+  if (json === true) return toDocument({ url, demo: demo === null ? null : { id: demo.accountId, key: demo.key } });
+  return `listening on ${url}\n${demo?.welcome ?? ""}`;
 }
 
-/** The first signal asks to stop; a second one is left to Node, which ends the process at once. */
-function nextSignal(process: RunProcess): { readonly received: Promise<string>; forget(): void } {
-  let forget = (): void => undefined;
-  const received = new Promise<string>((resolve) => {
-    const onSignal = (name: string): void => {
-      forget();
-      resolve(name);
-    };
-    for (const name of ["SIGTERM", "SIGINT"]) process.on(name, onSignal);
-    forget = () => {
-      for (const name of ["SIGTERM", "SIGINT"]) process.off(name, onSignal);
-    };
-  });
-  return { received, forget: () => forget() };
-}
-
-async function withinLimit(app: App): Promise<void> {
-  const late = Symbol("late");
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<typeof late>((resolve) => {
-    timer = setTimeout(() => resolve(late), STOP_MAX_MS);
-  });
-  const ended = await Promise.race([app.stop(), limit]);
-  clearTimeout(timer);
-  if (ended !== late) return;
-  app.logger.warn("The stop took too long; leases take care of what was still running");
-  // Whatever still holds the process open is given up: a stop ends within 10 s.
-  globalThis.process.exit(0);
+function toDocument(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 function pick({ accounts, credits, jobs, models }: App): Pick<App, "accounts" | "credits" | "jobs" | "models"> {

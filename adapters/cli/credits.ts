@@ -10,17 +10,19 @@ export function addCreditCommands(program: Command, host: CliHost): void {
   const show = (options: { json?: boolean }, balance: Balance, presented: object): void =>
     print(host, options, presented, describe(balance));
 
-  addCommand(credits, "grant <account> <amount>", "Add credits", [
+  addCommand(credits, "grant", "Add credits", [
     "credits grant acct_01j… 100",
     'credits grant acct_01j… 500 --pack --reference "order 17"',
   ])
+    .argument("<account>")
+    .argument("<amount>", "whole credits, from 1 on", wholeNumber)
     .option("--pack", "to the pack bucket, which no renewal touches; without it to the monthly one")
     .option("--reference <text>", "what it is for; a repeated grant with the same reference changes nothing")
-    .action(async (accountId: string, amount: string, options: { pack?: boolean; reference?: string; json?: boolean }) => {
+    .action(async (accountId: string, amount: number, options: { pack?: boolean; reference?: string; json?: boolean }) => {
       await withApp(host, async (app, present) => {
         const reference = options.reference === undefined ? {} : { reference: options.reference };
         const bucket = options.pack === true ? "pack" : "monthly";
-        const balance = await app.credits.grant(accountId, wholeNumber(amount), { bucket, ...reference });
+        const balance = await app.credits.grant(accountId, amount, { bucket, ...reference });
         show(options, balance, present.credits(balance));
       });
     });

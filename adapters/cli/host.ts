@@ -7,6 +7,11 @@ import type { ListedModel, ListModels } from "../../core/models/list-models.js";
 /** What a command line process runs: the API, the workers, or both. */
 export type RunMode = "start" | "serve" | "work";
 
+export interface RunOptions {
+  /** Says that the process is ready in one JSON document. */
+  readonly json?: boolean;
+}
+
 /** A provider plugin named in config. */
 export interface PluginReport {
   readonly id: string;
@@ -50,7 +55,7 @@ export interface CliHost {
   /** Opens the storage. Fails when its schema is not the one of this version. */
   open(): Promise<{ readonly app: OperatorApp; readonly present: Presenters }>;
   /** Runs until a signal ends it. */
-  run(mode: RunMode): Promise<void>;
+  run(mode: RunMode, options: RunOptions): Promise<void>;
   /** Applies what is pending. @returns the names of the migrations applied */
   migrate(): Promise<readonly string[]>;
   doctor(): Promise<readonly DoctorCheck[]>;

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { CliHost, RunMode } from "./host.js";
+import type { CliHost, RunMode, RunOptions } from "./host.js";
 import { addCommand, CommandFailed, print, table, withProgress } from "./output.js";
 
 const MODES: Readonly<Record<RunMode, string>> = {
@@ -11,7 +11,7 @@ const MODES: Readonly<Record<RunMode, string>> = {
 /** `start`, `serve`, `work`, `migrate` and `doctor`. */
 export function addOperationCommands(program: Command, host: CliHost): void {
   for (const mode of ["start", "serve", "work"] as const) {
-    addCommand(program, mode, MODES[mode], [mode, `${mode} --json`]).action(() => host.run(mode));
+    addCommand(program, mode, MODES[mode], [mode, `${mode} --json`]).action((options: RunOptions) => host.run(mode, options));
   }
   addCommand(program, "migrate", "Bring the storage's schema up to date", ["migrate"]).action(
     async (options: { json?: boolean }) => {

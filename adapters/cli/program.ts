@@ -46,6 +46,8 @@ function buildProgram(host: CliHost): Command {
 }
 
 function messageOf(error: unknown): string {
-  if (FermataError.is(error)) return (error as Error).message;
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  // What callers of the API must not see is what an operator needs: why the storage is out of reach.
+  const reason = FermataError.is(error) && error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  return `${error.message}${reason}`;
 }

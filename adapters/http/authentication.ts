@@ -5,10 +5,8 @@ import type { RateLimitKind } from "../../core/accounts/tiers.js";
 import { FermataError } from "../../core/errors.js";
 import type { KeyHolder } from "../../core/ports/account-store.js";
 import { STATUS_BY_CODE } from "./errors.js";
-import { type Exchange, exchangeOf } from "./exchange.js";
+import { clientLabel, type Exchange, exchangeOf } from "./exchange.js";
 import { showAllowance } from "./rate-limits.js";
-
-const CLIENT_MAX_LENGTH = 100;
 
 /**
  * What the generated routes do before anything else of a request is looked at: key, terms, scope, rate limit, in this order.
@@ -27,7 +25,8 @@ export async function expressAuthentication(
   const holder = await identify(exchange, request);
   exchange.holder = holder;
   exchange.path = request.path;
-  exchange.client = request.get("X-Client")?.slice(0, CLIENT_MAX_LENGTH) ?? null;
+  const client = request.headers["x-client"];
+  if (client !== undefined) exchange.client = clientLabel(String(client));
 
   const kind = kindOf(request);
   try {

@@ -4,7 +4,7 @@ import type { StoredAnswer } from "../../core/idempotency/replay.js";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
 import { type ErrorEnvelope, STATUS_BY_CODE, toErrorEnvelope } from "./errors.js";
-import { type Exchange, exchangeOf } from "./exchange.js";
+import { clientLabel, type Exchange, exchangeOf } from "./exchange.js";
 import { preferredWaitSeconds } from "./prefer.js";
 import { type AcceptedGeneration, presentAccepted, statusUrlOf } from "./presenters/generation.js";
 import { drawOnReads } from "./rate-limits.js";
@@ -34,7 +34,6 @@ export interface GenerationRequest {
 const ROUTE = "POST /api/v1/generations";
 const ACCEPTED = 202;
 const BAD_GATEWAY = 502;
-const CLIENT_MAX_LENGTH = 100;
 
 /** Answers `POST /api/v1/generations` once the form of the request is checked. What is sent is what is on record. */
 export async function createGeneration(
@@ -46,7 +45,7 @@ export async function createGeneration(
   const exchange = exchangeOf(request);
   const response = request.res as Response;
   const { parts, account } = exchange;
-  exchange.client = body.client?.slice(0, CLIENT_MAX_LENGTH) ?? null;
+  exchange.client = body.client === undefined ? null : clientLabel(body.client);
 
   const result = await parts.acceptGeneration.execute({
     account,

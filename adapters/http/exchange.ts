@@ -4,6 +4,7 @@ import type { Account } from "../../core/accounts/account.js";
 import { assert } from "../../core/assert.js";
 import type { KeyHolder } from "../../core/ports/account-store.js";
 import type { ErrorCode } from "../../core/errors.js";
+import { CLIENT_MAX_LENGTH } from "../../core/generations/request-rules.js";
 import type { JobId, RequestId } from "../../core/ids.js";
 import type { Allowance } from "../../core/rate-limits/limits.js";
 import type { Lifecycle } from "./lifecycle.js";
@@ -100,6 +101,11 @@ export function exchangeOf(request: IncomingMessage): Exchange {
   const exchange = (request as WithExchange)[EXCHANGE];
   if (exchange === undefined) throw new Error("The request did not come through the router of createHttp.");
   return exchange;
+}
+
+/** A label as it is noted: cut to what the API allows. */
+export function clientLabel(label: string): string {
+  return label.length <= CLIENT_MAX_LENGTH ? label : [...label].slice(0, CLIENT_MAX_LENGTH).join("");
 }
 
 const templates = new Map<string, string>();

@@ -37,10 +37,11 @@ export function createHttp(parts: HttpParts): Http {
     listen: () => listen(server, parts.settings.host, parts.settings.port),
     async close(graceMs) {
       lifecycle.beginStop();
+      // Idle connections close at once, the others after their answer; the error of a server that never listened does not matter.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const grace = new AbortController();
       const graceOver = setTimeout(graceMs, undefined, { signal: grace.signal }).catch(() => undefined);
-      await Promise.race([lifecycle.idle(), graceOver]);
+      await Promise.race([Promise.all([closed, lifecycle.idle()]), graceOver]);
       grace.abort();
       server.closeAllConnections();
       await closed;

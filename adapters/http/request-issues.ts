@@ -3,6 +3,8 @@ import type { RequestIssue } from "../../core/errors.js";
 
 /** Longest name of a member that is quoted back. */
 const NAME_MAX_LENGTH = 100;
+/** Most findings in one answer. */
+const ISSUES_MAX = 20;
 
 const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [
   [/ is required$/, "is required"],
@@ -20,10 +22,12 @@ const RULES: readonly (readonly [pattern: RegExp, message: string])[] = [
  * @param fields by `body.<member>`, or by the bare name of a query parameter
  */
 export function toIssues(fields: FieldErrors): RequestIssue[] {
-  return Object.entries(fields).map(([field, { message }]) => ({
-    path: field.startsWith("body.") || field === "body" ? shorten(field) : `query.${field}`,
-    message: rewrite(message ?? ""),
-  }));
+  return Object.entries(fields)
+    .slice(0, ISSUES_MAX)
+    .map(([field, { message }]) => ({
+      path: field.startsWith("body.") || field === "body" ? shorten(field) : `query.${field}`,
+      message: rewrite(message ?? ""),
+    }));
 }
 
 /** Messages given in a controller's comments are ours already and pass as they are. */

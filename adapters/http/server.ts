@@ -1,7 +1,7 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type Express } from "express";
-import { InvalidRequestError, NotFoundError } from "../../core/errors.js";
+import { InvalidRequestError } from "../../core/errors.js";
 import { answerClientError } from "./client-error.js";
 import type { Lifecycle } from "./lifecycle.js";
 import { begin } from "./middleware/begin.js";
@@ -37,7 +37,7 @@ export function createServer(router: express.Router, parts: HttpParts, lifecycle
       const lacksHost = request.headers.host === undefined && request.httpVersion === "1.1";
       if (lacksHost) refuse(new InvalidRequestError([{ path: "header.Host", message: "is required" }]));
       // The router gives up only on an address that it cannot read.
-      else app(request, response, () => refuse(new NotFoundError()));
+      else app(request, response, () => refuse(new InvalidRequestError([{ path: "path", message: "must be a valid address" }])));
     },
   );
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => answerClientError(error, socket, parts.ids.next("req")));

@@ -117,7 +117,7 @@ export function choice<const T extends string>(values: readonly T[], about: Abou
   return leaf<T>(about, {
     type: values.map((value) => `\`${value}\``).join(" or "),
     allowed: values.join(", "),
-    schema: z.enum(values as readonly [T, ...T[]]) as unknown as z.ZodType<T>,
+    schema: z.custom<T>((value) => (values as readonly unknown[]).includes(value)),
     fromText: asIs,
   });
 }

@@ -92,5 +92,6 @@ export function decideSettlement(
 
 /** Ending a job raises its fence by one, and operators only fail jobs: this fence completed it. */
 function wasCompletedBy(command: SettleCommand, job: Job): boolean {
-  return command.fence !== null && job.status === "completed" && command.outcome.status === "completed" && job.fence === command.fence + 1;
+  const bothCompleted = job.status === "completed" && command.outcome.status === "completed";
+  return bothCompleted && command.fence !== null && job.fence === command.fence + 1;
 }

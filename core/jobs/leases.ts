@@ -53,7 +53,8 @@ export class Leases {
   async beat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.clock.sleep(this.leaseMs / 3, signal);
-      if (this.held.size > 0) await this.renew();
+      // After a stop, what could not be handed back is left to its lease.
+      if (!signal.aborted && this.held.size > 0) await this.renew();
     }
   }
 

@@ -7,14 +7,23 @@ export interface Doorbell {
 }
 
 /**
+ * Hears a bell. It is done with when its promise resolves, or when it returns without one; by then what follows from the bell is
+ * committed, for it may not come again.
+ */
+export type BellListener = ((bell: Doorbell) => void) | ((bell: Doorbell) => Promise<void>);
+
+/**
  * Wakes workers. A lost bell costs latency (the sweep finds the row), a doubled one costs a look: nothing may depend on
  * delivery, order or number.
  */
 export interface JobQueue {
   /** Never throws: a queue that is down changes nothing for the caller. */
   ring(bells: readonly Doorbell[]): void;
-  /** Calls `listener` for bells of this provider until the queue is closed. */
-  listen(providerId: string, listener: (bell: Doorbell) => void): Promise<void>;
+  /**
+   * Calls `listener` for bells of this provider until the queue is closed. What a listener throws is logged; the queue may bring that
+   * bell again. Without its technology it resolves all the same, and bells come once it is there.
+   */
+  listen(providerId: string, listener: BellListener): Promise<void>;
   /** Throws when the queue cannot be reached, naming why. */
   check(): Promise<void>;
   close(): Promise<void>;

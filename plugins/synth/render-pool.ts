@@ -1,3 +1,5 @@
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
 import type { RenderOrder, RenderedTrack } from "./order.js";
@@ -125,7 +127,8 @@ function finish(job: Job, report: () => void): void {
 function startRenderWorker(): Worker {
   if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./render-worker.js", import.meta.url));
   // A thread on Node 20 does not inherit tsx, and its first file must be one that Node can read without it.
-  const api = import.meta.resolve("tsx/esm/api");
+  // Resolved beside "tsx/esm": as "tsx/esm/api" a require gets tsx's CommonJS copy, which cannot register in a thread.
+  const api = new URL("./api/index.mjs", pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm"))).href;
   const entry = new URL("./render-worker.ts", import.meta.url).href;
   const code = `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(entry)}); });`;
   return new Worker(code, { eval: true, execArgv: [] });

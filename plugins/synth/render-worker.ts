@@ -3,15 +3,20 @@ import type { RenderOrder } from "./order.js";
 import type { WorkerReport } from "./render-pool.js";
 import { renderTrack } from "./render.js";
 
-parentPort?.on("message", async (order: RenderOrder) => {
+// One order at a time comes in; the pool sends the next when this one has been answered.
+parentPort?.on("message", (order: RenderOrder) => void answer(order));
+
+async function answer(order: RenderOrder): Promise<void> {
   try {
     const track = await renderTrack(order);
-    const buffers = new Set(track.assets.map(({ bytes }) => bytes.buffer));
-    report({ track }, [...buffers]);
+    report(
+      { track },
+      track.assets.map(({ bytes }) => bytes.buffer),
+    );
   } catch (error) {
     report({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
-});
+}
 
 function report(message: WorkerReport, transfer: ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, transfer);

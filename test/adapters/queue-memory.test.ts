@@ -21,6 +21,16 @@ describe("MemoryJobQueue", () => {
     await queue.close();
   });
 
+  it("logs what a listener's promise is rejected with", async () => {
+    const logger = new RecordingLogger();
+    const queue = new MemoryJobQueue(logger);
+    await queue.listen("synth", () => Promise.reject(new Error("a listener's own mistake")));
+    queue.ring([aBell()]);
+    await nextTurn();
+    expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A listener of the job queue failed"]);
+    await queue.close();
+  });
+
   it("calls every listener of a provider, in the order of the bells", async () => {
     const queue = new MemoryJobQueue(new RecordingLogger());
     const heard: string[] = [];
@@ -28,7 +38,9 @@ describe("MemoryJobQueue", () => {
     await queue.listen("synth", (bell) => heard.push(`second ${bell.jobId}`));
     const [one, two] = [aBell(), aBell()];
     queue.ring([one]);
+    await nextTurn();
     queue.ring([two]);
+    await nextTurn();
     await nextTurn();
     expect(heard).to.deep.equal([one, one, two, two].map((bell, index) => `${index % 2 === 0 ? "first" : "second"} ${bell.jobId}`));
     await queue.close();

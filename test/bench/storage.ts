@@ -23,9 +23,12 @@ class Movements {
   constructor(private readonly balances: ReadonlyMap<AccountId, Balance>) {}
 
   post(accountId: AccountId, decide: (balance: Balance) => ReturnType<typeof postReservation>): void {
-    const before = this.moved.get(accountId)?.after ?? (this.balances.get(accountId) as Balance);
+    const moved = this.moved.get(accountId);
+    const before = moved?.after ?? this.balances.get(accountId);
+    if (before === undefined) throw new Error(`There is no balance of ${accountId}.`);
     const { balance, entry } = decide(before);
-    this.moved.set(accountId, { after: balance, entries: [...(this.moved.get(accountId)?.entries ?? []), entry] });
+    if (moved === undefined) this.moved.set(accountId, { after: balance, entries: [entry] });
+    else this.moved.set(accountId, { after: balance, entries: [...moved.entries, entry] });
   }
 
   get all(): Movement[] {

@@ -82,6 +82,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
           await storage.accounts.updateAccount(tx, anId("acct"), {}),
         ]);
         expect(answers).to.deep.equal([true, true, false, false]);
+        expect((await storage.accounts.findAccounts([account.id])).get(account.id)).to.deep.equal(account);
       });
     });
 

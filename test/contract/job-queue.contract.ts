@@ -7,7 +7,7 @@ let made = 0;
 /** A bell that no other test rings. */
 export function aBell(providerId = "synth"): Doorbell {
   made += 1;
-  return { jobId: `job_${String(made).padStart(26, "0")}` as JobId, providerId };
+  return { jobId: `job_${String(made).padStart(26, "0")}`, providerId };
 }
 
 /** Collects bells; `heard` resolves when a bell has arrived, and mocha's time limit bounds the wait. */
@@ -47,6 +47,15 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       expect(listener.bells).to.have.deep.members([...bells]);
     });
 
+    it("passes on what is rung later, too", async () => {
+      const listener = aListener();
+      await queue.listen("synth", listener.listen);
+      for (const bell of [aBell(), aBell(), aBell()]) {
+        queue.ring([bell]);
+        await listener.heard(bell);
+      }
+    });
+
     it("keeps the bells of other providers away", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
@@ -77,6 +86,45 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await Promise.all([listener.heard(first), listener.heard(second)]);
     });
 
+    it("goes on after a listener's promise was rejected", async () => {
+      const listener = aListener();
+      const first = aBell();
+      await queue.listen("synth", async (bell) => {
+        listener.listen(bell);
+        if (bell.jobId === first.jobId) throw new Error("a listener's own mistake");
+      });
+      const second = aBell();
+      queue.ring([first, second]);
+      await Promise.all([listener.heard(first), listener.heard(second)]);
+    });
+
+    it("does not wait for one bell's listener before the next bell", async () => {
+      const listener = aListener();
+      const first = aBell();
+      let finish = (): void => undefined;
+      const held = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      await queue.listen("synth", async (bell) => {
+        listener.listen(bell);
+        if (bell.jobId === first.jobId) await held;
+      });
+      const second = aBell();
+      queue.ring([first]);
+      queue.ring([second]);
+      await Promise.all([listener.heard(first), listener.heard(second)]);
+      finish();
+    });
+
+    it("passes a bell to every listener of its provider", async () => {
+      const [one, other] = [aListener(), aListener()];
+      await queue.listen("synth", one.listen);
+      await queue.listen("synth", other.listen);
+      const bell = aBell();
+      queue.ring([bell]);
+      await Promise.all([one.heard(bell), other.heard(bell)]);
+    });
+
     it("takes bells that nobody listens for, and none at all", () => {
       queue.ring([aBell("nobody")]);
       queue.ring([]);
@@ -86,6 +134,15 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await queue.check();
       await queue.close();
       const error = await queue.check().then(
+        () => null,
+        (refusal: unknown) => refusal,
+      );
+      expect(error).to.be.instanceOf(Error);
+    });
+
+    it("takes no listener once it is closed", async () => {
+      await queue.close();
+      const error = await queue.listen("synth", () => undefined).then(
         () => null,
         (refusal: unknown) => refusal,
       );

@@ -11,8 +11,11 @@ export interface Sound {
 export function readWav(bytes: Uint8Array): Sound {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const frames = view.getUint32(40, true) / 4;
-  const channel = (offset: number): Float32Array =>
-    Float32Array.from({ length: frames }, (_, index) => view.getInt16(44 + 4 * index + offset, true) / 32_768);
+  const channel = (offset: number): Float32Array => {
+    const samples = new Float32Array(frames);
+    for (let index = 0; index < frames; index += 1) samples[index] = view.getInt16(44 + 4 * index + offset, true) / 32_768;
+    return samples;
+  };
   return { left: channel(0), right: channel(2), sampleRate: view.getUint32(24, true) };
 }
 
@@ -45,11 +48,15 @@ export function monoOf({ left, right }: Sound): Float32Array {
 }
 
 export function rmsOf(samples: Float32Array): number {
-  return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length));
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return Math.sqrt(sum / Math.max(1, samples.length));
 }
 
 export function peakOf(samples: Float32Array): number {
-  return samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0);
+  let peak = 0;
+  for (const sample of samples) peak = Math.max(peak, Math.abs(sample));
+  return peak;
 }
 
 /** Highest level between the samples, by interpolation at four times the rate around the loud ones. */
@@ -57,7 +64,7 @@ export function truePeakOf(samples: Float32Array): number {
   const peak = peakOf(samples);
   let highest = peak;
   for (let index = 8; index < samples.length - 8; index += 1) {
-    if (Math.max(Math.abs(samples[index] ?? 0), Math.abs(samples[index + 1] ?? 0)) < 0.7 * peak) continue;
+    if (Math.max(Math.abs(samples[index] ?? 0), Math.abs(samples[index + 1] ?? 0)) < 0.85 * peak) continue;
     for (const share of [0.25, 0.5, 0.75]) {
       let value = 0;
       for (let tap = -7; tap <= 8; tap += 1) {
@@ -82,7 +89,8 @@ export function spectrumOf(samples: Float32Array, hop = FFT_SIZE): Float64Array 
   const power = new Float64Array(FFT_SIZE / 2);
   let frames = 0;
   for (let start = 0; start + FFT_SIZE <= samples.length; start += hop) {
-    framePower(samples, start).forEach((value, bin) => (power[bin] = (power[bin] ?? 0) + value));
+    const frame = framePower(samples, start);
+    for (let bin = 0; bin < power.length; bin += 1) power[bin] = (power[bin] as number) + (frame[bin] as number);
     frames += 1;
   }
   return power.map((value) => value / Math.max(1, frames));
@@ -107,14 +115,19 @@ export const ONSET_RATE = 44_100 / 512;
 
 /** How much louder each 512th of samples is than the one before, over all frequencies: peaks are onsets. */
 export function onsetEnvelope(samples: Float32Array): Float64Array {
-  let before = new Float64Array(FFT_SIZE / 2);
-  const count = Math.max(0, Math.floor((samples.length - FFT_SIZE) / 512));
-  return Float64Array.from({ length: count }, (_, frame) => {
-    const now = framePower(samples, frame * 512).map((power) => Math.log1p(1_000 * Math.sqrt(power)));
-    const rise = now.reduce((sum, value, bin) => sum + Math.max(0, value - (before[bin] ?? 0)), 0);
-    before = now;
-    return frame === 0 ? 0 : rise;
-  });
+  const before = new Float64Array(FFT_SIZE / 2);
+  const envelope = new Float64Array(Math.max(0, Math.floor((samples.length - FFT_SIZE) / 512)));
+  for (let frame = 0; frame < envelope.length; frame += 1) {
+    const power = framePower(samples, frame * 512);
+    let rise = 0;
+    for (let bin = 0; bin < power.length; bin += 1) {
+      const now = Math.log1p(1_000 * Math.sqrt(power[bin] as number));
+      rise += Math.max(0, now - (before[bin] as number));
+      before[bin] = now;
+    }
+    envelope[frame] = frame === 0 ? 0 : rise;
+  }
+  return envelope;
 }
 
 /** Onsets per second. */
@@ -133,7 +146,11 @@ export function beatStrength(samples: Float32Array, bpm: number): number {
   const mean = envelope.reduce((sum, value) => sum + value, 0) / Math.max(1, envelope.length);
   const centred = envelope.map((value) => value - mean);
   const lag = (60 / bpm) * ONSET_RATE;
-  const at = (whole: number): number => centred.reduce((sum, value, index) => sum + value * (centred[index + whole] ?? 0), 0);
+  const at = (whole: number): number => {
+    let sum = 0;
+    for (let index = 0; index + whole < centred.length; index += 1) sum += (centred[index] as number) * (centred[index + whole] as number);
+    return sum;
+  };
   const share = lag - Math.floor(lag);
   return ((1 - share) * at(Math.floor(lag)) + share * at(Math.floor(lag) + 1)) / at(0);
 }
@@ -149,20 +166,24 @@ export function longestSilence(samples: Float32Array, sampleRate: number, level 
   return longest / sampleRate;
 }
 
-/** Power per bin of 2,048 samples under a Hann window. */
+/** Power per bin of 2,048 samples under a Hann window. The next call writes into the same array. */
 function framePower(samples: Float32Array, start: number): Float64Array {
-  const real = Float64Array.from({ length: FFT_SIZE }, (_, index) => (samples[start + index] ?? 0) * (HANN[index] ?? 0));
-  const imaginary = new Float64Array(FFT_SIZE);
-  transform(real, imaginary);
-  return Float64Array.from({ length: FFT_SIZE / 2 }, (_, bin) => ((real[bin] ?? 0) ** 2 + (imaginary[bin] ?? 0) ** 2) / FFT_SIZE ** 2);
+  for (let index = 0; index < FFT_SIZE; index += 1) real[index] = (samples[start + index] ?? 0) * (HANN[index] as number);
+  imaginary.fill(0);
+  transform();
+  for (let bin = 0; bin < power.length; bin += 1) power[bin] = ((real[bin] as number) ** 2 + (imaginary[bin] as number) ** 2) / FFT_SIZE ** 2;
+  return power;
 }
 
+const real = new Float64Array(FFT_SIZE);
+const imaginary = new Float64Array(FFT_SIZE);
+const power = new Float64Array(FFT_SIZE / 2);
 const HANN = Float64Array.from({ length: FFT_SIZE }, (_, index) => 0.5 - 0.5 * Math.cos((2 * Math.PI * index) / FFT_SIZE));
 const TWIDDLE_COS = Float64Array.from({ length: FFT_SIZE / 2 }, (_, index) => Math.cos((2 * Math.PI * index) / FFT_SIZE));
 const TWIDDLE_SIN = Float64Array.from({ length: FFT_SIZE / 2 }, (_, index) => -Math.sin((2 * Math.PI * index) / FFT_SIZE));
 
-/** Fast Fourier transform in place (radix 2). */
-function transform(real: Float64Array, imaginary: Float64Array): void {
+/** Fast Fourier transform of `real` and `imaginary` in place (radix 2). */
+function transform(): void {
   for (let index = 1, reversed = 0; index < FFT_SIZE; index += 1) {
     let bit = FFT_SIZE >> 1;
     for (; (reversed & bit) !== 0; bit >>= 1) reversed ^= bit;

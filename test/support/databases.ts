@@ -64,13 +64,21 @@ async function openSqlite(): Promise<SqliteUnderTest> {
   return { ...underTest(createStores(database, TEST_PORTS)), database, url, close };
 }
 
-export function temporaryFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), "fermata-storage-"));
+const folders: string[] = [];
+process.once("exit", () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder that is gone when the process ends. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "fermata-storage-"));
+  folders.push(folder);
+  return folder;
 }
 
 let migrated: Promise<string> | undefined;
 
-/** Migrating costs more than all else in a suite, so it happens once and the file is copied. It goes when the process ends. */
+/** Migrating costs more than all else in a suite, so it happens once and the file is copied. */
 function migratedFile(): Promise<string> {
   migrated ??= migrateOnce();
   return migrated;
@@ -78,7 +86,6 @@ function migratedFile(): Promise<string> {
 
 async function migrateOnce(): Promise<string> {
   const folder = await temporaryFolder();
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "migrated.db");
   const database = await openDatabase({ url: `sqlite:${file}`, logger: SILENT });
   await database.migrate();
@@ -86,7 +93,7 @@ async function migrateOnce(): Promise<string> {
   return file;
 }
 
-function underTest(stores: Stores): Omit<StorageUnderTest, "close"> {
+export function underTest(stores: Stores): Omit<StorageUnderTest, "close"> {
   const inTransaction: StorageUnderTest["inTransaction"] = (work) => stores.unitOfWork.inTransaction(work);
   return {
     ...stores,

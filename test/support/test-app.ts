@@ -52,7 +52,7 @@ const TEST_SETTINGS: { readonly [group: string]: object } = {
   http: { port: 0 },
   rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
   tiers: { free: { maxConcurrent: 1 }, pro: { maxConcurrent: 10_000 } },
-  jobs: { maxAttempts: 1, backoffMs: 0, shutdownGraceSeconds: 1 },
+  jobs: { maxAttempts: 1, backoffMs: 0, shutdownGraceSeconds: 0.1 },
   breaker: { failures: 10_000 },
   plugins: { synth: { enabled: false } },
 };

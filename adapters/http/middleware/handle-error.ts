@@ -9,7 +9,7 @@ import { sendJson } from "../send.js";
 export function handleError(thrown: unknown, request: Request, response: Response, _next: NextFunction): void {
   const exchange = exchangeOf(request);
   const { logger } = exchange.parts;
-  const about = { request_id: exchange.requestId, method: request.method, path: request.path };
+  const about = { request_id: exchange.requestId, method: request.method, path: pathOf(request) };
   if (response.headersSent) {
     logger.error("An answer broke off", { ...about, error: thrown });
     response.destroy();
@@ -29,4 +29,10 @@ export function refuse(request: IncomingMessage, response: Response, error: Show
   const headers = errorHeaders(error);
   for (const name in headers) response.setHeader(name, headers[name] as string);
   sendJson(response, status, JSON.stringify(toErrorEnvelope(error, exchange.requestId)));
+}
+
+/** Without the query, which may hold a signature. Express's own `request.path` throws on an address that is none. */
+function pathOf({ url }: Request): string {
+  const end = url.indexOf("?");
+  return end === -1 ? url : url.slice(0, end);
 }

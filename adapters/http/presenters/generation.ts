@@ -17,9 +17,12 @@ export interface AcceptedGeneration {
    * @isInt
    */
   credits_reserved: number;
-  /** @isDateTime */
+  /** @format date-time */
   created_at: string;
-  /** Where to poll. */
+  /**
+   * Where to poll.
+   * @format uri
+   */
   status_url: string;
 }
 
@@ -32,11 +35,11 @@ export interface Generation {
    * @isInt
    */
   credits_charged: number;
-  /** @isDateTime */
+  /** @format date-time */
   created_at: string;
   /**
    * When it ended.
-   * @isDateTime
+   * @format date-time
    */
   completed_at: string | null;
   /** Empty until it completed. */

@@ -1,5 +1,5 @@
 import type { JobWithTracks } from "../../../core/generations/read-generations.js";
-import type { Track, TrackAsset } from "../../../core/library/track.js";
+import { assetOf, type Track } from "../../../core/library/track.js";
 import { type ErrorBody, toErrorBody } from "../errors.js";
 import type { JobStatus } from "./generation.js";
 import { seconds, timestamp } from "./time.js";
@@ -11,7 +11,10 @@ export interface JobOutput {
   /** `full`, `vocals`, `instrumental`, `drums`, `bass`, `other`, or the provider's own word. */
   label: string;
   track_id: string | null;
-  /** Signed; needs no API key and expires. */
+  /**
+   * Signed; needs no API key and expires.
+   * @format uri
+   */
   url: string;
   content_type: string;
   /** Seconds, with at most 3 decimals. */
@@ -35,11 +38,11 @@ export interface Job {
   outputs: JobOutput[];
   /** Present for failed jobs. */
   error?: ErrorBody;
-  /** @isDateTime */
+  /** @format date-time */
   created_at: string;
   /**
    * When it ended.
-   * @isDateTime
+   * @format date-time
    */
   completed_at: string | null;
 }
@@ -59,20 +62,19 @@ export function presentJob({ job, tracks }: JobWithTracks, links: LinkSigner): J
   };
 }
 
-const OUTPUT_TYPES: Partial<Record<TrackAsset["role"], JobOutput["type"]>> = { mix: "track", stem: "stem" };
-
+/** The stems that a plugin keeps beside a piece are for later splits; what a generation makes is its tracks. */
 function presentOutputs(track: Track, links: LinkSigner): JobOutput[] {
-  return track.assets.flatMap((asset) => {
-    const type = OUTPUT_TYPES[asset.role];
-    if (type === undefined) return [];
-    return {
-      type,
-      label: asset.label,
+  const mix = assetOf(track, "mix");
+  if (mix === null) return [];
+  return [
+    {
+      type: "track",
+      label: mix.label,
       track_id: track.id,
-      url: links.sign(asset.audioKey),
-      content_type: asset.contentType,
-      duration: seconds(asset.durationSeconds),
-      size_bytes: asset.sizeBytes,
-    };
-  });
+      url: links.sign(mix.audioKey),
+      content_type: mix.contentType,
+      duration: seconds(mix.durationSeconds),
+      size_bytes: mix.sizeBytes,
+    },
+  ];
 }

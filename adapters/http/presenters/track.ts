@@ -17,13 +17,25 @@ export interface Track {
   bpm: number | null;
   /** Seconds, with at most 3 decimals. */
   duration: number | null;
-  /** The audio; answers Range requests. */
+  /**
+   * The audio; answers Range requests.
+   * @format uri
+   */
   play_url: string | null;
-  /** A page with a player, while the track is shared. */
+  /**
+   * A page with a player, while the track is shared.
+   * @format uri
+   */
   share_url: string | null;
-  /** A cover image. */
+  /**
+   * A cover image.
+   * @format uri
+   */
   thumbnail_url: string | null;
-  /** A short excerpt. */
+  /**
+   * A short excerpt.
+   * @format uri
+   */
   preview_audio_url: string | null;
 }
 

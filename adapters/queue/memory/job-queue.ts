@@ -1,27 +1,24 @@
-import type { Doorbell, JobQueue } from "../../../core/ports/job-queue.js";
+import type { BellListener, Doorbell, JobQueue } from "../../../core/ports/job-queue.js";
 import type { Logger } from "../../../core/ports/logger.js";
-
-type Listener = (bell: Doorbell) => void;
 
 /**
  * Bells within one process. They are passed on in the next turn of the event loop, so that whoever rings has answered first; a bell
  * that nobody listens for is dropped.
  */
 export class MemoryJobQueue implements JobQueue {
-  private readonly listeners = new Map<string, Listener[]>();
+  private readonly listeners = new Map<string, BellListener[]>();
   private pending: Doorbell[] = [];
-  private turn: NodeJS.Immediate | null = null;
   private isClosed = false;
 
   constructor(private readonly logger: Logger) {}
 
   ring(bells: readonly Doorbell[]): void {
     if (this.isClosed || bells.length === 0) return;
+    if (this.pending.length === 0) setImmediate(() => this.deliver());
     for (const bell of bells) this.pending.push(bell);
-    this.turn ??= setImmediate(() => this.deliver());
   }
 
-  async listen(providerId: string, listener: Listener): Promise<void> {
+  async listen(providerId: string, listener: BellListener): Promise<void> {
     if (this.isClosed) throw new Error("The job queue is closed.");
     this.listeners.set(providerId, [...(this.listeners.get(providerId) ?? []), listener]);
   }
@@ -32,24 +29,20 @@ export class MemoryJobQueue implements JobQueue {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    if (this.turn !== null) clearImmediate(this.turn);
-    this.turn = null;
-    this.pending = [];
-    this.listeners.clear();
+    this.listeners.clear(); // bells on their way reach nobody
   }
 
   private deliver(): void {
     const bells = this.pending;
     this.pending = [];
-    this.turn = null;
     for (const bell of bells) {
-      for (const listener of this.listeners.get(bell.providerId) ?? []) this.call(listener, bell);
+      for (const listener of this.listeners.get(bell.providerId) ?? []) void this.call(listener, bell);
     }
   }
 
-  private call(listener: Listener, bell: Doorbell): void {
+  private async call(listener: BellListener, bell: Doorbell): Promise<void> {
     try {
-      listener(bell);
+      await listener(bell);
     } catch (error) {
       this.logger.error("A listener of the job queue failed", { jobId: bell.jobId, providerId: bell.providerId, error });
     }

@@ -47,11 +47,10 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   giveBack(subject: string, rules: readonly WindowRule[]): void {
-    const now = this.clock.now();
-    for (const counter of this.subjects.get(subject) ?? []) {
-      if (!rules.some((rule) => rule.windowSeconds === counter.rule.windowSeconds)) continue;
-      const state = currentWindow(counter.state, counter.rule, now);
-      if (state.count > 0) counter.state = { startedAt: state.startedAt, count: state.count - 1 };
+    for (const rule of rules) {
+      const counter = counterFor(this.subjects.get(subject), rule);
+      // A window that has ended stays so, whatever its count.
+      if (counter !== undefined) counter.state = { ...counter.state, count: Math.max(0, counter.state.count - 1) };
     }
   }
 

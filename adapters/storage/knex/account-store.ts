@@ -52,7 +52,7 @@ export class KnexAccountStore implements AccountStore {
   async updateAccount(tx: Transaction, id: AccountId, changes: AccountChanges): Promise<boolean> {
     const columns: [string, SqlValue | undefined][] = [
       ["tier", changes.tier],
-      ["email_verified", changes.emailVerified],
+      ["email_verified", changes.emailVerified === undefined ? undefined : Number(changes.emailVerified)],
       ["terms_accepted_at", changes.termsAcceptedAt],
     ];
     const named = columns.filter((column): column is [string, SqlValue] => column[1] !== undefined);

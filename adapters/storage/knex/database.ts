@@ -4,10 +4,14 @@ import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { Connections, Dialect } from "./dialect.js";
 import { migrationSource, MIGRATIONS } from "./migrations/index.js";
 import type { Session, TransactionSession } from "./session.js";
+import { mysqlDialect } from "./mysql-dialect.js";
 import { sqliteDialect } from "./sqlite-dialect.js";
 
 /** By scheme of `storage.url`. */
-const DIALECTS: Readonly<Record<string, Dialect>> = { sqlite: sqliteDialect };
+const DIALECTS: Readonly<Record<string, Dialect>> = { sqlite: sqliteDialect, mysql: mysqlDialect };
+
+// SQLite holds up the event loop while it waits, so it waits shortly, and more often.
+const LOCK_WAIT_MS = 1_000;
 
 const MIGRATIONS_TABLE = "knex_migrations";
 
@@ -24,6 +28,8 @@ export interface DatabaseOptions {
   /** `sqlite:PATH` */
   readonly url: string;
   readonly logger: Logger;
+  /** How long one try waits for another process that writes; 1,000 by default. A unit of work tries five times. */
+  readonly lockWaitMs?: number;
 }
 
 /**
@@ -31,14 +37,14 @@ export interface DatabaseOptions {
  *
  * @throws {Error} the URL names no engine that is known, or the file cannot be opened
  */
-export async function openDatabase({ url, logger }: DatabaseOptions): Promise<KnexDatabase> {
+export async function openDatabase({ url, logger, lockWaitMs = LOCK_WAIT_MS }: DatabaseOptions): Promise<KnexDatabase> {
   const [scheme = "", target = ""] = splitOnce(url, ":");
   const dialect = DIALECTS[scheme];
   if (dialect === undefined || target === "") {
     const allowed = Object.keys(DIALECTS).map((name) => `${name}:PATH`);
     throw new Error(`A storage URL is ${allowed.join(" or ")}; got "${scheme}:…".`);
   }
-  return new KnexDatabase(dialect, await dialect.connect(target, knexLog(logger)));
+  return new KnexDatabase(dialect, await dialect.connect(target, { log: knexLog(logger), lockWaitMs }));
 }
 
 /** An open database with its schema. Whoever opens it closes it. */

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import type { Session, Table, TransactionSession } from "./session.js";
+import type { Session, TransactionSession } from "./session.js";
 
 /**
  * All that the engines differ in. A store never asks which engine it has: it asks for one of these.
@@ -8,18 +8,14 @@ export interface Dialect {
   /** As in `storage.url`. */
   readonly name: string;
 
-  /** False: a transaction is the only writer from its begin on, and reading inside it locks nothing. */
-  readonly hasRowLocks: boolean;
   /** How many transactions can make progress at once. */
   readonly concurrentWriters: number;
-  /** Ends a SELECT whose rows stay as they are until the transaction ends. Empty without row locks. */
+  /** Ends a SELECT whose rows stay as they are until the transaction ends. Empty where a transaction is the only writer anyway. */
   readonly forUpdate: string;
-  /** The same, leaving out rows that another transaction holds. Empty without row locks. */
+  /** The same, leaving out rows that another transaction holds. */
   readonly forClaim: string;
 
   readonly columns: ColumnTypes;
-  /** Follows `INSERT INTO t (…) VALUES (…)`: a row whose key exists is replaced. */
-  upsertClause<Row extends object>(table: Table<Row>): string;
   /** Reads something of the database itself, without side effects. */
   readonly probe: string;
 
@@ -29,7 +25,13 @@ export interface Dialect {
   isUnavailable(error: unknown): boolean;
 
   /** Opens both handles, making what is missing. @throws {Error} naming what cannot be opened */
-  connect(target: string, log: Knex.Logger): Promise<Connections>;
+  connect(target: string, options: ConnectOptions): Promise<Connections>;
+}
+
+export interface ConnectOptions {
+  readonly log: Knex.Logger;
+  /** How long one statement waits for a lock that somebody else holds. */
+  readonly lockWaitMs: number;
 }
 
 /** Column types that engines spell differently, and indexes that some can narrow. */

@@ -149,9 +149,10 @@ export class KnexJobStore implements JobStore {
     direction: "ASC" | "DESC",
     limit: number,
   ): Promise<Job[]> {
-    const order = `ORDER BY created_at ${direction}, id ${direction} LIMIT ?`;
-    const one = `SELECT * FROM (SELECT id, created_at FROM jobs WHERE status = ? ${condition} ${order}) AS part`;
-    const text = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id IN (SELECT id FROM (${statuses.map(() => one).join(" UNION ALL ")} ${order}) AS first_ids) ORDER BY created_at ${direction}, id ${direction}`;
+    const order = `ORDER BY created_at ${direction}, id ${direction}`;
+    const ofOneStatus = `SELECT * FROM (SELECT id, created_at FROM jobs WHERE status = ? ${condition} ${order} LIMIT ?) AS part`;
+    const ofAll = `${statuses.map(() => ofOneStatus).join(" UNION ALL ")} ${order} LIMIT ?`;
+    const text = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id IN (SELECT id FROM (${ofAll}) AS first_ids) ${order}`;
     const bound = [...statuses.flatMap((status) => [status, ...values, limit]), limit];
     const rows = await this.database.reading((session) => session.all<JobRow>(text, bound));
     return rows.map(toJob);

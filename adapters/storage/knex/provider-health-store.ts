@@ -1,4 +1,4 @@
-import type { ProviderHealth } from "../../../core/jobs/circuit-breaker.js";
+import { healthyProvider, type ProviderHealth } from "../../../core/jobs/circuit-breaker.js";
 import type { ProviderHealthStore } from "../../../core/ports/provider-health-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
@@ -17,8 +17,12 @@ export class KnexProviderHealthStore implements ProviderHealthStore {
   }
 
   async lockHealth(tx: Transaction, providerId: string): Promise<ProviderHealth | null> {
-    const [row] = await sessionOf(tx).all<HealthRow>(FIND + this.database.dialect.forUpdate, [providerId]);
-    return row === undefined ? null : toHealth(row);
+    const session = sessionOf(tx);
+    const [row] = await session.all<HealthRow>(FIND + this.database.dialect.forUpdate, [providerId]);
+    if (row !== undefined) return toHealth(row);
+    // A row that is not there cannot be locked; of two that make it, one runs again and finds it.
+    await session.insert(PROVIDER_HEALTH, [toHealthRow(healthyProvider(providerId))]);
+    return null;
   }
 
   async saveHealth(tx: Transaction, health: ProviderHealth): Promise<void> {

@@ -5,14 +5,12 @@ import type { AccountId, ApiKeyId, JobId } from "../../../core/ids.js";
 import type { ProviderHealth } from "../../../core/jobs/circuit-breaker.js";
 import type { Table } from "./session.js";
 
-/** Booleans come back as 0 and 1. */
-type Flag = boolean | 0 | 1;
-
 export interface AccountRow {
   id: AccountId;
   name: string;
   tier: string;
-  email_verified: Flag;
+  /** 0 or 1 */
+  email_verified: number;
   terms_accepted_at: number | null;
   created_at: number;
 }
@@ -28,7 +26,7 @@ export function toAccountRow(account: Account): AccountRow {
     id: account.id,
     name: account.name,
     tier: account.tier,
-    email_verified: account.emailVerified,
+    email_verified: Number(account.emailVerified),
     terms_accepted_at: account.termsAcceptedAt,
     created_at: account.createdAt,
   };

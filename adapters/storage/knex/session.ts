@@ -1,7 +1,8 @@
 import { assert } from "../../../core/assert.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 
-export type SqlValue = string | number | boolean | null;
+/** Flags are 0 and 1: SQLite has no booleans. */
+export type SqlValue = string | number | null;
 
 /** The columns of a table, in the order in which rows are written. */
 export interface Table<Row extends object> {
@@ -12,8 +13,9 @@ export interface Table<Row extends object> {
 }
 
 /**
- * Runs SQL text, its `?` filled in from a list of values, where the caller stands: inside one transaction, or as single reads. Texts are the same for all engines; how they travel
- * (prepared and cached, several in one packet) is the engine's business. Errors are the driver's own.
+ * Runs SQL text, its `?` filled in from a list of values, where the caller stands: inside one transaction, or as single reads. Texts
+ * are the same for all engines; how they travel (prepared and cached, several in one packet) is the engine's business. Errors are
+ * the driver's own.
  */
 export interface Session {
   all<Row>(sql: string, values?: readonly SqlValue[]): Promise<Row[]>;
@@ -48,11 +50,11 @@ const insertTexts = new WeakMap<Table<never>, string>();
 
 /** `INSERT INTO t (a, b) VALUES (?, ?)` for one row. */
 export function insertText<Row extends object>(table: Table<Row>): string {
-  let text = insertTexts.get(table as Table<never>);
+  let text = insertTexts.get(table);
   if (text === undefined) {
     const marks = table.columns.map(() => "?").join(", ");
     text = `INSERT INTO ${table.name} (${table.columns.join(", ")}) VALUES (${marks})`;
-    insertTexts.set(table as Table<never>, text);
+    insertTexts.set(table, text);
   }
   return text;
 }

@@ -3,6 +3,7 @@ import type { InstrumentName } from "../sound/instruments.js";
 import { playBass } from "./bass.js";
 import type { Brief } from "./brief.js";
 import { playChords } from "./comping.js";
+import type { CompStyle } from "./comping.js";
 import type { Form, Section } from "./form.js";
 import type { Grid } from "./grid.js";
 import type { HarmonicSpan } from "./harmony.js";
@@ -29,6 +30,8 @@ type Place = Pick<Part, "gain" | "pan" | "reverb" | "echo"> & { readonly isWide?
 /** Ranges: MIDI notes around which chords and melodies lie. */
 const CHORDS_CENTRE = 59;
 const PAD_CENTRE = 62;
+/** Guitars that are played twice, once for either side. */
+const DOUBLED = new Set<CompStyle>(["chug", "drive", "strum"]);
 const LOW_LEADS = new Set<InstrumentName>(["celloBass", "brass", "leadGuitar", "saxophone", "acidLead"]);
 const HIGH_LEADS = new Set<InstrumentName>(["musicBox", "bell", "flute", "vibraphone"]);
 
@@ -51,7 +54,7 @@ export function playBand(track: BandTrack): Part[] {
   const space = genre.space;
   const closing = voiceChord(track.ending, [], CHORDS_CENTRE);
   const chordSteps = playChords({ ...common, style: genre.comp, centre: CHORDS_CENTRE, from: brief.isSolo ? 0 : introStarter(brief) === "chords" ? 0.3 : 0.4 }, random.fork("chords"));
-  add("chords", brief.chords, { gain: 0.5 * (track.hasSinger ? 0.85 : 1), pan: brief.isSolo ? -0.1 : -0.22, reverb: 0.35 * space + 0.05, echo: genre.comp === "skank" ? 0.25 : 0 }, chordSteps, closing);
+  add("chords", brief.chords, { gain: track.hasSinger ? 0.6 : 0.44, pan: brief.isSolo ? -0.15 : -0.45, isWide: DOUBLED.has(genre.comp), reverb: 0.35 * space + 0.05, echo: genre.comp === "skank" ? 0.25 : 0 }, chordSteps, closing);
   if (brief.pad !== null && !brief.isSolo && brief.pad !== brief.chords) {
     const padSteps = playChords({ ...common, style: "sustain", centre: PAD_CENTRE, from: genre.energy < 0.35 ? 0.3 : 0.5 }, random.fork("pad"));
     add("pad", brief.pad, { gain: padGain(brief), pan: 0, isWide: true, reverb: 0.6 * space + 0.1, echo: 0 }, padSteps, voiceChord(track.ending, [], PAD_CENTRE));
@@ -63,7 +66,7 @@ export function playBand(track: BandTrack): Part[] {
   if (genre.arpeggio !== undefined && !brief.isSolo) {
     const from = genre.energy < 0.35 ? 0.5 : 0.75;
     const steps = playChords({ ...common, style: "arpeggio", centre: 71, from }, random.fork("arpeggio"));
-    add("arpeggio", genre.arpeggio, { gain: 0.24, pan: 0.4, reverb: 0.3 * space + 0.05, echo: genre.echo ?? 0.2 }, steps, []);
+    add("arpeggio", genre.arpeggio, { gain: 0.24, pan: 0.6, reverb: 0.3 * space + 0.05, echo: genre.echo ?? 0.2 }, steps, []);
   }
   addLead(track, random, add);
   return parts.filter(({ notes }) => notes.length > 0);
@@ -83,7 +86,7 @@ function addLead({ brief, form, spans, ending, grid, hasSinger, sungBars }: Band
   );
   const steps = hasSinger ? melody.filter(({ beat }) => !sungBars.has(Math.floor(beat / grid.beatsPerBar))) : melody;
   const finale = hasSinger ? [] : [nearestMidi(ending.root, centre + 3)];
-  add("lead", brief.lead, { gain: hasSinger ? 0.5 : 0.8, pan: brief.isSolo ? 0.1 : 0.12, reverb: 0.4 * genre.space + 0.06, echo: (genre.echo ?? 0.12) * 0.6 }, steps, finale);
+  add("lead", brief.lead, { gain: hasSinger ? 0.55 : 0.88, pan: brief.isSolo ? 0.15 : 0.25, reverb: 0.4 * genre.space + 0.06, echo: (genre.echo ?? 0.12) * 0.6 }, steps, finale);
 }
 
 /** Who is heard in the introduction: chords, or the tune over the pad. */
@@ -92,7 +95,7 @@ function introStarter({ seed }: Brief): "chords" | "lead" {
 }
 
 function padGain({ genre }: Brief): number {
-  return genre.comp === "sustain" && genre.energy < 0.3 ? 0.4 : 0.22;
+  return genre.comp === "sustain" && genre.energy < 0.3 ? 0.4 : 0.24;
 }
 
 function toNote(step: Step, grid: Grid, isTight: boolean, random: Random): Note {

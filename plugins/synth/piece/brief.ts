@@ -1,7 +1,7 @@
 import { Random, hashText } from "../random.js";
 import type { InstrumentName } from "../sound/instruments.js";
-import { GENRES, genreNamed } from "./genres.js";
-import type { Genre } from "./genres.js";
+import { GENRES, genreNamed } from "./genre-table.js";
+import type { Genre } from "./genre.js";
 import type { Key, Mode } from "./theory.js";
 import { ACTIVITIES, INSTRUMENT_WORDS, MOODS, TEMPOS } from "./words.js";
 

@@ -10,7 +10,7 @@ import { planForm } from "./form.js";
 import type { Section } from "./form.js";
 import { Grid } from "./grid.js";
 import { finalChord, harmonise } from "./harmony.js";
-import { readLyrics } from "./lyrics.js";
+import { lyricsFrom, readLyrics } from "./lyrics.js";
 import type { Part } from "./notes.js";
 import { planSong, singLines } from "./singing.js";
 import type { Song, SungStep } from "./singing.js";
@@ -50,14 +50,14 @@ export function compose({ prompt, lyrics, seconds, sung }: Commission): Piece {
   const random = new Random(brief.seed, "piece");
   const beatsPerBar = genre.beatsPerBar ?? 4;
   const grid = new Grid(bpm, beatsPerBar, genre.swing ?? 0.5, genre.swingsSixteenths ?? false);
-  const song = sung ? planSong(readLyrics(lyrics ?? prompt), seconds, bpm, beatsPerBar) : null;
+  const song = sung ? planSong(lyrics === null || lyrics.trim() === "" ? lyricsFrom(prompt) : readLyrics(lyrics), seconds, bpm, beatsPerBar) : null;
   const form = song?.form ?? planForm(seconds, bpm, beatsPerBar);
   const spans = harmonise(brief.key, form, beatsPerBar, { ...genre, barsPerChord: genre.barsPerChord ?? 1 }, random.fork("harmony"));
   const ending = finalChord(brief.key, genre.colour);
   const { sections, endBeat } = form;
   const voiceCentre = random.fork("voice").pick([57, 60, 64]);
   const sungSteps = song === null ? [] : singLines({ song, spans, bpm, beatsPerBar, centre: voiceCentre }, random.fork("song"));
-  const drums = brief.hasDrums ? { style: genre.drums ?? "ballad", sections, endBeat, grid, isTight: genre.isTight ?? false } : null;
+  const drums = brief.hasDrums ? { style: genre.drums ?? (beatsPerBar === 3 ? "threeFour" : "ballad"), sections, endBeat, grid, isTight: genre.isTight ?? false } : null;
   return {
     brief,
     seconds,

@@ -15,7 +15,7 @@ export interface Hit {
 
 export type DrumStyle =
   | "house" | "techno" | "disco" | "rock" | "punk" | "metal" | "backbeat" | "funk" | "boomBap" | "trap" | "halftime"
-  | "breakbeat" | "oneDrop" | "swing" | "shuffle" | "bossa" | "taiko" | "stomp" | "ballad";
+  | "breakbeat" | "oneDrop" | "swing" | "shuffle" | "bossa" | "taiko" | "stomp" | "ballad" | "threeFour";
 
 /** A bar in sixteenths: `X` accent, `x` stroke, `o` ghost note. Shorter patterns repeat. */
 type Pattern = Partial<Record<DrumSound, string>>;
@@ -28,25 +28,106 @@ interface DrumPatterns {
 }
 
 const PATTERNS: Record<DrumStyle, DrumPatterns> = {
-  house: { verse: { kick: "X...", clap: "....X...", hat: "..x.", openHat: "..x." }, chorus: { kick: "X...", clap: "....X...", hat: "x.xo", openHat: "..X.", shaker: "oxox" }, quiet: ["kick", "clap"] },
-  techno: { verse: { kick: "X...", hat: "..x.", rim: "...x..x....x..x." }, chorus: { kick: "X...", hat: "oxXx", openHat: "..X.", clap: "....X...", rim: "...x..x....x..x." }, quiet: ["kick", "clap"] },
-  disco: { verse: { kick: "X...", snare: "....X...", hat: "x.", openHat: "..x." }, chorus: { kick: "X...", snare: "....X...", clap: "....x...", hat: "x.xx", openHat: "..X.", shaker: "xo" }, quiet: ["kick", "snare", "clap"] },
-  rock: { verse: { kick: "X.....x.X.......", snare: "....X.......X...", hat: "X.x." }, chorus: { kick: "X..x..x.X..x....", snare: "....X.......X...", openHat: "X.x." }, quiet: ["snare"] },
-  punk: { verse: { kick: "X.x.", snare: "..X.", hat: "x." }, chorus: { kick: "X.x.", snare: "..X.", openHat: "X." }, quiet: ["snare"] },
-  metal: { verse: { kick: "X.xxX.xxX.xxX.xx", snare: "....X.......X...", hat: "X..." }, chorus: { kick: "Xxxx", snare: "....X.......X...", ride: "X.x." }, quiet: ["snare"] },
-  backbeat: { verse: { kick: "X.......x.x.....", snare: "....X.......X...", hat: "x.o." }, chorus: { kick: "X..x....X.x.....", snare: "....X.......X...", clap: "............x...", hat: "x.xo", openHat: "..............x." }, quiet: ["kick", "snare"] },
-  funk: { verse: { kick: "X..x..x...x.....", snare: "....X..o.o..X..o", hat: "xoxo" }, chorus: { kick: "X.x...x..xx.....", snare: "....X..o.o..X.oo", hat: "Xxxx", openHat: "..............x." }, quiet: ["snare"] },
-  boomBap: { verse: { kick: "X......x..x.....", snare: "....X.......X...", hat: "x.x.x.xox.x.x.x." }, chorus: { kick: "X.....xX..x....o", snare: "....X..o....X..o", hat: "x.xox.x.x.xox.xx", openHat: "......x........." }, quiet: ["kick", "snare"] },
-  trap: { verse: { kick: "X......x..X.....", clap: "........X.......", hat: "x.x.x.x.x.xxx.x." }, chorus: { kick: "X..x...x..X...x.", clap: "........X.......", snare: "........x......o", hat: "xxx.x.xxxxx.xxxx", openHat: "......x........." }, quiet: ["kick", "clap"] },
-  halftime: { verse: { kick: "X.....x.........", snare: "........X.......", hat: "x.x." }, chorus: { kick: "X..x......x..x..", snare: "........X.......", clap: "........X.......", hat: "x.xx", crash: "........o......." }, quiet: ["kick", "snare"] },
-  breakbeat: { verse: { kick: "X.........x.....", snare: "....X..o....X...", hat: "x.x." }, chorus: { kick: "X.........x..x..", snare: "....X..o.o..X..o", hat: "x.xx", ride: "x..." }, quiet: ["kick", "snare"] },
-  oneDrop: { verse: { kick: "........X.......", rim: "........x.......", hat: "x.x.x.xxx.x.x.x." }, chorus: { kick: "x.......X.......", rim: "........X..x...x", hat: "x.x.x.xxx.x.x.xx", openHat: "......x........." }, quiet: ["kick"] },
-  swing: { verse: { ride: "X...x.x.", hat: "....x...", kick: "o..." }, chorus: { ride: "X...X.x.", hat: "....x...", kick: "o...", snare: "......o.......o.", rim: "............x..." }, quiet: ["kick"] },
-  shuffle: { verse: { kick: "X.....x.X.......", snare: "....X.......X...", hat: "x.x." }, chorus: { kick: "X.....x.X.....x.", snare: "....X..o....X..o", ride: "X.x." }, quiet: ["snare"] },
-  bossa: { verse: { rim: "x..x..x...x..x..", kick: "x..xx..x", shaker: "xoxo" }, chorus: { rim: "X..x..x...x..x..", kick: "x..xx..x", shaker: "Xoxo", ride: "x.x." }, quiet: ["kick"] },
-  taiko: { verse: { tomLow: "X.......x.......", tomMid: "......x.......xx" }, chorus: { tomLow: "X..x....X..x....", tomMid: "......xx..x...xx", tomHigh: "............x.xx", crash: "o...............", kick: "X.......X......." }, quiet: ["tomMid"] },
-  stomp: { verse: { kick: "X.......x.......", shaker: "oxxo", clap: "............o..." }, chorus: { kick: "X.......x.x.....", clap: "....X.......X...", shaker: "xoXo" }, quiet: ["kick", "clap"] },
-  ballad: { verse: { kick: "X...............", rim: "........x.......", hat: "x..." }, chorus: { kick: "X.........x.....", snare: "........X.......", hat: "x.o.", ride: "x..." }, quiet: ["kick"] },
+  house: {
+    verse: { kick: "X...", clap: "....X...", hat: "..x.", openHat: "..x." },
+    chorus: { kick: "X...", clap: "....X...", hat: "x.xo", openHat: "..X.", shaker: "oxox" },
+    quiet: ["kick", "clap"],
+  },
+  techno: {
+    verse: { kick: "X...", hat: "..x.", rim: "...x..x....x..x." },
+    chorus: { kick: "X...", hat: "oxXx", openHat: "..X.", clap: "....X...", rim: "...x..x....x..x." },
+    quiet: ["clap"],
+  },
+  disco: {
+    verse: { kick: "X...", snare: "....X...", hat: "x.", openHat: "..x." },
+    chorus: { kick: "X...", snare: "....X...", clap: "....x...", hat: "x.xx", openHat: "..X.", shaker: "xo" },
+    quiet: ["kick", "snare", "clap"],
+  },
+  rock: {
+    verse: { kick: "X.....x.X.......", snare: "....X.......X...", hat: "X.x." },
+    chorus: { kick: "X..x..x.X..x....", snare: "....X.......X...", openHat: "X.x." },
+    quiet: ["snare"],
+  },
+  punk: {
+    verse: { kick: "X.x.", snare: "..X.", hat: "x." },
+    chorus: { kick: "X.x.", snare: "..X.", openHat: "X." },
+    quiet: ["snare"],
+  },
+  metal: {
+    verse: { kick: "X.xxX.xxX.xxX.xx", snare: "....X.......X...", hat: "X..." },
+    chorus: { kick: "Xxxx", snare: "....X.......X...", ride: "X.x." },
+    quiet: ["snare"],
+  },
+  backbeat: {
+    verse: { kick: "X.......x.x.....", snare: "....X.......X...", hat: "x.o." },
+    chorus: { kick: "X..x....X.x.....", snare: "....X.......X...", clap: "............x...", hat: "x.xo", openHat: "..............x." },
+    quiet: ["kick", "snare"],
+  },
+  funk: {
+    verse: { kick: "X..x..x...x.....", snare: "....X..o.o..X..o", hat: "xoxo" },
+    chorus: { kick: "X.x...x..xx.....", snare: "....X..o.o..X.oo", hat: "Xxxx", openHat: "..............x." },
+    quiet: ["snare"],
+  },
+  boomBap: {
+    verse: { kick: "X......x..x.....", snare: "....X.......X...", hat: "x.x.x.xox.x.x.x." },
+    chorus: { kick: "X.....xX..x....o", snare: "....X..o....X..o", hat: "x.xox.x.x.xox.xx", openHat: "......x........." },
+    quiet: ["kick", "snare"],
+  },
+  trap: {
+    verse: { kick: "X......x..X.....", clap: "........X.......", hat: "x.x.x.x.x.xxx.x." },
+    chorus: { kick: "X..x...x..X...x.", clap: "........X.......", snare: "........x......o", hat: "xxx.x.xxxxx.xxxx", openHat: "......x........." },
+    quiet: ["kick", "clap"],
+  },
+  halftime: {
+    verse: { kick: "X.....x.........", snare: "........X.......", hat: "x.x." },
+    chorus: { kick: "X..x......x..x..", snare: "........X.......", clap: "........X.......", hat: "x.xx", crash: "........o......." },
+    quiet: ["kick", "snare"],
+  },
+  breakbeat: {
+    verse: { kick: "X.........x.....", snare: "....X..o....X...", hat: "x.x." },
+    chorus: { kick: "X.........x..x..", snare: "....X..o.o..X..o", hat: "x.xx", ride: "x..." },
+    quiet: ["kick", "snare"],
+  },
+  oneDrop: {
+    verse: { kick: "........X.......", rim: "........x.......", hat: "x.x.x.xxx.x.x.x." },
+    chorus: { kick: "x.......X.......", rim: "........X..x...x", hat: "x.x.x.xxx.x.x.xx", openHat: "......x........." },
+    quiet: ["kick"],
+  },
+  swing: {
+    verse: { ride: "X...x.x.", hat: "....x...", kick: "o..." },
+    chorus: { ride: "X...X.x.", hat: "....x...", kick: "o...", snare: "......o.......o.", rim: "............x..." },
+    quiet: ["kick"],
+  },
+  shuffle: {
+    verse: { kick: "X.....x.X.......", snare: "....X.......X...", hat: "x.x." },
+    chorus: { kick: "X.....x.X.....x.", snare: "....X..o....X..o", ride: "X.x." },
+    quiet: ["snare"],
+  },
+  bossa: {
+    verse: { rim: "x..x..x...x..x..", kick: "x..xx..x", shaker: "xoxo" },
+    chorus: { rim: "X..x..x...x..x..", kick: "x..xx..x", shaker: "Xoxo", ride: "x.x." },
+    quiet: ["kick"],
+  },
+  taiko: {
+    verse: { tomLow: "X.......x.......", tomMid: "......x.......xx" },
+    chorus: { tomLow: "X..x....X..x....", tomMid: "......xx..x...xx", tomHigh: "............x.xx", crash: "o...............", kick: "X.......X......." },
+    quiet: ["tomMid"],
+  },
+  stomp: {
+    verse: { kick: "X.......x.......", shaker: "oxxo", clap: "............o..." },
+    chorus: { kick: "X.......x.x.....", clap: "....X.......X...", shaker: "xoXo" },
+    quiet: ["kick", "clap"],
+  },
+  threeFour: {
+    verse: { kick: "X...........", hat: "....x...x..." },
+    chorus: { kick: "X...........", snare: "....x...x...", ride: "x...x...x..." },
+    quiet: ["kick"],
+  },
+  ballad: {
+    verse: { kick: "X...............", rim: "........x.......", hat: "x..." },
+    chorus: { kick: "X.........x.....", snare: "........X.......", hat: "x.o.", ride: "x..." },
+    quiet: ["kick"],
+  },
 };
 
 const FILLS: readonly Pattern[] = [

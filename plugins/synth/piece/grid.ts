@@ -1,3 +1,6 @@
+/** Silence before the first beat, so that the fade at the very start takes nothing of its attack. */
+const LEAD_IN_SECONDS = 0.02;
+
 /** Turns musical time (beats from the start) into seconds, swing included. */
 export class Grid {
   private readonly secondsPerBeat: number;
@@ -18,7 +21,7 @@ export class Grid {
     const start = Math.floor(beat / this.pair) * this.pair;
     const within = (beat - start) / this.pair;
     const swung = within < 0.5 ? within * 2 * this.swing : this.swing + (within - 0.5) * 2 * (1 - this.swing);
-    return (start + swung * this.pair) * this.secondsPerBeat;
+    return LEAD_IN_SECONDS + (start + swung * this.pair) * this.secondsPerBeat;
   }
 
   /** How long `beats` last from `beat` on. */

@@ -40,16 +40,20 @@ interface Style {
 export function harmonise(key: Key, form: Form, beatsPerBar: number, style: Style, random: Random): HarmonicSpan[] {
   const progressions = assignProgressions(key, style.progressions, random);
   const spans: HarmonicSpan[] = [];
-  for (const section of form.sections) {
+  let played = 0;
+  form.sections.forEach((section, index) => {
     const progression = progressions[section.kind];
+    // Short parts of one kind in a row share one run through the progression.
+    played = form.sections[index - 1]?.kind === section.kind ? played : 0;
     for (let bar = 0; bar < section.bars; bar += style.barsPerChord) {
       const startBeat = (section.startBar + bar) * beatsPerBar;
       const beats = Math.min(style.barsPerChord, section.bars - bar) * beatsPerBar;
       if (startBeat >= form.endBeat) break;
-      const degree = degreeAt(progression, section, bar, style.barsPerChord, form);
+      const degree = degreeAt(progression, section, bar, played, style.barsPerChord, form);
       spans.push({ startBeat, beats: Math.min(beats, form.endBeat - startBeat), chord: chordOn(key, degree, style.colour) });
     }
-  }
+    played += section.bars;
+  });
   return spans;
 }
 
@@ -85,8 +89,8 @@ function assignProgressions(key: Key, style: ProgressionStyle, random: Random): 
 }
 
 /** The last bar before a new part, and before the end, leans on the fifth step, or on the flat seventh in dark modes. */
-function degreeAt(progression: readonly number[], section: Section, bar: number, barsPerChord: number, form: Form): number {
-  const degree = progression[Math.floor(bar / barsPerChord) % progression.length] ?? 0;
+function degreeAt(progression: readonly number[], section: Section, bar: number, played: number, barsPerChord: number, form: Form): number {
+  const degree = progression[Math.floor((played + bar) / barsPerChord) % progression.length] ?? 0;
   const isLastChord = bar + barsPerChord >= section.bars && section.bars > 1;
   const endsPiece = section === form.sections[form.sections.length - 1];
   if (isLastChord && (endsPiece || section.kind === "bridge") && degree === 0) return 4;

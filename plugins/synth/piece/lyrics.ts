@@ -26,14 +26,25 @@ export interface LyricSection {
 
 /** A breath is needed after this many syllables, whatever the line says. */
 const LINE_MAX = 12;
-const MARK = /^\s*[[({]\s*([\p{L}\- ]+?)\s*[\d:.x]*[^\])}]*[\])}]\s*:?\s*$/u;
+/** Of a prompt that is sung. */
+const WORDS_PER_LINE = 5;
+/** `[…]` always marks a part; `(…)` only with a name of one, since it also holds what a choir answers. */
+const MARK = /^\s*(?:\[\s*([^\]]*)\]|\(\s*([^)]*)\)|([\p{L}-]+)\s*\d*\s*:)\s*:?\s*$/u;
 const MARK_KINDS: readonly (readonly [RegExp, SectionKind])[] = [
-  [/pre|bridge|brücke|puente|pont|break|middle/iu, "bridge"],
-  [/chorus|hook|refrain|coro|estribillo/iu, "chorus"],
-  [/intro/iu, "intro"],
-  [/outro|end|coda/iu, "outro"],
-  [/verse|vers|strophe|couplet|estrofa|part/iu, "verse"],
+  [/^(?:pre|bridge|brücke|puente|pont|break|middle)/iu, "bridge"],
+  [/^(?:post-?)?(?:chorus|hook|refrain|coro|estribillo)/iu, "chorus"],
+  [/^intro/iu, "intro"],
+  [/^(?:outro|ending|coda|final)/iu, "outro"],
+  [/^(?:verse|vers|strophe|couplet|estrofa|part|rap)\b/iu, "verse"],
 ];
+
+/** The kind of part that a line announces; null for a line that is sung. */
+function markOf(line: string): SectionKind | null {
+  const [, square, round, plain] = MARK.exec(line) ?? [];
+  const name = (square ?? round ?? plain)?.trim();
+  if (name === undefined) return null;
+  return MARK_KINDS.find(([words]) => words.test(name))?.[1] ?? (square === undefined ? null : "verse");
+}
 
 /** Reads lyrics into parts, lines and syllables. Text that cannot be sung gives `la la la la`. */
 export function readLyrics(lyrics: string): LyricSection[] {
@@ -41,10 +52,10 @@ export function readLyrics(lyrics: string): LyricSection[] {
   let isOpen = false;
   let isMarked = false;
   for (const line of lyrics.split(/\r\n|[\n\r\u2028\u2029]/u)) {
-    const mark = MARK.exec(line)?.[1];
-    const syllables = mark === undefined ? syllablesOf(line) : [];
-    if (mark !== undefined) {
-      sections.push({ kind: MARK_KINDS.find(([words]) => words.test(mark))?.[1] ?? "verse", lines: [] });
+    const mark = markOf(line);
+    const syllables = mark === null ? syllablesOf(line) : [];
+    if (mark !== null) {
+      sections.push({ kind: mark, lines: [] });
       isOpen = true;
       isMarked = true;
     } else if (syllables.length === 0) {
@@ -59,6 +70,16 @@ export function readLyrics(lyrics: string): LyricSection[] {
   }
   const sung = sections.filter(({ lines }) => lines.length > 0);
   return sung.length > 0 ? sung : [{ kind: "verse", lines: [syllablesOf("la la la la"), syllablesOf("la la la la la")] }];
+}
+
+/** Lyrics for a song without any: the words of the prompt, a few to a line, and the first of them as a refrain. */
+export function lyricsFrom(prompt: string): LyricSection[] {
+  const words = prompt.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
+  const lines = Array.from({ length: Math.ceil(words.length / WORDS_PER_LINE) }, (_, index) =>
+    words.slice(index * WORDS_PER_LINE, (index + 1) * WORDS_PER_LINE).join(" "),
+  );
+  const refrain = words.slice(0, 3).join(" ");
+  return readLyrics(["[Verse]", ...lines, ...(lines.length % 2 === 1 ? [lines[0] ?? ""] : []), "[Chorus]", refrain, `${refrain} oh oh`].join("\n"));
 }
 
 /** One syllable per note; words of any script. */
@@ -93,6 +114,7 @@ function splitWord(word: string): string[] {
 /** Splits by vowels, with the silent endings of English. */
 function splitLatin(word: string): string[] {
   const spoken = word
+    .replace("every", "evry")
     .replace(/([^aeiouytdl])ed$/u, "$1d")
     .replace(/([aeiouy][^aeiouyszxhcg]+)es$/u, "$1s")
     .replace(/([aeiouy][^aeiouy]*[^aeiouyl])e$/u, "$1")
@@ -127,7 +149,7 @@ function toSyllable(text: string): Syllable {
   const vowels = text.slice(start);
   const [, vowel, glide] = VOWELS.find(([letters]) => letters.test(vowels)) ?? [/^/u, "uh", "uh"];
   const ending = /[^aeiouy]+$/u.exec(text)?.[0] ?? "";
-  return { text, onset: start === 0 ? null : consonantOf(text.replace(/^c(?=[aouklr])/u, "k")), vowel: vowel as Vowel, glide: glide as Vowel, coda: consonantOf(ending) };
+  return { text, onset: start === 0 ? null : consonantOf(text.replace(/^c(?=[aouklr])/u, "k")), vowel, glide, coda: consonantOf(ending) };
 }
 
 function consonantOf(letters: string): Consonant | null {

@@ -16,7 +16,7 @@ const RHYTHMS: Record<3 | 4, readonly (readonly number[])[]> = {
 };
 
 /** Steps up and down the scale; small ones are likelier, a leap turns back. */
-const MOVES = [-1, -1, -1, 1, 1, 1, 0, -2, 2, 2, -3, 4];
+const MOVES = [-1, -1, -1, -1, 1, 1, 1, 1, 0, -2, 2, 2, -3, 4];
 
 interface MelodyTrack {
   readonly sections: readonly Section[];
@@ -115,7 +115,7 @@ function playBar(track: MelodyTrack, bar: number, motif: Motif, from: number, en
 export function nextPosition({ spans }: Pick<MelodyTrack, "spans">, beat: number, from: number, move: number, isStrong: boolean): number {
   const turned = (from > 7 && move > 0) || (from < -2 && move < 0) ? -move : move;
   const position = Math.min(9, Math.max(-4, from + turned));
-  return isStrong ? nearestChordStep(chordAt(spans, beat), position) : position;
+  return isStrong ? nearestChordStep(chordAt(spans, beat), position, turned > 0 ? 1 : -1) : position;
 }
 
 /** The last note of a phrase: the tonic where the chord has it and the phrase closes, else another note of the chord. */

@@ -110,7 +110,7 @@ function singLine({ song, spans, bpm, beatsPerBar, centre }: VocalTrack, placed:
   const onsets = onsetsOf(line.length, Math.max(0.5, room - breath));
   // Odd and even lines answer each other; the same pair returns in every part of the kind.
   const tune = random.fork(`tune ${placed.section.kind} ${placed.index % 2}`);
-  const moves = Array.from({ length: 8 }, () => tune.pick([-1, -1, 1, 1, 0, 2, -2, 3]));
+  const moves = Array.from({ length: 8 }, () => tune.pick([-1, -1, -1, 1, 1, 1, 0, 2, -2]));
   let position = (placed.section.kind === "chorus" ? 4 : 2) + (placed.index % 2 === 0 ? 0 : 1);
   return line.map((syllable, index) => {
     const offset = onsets[index] ?? 0;

@@ -84,10 +84,14 @@ export function voiceChord(chord: Chord, previous: readonly number[], centre: nu
   return best;
 }
 
-/** The step, counted like {@link midiOfStep}, that is nearest to `step` and belongs to the chord. */
-export function nearestChordStep(chord: Chord, step: number): number {
-  for (const distance of [0, -1, 1, -2, 2, -3, 3]) {
-    if (chord.tones.includes(at(chord.scale, step + distance))) return step + distance;
+/**
+ * The step, counted like {@link midiOfStep}, that is nearest to `step` and belongs to the chord.
+ *
+ * @param direction which way to look first, so that a tune that climbs goes on climbing
+ */
+export function nearestChordStep(chord: Chord, step: number, direction: 1 | -1 = -1): number {
+  for (const distance of [0, 1, -1, 2, -2, 3, -3]) {
+    if (chord.tones.includes(at(chord.scale, step + distance * direction))) return step + distance * direction;
   }
   return step;
 }

@@ -1,12 +1,12 @@
-import { SAMPLE_RATE, toSamples } from "./dsp.js";
+import { SAMPLE_RATE, StateFilter, toSamples } from "./dsp.js";
 import { Echo, Reverb } from "./effects.js";
 
 /** Sound is mixed this many samples at a time. */
 export const SEGMENT = 1 << 17;
 /** Longest single sound; what is longer is cut. */
-const LONGEST = 20 * SAMPLE_RATE;
+const LONGEST = 12 * SAMPLE_RATE;
 
-/** A mono sound and where it goes. */
+/** Where a mono sound goes, and how much of it. */
 export interface Placement {
   readonly left: number;
   readonly right: number;
@@ -15,6 +15,8 @@ export interface Placement {
 }
 
 export interface RoomSpec {
+  /** Everything above is softened, as on an old record; null leaves it. */
+  readonly dullHz: number | null;
   /** Null for a dry bus. */
   readonly reverbSeconds: number | null;
   readonly brightness: number;
@@ -32,19 +34,41 @@ export class Bus {
   private readonly echoSend = new Float32Array(SEGMENT + LONGEST);
   private readonly reverb: Reverb | null;
   private readonly echo: Echo;
+  private readonly dullers: readonly [StateFilter, StateFilter] | null;
   private usesEcho = false;
+  /** What many overlapping sounds of one place are gathered in before they are spread over the four above. */
+  private readonly gathered = new Map<Placement, Float32Array>();
   /** Nothing but silence lies behind this sample. */
   private filled = SEGMENT;
 
-  constructor({ reverbSeconds, brightness, echoSeconds }: RoomSpec) {
+  constructor({ reverbSeconds, brightness, echoSeconds, dullHz }: RoomSpec) {
+    this.dullers = dullHz === null ? null : [new StateFilter(), new StateFilter()];
+    this.dullers?.forEach((filter) => filter.tune(dullHz ?? 0, 0.7));
     this.reverb = reverbSeconds === null ? null : new Reverb(reverbSeconds, brightness);
     this.echo = new Echo(echoSeconds, 0.38);
+  }
+
+  /**
+   * Adds a sound to those of its place, by identity: cheaper than `add` where many overlap.
+   *
+   * @param offset samples from the start of the present stretch, which is within it
+   */
+  gather(samples: Float32Array, offset: number, gain: number, place: Placement): void {
+    const length = Math.min(samples.length, LONGEST);
+    const target = this.gathered.get(place) ?? new Float32Array(SEGMENT + LONGEST);
+    this.gathered.set(place, target);
+    this.filled = Math.max(this.filled, offset + length);
+    accumulate(target, samples, offset, length, gain);
   }
 
   /** @param offset samples from the start of the present stretch, which is within it */
   add(samples: Float32Array, offset: number, gain: number, place: Placement): void {
     const length = Math.min(samples.length, LONGEST);
     this.filled = Math.max(this.filled, offset + length);
+    this.spread(samples, offset, length, gain, place);
+  }
+
+  private spread(samples: Float32Array, offset: number, length: number, gain: number, place: Placement): void {
     if (place.echo > 0) {
       this.usesEcho = true;
       accumulate(this.echoSend, samples, offset, length, gain * place.echo);
@@ -53,11 +77,6 @@ export class Bus {
     const toLeft = gain * place.left;
     const toRight = gain * place.right;
     const toReverb = gain * place.reverb;
-    if (toReverb === 0 || this.reverb === null) {
-      accumulate(left, samples, offset, length, toLeft);
-      accumulate(right, samples, offset, length, toRight);
-      return;
-    }
     for (let index = 0; index < length; index += 1) {
       const sample = samples[index] as number;
       const target = offset + index;
@@ -69,14 +88,17 @@ export class Bus {
 
   /** Runs the effects over the first samples of the stretch. */
   finish(length: number): void {
+    for (const [place, samples] of this.gathered) this.spread(samples, 0, length, 1, place);
     if (this.usesEcho) this.echo.process(this.echoSend, this.left, this.right, length);
     this.reverb?.process(this.reverbSend, this.left, this.right, length);
+    this.dullers?.[0].lowPass(this.left, 0, length, 1, 0);
+    this.dullers?.[1].lowPass(this.right, 0, length, 1, 0);
   }
 
   /** Moves on to the next stretch. */
   advance(): void {
     const rest = this.filled - SEGMENT;
-    for (const samples of [this.left, this.right, this.reverbSend, this.echoSend]) {
+    for (const samples of [this.left, this.right, this.reverbSend, this.echoSend, ...this.gathered.values()]) {
       samples.copyWithin(0, SEGMENT, this.filled);
       samples.fill(0, rest, this.filled);
     }

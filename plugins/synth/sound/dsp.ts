@@ -2,7 +2,7 @@
 export const SAMPLE_RATE = 44_100;
 
 /** Envelopes and filters are recomputed once per so many samples. */
-export const CONTROL_SAMPLES = 16;
+export const CONTROL_SAMPLES = 32;
 
 const SINE_BITS = 11;
 const SINE_SIZE = 1 << SINE_BITS;

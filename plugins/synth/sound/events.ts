@@ -1,3 +1,4 @@
+import { Random } from "../random.js";
 import type { Piece } from "../piece/compose.js";
 import type { Part } from "../piece/notes.js";
 import type { Placement } from "./bus.js";
@@ -17,6 +18,8 @@ export interface SoundEvent {
   /** On top of what the sound brings along. */
   readonly gain: number;
   readonly placement: Placement;
+  /** True where many overlapping events have the same placement object. */
+  readonly isGathered: boolean;
   render(): SoundedNote;
 }
 
@@ -41,20 +44,25 @@ function unsorted(piece: Piece, stem: StemName): SoundEvent[] {
       return vocalEvents(piece);
     case "bass":
     case "other":
-      return piece.parts.filter((part) => part.stem === stem).flatMap((part) => partEvents(part, piece.brief.seed));
+      return [
+        ...piece.parts.filter((part) => part.stem === stem).flatMap((part) => partEvents(part, piece.brief.seed)),
+        ...(stem === "other" && piece.brief.genre.isDusty === true ? crackle(piece) : []),
+      ];
   }
 }
 
 function partEvents(part: Part, seed: number): SoundEvent[] {
   const cache = new NoteCache(part, seed);
-  const sides = part.isWide ? [-0.75, 0.75] : [part.pan];
+  const sides: readonly (-1 | 0 | 1)[] = part.isWide ? [-1, 1] : [0];
+  const places = sides.map((side) => ({ side, placement: { ...panned(part.isWide ? 0.8 * side : part.pan), reverb: part.reverb, echo: part.echo } }));
   return part.notes.flatMap((note) =>
-    sides.map((pan, side): SoundEvent => {
+    places.map(({ side, placement }): SoundEvent => {
       const force = Math.min(FORCE_CLASSES, Math.max(1, Math.ceil(note.velocity * FORCE_CLASSES)));
       return {
         at: startSample(note.start),
         gain: part.gain * note.velocity ** 1.3 * (part.isWide ? 0.7 : 1),
-        placement: { ...panned(pan), reverb: part.reverb, echo: part.echo },
+        placement,
+        isGathered: true,
         render: () => cache.sound(note.midi, note.seconds, force, side),
       };
     }),
@@ -70,12 +78,12 @@ class NoteCache {
     private readonly seed: number,
   ) {}
 
-  sound(midi: number, seconds: number, force: number, side: number): SoundedNote {
+  sound(midi: number, seconds: number, force: number, side: -1 | 0 | 1): SoundedNote {
     const steps = Math.max(1, Math.round((seconds * SAMPLE_RATE) / LENGTH_STEP));
     const key = `${midi} ${steps} ${force} ${side}`;
     const known = this.known.get(key);
     if (known !== undefined) return known;
-    const sounded = soundNote(this.part.instrument, midi, (steps * LENGTH_STEP) / SAMPLE_RATE, force / FORCE_CLASSES, this.seed + midi * 31 + side * 7_919);
+    const sounded = soundNote(this.part.instrument, midi, (steps * LENGTH_STEP) / SAMPLE_RATE, force / FORCE_CLASSES, this.seed + midi * 31 + side * 7_919, side);
     this.samples += sounded.samples.length;
     if (this.samples > CACHE_SAMPLES) {
       this.known.clear();
@@ -94,12 +102,26 @@ function drumEvents({ hits, kit, brief }: Piece): SoundEvent[] {
       at: startSample(start),
       gain: velocity ** 1.4,
       placement: { ...panned(pan), reverb: sound === "kick" ? 0 : reverb, echo: 0 },
+      isGathered: false,
       render: () => ({ samples, gain: 1 }),
     };
   });
 }
 
-const VOICE_GAIN = 3.2;
+/** Clicks of an old record, a few a second, anywhere between left and right. */
+function crackle({ seconds, brief }: Piece): SoundEvent[] {
+  const random = new Random(brief.seed, "crackle");
+  const click = Float32Array.from({ length: 40 }, (_, index) => Math.sin(index * 0.9) * Math.exp(-index / 6));
+  return Array.from({ length: Math.round(seconds * 9) }, () => ({
+    at: startSample(random.next() * (seconds - 0.1)),
+    gain: 0.012 + 0.05 * random.next() ** 4,
+    placement: { ...panned(random.between(-0.9, 0.9)), reverb: 0, echo: 0 },
+    isGathered: false,
+    render: () => ({ samples: click, gain: 1 }),
+  }));
+}
+
+const VOICE_GAIN = 0.95;
 
 function vocalEvents({ voice, brief }: Piece): SoundEvent[] {
   if (voice === null) return [];
@@ -108,6 +130,7 @@ function vocalEvents({ voice, brief }: Piece): SoundEvent[] {
     at: startSample(start),
     gain: VOICE_GAIN,
     placement,
+    isGathered: false,
     render: () => ({ samples: singLine(notes, voice.size, brief.seed + index), gain: 1 }),
   }));
 }

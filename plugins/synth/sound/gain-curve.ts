@@ -1,5 +1,5 @@
 /** Highest sample that is let through: leaves room for what decoders draw between samples (true peak below -1 dBFS). */
-const CEILING = 10 ** (-2.2 / 20);
+const CEILING = 10 ** (-2.5 / 20);
 /** The curve has a point every so many samples and is straight between them. */
 const STRIDE = 64;
 /** How fast the limiter gives way before a peak and comes back after it, as a share of full gain per point. */
@@ -71,9 +71,13 @@ export class GainCurve {
       const left = Math.max(0, length - silence - position);
       const rise = Math.min(1, position / fadeIn);
       const fall = Math.min(1, left / fadeOut);
-      this.points[point] = (this.points[point] as number) * rise * (fall * fall * (3 - 2 * fall));
+      this.points[point] = (this.points[point] as number) * smooth(rise) * smooth(fall);
     }
   }
+}
+
+function smooth(share: number): number {
+  return share * share * (3 - 2 * share);
 }
 
 /** From what each stretch allows to a curve that stays below it, dips ahead of peaks and recovers slowly. */

@@ -85,13 +85,21 @@ export interface SoundedNote {
   readonly gain: number;
 }
 
+/** Cents by which the sides of a doubled instrument are apart, where it has no detune of its own. */
+const DOUBLED_CENTS = 5;
+
 /**
  * Sounds one note of an instrument.
  *
  * @param gate seconds until the note is let go; its release comes on top
+ * @param side -1 or 1 for one half of a doubled instrument, 0 for a single one
  */
-export function soundNote(name: InstrumentName, midi: number, gate: number, velocity: number, seed: number): SoundedNote {
-  const samples = render(SPECS[name], { hz: frequencyOf(midi), gate, velocity, seed });
+export function soundNote(name: InstrumentName, midi: number, gate: number, velocity: number, seed: number, side: -1 | 0 | 1): SoundedNote {
+  const spec: InstrumentSpec = SPECS[name];
+  const detune = spec.engine === "subtractive" ? (spec.detune ?? DOUBLED_CENTS) : DOUBLED_CENTS;
+  const tone: Tone = { hz: frequencyOf(midi + (side * detune) / 200), gate, velocity, seed };
+  // Two sides out of tune are as thick as one with twice the oscillators.
+  const samples = render(side !== 0 && spec.engine === "subtractive" ? { ...spec, voices: 1 } : spec, tone);
   return { samples, gain: NOTE_RMS / loudestRms(samples) };
 }
 

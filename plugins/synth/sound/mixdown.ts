@@ -48,6 +48,10 @@ export function mixDown(piece: Piece, keepStems: boolean): Mixdown {
   return { left, right, master, stems };
 }
 
+/** Where the top is taken off dusty genres, and off moods that want a dull sound. */
+const DUSTY_HZ = 4_800;
+const DULL_HZ = 6_500;
+
 /** Adds one stem to the mix, and writes it to `kept` on the way. */
 function renderStem(piece: Piece, name: StemName, left: Float32Array, right: Float32Array, kept: Int16Array | null): void {
   const events = eventsOf(piece, name);
@@ -57,6 +61,7 @@ function renderStem(piece: Piece, name: StemName, left: Float32Array, right: Flo
     reverbSeconds: name === "bass" ? null : name === "drums" ? 0.5 + genre.space : 0.8 + 3 * genre.space,
     brightness: 0.5 + 0.3 * brightness,
     echoSeconds: piece.echoSeconds,
+    dullHz: genre.isDusty === true && name !== "vocals" ? DUSTY_HZ : name === "other" && brightness < -0.2 ? DULL_HZ : null,
   });
   const pump = genre.pumps === true && name !== "drums" ? kickSamples(piece) : [];
   let next = 0;
@@ -64,7 +69,8 @@ function renderStem(piece: Piece, name: StemName, left: Float32Array, right: Flo
     const length = Math.min(SEGMENT, left.length - start);
     for (let event = events[next]; event !== undefined && event.at < start + length; event = events[next]) {
       const { samples, gain } = event.render();
-      bus.add(samples, event.at - start, gain * event.gain, event.placement);
+      if (event.isGathered) bus.gather(samples, event.at - start, gain * event.gain, event.placement);
+      else bus.add(samples, event.at - start, gain * event.gain, event.placement);
       next += 1;
     }
     bus.finish(length);

@@ -22,8 +22,11 @@ const VOWELS: Record<Vowel, Formants> = {
   oo: [340, 780, 2_450],
   uh: [620, 1_250, 2_600],
 };
-const LEVELS: Formants = [1, 0.8, 0.55];
+const LEVELS: Formants = [0.9, 1.7, 0.9];
 const WIDTHS: Formants = [90, 120, 190];
+
+/** Evens out the vowels, since a low first resonance meets the strongest part of the buzz. */
+const LOUDNESS: Record<Vowel, number> = { ah: 1.3, ae: 1.2, eh: 1.1, ee: 0.85, oh: 1, oo: 0.75, uh: 1.2 };
 
 /** Voiceless sounds are noise around a frequency; voiced ones a darker mouth. */
 interface ConsonantSpec {
@@ -78,8 +81,8 @@ export function singLine(notes: readonly SungNote[], size: number, seed: number)
     while ((notes[current + 1]?.start ?? Number.POSITIVE_INFINITY) <= time) current += 1;
     const note = notes[current] ?? last;
     const sound = soundAt(note, notes[current + 1], time);
-    sound.mouth.forEach((target, index) => (mouth[index] = (mouth[index] ?? target) + 0.035 * (target - (mouth[index] ?? target))));
-    hz += 0.02 * (frequencyOf(note.midi) - hz);
+    sound.mouth.forEach((target, index) => (mouth[index] = (mouth[index] ?? target) + 0.07 * (target - (mouth[index] ?? target))));
+    hz += 0.04 * (frequencyOf(note.midi) - hz);
     const sinceStart = time - note.start;
     const vibrato = 0.011 * Math.min(1, Math.max(0, (sinceStart - 0.18) * 4));
     const step = (hz * (1 + vibrato * sineOf(5.6 * time) + 0.002 * noise.next())) / SAMPLE_RATE;
@@ -91,8 +94,8 @@ export function singLine(notes: readonly SungNote[], size: number, seed: number)
       weights[index] = LEVELS[index as 0 | 1 | 2] / quality;
     });
     hiss.tune(sound.noiseHz, 2.5);
-    const nextLevel = level + 0.05 * (sound.voice * (0.6 + 0.4 * note.velocity) - level);
-    const nextHiss = hissLevel + 0.14 * (sound.noise - hissLevel);
+    const nextLevel = level + 0.1 * (sound.voice * (0.6 + 0.4 * note.velocity) - level);
+    const nextHiss = hissLevel + 0.26 * (sound.noise - hissLevel);
     const end = Math.min(out.length, start + CONTROL_SAMPLES);
     const slope = (nextLevel - level) / CONTROL_SAMPLES;
     const hissSlope = (nextHiss - hissLevel) / CONTROL_SAMPLES;
@@ -101,7 +104,7 @@ export function singLine(notes: readonly SungNote[], size: number, seed: number)
       if (phase >= 1) phase -= 1;
       const breath = noise.next();
       const buzz = 2 * phase - 1 - polyBlep(phase, step) + 0.05 * breath;
-      dull += 0.32 * (buzz - dull);
+      dull += 0.4 * (buzz - dull);
       let value = 0.06 * dull;
       for (let formant = 0; formant < 3; formant += 1) {
         const resonance = resonances[formant] as StateFilter;
@@ -130,7 +133,8 @@ function soundAt(note: SungNote, next: SungNote | undefined, time: number): { mo
   if (final !== null && until < final.seconds * brief) return during(final, VOWELS[glide]);
   const isGliding = glide !== vowel && until < note.seconds * 0.35;
   const swell = 0.88 + 0.12 * Math.min(1, since / 0.15);
-  return { mouth: VOWELS[isGliding ? glide : vowel], voice: swell, noise: 0, noiseHz: 3_000 };
+  const sound = isGliding ? glide : vowel;
+  return { mouth: VOWELS[sound], voice: swell * LOUDNESS[sound], noise: 0, noiseHz: 3_000 };
 }
 
 function during(consonant: ConsonantSpec, vowel: Formants): { mouth: Formants; voice: number; noise: number; noiseHz: number } {

@@ -4,17 +4,24 @@ import {
   type CallContext,
   type Completed,
   defineProvider,
+  type LookupOutcome,
   type MusicProvider,
   PROVIDER_PORT_VERSION,
   type ProviderDefinition,
   ProviderFailure,
   type ProviderFailureKind,
+  type ProviderHandle,
   type ProviderTrack,
+  type Running,
   type SubmitRequest,
 } from "../../../core/ports/music-provider.js";
 
 /** What a provider does with a submission. */
 export type Behaviour = (request: SubmitRequest, context: CallContext) => Promise<Completed | Accepted>;
+
+/** What it answers to a poll, and to a lookup. */
+export type PollBehaviour = (handle: ProviderHandle, context: CallContext) => Promise<Running | Completed>;
+export type LookupBehaviour = (attemptId: string, context: CallContext) => Promise<LookupOutcome>;
 
 /** Sounds like nothing, and is enough to be stored. */
 export const SCRIPTED_AUDIO: Uint8Array = new Uint8Array(1_000).map((_, index) => index % 251);
@@ -44,6 +51,11 @@ function anAsset(role: "mix" | "master" | "stem" | "cover", label: string, conte
 /** Delivers {@link SCRIPTED_TRACK} at once. */
 export const completes: Behaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
 
+/** Accepts the work, to be asked after in `nextPollMs`. */
+export function accepts(nextPollMs = 1_000): Behaviour {
+  return (request) => Promise.resolve({ state: "accepted", handle: { version: 1, data: { task: request.jobId } }, nextPollMs });
+}
+
 export function fails(kind: ProviderFailureKind): Behaviour {
   return () => Promise.reject(new ProviderFailure(kind, `scripted: ${kind}, with words for operators only`));
 }
@@ -63,7 +75,11 @@ export function holds(then: Behaviour = completes): { readonly behaviour: Behavi
 /** A provider that does what a test tells it, without waiting for anything else. */
 export class ScriptedProvider implements MusicProvider {
   readonly submissions: SubmitRequest[] = [];
+  readonly polls: ProviderHandle[] = [];
+  readonly lookups: string[] = [];
   behaviour: Behaviour = completes;
+  pollBehaviour: PollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+  lookupBehaviour: LookupBehaviour = () => Promise.resolve({ state: "absent" });
   private readonly events = new EventEmitter();
 
   readonly definition: ProviderDefinition = defineProvider({
@@ -99,6 +115,16 @@ export class ScriptedProvider implements MusicProvider {
     this.submissions.push(request);
     this.events.emit("submission");
     return this.behaviour(request, context);
+  }
+
+  poll(handle: ProviderHandle, context: CallContext): Promise<Running | Completed> {
+    this.polls.push(handle);
+    return this.pollBehaviour(handle, context);
+  }
+
+  lookup(attemptId: string, context: CallContext): Promise<LookupOutcome> {
+    this.lookups.push(attemptId);
+    return this.lookupBehaviour(attemptId, context);
   }
 
   /** Resolves when there were `count` submissions. */

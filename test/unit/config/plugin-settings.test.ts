@@ -8,6 +8,7 @@ const DECLARED: Readonly<Record<string, ProviderSetting>> = {
   region: { type: "string", default: "eu", allowed: ["eu", "us"], description: "Where" },
   timeoutMs: { type: "integer", default: 30_000, minimum: 1_000, maximum: 60_000, description: "Per request" },
   keepStems: { type: "boolean", default: true, description: "Whether" },
+  license: { type: "string", secret: true, default: "none", description: "A secret whose name does not say so" },
   label: { type: "string", description: "Optional, without a default" },
 };
 
@@ -20,7 +21,7 @@ describe("a plugin's own settings", () => {
   it("take their defaults; without one they are absent", () => {
     const { values, mistakes } = check({ apiKey: inFile("k") });
     expect(mistakes).to.deep.equal([]);
-    expect(values).to.deep.equal({ apiKey: "k", region: "eu", timeoutMs: 30_000, keepStems: true });
+    expect(values).to.deep.equal({ apiKey: "k", region: "eu", timeoutMs: 30_000, keepStems: true, license: "none" });
     expect(Object.isFrozen(values)).to.equal(true);
   });
 
@@ -51,6 +52,7 @@ describe("a plugin's own settings", () => {
       region: inFile("moon"),
       timeoutMs: inEnvironment("10", "TIMEOUT_MS"),
       keepStems: inEnvironment("yes", "KEEP_STEMS"),
+      license: inFile(["hunter2"]),
       labl: inFile("x"),
     });
     expect(mistakes).to.deep.equal([
@@ -59,6 +61,7 @@ describe("a plugin's own settings", () => {
       'plugins.p.region (fermata.yaml): "moon" is not allowed; allowed: eu, us',
       'plugins.p.timeoutMs (FERMATA_PLUGINS__P__TIMEOUT_MS): "10" is not allowed; allowed: an integer of at least 1000 and at most 60000',
       'plugins.p.keepStems (FERMATA_PLUGINS__P__KEEP_STEMS): "yes" is not allowed; allowed: true or false',
+      "plugins.p.license (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty",
     ]);
   });
 
@@ -72,6 +75,6 @@ describe("a plugin's own settings", () => {
   });
 
   it("are not misled by names that every object has", () => {
-    expect(check({ apiKey: inFile("k"), constructor: inFile("x") } as Record<string, GivenSetting>).mistakes).to.have.length(1);
+    expect(check({ apiKey: inFile("k"), constructor: inFile("x") }).mistakes).to.have.length(1);
   });
 });

@@ -1,0 +1,106 @@
+import { SCOPES } from "../../../core/accounts/scopes.js";
+import { assert } from "../../../core/assert.js";
+import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
+import { CLIENT_MAX_LENGTH, IDEMPOTENCY_KEY_MAX_LENGTH, PROMPT_MAX_LENGTH } from "../../../core/generations/request-rules.js";
+import { LYRICS_MAX_LENGTH } from "../../../core/models/catalogue.js";
+import generated from "../generated/openapi.json" with { type: "json" };
+import { errorResponses } from "./errors.js";
+import { GENERATION_REQUEST } from "./examples.js";
+import { HEADERS, headersOf } from "./headers.js";
+import type { OpenApiDocument, Operation, Parameter, Schema } from "./model.js";
+import { COMMON_ERRORS, OPERATIONS } from "./operations.js";
+import { toOpenApi31 } from "./openapi-31.js";
+
+/** The version of the interface, which is not that of the software. @see API v1, section 9 */
+const API_VERSION = "1.0.0";
+
+const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Schema } } = {
+  GenerationRequest: {
+    prompt: { minLength: 1, maxLength: PROMPT_MAX_LENGTH },
+    lyrics: { maxLength: LYRICS_MAX_LENGTH },
+    client: { minLength: 1, maxLength: CLIENT_MAX_LENGTH },
+    metadata: { additionalProperties: true },
+  },
+  ErrorBody: { details: { additionalProperties: true, description: "What the code has to add; left out where there is nothing." } },
+};
+
+const PARAMETER_NOTES: { readonly [name: string]: { readonly schema: Schema; readonly example: unknown } } = {
+  limit: { schema: { default: GENERATIONS_LIMIT.default }, example: 20 },
+  "Idempotency-Key": {
+    schema: { minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_LENGTH, pattern: "^[\\x20-\\x7e]+$" },
+    example: "5f1c3a52-0d1b-4f7e-9a6e-6d1f0f6f3f0a",
+  },
+  Prefer: { schema: {}, example: "wait=30" },
+  model_id: { schema: {}, example: "synth/song" },
+  id: { schema: {}, example: "job_01m7ysy25j6pcsftb5nnfsysak" },
+  job_id: { schema: {}, example: "job_01m7ysy25j6pcsftb5nnfsysak" },
+};
+
+/**
+ * The description of the public API: what tsoa generates from the controllers, completed with what only this code knows (errors, headers,
+ * lengths, examples).
+ *
+ * @param serverVersion the version of the software that serves it
+ */
+export function describeApi(publicUrl: string, serverVersion: string): OpenApiDocument {
+  const document = toOpenApi31(structuredClone(generated) as unknown as OpenApiDocument);
+  document.info = {
+    title: "Fermata",
+    version: API_VERSION,
+    description: `AI music over HTTP: accounts, exact credits, asynchronous generations. Served by Fermata ${serverVersion}.`,
+  };
+  document.servers = [{ url: publicUrl }];
+  document.tags = [
+    { name: "Account", description: "Who the API key speaks for, and what it can spend." },
+    { name: "Models", description: "What can be asked for." },
+    { name: "Generations", description: "Music in the making. Only creating one costs credits." },
+    { name: "Jobs", description: "Asynchronous work of every kind." },
+  ];
+  document.components.headers = HEADERS;
+  document.components.securitySchemes = {
+    bearer: {
+      type: "http",
+      scheme: "bearer",
+      description: `An API key. It carries scopes; those named at an operation are needed there. All of them: ${SCOPES.join(", ")}.`,
+    },
+  };
+  for (const [name, members] of Object.entries(SCHEMA_NOTES)) completeSchema(document, name, members);
+  for (const operations of Object.values(document.paths)) {
+    for (const operation of Object.values(operations)) completeOperation(operation);
+  }
+  return document;
+}
+
+function completeSchema(document: OpenApiDocument, name: string, members: { readonly [member: string]: Schema }): void {
+  const properties = document.components.schemas[name]?.properties;
+  assert(properties !== undefined, `the generated description has the schema ${name}`);
+  for (const [member, note] of Object.entries(members)) properties[member] = { ...properties[member], ...note };
+}
+
+function completeOperation(operation: Operation): void {
+  const notes = OPERATIONS[operation.operationId];
+  assert(notes !== undefined, `openapi/operations.ts has the operation ${operation.operationId}`);
+  operation.parameters = operation.parameters.map(completeParameter);
+  const body = operation.requestBody?.content["application/json"];
+  if (body !== undefined) body.examples = { request: { value: GENERATION_REQUEST } };
+
+  const [success] = Object.entries(operation.responses);
+  assert(success !== undefined, "an operation has a success");
+  const [status, response] = success;
+  const content = response.content?.["application/json"];
+  if (content !== undefined) {
+    content.examples = Object.fromEntries(Object.entries(notes.examples).map(([name, value]) => [name, { value }]));
+  }
+  const needsScope = operation.security.some((scheme) => Object.values(scheme).some((scopes) => scopes.length > 0));
+  const refusals = errorResponses([...COMMON_ERRORS, ...(needsScope ? (["insufficient_scope"] as const) : []), ...notes.errors]);
+  operation.responses = { [status]: response, ...refusals };
+  for (const [each, answer] of Object.entries(operation.responses)) {
+    answer.headers = headersOf(Number(each), each === status ? (notes.headers ?? []) : []);
+  }
+}
+
+function completeParameter(parameter: Parameter): Parameter {
+  const note = PARAMETER_NOTES[parameter.name];
+  if (note === undefined) return parameter;
+  return { ...parameter, schema: { ...parameter.schema, ...note.schema }, example: note.example };
+}

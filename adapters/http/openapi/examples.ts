@@ -1,0 +1,103 @@
+import type { GenerationRequest } from "../create-generation.js";
+import type { Credits } from "../presenters/credits.js";
+import type { AcceptedGeneration, Generation } from "../presenters/generation.js";
+import type { Job } from "../presenters/job.js";
+import type { Model } from "../presenters/model.js";
+import type { Profile } from "../presenters/profile.js";
+import type { Track } from "../presenters/track.js";
+
+const JOB_ID = "job_01m7ysy25j6pcsftb5nnfsysak";
+const LINK = "https://music.example.com/audio/job_01m7ysy25j6pcsftb5nnfsysak/1/0-";
+const SIGNED = "?expires=1795343102&signature=8Dmi7JrN7nyhxco0Kr3jCUO7Iw_bmQTHR6HvLZpKFpc";
+
+export const REQUEST_ID = "req_01m7ysy25cz3ggk0fdms1d8kzd";
+
+export const PROFILE: Profile = {
+  id: "acct_01m7ysy1z5168ny60tt498c2tk",
+  email_verified: true,
+  account_tier: "pro",
+  api_available: true,
+};
+
+export const CREDITS: Credits = { available: 985, monthly_credits: 985, pack_credits: 0, total_spent: 15 };
+
+export const MODEL: Model = {
+  id: "synth/song",
+  name: "Synth Song",
+  provider_label: "Fermata Synth",
+  supports_lyrics: true,
+  supports_instrumental: false,
+  credit_cost: 15,
+  status: "available",
+};
+
+export const GENERATION_REQUEST: GenerationRequest = {
+  model_id: "synth/song",
+  prompt: "A slow waltz for a rainy evening, piano and brushed drums",
+  lyrics: "Rain on the window, light on the sea",
+  duration: 60,
+  client: "docs",
+  metadata: { scene: 12 },
+};
+
+export const ACCEPTED: AcceptedGeneration = {
+  id: JOB_ID,
+  status: "queued",
+  model_id: "synth/song",
+  credits_reserved: 15,
+  created_at: "2026-11-21T06:30:00.000Z",
+  status_url: `https://music.example.com/api/v1/generations/${JOB_ID}`,
+};
+
+const TRACK: Track = {
+  id: "trk_01m7yt6mv39xt4v1ejr9ybtpcc",
+  title: "Rainy Evening Waltz",
+  artist_label: "Fermata Synth",
+  bpm: 84,
+  duration: 60.032,
+  play_url: `${LINK}mix.mp3${SIGNED}`,
+  share_url: null,
+  thumbnail_url: `${LINK}cover.png${SIGNED}`,
+  preview_audio_url: `${LINK}preview.mp3${SIGNED}`,
+};
+
+export const GENERATION: Generation = {
+  id: JOB_ID,
+  status: "completed",
+  model_id: "synth/song",
+  credits_charged: 15,
+  created_at: "2026-11-21T06:30:00.000Z",
+  completed_at: "2026-11-21T06:30:08.412Z",
+  tracks: [TRACK],
+};
+
+export const RUNNING_GENERATION: Generation = { ...GENERATION, status: "processing", completed_at: null, tracks: [] };
+
+export const JOB: Job = {
+  job_id: JOB_ID,
+  operation: "music_synth_full",
+  provider: "synth",
+  status: "completed",
+  credits_charged: 15,
+  outputs: [
+    {
+      type: "track",
+      label: "full",
+      track_id: TRACK.id,
+      url: `${LINK}mix.mp3${SIGNED}`,
+      content_type: "audio/mpeg",
+      duration: 60.032,
+      size_bytes: 960_512,
+    },
+  ],
+  created_at: "2026-11-21T06:30:00.000Z",
+  completed_at: "2026-11-21T06:30:08.412Z",
+};
+
+export const FAILED_JOB: Job = {
+  ...JOB,
+  status: "failed",
+  credits_charged: 0,
+  outputs: [],
+  error: { code: "provider_timeout", message: "The provider did not answer in time.", request_id: REQUEST_ID },
+};

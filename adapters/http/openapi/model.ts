@@ -1,0 +1,66 @@
+/** As much of OpenAPI 3.1 as the description of this API uses. */
+export interface OpenApiDocument {
+  openapi: string;
+  info: { title: string; version: string; description: string };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  paths: { [path: string]: { [method: string]: Operation } };
+  components: {
+    schemas: { [name: string]: Schema };
+    headers: { [name: string]: { description: string; schema: Schema; example?: unknown } };
+    securitySchemes: { [name: string]: object };
+  };
+}
+
+export interface Operation {
+  operationId: string;
+  summary?: string;
+  description?: string;
+  tags?: string[];
+  security: { [scheme: string]: string[] }[];
+  parameters: Parameter[];
+  requestBody?: { required?: boolean; description?: string; content: { [type: string]: MediaType } };
+  responses: { [status: string]: Response };
+}
+
+export interface Parameter {
+  in: "path" | "query" | "header";
+  name: string;
+  required: boolean;
+  description?: string;
+  schema: Schema;
+  example?: unknown;
+}
+
+export interface Response {
+  description: string;
+  headers?: { [name: string]: { $ref: string } };
+  content?: { [type: string]: MediaType };
+}
+
+export interface MediaType {
+  schema: Schema;
+  examples?: { [name: string]: { summary?: string; value: unknown } };
+}
+
+export interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  format?: string;
+  description?: string;
+  enum?: unknown[];
+  properties?: { [name: string]: Schema };
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  items?: Schema;
+  allOf?: Schema[];
+  anyOf?: Schema[];
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  pattern?: string;
+  default?: unknown;
+  /** OpenAPI 3.0 only. */
+  nullable?: boolean;
+}

@@ -1,0 +1,88 @@
+import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
+import type { BellListener, Doorbell } from "../../../core/ports/job-queue.js";
+import type { Logger } from "../../../core/ports/logger.js";
+import { KeptChannel } from "./kept-channel.js";
+import { decodeBell } from "./message.js";
+import { declareExchanges, declareQueue, type Topology } from "./topology.js";
+
+export interface ConsumerParts {
+  readonly providerId: string;
+  readonly topology: Topology;
+  readonly logger: Logger;
+  /** Messages that listeners may have at once. */
+  readonly prefetch: number;
+  mask(text: string): string;
+}
+
+/** Hears the bells of one provider. A message is acknowledged when every listener has done what it does with the bell. */
+export class Consumer {
+  readonly channel: KeptChannel;
+  private readonly listeners: BellListener[] = [];
+  private readonly running = new Set<Promise<void>>();
+  private consumerTag: string | null = null;
+  private isStopped = false;
+
+  constructor(private readonly parts: ConsumerParts) {
+    this.channel = new KeptChannel({
+      does: `consumes ${this.queue}`,
+      logger: parts.logger,
+      mask: parts.mask,
+      create: (model: ChannelModel) => model.createChannel(),
+      prepare: (channel) => this.prepare(channel),
+    });
+  }
+
+  add(listener: BellListener): void {
+    this.listeners.push(listener);
+  }
+
+  /** Listeners hear nothing more. Resolves when those that have heard something are done. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    // Else the broker would go on sending, and count what nobody looked at as a failed delivery.
+    if (this.consumerTag !== null) this.channel.current?.cancel(this.consumerTag).catch(() => undefined);
+    await Promise.all(this.running);
+  }
+
+  private get queue(): string {
+    return this.parts.topology.queueOf(this.parts.providerId);
+  }
+
+  private async prepare(channel: Channel): Promise<void> {
+    const { topology, providerId, prefetch } = this.parts;
+    await declareExchanges(channel, topology);
+    await declareQueue(channel, topology, providerId);
+    await channel.prefetch(prefetch);
+    const { consumerTag } = await channel.consume(this.queue, (message) => this.receive(channel, message));
+    this.consumerTag = consumerTag;
+  }
+
+  private receive(channel: Channel, message: ConsumeMessage | null): void {
+    if (message === null) return this.channel.replace(`RabbitMQ has cancelled the consumer of ${this.queue}; the queue may have been deleted.`);
+    if (this.isStopped) return;
+    const bell = decodeBell(message.content);
+    if (bell === null || bell.providerId !== this.parts.providerId) {
+      this.parts.logger.warn("A message in a job queue is no bell; it becomes a dead letter", { queue: this.queue });
+      return quietly(() => channel.reject(message, false));
+    }
+    const work = this.pass(channel, message, bell).finally(() => this.running.delete(work));
+    this.running.add(work);
+  }
+
+  private async pass(channel: Channel, message: ConsumeMessage, bell: Doorbell): Promise<void> {
+    const results = await Promise.allSettled(this.listeners.map(async (listener) => listener(bell)));
+    const failures = results.filter((result) => result.status === "rejected").map(({ reason }) => reason as unknown);
+    for (const error of failures) this.parts.logger.error("A listener of the job queue failed", { ...bell, error });
+    // Rejected, not nacked: from RabbitMQ 4.3 on only that counts towards the delivery limit.
+    quietly(() => (failures.length === 0 ? channel.ack(message) : channel.reject(message, true)));
+  }
+}
+
+/** On a channel that has ended meanwhile amqplib throws; the message comes again, which is as good. */
+function quietly(settle: () => void): void {
+  try {
+    settle();
+  } catch {
+    return;
+  }
+}

@@ -1,0 +1,119 @@
+import type { ConnectionOptions as TlsOptions } from "node:tls";
+import type { BellListener, Doorbell, JobQueue } from "../../../core/ports/job-queue.js";
+import type { Logger } from "../../../core/ports/logger.js";
+import { type Broker, readBrokerUrl } from "./broker-url.js";
+import { RabbitmqConnection } from "./connection.js";
+import { Consumer } from "./consumer.js";
+import { type BellCounts, Publisher } from "./publisher.js";
+import { type Topology, topologyOf } from "./topology.js";
+import { within } from "./waiting.js";
+
+export type { BellCounts } from "./publisher.js";
+export { DELIVERY_LIMIT } from "./topology.js";
+
+export interface RabbitmqJobQueueOptions {
+  /** `amqp://USER:PASSWORD@HOST:PORT/VHOST?heartbeat=SECONDS&prefix=NAME`, or `amqps:` */
+  readonly url: string;
+  readonly logger: Logger;
+  /** For `amqps:`, beside what Node trusts by itself: `ca`, `cert`, `key` … */
+  readonly tls?: TlsOptions;
+  /** Messages of one provider that are heard and not done with; 50 by default. */
+  readonly prefetch?: number;
+  /** Messages that may wait for the broker's confirm; 10,000 by default. */
+  readonly unconfirmedMax?: number;
+  /** How long a confirm may take, in milliseconds; 10,000 by default. */
+  readonly confirmMaxMs?: number;
+}
+
+/** How long opening and listening wait for a broker that does not answer; then they go on without it. */
+const FIRST_TRY_MAX_MS = 2_000;
+
+/** What closing leaves for confirms to come and listeners to end. */
+const CLOSE_GRACE_MS = 500;
+
+/**
+ * Bells through RabbitMQ: a quorum queue for each provider, one connection to publish and one to consume. Without a broker everything
+ * goes on, just later: bells are dropped, {@link check} says why, and the connections come back by themselves. What a listener fails at is
+ * heard again up to the delivery limit; then it is a dead letter.
+ */
+export class RabbitmqJobQueue implements JobQueue {
+  private readonly consumers = new Map<string, Consumer>();
+  private consuming: Promise<RabbitmqConnection> | null = null;
+  private consumeConnection: RabbitmqConnection | null = null;
+  private closing: Promise<void> | null = null;
+
+  private constructor(
+    private readonly options: RabbitmqJobQueueOptions,
+    private readonly broker: Broker,
+    private readonly topology: Topology,
+    private readonly publishConnection: RabbitmqConnection,
+    private readonly publisher: Publisher,
+  ) {}
+
+  /**
+   * Opens the queue, whether there is a broker or not.
+   *
+   * @throws {Error} the URL cannot be read
+   */
+  static async open(options: RabbitmqJobQueueOptions): Promise<RabbitmqJobQueue> {
+    const { logger, tls, unconfirmedMax = 10_000, confirmMaxMs = 10_000 } = options;
+    const broker = readBrokerUrl(options.url);
+    const topology = topologyOf(broker.prefix);
+    const connection = await RabbitmqConnection.open({ broker, purpose: "publish", logger, tls });
+    const publisher = new Publisher({ connection, topology, logger, unconfirmedMax, confirmMaxMs });
+    await within(FIRST_TRY_MAX_MS, connection.keep(publisher.channel));
+    return new RabbitmqJobQueue(options, broker, topology, connection, publisher);
+  }
+
+  /** What became of the bells that this process has rung. */
+  get counts(): BellCounts {
+    return this.publisher.counts;
+  }
+
+  ring(bells: readonly Doorbell[]): void {
+    if (this.closing === null) this.publisher.publish(bells);
+  }
+
+  async listen(providerId: string, listener: BellListener): Promise<void> {
+    if (this.closing !== null) throw new Error("The job queue is closed.");
+    const known = this.consumers.get(providerId);
+    const consumer = known ?? new Consumer({ providerId, topology: this.topology, mask: this.broker.mask, ...this.consumerOptions() });
+    consumer.add(listener);
+    this.consumers.set(providerId, consumer);
+    if (known !== undefined) return;
+    const connection = await this.consumerConnection();
+    await within(FIRST_TRY_MAX_MS, connection.keep(consumer.channel));
+  }
+
+  async check(): Promise<void> {
+    if (this.closing !== null) throw new Error("The job queue is closed.");
+    await this.publisher.check();
+    const problem = this.consumeConnection?.problem ?? null;
+    if (problem !== null) throw problem;
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.leave();
+    return this.closing;
+  }
+
+  private async leave(): Promise<void> {
+    const consumers = [...this.consumers.values()];
+    await within(CLOSE_GRACE_MS, Promise.all([this.publisher.drain(), ...consumers.map((consumer) => consumer.stop())]));
+    await Promise.all([this.publishConnection.close(), this.consuming?.then((connection) => connection.close())]);
+  }
+
+  private consumerOptions(): { readonly logger: Logger; readonly prefetch: number } {
+    return { logger: this.options.logger, prefetch: this.options.prefetch ?? 50 };
+  }
+
+  /** Opened when somebody listens first: a process that only rings needs none. */
+  private consumerConnection(): Promise<RabbitmqConnection> {
+    const { logger, tls } = this.options;
+    this.consuming ??= RabbitmqConnection.open({ broker: this.broker, purpose: "consume", logger, tls }).then((connection) => {
+      this.consumeConnection = connection;
+      return connection;
+    });
+    return this.consuming;
+  }
+}

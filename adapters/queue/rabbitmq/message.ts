@@ -1,0 +1,27 @@
+import type { Options } from "amqplib";
+import { isId } from "../../../core/ids.js";
+import type { Doorbell } from "../../../core/ports/job-queue.js";
+
+/** Written to disk, and given back to us when no queue takes it. */
+export const PUBLISH_OPTIONS: Options.Publish = { persistent: true, mandatory: true, contentType: "application/json", type: "doorbell" };
+
+export function encodeBell({ jobId, providerId }: Doorbell): Buffer {
+  return Buffer.from(JSON.stringify({ job_id: jobId, provider_id: providerId }));
+}
+
+/** @returns null for what is no bell */
+export function decodeBell(content: Buffer): Doorbell | null {
+  const value = parse(content.toString());
+  if (typeof value !== "object" || value === null) return null;
+  const { job_id: jobId, provider_id: providerId } = value as Readonly<Record<string, unknown>>;
+  if (typeof jobId !== "string" || !isId("job", jobId) || typeof providerId !== "string") return null;
+  return { jobId, providerId };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

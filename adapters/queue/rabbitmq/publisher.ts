@@ -1,0 +1,183 @@
+import type { ChannelModel, ConfirmChannel } from "amqplib";
+import type { Doorbell } from "../../../core/ports/job-queue.js";
+import type { Logger } from "../../../core/ports/logger.js";
+import type { RabbitmqConnection } from "./connection.js";
+import { KeptChannel } from "./kept-channel.js";
+import { encodeBell, PUBLISH_OPTIONS } from "./message.js";
+import { declareExchanges, declareQueue, type Topology } from "./topology.js";
+import { LATE, within } from "./waiting.js";
+
+/** How long the broker may take to answer a check. */
+const ANSWER_MAX_MS = 2_000;
+
+export interface PublisherParts {
+  readonly connection: RabbitmqConnection;
+  readonly topology: Topology;
+  readonly logger: Logger;
+  /** Messages that may be sent and not confirmed at once; more are dropped. */
+  readonly unconfirmedMax: number;
+  /** How long a confirm may take, in milliseconds; then the channel is given up, and another one opened. */
+  readonly confirmMaxMs: number;
+}
+
+/** What became of the bells since the start. */
+export interface BellCounts {
+  /** The broker has them, even if no queue took them. */
+  readonly confirmed: number;
+  /** No queue took them. */
+  readonly unroutable: number;
+  /** Not sent, refused, or sent and not confirmed. */
+  readonly dropped: number;
+}
+
+/** Sends bells and keeps none: what cannot be sent now is dropped and counted, since the sweep finds the rows. */
+export class Publisher {
+  readonly channel: KeptChannel<ConfirmChannel>;
+  private readonly counted = { confirmed: 0, unroutable: 0, dropped: 0 };
+  /** When each message was sent, oldest first. */
+  private readonly unconfirmed = new Map<number, number>();
+  private readonly missingQueues = new Set<string>();
+  private sent = 0;
+  private droppedAtFirst: number | null = null;
+  private deadline: NodeJS.Timeout | null = null;
+  private mending: Promise<void> | null = null;
+  private asking: Promise<void> | null = null;
+  private onceDrained: () => void = () => undefined;
+
+  constructor(private readonly parts: PublisherParts) {
+    this.channel = new KeptChannel<ConfirmChannel>({
+      does: `publishes to ${parts.topology.jobs}`,
+      logger: parts.logger,
+      mask: parts.connection.mask,
+      create: (model: ChannelModel) => model.createConfirmChannel(),
+      prepare: (channel) => this.prepare(channel),
+    });
+  }
+
+  get counts(): BellCounts {
+    return { ...this.counted };
+  }
+
+  /** Never throws. */
+  publish(bells: readonly Doorbell[]): void {
+    for (const bell of bells) {
+      const channel = this.channel.current;
+      const obstacle = this.obstacle();
+      if (channel === null || obstacle !== null) this.drop(obstacle ?? "there is no channel");
+      else this.send(channel, bell);
+    }
+  }
+
+  /** Asks the broker. @throws {Error} it cannot be reached, does not answer in time, or a queue is missing and cannot be made */
+  async check(): Promise<void> {
+    const { problem, place } = this.parts.connection;
+    if (problem !== null) throw problem;
+    // One question at a time: a broker that hangs must not collect them.
+    this.asking ??= this.ask().finally(() => {
+      this.asking = null;
+    });
+    if ((await within(ANSWER_MAX_MS, this.asking)) === LATE) throw new Error(`RabbitMQ at ${place} has not answered for ${ANSWER_MAX_MS} ms.`);
+  }
+
+  /** Resolves when nothing that was sent waits for its confirm, or none can be expected. */
+  async drain(): Promise<void> {
+    if (this.unconfirmed.size === 0 || this.parts.connection.problem !== null) return;
+    await new Promise<void>((resolve) => {
+      this.onceDrained = resolve;
+    });
+  }
+
+  private async prepare(channel: ConfirmChannel): Promise<void> {
+    channel.on("return", ({ fields }) => this.missed(fields.routingKey));
+    await declareExchanges(channel, this.parts.topology);
+  }
+
+  private obstacle(): string | null {
+    const { connection, unconfirmedMax } = this.parts;
+    if (this.unconfirmed.size >= unconfirmedMax) return `${unconfirmedMax} messages wait for the broker's confirm`;
+    return connection.problem?.message ?? null;
+  }
+
+  private send(channel: ConfirmChannel, bell: Doorbell): void {
+    const { jobs } = this.parts.topology;
+    const number = (this.sent += 1);
+    try {
+      // A full write buffer (false) needs no waiting: the bound on what is unconfirmed bounds the buffer as well.
+      channel.publish(jobs, bell.providerId, encodeBell(bell), PUBLISH_OPTIONS, (error: Error | null) => this.settle(number, error));
+      this.unconfirmed.set(number, performance.now());
+      this.expectConfirms();
+    } catch (error) {
+      this.drop((error as Error).message);
+    }
+  }
+
+  private settle(number: number, error: Error | null): void {
+    this.unconfirmed.delete(number);
+    if (error === null) this.counted.confirmed += 1;
+    else this.drop(error.message);
+    if (this.unconfirmed.size > 0) return;
+    if (error === null) this.recover();
+    this.onceDrained();
+  }
+
+  private drop(reason: string): void {
+    if (this.droppedAtFirst === null) {
+      this.droppedAtFirst = this.counted.dropped;
+      this.parts.logger.warn("Bells are dropped; the sweep finds the jobs", { reason });
+    }
+    this.counted.dropped += 1;
+  }
+
+  /** All that was sent is confirmed: whatever was the matter is over. */
+  private recover(): void {
+    if (this.droppedAtFirst === null) return;
+    this.parts.logger.info("Bells reach RabbitMQ again", { dropped: this.counted.dropped - this.droppedAtFirst });
+    this.droppedAtFirst = null;
+  }
+
+  /** Confirms that never come are no error to amqplib. A blocked broker sends them once it goes on. */
+  private expectConfirms(): void {
+    const [oldest] = this.unconfirmed.values();
+    if (this.deadline !== null || oldest === undefined) return;
+    const { connection, confirmMaxMs } = this.parts;
+    const restMs = connection.isBlocked ? confirmMaxMs : oldest + confirmMaxMs - performance.now();
+    this.deadline = setTimeout(() => {
+      this.deadline = null;
+      const isLate = [...this.unconfirmed.values()].slice(0, 1).some((sentAt) => performance.now() - sentAt >= confirmMaxMs);
+      if (isLate && !connection.isBlocked) this.channel.replace(`RabbitMQ has not confirmed a message for ${confirmMaxMs} ms.`);
+      else this.expectConfirms();
+    }, restMs).unref();
+  }
+
+  /** The exchange is there, the queue is not: somebody has deleted it, or nobody has listened for this provider yet. */
+  private missed(providerId: string): void {
+    this.counted.unroutable += 1;
+    if (this.missingQueues.has(providerId)) return;
+    this.missingQueues.add(providerId);
+    const fields = { queue: this.parts.topology.queueOf(providerId) };
+    this.mend().then(
+      () => this.parts.logger.info("A bell found no queue; the queue has been declared", fields),
+      (error: Error) => this.parts.logger.warn("A bell found no queue, and it cannot be declared", { ...fields, reason: error.message }),
+    );
+  }
+
+  private mend(): Promise<void> {
+    this.mending ??= this.declareMissing().finally(() => {
+      this.mending = null;
+    });
+    return this.mending;
+  }
+
+  private async declareMissing(): Promise<void> {
+    const { connection, topology } = this.parts;
+    for (const providerId of this.missingQueues) {
+      await connection.brief((channel) => declareQueue(channel, topology, providerId));
+      this.missingQueues.delete(providerId);
+    }
+  }
+
+  private async ask(): Promise<void> {
+    await this.mend();
+    await this.channel.current?.checkExchange(this.parts.topology.jobs);
+  }
+}

@@ -1,0 +1,35 @@
+import type { Dialect } from "./dialect.js";
+import { connectMysql } from "./mysql-connections.js";
+import { isLostRace, isUnavailable } from "./mysql-errors.js";
+
+const ASCII = "character set ascii collate ascii_bin";
+const UNICODE = "character set utf8mb4 collate utf8mb4_bin";
+/**
+ * Trailing blanks count. Each server has a collation of its own for that, and reads only its own kind of these comments (MariaDB
+ * skips those for MySQL 5.7 to 9).
+ */
+const EXACT = "character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */";
+
+/** MySQL 8.0 and later, MariaDB 10.6 and later. */
+export const mysqlDialect: Dialect = {
+  name: "mysql",
+  concurrentWriters: 4,
+  forUpdate: " FOR UPDATE",
+  forClaim: " FOR UPDATE SKIP LOCKED",
+  probe: "SELECT 1",
+  columns: {
+    id: (table, name, length = 40) => table.specificType(name, `varchar(${length}) ${ASCII}`),
+    words: (table, name, length) => table.specificType(name, `varchar(${length}) ${EXACT}`),
+    text: (table, name) => table.specificType(name, `mediumtext ${UNICODE}`),
+    json: (table, name) => table.specificType(name, `mediumtext ${UNICODE}`),
+    integer: (table, name) => table.bigInteger(name),
+    indexWhereSet(_knex, table, columns, _column, { name, unique = false }) {
+      // A unique index takes any number of rows whose column is not set.
+      if (unique) table.unique([...columns], { indexName: name });
+      else table.index([...columns], name);
+    },
+  },
+  isLostRace,
+  isUnavailable,
+  connect: connectMysql,
+};

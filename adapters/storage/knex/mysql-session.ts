@@ -1,0 +1,78 @@
+import type { Connection, ResultSetHeader, RowDataPacket } from "mysql2";
+import { columnsOf, type SqlValue, type Table, type TransactionSession } from "./session.js";
+
+/** Statements in one packet, and rows in one statement: far below `max_allowed_packet`, even with the longest requests. */
+const PACKET_STATEMENTS = 100;
+const INSERT_ROWS = 50;
+
+type Result = RowDataPacket[] | ResultSetHeader;
+
+/**
+ * Statements on one connection. Several of the same text travel in one packet, so that a group costs a few round trips, not
+ * one per row. Texts are constants of the stores; values are only ever bound.
+ */
+export class MysqlSession implements TransactionSession {
+  isOpen = true;
+
+  constructor(private readonly connection: Connection) {}
+
+  async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return (await this.query(sql, values)) as Row[];
+  }
+
+  async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
+    return affected((await this.query(sql, values)) as ResultSetHeader);
+  }
+
+  async allEach<Row>(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Row[]> {
+    return (await this.each(sql, lists)).flat() as Row[];
+  }
+
+  async runEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]> {
+    return (await this.each(sql, lists)).map((result) => affected(result as ResultSetHeader));
+  }
+
+  insert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    return this.write(table, rows, "");
+  }
+
+  upsert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    const changes = table.columns.filter((column) => !table.key.includes(column));
+    const clause = changes.map((column) => `${column} = VALUES(${column})`).join(", ");
+    return this.write(table, rows, ` ON DUPLICATE KEY UPDATE ${clause}`);
+  }
+
+  private async each(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Result[]> {
+    const results: Result[] = [];
+    for (let start = 0; start < lists.length; start += PACKET_STATEMENTS) {
+      const part = lists.slice(start, start + PACKET_STATEMENTS);
+      const found = await this.query(part.map(() => sql).join("; "), part.flat());
+      if (part.length === 1) results.push(found as Result);
+      else results.push(...(found as unknown as Result[]));
+    }
+    return results;
+  }
+
+  private async write<Row extends object>(table: Table<Row>, rows: readonly Row[], clause: string): Promise<void> {
+    const marks = `(${table.columns.map(() => "?").join(", ")})`;
+    for (let start = 0; start < rows.length; start += INSERT_ROWS) {
+      const part = rows.slice(start, start + INSERT_ROWS);
+      const values = part.flatMap((row) => table.columns.map((column) => row[column] as SqlValue));
+      await this.query(`INSERT INTO ${table.name} (${columnsOf(table)}) VALUES ${part.map(() => marks).join(", ")}${clause}`, values);
+    }
+  }
+
+  private query(sql: string, values: readonly SqlValue[]): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.connection.query<Result & RowDataPacket[]>(sql, [...values], (error, result) => {
+        if (error === null) resolve(result);
+        else reject(error);
+      });
+    });
+  }
+}
+
+/** Rows found, changed or not: mysql2 asks the server to count them so. */
+function affected(result: ResultSetHeader): number {
+  return result.affectedRows;
+}

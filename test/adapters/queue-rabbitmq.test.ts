@@ -1,0 +1,378 @@
+import type { Message } from "amqplib";
+import { expect } from "chai";
+import { DELIVERY_LIMIT, RabbitmqJobQueue, type RabbitmqJobQueueOptions } from "../../adapters/queue/rabbitmq/job-queue.js";
+import type { Doorbell } from "../../core/ports/job-queue.js";
+import { aBell, jobQueueContract } from "../contract/job-queue.contract.js";
+import { RecordingLogger } from "../support/doubles/recording-logger.js";
+import { eventually, freePort, openQueueSpace, openRelay, type QueueSpace, RABBITMQ_SERVER, refusal, type Relay, selfSigned } from "../support/rabbitmq.js";
+
+const used: QueueSpace[] = [];
+
+async function aSpace(): Promise<QueueSpace> {
+  const space = await openQueueSpace();
+  used.push(space);
+  return space;
+}
+
+after("deletes what the tests have declared", async () => {
+  for (const space of used.splice(0)) await space.clear("synth", "mureka", "nobody");
+});
+
+jobQueueContract("RabbitmqJobQueue", async () => RabbitmqJobQueue.open({ url: (await aSpace()).url, logger: new RecordingLogger() }));
+
+describe("RabbitmqJobQueue", () => {
+  let space: QueueSpace;
+  let logger: RecordingLogger;
+  let open: RabbitmqJobQueue[];
+  let relays: Relay[];
+
+  beforeEach(async () => {
+    space = await aSpace();
+    logger = new RecordingLogger();
+    open = [];
+    relays = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.map((queue) => queue.close()));
+    await Promise.all(relays.map((relay) => relay.close()));
+  });
+
+  async function aQueue(options: Partial<RabbitmqJobQueueOptions> = {}): Promise<RabbitmqJobQueue> {
+    const queue = await RabbitmqJobQueue.open({ url: space.url, logger, ...options });
+    open.push(queue);
+    return queue;
+  }
+
+  async function aRelay(...tls: Parameters<typeof openRelay>): Promise<Relay> {
+    const relay = await openRelay(...tls);
+    relays.push(relay);
+    return relay;
+  }
+
+  /** Rings until the bell is heard: one that is rung while something is broken may be lost. */
+  async function reaches(from: RabbitmqJobQueue, heard: readonly Doorbell[]): Promise<void> {
+    const bell = aBell();
+    await eventually(() => {
+      from.ring([bell]);
+      expect(heard.map(({ jobId }) => jobId)).to.include(bell.jobId);
+    });
+  }
+
+  const waiting = (queue: string): Promise<number> => space.onServer(async (channel) => (await channel.checkQueue(queue)).messageCount);
+
+  const linesLike = (message: RegExp): RecordingLogger["lines"] => logger.lines.filter((line) => message.test(line.message));
+
+  async function deadLetters(count: number): Promise<Message[]> {
+    const letters: Message[] = [];
+    await eventually(() =>
+      space.onServer(async (channel) => {
+        for (let letter = await channel.get(space.dead, { noAck: true }); letter !== false; ) {
+          letters.push(letter);
+          letter = await channel.get(space.dead, { noAck: true });
+        }
+        expect(letters).to.have.length(count);
+      }),
+    );
+    return letters;
+  }
+
+  describe("messages", () => {
+    it("carry ids only, and survive a restart of the broker", async () => {
+      const queue = await aQueue();
+      const bell = aBell("nobody");
+      queue.ring([bell]);
+      await eventually(() => waiting(space.queueOf("nobody")));
+      queue.ring([bell]);
+      await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
+      const message = await space.onServer((channel) => channel.get(space.queueOf("nobody"), { noAck: true }));
+      if (message === false) throw new Error("There is no message.");
+      expect(JSON.parse(message.content.toString())).to.deep.equal({ job_id: bell.jobId, provider_id: "nobody" });
+      expect(message.properties).to.include({ deliveryMode: 2, contentType: "application/json" });
+    });
+
+    it("stay the broker's until the listener's promise resolves", async () => {
+      const first = await aQueue();
+      const bell = aBell();
+      const began = new Promise<void>((resolve) => {
+        void first.listen("synth", () => {
+          resolve();
+          return new Promise<void>(() => undefined);
+        });
+      });
+      await eventually(() => waiting(space.queueOf("synth")));
+      first.ring([bell]);
+      await began;
+      await first.close();
+      const second = await aQueue();
+      const heard: Doorbell[] = [];
+      await second.listen("synth", async (again) => void heard.push(again));
+      await eventually(() => expect(heard).to.deep.equal([bell]));
+      await second.close();
+      expect(await waiting(space.queueOf("synth"))).to.equal(0);
+    });
+
+    it("are given to a listener up to the prefetch at once", async () => {
+      const queue = await aQueue({ prefetch: 3 });
+      const finish: (() => void)[] = [];
+      await queue.listen("synth", () => new Promise<void>((resolve) => finish.push(resolve)));
+      queue.ring(Array.from({ length: 10 }, () => aBell()));
+      await eventually(async () => expect([finish.length, await waiting(space.queueOf("synth"))]).to.deep.equal([3, 7]));
+      finish[0]?.();
+      await eventually(() => expect(finish).to.have.length(4));
+      await eventually(() => {
+        for (const done of finish) done();
+        expect(finish).to.have.length(10);
+      });
+    });
+
+    it("come again when the listener fails, and are dead letters after the delivery limit", async () => {
+      const queue = await aQueue();
+      const bell = aBell();
+      let times = 0;
+      await queue.listen("synth", async () => {
+        times += 1;
+        throw new Error("the storage is away");
+      });
+      queue.ring([bell]);
+      const [letter] = await deadLetters(1);
+      expect(times).to.equal(DELIVERY_LIMIT + 1);
+      expect(JSON.parse(letter?.content.toString() ?? "")).to.have.property("job_id", bell.jobId);
+      expect(letter?.properties.headers?.["x-death"]?.[0]).to.include({ reason: "delivery_limit", queue: space.queueOf("synth") });
+      expect(linesLike(/listener of the job queue failed/)[0]?.fields).to.include(bell).and.have.nested.property("error.message", "the storage is away");
+    });
+
+    it("that are no bells of the provider are dead letters at once", async () => {
+      const queue = await aQueue();
+      const heard: Doorbell[] = [];
+      await queue.listen("synth", (bell) => void heard.push(bell));
+      const wrong = ["", "{", "null", "[]", '{"job_id":7,"provider_id":"synth"}', '{"job_id":"job_1","provider_id":"synth"}', JSON.stringify({ job_id: aBell().jobId, provider_id: "mureka" })];
+      await space.onServer(async (channel) => {
+        for (const text of wrong) channel.publish(space.jobs, "synth", Buffer.from(text));
+      });
+      await reaches(queue, heard);
+      const letters = await deadLetters(wrong.length);
+      expect(letters.map(({ content }) => content.toString())).to.have.members(wrong);
+      expect(letters[0]?.properties.headers?.["x-death"]?.[0]).to.include({ reason: "rejected" });
+      expect(new Set(heard.map(({ providerId }) => providerId))).to.deep.equal(new Set(["synth"]));
+    });
+
+    it("are heard by one of several processes", async () => {
+      const heard: Doorbell[] = [];
+      const [one, other] = [await aQueue(), await aQueue()];
+      for (const queue of [one, other]) await queue.listen("synth", (bell) => void heard.push(bell));
+      const bells = Array.from({ length: 50 }, () => aBell());
+      one.ring(bells);
+      await eventually(() => expect(heard).to.have.deep.members(bells));
+    });
+
+    it("pass by the thousand, none lost", async () => {
+      const queue = await aQueue();
+      const heard = new Set<string>();
+      await queue.listen("synth", async ({ jobId }) => void heard.add(jobId));
+      queue.ring(Array.from({ length: 5_000 }, () => aBell()));
+      await eventually(() => expect(heard.size).to.equal(5_000));
+      await eventually(() => expect(queue.counts).to.deep.equal({ confirmed: 5_000, unroutable: 0, dropped: 0 }));
+    });
+  });
+
+  describe("what cannot be sent", () => {
+    it("is dropped beyond the bound of unconfirmed messages, counted and logged once", async () => {
+      const queue = await aQueue({ unconfirmedMax: 10 });
+      queue.ring(Array.from({ length: 30 }, () => aBell()));
+      queue.ring(Array.from({ length: 20 }, () => aBell()));
+      await eventually(() => expect(queue.counts).to.include({ confirmed: 10, dropped: 40 }));
+      expect(linesLike(/Bells are dropped/)).to.have.length(1);
+      expect(linesLike(/Bells reach RabbitMQ again/).map(({ fields }) => fields)).to.deep.equal([{ dropped: 40 }]);
+    });
+
+    it("is dropped while the broker is away; the next bells go out when it is back", async () => {
+      const relay = await aRelay();
+      const queue = await aQueue({ url: space.through(relay.address) });
+      const heard: Doorbell[] = [];
+      await queue.listen("synth", (bell) => void heard.push(bell));
+      await reaches(queue, heard);
+      await relay.shut();
+      expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at 127\.0\.0\.1:\d+ cannot be reached: /);
+      const before = queue.counts.dropped;
+      queue.ring(Array.from({ length: 1_000 }, () => aBell()));
+      queue.ring([aBell()]);
+      expect(queue.counts.dropped - before).to.equal(1_001);
+      expect(linesLike(/Bells are dropped/)).to.have.length(1);
+      await relay.reopen();
+      await eventually(() => queue.check());
+      await reaches(queue, heard);
+      await eventually(() => expect(linesLike(/Bells reach RabbitMQ again/)).to.have.length(1));
+    });
+
+    it("is counted when no queue takes it; the queue is declared for the next bells", async () => {
+      const queue = await aQueue();
+      queue.ring([aBell("nobody")]);
+      await eventually(() => expect(queue.counts).to.deep.equal({ confirmed: 1, unroutable: 1, dropped: 0 }));
+      await queue.check();
+      queue.ring([aBell("nobody")]);
+      await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
+      expect(queue.counts.unroutable).to.equal(1);
+    });
+  });
+
+  describe("a broker that hangs", () => {
+    it("fails the check, costs the channel whose confirms are late, and delays closing for a moment only", async () => {
+      const relay = await aRelay();
+      const queue = await aQueue({ url: space.through(relay.address), confirmMaxMs: 300 });
+      await queue.listen("synth", () => undefined);
+      relay.freeze();
+      queue.ring([aBell()]);
+      await refusal(() => queue.check(), 5_000);
+      const late = await refusal(() => queue.check());
+      expect(late.message).to.equal("RabbitMQ has not confirmed a message for 300 ms.");
+      queue.ring([aBell()]);
+      expect(queue.counts.dropped).to.equal(1);
+      await queue.close();
+    });
+
+    it("counts as gone after two heartbeats, and is found again", async () => {
+      const relay = await aRelay();
+      const queue = await aQueue({ url: `${space.through(relay.address)}&heartbeat=1` });
+      const heard: Doorbell[] = [];
+      await queue.listen("synth", (bell) => void heard.push(bell));
+      relay.freeze();
+      await eventually(() => expect(linesLike(/RabbitMQ cannot be reached/).map(({ fields }) => fields["reason"])).to.include("Heartbeat timeout"));
+      relay.cut();
+      relay.thaw();
+      await eventually(() => queue.check());
+      await reaches(queue, heard);
+    });
+
+    it("may be one that never answered", async () => {
+      const relay = await aRelay();
+      relay.freeze();
+      const queue = await aQueue({ url: space.through(relay.address) });
+      expect((await refusal(() => queue.check())).message).to.contain("it has not answered yet");
+      queue.ring([aBell()]);
+      await queue.close();
+    });
+  });
+
+  describe("a connection that ends", () => {
+    it("comes back with its consumers, time and again, and leaves no listeners behind", async () => {
+      const warnings: Error[] = [];
+      const onWarning = (warning: Error): void => void warnings.push(warning);
+      process.on("warning", onWarning);
+      const relay = await aRelay();
+      const queue = await aQueue({ url: space.through(relay.address) });
+      const heard: Doorbell[] = [];
+      await queue.listen("synth", (bell) => void heard.push(bell));
+      for (let times = 0; times < 12; times += 1) {
+        const { connections } = relay;
+        relay.cut();
+        await eventually(() => expect(relay.connections).to.equal(connections + 2));
+        await eventually(() => queue.check());
+      }
+      await reaches(queue, heard);
+      process.off("warning", onWarning);
+      expect(warnings).to.deep.equal([]);
+    });
+
+    it("keeps no process alive once the queue is closed, even while it is away", async () => {
+      const queue = await aQueue({ url: `amqp://guest:guest@127.0.0.1:${await freePort()}` });
+      await queue.listen("synth", () => undefined);
+      await queue.close();
+      const { lines } = logger;
+      const before = lines.length;
+      await queue.close();
+      expect(lines).to.have.length(before);
+    });
+  });
+
+  describe("the topology", () => {
+    it("is made again when a queue is deleted while it is consumed", async () => {
+      const queue = await aQueue();
+      const heard: Doorbell[] = [];
+      await queue.listen("synth", (bell) => void heard.push(bell));
+      await space.onServer((channel) => channel.deleteQueue(space.queueOf("synth")));
+      await reaches(queue, heard);
+      await eventually(() => queue.check());
+    });
+
+    it("is made again when everything is deleted", async () => {
+      const queue = await aQueue();
+      const heard: Doorbell[] = [];
+      await queue.listen("synth", (bell) => void heard.push(bell));
+      await space.clear("synth");
+      await reaches(queue, heard);
+      await eventually(() => queue.check());
+    });
+
+    it("is left alone where it differs, and both log and check name the queue and the argument", async () => {
+      const name = space.queueOf("synth");
+      await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "quorum", "x-delivery-limit": 3 } }));
+      const queue = await aQueue();
+      const heard: Doorbell[] = [];
+      await queue.listen("synth", (bell) => void heard.push(bell));
+      await queue.listen("mureka", (bell) => void heard.push(bell));
+      const error = await refusal(() => queue.check());
+      expect(error.message).to.contain(`another queue ${name}: x-`).and.contain("but current is").and.contain("Delete it");
+      const lines = logger.lines.filter(({ level }) => level === "error");
+      expect(lines.map(({ fields }) => fields["reason"])).to.deep.equal([error.message]);
+      const other = aBell("mureka");
+      queue.ring([other]);
+      await eventually(() => expect(heard).to.deep.equal([other]));
+      await space.onServer((channel) => channel.deleteQueue(name));
+      await eventually(() => queue.check());
+      await reaches(queue, heard);
+    });
+
+    it("of an older version that has no binding is told by the check of who only rings", async () => {
+      const name = space.queueOf("synth");
+      await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
+      const queue = await aQueue();
+      queue.ring([aBell()]);
+      const error = await refusal(() => queue.check());
+      expect(error.message).to.contain(`another queue ${name}: x-`);
+      await space.onServer((channel) => channel.deleteQueue(name));
+      await queue.check();
+    });
+  });
+
+  describe("the URL", () => {
+    const { username, password, host } = new URL(RABBITMQ_SERVER);
+
+    it("keeps its credentials out of logs and errors", async () => {
+      const queue = await aQueue({ url: `amqp://${username}:not-the-p%40ssword@${host}` });
+      queue.ring([aBell()]);
+      const error = await refusal(() => queue.check());
+      expect(error.message).to.contain("ACCESS_REFUSED").and.not.contain("ssword");
+      expect(JSON.stringify(logger.lines)).to.contain("ACCESS_REFUSED").and.not.contain("ssword");
+    });
+
+    it("may name a vhost; one that is missing is told", async () => {
+      const queue = await aQueue({ url: `amqp://${username}:${password}@${host}/no%2Fsuch` });
+      expect((await refusal(() => queue.check())).message).to.contain("no/such").and.not.contain(`'${username}'`);
+    });
+
+    it("is refused in any other form, without repeating it", async () => {
+      const wrong = ["amqp:", "http://user:sesame@host", "amqp//user:sesame@host", "amqp://user:sesame%@host", "amqp://user:sesame@host?heartbeat=0", "amqp://host?prefix=a/b", "amqp://user:sesame@host?locale=de"];
+      for (const url of wrong) {
+        const error = await RabbitmqJobQueue.open({ url, logger }).then(
+          () => null,
+          (refused: Error) => refused,
+        );
+        expect(error?.message, url).to.contain("URL of the queue").and.not.contain("sesame");
+      }
+    });
+
+    it("reaches a broker by TLS, if its certificate is trusted", async () => {
+      const pair = await selfSigned();
+      const relay = await aRelay(pair);
+      const url = space.through(relay.address).replace("amqp:", "amqps:");
+      const trusting = await aQueue({ url, tls: { ca: pair.cert } });
+      const heard: Doorbell[] = [];
+      await trusting.listen("synth", (bell) => void heard.push(bell));
+      await trusting.check();
+      await reaches(trusting, heard);
+      const wary = await aQueue({ url });
+      expect((await refusal(() => wary.check())).message).to.contain("self-signed certificate");
+    });
+  });
+});

@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import { INVARIANTS } from "../../adapters/storage/knex/ledger-invariants.js";
+import type { Account } from "../../core/accounts/account.js";
+import type { Job } from "../../core/jobs/job.js";
+import { aJob, anAccount, anId, anIdempotencyRecord, aReservation, aSettlement, aTrack, NOON } from "../support/builders.js";
+import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
+
+/** One account, one job of every status, and what belongs to them. */
+interface World {
+  readonly account: Account;
+  readonly queued: Job;
+  readonly rendering: Job;
+  readonly completed: Job;
+  readonly failed: Job;
+}
+
+/** Statements that break one invariant each, and whose name the audit must give then. */
+const DAMAGE: Readonly<Record<string, (world: World) => { readonly sql: readonly string[]; readonly subject: string }>> = {
+  "account-has-balance": ({ account }) => ({
+    sql: [`DELETE FROM balances WHERE account_id = '${account.id}'`],
+    subject: account.id,
+  }),
+  "balance-has-account": ({ account }) => ({ sql: [`DELETE FROM accounts WHERE id = '${account.id}'`], subject: account.id }),
+  "balance-is-not-negative": ({ account }) => ({ sql: ["UPDATE balances SET pack = -1"], subject: account.id }),
+  "balance-equals-sum-of-entries": ({ account }) => ({ sql: ["UPDATE balances SET spent = spent + 1"], subject: account.id }),
+  "entries-are-numbered-without-gaps": ({ account }) => ({
+    sql: ["UPDATE ledger_entries SET seq = 99 WHERE seq = 1"],
+    subject: account.id,
+  }),
+  "running-jobs-are-the-live-jobs": ({ account }) => ({ sql: ["UPDATE balances SET running_jobs = 3"], subject: account.id }),
+  "reserved-is-what-live-jobs-hold": ({ account, queued }) => ({
+    sql: [`UPDATE jobs SET reserved_pack = 9 WHERE id = '${queued.id}'`],
+    subject: account.id,
+  }),
+  "entry-moves-credits-as-its-kind-says": ({ account }) => ({
+    sql: ["UPDATE ledger_entries SET spent = spent + 1, pack = pack - 1 WHERE kind = 'charge'"],
+    subject: account.id,
+  }),
+  "entry-has-a-job-of-its-account": ({ queued }) => ({
+    sql: [`UPDATE jobs SET account_id = '${anId("acct")}' WHERE id = '${queued.id}'`],
+    subject: queued.id,
+  }),
+  "job-is-reserved-and-settled-at-most-once": ({ completed }) => ({
+    sql: [
+      "DROP INDEX ledger_entries_job_phase",
+      `INSERT INTO ledger_entries SELECT account_id, 99, kind, job_id, phase, monthly, pack, reserved_monthly, reserved_pack, spent,
+        external_ref, created_at FROM ledger_entries WHERE job_id = '${completed.id}' AND phase = 'close'`,
+    ],
+    subject: completed.id,
+  }),
+  "job-has-its-reservation": ({ queued }) => ({
+    sql: [`DELETE FROM ledger_entries WHERE job_id = '${queued.id}'`],
+    subject: queued.id,
+  }),
+  "ended-job-is-settled-in-full": ({ failed }) => ({
+    sql: [`UPDATE ledger_entries SET reserved_monthly = -1 WHERE job_id = '${failed.id}' AND phase = 'close'`],
+    subject: failed.id,
+  }),
+  "live-job-is-not-settled": ({ completed }) => ({
+    sql: [`UPDATE jobs SET status = 'processing' WHERE id = '${completed.id}'`],
+    subject: completed.id,
+  }),
+  "job-is-charged-only-when-completed": ({ failed }) => ({
+    sql: [`UPDATE ledger_entries SET kind = 'charge' WHERE job_id = '${failed.id}' AND phase = 'close'`],
+    subject: failed.id,
+  }),
+  "credits-charged-is-what-the-job-costs": ({ failed }) => ({
+    sql: [`UPDATE jobs SET credits_charged = 5 WHERE id = '${failed.id}'`],
+    subject: failed.id,
+  }),
+  "status-agrees-with-phase": ({ queued }) => ({
+    sql: [`UPDATE jobs SET phase = 'rendering' WHERE id = '${queued.id}'`],
+    subject: queued.id,
+  }),
+  "ended-job-has-no-lease": ({ failed }) => ({
+    sql: [`UPDATE jobs SET lease_owner = '${anId("prc")}' WHERE id = '${failed.id}'`],
+    subject: failed.id,
+  }),
+  "live-job-is-due-some-time": ({ queued }) => ({
+    sql: [`UPDATE jobs SET due_at = NULL WHERE id = '${queued.id}'`],
+    subject: queued.id,
+  }),
+  "completed-music-has-a-mix": ({ completed }) => ({
+    sql: ["UPDATE track_assets SET role = 'preview'"],
+    subject: completed.id,
+  }),
+  "idempotency-record-has-a-job-of-its-account": ({ completed }) => ({
+    sql: [`UPDATE idempotency_records SET account_id = '${anId("acct")}' WHERE job_id = '${completed.id}'`],
+    subject: completed.id,
+  }),
+};
+
+describe("Ledger audit", () => {
+  let storage: SqliteUnderTest;
+  let world: World;
+  beforeEach(async () => {
+    storage = await sqliteStorage.open();
+    world = await makeWorld(storage);
+  });
+  afterEach(() => storage.close());
+
+  it("finds nothing wrong in an empty storage", async () => {
+    const empty = await sqliteStorage.open();
+    expect(await empty.ledger.audit()).to.deep.equal({ checked: { accounts: 0, entries: 0, jobs: 0 }, violations: [] });
+    await empty.close();
+  });
+
+  it("finds nothing wrong with jobs of every status", async () => {
+    expect(await storage.ledger.audit()).to.deep.equal({ checked: { accounts: 1, entries: 7, jobs: 4 }, violations: [] });
+  });
+
+  it("has a damage for each invariant", () => {
+    expect(Object.keys(DAMAGE)).to.have.members(INVARIANTS.map((invariant) => invariant.name));
+  });
+
+  for (const [name, damage] of Object.entries(DAMAGE)) {
+    it(`finds where "${name}" is broken`, async () => {
+      const { sql, subject } = damage(world);
+      await storage.database.write.raw("PRAGMA ignore_check_constraints = ON");
+      for (const statement of sql) await storage.database.write.raw(statement);
+      const { violations } = await storage.ledger.audit();
+      const found = violations.filter((violation) => violation.invariant === name);
+      expect(found.map((violation) => violation.subject)).to.deep.equal([subject]);
+      expect(found[0]?.found).to.match(/^\w+ \S+(, \w+ \S+)*$/);
+    });
+  }
+
+  it("finds a ledger number without any entry", async () => {
+    const account = anAccount();
+    await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
+    await storage.database.write("balances").where("account_id", account.id).update({ ledger_seq: 1 });
+    const { violations } = await storage.ledger.audit();
+    expect(violations).to.deep.equal([
+      { invariant: "entries-are-numbered-without-gaps", subject: account.id, found: "entries 0, first_number none, last_number none, ledger_seq 1" },
+    ]);
+  });
+
+  it("reports at most 1,000 rows of one invariant", async () => {
+    const jobs = Array.from({ length: 1_001 }, () => aJob({ accountId: world.account.id }));
+    await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, jobs));
+    const { violations } = await storage.ledger.audit();
+    const rows = violations.filter((violation) => violation.invariant === "job-has-its-reservation");
+    expect(rows).to.have.length(1_000);
+  });
+});
+
+async function makeWorld(storage: SqliteUnderTest): Promise<World> {
+  const account = await storage.addAccount({}, { monthly: 12, pack: 100 });
+  const own = { accountId: account.id } as const;
+  const end = { phase: "ended", dueAt: null, completedAt: NOON } as const;
+  const world: World = {
+    account,
+    queued: aJob({ ...own, reserved: { monthly: 5, pack: 0 } }),
+    rendering: aJob({ ...own, reserved: { monthly: 5, pack: 0 }, status: "processing", phase: "rendering", leaseOwner: anId("prc") }),
+    completed: aJob({ ...own, reserved: { monthly: 2, pack: 3 }, status: "completed", ...end }),
+    failed: aJob({ ...own, reserved: { monthly: 0, pack: 5 }, status: "failed", creditsCharged: 0, ...end }),
+  };
+  const { queued, rendering, completed, failed } = world;
+  const jobs = [queued, rendering, completed, failed];
+  await storage.inTransaction(async (tx) => {
+    await storage.jobs.insertJobs(tx, jobs);
+    await storage.library.insertTracks(tx, [aTrack({ ...own, jobId: completed.id })]);
+    const records = jobs.map((job) => anIdempotencyRecord({ ...own, jobId: job.id }));
+    await storage.idempotency.insertRecords(tx, records, NOON);
+  });
+  for (const job of jobs) await storage.apply(aReservation(await storage.balanceOf(account.id), job));
+  await storage.apply(aSettlement(await storage.balanceOf(account.id), completed, "charge"));
+  await storage.apply(aSettlement(await storage.balanceOf(account.id), failed, "refund"));
+  return world;
+}

@@ -1,0 +1,82 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { type KnexDatabase, openDatabase } from "../../adapters/storage/knex/index.js";
+import { MIGRATIONS } from "../../adapters/storage/knex/migrations/index.js";
+import { SILENT, sqliteStorage, temporaryFolder } from "../support/databases.js";
+
+const NAMES = MIGRATIONS.map((migration) => migration.name);
+
+describe("Storage schema", () => {
+  const opened: KnexDatabase[] = [];
+  async function open(url?: string): Promise<KnexDatabase> {
+    // Waiting for a lock holds up the thread, on which whoever holds the lock runs here too.
+    const file = url ?? `sqlite:${join(await temporaryFolder(), "fermata.db")}`;
+    const database = await openDatabase({ url: file, logger: SILENT, lockWaitMs: 1 });
+    opened.push(database);
+    return database;
+  }
+  afterEach(() => Promise.all(opened.splice(0).map((database) => database.close())));
+
+  it("is pending as a whole on a new file, which is left as it is", async () => {
+    const database = await open();
+    expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: NAMES });
+    expect(await database.pendingMigrations()).to.deep.equal(NAMES);
+    expect(await database.read.schema.hasTable("accounts")).to.equal(false);
+  });
+
+  it("applies what is pending once, and says what", async () => {
+    const database = await open();
+    expect(await database.migrate()).to.deep.equal(NAMES);
+    expect(await database.migrate()).to.deep.equal([]);
+    expect(await database.schemaStatus()).to.deep.equal({ state: "current", migrations: [] });
+    expect(await database.pendingMigrations()).to.deep.equal([]);
+  });
+
+  it("applies the rest where a part is applied", async () => {
+    const database = await open();
+    await database.migrate();
+    await database.write("knex_migrations").where("name", NAMES.at(-1)).delete();
+    expect(await database.schemaStatus()).to.deep.equal({ state: "pending", migrations: NAMES.slice(-1) });
+    expect(await database.migrate()).to.deep.equal(NAMES.slice(-1));
+  });
+
+  it("is newer than this code when it holds a migration that this code does not know, and is then left alone", async () => {
+    const database = await open();
+    await database.migrate();
+    await database.write("knex_migrations").insert({ name: "9999-from-the-future", batch: 2 });
+    expect(await database.schemaStatus()).to.deep.equal({ state: "newer", migrations: ["9999-from-the-future"] });
+    const error = await database.migrate().catch((cause: unknown) => cause);
+    expect((error as Error).message).to.include("9999-from-the-future");
+  });
+
+  it("is migrated once by many who begin together", async () => {
+    const url = `sqlite:${join(await temporaryFolder(), "fermata.db")}`;
+    const databases = await Promise.all(Array.from({ length: 4 }, () => open(url)));
+    const applied = await Promise.all(databases.map((database) => database.migrate()));
+    expect(applied.flat()).to.deep.equal(NAMES);
+    for (const database of databases) expect((await database.schemaStatus()).state).to.equal("current");
+  });
+
+  it("leaves nothing behind when a migration breaks off", async () => {
+    const database = await open();
+    await database.write.schema.createTable("api_keys", (table) => table.string("in_the_way"));
+    await database.write.schema.createTable("api_keys_token_hash", (table) => table.string("in_the_way"));
+    await database.write.schema.dropTable("api_keys");
+    expect(await database.migrate().catch((cause: unknown) => cause)).to.be.instanceOf(Error);
+    expect(await database.read.schema.hasTable("accounts")).to.equal(false);
+    await database.write.schema.dropTable("api_keys_token_hash");
+    expect(await database.migrate()).to.deep.equal(NAMES);
+  });
+
+  it("names migrations in the order in which they are applied", () => {
+    expect([...NAMES].sort()).to.deep.equal(NAMES);
+    expect(new Set(NAMES).size).to.equal(NAMES.length);
+  });
+
+  it("can run each migration again where it broke off in the middle", async () => {
+    const storage = await sqliteStorage.open();
+    const { write, dialect } = storage.database;
+    for (const migration of MIGRATIONS) await migration.up(write, dialect.columns);
+    await storage.close();
+  });
+});

@@ -1,0 +1,18 @@
+import { accountStoreContract } from "../contract/account-store.contract.js";
+import { idempotencyStoreContract } from "../contract/idempotency-store.contract.js";
+import { jobStoreContract } from "../contract/job-store.contract.js";
+import { ledgerStoreContract } from "../contract/ledger-store.contract.js";
+import { libraryStoreContract } from "../contract/library-store.contract.js";
+import { providerHealthStoreContract } from "../contract/provider-health-store.contract.js";
+import { unitOfWorkContract } from "../contract/unit-of-work.contract.js";
+import { sqliteStorage } from "../support/databases.js";
+
+for (const { name, open } of [sqliteStorage]) {
+  unitOfWorkContract(name, open);
+  accountStoreContract(name, open);
+  ledgerStoreContract(name, open);
+  idempotencyStoreContract(name, open);
+  jobStoreContract(name, open);
+  libraryStoreContract(name, open);
+  providerHealthStoreContract(name, open);
+}

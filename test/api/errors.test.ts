@@ -1,0 +1,182 @@
+import { expect } from "chai";
+import { ServiceUnavailableError } from "../../core/errors.js";
+import type { AudioStore } from "../../core/ports/audio-store.js";
+import { A_GENERATION, type Answer, ApiClient, errorOf, refusalOf } from "../support/api-client.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+const KNOWN_PATHS: Readonly<Record<string, string>> = {
+  "/api/v1/me": "GET, HEAD, OPTIONS",
+  "/api/v1/credits": "GET, HEAD, OPTIONS",
+  "/api/v1/models": "GET, HEAD, OPTIONS",
+  "/api/v1/models/x": "GET, HEAD, OPTIONS",
+  "/api/v1/generations": "GET, HEAD, OPTIONS, POST",
+  "/api/v1/generations/x": "GET, HEAD, OPTIONS",
+  "/api/v1/jobs/x": "GET, HEAD, OPTIONS",
+  "/healthz": "GET, HEAD, OPTIONS",
+  "/audio/x/y.mp3": "GET, HEAD, OPTIONS",
+};
+
+describe("Errors", () => {
+  let test: TestApp;
+  before(async () => {
+    test = await startTestApp();
+  });
+  after(() => test.close());
+
+  it("come in one envelope, whose request_id is that of the header", async () => {
+    const answer = await test.anonymous.get("/api/v1/me");
+    const error = errorOf(answer);
+    expect(answer.json).to.deep.equal({ error: { code: error.code, message: error.message, request_id: error.request_id } });
+    expect(error.request_id).to.equal(answer.headers.get("x-request-id"));
+    expect(error.request_id).to.match(/^req_[0-9a-hjkmnp-tv-z]{26}$/);
+    expect(answer.headers.get("content-type")).to.equal("application/json; charset=utf-8");
+  });
+
+  describe("404 not_found", () => {
+    for (const path of ["/", "/api", "/api/v1", "/api/v2/me", "/api/v1/ME", "/API/v1/me", "/api/v1/me/x", "/api/v1/jobs", "/nothing?x=1"]) {
+      it(`answers ${path}`, async () => {
+        expect(refusalOf(await test.anonymous.get(path))).to.equal("404 not_found");
+      });
+    }
+  });
+
+  describe("405 method_not_allowed", () => {
+    for (const [path, allow] of Object.entries(KNOWN_PATHS)) {
+      it(`answers another method on ${path}, naming what it takes`, async () => {
+        for (const method of ["PUT", "DELETE", "PATCH", ...(allow.includes("POST") ? [] : ["POST"])]) {
+          const answer = await test.anonymous.send(method, path);
+          expect(refusalOf(answer)).to.equal("405 method_not_allowed");
+          expect(answer.headers.get("allow")).to.equal(allow);
+        }
+      });
+
+      it(`answers OPTIONS ${path} with 204 and what it takes`, async () => {
+        const answer = await test.anonymous.send("OPTIONS", path);
+        expect([answer.status, answer.headers.get("allow"), answer.text]).to.deep.equal([204, allow, ""]);
+      });
+    }
+  });
+
+  describe("401", () => {
+    const refusedBy = (authorization: string | null): Promise<Answer> =>
+      test.anonymous.get("/api/v1/me", authorization === null ? {} : { Authorization: authorization });
+
+    for (const authorization of [null, "", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "frm_x"]) {
+      it(`authentication_required: ${JSON.stringify(authorization)}`, async () => {
+        const answer = await refusedBy(authorization);
+        expect(refusalOf(answer)).to.equal("401 authentication_required");
+        expect(answer.headers.get("www-authenticate")).to.equal("Bearer");
+      });
+    }
+
+    for (const authorization of ["Bearer x", "Bearer frm_ x", `Bearer frm_${"a".repeat(46)}`, `bearer ${"x".repeat(5_000)}`]) {
+      it(`invalid_api_key: ${authorization.slice(0, 20)}`, async () => {
+        const answer = await refusedBy(authorization);
+        expect(refusalOf(answer)).to.equal("401 invalid_api_key");
+        expect(answer.headers.get("www-authenticate")).to.equal('Bearer error="invalid_token"');
+      });
+    }
+
+    it("revoked_api_key: a key we know that was revoked", async () => {
+      const { api, keyId } = await test.account();
+      await test.app.accounts.revokeKey(keyId);
+      const answer = await api.get("/api/v1/me");
+      expect(refusalOf(answer)).to.equal("401 revoked_api_key");
+      expect(answer.headers.get("www-authenticate")).to.equal('Bearer error="invalid_token"');
+    });
+
+    it("takes the scheme in any case", async () => {
+      const { key } = await test.account();
+      expect((await refusedBy(`bEARER ${key}`)).status).to.equal(200);
+    });
+  });
+
+  describe("403", () => {
+    it("api_terms_not_accepted: until the terms are accepted", async () => {
+      const { account, api } = await test.account({ acceptTerms: false });
+      for (const path of ["/api/v1/me", "/api/v1/credits", "/api/v1/models", "/api/v1/generations", "/api/v1/jobs/x"]) {
+        expect(refusalOf(await api.get(path)), path).to.equal("403 api_terms_not_accepted");
+      }
+      const { token } = await test.app.accounts.issueKey(account.id);
+      await test.app.accounts.acceptTerms(account.id);
+      expect((await new ApiClient(test.url, token).get("/api/v1/me")).status).to.equal(200);
+    });
+
+    it("insufficient_scope: names the scope that is missing", async () => {
+      const { api } = await test.account({ scopes: ["models:read"] });
+      const answer = await api.get("/api/v1/credits");
+      expect(refusalOf(answer)).to.equal("403 insufficient_scope");
+      expect(errorOf(answer).details).to.deep.equal({ required_scope: "credits:read" });
+    });
+  });
+
+  describe("415 unsupported_media_type", () => {
+    const types = [null, "", "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "application/json; charset=latin1"];
+    for (const type of types) {
+      it(`answers Content-Type ${JSON.stringify(type)}`, async () => {
+        const { api } = await test.account();
+        const headers = { "Idempotency-Key": "k", ...(type === null ? {} : { "Content-Type": type }) };
+        const answer = await api.send("POST", "/api/v1/generations", { headers, body: new TextEncoder().encode("{}") });
+        expect(refusalOf(answer)).to.equal("415 unsupported_media_type");
+      });
+    }
+
+    for (const encoding of ["gzip", "deflate", "br", "nonsense"]) {
+      it(`answers Content-Encoding ${encoding}`, async () => {
+        const { api } = await test.account();
+        expect(refusalOf(await api.generate(A_GENERATION, { "Content-Encoding": encoding }))).to.equal("415 unsupported_media_type");
+      });
+    }
+
+    for (const type of ["APPLICATION/JSON", "application/json;charset=UTF-8", 'application/json; charset="utf-8"; x=y']) {
+      it(`is no answer to Content-Type ${type}`, async () => {
+        const { api } = await test.account();
+        expect((await api.generate(A_GENERATION, { "Content-Type": type })).status).to.equal(202);
+      });
+    }
+  });
+
+  it("413 payload_too_large: a body over the limit, announced or not", async () => {
+    const { api } = await test.account();
+    const body = JSON.stringify({ ...A_GENERATION, client: "x".repeat(300_000) });
+    expect(refusalOf(await api.generate(body))).to.equal("413 payload_too_large");
+    const headers = { Authorization: `Bearer ${api.key}`, "Content-Type": "application/json" };
+    const chunked = { method: "POST", headers, body: new Blob([body]).stream(), duplex: "half" } as const;
+    const response = await fetch(`${test.url}/api/v1/generations`, chunked);
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).to.deep.equal([413, "payload_too_large"]);
+  });
+});
+
+/** An audio store that fails every look with this error. */
+function brokenStore(error: Error): AudioStore {
+  return { stat: () => Promise.reject(error) } as unknown as AudioStore;
+}
+
+describe("Faults of this server", () => {
+  const lookAtAudio = async (error: Error): Promise<{ readonly answer: Answer; readonly test: TestApp }> => {
+    const test = await startTestApp({ audio: brokenStore(error) });
+    try {
+      const link = test.app.audioUrls.sign("job_x/1/0-mix.mp3");
+      return { answer: await test.anonymous.get(link.slice(test.url.length)), test };
+    } finally {
+      await test.close();
+    }
+  };
+
+  it("are 500 internal_error, without a word on what happened, and one log line with everything", async () => {
+    const { answer, test } = await lookAtAudio(new Error("table `secrets` is on fire"));
+    expect(refusalOf(answer)).to.equal("500 internal_error");
+    expect(answer.text).not.to.include("fire");
+    const lines = test.logger.lines.filter(({ level }) => level === "error");
+    expect(lines).to.have.length(1);
+    expect(lines[0]?.fields).to.include({ request_id: answer.headers.get("x-request-id"), method: "GET" });
+    expect(JSON.stringify(lines[0])).to.include("on fire");
+    expect(JSON.stringify(lines[0])).not.to.include("signature=");
+  });
+
+  it("are 503 service_unavailable with Retry-After when something is out of reach for a while", async () => {
+    const { answer } = await lookAtAudio(new ServiceUnavailableError("The storage is out of reach.", 7));
+    expect(refusalOf(answer)).to.equal("503 service_unavailable");
+    expect(answer.headers.get("retry-after")).to.equal("7");
+  });
+});

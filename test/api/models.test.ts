@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import { dataOf, refusalOf } from "../support/api-client.js";
+import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
+
+const SONG = {
+  id: "scripted/song",
+  name: "Scripted Song",
+  provider_label: "Scripted Provider",
+  supports_lyrics: true,
+  supports_instrumental: true,
+  credit_cost: 10,
+  status: "available",
+};
+
+interface Models {
+  readonly models: readonly { readonly id: string; readonly status: string }[];
+}
+
+describe("GET /api/v1/models", () => {
+  let test: TestApp;
+  let caller: TestAccount;
+  before(async () => {
+    test = await startTestApp();
+    caller = await test.account();
+  });
+  after(() => test.close());
+
+  it("lists all models in the order of config, those switched off as unavailable", async () => {
+    const answer = await caller.api.get("/api/v1/models");
+    expect(answer.status).to.equal(200);
+    const { models } = dataOf<Models>(answer);
+    expect(models.map(({ id, status }) => `${id} ${status}`)).to.deep.equal([
+      "synth/instrumental unavailable",
+      "synth/song unavailable",
+      "scripted/song available",
+      "scripted/beat available",
+    ]);
+    expect(models[2]).to.deep.equal(SONG);
+  });
+
+  it("needs the scope models:read", async () => {
+    const { api } = await test.account({ scopes: ["credits:read"] });
+    expect(refusalOf(await api.get("/api/v1/models"))).to.equal("403 insufficient_scope");
+    expect(refusalOf(await api.get("/api/v1/models/scripted%2Fsong"))).to.equal("403 insufficient_scope");
+  });
+
+  describe("/{model_id}", () => {
+    it("shows one model, its slash percent-encoded", async () => {
+      for (const id of ["scripted%2Fsong", "scripted%2fsong", "%73cripted%2Fsong"]) {
+        const answer = await caller.api.get(`/api/v1/models/${id}`);
+        expect(answer.status).to.equal(200);
+        expect(answer.json).to.deep.equal({ data: SONG });
+      }
+    });
+
+    it("does not know a model that is not in the catalogue", async () => {
+      for (const id of ["scripted%2Fnothing", "scripted", "SCRIPTED%2FSONG", "scripted%2Fsong%20", "%00", "x".repeat(5_000)]) {
+        expect(refusalOf(await caller.api.get(`/api/v1/models/${id}`)), id.slice(0, 30)).to.equal("404 model_not_found");
+      }
+    });
+
+    it("takes a slash that is not encoded for another address", async () => {
+      expect(refusalOf(await caller.api.get("/api/v1/models/scripted/song"))).to.equal("404 not_found");
+    });
+  });
+});
+
+describe("GET /api/v1/models while a provider is down", () => {
+  it("shows its models as unavailable", async () => {
+    const test = await startTestApp({ settings: { breaker: { failures: 1 } }, work: true });
+    try {
+      const { api } = await test.account();
+      await openBreaker(test, api);
+      const { models } = dataOf<Models>(await api.get("/api/v1/models"));
+      expect(models.filter(({ id }) => id.startsWith("scripted/")).map(({ status }) => status)).to.deep.equal(["unavailable", "unavailable"]);
+      expect(dataOf(await api.get("/api/v1/models/scripted%2Fbeat"))["status"]).to.equal("unavailable");
+    } finally {
+      await test.close();
+    }
+  });
+});
+
+async function openBreaker(test: TestApp, api: TestAccount["api"]): Promise<void> {
+  const { fails } = await import("../support/doubles/scripted-provider.js");
+  test.provider.behaviour = fails("unavailable");
+  const answer = await api.generate(undefined, { Prefer: "wait=20" });
+  expect(refusalOf(answer)).to.equal("502 provider_unavailable");
+}

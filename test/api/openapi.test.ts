@@ -1,0 +1,196 @@
+import { expect } from "chai";
+import type { OpenApiDocument, Operation, Response, Schema } from "../../adapters/http/openapi/model.js";
+import { STATUS_BY_CODE } from "../../adapters/http/index.js";
+import type { ErrorCode } from "../../core/errors.js";
+import { A_GENERATION, type Answer, dataOf } from "../support/api-client.js";
+import { completes, fails, holds } from "../support/doubles/scripted-provider.js";
+import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
+import { mistakesIn, resolve } from "./json-schema.js";
+
+interface DescribedOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+describe("GET /openapi.json", () => {
+  let test: TestApp;
+  let document: OpenApiDocument;
+  let operations: readonly DescribedOperation[];
+  before(async () => {
+    test = await startTestApp({ work: true });
+    const answer = await test.anonymous.get("/openapi.json");
+    expect(answer.status).to.equal(200);
+    document = answer.json as OpenApiDocument;
+    operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    );
+  });
+  after(() => test.close());
+
+  const schemas = (): { [name: string]: Schema } => document.components.schemas;
+  const responses = (): { readonly where: string; readonly status: string; readonly response: Response }[] =>
+    operations.flatMap(({ method, path, operation }) =>
+      Object.entries(operation.responses).map(([status, response]) => ({ where: `${method} ${path} ${status}`, status, response })),
+    );
+
+  it("is OpenAPI 3.1, of interface version 1.0.0, at the public URL", () => {
+    expect(document.openapi).to.equal("3.1.0");
+    expect(document.info.version).to.equal("1.0.0");
+    expect(document.servers).to.deep.equal([{ url: test.url }]);
+  });
+
+  it("describes exactly the endpoints that there are, with the scopes they need", () => {
+    const described = operations.map(({ method, path, operation }) => `${method} ${path} ${operation.security[0]?.["bearer"]?.join(" ")}`);
+    expect(described).to.have.members([
+      "GET /api/v1/me profile:read",
+      "GET /api/v1/credits credits:read",
+      "GET /api/v1/models models:read",
+      "GET /api/v1/models/{model_id} models:read",
+      "POST /api/v1/generations generations:create",
+      "GET /api/v1/generations generations:read",
+      "GET /api/v1/generations/{id} generations:read",
+      "GET /api/v1/jobs/{job_id} generations:read",
+    ]);
+  });
+
+  it("names every operation once, and every parameter of its path", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).to.equal(ids.length);
+    for (const { path, operation } of operations) {
+      const inPath = operation.parameters.filter((parameter) => parameter.in === "path").map(({ name }) => `{${name}}`);
+      expect(path.match(/\{\w+\}/g) ?? []).to.have.members(inPath);
+      expect(operation.summary, path).to.be.a("string");
+      expect(operation.description, path).to.be.a("string");
+    }
+  });
+
+  it("has no reference that leads nowhere, and no schema that nobody uses", () => {
+    const text = JSON.stringify(document);
+    const used = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name));
+    expect([...used]).to.have.members(Object.keys(schemas()));
+    for (const [, name] of text.matchAll(/"\$ref":"#\/components\/headers\/([\w-]+)"/g)) expect(document.components.headers).to.have.property(name as string);
+  });
+
+  it("gives examples that fit their schemas", () => {
+    for (const { where, response } of responses()) {
+      const media = response.content?.["application/json"];
+      const examples = Object.entries(media?.examples ?? {});
+      expect(examples, where).not.to.have.length(0);
+      for (const [name, { value }] of examples) expect(mistakesIn(value, media?.schema ?? {}, schemas()), `${where} ${name}`).to.deep.equal([]);
+    }
+    const body = document.paths["/api/v1/generations"]?.["post"]?.requestBody?.content["application/json"];
+    expect(mistakesIn(body?.examples?.["request"]?.value, body?.schema ?? {}, schemas())).to.deep.equal([]);
+  });
+
+  it("lists the codes of every refusal under their own status", () => {
+    for (const { where, status, response } of responses()) {
+      if (Number(status) < 400) continue;
+      const codes = Object.keys(response.content?.["application/json"]?.examples ?? {}) as ErrorCode[];
+      for (const code of codes) expect(STATUS_BY_CODE[code], `${where} ${code}`).to.equal(Number(status));
+    }
+  });
+
+  it("bounds what a caller may send as the contract does", () => {
+    const { prompt, lyrics, client } = schemas()["GenerationRequest"]?.properties ?? {};
+    expect([prompt?.minLength, prompt?.maxLength, lyrics?.maxLength, client?.minLength, client?.maxLength]).to.deep.equal([1, 3_000, 10_000, 1, 100]);
+    const parameters = operations.flatMap(({ operation }) => operation.parameters);
+    const schemaOf = (name: string): Schema | undefined => parameters.find((parameter) => parameter.name === name)?.schema;
+    expect(schemaOf("limit")).to.include({ type: "integer", minimum: 1, maximum: 50, default: 20 });
+    expect(schemaOf("Idempotency-Key")).to.include({ minLength: 1, maxLength: 255 });
+  });
+
+  describe("fits the real answers", () => {
+    const check = (method: string, path: string, answer: Answer): void => {
+      const operation = document.paths[path]?.[method.toLowerCase()];
+      const response = operation?.responses[answer.status];
+      const where = `${method} ${path} ${answer.status}: ${answer.text}`;
+      expect(response, where).not.to.equal(undefined);
+      const schema = response?.content?.["application/json"]?.schema ?? {};
+      expect(mistakesIn(answer.json, schema, schemas()), where).to.deep.equal([]);
+      for (const header of Object.keys(response?.headers ?? {})) {
+        const isOptional = ["Idempotent-Replayed", "Preference-Applied"].includes(header);
+        if (!isOptional) expect(answer.headers.get(header), `${where} ${header}`).to.be.a("string");
+      }
+    };
+
+    const reads = (id: string): readonly (readonly [template: string, path: string])[] => [
+      ["/api/v1/me", "/api/v1/me"],
+      ["/api/v1/credits", "/api/v1/credits"],
+      ["/api/v1/models", "/api/v1/models"],
+      ["/api/v1/models/{model_id}", "/api/v1/models/scripted%2Fsong"],
+      ["/api/v1/generations", "/api/v1/generations"],
+      ["/api/v1/generations/{id}", `/api/v1/generations/${id}`],
+      ["/api/v1/jobs/{job_id}", `/api/v1/jobs/${id}`],
+    ];
+    const checkReads = async ({ api }: Pick<TestAccount, "api">, id: string): Promise<void> => {
+      for (const [template, path] of reads(id)) check("GET", template, await api.get(path));
+    };
+
+    it("of reads with completed and failed jobs", async () => {
+      const caller = await test.account();
+      for (const behaviour of [completes, fails("content_rejected")]) {
+        test.provider.behaviour = behaviour;
+        const created = await caller.api.generate({ ...A_GENERATION, metadata: { a: [1] } }, { Prefer: "wait=20" });
+        check("POST", "/api/v1/generations", created);
+        await checkReads(caller, dataOf<{ readonly id: string }>(created).id);
+      }
+    });
+
+    it("of refused reads", async () => {
+      await checkReads({ api: test.anonymous }, "job_x");
+      await checkReads(await test.account({ acceptTerms: false }), "job_x");
+      await checkReads(await test.account({ scopes: ["library:read"] }), "job_x");
+      const caller = await test.account();
+      await checkReads(caller, "job_x");
+      check("GET", "/api/v1/generations", await caller.api.get("/api/v1/generations?limit=0"));
+      check("GET", "/api/v1/models/{model_id}", await caller.api.get("/api/v1/models/%zz").then(withoutAllowance));
+      check("GET", "/api/v1/models/{model_id}", await caller.api.get("/api/v1/models/nothing"));
+    });
+
+    it("of refused generations", async () => {
+      const [caller, poor, free] = [await test.account(), await test.account({ credits: 0 }), await test.account({ tier: "free" })];
+      const key = { "Idempotency-Key": "k" };
+      const { behaviour, release } = holds();
+      test.provider.behaviour = behaviour;
+      const seen = test.provider.submissions.length;
+      await caller.api.generate(A_GENERATION, key);
+      await free.api.generate();
+      await test.provider.submitted(seen + 2);
+      test.provider.behaviour = fails("timeout");
+      const answers = [
+        await test.anonymous.generate(),
+        await caller.api.generate({}),
+        await caller.api.generate({ ...A_GENERATION, model_id: "no/model" }),
+        await caller.api.send("POST", "/api/v1/generations", { headers: { "Content-Type": "application/json" }, body: {} }),
+        await poor.api.generate(),
+        await free.api.generate(),
+        await caller.api.generate({ ...A_GENERATION, prompt: "snow" }, key),
+        await caller.api.generate({ ...A_GENERATION, client: "x" }, key),
+        await caller.api.generate("x".repeat(300_000)),
+        await caller.api.generate("x", { "Content-Type": "text/plain" }),
+        await caller.api.generate(undefined, { Prefer: "wait=20" }),
+        await caller.api.generate({ model_id: "synth/song", prompt: "x" }),
+      ];
+      release();
+      expect(answers.map(({ status }) => status)).to.deep.equal([401, 400, 400, 400, 402, 409, 409, 409, 413, 415, 502, 502]);
+      for (const answer of answers) check("POST", "/api/v1/generations", answer);
+    });
+  });
+
+  it("keeps to JSON Schema's own words", () => {
+    for (const [name, schema] of Object.entries(schemas())) {
+      const unknown = mistakesIn({}, schema, schemas()).filter((mistake) => mistake.includes("keyword"));
+      expect(unknown, name).to.deep.equal([]);
+      expect(resolve(`#/components/schemas/${name}`, schemas())).to.equal(schema);
+    }
+  });
+});
+
+/** A path that cannot be decoded has no route, so nobody was asked who they are. */
+function withoutAllowance(answer: Answer): Answer {
+  const headers = new Headers(answer.headers);
+  headers.set("RateLimit", "");
+  headers.set("RateLimit-Policy", "");
+  return { ...answer, headers };
+}

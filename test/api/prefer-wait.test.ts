@@ -1,0 +1,140 @@
+import { expect } from "chai";
+import { A_GENERATION, type Answer, dataOf, errorOf, refusalOf } from "../support/api-client.js";
+import { ManualClock } from "../support/doubles/manual-clock.js";
+import { completes, fails, holds } from "../support/doubles/scripted-provider.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+describe("Prefer: wait on POST /api/v1/generations", () => {
+  let test: TestApp;
+  before(async () => {
+    test = await startTestApp({ work: true });
+  });
+  beforeEach(() => {
+    test.provider.behaviour = completes;
+  });
+  after(() => test.close());
+
+  const expectReplay = (again: Answer, first: Answer): void => {
+    expect([again.status, again.text]).to.deep.equal([first.status, first.text]);
+    expect(again.headers.get("idempotent-replayed")).to.equal("true");
+    expect(again.headers.get("preference-applied")).to.equal(null);
+  };
+
+  it("answers with the completed generation, and records that answer", async () => {
+    const { api } = await test.account();
+    const headers = { Prefer: "wait=20", "Idempotency-Key": "k" };
+    const first = await api.generate(A_GENERATION, headers);
+    const data = dataOf<{ readonly id: string; readonly status_url: string }>(first);
+    expect(first.status).to.equal(202);
+    expect(data).to.include({ status: "completed", model_id: "scripted/song", credits_reserved: 10 });
+    expect(Object.keys(data)).to.deep.equal(["id", "status", "model_id", "credits_reserved", "created_at", "status_url"]);
+    expect(first.headers.get("preference-applied")).to.equal("wait=20");
+    expect(first.headers.get("location")).to.equal(data.status_url);
+    expectReplay(await api.generate(A_GENERATION, headers), first);
+  });
+
+  for (const [kind, code] of [["unavailable", "provider_unavailable"], ["timeout", "provider_timeout"]] as const) {
+    it(`answers 502 ${code} when the job fails for want of the provider, and records it`, async () => {
+      test.provider.behaviour = fails(kind);
+      const { api } = await test.account({ credits: 10 });
+      const headers = { Prefer: "wait=20", "Idempotency-Key": "k" };
+      const first = await api.generate(A_GENERATION, headers);
+      expect(refusalOf(first)).to.equal(`502 ${code}`);
+      expect(errorOf(first).request_id).to.equal(first.headers.get("x-request-id"));
+      expect(first.headers.get("location")).to.equal(null);
+      expect(first.text).not.to.include("operators only");
+      expect(dataOf(await api.get("/api/v1/credits"))["available"]).to.equal(10);
+      expectReplay(await api.generate(A_GENERATION, headers), first);
+    });
+  }
+
+  for (const kind of ["failed", "content_rejected"] as const) {
+    it(`answers 202 with a failed status when the job fails by \`${kind}\``, async () => {
+      test.provider.behaviour = fails(kind);
+      const { api } = await test.account();
+      const answer = await api.generate(undefined, { Prefer: "wait=20" });
+      expect(answer.status).to.equal(202);
+      expect(dataOf(answer)["status"]).to.equal("failed");
+    });
+  }
+
+  it("answers a retry at once with the acceptance while the first still waits", async () => {
+    const { behaviour, release } = holds();
+    test.provider.behaviour = behaviour;
+    const { api } = await test.account();
+    const seen = test.provider.submissions.length;
+    const headers = { Prefer: "wait=20", "Idempotency-Key": "k" };
+    const waiting = api.generate(A_GENERATION, headers);
+    await test.provider.submitted(seen + 1);
+    const retry = await api.generate(A_GENERATION, headers);
+    expect(dataOf(retry)["status"]).to.equal("queued");
+    expect(retry.headers.get("idempotent-replayed")).to.equal("true");
+    release();
+    expect(dataOf(await waiting)["status"]).to.equal("completed");
+  });
+
+  it("keeps the acceptance on record when the client goes away", async () => {
+    const { behaviour, release } = holds();
+    test.provider.behaviour = behaviour;
+    const { api } = await test.account();
+    const seen = test.provider.submissions.length;
+    const gone = new AbortController();
+    const waiting = api.generate(A_GENERATION, { Prefer: "wait=20", "Idempotency-Key": "k" }, gone.signal);
+    await test.provider.submitted(seen + 1);
+    gone.abort();
+    await waiting.catch(() => undefined);
+    await api.get("/api/v1/me"); // by its answer the server has noticed
+    release();
+    await api.generate(undefined, { Prefer: "wait=20" });
+    expect(dataOf(await api.generate(A_GENERATION, { "Idempotency-Key": "k" }))["status"]).to.equal("queued");
+  });
+
+  const applied: readonly (readonly [prefer: string, wait: string | null])[] = [
+    ["wait=0", "wait=0"],
+    ["WAIT = 20", "wait=20"],
+    ["respond-async, wait=20", "wait=20"],
+    ['foo="a, wait=1"; bar, wait=20; x=y', "wait=20"],
+    ["wait=20, wait=1", "wait=20"],
+    ["wait=3600", "wait=60"],
+    ["wait=99999999999999999999", "wait=60"],
+    ["wait=-1", null],
+    ["wait=1.5", null],
+    ["wait=soon", null],
+    ["wait", null],
+    ["wait=", null],
+    ["await=5", null],
+    ["respond-async; wait=5", null],
+    [",,;=\"", null],
+  ];
+  for (const [prefer, wait] of applied) {
+    it(`takes \`Prefer: ${prefer}\` as ${wait ?? "nothing"}`, async () => {
+      const { api } = await test.account();
+      const answer = await api.generate(undefined, { Prefer: prefer });
+      expect(answer.status).to.equal(202);
+      expect(answer.headers.get("preference-applied")).to.equal(wait);
+    });
+  }
+});
+
+describe("Prefer: wait when the time is up first", () => {
+  it("answers with the status as of then, and records that answer", async () => {
+    const clock = new ManualClock();
+    const test = await startTestApp({ work: true, clock });
+    try {
+      const { behaviour, release } = holds();
+      test.provider.behaviour = behaviour;
+      const { api } = await test.account();
+      const headers = { Prefer: "wait=60", "Idempotency-Key": "k" };
+      const waiting = api.generate(A_GENERATION, headers);
+      await test.provider.submitted();
+      await clock.advance(60_000);
+      const first = await waiting;
+      expect(dataOf(first)["status"]).to.equal("processing");
+      const again = await api.generate(A_GENERATION, headers);
+      expect([again.status, again.text]).to.deep.equal([202, first.text]);
+      release();
+    } finally {
+      await test.close();
+    }
+  });
+});

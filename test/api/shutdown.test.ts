@@ -1,0 +1,90 @@
+import { expect } from "chai";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { dataOf, refusalOf } from "../support/api-client.js";
+import { holds } from "../support/doubles/scripted-provider.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+describe("Stopping", () => {
+  let test: TestApp;
+  beforeEach(async () => {
+    test = await startTestApp({ work: true });
+  });
+  afterEach(() => test.close());
+
+  it("ends waits at once, with the state as of now, and closes their connections", async () => {
+    const { behaviour } = holds();
+    test.provider.behaviour = behaviour;
+    const { api } = await test.account();
+    const waiting = api.generate(undefined, { Prefer: "wait=60" });
+    await test.provider.submitted();
+    const [answer] = await Promise.all([waiting, test.app.stop()]);
+    expect(dataOf(answer)["status"]).to.equal("processing");
+    expect(answer.headers.get("connection")).to.equal("close");
+  });
+
+  it("answers 503 to what still comes on open connections, and closes them", async () => {
+    const { behaviour } = holds();
+    test.provider.behaviour = behaviour;
+    const { key } = await test.account();
+    const kept = await openConnection(test.url);
+    // Half a request is on its way when the stop begins, so its connection is not idle.
+    kept.write("GET /api/v1/me HTTP/1.1\r\nHost: x\r\n");
+    await test.anonymous.get("/healthz"); // by its answer the half has arrived
+    const stopped = test.app.stop();
+    kept.write(`Authorization: Bearer ${key}\r\n\r\n`);
+    const answer = await readToEnd(kept);
+    await stopped;
+    expect(answer).to.match(/^HTTP\/1\.1 503 /);
+    expect(answer).to.match(/\r\nConnection: close\r\n/i);
+    expect(answer).to.match(/\r\nRetry-After: 1\r\n/i);
+    expect(answer).to.include('"code":"service_unavailable"');
+  });
+
+  it("closes idle connections and accepts no new ones", async () => {
+    const idle = await openConnection(test.url);
+    const ended = once(idle, "close");
+    await test.app.stop();
+    await ended;
+    const refused = await openConnection(test.url).catch((error: NodeJS.ErrnoException) => error.code);
+    expect(refused).to.equal("ECONNREFUSED");
+  });
+});
+
+describe("Listening", () => {
+  it("says clearly that a port is in use", async () => {
+    const test = await startTestApp();
+    const port = Number(new URL(test.url).port);
+    try {
+      const error = await startTestApp({ settings: { http: { port } } }).then(() => null, (thrown: Error) => thrown);
+      expect(error?.message).to.equal(`Cannot listen on 127.0.0.1:${port} (http.host, http.port): the port is in use.`);
+    } finally {
+      await test.close();
+    }
+  });
+
+  it("is what URLs in answers begin with, unless config says otherwise", async () => {
+    const test = await startTestApp({ settings: { http: { port: 0, publicUrl: "https://music.example.com" } } });
+    try {
+      const { api } = await test.account();
+      const answer = await api.generate(undefined, { Host: "evil.example.com" });
+      expect(dataOf<{ readonly status_url: string }>(answer).status_url).to.match(/^https:\/\/music\.example\.com\/api\/v1\/generations\/job_/);
+      expect(refusalOf(await test.anonymous.get("/nothing"))).to.equal("404 not_found");
+    } finally {
+      await test.close();
+    }
+  });
+});
+
+async function openConnection(url: string): Promise<Socket> {
+  const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port) });
+  await once(socket, "connect");
+  return socket;
+}
+
+async function readToEnd(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk) => chunks.push(chunk));
+  await once(socket, "close");
+  return Buffer.concat(chunks).toString();
+}

@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import type { JobQueue } from "../../core/ports/job-queue.js";
+import { errorOf, refusalOf } from "../support/api-client.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+const DEAD_QUEUE: JobQueue = {
+  ring: () => undefined,
+  listen: () => Promise.resolve(),
+  check: () => Promise.reject(new Error("connection refused by amqp://user:secret@broker")),
+  close: () => Promise.resolve(),
+};
+
+describe("Status pages", () => {
+  let test: TestApp;
+  before(async () => {
+    test = await startTestApp();
+  });
+  after(() => test.close());
+
+  it("say that the process is up and everything is fine, without a key", async () => {
+    for (const path of ["/healthz", "/readyz"]) {
+      const answer = await test.anonymous.get(path);
+      expect([answer.status, answer.json]).to.deep.equal([200, { status: "ok" }]);
+    }
+  });
+
+  it("count requests by route, method and status", async () => {
+    const { api } = await test.account();
+    for (const id of ["a", "b"]) await api.get(`/api/v1/jobs/${id}`);
+    await test.anonymous.get("/nothing/at/all");
+    const answer = await test.anonymous.get("/metrics");
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
+    expect(answer.text).to.match(/^fermata_http_request_seconds_count\{method="GET",route="\/api\/v1\/jobs\/\{job_id\}",status="404"\} 2$/m);
+    expect(answer.text).to.match(/^fermata_http_request_seconds_count\{method="GET",route="unmatched",status="404"\} 1$/m);
+  });
+
+  it("keep the figures away where config says so", async () => {
+    const silent = await startTestApp({ settings: { metrics: { enabled: false } } });
+    try {
+      expect(refusalOf(await silent.anonymous.get("/metrics"))).to.equal("404 not_found");
+    } finally {
+      await silent.close();
+    }
+  });
+});
+
+describe("GET /readyz while a part is down", () => {
+  it("answers 503 with the names of what is not fine, and no secrets", async () => {
+    const test = await startTestApp({ queue: DEAD_QUEUE });
+    try {
+      const answer = await test.anonymous.get("/readyz");
+      expect(refusalOf(answer)).to.equal("503 service_unavailable");
+      expect(errorOf(answer).details).to.deep.equal({ not_ready: ["queue"] });
+      expect(answer.headers.get("retry-after")).to.equal("1");
+      expect(answer.text).not.to.include("secret");
+      expect((await test.anonymous.get("/healthz")).status).to.equal(200);
+    } finally {
+      await test.close();
+    }
+  });
+});

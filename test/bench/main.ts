@@ -1,0 +1,34 @@
+/**
+ * Runs the benchmarks, all or those named, and prints what they found.
+ *
+ *   npm run bench -- [NAME ...] [--strict]
+ *
+ * With --strict the exit code is 1 when a target is missed.
+ */
+import { cpus } from "node:os";
+import { create } from "./create.js";
+import { type Bench, type Figure, toTable } from "./figures.js";
+import { read } from "./read.js";
+import { start } from "./start.js";
+import { synth } from "./synth.js";
+import { work } from "./work.js";
+
+const BENCHES: readonly Bench[] = [read, create, work, synth, start];
+
+const given = process.argv.slice(2);
+const names = given.filter((word) => !word.startsWith("--"));
+const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  console.error(`There is no benchmark ${unknown.join(", ")}. There are:\n${BENCHES.map(({ name, compares }) => `  ${name.padEnd(10)}${compares}`).join("\n")}`);
+  process.exit(2);
+}
+
+const figures: Figure[] = [];
+for (const bench of BENCHES) {
+  if (names.length > 0 && !names.includes(bench.name)) continue;
+  console.error(`${bench.name}: ${bench.compares} …`);
+  figures.push(...(await bench.run()));
+}
+console.log(`Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown"}\n`);
+console.log(toTable(figures));
+if (given.includes("--strict") && figures.some(({ target }) => target?.met === false)) process.exitCode = 1;

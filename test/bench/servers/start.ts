@@ -1,0 +1,51 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import type { FromServer, ToServer } from "./child.js";
+
+export type ServerKind = "fermata" | "bare-knex" | "bare-prepared";
+
+/** A server in a process of its own. */
+export interface Server {
+  readonly url: string;
+  /** Processor time used so far, in milliseconds. */
+  cpuMs(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** @param nodeOptions for the process, such as `--cpu-prof` */
+export async function startServer(kind: ServerKind, dataDir: string, nodeOptions: readonly string[] = profiling(kind)): Promise<Server> {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js"; // from the sources under tsx, or compiled
+  const child = fork(new URL(`./${kind}.${extension}`, import.meta.url), [dataDir], { execArgv: [...process.execArgv, ...nodeOptions] });
+  const { url } = (await answer(child)) as { readonly url: string };
+  return {
+    url,
+    async cpuMs() {
+      child.send("cpu" satisfies ToServer);
+      return ((await answer(child)) as { readonly cpuMs: number }).cpuMs;
+    },
+    async stop() {
+      const exited = once(child, "exit");
+      child.send("stop" satisfies ToServer);
+      await exited;
+    },
+  };
+}
+
+async function answer(child: ChildProcess): Promise<FromServer> {
+  const gone = new AbortController();
+  const exited = once(child, "exit", { signal: gone.signal }).then(([code]) => {
+    throw new Error(`A server process ended with code ${String(code)}.`);
+  });
+  try {
+    const [message] = (await Promise.race([once(child, "message"), exited])) as [FromServer];
+    return message;
+  } finally {
+    gone.abort();
+    exited.catch(() => undefined);
+  }
+}
+
+/** `FERMATA_TEST_BENCH_PROFILE=fermata` writes a CPU profile of that server to the working directory. */
+function profiling(kind: ServerKind): string[] {
+  return process.env["FERMATA_TEST_BENCH_PROFILE"] === kind ? ["--cpu-prof", "--cpu-prof-interval=200"] : [];
+}

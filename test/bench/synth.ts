@@ -1,0 +1,55 @@
+import { compose } from "../../plugins/synth/piece/compose.js";
+import type { RenderOrder } from "../../plugins/synth/order.js";
+import { encodeMp3 } from "../../plugins/synth/output/mp3.js";
+import { renderTrack } from "../../plugins/synth/render.js";
+import { SAMPLE_RATE } from "../../plugins/synth/sound/dsp.js";
+import { mixDown } from "../../plugins/synth/sound/mixdown.js";
+import { atLeast, type Bench, type Figure, median } from "./figures.js";
+
+const PROMPTS = ["calm piano over soft rain, slow and warm", "driving techno with a dark bass", "acoustic folk ballad with strings", "upbeat disco funk"] as const;
+const REAL_TIME_MIN = 20;
+const WARM_UP_SECONDS = 15;
+
+export const synth: Bench = {
+  name: "synth",
+  compares: "rendering a piece with stems, cover and MP3 with encoding its MP3 alone, in processor time",
+  async run() {
+    // A thread that has rendered a little runs compiled loops; each prompt has instruments of its own.
+    for (const piece of PROMPTS.keys()) await renderTrack(anOrder(piece, WARM_UP_SECONDS));
+    return [await figureOf(30, PROMPTS.length), await figureOf(240, 2)];
+  },
+};
+
+async function figureOf(seconds: number, pieces: number): Promise<Figure> {
+  const rendering: number[] = [];
+  const encoding: number[] = [];
+  for (let piece = 0; piece < pieces; piece++) {
+    const order = anOrder(piece, seconds);
+    rendering.push(await processorSeconds(() => renderTrack(order)));
+    const { left, right } = mixDown(compose(order), false);
+    encoding.push(await processorSeconds(() => encodeMp3([left, right], SAMPLE_RATE, 192)));
+  }
+  const times = seconds / median(rendering);
+  const encodedTimes = seconds / median(encoding);
+  return {
+    name: `synth: ${seconds} s with stems, per core`,
+    value: `${times.toFixed(1)} × real time`,
+    baseline: `${encodedTimes.toFixed(1)} × (MP3 only)`,
+    ratio: times / encodedTimes,
+    target: atLeast(times, REAL_TIME_MIN, " ×"),
+  };
+}
+
+function anOrder(piece: number, seconds: number): RenderOrder {
+  const sung = piece % 2 === 1;
+  const lyrics = sung ? "Rain on a tin roof\nAll through the night\nWash me a window\nLet in the light" : null;
+  return { prompt: PROMPTS[piece % PROMPTS.length] as string, lyrics, seconds, sung, keepStems: true };
+}
+
+/** Processor time of this process, which other processes on the machine do not stretch. */
+async function processorSeconds(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000_000;
+}

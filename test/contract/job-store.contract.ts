@@ -1,0 +1,469 @@
+import { expect } from "chai";
+import type { JobId } from "../../core/ids.js";
+import type { Job, JobAttempt, JobStatus } from "../../core/jobs/job.js";
+import type { ClaimedJob, ClaimRequest, JobFilter, JobUpdate } from "../../core/ports/job-store.js";
+import { aJob, aJobRequest, anAttempt, anId, NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+export function jobStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`JobStore contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+
+    async function add(...jobs: readonly Job[]): Promise<void> {
+      await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, jobs));
+    }
+    async function find(id: JobId): Promise<Job | undefined> {
+      return (await storage.jobs.findJobs([id])).get(id);
+    }
+    const update = (...updates: readonly JobUpdate[]): Promise<Set<JobId>> =>
+      storage.inTransaction((tx) => storage.jobs.updateJobs(tx, updates));
+    const claim = (request: Partial<ClaimRequest> & Pick<ClaimRequest, "providerId">): Promise<ClaimedJob[]> =>
+      storage.jobs.claimJobs({
+        phases: ["waiting", "submitting"],
+        limit: 10,
+        now: NOON,
+        owner: anId("prc"),
+        leaseUntil: NOON + 30_000,
+        ...request,
+      });
+
+    let providers = 0;
+    /** A provider whose jobs no other test claims. */
+    const aProviderId = (): string => `provider-${++providers}`;
+
+    describe("jobs", () => {
+      it("keeps every member", async () => {
+        const bare = aJob();
+        const full = aJob({
+          requestId: anId("req"),
+          reserved: { monthly: 3, pack: 4 },
+          status: "processing",
+          phase: "rendering",
+          attempt: 2,
+          refusals: 1,
+          crashes: 1,
+          fence: 7,
+          leaseOwner: anId("prc"),
+          dueAt: NOON + 30_000,
+          handle: { version: 2, data: { task: "t-1", parts: [1, 2.5], nested: { "ключ": null } } },
+          request: aJobRequest({ lyrics: "la\nla", durationSeconds: null, instrumental: false, client: "Ä", metadata: { a: [] } }),
+        });
+        const failed = aJob({
+          status: "failed",
+          phase: "ended",
+          creditsCharged: 0,
+          dueAt: null,
+          completedAt: NOON + 1,
+          error: { code: "invalid_request", message: "no", details: { reason: "content_rejected" } },
+        });
+        await add(bare, full, failed);
+        const found = await storage.jobs.findJobs([bare.id, full.id, failed.id]);
+        expect([...found.values()]).to.deep.equal([bare, full, failed]);
+      });
+
+      for (const [what, text] of [
+        ["lone surrogates", "high \ud83d low \udc00 end"],
+        ["NUL", "before\u0000after"],
+        ["emoji and combining marks", "👩‍👩‍👧‍👦 é ﷽ \u202e"],
+        ["quotes and backslashes", `'"\`\\u0041 ? :name %`],
+      ] as const) {
+        it(`keeps ${what} in prompts, lyrics and metadata`, async () => {
+          const job = aJob({ request: aJobRequest({ prompt: text, lyrics: text, client: text, metadata: { [text]: [text] } }) });
+          await add(job);
+          expect(await find(job.id)).to.deep.equal(job);
+        });
+      }
+
+      it("keeps the largest request there can be", async () => {
+        const metadata = { blob: "x".repeat(16 * 1024), deep: { a: { b: { c: { d: { e: { f: 1 } } } } } } };
+        const job = aJob({ request: aJobRequest({ prompt: "🎵".repeat(10_000), lyrics: "ÿ".repeat(10_000), metadata }) });
+        await add(job);
+        expect(await find(job.id)).to.deep.equal(job);
+      });
+
+      it("adds many jobs at once", async () => {
+        const jobs = Array.from({ length: 600 }, () => aJob());
+        await add(...jobs);
+        const found = await storage.jobs.findJobs(jobs.map((job) => job.id));
+        expect([...found.values()]).to.deep.equal(jobs);
+      });
+
+      it("leaves unknown ids out", async () => {
+        const job = aJob();
+        await add(job);
+        expect([...(await storage.jobs.findJobs([anId("job"), job.id])).keys()]).to.deep.equal([job.id]);
+      });
+
+      it("refuses a job whose id exists, and keeps none of its group", async () => {
+        const [job, other] = [aJob(), aJob()];
+        await add(job);
+        expect(await add(other, { ...job, modelId: "synth/v2" }).catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect([...(await storage.jobs.findJobs([job.id, other.id])).values()]).to.deep.equal([job]);
+      });
+
+      it("locks jobs in ascending order of id, each once, unknown ones left out", async () => {
+        const jobs = [aJob(), aJob(), aJob()];
+        await add(...jobs);
+        const asked = [...jobs.map((job) => job.id).reverse(), anId("job"), ...jobs.map((job) => job.id)];
+        const locked = await storage.inTransaction((tx) => storage.jobs.lockJobs(tx, asked));
+        expect([...locked.values()]).to.deep.equal(jobs);
+      });
+
+      it("takes empty lists", async () => {
+        await add();
+        expect((await update()).size).to.equal(0);
+        expect((await storage.jobs.findJobs([])).size).to.equal(0);
+        await storage.inTransaction(async (tx) => {
+          await storage.jobs.insertAttempts(tx, []);
+          expect((await storage.jobs.lockJobs(tx, [])).size).to.equal(0);
+        });
+      });
+    });
+
+    describe("lists", () => {
+      const list = async (filter: Partial<JobFilter>): Promise<JobId[]> =>
+        (await storage.jobs.listJobs({ limit: 100, ...filter })).map((job) => job.id);
+
+      it("puts the newest first, and by id where they are as old", async () => {
+        const accountId = anId("acct");
+        const [tieLow, newest, tieHigh, oldest] = [
+          aJob({ accountId, createdAt: NOON }),
+          aJob({ accountId, createdAt: NOON + 1, ...ended("completed") }),
+          aJob({ accountId, createdAt: NOON, ...ended("failed") }),
+          aJob({ accountId, createdAt: NOON - 1 }),
+        ];
+        await add(tieLow, newest, tieHigh, oldest);
+        expect(await list({ accountId })).to.deep.equal([newest.id, tieHigh.id, tieLow.id, oldest.id]);
+      });
+
+      it("answers whole jobs", async () => {
+        const job = aJob();
+        await add(job);
+        expect(await storage.jobs.listJobs({ accountId: job.accountId, limit: 1 })).to.deep.equal([job]);
+      });
+
+      it("answers at most as many as asked for, the newest of all statuses", async () => {
+        const accountId = anId("acct");
+        const statuses: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
+        const jobs = Array.from({ length: 12 }, (_, age) =>
+          aJob({ accountId, createdAt: NOON - age, ...ended(statuses[age % 4] as JobStatus) }),
+        );
+        await add(...jobs);
+        expect(await list({ accountId, limit: 5 })).to.deep.equal(jobs.slice(0, 5).map((job) => job.id));
+        expect(await list({ accountId, limit: 0 })).to.deep.equal([]);
+      });
+
+      it("cuts among jobs of one moment by their ids", async () => {
+        const accountId = anId("acct");
+        const [low, middle, high] = [aJob({ accountId }), aJob({ accountId }), aJob({ accountId })];
+        await add(middle, high, low);
+        expect(await list({ accountId, limit: 2 })).to.deep.equal([high.id, middle.id]);
+        expect(await list({ accountId, status: "queued", limit: 1 })).to.deep.equal([high.id]);
+      });
+
+      it("filters by account, status and kind", async () => {
+        const accountId = anId("acct");
+        const [queued, completed] = [aJob({ accountId }), aJob({ accountId, ...ended("completed") })];
+        await add(queued, completed, aJob());
+        expect(await list({ accountId, status: "completed" })).to.deep.equal([completed.id]);
+        expect(await list({ accountId, status: "failed" })).to.deep.equal([]);
+        expect(await list({ accountId, status: "queued", kind: "music" })).to.deep.equal([queued.id]);
+        expect(await list({ accountId, kind: "music" })).to.have.members([queued.id, completed.id]);
+        expect(await list({ accountId: anId("acct") })).to.deep.equal([]);
+      });
+
+      it("lists the jobs of all accounts", async () => {
+        const later = NOON + 1_000_000;
+        const [first, second] = [aJob({ createdAt: later }), aJob({ createdAt: later + 1, ...ended("failed") })];
+        await add(first, second);
+        expect(await list({ limit: 2 })).to.deep.equal([second.id, first.id]);
+        expect(await list({ limit: 1, status: "queued" })).to.deep.equal([first.id]);
+      });
+
+      it("finds jobs that are alive and were made before a moment, oldest first", async () => {
+        const past = NOON - 1_000_000_000;
+        const [second, first, atTheMoment, done] = [
+          aJob({ createdAt: past - 1, status: "processing", phase: "rendering" }),
+          aJob({ createdAt: past - 2 }),
+          aJob({ createdAt: past }),
+          aJob({ createdAt: past - 3, ...ended("completed") }),
+        ];
+        await add(second, first, atTheMoment, done);
+        expect(await storage.jobs.findOverdue(past, 10)).to.deep.equal([first, second]);
+        expect(await storage.jobs.findOverdue(past, 1)).to.deep.equal([first]);
+        expect(await storage.jobs.findOverdue(past - 2, 10)).to.deep.equal([]);
+      });
+    });
+
+    describe("claims", () => {
+      it("takes a due job under a new fence, leased and processing", async () => {
+        const job = aJob({ providerId: aProviderId(), fence: 4, dueAt: NOON, crashes: 1 });
+        await add(job);
+        const owner = anId("prc");
+        const claims = await claim({ providerId: job.providerId, owner, leaseUntil: NOON + 5 });
+        const after: Job = { ...job, status: "processing", fence: 5, leaseOwner: owner, dueAt: NOON + 5 };
+        expect(claims).to.deep.equal([{ job: after, wasLost: false }]);
+        expect(await find(job.id)).to.deep.equal(after);
+      });
+
+      it("leaves what is not due yet, of another provider, in another phase, or ended", async () => {
+        const providerId = aProviderId();
+        await add(
+          aJob({ providerId, dueAt: NOON + 1 }),
+          aJob({ providerId: aProviderId(), dueAt: NOON }),
+          aJob({ providerId, dueAt: NOON, status: "processing", phase: "rendering" }),
+          aJob({ providerId, ...ended("failed") }),
+        );
+        expect(await claim({ providerId })).to.deep.equal([]);
+        expect(await claim({ providerId, phases: ["rendering"] })).to.have.length(1);
+        expect(await claim({ providerId, phases: [] })).to.deep.equal([]);
+      });
+
+      it("takes the longest due first, whatever their phases, and no more than asked for", async () => {
+        const providerId = aProviderId();
+        const due = (dueAt: number, phase: Job["phase"]): Job => aJob({ providerId, dueAt, phase });
+        const [third, first, second, fourth] = [
+          due(NOON - 1, "waiting"),
+          due(NOON - 3, "rendering"),
+          due(NOON - 2, "waiting"),
+          due(NOON, "submitting"),
+        ];
+        await add(third, first, second, fourth);
+        const phases = ["waiting", "submitting", "rendering"] as const;
+        const ids = async (limit: number): Promise<JobId[]> =>
+          (await claim({ providerId, phases, limit })).map(({ job }) => job.id);
+        expect(await ids(0)).to.deep.equal([]);
+        expect(await ids(1)).to.deep.equal([first.id]);
+        expect(await ids(1)).to.deep.equal([second.id]);
+        expect(await ids(3)).to.deep.equal([third.id, fourth.id]);
+      });
+
+      it("leaves a leased job alone until its lease ends", async () => {
+        const job = aJob({ providerId: aProviderId() });
+        await add(job);
+        await claim({ providerId: job.providerId, leaseUntil: NOON + 10 });
+        expect(await claim({ providerId: job.providerId, now: NOON + 9 })).to.deep.equal([]);
+        expect(await claim({ providerId: job.providerId, now: NOON + 10 })).to.have.length(1);
+      });
+
+      it("counts a worker as lost when its lease was never given back", async () => {
+        const job = aJob({ providerId: aProviderId() });
+        await add(job);
+        await claim({ providerId: job.providerId, leaseUntil: NOON });
+        const owner = anId("prc");
+        const [again] = await claim({ providerId: job.providerId, owner });
+        expect(again?.wasLost).to.equal(true);
+        expect(again?.job).to.include({ fence: 2, crashes: 1, leaseOwner: owner });
+        expect(await find(job.id)).to.deep.equal(again?.job);
+      });
+
+      it("counts nobody as lost when the lease was given back", async () => {
+        const job = aJob({ providerId: aProviderId() });
+        await add(job);
+        await claim({ providerId: job.providerId });
+        await update({ id: job.id, fence: 1, changes: { status: "queued", leaseOwner: null, dueAt: NOON } });
+        const [again] = await claim({ providerId: job.providerId });
+        expect(again).to.deep.include({ wasLost: false });
+        expect(again?.job).to.include({ fence: 2, crashes: 0 });
+      });
+
+      it("never gives one job to two workers, however many claim at once", async () => {
+        const providerId = aProviderId();
+        const jobs = Array.from({ length: 100 }, () => aJob({ providerId }));
+        await add(...jobs);
+        const claims = await Promise.all(Array.from({ length: 30 }, () => claim({ providerId, limit: 7 })));
+        const ids = claims.flat().map(({ job }) => job.id);
+        expect(ids).to.have.length(100);
+        expect(new Set(ids)).to.deep.equal(new Set(jobs.map((job) => job.id)));
+      });
+    });
+
+    describe("leases", () => {
+      it("moves the end of all leases of one owner and names the fences it holds", async () => {
+        const providerId = aProviderId();
+        const [mine, alsoMine, theirs] = [aJob({ providerId }), aJob({ providerId, fence: 8 }), aJob({ providerId })];
+        const [owner, other] = [anId("prc"), anId("prc")];
+        await add(mine, alsoMine);
+        await claim({ providerId, owner });
+        await add(theirs);
+        await claim({ providerId, owner: other });
+        const held = await storage.jobs.renewLeases(owner, NOON + 99_000);
+        expect(held).to.deep.equal(
+          new Map([
+            [mine.id, 1],
+            [alsoMine.id, 9],
+          ]),
+        );
+        expect((await find(mine.id))?.dueAt).to.equal(NOON + 99_000);
+        expect((await find(theirs.id))?.dueAt).to.equal(NOON + 30_000);
+      });
+
+      it("answers nothing to an owner that holds nothing", async () => {
+        expect((await storage.jobs.renewLeases(anId("prc"), NOON)).size).to.equal(0);
+      });
+
+      it("no longer holds what somebody else has claimed since", async () => {
+        const job = aJob({ providerId: aProviderId() });
+        await add(job);
+        const owner = anId("prc");
+        await claim({ providerId: job.providerId, owner, leaseUntil: NOON });
+        await claim({ providerId: job.providerId, leaseUntil: NOON + 7 });
+        expect((await storage.jobs.renewLeases(owner, NOON + 99_000)).size).to.equal(0);
+        expect((await find(job.id))?.dueAt).to.equal(NOON + 7);
+      });
+
+      it("names the moment the next job of a provider is due, leased ones included", async () => {
+        const providerId = aProviderId();
+        expect(await storage.jobs.nextDueAt(providerId)).to.equal(null);
+        await add(
+          aJob({ providerId, dueAt: NOON + 3 }),
+          aJob({ providerId, dueAt: NOON + 2, status: "processing", phase: "rendering", leaseOwner: anId("prc") }),
+          aJob({ providerId, ...ended("completed") }),
+          aJob({ providerId: aProviderId(), dueAt: NOON }),
+        );
+        expect(await storage.jobs.nextDueAt(providerId)).to.equal(NOON + 2);
+      });
+
+      it("names no moment when all of a provider's jobs have ended", async () => {
+        const job = aJob({ providerId: aProviderId(), ...ended("failed") });
+        await add(job);
+        expect(await storage.jobs.nextDueAt(job.providerId)).to.equal(null);
+      });
+    });
+
+    describe("updates", () => {
+      it("writes every member that may change, and nothing else", async () => {
+        const job = aJob();
+        await add(job);
+        const changes: Required<JobUpdate["changes"]> = {
+          status: "failed",
+          phase: "ended",
+          attempt: 3,
+          refusals: 2,
+          crashes: 1,
+          fence: 5,
+          leaseOwner: null,
+          dueAt: null,
+          handle: { version: 1, data: { task: "🎧" } },
+          error: { code: "generation_failed", message: "The provider could not make the piece." },
+          creditsCharged: 0,
+          completedAt: NOON + 9,
+        };
+        expect(await update({ id: job.id, fence: 0, changes })).to.deep.equal(new Set([job.id]));
+        expect(await find(job.id)).to.deep.equal({ ...job, ...changes });
+      });
+
+      it("clears what is set to null and keeps what is not named", async () => {
+        const handle = { version: 1, data: { task: "t" } };
+        const job = aJob({ handle, leaseOwner: anId("prc"), status: "processing" });
+        await add(job);
+        await update({ id: job.id, fence: 0, changes: { leaseOwner: null, attempt: undefined } });
+        expect(await find(job.id)).to.deep.equal({ ...job, leaseOwner: null });
+        await update({ id: job.id, fence: 0, changes: { handle: null } });
+        expect(await find(job.id)).to.deep.equal({ ...job, leaseOwner: null, handle: null });
+      });
+
+      it("writes only where the fence still holds", async () => {
+        const [stale, current] = [aJob({ fence: 2 }), aJob({ fence: 2 })];
+        await add(stale, current);
+        const written = await update(
+          { id: stale.id, fence: 1, changes: { attempt: 9 } },
+          { id: current.id, fence: 2, changes: { attempt: 1 } },
+          { id: anId("job"), fence: 0, changes: { attempt: 1 } },
+        );
+        expect(written).to.deep.equal(new Set([current.id]));
+        expect(await find(stale.id)).to.deep.equal(stale);
+        expect(await find(current.id)).to.deep.equal({ ...current, attempt: 1 });
+      });
+
+      it("takes updates of different members in one call, in their order", async () => {
+        const [first, second] = [aJob(), aJob()];
+        await add(first, second);
+        const written = await update(
+          { id: first.id, fence: 0, changes: { attempt: 1, fence: 1 } },
+          { id: second.id, fence: 0, changes: { dueAt: NOON + 1 } },
+          { id: first.id, fence: 1, changes: { refusals: 1 } },
+          { id: second.id, fence: 0, changes: {} },
+        );
+        expect(written).to.deep.equal(new Set([first.id, second.id]));
+        expect(await find(first.id)).to.include({ attempt: 1, fence: 1, refusals: 1 });
+        expect(await find(second.id)).to.include({ dueAt: NOON + 1 });
+      });
+
+      it("settles a large group", async () => {
+        const jobs = Array.from({ length: 256 }, () => aJob());
+        await add(...jobs);
+        const written = await update(...jobs.map((job) => ({ id: job.id, fence: 0, changes: ended("completed") })));
+        expect(written.size).to.equal(256);
+        const found = await storage.jobs.findJobs(jobs.map((job) => job.id));
+        expect(new Set([...found.values()].map((job) => job.status))).to.deep.equal(new Set(["completed"]));
+      });
+
+      it("refuses a status or a phase that does not exist", async () => {
+        const job = aJob();
+        await add(job);
+        for (const changes of [{ status: "cancelled" }, { phase: "dreaming" }]) {
+          const outcome = update({ id: job.id, fence: 0, changes: changes as unknown as JobUpdate["changes"] });
+          expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
+        }
+        expect(await find(job.id)).to.deep.equal(job);
+      });
+    });
+
+    describe("attempts", () => {
+      const addAttempts = (...attempts: readonly JobAttempt[]): Promise<void> =>
+        storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, attempts));
+
+      it("keeps every member and lists a job's attempts in their order", async () => {
+        const jobId = anId("job");
+        const second = anAttempt({ jobId, number: 2 });
+        const first = anAttempt({
+          jobId,
+          number: 1,
+          endedAt: NOON + 5,
+          outcome: "unavailable",
+          message: "503 — “später”",
+          cost: { amount: 0.125, unit: "USD" },
+        });
+        await addAttempts(second, first, anAttempt());
+        expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([first, second]);
+        expect(await storage.jobs.listAttempts(anId("job"))).to.deep.equal([]);
+      });
+
+      it("writes what came back on the attempt of that number only", async () => {
+        const jobId = anId("job");
+        const [first, second] = [anAttempt({ jobId }), anAttempt({ jobId, number: 2 })];
+        await addAttempts(first, second);
+        const result = { endedAt: NOON + 1, outcome: "completed", message: null, cost: { amount: 10, unit: "credits" } } as const;
+        await storage.inTransaction((tx) => storage.jobs.finishAttempt(tx, jobId, 2, result));
+        expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([first, { ...second, ...result }]);
+      });
+
+      it("changes nothing when there is no attempt of that number", async () => {
+        const attempt = anAttempt();
+        await addAttempts(attempt);
+        const result = { endedAt: NOON, outcome: "failed", message: null, cost: null } as const;
+        await storage.inTransaction((tx) => storage.jobs.finishAttempt(tx, attempt.jobId, 7, result));
+        expect(await storage.jobs.listAttempts(attempt.jobId)).to.deep.equal([attempt]);
+      });
+
+      it("refuses a second attempt of one number", async () => {
+        const attempt = anAttempt();
+        await addAttempts(attempt);
+        const outcome = addAttempts(anAttempt({ jobId: attempt.jobId, number: 1 }));
+        expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(await storage.jobs.listAttempts(attempt.jobId)).to.deep.equal([attempt]);
+      });
+    });
+  });
+}
+
+/** What a job of this status has, so that only one that is alive is due. */
+function ended(status: JobStatus): Pick<Job, "status" | "phase" | "dueAt" | "completedAt"> {
+  if (status === "queued" || status === "processing") return { status, phase: "waiting", dueAt: NOON, completedAt: null };
+  return { status, phase: "ended", dueAt: null, completedAt: NOON };
+}

@@ -1,0 +1,225 @@
+import { expect } from "chai";
+import { PNG } from "pngjs";
+import type { MusicProvider, ProviderTrack } from "../../core/ports/music-provider.js";
+import { PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
+import definition from "../../plugins/synth/index.js";
+import { countMp3Frames, decodeMp3, peakOf, readWav, rmsOf } from "../support/audio-analysis.js";
+import { aHost, aRequest, bytesOf, createSynth, failureOf, renderOne } from "./synth-support.js";
+
+const TOLERANCE_SECONDS = 0.05;
+
+describe("synth: definition", () => {
+  it("offers an instrumental and a song model at their prices", () => {
+    expect(definition.portVersion).to.equal(PROVIDER_PORT_VERSION);
+    expect(definition.models.map(({ id, creditCost, supportsLyrics, supportsInstrumental }) => ({ id, creditCost, supportsLyrics, supportsInstrumental }))).to.deep.equal([
+      { id: "synth/instrumental", creditCost: 10, supportsLyrics: false, supportsInstrumental: true },
+      { id: "synth/song", creditCost: 15, supportsLyrics: true, supportsInstrumental: false },
+    ]);
+    for (const { duration } of definition.models) expect(duration).to.deep.equal({ minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 });
+  });
+
+  it("runs as many submissions at once as it has threads", () => {
+    const { concurrency } = definition;
+    expect(typeof concurrency === "function" && concurrency({ threads: 3 })).to.equal(3);
+    expect(definition.settings["threads"]).to.include({ type: "integer", minimum: 1, maximum: 64 });
+  });
+});
+
+describe("synth: files of a track", function () {
+  this.timeout(60_000);
+  let provider: MusicProvider;
+  let song: ProviderTrack;
+  let seconds: number;
+
+  before(async () => {
+    provider = createSynth(aHost({ threads: 1 }));
+    seconds = 12;
+    song = await renderOne(provider, { modelId: "synth/song", prompt: "Bright folk song", lyrics: "Sunlight on the water\nCarry me away", durationSeconds: seconds });
+  });
+  after(() => provider.close?.());
+
+  it("holds mix, master, preview, cover and the stems of a song", () => {
+    expect(song.assets.map(({ role, label, contentType }) => `${role} ${label} ${contentType}`)).to.deep.equal([
+      "mix full audio/mpeg",
+      "master full audio/wav",
+      "preview full audio/mpeg",
+      "cover full image/png",
+      "stem drums audio/wav",
+      "stem bass audio/wav",
+      "stem other audio/wav",
+      "stem vocals audio/wav",
+    ]);
+  });
+
+  it("names, measures and describes the track", () => {
+    expect(song.title).to.equal("Bright Folk Song");
+    expect(song.bpm).to.be.within(60, 160);
+    expect(song.tags.genre).to.deep.equal(["folk"]);
+    expect(song.tags.mood).to.include("happy");
+    expect(song.tags.other).to.include("vocal");
+  });
+
+  it("plays mix and master as one sound", async () => {
+    const master = readWav(bytesOf(song, "master"));
+    const mix = await decodeMp3(bytesOf(song, "mix"));
+    const error = mix.left.map((sample, index) => sample - (master.left[index] ?? 0));
+    expect(rmsOf(error)).to.be.below(0.15 * rmsOf(master.left));
+  });
+
+  it("adds its stems up to the master, within -60 dB", () => {
+    const master = readWav(bytesOf(song, "master"));
+    const stems = ["drums", "bass", "other", "vocals"].map((label) => readWav(bytesOf(song, "stem", label)));
+    const rest = master.left.map((sample, index) => sample - stems.reduce((sum, { left }) => sum + (left[index] ?? 0), 0));
+    expect(peakOf(rest)).to.be.below(0.001);
+  });
+
+  it("fades the preview in and out", async () => {
+    const { left } = await decodeMp3(bytesOf(song, "preview"));
+    const edge = left.subarray(0, 2_205);
+    expect(rmsOf(edge)).to.be.below(0.15 * rmsOf(left));
+    expect(rmsOf(left.subarray(-2_205))).to.be.below(0.15 * rmsOf(left));
+  });
+
+  it("paints a cover of 512 by 512 pixels with some contrast", () => {
+    const png = PNG.sync.read(Buffer.from(bytesOf(song, "cover")));
+    expect([png.width, png.height]).to.deep.equal([512, 512]);
+    expect(new Set(png.data).size).to.be.above(64);
+  });
+
+  it("leaves the stems out where they are not kept", async () => {
+    const bare = createSynth(aHost({ keepStems: false }));
+    const track = await renderOne(bare, {});
+    await bare.close?.();
+    expect(track.assets.map(({ role }) => role)).to.deep.equal(["mix", "master", "preview", "cover"]);
+  });
+
+  it("gives equal bytes for an equal request, whatever the job", async () => {
+    const first = await renderOne(provider, { prompt: "slow waltz", jobId: "job_1" });
+    const again = await renderOne(provider, { prompt: "slow waltz", jobId: "job_2", attempt: 2 });
+    for (const role of ["mix", "master", "preview", "cover"]) expect(Buffer.compare(bytesOf(first, role), bytesOf(again, role)), role).to.equal(0);
+  });
+
+  it("gives different music for another prompt, other lyrics, another length or the other model", async () => {
+    const base = bytesOf(await renderOne(provider, { prompt: "slow waltz" }), "master");
+    const others = [
+      { prompt: "slow waltzes" },
+      { prompt: "slow waltz", durationSeconds: 6 },
+      { prompt: "slow waltz", modelId: "synth/song" },
+      { prompt: "slow waltz", modelId: "synth/song", lyrics: "other words" },
+    ];
+    const seen = [Buffer.from(base)];
+    for (const other of others) {
+      const bytes = Buffer.from(bytesOf(await renderOne(provider, other), "master"));
+      expect(seen.some((earlier) => earlier.equals(bytes))).to.equal(false);
+      seen.push(bytes);
+    }
+  });
+
+  for (const length of [5, 7, 11, 30, 240]) {
+    it(`is ${length} seconds long where that is asked for`, async function () {
+      this.timeout(180_000);
+      const track = await renderOne(provider, { prompt: "lofi rain", durationSeconds: length });
+      const mix = bytesOf(track, "mix");
+      expect(readWav(bytesOf(track, "master")).left.length).to.equal(length * 44_100);
+      expect((await decodeMp3(mix)).left.length / 44_100).to.be.closeTo(length, TOLERANCE_SECONDS);
+      expect((await decodeMp3(mix, { gapless: false })).left.length / 44_100).to.be.closeTo(length, TOLERANCE_SECONDS);
+      expect((countMp3Frames(mix) * 1_152) / 44_100).to.be.closeTo(length, TOLERANCE_SECONDS);
+      const preview = await decodeMp3(bytesOf(track, "preview"));
+      expect(preview.left.length / 44_100).to.be.closeTo(Math.min(30, length), TOLERANCE_SECONDS);
+    });
+  }
+
+  it("renders the default length where none is asked for", async () => {
+    const track = await renderOne(provider, { durationSeconds: null });
+    expect(track.assets[0]?.durationSeconds).to.equal(30);
+  });
+});
+
+describe("synth: threads", function () {
+  this.timeout(60_000);
+  it("renders more submissions than it has threads, each as if alone", async () => {
+    const provider = createSynth(aHost({ threads: 2 }));
+    const prompts = ["one", "two", "three", "four", "five"];
+    const together = await Promise.all(prompts.map((prompt) => renderOne(provider, { prompt })));
+    const alone = await renderOne(provider, { prompt: "four" });
+    await provider.close?.();
+    expect(together.map(({ title }) => title)).to.deep.equal(["One", "Two", "Three", "Four", "Five"]);
+    expect(Buffer.compare(bytesOf(together[3] as ProviderTrack, "mix"), bytesOf(alone, "mix"))).to.equal(0);
+  });
+
+  it("gives up an aborted submission and goes on with the next", async () => {
+    const provider = createSynth(aHost({ threads: 1 }));
+    const abort = new AbortController();
+    const long = failureOf(provider.submit(aRequest({ durationSeconds: 240 }), { signal: abort.signal }));
+    const next = renderOne(provider, { prompt: "the next one" });
+    abort.abort();
+    expect((await long).kind).to.equal("unavailable");
+    expect((await next).title).to.equal("Next One");
+    await provider.close?.();
+  });
+
+  it("gives up a submission that is aborted while it waits", async () => {
+    const provider = createSynth(aHost({ threads: 1 }));
+    const abort = new AbortController();
+    const first = renderOne(provider, {});
+    const waiting = failureOf(renderOne(provider, {}, abort.signal));
+    abort.abort();
+    expect((await waiting).kind).to.equal("unavailable");
+    expect((await first).assets).to.have.lengthOf(7);
+    await provider.close?.();
+  });
+
+  it("refuses what is aborted before it starts", async () => {
+    const provider = createSynth(aHost());
+    expect((await failureOf(renderOne(provider, {}, AbortSignal.abort()))).kind).to.equal("unavailable");
+    await provider.close?.();
+  });
+
+  it("rejects running and later work once closed", async () => {
+    const provider = createSynth(aHost());
+    const running = failureOf(renderOne(provider, { durationSeconds: 240 }));
+    await provider.close?.();
+    expect((await running).kind).to.equal("unavailable");
+    expect((await failureOf(renderOne(provider, {}))).kind).to.equal("unavailable");
+  });
+});
+
+describe("synth: test hooks", function () {
+  this.timeout(60_000);
+  for (const kind of ["unavailable", "timeout", "content_rejected", "failed"]) {
+    it(`fails with ${kind} where a marker asks for it`, async () => {
+      const provider = createSynth(aHost({ testHooks: true }));
+      expect((await failureOf(renderOne(provider, { prompt: `song [[fail:${kind}]]` }))).kind).to.equal(kind);
+    });
+  }
+
+  it("fails as many attempts as a marker asks for, then makes the same music as without it", async () => {
+    const provider = createSynth(aHost({ testHooks: true }));
+    const prompt = "rain song [[fail-times:2:timeout]]";
+    for (const attempt of [1, 2]) expect((await failureOf(renderOne(provider, { prompt, attempt }))).kind).to.equal("timeout");
+    const track = await renderOne(provider, { prompt, attempt: 3 });
+    const plain = await renderOne(provider, { prompt: "rain song" });
+    await provider.close?.();
+    expect(track.title).to.equal("Rain Song");
+    expect(Buffer.compare(bytesOf(track, "master"), bytesOf(plain, "master"))).to.equal(0);
+  });
+
+  it("waits on the host's clock before it fails or renders", async () => {
+    const host = aHost({ testHooks: true });
+    const provider = createSynth(host);
+    expect((await failureOf(renderOne(provider, { prompt: "[[delay:2.5]] x [[fail:failed]]" }))).kind).to.equal("failed");
+    expect(host.sleeps).to.deep.equal([2_500]);
+  });
+
+  it("is unavailable where a delay is aborted", async () => {
+    const provider = createSynth(aHost({ testHooks: true }));
+    expect((await failureOf(renderOne(provider, { prompt: "[[delay:60]]" }, AbortSignal.abort()))).kind).to.equal("unavailable");
+  });
+
+  it("makes music from a marker where test hooks are off", async () => {
+    const provider = createSynth(aHost());
+    const track = await renderOne(provider, { prompt: "quiet night [[fail:failed]]" });
+    await provider.close?.();
+    expect(track.title).to.equal("Quiet Night");
+  });
+});

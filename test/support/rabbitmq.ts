@@ -1,0 +1,289 @@
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, rmSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect as connectTcp, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { createServer as createTlsServer } from "node:tls";
+import { promisify } from "node:util";
+import { type Channel, connect } from "amqplib";
+import { topologyOf } from "../../adapters/queue/rabbitmq/topology.js";
+
+const run = promisify(execFile);
+
+/** Where the suites find a server; `FERMATA_TEST_RABBITMQ` names another one, with the rights to make and delete queues. */
+export const RABBITMQ_SERVER = process.env["FERMATA_TEST_RABBITMQ"] ?? "amqp://guest:guest@127.0.0.1:5672";
+
+const BOUND_MS = 30_000;
+
+/** Tries until `check` neither throws nor rejects. */
+export async function eventually(check: () => unknown, boundMs = BOUND_MS): Promise<void> {
+  const until = performance.now() + boundMs;
+  for (;;) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+    }
+    await pause(20);
+  }
+}
+
+/** @returns why `check` rejects @throws {Error} it still resolves when the bound is over */
+export async function refusal(check: () => Promise<unknown>, boundMs = BOUND_MS): Promise<Error> {
+  let refused: Error | null = null;
+  await eventually(async () => {
+    refused = await check().then(
+      () => null,
+      (error: Error) => error,
+    );
+    if (refused === null) throw new Error("It is still accepted.");
+  }, boundMs);
+  return refused as unknown as Error;
+}
+
+/** A part of the server that nobody else uses: names with a prefix of their own. */
+export interface QueueSpace {
+  /** As `queue.url` has it. */
+  readonly url: string;
+  readonly jobs: string;
+  readonly dead: string;
+  queueOf(providerId: string): string;
+  /** The same space by way of another host and port. */
+  through(address: string): string;
+  /** On the server itself, past what is tested. */
+  onServer<T>(work: (channel: Channel) => Promise<T>): Promise<T>;
+  /** Deletes what these providers' bells have left. */
+  clear(...providerIds: readonly string[]): Promise<void>;
+}
+
+let found: Promise<void> | undefined;
+
+/** @throws {Error} saying how to start a server, when none answers and none can be installed */
+export async function openQueueSpace(server = RABBITMQ_SERVER): Promise<QueueSpace> {
+  if (server === RABBITMQ_SERVER) await (found ??= findServer());
+  const prefix = `test-${process.pid}-${randomBytes(4).toString("hex")}`;
+  const topology = topologyOf(prefix);
+  const onServer: QueueSpace["onServer"] = async (work) => {
+    const connection = await connect(server);
+    try {
+      const channel = await connection.createChannel();
+      channel.on("error", () => undefined);
+      return await work(channel);
+    } finally {
+      await connection.close();
+    }
+  };
+  return {
+    ...topology,
+    url: `${server}?prefix=${prefix}`,
+    through: (address) => `${server.replace(new URL(server).host, address)}?prefix=${prefix}`,
+    onServer,
+    clear: (...providerIds) =>
+      onServer(async (channel) => {
+        for (const queue of [topology.dead, ...providerIds.map((id) => topology.queueOf(id))]) await channel.deleteQueue(queue);
+        for (const exchange of [topology.jobs, topology.dead]) await channel.deleteExchange(exchange);
+      }),
+  };
+}
+
+async function findServer(): Promise<void> {
+  if (await answers()) return;
+  const { host } = new URL(RABBITMQ_SERVER);
+  const canInstall = host === "127.0.0.1:5672" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
+  if (canInstall) {
+    if (!existsSync(join(PROGRAMS, "rabbitmq-server"))) await install();
+    spawn("rabbitmq-server", { detached: true, stdio: "ignore" }).unref();
+    await eventually(async () => {
+      if (!(await answers())) throw new Error("RabbitMQ was started and does not answer.");
+    }, 60_000);
+    return;
+  }
+  throw new Error(`No RabbitMQ answers at ${host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`);
+}
+
+async function install(): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  await run("apt-get", ["update"], { env });
+  await run("apt-get", ["install", "--yes", "--no-install-recommends", "rabbitmq-server"], { env });
+}
+
+async function answers(): Promise<boolean> {
+  const connection = await connect(RABBITMQ_SERVER).catch(() => null);
+  await connection?.close();
+  return connection !== null;
+}
+
+/** A way to the server that a test can break. */
+export interface Relay {
+  /** Host and port. */
+  readonly address: string;
+  /** How many connections were let through. */
+  readonly connections: number;
+  /** Ends every connection that is open. */
+  cut(): void;
+  /** Refuses connections, and ends those that are open. */
+  shut(): Promise<void>;
+  reopen(): Promise<void>;
+  /** Passes nothing on, but keeps the connections: a broker that hangs. */
+  freeze(): void;
+  thaw(): void;
+  close(): Promise<void>;
+}
+
+/** @param tls key and certificate, where the way is to be encrypted */
+export async function openRelay(tls?: { readonly key: string; readonly cert: string }): Promise<Relay> {
+  const target = new URL(RABBITMQ_SERVER);
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let connections = 0;
+  let isFrozen = false;
+  const pass = (near: Socket): void => {
+    connections += 1;
+    const far = connectTcp(Number(target.port === "" ? 5672 : target.port), target.hostname);
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    for (const [from, to] of [pair, [far, near] as const]) {
+      from.on("error", () => undefined);
+      from.on("close", () => {
+        to.destroy();
+        pairs.delete(pair);
+      });
+      from.pipe(to);
+      if (isFrozen) from.pause();
+    }
+  };
+  const server: Server = tls === undefined ? createServer(pass) : createTlsServer(tls, pass);
+  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const cut = (): void => {
+    for (const [near] of pairs) near.destroy();
+  };
+  const shut = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    cut();
+    await closed;
+  };
+  return {
+    address: `127.0.0.1:${port}`,
+    get connections() {
+      return connections;
+    },
+    cut,
+    shut,
+    reopen: () => listen(port),
+    freeze() {
+      isFrozen = true;
+      for (const [near, far] of pairs) {
+        near.unpipe(far).pause();
+        far.unpipe(near).pause();
+      }
+    },
+    thaw() {
+      isFrozen = false;
+      for (const [near, far] of pairs) {
+        near.pipe(far);
+        far.pipe(near);
+      }
+    },
+    close: async () => {
+      if (server.listening) await shut();
+    },
+  };
+}
+
+/** A key and a certificate for localhost, signed by itself. */
+export async function selfSigned(): Promise<{ readonly key: string; readonly cert: string }> {
+  const folder = await mkdtemp(join(tmpdir(), "fermata-tls-"));
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", cert, ...subject], { stdio: "ignore" });
+  const pair = { key: await readFile(key, "utf8"), cert: await readFile(cert, "utf8") };
+  await rm(folder, { recursive: true });
+  return pair;
+}
+
+/** Where Debian keeps the programs behind its wrappers, which would change the user. */
+const PROGRAMS = "/usr/lib/rabbitmq/bin";
+
+/** A broker of a suite's own, to be broken. It is not running at first. */
+export interface PrivateBroker {
+  /** Its address, as {@link openQueueSpace} takes it. */
+  readonly server: string;
+  /** Starts it with the data that it had; resolves when it answers. */
+  start(): Promise<void>;
+  /** kill -9 */
+  kill(): Promise<void>;
+  /** rabbitmqctl */
+  control(...args: readonly string[]): Promise<void>;
+  /** Ends it and deletes its data. */
+  remove(): Promise<void>;
+}
+
+export async function makePrivateBroker(): Promise<PrivateBroker> {
+  await (found ??= findServer());
+  const [port, distributionPort] = [await freePort(), await freePort()];
+  const home = await mkdtemp(join(tmpdir(), "fermata-broker-"));
+  const node = `fermata${port}@localhost`;
+  const files = { "rabbitmq.conf": `listeners.tcp.1 = 127.0.0.1:${port}\n`, "env.conf": "", plugins: "[].\n" };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(home, name), text);
+  const env = {
+    ...process.env,
+    HOME: home,
+    ERL_EPMD_ADDRESS: "127.0.0.1",
+    RABBITMQ_NODENAME: node,
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(distributionPort),
+    RABBITMQ_MNESIA_BASE: join(home, "mnesia"),
+    RABBITMQ_LOG_BASE: join(home, "log"),
+    RABBITMQ_PID_FILE: join(home, "pid"),
+    RABBITMQ_CONFIG_FILE: join(home, "rabbitmq.conf"),
+    RABBITMQ_CONF_ENV_FILE: join(home, "env.conf"),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(home, "plugins"),
+  };
+  const program = (name: string): string => (existsSync(join(PROGRAMS, name)) ? join(PROGRAMS, name) : name);
+  const server = `amqp://guest:guest@127.0.0.1:${port}`;
+  let child: ChildProcess | null = null;
+  const kill = async (): Promise<void> => {
+    if (child?.pid === undefined) return;
+    const ended = new Promise((resolve) => child?.once("exit", resolve));
+    // The group: the broker runs helpers beside it.
+    process.kill(-child.pid, "SIGKILL");
+    child = null;
+    await ended;
+  };
+  process.once("exit", () => {
+    if (child?.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    rmSync(home, { recursive: true, force: true });
+  });
+  return {
+    server,
+    kill,
+    async start() {
+      child = spawn(program("rabbitmq-server"), { env, detached: true, stdio: "ignore" });
+      await eventually(async () => {
+        const connection = await connect(server);
+        await connection.close();
+      }, 60_000);
+    },
+    async control(...args) {
+      await run(program("rabbitmqctl"), ["-n", node, ...args], { env });
+    },
+    async remove() {
+      await kill();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,18 @@
+/**
+ * Mocha's `spec` reporter, and at the very end the result on a line of its own: `N passed, N failed`. With FERMATA_TEST_RESULT the figures go
+ * to the file it names instead, and .ci/run closes with the line.
+ */
+const { writeFileSync } = require("node:fs");
+const { reporters } = require("mocha");
+
+module.exports = class extends reporters.Spec {
+  constructor(runner, options) {
+    super(runner, options);
+    runner.once("end", () => {
+      const { passes, failures } = runner.stats;
+      const file = process.env.FERMATA_TEST_RESULT;
+      if (file) writeFileSync(file, `${passes} ${failures}\n`);
+      else process.stdout.write(`${passes} passed, ${failures} failed\n`);
+    });
+  }
+};

@@ -1,0 +1,107 @@
+import { expect } from "chai";
+import { ProviderFailure } from "../../../core/ports/music-provider.js";
+import { accepts, completes, fails, holds } from "../../support/doubles/scripted-provider.js";
+import { type Worker, Workshop } from "./workshop.js";
+
+const OPEN_MS = 30_000;
+
+describe("The circuit breaker of a provider", () => {
+  let shop: Workshop;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+  });
+  afterEach(() => shop.close());
+
+  /** A worker that has just seen three failures in a row. */
+  async function startOpened(): Promise<Worker> {
+    shop.provider.behaviour = fails("unavailable");
+    await shop.accept(3);
+    const worker = await shop.start({ breakerFailures: 3, concurrency: 1, maxAttempts: 100 });
+    await shop.quiet();
+    expect(shop.provider.submissions).to.have.length(3);
+    expect(await worker.availability.state("scripted")).to.equal("open");
+    return worker;
+  }
+
+  it("opens after so many failures in a row, and no job is submitted while it is open", async () => {
+    await startOpened();
+    const newcomer = await shop.acceptOne();
+    await shop.pass(OPEN_MS - 1_000);
+    expect(shop.provider.submissions).to.have.length(3);
+    expect(await shop.job(newcomer)).to.include({ status: "queued", attempt: 0 });
+  });
+
+  it("stays closed as long as the provider answers now and then", async () => {
+    let calls = 0;
+    shop.provider.behaviour = (request, context) => (++calls % 3 === 0 ? completes(request, context) : fails("timeout")(request, context));
+    const jobs = await shop.accept(4);
+    const worker = await shop.start({ breakerFailures: 3, concurrency: 1, maxAttempts: 100 });
+    await shop.pass(60_000);
+    expect(await worker.availability.state("scripted")).to.equal("closed");
+    for (const { id } of jobs) await shop.expectCompleted(id);
+  });
+
+  it("takes a refusal of content for a sign of life", async () => {
+    let calls = 0;
+    shop.provider.behaviour = (request, context) => fails(++calls === 2 ? "content_rejected" : "unavailable")(request, context);
+    await shop.accept(3);
+    const worker = await shop.start({ breakerFailures: 2, concurrency: 1 });
+    await shop.quiet();
+    expect(shop.provider.submissions).to.have.length(3);
+    expect(await worker.availability.state("scripted")).to.equal("closed");
+  });
+
+  it("lets one job try when its time is over, and all of them once that one succeeds", async () => {
+    const worker = await startOpened();
+    const { behaviour, release } = holds();
+    shop.provider.behaviour = behaviour;
+    await shop.pass(OPEN_MS + 1_000);
+    expect(await worker.availability.state("scripted")).to.equal("half_open");
+    expect(shop.provider.submissions).to.have.length(4);
+    release();
+    await shop.pass(2_000);
+    expect(await worker.availability.state("scripted")).to.equal("closed");
+    const jobs = await shop.storage.jobs.listJobs({ limit: 10 });
+    expect(jobs.map(({ status }) => status)).to.deep.equal(Array(3).fill("completed"));
+    for (const { id } of jobs) expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal(["unavailable", "completed"]);
+  });
+
+  it("opens anew when that one fails", async () => {
+    const worker = await startOpened();
+    await shop.pass(OPEN_MS + 1_000);
+    expect(shop.provider.submissions).to.have.length(4);
+    expect(await worker.availability.state("scripted")).to.equal("open");
+    await shop.pass(OPEN_MS - 2_000);
+    expect(shop.provider.submissions).to.have.length(4);
+  });
+
+  it("is known to another process within a second", async () => {
+    const other = shop.prepare({ breakerFailures: 3 });
+    expect(await other.availability.state("scripted")).to.equal("closed");
+    await startOpened();
+    await shop.clock.advance(1_000);
+    expect(await other.availability.state("scripted")).to.equal("open");
+  });
+
+  it("does not keep anybody from asking after accepted work", async () => {
+    shop.provider.behaviour = accepts(5_000);
+    const id = await shop.acceptOne();
+    const worker = await shop.start({ breakerFailures: 1, maxAttempts: 100 });
+    await shop.quiet();
+    shop.provider.behaviour = fails("unavailable");
+    await shop.accept();
+    await shop.pass(1_000);
+    expect(await worker.availability.state("scripted")).to.equal("open");
+    await shop.pass(5_000);
+    await shop.expectCompleted(id);
+  });
+
+  it("counts polls that find nobody there", async () => {
+    shop.provider.behaviour = accepts(1_000);
+    shop.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "nobody there"));
+    await shop.accept(2);
+    const worker = await shop.start({ breakerFailures: 2 });
+    await shop.pass(1_000);
+    expect(await worker.availability.state("scripted")).to.equal("open");
+  });
+});

@@ -1,0 +1,247 @@
+import { expect } from "chai";
+import type { JobId } from "../../../core/ids.js";
+import type { Completed } from "../../../core/ports/music-provider.js";
+import { anId } from "../../support/builders.js";
+import { ManualClock } from "../../support/doubles/manual-clock.js";
+import { accepts, completes, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./workshop.js";
+
+const DELIVERY: Completed = { state: "completed", tracks: [SCRIPTED_TRACK] };
+
+describe("A job whose worker is lost", () => {
+  let shop: Workshop;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+  });
+  afterEach(() => shop.close());
+
+  /** A process that claims what is due and is never heard of again. */
+  async function claimAndVanish(phase: "waiting" | "submitting" | "rendering" = "waiting"): Promise<number> {
+    const now = shop.clock.now();
+    const claimed = await shop.storage.jobs.claimJobs({
+      providerId: "scripted",
+      phases: [phase],
+      limit: 10,
+      now,
+      owner: anId("prc"),
+      leaseUntil: now + LEASE_MS,
+    });
+    return claimed.length;
+  }
+
+  /** A worker whose clock stands still: it works, but never renews a lease. */
+  function startHanging(options: Parameters<Workshop["start"]>[0] = {}): Promise<Worker> {
+    return shop.start({ ...options, clock: new ManualClock(shop.clock.now()) });
+  }
+
+  describe("before it called the provider", () => {
+    it("is taken up by another as soon as the lease ends, and submitted once", async () => {
+      const id = await shop.acceptOne();
+      await claimAndVanish();
+      await shop.start();
+      await shop.pass(LEASE_MS - 250);
+      expect(shop.provider.submissions).to.have.length(0);
+      await shop.pass(250);
+      expect(await shop.expectCompleted(id)).to.include({ crashes: 1, attempt: 1 });
+      expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
+    });
+  });
+
+  describe("while it calls the provider", () => {
+    /** Holds the first submission in a process that hangs; the next ones complete. */
+    async function hangInSubmission(capabilities = {}): Promise<{ readonly id: JobId; readonly hanging: Worker; answer(): void }> {
+      const id = await shop.acceptOne();
+      let answer: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (answer = resolve));
+      shop.provider.behaviour = async (request, context) => {
+        if (request.attempt === 1) await held;
+        return completes(request, context);
+      };
+      const hanging = await startHanging({ capabilities });
+      await shop.provider.submitted();
+      await shop.start({ capabilities });
+      return { id, hanging, answer };
+    }
+
+    it("is submitted again where that is idempotent, and the late answer changes nothing", async () => {
+      const { id, hanging, answer } = await hangInSubmission({ idempotentSubmit: true });
+      await shop.pass(LEASE_MS);
+      const completed = await shop.expectCompleted(id);
+      expect(completed).to.include({ crashes: 1, attempt: 2 });
+
+      answer();
+      await until("the lost worker has put its work down", () => hanging.leases.count === 0);
+      expect(await shop.expectCompleted(id)).to.deep.equal(completed);
+      expect(await shop.attempts(id)).to.deep.equal([[1, null], [2, "completed"]]);
+      expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
+    });
+
+    it("is looked up where the provider can be searched", async () => {
+      shop.provider.lookupBehaviour = async () => DELIVERY;
+      const { id, hanging, answer } = await hangInSubmission({ lookup: true });
+      await shop.pass(LEASE_MS);
+      await shop.expectCompleted(id);
+      answer();
+      await until("the lost worker has put its work down", () => hanging.leases.count === 0);
+      await shop.expectCompleted(id);
+      expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
+      expect(shop.provider.submissions).to.have.length(1);
+    });
+
+    it("is refunded after the grace time elsewhere; the piece that comes too late is thrown away", async () => {
+      const { id, hanging, answer } = await hangInSubmission();
+      await shop.pass(LEASE_MS);
+      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", leaseOwner: null, crashes: 1 });
+      await shop.pass(GRACE_MS - LEASE_MS);
+      const failed = await shop.expectFailed(id, "provider_timeout");
+
+      answer();
+      await until("the lost worker has put its work down", () => hanging.leases.count === 0);
+      expect(await shop.expectFailed(id, "provider_timeout")).to.deep.equal(failed);
+      expect(shop.provider.submissions).to.have.length(1);
+      expect(await shop.files()).to.deep.equal([]);
+    });
+
+    it("stays with its successor when the lost worker answers first", async () => {
+      const answers: (() => void)[] = [];
+      shop.provider.behaviour = async (request, context) => {
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return completes(request, context);
+      };
+      const id = await shop.acceptOne();
+      const hanging = await startHanging({ capabilities: { idempotentSubmit: true } });
+      await shop.provider.submitted();
+      await shop.start({ capabilities: { idempotentSubmit: true } });
+      await shop.pass(LEASE_MS);
+      await shop.provider.submitted(2);
+
+      answers[0]?.();
+      await until("the lost worker has put its work down", () => hanging.leases.count === 0);
+      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", fence: 2 });
+      expect(await shop.files()).to.deep.equal([]);
+      expect(await shop.attempts(id)).to.deep.equal([[1, null], [2, null]]);
+
+      answers[1]?.();
+      await shop.quiet();
+      await shop.expectCompleted(id);
+    });
+  });
+
+  describe("while it asks after it", () => {
+    it("is asked after by another; the late answer changes nothing and its files go", async () => {
+      shop.provider.behaviour = accepts(1_000);
+      let answer: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (answer = resolve));
+      shop.provider.pollBehaviour = async () => {
+        if (shop.provider.polls.length === 1) await held;
+        return DELIVERY;
+      };
+      const id = await shop.acceptOne();
+      const hanging = await startHanging();
+      await shop.pass(1_000, hanging.clock);
+      await shop.clock.advance(1_000);
+      await until("the first poll hangs", () => shop.provider.polls.length === 1);
+      await shop.start();
+      await shop.pass(LEASE_MS + 1_000);
+      const completed = await shop.expectCompleted(id);
+      expect(completed.crashes).to.equal(1);
+
+      answer();
+      await until("the lost worker has put its work down", () => hanging.leases.count === 0);
+      expect(await shop.expectCompleted(id)).to.deep.equal(completed);
+      expect([shop.provider.submissions.length, shop.provider.polls.length]).to.deep.equal([1, 2]);
+      expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
+    });
+  });
+
+  it("is broken off where it still runs, once that process notices", async () => {
+    let aborted: unknown = null;
+    shop.provider.behaviour = (request, { signal }) => {
+      if (request.attempt > 1) return completes(request, { signal });
+      return new Promise((_, reject) =>
+        signal.addEventListener("abort", () => {
+          aborted = signal.reason;
+          reject(new Error("aborted"));
+        }),
+      );
+    };
+    const id = await shop.acceptOne();
+    const hanging = await startHanging({ capabilities: { idempotentSubmit: true } });
+    await shop.provider.submitted();
+    await shop.start({ capabilities: { idempotentSubmit: true } });
+    await shop.pass(LEASE_MS);
+    const completed = await shop.expectCompleted(id);
+    await hanging.clock.advance(LEASE_MS / 3);
+    await until("the lost worker has put its work down", () => hanging.leases.count === 0);
+    expect(aborted).to.equal("lease_lost");
+    expect(await shop.expectCompleted(id)).to.deep.equal(completed);
+  });
+
+  it("is worked on once at a time in a process that takes it up from itself after a pause", async () => {
+    const aborted: unknown[] = [];
+    const answers: (() => void)[] = [];
+    shop.provider.behaviour = async (request, { signal }) => {
+      signal.addEventListener("abort", () => aborted.push([request.attempt, signal.reason]));
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return completes(request, { signal });
+    };
+    const id = await shop.acceptOne();
+    const worker = await shop.start({ capabilities: { idempotentSubmit: true } });
+    await shop.provider.submitted();
+    // The whole process pauses: nobody wakes, and the bell is heard before the heartbeat.
+    shop.clock.set(shop.clock.now() + LEASE_MS + 1);
+    shop.queue.ring([{ jobId: id, providerId: "scripted" }]);
+    await shop.provider.submitted(2);
+    expect(aborted).to.deep.equal([[1, "lease_lost"]]);
+
+    answers[0]?.();
+    await until("the older work is put down", () => worker.calls() === 1);
+    expect(worker.leases.count).to.equal(1);
+    // The newer work keeps its lease for as long as it needs.
+    await shop.pass(2 * LEASE_MS);
+    expect(await shop.job(id)).to.include({ status: "processing", fence: 2, crashes: 1 });
+    answers[1]?.();
+    await shop.quiet();
+    await shop.expectCompleted(id);
+    expect(shop.provider.submissions).to.have.length(2);
+  });
+
+  it("is given up and refunded once it has cost four workers", async () => {
+    const id = await shop.acceptOne();
+    for (let lost = 0; lost < 4; lost++) {
+      expect(await claimAndVanish()).to.equal(1);
+      shop.clock.set(shop.clock.now() + LEASE_MS);
+    }
+    expect(await shop.job(id)).to.include({ crashes: 3, status: "processing" });
+    await shop.start();
+    await shop.quiet();
+    expect(await shop.expectFailed(id, "generation_failed")).to.include({ crashes: 4, attempt: 0 });
+    expect(await shop.attempts(id)).to.deep.equal([]);
+    expect(shop.provider.submissions).to.have.length(0);
+  });
+
+  it("still gets its chance after the third", async () => {
+    const id = await shop.acceptOne();
+    for (let lost = 0; lost < 3; lost++) {
+      await claimAndVanish();
+      shop.clock.set(shop.clock.now() + LEASE_MS);
+    }
+    await shop.start();
+    await shop.quiet();
+    expect((await shop.expectCompleted(id)).crashes).to.equal(3);
+  });
+
+  it("is given up and refunded when every worker stumbles over it", async () => {
+    // A handle that no storage can keep, as a faulty plugin may give.
+    const data: Record<string, unknown> = {};
+    data["itself"] = data;
+    shop.provider.behaviour = async () => ({ state: "accepted", handle: { version: 1, data }, nextPollMs: 1_000 });
+    const id = await shop.acceptOne();
+    await shop.start({ capabilities: { idempotentSubmit: true } });
+    await shop.quiet();
+    expect(await shop.job(id)).to.include({ phase: "submitting", crashes: 1, leaseOwner: null, dueAt: shop.clock.now() + 5_000 });
+    await shop.pass(20_000);
+    await shop.expectFailed(id, "generation_failed");
+    expect(shop.provider.submissions).to.have.length(4);
+  });
+});

@@ -1,0 +1,291 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
+import { MemoryJobQueue } from "../../../adapters/queue/memory/job-queue.js";
+import type { Stores } from "../../../adapters/storage/knex/index.js";
+import type { LedgerEntry } from "../../../core/credits/balance.js";
+import type { AccountId, JobId } from "../../../core/ids.js";
+import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
+import { Housekeeping } from "../../../core/jobs/housekeeping.js";
+import { type JobEnded, JobEvents } from "../../../core/jobs/job-events.js";
+import type { Job, JobAttempt } from "../../../core/jobs/job.js";
+import { Leases } from "../../../core/jobs/leases.js";
+import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
+import { ProviderAvailability } from "../../../core/jobs/provider-availability.js";
+import { RunJob, type WorkingProvider } from "../../../core/jobs/run-job.js";
+import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
+import { StoreTracks } from "../../../core/jobs/store-tracks.js";
+import { WorkJobs } from "../../../core/jobs/work-jobs.js";
+import type { MusicProvider, ProviderCapabilities } from "../../../core/ports/music-provider.js";
+import { aJob, anId } from "../../support/builders.js";
+import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
+import { ManualClock } from "../../support/doubles/manual-clock.js";
+import { ManualRandom } from "../../support/doubles/manual-random.js";
+import { RecordingLogger } from "../../support/doubles/recording-logger.js";
+import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+
+/** Real time that anything may take before a test gives up. */
+const PATIENCE_MS = 8_000;
+/** The steps in which time passes: short enough that nobody sleeps through a moment that matters. */
+const STEP_MS = 250;
+/** Whoever sleeps in an idle worker: its only loop over jobs, the heartbeat, the housekeeping. */
+const LOOPS_PER_WORKER = 3;
+
+export const LEASE_MS = 30_000;
+export const GRACE_MS = 120_000;
+export const COST = 10;
+/** Monthly credits for half a job, and packs for all the rest: the first job draws on both. */
+const CREDITS = { monthly: 5, pack: 10_000 };
+
+export const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
+
+export interface WorkerOptions {
+  readonly capabilities?: Partial<ProviderCapabilities>;
+  readonly concurrency?: number;
+  readonly maxAttempts?: number;
+  readonly deadlineMs?: number;
+  readonly breakerFailures?: number;
+  readonly maxBytes?: number;
+  readonly provider?: MusicProvider;
+  /** The worker's own time; the workshop's by default. One that nobody moves is a process that hangs. */
+  readonly clock?: ManualClock;
+  /** What the worker uses in place of the workshop's stores. */
+  readonly stores?: Partial<Stores>;
+}
+
+/** One process that works on jobs, wired as `config/app.ts` does it. */
+export interface Worker {
+  readonly jobs: WorkJobs;
+  readonly leases: Leases;
+  readonly clock: ManualClock;
+  readonly availability: ProviderAvailability;
+  readonly settleJobs: SettleJobs;
+  readonly operate: OperateJobs;
+  readonly housekeeping: Housekeeping;
+  /** Calls of the provider that have not come back. */
+  calls(): number;
+  /** Stops, moving time on until it has. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+/** Real storage, real files, and time and a provider that do what a test says. */
+export class Workshop {
+  readonly clock = new ManualClock();
+  readonly random = new ManualRandom();
+  readonly logger = new RecordingLogger();
+  readonly provider = new ScriptedProvider();
+  readonly queue = new MemoryJobQueue(this.logger);
+  readonly events = new JobEvents(this.logger);
+  readonly ended: JobEnded[] = [];
+  private readonly workers: Worker[] = [];
+
+  private constructor(
+    readonly storage: SqliteUnderTest,
+    readonly audio: LocalAudioStore,
+    private readonly folder: string,
+    readonly accountId: AccountId,
+  ) {
+    this.events.onEnded((ended) => this.ended.push(ended));
+  }
+
+  static async open(): Promise<Workshop> {
+    const storage = await sqliteStorage.open();
+    const folder = await temporaryFolder();
+    const account = await storage.addAccount({}, CREDITS);
+    return new Workshop(storage, await LocalAudioStore.open(folder), folder, account.id);
+  }
+
+  /** Checks that the ledger adds up, stops what still works and clears away. */
+  async close(): Promise<void> {
+    for (const worker of [...this.workers]) await worker.stop(0);
+    const audit = await this.storage.ledger.audit();
+    await this.queue.close();
+    await this.storage.close();
+    await rm(this.folder, { recursive: true });
+    expect(audit.violations).to.deep.equal([]);
+  }
+
+  /** Accepts jobs of ten credits, as a request would. */
+  async accept(count = 1): Promise<Job[]> {
+    const { unitOfWork, idempotency, ledger, jobs } = this.storage;
+    const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue: this.queue, clock: this.clock });
+    const results = await Promise.all(
+      Array.from({ length: count }, () => {
+        const now = this.clock.now();
+        const wanted = aJob({ accountId: this.accountId, providerId: "scripted", modelId: "scripted/song", createdAt: now });
+        const { reserved: _reserved, creditsCharged: _creditsCharged, ...job } = wanted;
+        return acceptJobs.accept({ job, cost: COST, concurrencyLimit: 1_000, idempotency: null, refusal: null });
+      }),
+    );
+    return results.map((result) => {
+      if (result.kind !== "accepted") throw new Error("The workshop's jobs are accepted.");
+      return result.job;
+    });
+  }
+
+  async acceptOne(): Promise<JobId> {
+    const [job] = await this.accept();
+    return (job as Job).id;
+  }
+
+  /** A worker that has not begun. */
+  prepare(options: WorkerOptions = {}): Worker {
+    const { logger, random } = this;
+    const clock = options.clock ?? this.clock;
+    const { jobs, unitOfWork, ledger, library, idempotency, health } = { ...this.storage, ...options.stores };
+    const ids = { next: anId };
+    const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, events: this.events });
+    const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
+    const storeTracks = new StoreTracks(this.audio, clock, ids, options.maxBytes ?? 1_000_000);
+    const retry = { maxAttempts: options.maxAttempts ?? 3, backoffMs: 1_000 };
+    const runJob = new RunJob({ jobs, unitOfWork, settleJobs, storeTracks, availability, clock, ids, random, logger, retry, unknownGraceMs: GRACE_MS });
+    const housekeeping = new Housekeeping({ jobs, idempotency, settleJobs, unitOfWork, clock, logger, deadlineMs: options.deadlineMs ?? 86_400_000 });
+    const leases = new Leases(anId("prc"), LEASE_MS, jobs, clock, logger);
+    const counted = countCalls(options.provider ?? this.provider);
+    const working: WorkingProvider = {
+      id: "scripted",
+      label: "Scripted Provider",
+      concurrency: options.concurrency ?? 8,
+      capabilities: { ...NO_POWERS, ...options.capabilities },
+      provider: counted.provider,
+    };
+    const parts = { jobs, leases, runJob, availability, clock, logger, sweepMs: 1_000, queue: this.queue, housekeeping };
+    const workJobs = new WorkJobs([working], parts);
+    const operate = new OperateJobs(jobs, library, settleJobs);
+    return {
+      jobs: workJobs,
+      leases,
+      clock,
+      availability,
+      settleJobs,
+      operate,
+      housekeeping,
+      calls: counted.calls,
+      stop: async (graceMs = 0) => {
+        this.workers.splice(this.workers.findIndex((worker) => worker.jobs === workJobs), 1);
+        await this.passUntilDone(workJobs.stop(graceMs), clock);
+      },
+    };
+  }
+
+  /** A worker at work. */
+  async start(options: WorkerOptions = {}): Promise<Worker> {
+    const worker = this.prepare(options);
+    await worker.jobs.start();
+    this.workers.push(worker);
+    return worker;
+  }
+
+  /** Resolves when every worker sleeps or waits for its provider. */
+  async quiet(): Promise<void> {
+    await until("the workers are quiet", () => {
+      const clocks = new Map<ManualClock, { loops: number; held: number; calls: number }>();
+      for (const { clock, leases, calls } of this.workers) {
+        const sum = clocks.get(clock) ?? { loops: 0, held: 0, calls: 0 };
+        clocks.set(clock, { loops: sum.loops + LOOPS_PER_WORKER, held: sum.held + leases.count, calls: sum.calls + calls() });
+      }
+      // A job in work waits for its provider or sleeps; anything else is on its way.
+      return [...clocks].every(([clock, { loops, held, calls }]) => clock.sleeping - loops === Math.max(0, held - calls));
+    });
+  }
+
+  /** Lets time pass for everybody who goes by this clock. */
+  async pass(ms: number, clock = this.clock): Promise<void> {
+    await this.quiet();
+    for (let left = ms; left > 0; left -= STEP_MS) {
+      await clock.advance(Math.min(left, STEP_MS));
+      await this.quiet();
+    }
+  }
+
+  private async passUntilDone(promise: Promise<unknown>, clock: ManualClock): Promise<void> {
+    let isDone = false;
+    const done = promise.finally(() => (isDone = true));
+    await until("the worker has stopped", async () => {
+      if (!isDone) await clock.advance(10);
+      return isDone;
+    });
+    await done;
+  }
+
+  async job(id: JobId): Promise<Job> {
+    const job = (await this.storage.jobs.findJobs([id])).get(id);
+    if (job === undefined) throw new Error(`There is no job ${id}.`);
+    return job;
+  }
+
+  /** A job's tries, as `[number, outcome]`. */
+  async attempts(id: JobId): Promise<(readonly [number: number, outcome: JobAttempt["outcome"]])[]> {
+    return (await this.storage.jobs.listAttempts(id)).map(({ number, outcome }) => [number, outcome] as const);
+  }
+
+  async entries(id: JobId): Promise<LedgerEntry["kind"][]> {
+    return (await this.storage.ledger.entriesOfJob(id)).map(({ kind }) => kind);
+  }
+
+  /** The stored files, `job/fence/name`. */
+  async files(): Promise<string[]> {
+    const entries = await readdir(this.folder, { recursive: true, withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(this.folder.length + 1))
+      .sort();
+  }
+
+  /** Asserts that the job was charged once, ended in success and left its tracks. */
+  async expectCompleted(id: JobId): Promise<Job> {
+    const job = await this.job(id);
+    expect(job).to.include({ status: "completed", phase: "ended", leaseOwner: null, dueAt: null, error: null, creditsCharged: COST });
+    expect(await this.entries(id)).to.deep.equal(["reserve", "charge"]);
+    const tracks = (await this.storage.library.tracksOfJobs([id])).get(id) ?? [];
+    expect(tracks).to.have.length(1);
+    const keys = tracks.flatMap(({ assets }) => assets.map(({ audioKey }) => audioKey));
+    expect((await this.files()).filter((file) => file.startsWith(`${id}/`))).to.deep.equal(keys.sort());
+    expect(this.ended.filter(({ job: { id: ended } }) => ended === id)).to.have.length(1);
+    return job;
+  }
+
+  /** Asserts that the job was refunded once and left nothing. */
+  async expectFailed(id: JobId, code: string): Promise<Job> {
+    const job = await this.job(id);
+    expect(job).to.include({ status: "failed", phase: "ended", leaseOwner: null, dueAt: null, creditsCharged: 0 });
+    expect(job.error?.code).to.equal(code);
+    expect(await this.entries(id)).to.deep.equal(["reserve", "refund"]);
+    expect((await this.storage.library.tracksOfJobs([id])).size).to.equal(0);
+    expect((await this.files()).filter((file) => file.startsWith(`${id}/`))).to.deep.equal([]);
+    expect(this.ended.filter(({ job: { id: ended } }) => ended === id)).to.have.length(1);
+    return job;
+  }
+}
+
+/** Turns the event loop until `condition` holds. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpAt = Date.now() + PATIENCE_MS;
+  // Whatever was set in motion just now gets its first turn before the first look.
+  await nextTurn();
+  while (!(await condition())) {
+    if (Date.now() > giveUpAt) throw new Error(`Waited in vain until ${what}.`);
+    await nextTurn();
+  }
+}
+
+function countCalls(provider: MusicProvider): { readonly provider: MusicProvider; calls(): number } {
+  let calls = 0;
+  const counting = async <T>(call: Promise<T>): Promise<T> => {
+    calls++;
+    try {
+      return await call;
+    } finally {
+      calls--;
+    }
+  };
+  const { poll, lookup } = provider;
+  const counted: MusicProvider = {
+    submit: (request, context) => counting(provider.submit(request, context)),
+    ...(poll && { poll: (handle, context) => counting(poll.call(provider, handle, context)) }),
+    ...(lookup && { lookup: (attemptId, context) => counting(lookup.call(provider, attemptId, context)) }),
+  };
+  return { provider: counted, calls: () => calls };
+}

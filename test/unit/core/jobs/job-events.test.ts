@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { type JobEnded, JobEvents } from "../../../../core/jobs/job-events.js";
+import { aJob } from "../../../support/builders.js";
+import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
+
+const ENDED: JobEnded = { job: aJob({ status: "completed", phase: "ended" }), tracks: [] };
+
+describe("JobEvents", () => {
+  it("tells every listener of every end", () => {
+    const events = new JobEvents(new RecordingLogger());
+    const heard: string[] = [];
+    events.onEnded(({ job }) => heard.push(`one ${job.id}`));
+    events.onEnded(({ job }) => heard.push(`two ${job.id}`));
+    events.emitEnded(ENDED);
+    expect(heard).to.deep.equal([`one ${ENDED.job.id}`, `two ${ENDED.job.id}`]);
+  });
+
+  it("tells nothing to who stopped listening", () => {
+    const events = new JobEvents(new RecordingLogger());
+    let heard = 0;
+    const stop = events.onEnded(() => heard++);
+    events.emitEnded(ENDED);
+    stop();
+    events.emitEnded(ENDED);
+    expect(heard).to.equal(1);
+  });
+
+  it("tells the others although one listener throws, and logs it", () => {
+    const logger = new RecordingLogger();
+    const events = new JobEvents(logger);
+    let heard = 0;
+    events.onEnded(() => {
+      throw new Error("broken listener");
+    });
+    events.onEnded(() => heard++);
+    events.emitEnded(ENDED);
+    expect(heard).to.equal(1);
+    expect(logger.lines.map(({ level, fields }) => [level, fields["job_id"]])).to.deep.equal([["error", ENDED.job.id]]);
+  });
+
+  it("lets a listener take itself off while it is called", () => {
+    const events = new JobEvents(new RecordingLogger());
+    const heard: string[] = [];
+    const stop = events.onEnded(() => {
+      heard.push("once");
+      stop();
+    });
+    events.onEnded(() => heard.push("always"));
+    events.emitEnded(ENDED);
+    events.emitEnded(ENDED);
+    expect(heard).to.deep.equal(["once", "always", "always"]);
+  });
+});

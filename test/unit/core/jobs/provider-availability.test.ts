@@ -1,0 +1,134 @@
+import { expect } from "chai";
+import type { ProviderHealth } from "../../../../core/jobs/circuit-breaker.js";
+import { ProviderAvailability } from "../../../../core/jobs/provider-availability.js";
+import { Catalogue } from "../../../../core/models/catalogue.js";
+import { ListModels } from "../../../../core/models/list-models.js";
+import type { ProviderHealthStore } from "../../../../core/ports/provider-health-store.js";
+import type { Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
+import { ManualClock } from "../../../support/doubles/manual-clock.js";
+
+const POLICY = { failures: 2, openMs: 30_000 };
+
+/** What all processes share. */
+class HealthTable implements ProviderHealthStore {
+  readonly rows = new Map<string, ProviderHealth>();
+  reads = 0;
+  writes = 0;
+
+  async listHealth(): Promise<ProviderHealth[]> {
+    this.reads++;
+    return [...this.rows.values()];
+  }
+
+  async lockHealth(_tx: Transaction, providerId: string): Promise<ProviderHealth | null> {
+    return this.rows.get(providerId) ?? null;
+  }
+
+  async saveHealth(_tx: Transaction, health: ProviderHealth): Promise<void> {
+    this.writes++;
+    this.rows.set(health.providerId, health);
+  }
+}
+
+const unitOfWork: UnitOfWork = { concurrentWriters: 1, inTransaction: (work) => work({} as Transaction) };
+
+describe("ProviderAvailability", () => {
+  let table: HealthTable;
+  let clock: ManualClock;
+  const open = (): ProviderAvailability => new ProviderAvailability(table, unitOfWork, clock, POLICY);
+  beforeEach(() => {
+    table = new HealthTable();
+    clock = new ManualClock();
+  });
+
+  it("takes a provider nobody ever complained of for closed", async () => {
+    expect(await open().state("synth")).to.equal("closed");
+  });
+
+  it("tells who opened the breaker, once", async () => {
+    const availability = open();
+    const opened = [await availability.recordFailure("synth"), await availability.recordFailure("synth"), await availability.recordFailure("synth")];
+    expect(opened).to.deep.equal([false, true, false]);
+    expect(await availability.state("synth")).to.equal("open");
+    expect(await availability.state("other")).to.equal("closed");
+  });
+
+  it("knows of its own failures at once, and of another process's within a second", async () => {
+    const [mine, theirs] = [open(), open()];
+    await Promise.all([mine.state("synth"), theirs.state("synth")]);
+    await mine.recordFailure("synth");
+    await mine.recordFailure("synth");
+    expect(await mine.state("synth")).to.equal("open");
+    await clock.advance(1_000);
+    expect(await theirs.state("synth")).to.equal("open");
+  });
+
+  it("counts failures of all processes together", async () => {
+    const [mine, theirs] = [open(), open()];
+    await mine.recordFailure("synth");
+    expect(await theirs.recordFailure("synth")).to.equal(true);
+  });
+
+  it("reads once a second at most, and once for many who ask together", async () => {
+    const availability = open();
+    await Promise.all(Array.from({ length: 10 }, () => availability.state("synth")));
+    await clock.advance(999);
+    await availability.state("synth");
+    expect(table.reads).to.equal(1);
+    await clock.advance(1);
+    await availability.state("synth");
+    expect(table.reads).to.equal(2);
+  });
+
+  it("writes nothing for the success of a provider that was well", async () => {
+    const availability = open();
+    await availability.state("synth");
+    await availability.recordSuccess("synth");
+    expect(table.writes).to.equal(0);
+    await availability.recordFailure("synth");
+    await availability.recordSuccess("synth");
+    await availability.recordSuccess("synth");
+    expect(table.writes).to.equal(2);
+    expect(table.rows.get("synth")).to.include({ failures: 0, openedAt: null });
+  });
+
+  it("goes half-open by time alone, without a look at the storage in between", async () => {
+    const availability = open();
+    await availability.recordFailure("synth");
+    await availability.recordFailure("synth");
+    await clock.advance(POLICY.openMs);
+    expect(await availability.state("synth")).to.equal("half_open");
+  });
+
+  it("fails with the storage and asks it again afterwards", async () => {
+    const availability = open();
+    const { listHealth } = table;
+    table.listHealth = () => Promise.reject(new Error("no storage"));
+    expect(await availability.state("synth").catch((error: Error) => error.message)).to.equal("no storage");
+    table.listHealth = listHealth;
+    expect(await availability.state("synth")).to.equal("closed");
+  });
+});
+
+describe("ListModels", () => {
+  it("shows a model as unavailable while its plugin is off or its breaker is open, and as available half-open", async () => {
+    const [table, clock] = [new HealthTable(), new ManualClock()];
+    const availability = new ProviderAvailability(table, unitOfWork, clock, POLICY);
+    const model = { name: "M", creditCost: 1, supportsLyrics: true, supportsInstrumental: true, duration: null };
+    const listModels = new ListModels(
+      new Catalogue([
+        { id: "on", label: "On", enabled: true, models: [{ ...model, id: "on/v1" }] },
+        { id: "off", label: "Off", enabled: false, models: [{ ...model, id: "off/v1" }] },
+      ]),
+      availability,
+    );
+    const states = async (): Promise<string[]> => (await listModels.list()).map(({ model: { id }, status }) => `${id} ${status}`);
+    expect(await states()).to.deep.equal(["on/v1 available", "off/v1 unavailable"]);
+    await availability.recordFailure("on");
+    await availability.recordFailure("on");
+    expect(await states()).to.deep.equal(["on/v1 unavailable", "off/v1 unavailable"]);
+    expect((await listModels.get("on/v1")).status).to.equal("unavailable");
+    await clock.advance(POLICY.openMs);
+    expect((await listModels.get("on/v1")).status).to.equal("available");
+  });
+});

@@ -1,0 +1,231 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { ServiceUnavailableError } from "../../../core/errors.js";
+import { Lane, LANE_DEFAULTS, type LaneOptions, Lanes } from "../../../core/lane.js";
+import { ManualClock } from "../../support/doubles/manual-clock.js";
+
+/** A lane whose groups a test lets end one by one. */
+function aHeldLane(options: Partial<LaneOptions> = {}): {
+  readonly lane: Lane<number, string>;
+  readonly clock: ManualClock;
+  readonly groups: (readonly number[])[];
+  /** Ends the group that runs; resolves when the next one has begun, if there is one. */
+  finish(): Promise<void>;
+} {
+  const clock = new ManualClock();
+  const groups: (readonly number[])[] = [];
+  let end: () => void = () => undefined;
+  const lane = new Lane<number, string>(
+    async (commands) => {
+      groups.push(commands);
+      await new Promise<void>((resolve) => (end = resolve));
+      return commands.map((command) => `done ${command}`);
+    },
+    clock,
+    { ...LANE_DEFAULTS, ...options },
+  );
+  return {
+    lane,
+    clock,
+    groups,
+    async finish() {
+      end();
+      await clock.advance(0);
+    },
+  };
+}
+
+/** A lane that fails every group with a command that `breaks`. */
+function aBreakableLane(breaks: (commands: readonly number[]) => Error | null): {
+  readonly lane: Lane<number, string>;
+  readonly groups: (readonly number[])[];
+} {
+  const groups: (readonly number[])[] = [];
+  const lane = new Lane<number, string>(async (commands) => {
+    groups.push(commands);
+    const error = breaks(commands);
+    if (error !== null) throw error;
+    return commands.map((command) => `done ${command}`);
+  }, new ManualClock());
+  return { lane, groups };
+}
+
+/** What each came to: its result, or the message of its error. */
+async function outcomes(promises: readonly Promise<string>[]): Promise<string[]> {
+  const settled = await Promise.allSettled(promises);
+  return settled.map((one) => (one.status === "fulfilled" ? one.value : (one.reason as Error).message));
+}
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect.fail("it was refused"),
+    (error: unknown) => error,
+  );
+}
+
+describe("Lane", () => {
+  it("runs a lone command at once", async () => {
+    const { lane, groups } = aBreakableLane(() => null);
+    expect(await lane.submit(7)).to.equal("done 7");
+    expect(groups).to.deep.equal([[7]]);
+  });
+
+  it("takes commands of one tick into one group, and gives each its own result", async () => {
+    const { lane, groups } = aBreakableLane(() => null);
+    expect(await outcomes([1, 2, 3].map((command) => lane.submit(command)))).to.deep.equal(["done 1", "done 2", "done 3"]);
+    expect(groups).to.deep.equal([[1, 2, 3]]);
+  });
+
+  it("has one group open at a time and takes what arrived meanwhile into the next, in order", async () => {
+    const { lane, clock, groups, finish } = aHeldLane();
+    const first = lane.submit(1);
+    await clock.advance(0);
+    const later = [2, 3, 4].map((command) => lane.submit(command));
+    await clock.advance(0);
+    expect(groups).to.deep.equal([[1]]);
+    await finish();
+    expect(groups).to.deep.equal([[1], [2, 3, 4]]);
+    await finish();
+    expect(await outcomes([first, ...later])).to.deep.equal(["done 1", "done 2", "done 3", "done 4"]);
+  });
+
+  it("puts no more than the cap into a group", async () => {
+    const { lane, clock, groups, finish } = aHeldLane({ groupMax: 2 });
+    const all = [1, 2, 3, 4, 5].map((command) => lane.submit(command));
+    await clock.advance(0);
+    for (let group = 0; group < 3; group++) await finish();
+    await Promise.all(all);
+    expect(groups).to.deep.equal([[1, 2], [3, 4], [5]]);
+  });
+
+  it("refuses at once when too many wait, and takes commands again afterwards", async () => {
+    const { lane, clock, finish } = aHeldLane({ waitingMax: 2 });
+    const running = lane.submit(1);
+    await clock.advance(0);
+    const waiting = [lane.submit(2), lane.submit(3)];
+    expect(await errorOf(lane.submit(4))).to.be.instanceOf(ServiceUnavailableError);
+    await finish();
+    const again = lane.submit(5);
+    await finish();
+    await finish();
+    expect(await outcomes([running, ...waiting, again])).to.deep.equal(["done 1", "done 2", "done 3", "done 5"]);
+  });
+
+  it("refuses who waited too long, and runs who waited exactly as long as allowed", async () => {
+    const { lane, clock, groups, finish } = aHeldLane({ waitMaxMs: 5_000 });
+    const running = lane.submit(1);
+    await clock.advance(0);
+    const late = lane.submit(2);
+    await clock.advance(1);
+    const inTime = lane.submit(3);
+    await clock.advance(5_000);
+    const refused = errorOf(late);
+    await finish();
+    await finish();
+    expect(await refused).to.be.instanceOf(ServiceUnavailableError);
+    expect(await outcomes([running, inTime])).to.deep.equal(["done 1", "done 3"]);
+    expect(groups).to.deep.equal([[1], [3]]);
+  });
+
+  it("runs no group for commands that are all too late", async () => {
+    const { lane, clock, groups, finish } = aHeldLane({ waitMaxMs: 10 });
+    const running = lane.submit(1);
+    await clock.advance(0);
+    const late = errorOf(lane.submit(2));
+    await clock.advance(11);
+    await finish();
+    await running;
+    expect(await late).to.be.instanceOf(ServiceUnavailableError);
+    expect(groups).to.deep.equal([[1]]);
+  });
+
+  it("halves a group until the command that spoils it stands alone", async () => {
+    const { lane, groups } = aBreakableLane((commands) => (commands.includes(6) ? new Error("spoilt") : null));
+    const all = [1, 2, 3, 4, 5, 6, 7, 8].map((command) => lane.submit(command));
+    expect(await outcomes(all)).to.deep.equal(["done 1", "done 2", "done 3", "done 4", "done 5", "spoilt", "done 7", "done 8"]);
+    expect(groups).to.deep.equal([[1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 4], [5, 6, 7, 8], [5, 6], [5], [6], [7, 8]]);
+  });
+
+  it("halves no group when the storage is out of reach: nobody in it is at fault", async () => {
+    const { lane, groups } = aBreakableLane(() => new ServiceUnavailableError("no storage"));
+    expect(await outcomes([1, 2, 3, 4].map((command) => lane.submit(command)))).to.deep.equal(Array(4).fill("no storage"));
+    expect(groups).to.have.length(1);
+  });
+
+  it("goes on after a failed group", async () => {
+    let isDown = true;
+    const { lane } = aBreakableLane(() => (isDown ? new ServiceUnavailableError("no storage") : null));
+    expect(await outcomes([lane.submit(1)])).to.deep.equal(["no storage"]);
+    isDown = false;
+    expect(await lane.submit(2)).to.equal("done 2");
+  });
+
+  it("is idle when nothing waits or runs", async () => {
+    const { lane, clock, finish } = aHeldLane();
+    await lane.idle();
+    const done = lane.submit(1);
+    let isIdle = false;
+    const idle = lane.idle().then(() => (isIdle = true));
+    await clock.advance(0);
+    expect(isIdle).to.equal(false);
+    await finish();
+    await Promise.all([done, idle]);
+    expect(isIdle).to.equal(true);
+  });
+
+  it("answers every command with its own result or its own failure, whichever of them spoil a group", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(fc.nat({ max: 99 }), { maxLength: 30 }), fc.uniqueArray(fc.nat({ max: 99 })), async (commands, poison) => {
+        const { lane } = aBreakableLane((group) => (group.some((command) => poison.includes(command)) ? new Error("spoilt") : null));
+        const expected = commands.map((command) => (poison.includes(command) ? "spoilt" : `done ${command}`));
+        expect(await outcomes(commands.map((command) => lane.submit(command)))).to.deep.equal(expected);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
+
+describe("Lanes", () => {
+  it("send all commands of a key through one lane, in their order", async () => {
+    const seen: string[] = [];
+    const lanes = new Lanes<string, string>(
+      4,
+      async (commands) => {
+        seen.push(...commands);
+        return commands;
+      },
+      new ManualClock(),
+      { ...LANE_DEFAULTS, groupMax: 2 },
+    );
+    const keys = ["acct_a", "acct_b", "acct_c", "acct_d", "acct_e"];
+    const commands = Array.from({ length: 50 }, (_, index) => ({ key: keys[index % keys.length] as string, index }));
+    await Promise.all(commands.map(({ key, index }) => lanes.submit(key, `${key} ${index}`)));
+    for (const key of keys) {
+      const ofKey = seen.filter((command) => command.startsWith(key)).map((command) => Number(command.split(" ")[1]));
+      expect(ofKey).to.deep.equal(ofKey.toSorted((a, b) => a - b));
+      expect(ofKey).to.have.length(10);
+    }
+  });
+
+  it("take any key, the empty one too, and work side by side", async () => {
+    let open = 0;
+    let openMost = 0;
+    const clock = new ManualClock();
+    const lanes = new Lanes<string, string>(
+      8,
+      async (commands) => {
+        openMost = Math.max(openMost, ++open);
+        await clock.sleep(1);
+        open--;
+        return commands;
+      },
+      clock,
+    );
+    const keys = ["", "\u{1f3b5}", ...Array.from({ length: 200 }, (_, index) => `acct_${index}`)];
+    const all = Promise.all(keys.map((key) => lanes.submit(key, key)));
+    await clock.advance(10);
+    expect(await all).to.deep.equal(keys);
+    expect(openMost).to.equal(8);
+    await lanes.idle();
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import { MemoryRateLimiter } from "../../../../adapters/rate-limits/memory/rate-limiter.js";
+import { type Tier, Tiers } from "../../../../core/accounts/tiers.js";
+import { RateLimitedError } from "../../../../core/errors.js";
+import { type Allowance, Limits } from "../../../../core/rate-limits/limits.js";
+import { anAccount } from "../../../support/builders.js";
+import { ManualClock } from "../../../support/doubles/manual-clock.js";
+
+const MINUTE_MS = 60_000;
+
+function aTier(name: string, perMinute: number, perDay: number): Tier {
+  const limit = { perMinute, perDay };
+  return { name, maxConcurrent: 1, monthlyCredits: 0, rateLimits: { read: limit, generation: { perMinute: 1, perDay: 4 }, write: limit } };
+}
+
+function setUp(): { readonly limits: Limits; readonly clock: ManualClock } {
+  const clock = new ManualClock();
+  const tiers = new Tiers([aTier("free", 2, 5), aTier("pro", 10, 100)]);
+  return { limits: new Limits(new MemoryRateLimiter(clock), tiers, 3), clock };
+}
+
+const free = anAccount({ tier: "free" });
+const pro = anAccount({ tier: "pro" });
+
+function remaining({ windows }: Allowance): number[] {
+  return windows.map((window) => window.remaining);
+}
+
+describe("Limits", () => {
+  it("count a request in the minute and the day of its tier", () => {
+    const { limits } = setUp();
+    const allowance = limits.consume(free, "read");
+    expect(allowance).to.deep.equal({
+      kind: "read",
+      windows: [
+        { limit: 2, windowSeconds: 60, remaining: 1, resetSeconds: 60 },
+        { limit: 5, windowSeconds: 86_400, remaining: 4, resetSeconds: 86_400 },
+      ],
+      exceeded: null,
+    });
+    expect(remaining(limits.consume(pro, "read"))).to.deep.equal([9, 99]);
+  });
+
+  it("refuse one too many and do not count it", async () => {
+    const { limits, clock } = setUp();
+    limits.consume(free, "read");
+    limits.consume(free, "read");
+    await clock.advance(20_500);
+    const { exceeded } = limits.consume(free, "read");
+    expect(exceeded).to.be.instanceOf(RateLimitedError);
+    expect(exceeded?.details).to.deep.equal({ limit: 2, window_seconds: 60, retry_after_seconds: 40 });
+    await clock.advance(MINUTE_MS);
+    expect(remaining(limits.consume(free, "read"))).to.deep.equal([1, 2]);
+  });
+
+  it("name the window that stays full the longest", async () => {
+    const { limits, clock } = setUp();
+    for (const _ of [1, 2, 3, 4, 5]) {
+      limits.consume(free, "read");
+      await clock.advance(MINUTE_MS);
+    }
+    const { exceeded } = limits.consume(free, "read");
+    expect(exceeded?.details).to.deep.equal({ limit: 5, window_seconds: 86_400, retry_after_seconds: 86_400 - 300 });
+  });
+
+  it("keep kinds and accounts apart", () => {
+    const { limits } = setUp();
+    expect(limits.consume(free, "generation").exceeded).to.equal(null);
+    expect(limits.consume(free, "generation").exceeded).to.be.instanceOf(RateLimitedError);
+    expect(limits.consume(free, "read").exceeded).to.equal(null);
+    expect(limits.consume(anAccount({ tier: "free" }), "generation").exceeded).to.equal(null);
+  });
+
+  it("show the allowance without counting and without an error, even when it is used up", () => {
+    const { limits } = setUp();
+    limits.consume(free, "generation");
+    for (const _ of [1, 2]) {
+      const allowance = limits.peek(free, "generation");
+      expect([allowance.exceeded, remaining(allowance)]).to.deep.equal([null, [0, 3]]);
+    }
+  });
+
+  it("take a request back that drew on another allowance", () => {
+    const { limits } = setUp();
+    limits.consume(free, "generation");
+    limits.giveBack(free, "generation");
+    expect(remaining(limits.peek(free, "generation"))).to.deep.equal([1, 4]);
+    expect(limits.consume(free, "generation").exceeded).to.equal(null);
+  });
+
+  it("give an account whose tier is gone the first tier's", () => {
+    const { limits } = setUp();
+    expect(limits.peek(anAccount({ tier: "gone" }), "read").windows.map(({ limit }) => limit)).to.deep.equal([2, 5]);
+  });
+
+  it("let an address fail so many times a minute, and other addresses as well", async () => {
+    const { limits, clock } = setUp();
+    for (const _ of [1, 2, 3]) limits.countAuthFailure("192.0.2.1");
+    const refused = expect(() => limits.countAuthFailure("192.0.2.1")).to.throw(RateLimitedError);
+    refused.with.deep.property("details", { limit: 3, window_seconds: 60, retry_after_seconds: 60 });
+    expect(() => limits.countAuthFailure("192.0.2.2")).not.to.throw();
+    await clock.advance(MINUTE_MS);
+    expect(() => limits.countAuthFailure("192.0.2.1")).not.to.throw();
+  });
+});
