@@ -74,7 +74,7 @@ export class ComposedApp implements App {
   private metricsServer: MetricsServer | null = null;
   private working: { readonly jobs: WorkJobs; readonly providers: readonly WorkingProvider[] } | null = null;
   private stopping: Promise<void> | null = null;
-  private listenUrl: string;
+  private readonly publicUrl: { current: string };
 
   constructor(
     readonly settings: Settings,
@@ -83,13 +83,8 @@ export class ComposedApp implements App {
     readonly plugins: readonly LoadedPlugin[],
   ) {
     const { host, port, publicUrl } = settings.http;
-    this.listenUrl = publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-    const app = this;
-    container.bind(T.publicUrl).toConstantValue({
-      get current() {
-        return app.listenUrl;
-      },
-    });
+    this.publicUrl = { current: publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
+    container.bind(T.publicUrl).toConstantValue(this.publicUrl);
     this.logger = container.get(T.logger);
     this.clock = container.get(T.clock);
     this.queue = container.get(T.queue);
@@ -112,7 +107,7 @@ export class ComposedApp implements App {
 
   async listen(): Promise<{ readonly url: string }> {
     const { url } = await this.http.listen();
-    this.listenUrl = this.settings.http.publicUrl ?? url;
+    this.publicUrl.current = this.settings.http.publicUrl ?? url;
     await this.listenForMetrics();
     return { url };
   }

@@ -37,7 +37,7 @@ import type { Limits } from "../core/rate-limits/limits.js";
 import type { Settings } from "./settings.js";
 
 function token<T>(name: string): ServiceIdentifier<T> {
-  return Symbol(name) as ServiceIdentifier<T>;
+  return Symbol(name);
 }
 
 /** What callers reach this server by; the listen address until config names another. */

@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import { Option } from "commander";
-import type { AccountId } from "../../core/ids.js";
 import type { Job, JobAttempt, JobStatus } from "../../core/jobs/job.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
@@ -17,12 +16,13 @@ export function addJobCommands(program: Command, host: CliHost): void {
     .option("--limit <n>", "at most this many, 1 to 1000", wholeNumberWithin(1, 1_000), 20)
     .action(async (options: { account?: string; status?: JobStatus; limit: number; json?: boolean }) => {
       await withApp(host, async (app, present) => {
-        const accountId = options.account === undefined ? {} : { accountId: (await app.accounts.get(options.account)).id as AccountId };
+        const accountId = options.account === undefined ? {} : { accountId: (await app.accounts.get(options.account)).id };
         const status = options.status === undefined ? {} : { status: options.status };
         const list = await app.jobs.list({ ...accountId, ...status, limit: options.limit });
         const reports = await Promise.all(list.map((job) => app.jobs.show(job.id)));
         const rows = list.map((job) => [job.id, job.status, job.operation, job.accountId, iso(job.createdAt)]);
-        print(host, options, { jobs: reports.map((report) => present.job(report)) }, rows.length === 0 ? ["No jobs."] : table(rows));
+        const shown = reports.map((report) => ({ id: report.job.id, ...present.job(report) }));
+        print(host, options, { jobs: shown }, rows.length === 0 ? ["No jobs."] : table(rows));
       });
     });
   addCommand(jobs, "show <id>", "Show a job with every attempt at its provider", ["jobs show job_01j… --json"]).action(

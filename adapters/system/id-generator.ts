@@ -15,7 +15,7 @@ export class UlidGenerator implements IdGenerator {
     private readonly clock: Clock,
     random: Random,
   ) {
-    this.nextUlid = monotonicFactory(() => fractionFrom(random));
+    this.nextUlid = monotonicFactory(fractionsFrom(random));
   }
 
   next<P extends IdPrefix>(prefix: P): IdByPrefix[P] {
@@ -23,7 +23,18 @@ export class UlidGenerator implements IdGenerator {
   }
 }
 
+/** Read in bulk: a system call for every character would cost more than all else in an id. */
+const BUFFER_BYTES = 4_096;
+
 /** `ulid` asks for a fraction per character and takes 5 bits of it; an unpredictable byte carries them evenly. */
-function fractionFrom(random: Random): number {
-  return (random.bytes(1)[0] ?? 0) / 256;
+function fractionsFrom(random: Random): () => number {
+  let buffer = new Uint8Array(0);
+  let used = 0;
+  return () => {
+    if (used === buffer.length) {
+      buffer = Uint8Array.from(random.bytes(BUFFER_BYTES));
+      used = 0;
+    }
+    return (buffer[used++] ?? 0) / 256;
+  };
 }

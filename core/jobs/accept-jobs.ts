@@ -1,4 +1,5 @@
 import { type AcceptCommand, type AcceptResult, decideAcceptance } from "./decide-acceptance.js";
+import type { JobId } from "../ids.js";
 import { Lanes } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
@@ -6,6 +7,7 @@ import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { Job } from "./job.js";
 
 export interface AcceptJobsPorts {
   readonly unitOfWork: UnitOfWork;
@@ -32,15 +34,19 @@ export class AcceptJobs {
 
   private async acceptGroup(commands: readonly AcceptCommand[]): Promise<readonly AcceptResult[]> {
     const { unitOfWork, idempotency, ledger, jobs, queue, clock } = this.ports;
+    let runs = 0;
     const decision = await unitOfWork.inTransaction(async (tx) => {
       const now = clock.now();
+      runs += 1;
       const keys = commands.flatMap(({ job, idempotency: given }) =>
         given === null ? [] : [{ accountId: job.accountId, keyHash: given.keyHash }],
       );
       const accountIds = [...new Set(commands.map(({ job }) => job.accountId))];
       const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
+      // A run before this one may have been committed although its reply was lost.
+      const made = runs === 1 ? new Map<JobId, Job>() : await jobs.lockJobs(tx, commands.map(({ job }) => job.id));
       const balances = await ledger.lockBalances(tx, accountIds);
-      const decided = decideAcceptance(commands, { records, balances });
+      const decided = decideAcceptance(commands, { made, records, balances });
       if (decided.jobs.length > 0) {
         await idempotency.insertRecords(tx, decided.records, now);
         await jobs.insertJobs(tx, decided.jobs);
@@ -48,7 +54,8 @@ export class AcceptJobs {
       }
       return decided;
     });
-    queue.ring(decision.jobs.map((job) => ({ jobId: job.id, providerId: job.providerId })));
+    const made = decision.results.flatMap((result) => (result.kind === "accepted" ? [result.job] : []));
+    queue.ring(made.map((job) => ({ jobId: job.id, providerId: job.providerId })));
     return decision.results;
   }
 }

@@ -3,7 +3,7 @@ import { postReservation, reserve } from "../credits/reserve.js";
 import { FermataError, GenerationConcurrencyExceededError } from "../errors.js";
 import type { Fingerprint } from "../idempotency/fingerprint.js";
 import { checkReplay, type IdempotencyRecord, type StoredAnswer } from "../idempotency/replay.js";
-import type { AccountId } from "../ids.js";
+import type { AccountId, JobId } from "../ids.js";
 import type { Job } from "./job.js";
 import { assert } from "../assert.js";
 
@@ -32,6 +32,8 @@ export type AcceptResult =
   | { readonly kind: "refused"; readonly error: FermataError };
 
 export interface AcceptState {
+  /** Jobs of this very batch that are there already: an earlier run was committed, and its reply was lost. */
+  readonly made: ReadonlyMap<JobId, Job>;
   readonly records: readonly IdempotencyRecord[];
   readonly balances: ReadonlyMap<AccountId, Balance>;
 }
@@ -61,6 +63,8 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
     const { accountId } = command.job;
     const key = command.idempotency === null ? null : recordKey(accountId, command.idempotency.keyHash);
     const record = key === null ? undefined : records.get(key);
+    const made = state.made.get(command.job.id);
+    if (made !== undefined) return { kind: "accepted", job: made, answer: record?.answer ?? null };
     if (record !== undefined && command.idempotency !== null) {
       checkReplay(record, command.idempotency.fingerprint);
       return { kind: "replayed", record };
@@ -81,9 +85,9 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
     jobs.push(job);
     if (key === null || command.idempotency === null) return { kind: "accepted", job, answer: null };
     const answer = command.idempotency.present(job);
-    const made = toRecord(command.idempotency, job, answer);
-    newRecords.push(made);
-    records.set(key, made);
+    const kept = toRecord(command.idempotency, job, answer);
+    newRecords.push(kept);
+    records.set(key, kept);
     return { kind: "accepted", job, answer };
   };
 

@@ -61,7 +61,7 @@ export class Leases {
   private async renew(): Promise<void> {
     const before = new Map(this.held);
     try {
-      const kept = await this.jobs.renewLeases(this.owner, this.clock.now() + this.leaseMs);
+      const kept = await this.jobs.renewLeases(this.owner, [...before.keys()], this.clock.now() + this.leaseMs);
       for (const [jobId, held] of before) {
         if (kept.get(jobId) === held.fence || this.held.get(jobId) !== held) continue;
         this.logger.warn("Another worker took over a job", { job_id: jobId });

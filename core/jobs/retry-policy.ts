@@ -30,7 +30,12 @@ export function retryDelayMs(
 ): number | null {
   if (refusals >= policy.maxAttempts) return null;
   const backoff = backoffMs(policy.backoffMs, refusals, fraction);
-  return Math.max(backoff, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS));
+  return Math.max(backoff, boundedRetryAfterMs(retryAfterMs));
+}
+
+/** What a provider asks us to wait, at most 15 minutes; 0 when it asks for nothing, or for nonsense. */
+export function boundedRetryAfterMs(retryAfterMs: number | null): number {
+  return Number.isFinite(retryAfterMs) ? Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS) : 0;
 }
 
 /** `baseMs` doubled for every try after the first, capped at a minute, with jitter over its upper half. */

@@ -1,5 +1,3 @@
-import type { AttemptId } from "../ids.js";
-import { ServiceUnavailableError } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { ClaimedJob, JobChanges, JobStore } from "../ports/job-store.js";
@@ -16,11 +14,12 @@ import {
 import type { Track } from "../library/track.js";
 import type { Random } from "../ports/random.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
-import type { AttemptResult, SettleCommand } from "./decide-settlement.js";
+import type { AttemptResult } from "./decide-settlement.js";
 import { jobErrorOf, POISON_ERROR } from "./failure.js";
 import type { Job, JobError } from "./job.js";
 import type { ProviderAvailability } from "./provider-availability.js";
-import { backoffMs, isRetryable, type RetryPolicy, retryDelayMs } from "./retry-policy.js";
+import { JobWrites, WorkAbandoned } from "./job-writes.js";
+import { backoffMs, boundedRetryAfterMs, isRetryable, type RetryPolicy, retryDelayMs } from "./retry-policy.js";
 import type { SettleJobs } from "./settle-jobs.js";
 import type { StoreTracks } from "./store-tracks.js";
 
@@ -53,16 +52,12 @@ export interface RunJobParts {
 const CRASHES_MAX = 3;
 const POLL_MIN_MS = 50;
 const POLL_RETRY_MS = 2_000;
-const WRITE_RETRY_MS = 200;
 const STUMBLE_DELAY_MS = 5_000;
+/** Each further stumble waits this much longer: a disk may be full for minutes. */
+const STUMBLE_GROWTH = 4;
 /** What a provider made is fetched and stored again, never made again, when its copying fails. */
 const STORE_TRIES_MAX = 3;
 const STORE_RETRY_MS = 1_000;
-
-/** The work on this job was broken off; its row was left, or handed back, as it is. */
-class WorkAbandoned extends Error {
-  override readonly name = "WorkAbandoned";
-}
 
 /**
  * One step of a claimed job: submit it, find out about a lost submission, or ask after it. Each step ends with the job settled,
@@ -76,6 +71,7 @@ export class RunJob {
     const { job } = claimed;
     const step = new JobStep(this.parts, job, working, signal);
     try {
+      if (claimed.wasLost) await step.discardLost();
       if (job.crashes > CRASHES_MAX) return await step.fail(POISON_ERROR, null);
       if (job.phase === "rendering") return await step.poll();
       if (job.phase === "submitting") return await step.resolveLostSubmission();
@@ -90,6 +86,7 @@ export class RunJob {
 class JobStep {
   /** The number of the attempt that this step writes its result to. */
   private attempt: number;
+  private readonly writes: JobWrites;
 
   constructor(
     private readonly parts: RunJobParts,
@@ -98,13 +95,20 @@ class JobStep {
     private readonly signal: AbortSignal,
   ) {
     this.attempt = job.attempt;
+    this.writes = new JobWrites(parts, job, signal);
+  }
+
+  /** Files that a lost worker stored and never settled. One that still lives throws its own away when it finds itself replaced. */
+  async discardLost(): Promise<void> {
+    await this.discard({ fence: this.job.fence - 1 });
   }
 
   async submit(): Promise<void> {
     const { job, parts, working } = this;
     this.attempt = job.attempt + 1;
     const attemptId = parts.ids.next("att");
-    await this.announce(attemptId);
+    this.checkNotAborted();
+    await this.writes.announce(attemptId, this.attempt, working.id);
     let outcome: Completed | Accepted;
     try {
       outcome = await working.provider.submit(
@@ -169,8 +173,9 @@ class JobStep {
 
   /** Ends the job as failed, refunded in full. */
   async fail(error: JobError, attempt: AttemptResult | null): Promise<void> {
-    const ended = await this.settle({ status: "failed", error }, attempt);
-    await this.discardAudio(ended);
+    const ended = await this.writes.settle({ status: "failed", error }, attempt);
+    // Files of a job that another worker has by now are that worker's; only this worker's own are thrown away.
+    await this.discard(ended ? {} : { fence: this.job.fence });
   }
 
   /** Something broke that no rule foresees: count it, try again later, give up after a few. */
@@ -178,32 +183,15 @@ class JobStep {
     const { job, parts } = this;
     parts.logger.error("Work on a job stumbled", { error, job_id: job.id, provider: job.providerId });
     try {
-      await this.handBack({ crashes: job.crashes + 1, dueAt: this.inMs(STUMBLE_DELAY_MS) }, null);
+      const delayMs = STUMBLE_DELAY_MS * STUMBLE_GROWTH ** job.crashes;
+      await this.handBack({ crashes: job.crashes + 1, dueAt: this.inMs(delayMs) }, null);
+      // Only now: the write has shown that the job is neither ended nor another worker's.
+      await this.discard({ fence: job.fence });
     } catch (second) {
       if (second instanceof WorkAbandoned) return;
       // The lease runs out, and the next claim counts the crash.
       parts.logger.error("A job could not be handed back", { error: second, job_id: job.id });
     }
-  }
-
-  private async announce(attemptId: AttemptId): Promise<void> {
-    const { job, parts } = this;
-    this.checkNotAborted();
-    await this.write({ phase: "submitting", attempt: this.attempt }, async (tx) => {
-      await parts.jobs.insertAttempts(tx, [
-        {
-          id: attemptId,
-          jobId: job.id,
-          number: this.attempt,
-          providerId: this.working.id,
-          startedAt: parts.clock.now(),
-          endedAt: null,
-          outcome: null,
-          message: null,
-          cost: null,
-        },
-      ]);
-    });
   }
 
   private async submissionAnswered(outcome: Completed | Accepted): Promise<void> {
@@ -246,7 +234,7 @@ class JobStep {
     if (isLasting(error)) return this.fail(jobErrorOf(error.kind), this.result(error.kind, error.message));
     const failure = ProviderFailure.is(error) ? error : null;
     if (failure !== null && isRetryable(failure.kind)) await this.noteFailure();
-    await this.handBack({ dueAt: this.inMs(Math.max(failure?.retryAfterMs ?? 0, this.jittered(POLL_RETRY_MS))) }, null);
+    await this.handBack({ dueAt: this.inMs(Math.max(boundedRetryAfterMs(failure?.retryAfterMs ?? null), this.jittered(POLL_RETRY_MS))) }, null);
   }
 
   private async complete(outcome: Completed): Promise<void> {
@@ -258,8 +246,8 @@ class JobStep {
       return this.fail(jobErrorOf(error.kind), this.result(error.kind, error.message));
     }
     const attempt = { ...this.result("completed", null), cost: outcome.cost ?? null };
-    const ended = await this.settle({ status: "completed", tracks }, attempt);
-    if (!ended) await this.discardAudio(false);
+    const ended = await this.writes.settle({ status: "completed", tracks }, attempt);
+    if (!ended) await this.discard({ fence: this.job.fence });
   }
 
   private async storeTracks(outcome: Completed): Promise<Track[]> {
@@ -275,18 +263,9 @@ class JobStep {
     }
   }
 
-  private async settle(outcome: SettleCommand["outcome"], attempt: AttemptResult | null): Promise<boolean> {
-    const { job, parts } = this;
-    const ended = await this.untilWritten(() =>
-      parts.settleJobs.settle({ jobId: job.id, accountId: job.accountId, fence: job.fence, outcome, attempt }),
-    );
-    return ended !== null;
-  }
-
-  /** Files of a job that another worker has by now are that worker's; only this worker's own are thrown away. */
-  private async discardAudio(ended: boolean): Promise<void> {
+  private async discard(which: { readonly fence?: number }): Promise<void> {
     try {
-      await this.parts.storeTracks.discard(this.job, !ended);
+      await this.parts.storeTracks.discard(this.job, which.fence);
     } catch (error) {
       this.parts.logger.warn("Files of a job could not be deleted", { error, job_id: this.job.id });
     }
@@ -317,38 +296,8 @@ class JobStep {
     await this.handBack({ dueAt: this.parts.clock.now() }, attempt);
   }
 
-  private async handBack(changes: JobChanges, attempt: AttemptResult | null): Promise<void> {
-    const { job, parts } = this;
-    await this.write({ ...changes, leaseOwner: null }, async (tx) => {
-      if (attempt === null) return;
-      const { number, ...result } = attempt;
-      await parts.jobs.finishAttempt(tx, job.id, number, { ...result, endedAt: parts.clock.now() });
-    });
-  }
-
-  /** One guarded write. @throws {WorkAbandoned} the job has another fence by now; nothing was written */
-  private async write(changes: JobChanges, more: (tx: Parameters<JobStore["insertJobs"]>[0]) => Promise<void>): Promise<void> {
-    const { job, parts } = this;
-    await this.untilWritten(() =>
-      parts.unitOfWork.inTransaction(async (tx) => {
-        const written = await parts.jobs.updateJobs(tx, [{ id: job.id, fence: job.fence, changes }]);
-        if (!written.has(job.id)) throw new WorkAbandoned();
-        await more(tx);
-      }),
-    );
-  }
-
-  /** What came back from a provider is not thrown away because storage is out of reach for a while. */
-  private async untilWritten<T>(write: () => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await write();
-      } catch (error) {
-        if (!(error instanceof ServiceUnavailableError) || this.signal.aborted) throw error;
-        this.parts.logger.warn("Storage is out of reach; trying again", { error, job_id: this.job.id });
-        await this.parts.clock.sleep(backoffMs(WRITE_RETRY_MS, Math.min(tries, 6), this.parts.random.fraction()), this.signal);
-      }
-    }
+  private handBack(changes: JobChanges, attempt: AttemptResult | null): Promise<void> {
+    return this.writes.handBack(changes, attempt);
   }
 
   private result(outcome: AttemptResult["outcome"], message: string | null): AttemptResult {

@@ -62,9 +62,9 @@ export class StoreTracks {
     return tracks;
   }
 
-  /** Throws away what a job left: after its failure, or when another worker took it over. */
-  async discard(job: Job, onlyThisFence: boolean): Promise<void> {
-    await this.audio.deleteAll(onlyThisFence ? `${audioPrefix(job.id)}/${job.fence}` : audioPrefix(job.id));
+  /** Throws away what was stored for a job, or only what was stored under one fence. */
+  async discard(job: Job, fence?: number): Promise<void> {
+    await this.audio.deleteAll(fence === undefined ? audioPrefix(job.id) : `${audioPrefix(job.id)}/${fence}`);
   }
 
   private async storeAsset(job: Job, position: number, asset: ProviderAsset): Promise<TrackAsset> {

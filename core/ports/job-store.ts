@@ -73,8 +73,13 @@ export interface JobStore {
    */
   claimJobs(request: ClaimRequest): Promise<ClaimedJob[]>;
 
-  /** Moves the end of all leases of `owner`. @returns the fences it still holds, by job */
-  renewLeases(owner: ProcessId, leaseUntil: number): Promise<Map<JobId, number>>;
+  /**
+   * Moves the end of those leases on these jobs that `owner` still holds. Its other leases run out: what it no longer works on is
+   * not kept from others.
+   *
+   * @returns the fences it holds, by job
+   */
+  renewLeases(owner: ProcessId, jobIds: readonly JobId[], leaseUntil: number): Promise<Map<JobId, number>>;
 
   /** Writes each update whose fence still holds. @returns the ids of those written */
   updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<Set<JobId>>;

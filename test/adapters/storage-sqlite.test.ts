@@ -82,7 +82,7 @@ describe("SQLite storage", () => {
           owner: anId("prc"),
           leaseUntil: NOON,
         });
-        await storage.jobs.renewLeases(anId("prc"), NOON);
+        await storage.jobs.renewLeases(anId("prc"), [], NOON);
       });
       expect(claimed).to.deep.equal([]);
     });

@@ -1,13 +1,15 @@
 import { accountStoreContract } from "../contract/account-store.contract.js";
 import { idempotencyStoreContract } from "../contract/idempotency-store.contract.js";
+import { installationStoreContract } from "../contract/installation-store.contract.js";
 import { jobStoreContract } from "../contract/job-store.contract.js";
 import { ledgerStoreContract } from "../contract/ledger-store.contract.js";
 import { libraryStoreContract } from "../contract/library-store.contract.js";
 import { providerHealthStoreContract } from "../contract/provider-health-store.contract.js";
 import { unitOfWorkContract } from "../contract/unit-of-work.contract.js";
 import { sqliteStorage } from "../support/databases.js";
+import { mysqlStorage } from "../support/mysql.js";
 
-for (const { name, open } of [sqliteStorage]) {
+for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   unitOfWorkContract(name, open);
   accountStoreContract(name, open);
   ledgerStoreContract(name, open);
@@ -15,4 +17,5 @@ for (const { name, open } of [sqliteStorage]) {
   jobStoreContract(name, open);
   libraryStoreContract(name, open);
   providerHealthStoreContract(name, open);
+  installationStoreContract(name, open);
 }

@@ -25,7 +25,7 @@ const ROOMS = [
   /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,
   /^config\/((bindings|settings)\/)?[^/]+$/,
   /^test\/(adapters|api|architecture|contract|plugins)\/[^/]+$/,
-  /^test\/system\/(jobs\/)?[^/]+$/,
+  /^test\/system\/([^/]+\/)?[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
   /^test\/support\/(doubles\/)?[^/]+$/,
   /^test\/(fixtures|unit)\/.+$/,

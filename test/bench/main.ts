@@ -10,10 +10,11 @@ import { create } from "./create.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
 import { read } from "./read.js";
 import { start } from "./start.js";
+import { storage } from "./storage.js";
 import { synth } from "./synth.js";
 import { work } from "./work.js";
 
-const BENCHES: readonly Bench[] = [read, create, work, synth, start];
+const BENCHES: readonly Bench[] = [read, create, work, storage, synth, start];
 
 const given = process.argv.slice(2);
 const names = given.filter((word) => !word.startsWith("--"));

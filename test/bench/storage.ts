@@ -1,9 +1,3 @@
-/**
- * What the storage takes without anything above it: durable creates (idempotency record, job, ledger entry, balance) one by one and in
- * groups, settlements, claims and single reads. Figures of one run compare with each other only. Run it with:
- *
- *   node --import tsx test/bench/storage.ts [seconds per figure] [accounts]
- */
 import type { Balance, Movement } from "../../core/credits/balance.js";
 import { postReservation } from "../../core/credits/reserve.js";
 import { postSettlement } from "../../core/credits/settle.js";
@@ -12,9 +6,20 @@ import type { Job } from "../../core/jobs/job.js";
 import type { JobUpdate } from "../../core/ports/job-store.js";
 import { aJob, anApiKey, anId, anIdempotencyRecord, NOON } from "../support/builders.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
+import { type Bench, type Figure, perSecond } from "./figures.js";
 
-const seconds = Number(process.argv[2] ?? 2);
-const accountCount = Number(process.argv[3] ?? 100);
+const SECONDS = 1.5;
+const ACCOUNTS = 100;
+
+/**
+ * What the storage takes without anything above it: durable creates (idempotency record, job, ledger entry, balance) one by one and in
+ * groups, settlements, claims and single reads.
+ */
+export const storage: Bench = {
+  name: "storage",
+  compares: "durable groups on SQLite with single transactions; claims and single reads",
+  run: measure,
+};
 
 /** The balances of a group, moved on in memory and written once per account. */
 class Movements {
@@ -70,19 +75,19 @@ async function settleGroup(storage: SqliteUnderTest, ids: readonly JobId[]): Pro
 async function rate(work: () => Promise<number>): Promise<number> {
   let units = 0;
   const begun = performance.now();
-  while (performance.now() - begun < seconds * 1000) units += await work();
+  while (performance.now() - begun < SECONDS * 1000) units += await work();
   return units / ((performance.now() - begun) / 1000);
 }
 
-function show(name: string, perSecond: number, comparedTo?: number): void {
-  const ratio = comparedTo === undefined ? "" : `  ×${(perSecond / comparedTo).toFixed(1)}`;
-  console.log(`${name.padEnd(44)}${Math.round(perSecond).toLocaleString("en").padStart(10)} /s${ratio}`);
-}
-
-async function main(): Promise<void> {
+async function measure(): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  const show = (name: string, value: number, single?: number): void => {
+    const baseline = single === undefined ? "" : perSecond(single);
+    figures.push({ name: `storage: ${name}`, value: perSecond(value), baseline, ratio: single === undefined ? null : value / single, target: null });
+  };
   const storage = await sqliteStorage.open();
   const accounts: AccountId[] = [];
-  for (let made = 0; made < accountCount; made++) accounts.push((await storage.addAccount({}, { pack: 1_000_000_000 })).id);
+  for (let made = 0; made < ACCOUNTS; made++) accounts.push((await storage.addAccount({}, { pack: 1_000_000_000 })).id);
   const created: JobId[] = [];
   let next = 0;
   const makeJobs = (count: number, accountIds: readonly AccountId[]): Job[] =>
@@ -132,6 +137,5 @@ async function main(): Promise<void> {
   show("listJobs, 20 of an account", await rate(() => hundred(() => storage.jobs.listJobs({ accountId: job.accountId, limit: 20 }))));
   show("claim when nothing is due", await rate(() => hundred(() => storage.jobs.claimJobs({ providerId: "none", phases: ["waiting"], limit: 8, now: NOON, owner: anId("prc"), leaseUntil: NOON }))));
   await storage.close();
+  return figures;
 }
-
-await main();

@@ -283,15 +283,16 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     });
 
     describe("leases", () => {
-      it("moves the end of all leases of one owner and names the fences it holds", async () => {
+      it("moves the end of the named leases of one owner and names the fences it holds", async () => {
         const providerId = aProviderId();
         const [mine, alsoMine, theirs] = [aJob({ providerId }), aJob({ providerId, fence: 8 }), aJob({ providerId })];
+        const forgotten = aJob({ providerId });
         const [owner, other] = [anId("prc"), anId("prc")];
-        await add(mine, alsoMine);
+        await add(mine, alsoMine, forgotten);
         await claim({ providerId, owner });
         await add(theirs);
         await claim({ providerId, owner: other });
-        const held = await storage.jobs.renewLeases(owner, NOON + 99_000);
+        const held = await storage.jobs.renewLeases(owner, [mine.id, alsoMine.id, theirs.id], NOON + 99_000);
         expect(held).to.deep.equal(
           new Map([
             [mine.id, 1],
@@ -300,10 +301,12 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         );
         expect((await find(mine.id))?.dueAt).to.equal(NOON + 99_000);
         expect((await find(theirs.id))?.dueAt).to.equal(NOON + 30_000);
+        expect((await find(forgotten.id))?.dueAt).to.equal(NOON + 30_000);
       });
 
       it("answers nothing to an owner that holds nothing", async () => {
-        expect((await storage.jobs.renewLeases(anId("prc"), NOON)).size).to.equal(0);
+        expect((await storage.jobs.renewLeases(anId("prc"), [anId("job")], NOON)).size).to.equal(0);
+        expect((await storage.jobs.renewLeases(anId("prc"), [], NOON)).size).to.equal(0);
       });
 
       it("no longer holds what somebody else has claimed since", async () => {
@@ -312,7 +315,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         const owner = anId("prc");
         await claim({ providerId: job.providerId, owner, leaseUntil: NOON });
         await claim({ providerId: job.providerId, leaseUntil: NOON + 7 });
-        expect((await storage.jobs.renewLeases(owner, NOON + 99_000)).size).to.equal(0);
+        expect((await storage.jobs.renewLeases(owner, [job.id], NOON + 99_000)).size).to.equal(0);
         expect((await find(job.id))?.dueAt).to.equal(NOON + 7);
       });
 

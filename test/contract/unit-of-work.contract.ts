@@ -103,17 +103,23 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       expect(await storage.balanceOf(account.id)).to.include({ pack: 25, ledgerSeq: 26 });
     });
 
-    it("refuses a transaction handle that outlives its work", async () => {
-      let kept: Transaction | undefined;
-      await storage.unitOfWork.inTransaction((tx) => {
-        kept = tx;
-        return Promise.resolve();
+    for (const [ending, end] of [
+      ["was written", () => Promise.resolve()],
+      ["failed", () => Promise.reject(new Error("no"))],
+    ] as const) {
+      it(`refuses a transaction handle that outlives a work that ${ending}`, async () => {
+        let kept: Transaction | undefined;
+        const keepHandle = (tx: Transaction): Promise<void> => {
+          kept = tx;
+          return end();
+        };
+        await storage.unitOfWork.inTransaction(keepHandle).catch(() => undefined);
+        const account = anAccount();
+        const outcome = storage.accounts.insertAccounts(kept as Transaction, [account]);
+        expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(await exists(account)).to.equal(false);
       });
-      const account = anAccount();
-      const outcome = storage.accounts.insertAccounts(kept as Transaction, [account]);
-      expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
-      expect(await exists(account)).to.equal(false);
-    });
+    }
 
     it("says how many writers make progress at once", () => {
       expect(storage.unitOfWork.concurrentWriters).to.be.greaterThan(0);

@@ -200,7 +200,8 @@ export async function selfSigned(): Promise<{ readonly key: string; readonly cer
   const folder = await mkdtemp(join(tmpdir(), "fermata-tls-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", cert, ...subject], { stdio: "ignore" });
+  const made = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", cert];
+  execFileSync("openssl", ["req", "-x509", ...made, ...subject], { stdio: "ignore" });
   const pair = { key: await readFile(key, "utf8"), cert: await readFile(cert, "utf8") };
   await rm(folder, { recursive: true });
   return pair;
@@ -256,7 +257,8 @@ export async function makePrivateBroker(): Promise<PrivateBroker> {
     await ended;
   };
   process.once("exit", () => {
-    if (child?.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    // One that has ended by itself is no group any more.
+    if (child?.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGKILL");
     rmSync(home, { recursive: true, force: true });
   });
   return {

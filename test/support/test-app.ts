@@ -65,8 +65,18 @@ export async function startTestApp({ settings = {}, work = false, listen = true,
     loadSettings({ env: {}, cwd: dataDir, isTerminal: false, overrides: { dataDir, ...merged(TEST_SETTINGS, settings) } }),
     { logger, plugins: [provider.definition], ...overrides },
   );
-  if (work) await app.work();
-  const url = listen ? (await app.listen()).url : "";
+  const close = async (): Promise<void> => {
+    await app.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  let url = "";
+  try {
+    if (work) await app.work();
+    if (listen) url = (await app.listen()).url;
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     url,
     app,
@@ -78,10 +88,7 @@ export async function startTestApp({ settings = {}, work = false, listen = true,
       const { key, token } = await app.accounts.issueKey(account.id, scopes === undefined ? {} : { scopes });
       return { account, keyId: key.id, key: token, api: new ApiClient(url, token) };
     },
-    async close() {
-      await app.stop();
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    close,
   };
 }
 

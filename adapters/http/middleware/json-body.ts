@@ -7,18 +7,26 @@ const JSON_TYPE = "application/json";
 const BYTE_ORDER_MARK = 0xfeff;
 
 /** Reads the body into `request.body`: media type first, then size, then JSON. It is always an object. */
-export async function jsonBody(request: Request, _response: Response, next: NextFunction): Promise<void> {
+export function jsonBody(request: Request, _response: Response, next: NextFunction): void {
   checkMediaType(request);
-  if (!request.readableEnded) {
-    const bytes = await readBody(request);
-    if (bytes === null) return;
-    request.body = parseJson(bytes);
+  if (request.readableEnded) {
+    // A foreign app has read the body already: its JSON parser's result is taken.
+    checkIsObject(request.body);
+    next();
+    return;
   }
-  // Where a foreign app has read the body already, its JSON parser's result is taken.
-  if (typeof request.body !== "object" || request.body === null || Array.isArray(request.body)) {
-    throw notValid("must be a JSON object");
-  }
-  next();
+  readBody(request)
+    .then((bytes) => {
+      if (bytes === null) return;
+      request.body = parseJson(bytes);
+      checkIsObject(request.body);
+      next();
+    })
+    .catch(next);
+}
+
+function checkIsObject(body: unknown): void {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw notValid("must be a JSON object");
 }
 
 function checkMediaType({ headers }: Request): void {
@@ -41,8 +49,9 @@ function checkMediaType({ headers }: Request): void {
 function readBody(request: Request): Promise<Buffer | null> {
   const exchange = exchangeOf(request);
   const { bodyLimitBytes } = exchange.parts.settings;
-  if (Number(request.headers["content-length"] ?? 0) > bodyLimitBytes) throw new PayloadTooLargeError(bodyLimitBytes);
   return new Promise((resolve, reject) => {
+    const announced = Number(request.headers["content-length"] ?? 0);
+    if (announced > bodyLimitBytes) reject(new PayloadTooLargeError(bodyLimitBytes));
     const chunks: Buffer[] = [];
     let size = 0;
     request.on("data", (chunk: Buffer) => {

@@ -9,7 +9,7 @@ import { within } from "./waiting.js";
 const RECOVERY = { initialDelay: 100, factor: 2, maxDelay: 5_000, jitter: 0.2 };
 
 /** How long a connection may take, from its first packet to the broker's consent. */
-const CONNECT_MAX_MS = 5_000;
+const CONNECT_MAX_MS = 4_000;
 
 /** How long the broker's farewell is waited for. */
 const CLOSE_MAX_MS = 1_000;
@@ -23,24 +23,23 @@ export interface ConnectionParts {
   readonly tls?: TlsOptions | undefined;
 }
 
-type Kept = Pick<KeptChannel, "begin" | "problem">;
+type Kept = Pick<KeptChannel, "begin" | "tried" | "problem">;
 
 /** A connection that comes back, and its channels with it. Whoever opens it closes it. */
 export class RabbitmqConnection {
   private readonly channels: Kept[] = [];
   private readonly logger: Logger;
-  /** Ends every socket, connected or still trying. */
-  private readonly sockets = new AbortController();
   private recovering: RecoveringChannelModel | null = null;
+  private model: ChannelModel | null = null;
   private session: { readonly model: ChannelModel; readonly gone: AbortSignal } | null = null;
   private downBecause: string | null = "it has not answered yet";
   private blockedBecause: string | null = null;
   private isReported = false;
   private isClosed = false;
   private closing: Promise<void> | null = null;
-  private firstTryDone: () => void = () => undefined;
-  private readonly firstTry = new Promise<void>((resolve) => {
-    this.firstTryDone = resolve;
+  private hasFailed: () => void = () => undefined;
+  private readonly firstFailure = new Promise<void>((resolve) => {
+    this.hasFailed = resolve;
   });
 
   private constructor(private readonly parts: ConnectionParts) {
@@ -50,9 +49,11 @@ export class RabbitmqConnection {
   /** Connects in the background, as often as it must. */
   static async open(parts: ConnectionParts): Promise<RabbitmqConnection> {
     const connection = new RabbitmqConnection(parts);
-    const socket = { ...parts.tls, signal: connection.sockets.signal, timeout: CONNECT_MAX_MS, noDelay: true, keepAlive: true };
     connection.recovering = await connect(parts.broker.address, {
-      ...socket,
+      ...parts.tls,
+      timeout: CONNECT_MAX_MS,
+      noDelay: true,
+      keepAlive: true,
       clientProperties: { connection_name: `fermata ${parts.purpose}` },
       recovery: { ...RECOVERY, waitForConnect: false, setup: (model: ChannelModel) => connection.begin(model) },
     });
@@ -84,16 +85,12 @@ export class RabbitmqConnection {
     return this.channels.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
-  /** Resolves when the first try to connect has ended, however it did. */
-  tried(): Promise<void> {
-    return this.firstTry;
-  }
-
-  /** Keeps one more channel. Resolves after its first try; without a connection that is the next one's. */
+  /** Keeps one more channel. Resolves after its first try, or when there is no connection to try it on. */
   async keep(channel: Kept): Promise<void> {
     this.channels.push(channel);
-    if (this.session === null) return this.tried();
-    await channel.begin(this.session.model, this.session.gone);
+    if (this.session === null) return Promise.race([channel.tried(), this.firstFailure]);
+    channel.begin(this.session.model, this.session.gone);
+    await channel.tried();
   }
 
   /** Does something on a channel of its own. @throws {Error} there is no connection, or what `work` throws */
@@ -118,11 +115,11 @@ export class RabbitmqConnection {
   private async leave(): Promise<void> {
     this.isClosed = true;
     if (this.recovering !== null) await within(CLOSE_MAX_MS, this.recovering.close());
-    this.sockets.abort();
-    this.firstTryDone();
+    if (this.model !== null) destroySocket(this.model);
+    this.hasFailed();
   }
 
-  /** Every new connection begins here; it counts as one when the channels had their first try. */
+  /** The setup of every new connection. It does not wait for the channels: one whose queue is in trouble must not hold up the others. */
   private async begin(model: ChannelModel): Promise<void> {
     const gone = new AbortController();
     // amqplib listens itself only after the setup; an `error` without a listener would end the process.
@@ -134,10 +131,9 @@ export class RabbitmqConnection {
     });
     model.on("blocked", (reason) => this.block(reason));
     model.on("unblocked", () => this.unblock());
+    this.model = model;
     this.session = { model, gone: gone.signal };
-    await Promise.all(this.channels.map((channel) => channel.begin(model, gone.signal)));
-    // Otherwise amqplib would take a connection for good whose end it has not seen.
-    if (gone.signal.aborted) throw new Error("it closed the connection again at once");
+    for (const channel of this.channels) channel.begin(model, gone.signal);
   }
 
   private follow(recovering: RecoveringChannelModel): void {
@@ -152,16 +148,15 @@ export class RabbitmqConnection {
     this.downBecause = null;
     if (this.isReported) this.logger.info("RabbitMQ is reached again");
     this.isReported = false;
-    this.firstTryDone();
   }
 
   /** Said once, until it is reached again. */
   private down(error: Error): void {
     if (this.isClosed) return;
-    this.downBecause = this.parts.broker.mask(reasonOf(error));
+    this.downBecause = this.parts.broker.mask(reasonOf(error, this.parts.broker));
     if (!this.isReported) this.logger.warn("RabbitMQ cannot be reached; the sweep finds the jobs", { reason: this.downBecause });
     this.isReported = true;
-    this.firstTryDone();
+    this.hasFailed();
   }
 
   private block(reason: string): void {
@@ -175,8 +170,19 @@ export class RabbitmqConnection {
   }
 }
 
-/** Node reports a name with several addresses as an error without a message that holds one error for each. */
-function reasonOf(error: Error): string {
+function reasonOf(error: Error, { address }: Broker): string {
+  // Node reports a name with several addresses as an error without a message that holds one error for each.
   if (error instanceof AggregateError) return error.errors.map((one: Error) => one.message).join("; ");
+  // The broker names the vhost, but amqplib drops its words.
+  if (error.message.includes("got <ConnectionClose")) return `it refuses the vhost "${address.vhost}"; it may be missing, or not for this user`;
   return error.message;
+}
+
+/**
+ * A connection that was left politely lives until the broker ends it too, which one that hangs or is blocked does not: it would keep the
+ * process alive. amqplib's types hide the socket.
+ */
+function destroySocket(model: ChannelModel): void {
+  const { stream } = model.connection as { readonly stream?: { destroy(): void } };
+  stream?.destroy();
 }

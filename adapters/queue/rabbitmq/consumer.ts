@@ -36,12 +36,14 @@ export class Consumer {
     this.listeners.push(listener);
   }
 
-  /** Listeners hear nothing more. Resolves when those that have heard something are done. */
+  /** Listeners hear nothing more. Resolves when those that have heard something are done, and the broker knows. */
   async stop(): Promise<void> {
     this.isStopped = true;
     // Else the broker would go on sending, and count what nobody looked at as a failed delivery.
     if (this.consumerTag !== null) this.channel.current?.cancel(this.consumerTag).catch(() => undefined);
     await Promise.all(this.running);
+    // The farewell of a connection overtakes what its channels have just sent, in amqplib; that of the channel does not.
+    await this.channel.end();
   }
 
   private get queue(): string {

@@ -99,7 +99,7 @@ export class RabbitmqJobQueue implements JobQueue {
 
   private async leave(): Promise<void> {
     const consumers = [...this.consumers.values()];
-    await within(CLOSE_GRACE_MS, Promise.all([this.publisher.drain(), ...consumers.map((consumer) => consumer.stop())]));
+    await within(CLOSE_GRACE_MS, Promise.all([this.publisher.stop(), ...consumers.map((consumer) => consumer.stop())]));
     await Promise.all([this.publishConnection.close(), this.consuming?.then((connection) => connection.close())]);
   }
 

@@ -1,14 +1,20 @@
 import type { Channel, ChannelModel } from "amqplib";
 import type { Logger } from "../../../core/ports/logger.js";
 import { TopologyError } from "./topology.js";
-import { pause } from "./waiting.js";
+import { LATE, pause, within } from "./waiting.js";
 
-/** Pauses before a channel is opened again: this long at first, twice as long after each short-lived one. */
-const PAUSE_MIN_MS = 100;
+/**
+ * Pauses before a channel is opened again: this long at first, twice as long after each short-lived one. Not less: of a queue that is declared
+ * within some 50 ms of its deletion, RabbitMQ 3.10 keeps the old consumers, which hear nothing any more and are told nothing.
+ */
+const PAUSE_MIN_MS = 1_000;
 const PAUSE_MAX_MS = 30_000;
 
 /** A channel that lasted this long was a good one. */
 const STEADY_MS = 30_000;
+
+/** How long declaring and consuming may take: after a crash of the broker a single queue may never answer. */
+const PREPARE_MAX_MS = 5_000;
 
 export interface KeptChannelParts<C extends Channel> {
   /** What the channel does, in messages: "publishes to fermata.jobs". */
@@ -29,9 +35,14 @@ export class KeptChannel<C extends Channel = Channel> {
   private open: C | null = null;
   private why: Error | null;
   private isReported = false;
+  private isEnded = false;
+  private firstTryDone: () => void = () => undefined;
+  private readonly firstTry = new Promise<void>((resolve) => {
+    this.firstTryDone = resolve;
+  });
 
   constructor(private readonly parts: KeptChannelParts<C>) {
-    this.why = new Error(`The channel that ${parts.does} is not open yet.`);
+    this.why = this.notOpenYet();
   }
 
   /** null while there is none; {@link problem} says why. */
@@ -43,9 +54,15 @@ export class KeptChannel<C extends Channel = Channel> {
     return this.why;
   }
 
-  /** Keeps a channel until `gone`. Resolves after the first try, however it ended. */
-  begin(model: ChannelModel, gone: AbortSignal): Promise<void> {
-    return new Promise((tried) => void this.keep(model, gone, tried));
+  /** Resolves when there has been a channel, or a try at one. */
+  tried(): Promise<void> {
+    return this.firstTry;
+  }
+
+  /** Keeps a channel on this connection until it is `gone`. */
+  begin(model: ChannelModel, gone: AbortSignal): void {
+    this.why = this.notOpenYet();
+    void this.keep(model, gone);
   }
 
   /** Gives the channel up, for a reason that the broker does not know; another one is opened. */
@@ -58,13 +75,19 @@ export class KeptChannel<C extends Channel = Channel> {
     channel.close().catch(() => undefined);
   }
 
-  private async keep(model: ChannelModel, gone: AbortSignal, tried: () => void): Promise<void> {
+  /** Closes the channel for good. Resolves when the broker has seen all that was sent on it. */
+  async end(): Promise<void> {
+    this.isEnded = true;
+    await this.open?.close().catch(() => undefined);
+  }
+
+  private async keep(model: ChannelModel, gone: AbortSignal): Promise<void> {
     let pauseMs = PAUSE_MIN_MS;
-    while (!gone.aborted) {
+    while (!gone.aborted && !this.isEnded) {
       const beganAt = performance.now();
-      const ended = await this.useOne(model, gone, tried);
-      tried();
-      if (gone.aborted) return;
+      const ended = await this.useOne(model, gone);
+      this.firstTryDone();
+      if (gone.aborted || this.isEnded) return;
       this.why = ended;
       this.report(ended);
       if (performance.now() - beganAt > STEADY_MS) pauseMs = PAUSE_MIN_MS;
@@ -74,18 +97,19 @@ export class KeptChannel<C extends Channel = Channel> {
   }
 
   /** Opens a channel and waits for its end. @returns why it ended */
-  private async useOne(model: ChannelModel, gone: AbortSignal, tried: () => void): Promise<Error> {
+  private async useOne(model: ChannelModel, gone: AbortSignal): Promise<Error> {
     try {
       const channel = await this.parts.create(model);
       const ended = endOf(channel, gone);
       try {
-        await this.parts.prepare(channel);
+        const prepared = await within(PREPARE_MAX_MS, this.parts.prepare(channel));
+        if (prepared === LATE) throw new Error(`RabbitMQ has not answered for ${PREPARE_MAX_MS} ms`);
         if (gone.aborted) return await ended;
         this.open = channel;
         this.why = null;
         if (this.isReported) this.parts.logger.info("The channel to RabbitMQ is open again", { channel: this.parts.does });
         this.isReported = false;
-        tried();
+        this.firstTryDone();
         const error = await ended;
         return this.why ?? this.shown(error);
       } finally {
@@ -96,6 +120,10 @@ export class KeptChannel<C extends Channel = Channel> {
     } catch (error) {
       return this.shown(error as Error);
     }
+  }
+
+  private notOpenYet(): Error {
+    return new Error(`The channel that ${this.parts.does} is not open yet.`);
   }
 
   private shown(error: Error): Error {

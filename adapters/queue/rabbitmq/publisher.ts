@@ -5,7 +5,11 @@ import type { RabbitmqConnection } from "./connection.js";
 import { KeptChannel } from "./kept-channel.js";
 import { encodeBell, PUBLISH_OPTIONS } from "./message.js";
 import { declareExchanges, declareQueue, type Topology } from "./topology.js";
-import { LATE, within } from "./waiting.js";
+import { LATE, pause, within } from "./waiting.js";
+
+/** Consumers get this long to declare a queue that was deleted; see the pauses of {@link KeptChannel}. */
+const MEND_MIN_MS = 2_000;
+const MEND_MAX_MS = 30_000;
 
 /** How long the broker may take to answer a check. */
 const ANSWER_MAX_MS = 2_000;
@@ -36,11 +40,12 @@ export class Publisher {
   private readonly counted = { confirmed: 0, unroutable: 0, dropped: 0 };
   /** When each message was sent, oldest first. */
   private readonly unconfirmed = new Map<number, number>();
-  private readonly missingQueues = new Set<string>();
+  /** Queues that a message was returned from, and why they are not there. */
+  private readonly missing = new Map<string, Error>();
+  private readonly stopping = new AbortController();
   private sent = 0;
   private droppedAtFirst: number | null = null;
   private deadline: NodeJS.Timeout | null = null;
-  private mending: Promise<void> | null = null;
   private asking: Promise<void> | null = null;
   private onceDrained: () => void = () => undefined;
 
@@ -68,7 +73,7 @@ export class Publisher {
     }
   }
 
-  /** Asks the broker. @throws {Error} it cannot be reached, does not answer in time, or a queue is missing and cannot be made */
+  /** Asks the broker. @throws {Error} it cannot be reached or does not answer in time, or a queue is missing */
   async check(): Promise<void> {
     const { problem, place } = this.parts.connection;
     if (problem !== null) throw problem;
@@ -76,11 +81,16 @@ export class Publisher {
     this.asking ??= this.ask().finally(() => {
       this.asking = null;
     });
-    if ((await within(ANSWER_MAX_MS, this.asking)) === LATE) throw new Error(`RabbitMQ at ${place} has not answered for ${ANSWER_MAX_MS} ms.`);
+    if ((await within(ANSWER_MAX_MS, this.asking)) === LATE) {
+      // That it is blocked may have been heard meanwhile.
+      throw this.parts.connection.problem ?? new Error(`RabbitMQ at ${place} has not answered for ${ANSWER_MAX_MS} ms.`);
+    }
+    for (const error of this.missing.values()) throw error;
   }
 
   /** Resolves when nothing that was sent waits for its confirm, or none can be expected. */
-  async drain(): Promise<void> {
+  async stop(): Promise<void> {
+    this.stopping.abort();
     if (this.unconfirmed.size === 0 || this.parts.connection.problem !== null) return;
     await new Promise<void>((resolve) => {
       this.onceDrained = resolve;
@@ -152,32 +162,35 @@ export class Publisher {
   /** The exchange is there, the queue is not: somebody has deleted it, or nobody has listened for this provider yet. */
   private missed(providerId: string): void {
     this.counted.unroutable += 1;
-    if (this.missingQueues.has(providerId)) return;
-    this.missingQueues.add(providerId);
-    const fields = { queue: this.parts.topology.queueOf(providerId) };
-    this.mend().then(
-      () => this.parts.logger.info("A bell found no queue; the queue has been declared", fields),
-      (error: Error) => this.parts.logger.warn("A bell found no queue, and it cannot be declared", { ...fields, reason: error.message }),
-    );
+    if (!this.missing.has(providerId)) void this.mend(providerId);
   }
 
-  private mend(): Promise<void> {
-    this.mending ??= this.declareMissing().finally(() => {
-      this.mending = null;
-    });
-    return this.mending;
-  }
-
-  private async declareMissing(): Promise<void> {
-    const { connection, topology } = this.parts;
-    for (const providerId of this.missingQueues) {
-      await connection.brief((channel) => declareQueue(channel, topology, providerId));
-      this.missingQueues.delete(providerId);
+  private async mend(providerId: string): Promise<void> {
+    const { connection, topology, logger } = this.parts;
+    const queue = topology.queueOf(providerId);
+    this.missing.set(providerId, new Error(`RabbitMQ has no queue ${queue}, or it is not bound to ${topology.jobs}.`));
+    logger.warn("A bell found no queue; the sweep finds the jobs", { queue });
+    for (let waitMs = MEND_MIN_MS; this.missing.has(providerId); waitMs = Math.min(waitMs * 2, MEND_MAX_MS)) {
+      await pause(waitMs, this.stopping.signal);
+      if (this.stopping.signal.aborted) return;
+      try {
+        await connection.brief((channel) => declareQueue(channel, topology, providerId));
+        this.missing.delete(providerId);
+        logger.info("The queue is there again", { queue });
+      } catch (error) {
+        const reason = connection.mask((error as Error).message);
+        this.missing.set(providerId, new Error(reason));
+        if (waitMs === MEND_MIN_MS) logger.error("The queue cannot be declared", { queue, reason });
+      }
     }
   }
 
   private async ask(): Promise<void> {
-    await this.mend();
-    await this.channel.current?.checkExchange(this.parts.topology.jobs);
+    const { connection, topology } = this.parts;
+    try {
+      await this.channel.current?.checkExchange(topology.jobs);
+    } catch (error) {
+      throw connection.problem ?? new Error(`RabbitMQ at ${connection.place}: ${connection.mask((error as Error).message)}`);
+    }
   }
 }

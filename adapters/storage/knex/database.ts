@@ -10,9 +10,6 @@ import { sqliteDialect } from "./sqlite-dialect.js";
 /** By scheme of `storage.url`. */
 const DIALECTS: Readonly<Record<string, Dialect>> = { sqlite: sqliteDialect, mysql: mysqlDialect };
 
-// SQLite holds up the event loop while it waits, so it waits shortly, and more often.
-const LOCK_WAIT_MS = 1_000;
-
 const MIGRATIONS_TABLE = "knex_migrations";
 
 /**
@@ -25,10 +22,10 @@ export interface SchemaStatus {
 }
 
 export interface DatabaseOptions {
-  /** `sqlite:PATH` */
+  /** `sqlite:PATH` or `mysql://USER:PASSWORD@HOST:PORT/DATABASE` */
   readonly url: string;
   readonly logger: Logger;
-  /** How long one try waits for another process that writes; 1,000 by default. A unit of work tries five times. */
+  /** How long one try waits for a lock that another transaction holds; the dialect's own by default. A unit of work tries five times. */
   readonly lockWaitMs?: number;
 }
 
@@ -37,14 +34,14 @@ export interface DatabaseOptions {
  *
  * @throws {Error} the URL names no engine that is known, or the file cannot be opened
  */
-export async function openDatabase({ url, logger, lockWaitMs = LOCK_WAIT_MS }: DatabaseOptions): Promise<KnexDatabase> {
+export async function openDatabase({ url, logger, lockWaitMs }: DatabaseOptions): Promise<KnexDatabase> {
   const [scheme = "", target = ""] = splitOnce(url, ":");
   const dialect = DIALECTS[scheme];
   if (dialect === undefined || target === "") {
-    const allowed = Object.keys(DIALECTS).map((name) => `${name}:PATH`);
+    const allowed = Object.values(DIALECTS).map((known) => known.urlForm);
     throw new Error(`A storage URL is ${allowed.join(" or ")}; got "${scheme}:…".`);
   }
-  return new KnexDatabase(dialect, await dialect.connect(target, { log: knexLog(logger), lockWaitMs }));
+  return new KnexDatabase(dialect, await dialect.connect(target, { log: knexLog(logger), lockWaitMs: lockWaitMs ?? dialect.lockWaitMs }));
 }
 
 /** An open database with its schema. Whoever opens it closes it. */

@@ -7,6 +7,10 @@ import type { Session, TransactionSession } from "./session.js";
 export interface Dialect {
   /** As in `storage.url`. */
   readonly name: string;
+  /** What a `storage.url` looks like. */
+  readonly urlForm: string;
+  /** How long one statement waits for a lock, unless said otherwise. */
+  readonly lockWaitMs: number;
 
   /** How many transactions can make progress at once. */
   readonly concurrentWriters: number;

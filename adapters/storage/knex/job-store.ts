@@ -26,8 +26,8 @@ const FIND_DUE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE provider_id = ? AND 
 const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
 const CLAIM =
   "UPDATE jobs SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND fence = ?";
-const HELD = "SELECT id, fence FROM jobs WHERE lease_owner = ?";
-const RENEW = "UPDATE jobs SET due_at = ? WHERE lease_owner = ?";
+const HELD = "SELECT id, fence FROM jobs WHERE id = ? AND lease_owner = ?";
+const RENEW = "UPDATE jobs SET due_at = ? WHERE id = ? AND lease_owner = ?";
 const NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL";
 const FINISH_ATTEMPT =
   "UPDATE job_attempts SET ended_at = ?, outcome = ?, message = ?, cost = ? WHERE job_id = ? AND number = ?";
@@ -87,13 +87,19 @@ export class KnexJobStore implements JobStore {
     });
   }
 
-  async renewLeases(owner: ProcessId, leaseUntil: number): Promise<Map<JobId, number>> {
-    const held = await this.database.reading((session) => session.all(`${HELD} LIMIT 1`, [owner]));
-    if (held.length === 0) return new Map();
+  async renewLeases(owner: ProcessId, jobIds: readonly JobId[], leaseUntil: number): Promise<Map<JobId, number>> {
+    if (jobIds.length === 0) return new Map();
+    const ascending = [...new Set(jobIds)].sort();
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
-      await session.run(RENEW, [leaseUntil, owner]);
-      const rows = await session.all<Pick<JobRow, "id" | "fence">>(HELD, [owner]);
+      await session.runEach(
+        RENEW,
+        ascending.map((id) => [leaseUntil, id, owner]),
+      );
+      const rows = await session.allEach<Pick<JobRow, "id" | "fence">>(
+        HELD,
+        ascending.map((id) => [id, owner]),
+      );
       return new Map(rows.map((row) => [row.id, row.fence]));
     });
   }

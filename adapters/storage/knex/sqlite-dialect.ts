@@ -5,6 +5,9 @@ import { isLostRace, isUnavailable } from "./sqlite-errors.js";
 /** One file, one writer at a time. */
 export const sqliteDialect: Dialect = {
   name: "sqlite",
+  urlForm: "sqlite:PATH",
+  // The wait holds up the event loop, so it is short; the unit of work tries again.
+  lockWaitMs: 1_000,
   concurrentWriters: 1,
   forUpdate: "",
   forClaim: "",

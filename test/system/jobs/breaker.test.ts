@@ -16,7 +16,7 @@ describe("The circuit breaker of a provider", () => {
   async function startOpened(): Promise<Worker> {
     shop.provider.behaviour = fails("unavailable");
     await shop.accept(3);
-    const worker = await shop.start({ breakerFailures: 3, concurrency: 1, maxAttempts: 100 });
+    const worker = await shop.start({ breakerFailures: 3, concurrency: 8, maxAttempts: 100 });
     await shop.quiet();
     expect(shop.provider.submissions).to.have.length(3);
     expect(await worker.availability.state("scripted")).to.equal("open");

@@ -3,7 +3,7 @@ import type { JobId } from "../../../core/ids.js";
 import type { Completed } from "../../../core/ports/music-provider.js";
 import { anId } from "../../support/builders.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { accepts, completes, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./workshop.js";
 
 const DELIVERY: Completed = { state: "completed", tracks: [SCRIPTED_TRACK] };
@@ -75,6 +75,29 @@ describe("A job whose worker is lost", () => {
       expect(await shop.attempts(id)).to.deep.equal([[1, null], [2, "completed"]]);
       expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
     });
+
+    for (const [what, late] of [["accepted", accepts()], ["refused", fails("unavailable")], ["lost", fails("outcome_unknown")]] as const) {
+      it(`keeps its row and its attempts when the lost worker hears at last that it was ${what}`, async () => {
+        const answers: (() => void)[] = [];
+        shop.provider.behaviour = async (request, context) => {
+          await new Promise<void>((resolve) => answers.push(resolve));
+          return request.attempt === 1 ? late(request, context) : completes(request, context);
+        };
+        const id = await shop.acceptOne();
+        const hanging = await startHanging({ capabilities: { idempotentSubmit: true } });
+        await shop.provider.submitted();
+        await shop.start({ capabilities: { idempotentSubmit: true } });
+        await shop.pass(LEASE_MS);
+        const job = await shop.job(id);
+        answers[0]?.();
+        await until("the lost worker has put its work down", () => hanging.leases.count === 0);
+        expect(await shop.job(id)).to.deep.equal(job);
+        expect(await shop.attempts(id)).to.deep.equal([[1, null], [2, null]]);
+        answers[1]?.();
+        await shop.quiet();
+        await shop.expectCompleted(id);
+      });
+    }
 
     it("is looked up where the provider can be searched", async () => {
       shop.provider.lookupBehaviour = async () => DELIVERY;
@@ -186,7 +209,7 @@ describe("A job whose worker is lost", () => {
       return completes(request, { signal });
     };
     const id = await shop.acceptOne();
-    const worker = await shop.start({ capabilities: { idempotentSubmit: true } });
+    const worker = await shop.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
     await shop.provider.submitted();
     // The whole process pauses: nobody wakes, and the bell is heard before the heartbeat.
     shop.clock.set(shop.clock.now() + LEASE_MS + 1);
@@ -204,6 +227,33 @@ describe("A job whose worker is lost", () => {
     await shop.quiet();
     await shop.expectCompleted(id);
     expect(shop.provider.submissions).to.have.length(2);
+  });
+
+  it("leaves no hand free for more than its process has, after such a pause", async () => {
+    const answers: (() => void)[] = [];
+    shop.provider.behaviour = async (request, context) => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return completes(request, context);
+    };
+    const id = await shop.acceptOne();
+    const worker = await shop.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
+    await shop.provider.submitted();
+    shop.clock.set(shop.clock.now() + LEASE_MS + 1);
+    shop.queue.ring([{ jobId: id, providerId: "scripted" }]);
+    await shop.provider.submitted(2);
+    const deleteAll = shop.audio.deleteAll.bind(shop.audio);
+    let discards = 0;
+    shop.audio.deleteAll = (prefix) => deleteAll(prefix).finally(() => discards++);
+    answers[0]?.();
+    await until("the older work is put down and its files are gone", () => discards === 1);
+    await shop.accept(3);
+    await shop.pass(2_000);
+    expect(worker.calls()).to.equal(2);
+    for (let rest = 0; rest < 4; rest++) {
+      answers.forEach((answer) => answer());
+      await shop.quiet();
+    }
+    expect(shop.ended).to.have.length(4);
   });
 
   it("is given up and refunded once it has cost four workers", async () => {
@@ -231,6 +281,19 @@ describe("A job whose worker is lost", () => {
     expect((await shop.expectCompleted(id)).crashes).to.equal(3);
   });
 
+  it("leaves no files of the lost worker behind", async () => {
+    const id = await shop.acceptOne();
+    await claimAndVanish();
+    const { fence } = await shop.job(id);
+    const leftBehind = `${id}/${fence}/0-mix.mp3`;
+    await shop.audio.put(leftBehind, new Uint8Array(9), 9);
+    shop.clock.set(shop.clock.now() + LEASE_MS);
+    await shop.start();
+    await shop.quiet();
+    await shop.expectCompleted(id);
+    expect(await shop.audio.stat(leftBehind)).to.equal(null);
+  });
+
   it("is given up and refunded when every worker stumbles over it", async () => {
     // A handle that no storage can keep, as a faulty plugin may give.
     const data: Record<string, unknown> = {};
@@ -240,7 +303,10 @@ describe("A job whose worker is lost", () => {
     await shop.start({ capabilities: { idempotentSubmit: true } });
     await shop.quiet();
     expect(await shop.job(id)).to.include({ phase: "submitting", crashes: 1, leaseOwner: null, dueAt: shop.clock.now() + 5_000 });
-    await shop.pass(20_000);
+    await shop.pass(5_000);
+    // Each wait is four times the one before: what is broken may take minutes to mend.
+    expect(await shop.job(id)).to.include({ crashes: 2, dueAt: shop.clock.now() + 20_000 });
+    await shop.pass(20_000 + 80_000 + 320_000);
     await shop.expectFailed(id, "generation_failed");
     expect(shop.provider.submissions).to.have.length(4);
   });

@@ -128,7 +128,7 @@ describe("A submission whose outcome is unknown", () => {
       await shop.pass(3_000);
       expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting" });
       shop.audio.put = put;
-      await shop.pass(10_000);
+      await shop.pass(30_000);
       await shop.expectCompleted(id);
     });
   });
@@ -148,9 +148,9 @@ describe("A submission whose outcome is unknown", () => {
       expect(shop.provider.submissions).to.have.length(1);
     });
 
-    for (const [what, error] of [["an error of its own", new TypeError("fetch failed")], ["no error at all", undefined]] as const) {
+    for (const [what, error] of [["an error of its own", new TypeError("fetch failed")], ["no error at all", undefined as unknown as Error]] as const) {
       it(`is assumed when the plugin throws ${what}`, async () => {
-        shop.provider.behaviour = () => Promise.reject(error as Error);
+        shop.provider.behaviour = () => Promise.reject(error);
         const id = await shop.acceptOne();
         await shop.start();
         await shop.quiet();

@@ -37,14 +37,14 @@ export function aSettleCommand(job: Job, overrides: Partial<SettleCommand> = {})
 export const FAILED: SettleCommand["outcome"] = { status: "failed", error: { code: "generation_failed", message: "It failed." } };
 
 export function stateOf(balances: readonly Balance[], records: AcceptState["records"] = []): AcceptState {
-  return { records, balances: new Map(balances.map((balance) => [balance.accountId, balance])) };
+  return { made: new Map(), records, balances: new Map(balances.map((balance) => [balance.accountId, balance])) };
 }
 
 /** What storage holds after a decision was written. */
 export function afterDecision(state: AcceptState, decision: AcceptDecision): AcceptState {
   const balances = new Map(state.balances);
   for (const { after } of decision.movements) balances.set(after.accountId, after);
-  return { records: [...state.records, ...decision.records], balances };
+  return { made: new Map(), records: [...state.records, ...decision.records], balances };
 }
 
 /** The same commands, each in a transaction of its own. */

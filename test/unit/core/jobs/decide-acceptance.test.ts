@@ -280,4 +280,13 @@ describe("decideAcceptance", () => {
       );
     });
   });
+
+  it("accepts a command again whose job an earlier run has made, and writes nothing anew", () => {
+    const balance = aBalance({ monthly: 10 });
+    const command = anAcceptCommand(balance.accountId, { idempotency: aGivenKey("k") });
+    const first = decideAcceptance([command], stateOf([balance]));
+    const made = new Map(first.jobs.map((job) => [job.id, job]));
+    const again = decideAcceptance([command], { ...afterDecision(stateOf([balance]), first), made });
+    expect(again).to.deep.equal({ results: first.results, jobs: [], records: [], movements: [] });
+  });
 });

@@ -24,7 +24,7 @@ function setUp(): {
   const renewals: number[] = [];
   let failure: Error | null = null;
   const jobs: Pick<JobStore, "renewLeases"> = {
-    async renewLeases(owner, leaseUntil) {
+    async renewLeases(owner, _jobIds, leaseUntil) {
       expect(owner).to.equal(ME);
       if (failure !== null) throw failure;
       renewals.push(leaseUntil);

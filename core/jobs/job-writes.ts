@@ -1,0 +1,102 @@
+import { ServiceUnavailableError } from "../errors.js";
+import type { AttemptId } from "../ids.js";
+import type { Clock } from "../ports/clock.js";
+import type { JobChanges, JobStore } from "../ports/job-store.js";
+import type { Logger } from "../ports/logger.js";
+import type { Random } from "../ports/random.js";
+import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
+import type { AttemptResult, SettleCommand } from "./decide-settlement.js";
+import type { Job } from "./job.js";
+import { backoffMs } from "./retry-policy.js";
+import type { SettleJobs } from "./settle-jobs.js";
+
+export interface JobWritesParts {
+  readonly jobs: JobStore;
+  readonly unitOfWork: UnitOfWork;
+  readonly settleJobs: SettleJobs;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+const WRITE_RETRY_MS = 200;
+const WRITE_RETRY_DOUBLINGS = 6;
+
+/** The work on a job was broken off; its row was left, or handed back, as it is. */
+export class WorkAbandoned extends Error {
+  override readonly name = "WorkAbandoned";
+}
+
+/** What a worker writes of a claimed job, each guarded by the fence it claimed. Storage that is out of reach is waited for. */
+export class JobWrites {
+  constructor(
+    private readonly parts: JobWritesParts,
+    private readonly job: Job,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** The intent to submit, before the call. @throws {WorkAbandoned} another worker has the job by now; nothing was written */
+  announce(attemptId: AttemptId, number: number, providerId: string): Promise<void> {
+    const { jobs, clock } = this.parts;
+    const attempt = {
+      id: attemptId,
+      jobId: this.job.id,
+      number,
+      providerId,
+      startedAt: clock.now(),
+      endedAt: null,
+      outcome: null,
+      message: null,
+      cost: null,
+    };
+    return this.write({ phase: "submitting", attempt: number }, async (tx, isRepeated) => {
+      // The first run may have been committed although its reply was lost.
+      const isWritten = isRepeated && (await jobs.listAttempts(this.job.id)).some(({ id }) => id === attemptId);
+      if (!isWritten) await jobs.insertAttempts(tx, [attempt]);
+    });
+  }
+
+  /** Gives the lease up. @throws {WorkAbandoned} another worker has the job by now; nothing was written */
+  handBack(changes: JobChanges, attempt: AttemptResult | null): Promise<void> {
+    const { jobs, clock } = this.parts;
+    return this.write({ ...changes, leaseOwner: null }, async (tx) => {
+      if (attempt === null) return;
+      const { number, ...result } = attempt;
+      await jobs.finishAttempt(tx, this.job.id, number, { ...result, endedAt: clock.now() });
+    });
+  }
+
+  /** Ends the job. @returns false when it had ended before, or another worker has it by now: nothing was written */
+  async settle(outcome: SettleCommand["outcome"], attempt: AttemptResult | null): Promise<boolean> {
+    const { id: jobId, accountId, fence } = this.job;
+    const ended = await this.untilWritten(() => this.parts.settleJobs.settle({ jobId, accountId, fence, outcome, attempt }));
+    return ended !== null;
+  }
+
+  private async write(changes: JobChanges, more: (tx: Transaction, isRepeated: boolean) => Promise<void>): Promise<void> {
+    const { job, parts } = this;
+    let runs = 0;
+    await this.untilWritten(() =>
+      parts.unitOfWork.inTransaction(async (tx) => {
+        runs += 1;
+        const written = await parts.jobs.updateJobs(tx, [{ id: job.id, fence: job.fence, changes }]);
+        if (!written.has(job.id)) throw new WorkAbandoned();
+        await more(tx, runs > 1);
+      }),
+    );
+  }
+
+  /** What came back from a provider is not thrown away because storage is out of reach for a while. */
+  private async untilWritten<T>(write: () => Promise<T>): Promise<T> {
+    const { logger, clock, random } = this.parts;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!(error instanceof ServiceUnavailableError) || this.signal.aborted) throw error;
+        logger.warn("Storage is out of reach; trying again", { error, job_id: this.job.id });
+        await clock.sleep(backoffMs(WRITE_RETRY_MS, Math.min(tries, WRITE_RETRY_DOUBLINGS), random.fraction()), this.signal);
+      }
+    }
+  }
+}

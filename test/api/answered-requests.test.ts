@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import { once } from "node:events";
+import type { AnsweredRequest, HttpParts } from "../../adapters/http/index.js";
+import { InvalidApiKeyError } from "../../core/errors.js";
+import { A_GENERATION, type Answer, dataOf } from "../support/api-client.js";
+import { type FakeHttp, startFakeHttp } from "./fake-parts.js";
+
+describe("Reports of answered requests", () => {
+  let fake: FakeHttp;
+  const start = async (parts: Partial<HttpParts> = {}): Promise<void> => {
+    fake = await startFakeHttp(parts);
+  };
+  afterEach(() => fake.close());
+
+  /** The report of the only request so far; it is made once the answer is out. */
+  const reported = async (): Promise<AnsweredRequest> => {
+    await fake.http.close(1_000);
+    expect(fake.answered).to.have.length(1);
+    return fake.answered[0] as AnsweredRequest;
+  };
+  const requestIdOf = (answer: Answer): string | null => answer.headers.get("x-request-id");
+
+  it("name who asked for what and how it was answered", async () => {
+    await start();
+    const answer = await fake.api.get("/api/v1/credits?a=b", { "X-Client": "a player" });
+    const report = await reported();
+    expect(report).to.deep.equal({
+      requestId: requestIdOf(answer),
+      accountId: fake.account.id,
+      method: "GET",
+      path: "/api/v1/credits",
+      route: "/api/v1/credits",
+      status: 200,
+      errorCode: null,
+      requestBytes: null,
+      responseBytes: answer.text.length,
+      jobId: null,
+      client: "a player",
+      startedAt: report.startedAt,
+    });
+  });
+
+  it("carry the job, the label and the bytes of a generation", async () => {
+    await start();
+    const body = JSON.stringify({ ...A_GENERATION, client: "🎧".repeat(60) });
+    const answer = await fake.api.generate(body, { "X-Client": "not this one" });
+    expect(await reported()).to.include({
+      method: "POST",
+      status: 202,
+      requestBytes: Buffer.byteLength(body),
+      jobId: dataOf(answer)["id"],
+      client: "🎧".repeat(60),
+    });
+  });
+
+  it("carry the code of an error and the path's template", async () => {
+    await start();
+    await fake.api.get("/api/v1/generations/job_nothing");
+    expect(await reported()).to.include({
+      path: "/api/v1/generations/job_nothing",
+      route: "/api/v1/generations/{id}",
+      status: 404,
+      errorCode: "job_not_found",
+    });
+  });
+
+  it("carry the code of a recorded 502", async () => {
+    const record = { answer: { status: 502, body: '{"error":{"code":"provider_timeout"}}' }, jobId: "job_x" };
+    await start({ acceptGeneration: { execute: () => Promise.resolve({ kind: "replayed", record } as never) } });
+    const answer = await fake.api.generate();
+    expect([answer.status, answer.text]).to.deep.equal([502, record.answer.body]);
+    expect(await reported()).to.include({ status: 502, errorCode: "provider_timeout", jobId: "job_x" });
+  });
+
+  it("count no body bytes of a HEAD", async () => {
+    await start();
+    await fake.api.send("HEAD", "/api/v1/credits");
+    expect(await reported()).to.include({ method: "HEAD", responseBytes: 0 });
+  });
+
+  it("note 499 when the client went away unanswered", async () => {
+    const gone = new AbortController();
+    let noticed: Promise<unknown> = Promise.resolve();
+    const wait: HttpParts["waitForJob"]["wait"] = async (_id, _ms, signal) => {
+      noticed = once(signal as AbortSignal, "abort");
+      gone.abort();
+      await noticed;
+      return undefined;
+    };
+    await start({ waitForJob: { wait } });
+    await fake.api.generate(undefined, { Prefer: "wait=20" }, gone.signal).catch(() => undefined);
+    await noticed;
+    expect(await reported()).to.include({ status: 499, method: "POST" });
+  });
+
+  it("are not made of requests that nobody was authenticated for", async () => {
+    await start({ authenticate: { identify: () => Promise.reject(new InvalidApiKeyError()) } });
+    await fake.api.get("/api/v1/credits");
+    await fake.api.get("/nothing");
+    await fake.api.get("/healthz");
+    await fake.http.close(1_000);
+    expect(fake.answered).to.deep.equal([]);
+  });
+
+  it("hurt nobody when they fail", async () => {
+    await start({
+      onAnswered: () => {
+        throw new Error("the log is full");
+      },
+    });
+    expect((await fake.api.get("/api/v1/credits")).status).to.equal(200);
+    expect((await fake.api.get("/api/v1/credits")).status).to.equal(200);
+    await fake.http.close(1_000);
+    expect(fake.logger.lines.map(({ message }) => message)).to.deep.equal(Array(2).fill("A request could not be reported"));
+  });
+});

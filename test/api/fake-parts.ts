@@ -1,0 +1,66 @@
+import { createHttp, type AnsweredRequest, type Http, type HttpParts } from "../../adapters/http/index.js";
+import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
+import { NodeDigest } from "../../adapters/crypto/digest.js";
+import { SystemClock } from "../../adapters/system/clock.js";
+import type { Account } from "../../core/accounts/account.js";
+import { SCOPES } from "../../core/accounts/scopes.js";
+import { Tiers } from "../../core/accounts/tiers.js";
+import { JobNotFoundError } from "../../core/errors.js";
+import { AudioUrls } from "../../core/library/audio-urls.js";
+import { Limits } from "../../core/rate-limits/limits.js";
+import { aBalance, anAccount, anApiKey, anId, aJob } from "../support/builders.js";
+import { ApiClient } from "../support/api-client.js";
+import { RecordingLogger } from "../support/doubles/recording-logger.js";
+
+/** The HTTP adapter alone, over use cases that a test makes up. */
+export interface FakeHttp {
+  readonly http: Http;
+  readonly api: ApiClient;
+  readonly account: Account;
+  readonly logger: RecordingLogger;
+  /** What `onAnswered` was told. */
+  readonly answered: AnsweredRequest[];
+  close(): Promise<void>;
+}
+
+const PLENTY = { perMinute: 100, perDay: 1_000 };
+
+/** Every request is that of one account; a generation is accepted with a job that completed at once. */
+export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsPerMinute = 100): Promise<FakeHttp> {
+  const clock = new SystemClock();
+  const account = anAccount();
+  const key = anApiKey({ accountId: account.id, scopes: SCOPES });
+  const job = aJob({ accountId: account.id });
+  const logger = new RecordingLogger();
+  const answered: AnsweredRequest[] = [];
+  const tier = { name: "pro", maxConcurrent: 1, monthlyCredits: 1 };
+  const rateLimits = { read: PLENTY, write: PLENTY, generation: { ...PLENTY, perMinute: generationsPerMinute } };
+  const publicUrl = { current: "http://fermata.test" };
+  const http = createHttp({
+    settings: { host: "127.0.0.1", port: 0, bodyLimitBytes: 10_000, trustProxy: false, version: "0.0.0" },
+    publicUrl,
+    authenticate: { identify: () => Promise.resolve({ key, account }) },
+    limits: new Limits(new MemoryRateLimiter(clock), new Tiers([{ ...tier, rateLimits }]), 2),
+    credits: { balance: () => Promise.resolve(aBalance({ accountId: account.id })) },
+    models: {} as HttpParts["models"],
+    acceptGeneration: {
+      execute: ({ idempotency }) => Promise.resolve({ kind: "accepted", job, answer: idempotency?.present(job) ?? null }),
+    },
+    readGenerations: {
+      getJob: () => Promise.resolve({ job, tracks: [] }),
+      get: () => Promise.reject(new JobNotFoundError()),
+    } as unknown as HttpParts["readGenerations"],
+    waitForJob: { wait: () => Promise.resolve({ ...job, status: "completed" }) },
+    recordAnswer: () => Promise.resolve(),
+    audioUrls: new AudioUrls(new NodeDigest(), clock, "secret", () => publicUrl.current, 60_000),
+    audioStore: {} as HttpParts["audioStore"],
+    clock,
+    ids: { next: anId },
+    logger,
+    readiness: () => Promise.resolve([]),
+    onAnswered: (record) => void answered.push(record),
+    ...parts,
+  });
+  const { url } = await http.listen();
+  return { http, api: new ApiClient(url, "any"), account, logger, answered, close: () => http.close(100) };
+}

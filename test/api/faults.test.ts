@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import type { HttpParts } from "../../adapters/http/index.js";
+import { InvalidApiKeyError, OperationRefusedError, ServiceUnavailableError } from "../../core/errors.js";
+import { dataOf, refusalOf } from "../support/api-client.js";
+import { type FakeHttp, startFakeHttp } from "./fake-parts.js";
+
+const broken = (): Promise<never> => Promise.reject(new Error("a bug, with a secret in it"));
+
+describe("Faults behind the API", () => {
+  let fake: FakeHttp;
+  const start = async (parts: Partial<HttpParts> = {}, generationsPerMinute?: number): Promise<void> => {
+    fake = await startFakeHttp(parts, generationsPerMinute);
+  };
+  afterEach(() => fake.close());
+
+  it("in authentication are 500, not 401, and no failed authentication", async () => {
+    let fails = true;
+    const identify = (): Promise<never> => (fails ? broken() : Promise.reject(new InvalidApiKeyError()));
+    await start({ authenticate: { identify } });
+    for (let count = 0; count < 5; count++) expect(refusalOf(await fake.api.get("/api/v1/me"))).to.equal("500 internal_error");
+    fails = false;
+    expect(refusalOf(await fake.api.get("/api/v1/me"))).to.equal("401 invalid_api_key");
+  });
+
+  it("show nothing of themselves, and are logged once with the request's id", async () => {
+    await start({ credits: { balance: broken } });
+    const answer = await fake.api.get("/api/v1/credits");
+    expect(refusalOf(answer)).to.equal("500 internal_error");
+    expect(answer.text).not.to.include("bug");
+    expect(fake.logger.lines).to.have.length(1);
+    expect(fake.logger.lines[0]?.fields["request_id"]).to.equal(answer.headers.get("x-request-id"));
+  });
+
+  it("take in what only an operator or an embedding app can do wrong", async () => {
+    await start({ credits: { balance: () => Promise.reject(new OperationRefusedError("There is no account acct_x.")) } });
+    expect(refusalOf(await fake.api.get("/api/v1/credits"))).to.equal("500 internal_error");
+  });
+
+  it("stay faults over the generation limit, since they hide whether the key was used before", async () => {
+    const errors: Error[] = [new ServiceUnavailableError(), new Error("a bug")];
+    const execute: HttpParts["acceptGeneration"]["execute"] = ({ limitExceeded }) => {
+      expect(limitExceeded?.code).to.equal("rate_limited");
+      return Promise.reject(errors.shift() ?? new Error("asked too often"));
+    };
+    await start({ acceptGeneration: { execute } }, 0);
+    expect(refusalOf(await fake.api.generate())).to.equal("503 service_unavailable");
+    expect(refusalOf(await fake.api.generate())).to.equal("500 internal_error");
+  });
+
+  for (const [what, parts] of [
+    ["waiting fails", { waitForJob: { wait: broken } }],
+    ["the answer cannot be recorded", { recordAnswer: broken }],
+  ] as const) {
+    it(`leave the acceptance as the answer when ${what}: it is what is on record`, async () => {
+      await start(parts);
+      const answer = await fake.api.generate(undefined, { Prefer: "wait=20" });
+      expect(answer.status).to.equal(202);
+      expect(dataOf(answer)["status"]).to.equal("queued");
+    });
+  }
+
+  it("record an answer before it is sent", async () => {
+    const recorded: unknown[] = [];
+    await start({ recordAnswer: (...given) => Promise.resolve(void recorded.push(given)) });
+    const answer = await fake.api.generate(undefined, { Prefer: "wait=20", "Idempotency-Key": "k" });
+    expect(dataOf(answer)["status"]).to.equal("completed");
+    expect(recorded).to.deep.equal([[fake.account.id, "k", { status: 202, body: answer.text }]]);
+  });
+});

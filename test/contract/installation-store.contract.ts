@@ -1,0 +1,32 @@
+import { expect } from "chai";
+import type { StorageUnderTest } from "../support/databases.js";
+
+export function installationStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`InstallationStore contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+
+    before(async () => {
+      storage = await open();
+    });
+
+    after(() => storage.close());
+
+    it("keeps the first value and answers it to everybody after", async () => {
+      expect(await storage.installation.keepFirst("colour", "blue")).to.equal("blue");
+      expect(await storage.installation.keepFirst("colour", "red")).to.equal("blue");
+      expect(await storage.installation.keepFirst("colour", "blue")).to.equal("blue");
+    });
+
+    it("keeps names apart", async () => {
+      await storage.installation.keepFirst("left", "1");
+      expect(await storage.installation.keepFirst("right", "2")).to.equal("2");
+    });
+
+    it("answers one value to all who ask together", async () => {
+      const values = Array.from({ length: 8 }, (_, index) => `value ${index}`);
+      const kept = await Promise.all(values.map((value) => storage.installation.keepFirst("race", value)));
+      expect(new Set(kept).size).to.equal(1);
+      expect(values).to.include(kept[0]);
+    });
+  });
+}

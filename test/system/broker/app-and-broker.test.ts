@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import { RabbitmqJobQueue } from "../../../adapters/queue/rabbitmq/job-queue.js";
+import type { JobQueue } from "../../../core/ports/job-queue.js";
+import { dataOf } from "../../support/api-client.js";
+import { RecordingLogger } from "../../support/doubles/recording-logger.js";
+import { aBell } from "../../contract/job-queue.contract.js";
+import { eventually, openQueueSpace, openRelay, type QueueSpace, type Relay } from "../../support/rabbitmq.js";
+import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
+
+describe("An app whose broker is in trouble", function () {
+  this.timeout(60_000);
+
+  let space: QueueSpace;
+  let relay: Relay;
+  let queue: RabbitmqJobQueue;
+  let test: TestApp;
+  let caller: TestAccount;
+
+  before(async () => {
+    space = await openQueueSpace();
+    relay = await openRelay();
+  });
+
+  beforeEach(async () => {
+    queue = await RabbitmqJobQueue.open({ url: space.through(relay.address), logger: new RecordingLogger() });
+    test = await startTestApp({ work: true, queue });
+    caller = await test.account();
+  });
+
+  afterEach(() => test.close());
+
+  after(async () => {
+    await relay.close();
+    await space.clear("scripted", "synth");
+  });
+
+  /** Accepted at once, run to its end, and handed to the provider once. */
+  async function runsOnce(): Promise<void> {
+    const before = test.provider.submissions.length;
+    const answer = await caller.api.generate();
+    expect(answer.status).to.equal(202);
+    const { id } = dataOf<{ readonly id: string }>(answer);
+    await eventually(async () => expect(dataOf(await caller.api.get(`/api/v1/jobs/${id}`))).to.include({ status: "completed" }));
+    expect(test.provider.submissions.slice(before).map(({ jobId }) => jobId)).to.deep.equal([id]);
+  }
+
+  const readiness = async (): Promise<number> => (await test.anonymous.get("/readyz")).status;
+
+  it("is ready, and rings and hears its bells", async () => {
+    expect(await readiness()).to.equal(200);
+    await runsOnce();
+    await eventually(() => expect(queue.counts).to.deep.equal({ confirmed: 1, unroutable: 0, dropped: 0 }));
+  });
+
+  it("accepts and runs jobs while the broker is away, is not ready meanwhile, and is afterwards", async () => {
+    await relay.shut();
+    await eventually(async () => expect(await readiness()).to.equal(503));
+    expect((await test.anonymous.get("/readyz")).text).to.contain("queue").and.not.contain("guest");
+    await runsOnce();
+    await relay.reopen();
+    await eventually(async () => expect(await readiness()).to.equal(200));
+    await runsOnce();
+  });
+
+  it("accepts and runs jobs while the broker hangs, and is not ready meanwhile", async () => {
+    relay.freeze();
+    await runsOnce();
+    expect(await readiness()).to.equal(503);
+    relay.thaw();
+    await eventually(async () => expect(await readiness()).to.equal(200));
+  });
+
+  it("accepts and runs jobs while its queue is deleted", async () => {
+    await space.onServer((channel) => channel.deleteQueue(space.queueOf("scripted")));
+    await runsOnce();
+    await eventually(async () => expect(await readiness()).to.equal(200));
+    await runsOnce();
+  });
+
+  it("runs a job once, however often its bell is heard, and whatever else is in the queue", async () => {
+    const { ring }: JobQueue = queue;
+    queue.ring = (bells) => {
+      for (let times = 0; times < 5; times += 1) ring.call(queue, [...bells, aBell("scripted")]);
+    };
+    await Promise.all(Array.from({ length: 20 }, () => caller.api.generate()));
+    await eventually(() => expect(test.provider.submissions).to.have.length(20));
+    await runsOnce();
+    expect(new Set(test.provider.submissions.map(({ jobId }) => jobId)).size).to.equal(21);
+    expect(test.provider.submissions).to.have.length(21);
+  });
+});

@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import { RabbitmqJobQueue } from "../../../adapters/queue/rabbitmq/job-queue.js";
+import type { Doorbell } from "../../../core/ports/job-queue.js";
+import { aBell } from "../../contract/job-queue.contract.js";
+import { RecordingLogger } from "../../support/doubles/recording-logger.js";
+import { eventually, makePrivateBroker, openQueueSpace, type PrivateBroker, type QueueSpace, refusal } from "../../support/rabbitmq.js";
+
+describe("RabbitmqJobQueue and a broker's faults", function () {
+  // A broker takes seconds to start.
+  this.timeout(90_000);
+
+  let broker: PrivateBroker;
+  let space: QueueSpace;
+  let queue: RabbitmqJobQueue;
+  const logger = new RecordingLogger();
+  const heard: Doorbell[] = [];
+  const held: Doorbell[] = [];
+  let isWell = true;
+
+  before(async () => {
+    broker = await makePrivateBroker();
+    space = await openQueueSpace(broker.server);
+    queue = await RabbitmqJobQueue.open({ url: space.url, logger });
+    await queue.listen("synth", (bell) => void heard.push(bell));
+    // Listened to from the beginning: RabbitMQ 3.10 may never answer again for a queue that it made just before a kill -9.
+    await queue.listen("mureka", async (bell) => {
+      held.push(bell);
+      if (!isWell) await new Promise(() => undefined);
+    });
+  });
+
+  after(async () => {
+    await queue.close();
+    await broker.remove();
+  });
+
+  async function works(): Promise<void> {
+    await eventually(() => queue.check());
+    const bell = aBell();
+    await eventually(() => {
+      queue.ring([bell]);
+      expect(heard.map(({ jobId }) => jobId)).to.include(bell.jobId);
+    });
+  }
+
+  it("is opened without a broker, and finds it once it is there", async () => {
+    queue.ring([aBell()]);
+    expect(queue.counts).to.deep.equal({ confirmed: 0, unroutable: 0, dropped: 1 });
+    expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at \S+ cannot be reached: connect ECONNREFUSED/);
+    await broker.start();
+    await works();
+  });
+
+  it("sends nothing to a broker that is short of memory, says so, and goes on when it is well again", async () => {
+    await broker.control("set_vm_memory_high_watermark", "0.000001");
+    // The broker tells a connection with its first message.
+    queue.ring([aBell()]);
+    const error = await refusal(() => queue.check());
+    expect(error.message).to.match(/^RabbitMQ at \S+ takes no messages: low on memory$/);
+    const { dropped } = queue.counts;
+    queue.ring([aBell(), aBell()]);
+    expect(queue.counts.dropped - dropped).to.equal(2);
+    await broker.control("set_vm_memory_high_watermark", "0.4");
+    await works();
+  });
+
+  it("is closed at once while the broker takes no messages", async () => {
+    const other = await RabbitmqJobQueue.open({ url: space.url, logger: new RecordingLogger() });
+    await broker.control("set_vm_memory_high_watermark", "0.000001");
+    other.ring([aBell()]);
+    await refusal(() => other.check());
+    await other.close();
+    await broker.control("set_vm_memory_high_watermark", "0.4");
+  });
+
+  it("outlives a restart of the broker", async () => {
+    await broker.control("stop_app");
+    await refusal(() => queue.check());
+    await broker.control("start_app");
+    await works();
+  });
+
+  it("outlives kill -9 of the broker; what no listener was done with is heard again", async () => {
+    const bell = aBell("mureka");
+    isWell = false;
+    queue.ring([bell]);
+    await eventually(() => expect(held).to.deep.equal([bell]));
+    await broker.kill();
+    isWell = true;
+    await refusal(() => queue.check());
+    expect(() => queue.ring([aBell()])).not.to.throw();
+    await broker.start();
+    await works();
+    await eventually(() => expect(held).to.deep.equal([bell, bell]));
+    expect(logger.lines.filter(({ level }) => level === "error")).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,118 @@
+import { expect } from "chai";
+import { SCOPES } from "../../../core/accounts/scopes.js";
+import { Sandbox } from "../../support/process.js";
+
+interface Document {
+  readonly [name: string]: unknown;
+}
+
+describe("fermata accounts and keys", () => {
+  const sandbox = new Sandbox();
+  let dataDir: string;
+  before(async () => {
+    dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+  });
+  after(() => sandbox.clear());
+
+  const json = <T = Document>(...args: readonly string[]): Promise<T> => sandbox.json<T>(args, dataDir);
+  const anAccount = async (...options: readonly string[]): Promise<string> =>
+    (await json<{ id: string }>("accounts", "create", "Nightingale Radio", "--tier", "pro", ...options)).id;
+
+  it("creates an account as JSON with its id, terms not accepted unless said", async () => {
+    const made = await json("accounts", "create", "alice", "--tier", "plus");
+    expect(made).to.deep.equal({
+      id: made.id,
+      name: "alice",
+      tier: "plus",
+      email_verified: false,
+      terms_accepted_at: null,
+      created_at: made.created_at,
+    });
+    expect(made.id).to.match(/^acct_[0-9a-z]{26}$/);
+    expect(made.created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  it("creates an account with terms accepted and monthly credits", async () => {
+    const made = await json<{ id: string; terms_accepted_at: string }>("accounts", "create", "bob", "--tier", "free", "--accept-terms", "--credits", "7");
+    expect(made.terms_accepted_at).to.match(/Z$/);
+    expect(await json("credits", "show", made.id)).to.deep.equal({ available: 7, monthly_credits: 7, pack_credits: 0, total_spent: 0 });
+  });
+
+  it("says in words what an account is", async () => {
+    const { code, stdout, stderr } = await sandbox.command(["accounts", "create", "carol", "--tier", "free"], dataDir);
+    expect([code, stderr]).to.deep.equal([0, ""]);
+    expect(stdout).to.match(/^id +acct_\w+\nname +carol\ntier +free\nterms +not accepted: every request answers 403\ncreated +\S+Z\n$/);
+  });
+
+  it("accepts the terms, keeps the first moment when they are accepted again, and shows the account", async () => {
+    const id = await anAccount();
+    const accepted = await json("accounts", "accept-terms", id);
+    expect(accepted).to.include({ id, tier: "pro" });
+    expect(accepted.terms_accepted_at).to.be.a("string");
+    expect(await json("accounts", "accept-terms", id)).to.deep.equal(accepted);
+    expect(await json("accounts", "show", id)).to.deep.equal(accepted);
+  });
+
+  it("issues a key with every scope by default", async () => {
+    const issued = await json("keys", "issue", await anAccount());
+    expect(Object.keys(issued)).to.deep.equal(["id", "key", "scopes"]);
+    expect(issued.id).to.match(/^key_/);
+    expect(issued.key).to.match(/^frm_\w+$/);
+    expect(issued.scopes).to.have.members([...SCOPES]);
+  });
+
+  it("issues a key with named scopes, lists it without its secret, and revokes it", async () => {
+    const account = await anAccount();
+    const { id, key } = await json<{ id: string; key: string }>("keys", "issue", account, "--scopes", "models:read, credits:read", "--name", "ci");
+    const [listed] = (await json<{ keys: Document[] }>("keys", "list", account)).keys;
+    expect(listed).to.deep.equal({
+      id,
+      name: "ci",
+      prefix: listed?.prefix,
+      scopes: ["models:read", "credits:read"],
+      created_at: listed?.created_at,
+      revoked_at: null,
+    });
+    expect(key.startsWith(listed?.prefix as string)).to.equal(true);
+    expect(await json("keys", "revoke", id)).to.deep.equal({ id, revoked: true });
+    expect((await json<{ keys: Document[] }>("keys", "list", account)).keys[0]?.revoked_at).to.match(/Z$/);
+    const human = await sandbox.command(["keys", "list", account], dataDir);
+    expect(human.stdout).to.match(new RegExp(`^${id} +frm_\\w+… +revoked +ci\\n$`));
+    expect(human.stdout).to.not.include(key);
+  });
+
+  it("shows a key to people once, and says so", async () => {
+    const { stdout } = await sandbox.command(["keys", "issue", await anAccount()], dataDir);
+    expect(stdout).to.match(/^key +frm_\w+\nid +key_\w+\nscopes +\S.*\nThe key is not kept and cannot be shown again\.\n$/);
+  });
+
+  it("says that an account has no keys", async () => {
+    const account = await anAccount();
+    expect((await sandbox.command(["keys", "list", account], dataDir)).stdout).to.equal("No keys.\n");
+    expect(await json("keys", "list", account)).to.deep.equal({ keys: [] });
+  });
+
+  const refusals: readonly (readonly [string, readonly string[], string])[] = [
+    ["a tier that is not in config", ["accounts", "create", "dave", "--tier", "gold"], "There is no tier gold; the tiers are free, plus, pro."],
+    ["an empty name", ["accounts", "create", "", "--tier", "pro"], "An account's name has 1 to 100 characters; got 0."],
+    ["an unknown account", ["accounts", "show", "acct_nobody"], "There is no account acct_nobody."],
+    ["terms of an unknown account", ["accounts", "accept-terms", "acct_nobody"], "There is no account acct_nobody."],
+    ["a key for an unknown account", ["keys", "issue", "acct_nobody"], "There is no account acct_nobody."],
+    ["an unknown key", ["keys", "revoke", "key_nobody"], "There is no key key_nobody."],
+  ];
+  for (const [what, args, message] of refusals) {
+    it(`refuses ${what} with exit code 1, on stderr alone`, async () => {
+      for (const options of [[], ["--json"]]) {
+        const { code, stdout, stderr } = await sandbox.command([...args, ...options], dataDir);
+        expect([code, stdout, stderr]).to.deep.equal([1, "", `${message}\n`]);
+      }
+    });
+  }
+
+  it("refuses a scope that does not exist, naming those that do", async () => {
+    const { code, stderr } = await sandbox.command(["keys", "issue", await anAccount(), "--scopes", "world:rule"], dataDir);
+    expect(code).to.equal(1);
+    expect(stderr).to.include("got world:rule").and.to.include("generations:create");
+  });
+});

@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { expect } from "chai";
+import { Sandbox, useSandbox } from "../../support/process.js";
+
+describe("fermata credits", () => {
+  const sandbox = new Sandbox();
+  let dataDir: string;
+  let account: string;
+  before(async () => {
+    dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+  });
+  beforeEach(async () => {
+    account = (await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "plus", "--credits", "10"], dataDir)).id;
+  });
+  after(() => sandbox.clear());
+
+  const json = (...args: readonly string[]): Promise<object> => sandbox.json(args, dataDir);
+
+  it("grants to the monthly bucket, and with --pack to the pack, and answers as GET /credits", async () => {
+    expect(await json("credits", "grant", account, "5")).to.deep.equal({ available: 15, monthly_credits: 15, pack_credits: 0, total_spent: 0 });
+    expect(await json("credits", "grant", account, "30", "--pack")).to.deep.equal({ available: 45, monthly_credits: 15, pack_credits: 30, total_spent: 0 });
+    expect(await json("credits", "show", account)).to.deep.equal({ available: 45, monthly_credits: 15, pack_credits: 30, total_spent: 0 });
+  });
+
+  it("grants once under one reference, and refuses the reference for another grant", async () => {
+    const order = `order of ${account}`;
+    await json("credits", "grant", account, "5", "--pack", "--reference", order);
+    expect(await json("credits", "grant", account, "5", "--pack", "--reference", order)).to.include({ pack_credits: 5 });
+    const { code, stderr } = await sandbox.command(["credits", "grant", account, "6", "--pack", "--reference", order], dataDir);
+    expect([code, stderr]).to.deep.equal([1, `The reference ${order} was used for another grant.\n`]);
+  });
+
+  it("renews to the allowance of the tier and leaves the pack alone", async () => {
+    await json("credits", "grant", account, "3", "--pack");
+    expect(await json("credits", "renew", account)).to.deep.equal({ available: 503, monthly_credits: 500, pack_credits: 3, total_spent: 0 });
+  });
+
+  it("says in words what an account has", async () => {
+    const { stdout } = await sandbox.command(["credits", "show", account], dataDir);
+    expect(stdout).to.equal("available  10\nmonthly    10\npack       0\nreserved   0\nspent      0\n");
+  });
+
+  it("refuses an unknown account and an impossible grant with 1, and what is no number with 2 and a word on it", async () => {
+    const run = async (...args: readonly string[]): Promise<unknown> => {
+      const { code, stdout, stderr } = await sandbox.command(args, dataDir);
+      return [code, stdout, stderr.split("\n")[0]];
+    };
+    expect(await run("credits", "show", "acct_nobody")).to.deep.equal([1, "", "There is no account acct_nobody."]);
+    expect(await run("credits", "renew", "acct_nobody")).to.deep.equal([1, "", "There is no account acct_nobody."]);
+    expect(await run("credits", "grant", account, "0")).to.deep.equal([1, "", "A grant is a whole number of credits from 1 on; got 0."]);
+    const amount = "error: command-argument value 'many' is invalid for argument 'amount'. Allowed: a whole number.";
+    expect(await run("credits", "grant", account, "many")).to.deep.equal([2, "", amount]);
+  });
+});
+
+describe("fermata ledger verify", function () {
+  this.timeout(30_000);
+  const sandbox = useSandbox();
+
+  async function installation(): Promise<{ dataDir: string; account: string }> {
+    const dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+    const create = ["accounts", "create", "alice", "--tier", "pro", "--credits", "10"];
+    return { dataDir, account: (await sandbox.json<{ id: string }>(create, dataDir)).id };
+  }
+
+  it("finds nothing wrong in sound books", async () => {
+    const { dataDir } = await installation();
+    expect(await sandbox.json(["ledger", "verify"], dataDir)).to.deep.equal({ ok: true, checked: 2, violations: [] });
+    const { code, stdout } = await sandbox.command(["ledger", "verify"], dataDir);
+    expect([code, stdout]).to.deep.equal([0, "1 accounts, 1 entries and 0 jobs checked: all is well.\n"]);
+  });
+
+  it("exits with 1 and names the row that was tampered with", async () => {
+    const { dataDir, account } = await installation();
+    change(dataDir, `UPDATE balances SET monthly = monthly + 5 WHERE account_id = '${account}'`);
+    const process = sandbox.spawn(["ledger", "verify", "--json"], dataDir);
+    expect(await process.exited).to.deep.equal({ code: 1, signal: null });
+    const found = JSON.parse(process.stdout) as { ok: boolean; checked: number; violations: Record<string, string>[] };
+    expect(found).to.include({ ok: false, checked: 2 });
+    expect(found.violations).to.not.be.empty;
+    for (const violation of found.violations) {
+      expect(Object.keys(violation)).to.have.members(["invariant", "subject", "found"]);
+      expect(violation.subject).to.include(account);
+    }
+    const human = await sandbox.command(["ledger", "verify"], dataDir);
+    expect([human.code, human.stderr]).to.deep.equal([1, ""]);
+    expect(human.stdout).to.include(account).and.to.match(/1 entries and 0 jobs checked: \d+ rows break an invariant\.\n$/);
+  });
+
+  it("finds a ledger row that vanished", async () => {
+    const { dataDir } = await installation();
+    change(dataDir, "DELETE FROM ledger_entries");
+    const { code, json } = await sandbox.command(["ledger", "verify", "--json"], dataDir);
+    expect([code, json().ok]).to.deep.equal([1, false]);
+  });
+});
+
+function change(dataDir: string, sql: string): void {
+  const database = new BetterSqlite3(join(dataDir, "fermata.sqlite"));
+  database.exec(sql);
+  database.close();
+}

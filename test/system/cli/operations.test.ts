@@ -1,0 +1,161 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { expect } from "chai";
+import { MIGRATIONS } from "../../../adapters/storage/knex/migrations/index.js";
+import { useSandbox } from "../../support/process.js";
+
+const NAMES = MIGRATIONS.map(({ name }) => name);
+
+describe("fermata migrate", () => {
+  const sandbox = useSandbox();
+
+  it("says what it applied, and that the second time there was nothing", async () => {
+    const dataDir = await sandbox.dataDir();
+    expect(await sandbox.json(["migrate"], dataDir)).to.deep.equal({ applied: NAMES });
+    expect(await sandbox.json(["migrate"], dataDir)).to.deep.equal({ applied: [] });
+    expect((await sandbox.command(["migrate"], dataDir)).stdout).to.equal("The schema is up to date.\n");
+    const other = await sandbox.command(["migrate"], await sandbox.dataDir());
+    expect(other.stdout).to.equal(NAMES.map((name) => `Applied ${name}.\n`).join(""));
+  });
+
+  it("is what serve, work and every other command ask for when the schema is old", async () => {
+    const dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+    const last = NAMES.at(-1) as string;
+    change(dataDir, `DELETE FROM knex_migrations WHERE name = '${last}'`);
+    for (const args of [["serve"], ["work"], ["jobs", "list"], ["ledger", "verify"]]) {
+      const { code, stdout, stderr } = await sandbox.command(args, dataDir);
+      expect([code, stdout], args.join(" ")).to.deep.equal([1, ""]);
+      expect(stderr, args.join(" ")).to.equal(`The storage lacks ${last}. Run \`fermata migrate\` first.\n`);
+    }
+    expect(await sandbox.json(["migrate"], dataDir)).to.deep.equal({ applied: [last] });
+    const served = sandbox.call(["serve"], dataDir);
+    await served.listening();
+    expect(await served.stop()).to.equal(0);
+  });
+
+  it("leaves a schema of a newer version alone, and start does too", async () => {
+    const dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+    change(dataDir, "INSERT INTO knex_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')");
+    for (const command of ["migrate", "start", "serve"]) {
+      const { code, stderr } = await sandbox.command([command], dataDir);
+      expect(code, command).to.equal(1);
+      expect(stderr, command).to.include("newer").and.to.include("9999-tomorrow");
+    }
+  });
+});
+
+describe("fermata doctor", () => {
+  const sandbox = useSandbox();
+
+  interface Diagnosis {
+    readonly ok: boolean;
+    readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly message: string }[];
+  }
+
+  it("finds a migrated installation well", async () => {
+    const dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+    const { ok, checks } = await sandbox.json<Diagnosis>(["doctor"], dataDir);
+    expect(ok, JSON.stringify(checks)).to.equal(true);
+    for (const check of checks) expect(Object.keys(check)).to.deep.equal(["name", "ok", "message"]);
+    expect(checks.map(({ name }) => name)).to.include.members(["node", "data directory", "disk space", "plugins"]);
+    expect((await sandbox.command(["doctor"], dataDir)).stdout).to.match(/^ok +node +Node \d/);
+  });
+
+  it("exits with 1 and says how to mend a missing schema", async () => {
+    const { code, stdout, json } = await sandbox.command(["doctor", "--json"], await sandbox.dataDir());
+    expect(code).to.equal(1);
+    expect(stdout).to.include("fermata migrate");
+    const { ok, checks } = json<Diagnosis>();
+    expect([ok, checks.filter((check) => !check.ok).length]).to.deep.equal([false, 1]);
+  });
+
+  it("exits with 1 and names a data directory that cannot be written", async () => {
+    const file = join(await sandbox.dataDir(), "file");
+    await writeFile(file, "");
+    const { code, stdout } = await sandbox.command(["doctor"], join(file, "data"));
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/^WRONG +data directory +The data directory \S+ \(dataDir\) cannot be written: ENOTDIR/m);
+  });
+
+  it("exits with 2 when the settings are wrong", async () => {
+    const { code, stderr } = await sandbox.command(["doctor"], await sandbox.dataDir(), { FERMATA_HTTP__PORT: "x" });
+    expect(code).to.equal(2);
+    expect(stderr).to.include("http.port");
+  });
+});
+
+describe("fermata models and plugins", () => {
+  const sandbox = useSandbox();
+
+  it("lists the models of the enabled plugin as the API shows them", async () => {
+    const dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+    const { models } = await sandbox.json<{ models: object[] }>(["models", "list"], dataDir);
+    expect(models[0]).to.deep.equal({
+      id: "synth/instrumental",
+      name: "Synth Instrumental",
+      provider_label: "Fermata Synth",
+      supports_lyrics: false,
+      supports_instrumental: true,
+      credit_cost: 10,
+      status: "available",
+    });
+    expect(models).to.have.length(2);
+    expect((await sandbox.command(["models", "list"], dataDir)).stdout).to.match(/^synth\/instrumental +10 credits +available\nsynth\/song +15 credits +available\n$/);
+    const { plugins } = await sandbox.json<{ plugins: object[] }>(["plugins", "list"], dataDir);
+    expect(plugins).to.deep.equal([
+      { id: "synth", label: "Fermata Synth", enabled: true, source: "built-in", port_version: 1, models: ["synth/instrumental", "synth/song"] },
+    ]);
+  });
+
+  it("loads a plugin from a path and shows its models", async () => {
+    const dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+    const path = join(dataDir, "nightingale.mjs");
+    await writeFile(path, A_PLUGIN);
+    const env = { FERMATA_PLUGINS__NIGHTINGALE__ENABLED: "true", FERMATA_PLUGINS__NIGHTINGALE__USE: path };
+    const { plugins } = await sandbox.json<{ plugins: { id: string }[] }>(["plugins", "list"], dataDir, env);
+    expect(plugins.find(({ id }) => id === "nightingale")).to.deep.equal({
+      id: "nightingale",
+      label: "Nightingale",
+      enabled: true,
+      source: path,
+      port_version: 1,
+      models: ["nightingale/v1"],
+    });
+    const { models } = await sandbox.json<{ models: { id: string; status: string }[] }>(["models", "list"], dataDir, env);
+    expect(models.find(({ id }) => id === "nightingale/v1")).to.include({ status: "available", credit_cost: 4 });
+  });
+
+  it("shows a plugin that is off, its models unavailable", async () => {
+    const dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+    const env = { FERMATA_PLUGINS__SYNTH__ENABLED: "false" };
+    const { models } = await sandbox.json<{ models: { status: string }[] }>(["models", "list"], dataDir, env);
+    expect(models.map(({ status }) => status)).to.deep.equal(["unavailable", "unavailable"]);
+    expect((await sandbox.command(["plugins", "list"], dataDir, env)).stdout).to.match(/^synth +off +built-in +synth\/instrumental, synth\/song\n$/);
+  });
+});
+
+const A_PLUGIN = `
+export default {
+  id: "nightingale",
+  label: "Nightingale",
+  portVersion: 1,
+  concurrency: 1,
+  settings: {},
+  models: [{ id: "nightingale/v1", name: "v1", creditCost: 4, supportsLyrics: false, supportsInstrumental: true, duration: null }],
+  capabilities: { idempotentSubmit: false, lookup: false, cancel: false },
+  create: () => ({ submit: async () => { throw new Error("not today"); } }),
+};
+`;
+
+function change(dataDir: string, sql: string): void {
+  const database = new BetterSqlite3(join(dataDir, "fermata.sqlite"));
+  database.exec(sql);
+  database.close();
+}

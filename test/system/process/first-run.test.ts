@@ -1,0 +1,73 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { ApiClient, dataOf } from "../../support/api-client.js";
+import { decodeMp3 } from "../../support/audio-analysis.js";
+import { eventually, useSandbox } from "../../support/process.js";
+
+interface Generation {
+  readonly id: string;
+  readonly status: string;
+  readonly status_url: string;
+  readonly tracks: readonly { readonly play_url: string }[];
+}
+
+interface Ready {
+  readonly url: string;
+  readonly demo: { readonly id: string; readonly key: string } | null;
+}
+
+describe("The first start on an empty data directory", function () {
+  this.timeout(30_000);
+  const sandbox = useSandbox();
+
+  it("prints a key and a curl line that makes playable music as it stands; the second start keeps all and prints no key", async () => {
+    const dataDir = await sandbox.dataDir();
+    const first = sandbox.spawn(["start"], dataDir);
+    const [, curl = ""] = await first.line(/^ {2}(curl .+)$/m);
+    const [, token = ""] = await first.line(/^ {2}(frm_\w+)$/m);
+    expect(first.stdout).to.match(/^listening on http:\/\/127\.0\.0\.1:\d+\n/);
+    expect(first.stdout).to.match(/account `demo` .*tier pro, 1000 credits, terms accepted/);
+    expect(first.stdout).to.match(/^Docs: http:\/\/127\.0\.0\.1:\d+\/docs$/m);
+    expect(first.stdout.split(token)).to.have.length(3, "the key alone and inside the curl line");
+
+    const { stdout } = await promisify(execFile)("sh", ["-c", curl]);
+    const { data: made } = JSON.parse(stdout) as { data: Generation };
+    expect(made.status).to.equal("completed");
+    const status = await fetch(made.status_url, { headers: { Authorization: `Bearer ${token}` } });
+    const { data: finished } = (await status.json()) as { data: Generation };
+    const played = await fetch(finished.tracks[0]?.play_url ?? "");
+    expect(played.headers.get("content-type")).to.equal("audio/mpeg");
+    const { left, sampleRate } = await decodeMp3(new Uint8Array(await played.arrayBuffer()));
+    expect(left.length / sampleRate).to.be.closeTo(30, 0.1);
+    expect(await first.stop()).to.equal(0);
+
+    const second = sandbox.spawn(["start"], dataDir);
+    const url = await second.listening();
+    const api = new ApiClient(url, token);
+    expect(dataOf(await api.get("/api/v1/credits"))).to.include({ available: 990, total_spent: 10 });
+    expect(dataOf<Generation>(await api.get(`/api/v1/generations/${made.id}`)).status).to.equal("completed");
+    expect(await second.stop()).to.equal(0);
+    expect(second.stdout).to.equal(`listening on ${url}\n`);
+  });
+
+  it("makes no account when demo.enabled is false, and lets the operator make the first", async () => {
+    const dataDir = await sandbox.dataDir();
+    const started = sandbox.call(["start"], dataDir, { FERMATA_DEMO__ENABLED: "false" });
+    const url = await started.listening();
+    const { id } = await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "plus", "--accept-terms"], dataDir);
+    const { key } = await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir);
+    expect((await new ApiClient(url, key).get("/api/v1/me")).status).to.equal(200);
+    expect(await started.stop()).to.equal(0);
+    expect(started.stdout).to.equal(`listening on ${url}\n`);
+  });
+
+  it("says with --json where it listens and what the demo key is, in one document", async () => {
+    const started = sandbox.call(["start", "--json"], await sandbox.dataDir());
+    const { url, demo } = await eventually("ready", () => (started.stdout.endsWith("}\n") ? (JSON.parse(started.stdout) as Ready) : null));
+    expect(Object.keys(demo ?? {})).to.deep.equal(["id", "key"]);
+    const answer = await new ApiClient(url, demo?.key ?? null).get("/api/v1/me");
+    expect(answer.status).to.equal(200);
+    expect(await started.stop()).to.equal(0);
+  });
+});

@@ -1,0 +1,133 @@
+import { Writable } from "node:stream";
+import { expect } from "chai";
+import type { CliHost, OperatorApp } from "../../../adapters/cli/host.js";
+import { runCli } from "../../../adapters/cli/program.js";
+import { OperationRefusedError, ServiceUnavailableError } from "../../../core/errors.js";
+
+/** Every command that the contract names and this version has. */
+const COMMANDS = [
+  "start",
+  "serve",
+  "work",
+  "migrate",
+  "doctor",
+  "accounts create",
+  "accounts accept-terms",
+  "accounts show",
+  "keys issue",
+  "keys list",
+  "keys revoke",
+  "credits grant",
+  "credits renew",
+  "credits show",
+  "ledger verify",
+  "jobs list",
+  "jobs show",
+  "jobs cancel",
+  "models list",
+  "plugins list",
+] as const;
+
+class UsageMistake extends Error {}
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+describe("The command line", () => {
+  /** Runs with a host that has nothing behind it but what a test gives. */
+  async function run(args: readonly string[], given: Partial<CliHost> = {}): Promise<Ended> {
+    const written = { stdout: "", stderr: "" };
+    const collector = (stream: keyof typeof written): Writable =>
+      new Writable({ write: (chunk: Buffer, _encoding, done) => ((written[stream] += chunk.toString()), done()) });
+    const nothing = (): Promise<never> => Promise.reject(new Error("nothing behind it"));
+    const host: CliHost = {
+      version: "1.2.3",
+      stdout: collector("stdout"),
+      stderr: collector("stderr"),
+      open: nothing,
+      run: nothing,
+      migrate: nothing,
+      doctor: nothing,
+      ...given,
+    };
+    const code = await runCli(args, host, (error) => error instanceof UsageMistake);
+    return { code, ...written };
+  }
+
+  for (const command of COMMANDS) {
+    it(`explains ${command} with an example and --json, on stdout`, async () => {
+      const { code, stdout, stderr } = await run([...command.split(" "), "--help"]);
+      expect([code, stderr]).to.deep.equal([0, ""]);
+      expect(stdout).to.match(new RegExp(`^Usage: fermata ${command} \\[options\\]`));
+      expect(stdout).to.include("--json").and.to.include(`Examples:\n  $ fermata ${command}`);
+    });
+  }
+
+  it("names every group and command in its help, and nothing else", async () => {
+    const { code, stdout } = await run(["--help"]);
+    expect(code).to.equal(0);
+    const words = [...stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, word]) => word);
+    expect(words).to.deep.equal([...new Set([...COMMANDS.map((command) => command.split(" ")[0]), "help"])]);
+  });
+
+  it("tells its version", async () => {
+    expect(await run(["--version"])).to.deep.equal({ code: 0, stdout: "1.2.3\n", stderr: "" });
+  });
+
+  const mistakes: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ["no command", [], /^Usage: fermata/],
+    ["a group alone", ["credits"], /^Usage: fermata credits/],
+    ["an unknown command", ["dance"], /^error: unknown command 'dance'/],
+    ["an unknown command of a group", ["jobs", "dance"], /^error: unknown command 'dance'/],
+    ["an unknown option", ["jobs", "list", "--colour"], /^error: unknown option '--colour'/],
+    ["a missing argument", ["keys", "issue"], /^error: missing required argument 'account'/],
+    ["an argument too many", ["accounts", "show", "a", "b"], /^error: too many arguments/],
+    ["a missing option", ["accounts", "create", "alice"], /^error: required option '--tier <tier>' not specified/],
+    ["a limit out of bounds", ["jobs", "list", "--limit", "1001"], /Allowed: 1 to 1000\./],
+    ["a limit that is no number", ["jobs", "list", "--limit", "1e2"], /Allowed: a whole number\./],
+    ["a status that does not exist", ["jobs", "list", "--status", "lost"], /Allowed choices are queued, processing, completed, failed\./],
+    ["an amount that is no number", ["credits", "grant", "acct_1", "1.5"], /'1\.5' is invalid for argument 'amount'\. Allowed: a whole number\./],
+    ["a negative amount", ["credits", "grant", "acct_1", "-5"], /'-5' is invalid for argument 'amount'\. Allowed: a whole number\./],
+  ];
+  for (const [what, args, message] of mistakes) {
+    it(`exits with 2 and a word on stderr after ${what}`, async () => {
+      const { code, stdout, stderr } = await run(args);
+      expect([code, stdout]).to.deep.equal([2, ""]);
+      expect(stderr).to.match(message);
+    });
+  }
+
+  it("exits with 1 when the operation is refused, and with 2 when settings are wrong", async () => {
+    const failing = (error: Error): Partial<CliHost> => ({ open: () => Promise.reject(error) });
+    expect(await run(["models", "list"], failing(new OperationRefusedError("No.")))).to.deep.equal({ code: 1, stdout: "", stderr: "No.\n" });
+    expect(await run(["models", "list"], failing(new UsageMistake("Wrong.")))).to.deep.equal({ code: 2, stdout: "", stderr: "Wrong.\n" });
+  });
+
+  it("tells operators why the storage is out of reach", async () => {
+    const error = new ServiceUnavailableError(undefined, undefined, { cause: new Error("disk is full") });
+    const { code, stderr } = await run(["models", "list"], { open: () => Promise.reject(error) });
+    expect(code).to.equal(1);
+    expect(stderr).to.match(/ \(disk is full\)\n$/);
+  });
+
+  it("closes the app whether the command works or not", async () => {
+    let closed = 0;
+    const models = { list: () => (closed === 0 ? Promise.resolve([]) : Promise.reject(new Error("gone"))) };
+    const app = { models, close: async () => void closed++ } as unknown as OperatorApp;
+    const present = { credits: () => ({}), job: () => ({}), model: () => ({}) };
+    const host: Partial<CliHost> = { open: async () => ({ app, present }) };
+    expect(await run(["models", "list"], host)).to.deep.equal({ code: 0, stdout: "No models.\n", stderr: "" });
+    expect(await run(["models", "list", "--json"], host)).to.deep.equal({ code: 1, stdout: "", stderr: "gone\n" });
+    expect(closed).to.equal(2);
+  });
+
+  it("hands start, serve and work to the host, with --json", async () => {
+    const runs: unknown[] = [];
+    const host: Partial<CliHost> = { run: async (mode, options) => void runs.push([mode, options]) };
+    for (const mode of ["start", "serve", "work"]) expect((await run([mode, "--json"], host)).code).to.equal(0);
+    expect(runs).to.deep.equal([["start", { json: true }], ["serve", { json: true }], ["work", { json: true }]]);
+  });
+});
