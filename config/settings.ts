@@ -8,8 +8,15 @@ import type { SchemeForm } from "./settings/kinds.js";
 import type { GivenSetting } from "./settings/plugin-settings.js";
 
 /** The schemes that choose an adapter. One line here and one in `adapters.ts` make another known. */
-export const STORAGE_SCHEMES = { sqlite: { form: "sqlite:PATH", rest: "path" } } as const satisfies Record<string, SchemeForm>;
-export const QUEUE_SCHEMES = { memory: { form: "memory:", rest: "nothing" } } as const satisfies Record<string, SchemeForm>;
+export const STORAGE_SCHEMES = {
+  sqlite: { form: "sqlite:PATH", rest: "path" },
+  mysql: { form: "mysql://USER:PASSWORD@HOST:PORT/DATABASE", rest: "database" },
+} as const satisfies Record<string, SchemeForm>;
+export const QUEUE_SCHEMES = {
+  memory: { form: "memory:", rest: "nothing" },
+  amqp: { form: "amqp://USER:PASSWORD@HOST:PORT/VHOST", rest: "server" },
+  amqps: { form: "amqps://USER:PASSWORD@HOST:PORT/VHOST", rest: "server" },
+} as const satisfies Record<string, SchemeForm>;
 export const AUDIO_SCHEMES = { file: { form: "file:PATH", rest: "path" } } as const satisfies Record<string, SchemeForm>;
 
 const MIB = 1024 * 1024;

@@ -1,5 +1,4 @@
 import type { Command } from "commander";
-import ora from "ora";
 import type { CliHost, OperatorApp, Presenters } from "./host.js";
 
 /** A refusal whose output is already written; ends the process with exit code 1. */
@@ -39,7 +38,10 @@ export async function withApp<T>(host: CliHost, work: (app: OperatorApp, present
 
 /** Shows on a terminal that long work goes on, and for how long; anywhere else nothing. */
 export async function withProgress<T>(host: CliHost, text: string, work: () => Promise<T>): Promise<T> {
-  const spinner = ora({ text, stream: host.stderr, isEnabled: host.stderr.isTTY === true, isSilent: host.stderr.isTTY !== true });
+  if (host.stderr.isTTY !== true) return work();
+  // Loaded when needed: a server that starts has no use for it.
+  const { default: ora } = await import("ora");
+  const spinner = ora({ text, stream: host.stderr });
   const startedAt = Date.now();
   const ticking = setInterval(() => {
     spinner.text = `${text} (${Math.round((Date.now() - startedAt) / 1000)} s)`;

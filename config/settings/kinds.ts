@@ -188,10 +188,10 @@ function isWebAddress(value: string): boolean {
   return (protocol === "http:" || protocol === "https:") && username === "" && password === "";
 }
 
-/** How the URL of an adapter goes on behind its scheme. `path`: a file or directory, kept absolute. */
+/** How the URL of an adapter goes on behind its scheme. `path`: a file or directory, kept absolute; `database`: a server and a name on it. */
 export interface SchemeForm {
   readonly form: string;
-  readonly rest: "path" | "nothing";
+  readonly rest: "path" | "nothing" | "server" | "database";
 }
 
 /** A URL whose scheme chooses an adapter. */
@@ -207,11 +207,18 @@ export function adapterUrl(about: About<string> & { readonly schemes: Readonly<R
       .join(" or "),
     schema: z.string().refine((value) => {
       const form = formOf(value);
-      return form !== undefined && (restOf(value) === "") === (form.rest === "nothing");
+      return form !== undefined && hasRest(value, form.rest);
     }),
     fromText: asIs,
     finish: (value, { cwd }) => (formOf(value)?.rest === "path" ? withAbsolutePath(value, cwd) : value),
   });
+}
+
+function hasRest(value: string, rest: SchemeForm["rest"]): boolean {
+  if (rest === "nothing" || rest === "path") return (restOf(value) === "") === (rest === "nothing");
+  if (!URL.canParse(value)) return false;
+  const { hostname, pathname } = new URL(value);
+  return hostname !== "" && (rest === "server" || pathname.length > 1);
 }
 
 function restOf(url: string): string {

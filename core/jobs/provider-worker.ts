@@ -26,6 +26,7 @@ export class ProviderWorker {
   private readonly polling = new Map<JobId, Promise<void>>();
   private alarm = new AbortController();
   private looking: Promise<number> = Promise.resolve(0);
+  private waitingForLook: (() => void)[] = [];
   private stopped = false;
 
   constructor(
@@ -36,6 +37,15 @@ export class ProviderWorker {
   /** There may be work. */
   wake(): void {
     this.alarm.abort();
+  }
+
+  /** There is work. Resolves when a look that began after this call is over: what it claims is committed. */
+  heard(): Promise<void> {
+    if (this.stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.waitingForLook.push(resolve);
+      this.wake();
+    });
   }
 
   /** Claims nothing more; what runs goes on. */
@@ -56,9 +66,14 @@ export class ProviderWorker {
     while (!this.stopped) {
       // Renewed before the look, so that a bell during it is not slept through.
       this.alarm = new AbortController();
+      const heard = this.waitingForLook;
+      this.waitingForLook = [];
       this.looking = this.look();
-      await this.parts.clock.sleep(await this.looking, this.alarm.signal);
+      const waitMs = await this.looking;
+      for (const resolve of heard) resolve();
+      await this.parts.clock.sleep(waitMs, this.alarm.signal);
     }
+    for (const resolve of this.waitingForLook) resolve();
   }
 
   /** Claims what is due. @returns how long to wait for the next look, in milliseconds */

@@ -27,7 +27,7 @@ export class WorkJobs {
 
   async start(): Promise<void> {
     const { queue, leases, housekeeping } = this.parts;
-    for (const [providerId, worker] of this.workers) await queue.listen(providerId, () => worker.wake());
+    for (const [providerId, worker] of this.workers) await queue.listen(providerId, () => worker.heard());
     const loops = [...this.workers.values()].map((worker) => worker.work());
     this.running = Promise.all([...loops, leases.beat(this.stopping.signal), housekeeping.run(this.stopping.signal)]);
   }

@@ -313,9 +313,14 @@ describe("RabbitmqJobQueue", () => {
     });
 
     it("keeps no process alive once the queue is closed, even while it is away", async () => {
-      const queue = await aQueue({ url: `amqp://guest:guest@127.0.0.1:${await freePort()}` });
+      const url = `amqp://guest:guest@127.0.0.1:${await freePort()}`;
+      const held = (): string[] => process.getActiveResourcesInfo().filter((name) => /^(TCP.*Wrap|Timeout)$/.test(name));
+      const before = held();
+      const queue = await aQueue({ url });
       await queue.listen("synth", () => undefined);
+      expect(held()).to.have.length.greaterThan(before.length);
       await queue.close();
+      await eventually(() => expect(held()).to.have.members(before));
     });
   });
 

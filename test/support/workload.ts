@@ -141,7 +141,7 @@ class StormRun {
         else if (dice < 0.7 && open.length > 0) await this.ask(url, this.pick(open) as Wish);
         else if (dice < 0.85 && wish !== undefined) await this.ask(url, wish);
         else if (wish !== undefined) await this.look(url, wish);
-        await sleep(Math.ceil(this.random() * 10));
+        await sleep(Math.ceil(this.random() * 30));
       }
     });
     await sleep(200 + this.random() * 1_000);

@@ -47,7 +47,7 @@ export class MysqlSession implements TransactionSession {
     for (let start = 0; start < lists.length; start += PACKET_STATEMENTS) {
       const part = lists.slice(start, start + PACKET_STATEMENTS);
       const found = await this.query(part.map(() => sql).join("; "), part.flat());
-      if (part.length === 1) results.push(found as Result);
+      if (part.length === 1) results.push(found);
       else results.push(...(found as unknown as Result[]));
     }
     return results;

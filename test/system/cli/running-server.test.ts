@@ -4,8 +4,8 @@ import { ApiClient, dataOf, refusalOf } from "../../support/api-client.js";
 import { SILENT } from "../../support/databases.js";
 import { eventually, Sandbox } from "../../support/process.js";
 
-/** How long a change may take to hold in every process. */
-const CHANGE_MAX_MS = 1_000;
+/** A change holds in every process within a second; a busy machine gets half a second more to tell. */
+const CHANGE_MAX_MS = 1_500;
 
 const A_PIECE = { model_id: "synth/instrumental", prompt: "rain on a tin roof", duration: 5 };
 

@@ -46,6 +46,26 @@ describe("A process that dies while it renders", function () {
     expect(await filesUnder(join(dataDir, "audio"))).to.deep.equal(audioKeys(dataDir));
     expect(await sandbox.json(["ledger", "verify"], dataDir)).to.include({ ok: true });
   });
+
+  it("leaves nothing of what it had stored when it dies before its job is settled", async () => {
+    const dataDir = await sandbox.dataDir();
+    const env = { FERMATA_JOBS__LEASE_SECONDS: "1", FERMATA_JOBS__SWEEP_MS: "100" };
+    const first = sandbox.spawn(["start"], dataDir, env);
+    const firstUrl = await first.listening();
+    const key = (await first.line(/^ {2}(frm_\w+)$/m))[1] as string;
+    const body = { model_id: "synth/instrumental", prompt: "rain", duration: 20 };
+    const { id } = dataOf<{ id: string }>(await new ApiClient(firstUrl, key).generate(body));
+    const audio = join(dataDir, "audio");
+    await eventually("a first file", async () => (await filesUnder(audio)).some((file) => file.startsWith(id)));
+    await first.kill();
+    expect(readRows(dataDir).jobs[0]?.phase, "killed before the settlement").to.equal("submitting");
+
+    const second = sandbox.spawn(["start"], dataDir, env);
+    const api = new ApiClient(await second.listening(), key);
+    await eventually("completed", async () => dataOf(await api.get(`/api/v1/jobs/${id}`)).status === "completed");
+    expect(await second.stop()).to.equal(0);
+    expect((await filesUnder(audio)).filter((file) => file.startsWith(id))).to.deep.equal(audioKeys(dataDir));
+  });
 });
 
 function audioKeys(dataDir: string): string[] {

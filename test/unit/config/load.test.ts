@@ -285,7 +285,7 @@ describe("loading settings", () => {
       const lines = mistakes({
         env: {
           FERMATA_SECRETS__KEY: "hunter2-too-short",
-          FERMATA_STORAGE__URL: "mysql://root:hunter2@db/x",
+          FERMATA_STORAGE__URL: "mysql://root:hunter2@db",
           FERMATA_SECRET_KEY: "hunter2",
           FERMATA_HTTP__PUBLIC_URL: "https://me:hunter2@a.example",
         },
@@ -330,8 +330,10 @@ describe("loading settings", () => {
       ["a proxy that is no address", { env: { FERMATA_HTTP__TRUST_PROXY: "everybody" } }, "http.trustProxy"],
       ["a public URL of another scheme", { env: { FERMATA_HTTP__PUBLIC_URL: "ftp://a.example" } }, "http.publicUrl"],
       ["a public URL with a query", { env: { FERMATA_HTTP__PUBLIC_URL: "https://a.example?x=1" } }, "http.publicUrl"],
-      ["a scheme without an adapter", { env: { FERMATA_QUEUE__URL: "kafka://a" } }, "queue.url (FERMATA_QUEUE__URL): \"kafka://a\" is not allowed; allowed: memory:"],
+      ["a scheme without an adapter", { env: { FERMATA_QUEUE__URL: "kafka://a" } }, "queue.url (FERMATA_QUEUE__URL): \"kafka://a\" is not allowed; allowed: memory: or amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://USER:PASSWORD@HOST:PORT/VHOST"],
       ["a storage without a path", { env: { FERMATA_STORAGE__URL: "sqlite:" } }, "storage.url"],
+      ["a database server without a database", { env: { FERMATA_STORAGE__URL: "mysql://root@127.0.0.1:3306" } }, "storage.url"],
+      ["a broker without a host", { env: { FERMATA_QUEUE__URL: "amqp:///x" } }, "queue.url"],
       ["a queue in memory with a path", { env: { FERMATA_QUEUE__URL: "memory:x" } }, "queue.url"],
       ["a name that every object has", { env: { FERMATA_QUEUE__URL: "constructor:x" } }, "queue.url"],
       ["a scope that does not exist", { env: { FERMATA_HTTP__WEBHOOK_SCOPE: "all" } }, "http.webhookScope"],
