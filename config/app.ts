@@ -17,7 +17,7 @@ import type { ListModels } from "../core/models/list-models.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
-import { httpParts } from "./bindings/http.js";
+import { bindControllers, httpParts } from "./bindings/http.js";
 import { type LoadedPlugin, startPlugin } from "./plugins.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
@@ -101,7 +101,10 @@ export class ComposedApp implements App {
     }
     this.metrics = metrics;
     this.audioUrls = container.get(T.audioUrls);
-    this.http = createHttp(httpParts(container, metrics, () => this.readiness()));
+    const parts = httpParts(container, metrics, () => this.readiness());
+    container.bind(T.httpParts).toConstantValue(parts);
+    bindControllers(container);
+    this.http = createHttp(parts);
     this.router = this.http.router;
   }
 

@@ -1,4 +1,5 @@
 import type { ServiceIdentifier } from "inversify";
+import type { HttpParts } from "../adapters/http/index.js";
 import type { Authenticate } from "../core/accounts/authenticate.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
 import type { Tiers } from "../core/accounts/tiers.js";
@@ -49,6 +50,7 @@ export interface PublicUrl {
 export const TOKENS = {
   settings: token<Settings>("Settings"),
   publicUrl: token<PublicUrl>("PublicUrl"),
+  httpParts: token<HttpParts>("HttpParts"),
   secretKey: token<string>("secrets.key"),
 
   clock: token<Clock>("Clock"),

@@ -6,7 +6,8 @@ import type { HttpParts } from "./parts.js";
 import { createRouter } from "./router.js";
 import { createServer, listen } from "./server.js";
 
-export type { AnsweredRequest, HttpParts, HttpSettings, MetricsPage, TrustProxy } from "./parts.js";
+export { CONTROLLERS } from "./controllers/index.js";
+export type { AnsweredRequest, ControllerClass, ControllerSource, HttpParts, HttpSettings, MetricsPage, TrustProxy } from "./parts.js";
 export { STATUS_BY_CODE } from "./errors.js";
 export { presentCredits } from "./presenters/credits.js";
 export { presentGeneration } from "./presenters/generation.js";

@@ -1,12 +1,10 @@
 import type { IocContainer } from "@tsoa/runtime";
 import type { Request } from "express";
 import { exchangeOf } from "./exchange.js";
-import type { HttpParts } from "./parts.js";
+import type { ControllerClass } from "./parts.js";
 
-/** Makes the controller of a request from the parts of the app that the request came to: two apps can live in one process. */
+/** Takes the controller of a request from the app that the request came to: two apps can live in one process. */
 export function iocContainer(request: Request): IocContainer {
-  const { parts } = exchangeOf(request);
-  return {
-    get: (Controller) => new (Controller as unknown as new (parts: HttpParts) => never)(parts),
-  };
+  const { controllers } = exchangeOf(request).parts;
+  return { get: (Controller) => controllers.get(Controller as unknown as ControllerClass) as never };
 }

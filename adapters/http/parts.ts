@@ -58,6 +58,13 @@ export interface AnsweredRequest {
   readonly startedAt: number;
 }
 
+/** A controller of `./controllers`: made of the parts, and asked for by its class. */
+export type ControllerClass = new (parts: HttpParts) => object;
+
+export interface ControllerSource {
+  get(Controller: ControllerClass): object;
+}
+
 /** Everything that the HTTP adapter needs of the world. */
 export interface HttpParts {
   readonly settings: HttpSettings;
@@ -79,6 +86,9 @@ export interface HttpParts {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly logger: Logger;
+
+  /** Where tsoa's routes get the controller of a request. */
+  readonly controllers: ControllerSource;
 
   /** The names of the parts that are not fine; none when all is well. */
   readiness(): Promise<readonly string[]>;

@@ -1,8 +1,22 @@
 import type { Container } from "inversify";
-import type { HttpParts } from "../../adapters/http/index.js";
+import { CONTROLLERS, type ControllerSource, type HttpParts } from "../../adapters/http/index.js";
 import type { PrometheusMetrics } from "../../adapters/observability/metrics.js";
 import { TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
+
+/** Controllers by class, from the parts of this app; each request gets its own. */
+export function bindControllers(container: Container): void {
+  for (const Controller of CONTROLLERS) {
+    container
+      .bind(Controller)
+      .toResolvedValue((parts: HttpParts) => new Controller(parts), [T.httpParts])
+      .inTransientScope();
+  }
+}
+
+function controllersOf(container: Container): ControllerSource {
+  return { get: (Controller) => container.get<object>(Controller) };
+}
 
 /** What the HTTP adapter gets of the app. */
 export function httpParts(
@@ -34,6 +48,7 @@ export function httpParts(
     clock: container.get(T.clock),
     ids: container.get(T.ids),
     logger: container.get(T.logger),
+    controllers: controllersOf(container),
     readiness,
     ...(metrics === null ? {} : { metrics }),
     ...(metrics === null || page.port !== null ? {} : { metricsPage: metrics }),

@@ -36,7 +36,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
   const tier = { name: "pro", maxConcurrent: 1, monthlyCredits: 1 };
   const rateLimits = { read: PLENTY, write: PLENTY, generation: { ...PLENTY, perMinute: generationsPerMinute } };
   const publicUrl = { current: "http://fermata.test" };
-  const http = createHttp({
+  const made: HttpParts = {
     settings: { host: "127.0.0.1", port: 0, bodyLimitBytes: 10_000, trustProxy: false, version: "0.0.0" },
     publicUrl,
     authenticate: { identify: () => Promise.resolve({ key, account }) },
@@ -59,8 +59,10 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     logger,
     readiness: () => Promise.resolve([]),
     onAnswered: (record) => void answered.push(record),
+    controllers: { get: (Controller) => new Controller(made) },
     ...parts,
-  });
+  };
+  const http = createHttp(made);
   const { url } = await http.listen();
   return { http, api: new ApiClient(url, "any"), account, logger, answered, close: () => http.close(100) };
 }

@@ -43,6 +43,8 @@ interface JobEnd {
 const GRANTED = 100_000;
 /** Clients that speak at once. */
 const CLIENTS = 6;
+/** The longest that all jobs together may take after the last start: their leases end after 1.5 s, and most of them render nothing. */
+const END_MAX_MS = 40_000;
 
 const SETTINGS: Environment = {
   FERMATA_DEMO__ENABLED: "false",
@@ -108,7 +110,10 @@ class StormRun {
     const url = await server.listening();
     for (const wish of this.wishes) await this.ask(url, wish);
     expect(this.wishes.filter(({ jobId }) => jobId === null), "wishes without an answer").to.deep.equal([]);
-    await eventually("every job has ended", () => this.allEnded(url), 60_000);
+    await eventually("every job has ended", () => this.allEnded(url), END_MAX_MS).catch((error: Error) => {
+      const alive = readRows(this.dataDir).jobs.filter(({ phase }) => phase !== "ended");
+      throw new Error(`${error.message}; still alive: ${JSON.stringify(alive)}`, { cause: server.stderr });
+    });
     // An answer stays the same when the job it announced is long over.
     for (const wish of this.wishes) await this.ask(url, wish);
     await this.checkCredits(url);

@@ -49,7 +49,7 @@ export class RabbitmqConnection {
   /** Connects in the background, as often as it must. */
   static async open(parts: ConnectionParts): Promise<RabbitmqConnection> {
     const connection = new RabbitmqConnection(parts);
-    connection.recovering = await connect(parts.broker.address, {
+    connection.recovering = await connect({ ...parts.broker.address, heartbeat: 0 }, {
       ...parts.tls,
       timeout: CONNECT_MAX_MS,
       noDelay: true,

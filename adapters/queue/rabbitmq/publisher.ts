@@ -104,7 +104,7 @@ export class Publisher {
 
   private obstacle(): string | null {
     const { connection, unconfirmedMax } = this.parts;
-    if (false) return `${unconfirmedMax} messages wait for the broker's confirm`;
+    if (this.unconfirmed.size >= unconfirmedMax) return `${unconfirmedMax} messages wait for the broker's confirm`;
     return connection.problem?.message ?? null;
   }
 
