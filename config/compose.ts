@@ -41,13 +41,14 @@ export async function compose(
   const plugins = await loadPlugins(settings, overrides.plugins);
   const audio = overrides.audio ?? (await openAudio(settings));
   const database = await openDatabase({ url: settings.storage.url, logger });
+  let queue: JobQueue | null = null;
   try {
     await prepareSchema(database, options.migrate ?? true);
-    const queue = overrides.queue ?? (await openQueue(settings, logger));
     const container = new Container({ defaultScope: "Singleton" });
     bindSystem(container, overrides);
     const stores = createStores(database, { clock: container.get(T.clock), random: container.get(T.random) });
     const secretKey = await agreeOnSecretKey(settings, stores);
+    queue = overrides.queue ?? (await openQueue(settings, logger));
     bindStorage(container, stores);
     container.bind(T.settings).toConstantValue(settings);
     container.bind(T.logger).toConstantValue(logger);
@@ -60,6 +61,7 @@ export async function compose(
     bindJobs(container);
     return new ComposedApp(settings, container, database, plugins);
   } catch (error) {
+    await queue?.close();
     await database.close();
     throw error;
   }

@@ -31,12 +31,15 @@ after("deletes what the tests have declared", async () => {
 
 jobQueueContract("RabbitmqJobQueue", async () => RabbitmqJobQueue.open({ url: (await aSpace()).url, logger: new RecordingLogger() }));
 
-/** Sockets that keep this process alive. */
-function openSockets(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+/** How many sockets or timers keep this process alive. */
+function held(kind: "TCPSocketWrap" | "Timeout"): number {
+  return process.getActiveResourcesInfo().filter((name) => name === kind).length;
 }
 
-describe("RabbitmqJobQueue", () => {
+describe("RabbitmqJobQueue", function () {
+  // Heartbeats, and the pauses before a queue is declared again, take seconds.
+  this.timeout(60_000);
+
   let space: QueueSpace;
   let logger: RecordingLogger;
   let open: RabbitmqJobQueue[];
@@ -253,9 +256,11 @@ describe("RabbitmqJobQueue", () => {
   describe("a broker that hangs", () => {
     it("fails the check, costs the channel whose confirms are late, and delays closing for a moment only", async () => {
       const relay = await aRelay();
+      const timers = held("Timeout");
       const queue = await aQueue({ url: space.through(relay.address), confirmMaxMs: 300 });
       await queue.listen("synth", () => undefined);
-      const sockets = openSockets();
+      const sockets = held("TCPSocketWrap");
+      expect(held("Timeout")).to.be.above(timers);
       relay.freeze();
       expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at \S+ has not answered for 2000 ms\.$/);
       queue.ring([aBell()]);
@@ -266,7 +271,10 @@ describe("RabbitmqJobQueue", () => {
       expect(queue.counts.dropped).to.equal(1);
       await queue.close();
       // What the relay holds is still there; the queue's own two have let go of the process.
-      await eventually(() => expect(openSockets()).to.equal(sockets - 2));
+      await eventually(() => {
+        expect(held("TCPSocketWrap")).to.equal(sockets - 2);
+        expect(held("Timeout")).to.be.at.most(timers);
+      });
     });
 
     it("counts as gone after two heartbeats, and is found again", async () => {
@@ -314,13 +322,12 @@ describe("RabbitmqJobQueue", () => {
 
     it("keeps no process alive once the queue is closed, even while it is away", async () => {
       const url = `amqp://guest:guest@127.0.0.1:${await freePort()}`;
-      const held = (): string[] => process.getActiveResourcesInfo().filter((name) => /^(TCP.*Wrap|Timeout)$/.test(name));
-      const before = held();
+      const timers = held("Timeout");
       const queue = await aQueue({ url });
       await queue.listen("synth", () => undefined);
-      expect(held()).to.have.length.greaterThan(before.length);
+      expect(held("Timeout")).to.be.above(timers);
       await queue.close();
-      await eventually(() => expect(held()).to.have.members(before));
+      await eventually(() => expect(held("Timeout")).to.be.at.most(timers));
     });
   });
 

@@ -87,7 +87,7 @@ export class FermataProcess {
     return (await this.exited).code;
   }
 
-  private get hasExited(): boolean {
+  get hasExited(): boolean {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 

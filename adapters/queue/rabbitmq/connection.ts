@@ -49,7 +49,7 @@ export class RabbitmqConnection {
   /** Connects in the background, as often as it must. */
   static async open(parts: ConnectionParts): Promise<RabbitmqConnection> {
     const connection = new RabbitmqConnection(parts);
-    connection.recovering = await connect({ ...parts.broker.address, heartbeat: 0 }, {
+    connection.recovering = await connect(parts.broker.address, {
       ...parts.tls,
       timeout: CONNECT_MAX_MS,
       noDelay: true,
@@ -183,6 +183,7 @@ function reasonOf(error: Error, { address }: Broker): string {
  * process alive. amqplib's types hide the socket.
  */
 function destroySocket(model: ChannelModel): void {
-  const { stream } = model.connection as { readonly stream?: { destroy(): void } };
-  stream?.destroy();
+  const { stream } = model.connection as { readonly stream?: { destroy(error: Error): void } };
+  // Without an error amqplib would not notice, and its heartbeats went on.
+  stream?.destroy(new Error("The connection was left."));
 }
