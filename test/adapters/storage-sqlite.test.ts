@@ -205,8 +205,10 @@ describe("SQLite storage", () => {
   });
 });
 
+/** A module of this project, as it is called beside this test: source or built. */
 function moduleUrl(path: string): string {
-  return new URL(path, import.meta.url).href;
+  const ending = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
+  return new URL(path.replace(/\.[jt]s$/, ending), import.meta.url).href;
 }
 
 /** Runs the code as an ES module in a process of its own. */

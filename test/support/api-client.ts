@@ -83,12 +83,16 @@ export function issuePaths(answer: Answer): string[] {
   return (errorOf(answer).details?.issues ?? []).map(({ path }) => path);
 }
 
-/** Writes bytes to a fresh connection and reads until the server ends it. Send `Connection: close`, or something malformed. */
-export function rawExchange(url: string, bytes: string | Uint8Array): Promise<string> {
+/**
+ * Writes bytes to a fresh connection and reads until the server ends it, or says nothing for `silenceMs`. Without that bound send
+ * `Connection: close`, or something malformed.
+ */
+export function rawExchange(url: string, bytes: string | Uint8Array, silenceMs?: number): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes));
     const chunks: Buffer[] = [];
+    if (silenceMs !== undefined) socket.setTimeout(silenceMs, () => socket.destroy());
     socket.on("data", (chunk) => chunks.push(chunk));
     socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
     socket.on("error", (error: NodeJS.ErrnoException) => (error.code === "ECONNRESET" || error.code === "EPIPE" ? undefined : reject(error)));

@@ -25,6 +25,8 @@ interface Wish {
   /** The bytes of the first answer that came back; every other must be the same. */
   answer: string | null;
   jobId: string | null;
+  /** True while a request waits for the end: by contract a repetition then gets another answer than the one that will be kept. */
+  isWaited: boolean;
   /** How the job was seen to have ended; it must stay so. */
   end: JobEnd | null;
 }
@@ -57,6 +59,7 @@ const SETTINGS: Environment = {
   FERMATA_RATE_LIMITS__GENERATION__PER_MINUTE: "1000000",
   FERMATA_RATE_LIMITS__GENERATION__PER_DAY: "1000000",
   FERMATA_PLUGINS__SYNTH__KEEP_STEMS: "false",
+  FERMATA_PLUGINS__SYNTH__THREADS: "3",
 };
 
 /** Refusals and hooks cost no rendering, so most of a storm is made of them. */
@@ -136,11 +139,12 @@ class StormRun {
     const url = await server.listening();
     const killed = new AbortController();
     let left = this.storm.wishesPerRound;
-    const clients = Array.from({ length: CLIENTS }, async () => {
+    const client = async (): Promise<void> => {
       while (!killed.signal.aborted) {
         const dice = this.random();
-        const open = this.wishes.filter(({ answer }) => answer === null);
-        const wish = this.pick(this.wishes);
+        const known = this.wishes.filter(({ isWaited }) => !isWaited);
+        const open = known.filter(({ answer }) => answer === null);
+        const wish = this.pick(known);
         if (dice < 0.4 && left-- > 0) await this.ask(url, this.newWish(), this.random() < 0.2 ? 1 : null);
         else if (dice < 0.5 && left-- > 0) await this.askAndHangUp(url, this.newWish());
         else if (dice < 0.7 && open.length > 0) await this.ask(url, this.pick(open) as Wish);
@@ -148,11 +152,11 @@ class StormRun {
         else if (wish !== undefined) await this.look(url, wish);
         await sleep(Math.ceil(this.random() * 30));
       }
-    });
-    await sleep(200 + this.random() * 1_000);
-    await server.kill();
-    killed.abort();
-    await Promise.all(clients);
+    };
+    const killing = sleep(200 + this.random() * 1_000)
+      .then(() => server.kill())
+      .finally(() => killed.abort());
+    await Promise.all([killing, ...Array.from({ length: CLIENTS }, client)]);
   }
 
   private newWish(): Wish {
@@ -163,6 +167,7 @@ class StormRun {
       body: { model_id: "synth/instrumental", prompt: `${number} ${this.pick(PROMPTS)}`, duration: 5 },
       answer: null,
       jobId: null,
+      isWaited: false,
       end: null,
     };
     this.wishes.push(wish);
@@ -173,7 +178,8 @@ class StormRun {
   private async ask(url: string, wish: Wish, waitSeconds: number | null = null): Promise<void> {
     const isRepeated = wish.answer !== null;
     const headers = { "Idempotency-Key": wish.idempotencyKey, ...(waitSeconds === null ? {} : { Prefer: `wait=${waitSeconds}` }) };
-    const answer = await orLost(new ApiClient(url, wish.api.key).generate(wish.body, headers));
+    wish.isWaited = waitSeconds !== null;
+    const answer = await orLost(new ApiClient(url, wish.api.key).generate(wish.body, headers)).finally(() => (wish.isWaited = false));
     if (answer === null) return;
     const isProviderDown = answer.status === 502 && (isRepeated || waitSeconds !== null || answer.headers.has("Idempotent-Replayed"));
     if (!isProviderDown) expect(answer.status, `${wish.idempotencyKey}: ${answer.text}`).to.equal(202);
