@@ -131,7 +131,8 @@ describe("fermata serve and fermata work", function () {
     const made = dataOf<{ id: string; status: string }>(await api.generate(body, { Prefer: "wait=20" }));
     expect(made.status).to.equal("completed");
     const { tracks } = dataOf<{ tracks: { play_url: string }[] }>(await api.get(`/api/v1/generations/${made.id}`));
-    expect((await fetch(tracks[0]?.play_url ?? "")).status).to.equal(200);
+    const played = await fetch(tracks[0]?.play_url ?? "");
+    expect((await played.arrayBuffer()).byteLength).to.be.above(100_000);
     expect(await Promise.all([serve.stop(), work.stop()])).to.deep.equal([0, 0]);
     expect(work.stdout).to.equal("working\n");
   });

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import express from "express";
 import { ApiClient, dataOf, refusalOf } from "../../support/api-client.js";
+import { SCRIPTED_AUDIO } from "../../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../../support/test-app.js";
 
 describe("Two apps in one process", () => {
@@ -55,7 +56,8 @@ describe("The router in a foreign Express app", () => {
     const link = tracks[0]?.play_url ?? "";
     expect(link).to.match(new RegExp(`^${url}/music/`));
     const played = await fetch(link);
-    expect([played.status, played.headers.get("content-type")]).to.deep.equal([200, "audio/mpeg"]);
+    const bytes = new Uint8Array(await played.arrayBuffer());
+    expect([played.status, played.headers.get("content-type"), bytes]).to.deep.equal([200, "audio/mpeg", SCRIPTED_AUDIO]);
   });
 
   it("leaves every other address to the app around it", async () => {

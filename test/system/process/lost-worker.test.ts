@@ -49,22 +49,30 @@ describe("A process that dies while it renders", function () {
 
   it("leaves nothing of what it had stored when it dies before its job is settled", async () => {
     const dataDir = await sandbox.dataDir();
+    const audio = join(dataDir, "audio");
     const env = { FERMATA_JOBS__LEASE_SECONDS: "1", FERMATA_JOBS__SWEEP_MS: "100" };
     const first = sandbox.spawn(["start"], dataDir, env);
-    const firstUrl = await first.listening();
+    let url = await first.listening();
     const key = (await first.line(/^ {2}(frm_\w+)$/m))[1] as string;
-    const body = { model_id: "synth/instrumental", prompt: "rain", duration: 20 };
-    const { id } = dataOf<{ id: string }>(await new ApiClient(firstUrl, key).generate(body));
-    const audio = join(dataDir, "audio");
-    await eventually("a first file", async () => (await filesUnder(audio)).some((file) => file.startsWith(id)));
-    await first.kill();
-    expect(readRows(dataDir).jobs[0]?.phase, "killed before the settlement").to.equal("submitting");
+    let [server, id] = [first, ""];
+    for (;;) {
+      const body = { model_id: "synth/instrumental", prompt: "rain", duration: 20 };
+      id = dataOf<{ id: string }>(await new ApiClient(url, key).generate(body)).id;
+      await eventually("a first file", async () => (await filesUnder(audio)).some((file) => file.startsWith(id)));
+      await server.kill();
+      // Now and then the kill comes too late, and the next piece is for it.
+      if (readRows(dataDir).jobs.find((job) => job.id === id)?.phase !== "ended") break;
+      server = sandbox.spawn(["start"], dataDir, env);
+      url = await server.listening();
+    }
 
     const second = sandbox.spawn(["start"], dataDir, env);
     const api = new ApiClient(await second.listening(), key);
     await eventually("completed", async () => dataOf(await api.get(`/api/v1/jobs/${id}`)).status === "completed");
     expect(await second.stop()).to.equal(0);
-    expect((await filesUnder(audio)).filter((file) => file.startsWith(id))).to.deep.equal(audioKeys(dataDir));
+    const named = audioKeys(dataDir);
+    expect(named.filter((file) => file.startsWith(id))).to.not.be.empty;
+    expect((await filesUnder(audio)).filter((file) => !file.startsWith(".incoming/"))).to.deep.equal(named);
   });
 });
 

@@ -37,7 +37,7 @@ describe("A stop by a signal", function () {
   }
 
   it("exits with 0 although clients keep idle, half-open and half-written connections", async () => {
-    const { fermata, url, api } = await started(await sandbox.dataDir());
+    const { fermata, url, api } = await started(await sandbox.dataDir(), { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "1" });
     await api.get("/api/v1/me"); // leaves a connection that is kept alive
     const { hostname, port } = new URL(url);
     const idle = connect(Number(port), hostname);
