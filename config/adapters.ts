@@ -1,7 +1,6 @@
 import { access, constants, mkdir } from "node:fs/promises";
 import { LocalAudioStore } from "../adapters/audio/local/audio-store.js";
 import { MemoryJobQueue } from "../adapters/queue/memory/job-queue.js";
-import { RabbitmqJobQueue } from "../adapters/queue/rabbitmq/job-queue.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
@@ -10,13 +9,19 @@ import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from
 /** URL scheme to adapter. `settings.ts` lets no other scheme through. */
 const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (url: string, logger: Logger) => Promise<JobQueue>>> = {
   memory: async (_url, logger) => new MemoryJobQueue(logger),
-  amqp: (url, logger) => RabbitmqJobQueue.open({ url, logger }),
-  amqps: (url, logger) => RabbitmqJobQueue.open({ url, logger }),
+  amqp: openRabbitmq,
+  amqps: openRabbitmq,
 };
 
 const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (url: string) => Promise<LocalAudioStore>>> = {
   file: (url) => LocalAudioStore.open(pathOfUrl(url)),
 };
+
+/** Loaded when chosen: the client is a good part of a start that has no broker. */
+async function openRabbitmq(url: string, logger: Logger): Promise<JobQueue> {
+  const { RabbitmqJobQueue } = await import("../adapters/queue/rabbitmq/job-queue.js");
+  return RabbitmqJobQueue.open({ url, logger });
+}
 
 export function openQueue({ queue }: Settings, logger: Logger): Promise<JobQueue> {
   return QUEUES[schemeOf(queue.url) as keyof typeof QUEUES](queue.url, logger);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { basename, resolve } from "node:path";
-import { parseDocument } from "yaml";
+import type Yaml from "yaml";
 import { SETTINGS_DEFINITION } from "./settings.js";
 import type { Settings } from "./settings.js";
 import { FILE_VARIABLE, GivenSettings } from "./settings/given-settings.js";
@@ -43,6 +44,8 @@ function readConfigFile({ env, cwd, readFile = readText }: SettingsSources, give
   const name = env[FILE_VARIABLE];
   if (name === undefined || name === "") return;
   try {
+    // Loaded when there is a file: the library is a good part of a start that has none.
+    const { parseDocument } = createRequire(import.meta.url)("yaml") as typeof Yaml;
     const document = parseDocument(readFile(resolve(cwd, name)), { prettyErrors: true });
     const error = document.errors[0];
     if (error !== undefined) throw error;
