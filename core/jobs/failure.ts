@@ -1,4 +1,4 @@
-import type { ProviderFailureKind } from "../ports/music-provider.js";
+import { ProviderFailure, type ProviderFailureKind } from "../ports/music-provider.js";
 import type { JobError } from "./job.js";
 
 /** The `error` of a job that ends because of a provider's last failure. */
@@ -32,3 +32,8 @@ export const CANCELLED_ERROR: JobError = {
   message: "The job was cancelled by the operator.",
   details: { reason: "cancelled" },
 };
+
+/** True for what will be no better next time; anything else may pass. */
+export function isLasting(error: unknown): error is ProviderFailure {
+  return ProviderFailure.is(error) && (error.kind === "failed" || error.kind === "content_rejected");
+}

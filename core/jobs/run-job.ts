@@ -11,13 +11,13 @@ import {
   ProviderFailure,
   type Running,
 } from "../ports/music-provider.js";
-import type { Track } from "../library/track.js";
 import type { Random } from "../ports/random.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { AttemptResult } from "./decide-settlement.js";
-import { jobErrorOf, POISON_ERROR } from "./failure.js";
+import { isLasting, jobErrorOf, POISON_ERROR } from "./failure.js";
 import type { Job, JobError } from "./job.js";
 import type { ProviderAvailability } from "./provider-availability.js";
+import { JobAudio } from "./job-audio.js";
 import { JobWrites, WorkAbandoned } from "./job-writes.js";
 import { backoffMs, boundedRetryAfterMs, isRetryable, type RetryPolicy, retryDelayMs } from "./retry-policy.js";
 import type { SettleJobs } from "./settle-jobs.js";
@@ -55,9 +55,6 @@ const POLL_RETRY_MS = 2_000;
 const STUMBLE_DELAY_MS = 5_000;
 /** Each further stumble waits this much longer: a disk may be full for minutes. */
 const STUMBLE_GROWTH = 4;
-/** What a provider made is fetched and stored again, never made again, when its copying fails. */
-const STORE_TRIES_MAX = 3;
-const STORE_RETRY_MS = 1_000;
 
 /**
  * One step of a claimed job: submit it, find out about a lost submission, or ask after it. Each step ends with the job settled,
@@ -87,6 +84,7 @@ class JobStep {
   /** The number of the attempt that this step writes its result to. */
   private attempt: number;
   private readonly writes: JobWrites;
+  private readonly audio: JobAudio;
 
   constructor(
     private readonly parts: RunJobParts,
@@ -96,11 +94,12 @@ class JobStep {
   ) {
     this.attempt = job.attempt;
     this.writes = new JobWrites(parts, job, signal);
+    this.audio = new JobAudio(parts, job, signal);
   }
 
   /** Files that a lost worker stored and never settled. One that still lives throws its own away when it finds itself replaced. */
   async discardLost(): Promise<void> {
-    await this.discard({ fence: this.job.fence - 1 });
+    await this.audio.discard(this.job.fence - 1);
   }
 
   async submit(): Promise<void> {
@@ -175,7 +174,7 @@ class JobStep {
   async fail(error: JobError, attempt: AttemptResult | null): Promise<void> {
     const ended = await this.writes.settle({ status: "failed", error }, attempt);
     // Files of a job that another worker has by now are that worker's; only this worker's own are thrown away.
-    await this.discard(ended ? {} : { fence: this.job.fence });
+    await this.audio.discard(ended ? undefined : this.job.fence);
   }
 
   /** Something broke that no rule foresees: count it, try again later, give up after a few. */
@@ -186,7 +185,7 @@ class JobStep {
       const delayMs = STUMBLE_DELAY_MS * STUMBLE_GROWTH ** job.crashes;
       await this.handBack({ crashes: job.crashes + 1, dueAt: this.inMs(delayMs) }, null);
       // Only now: the write has shown that the job is neither ended nor another worker's.
-      await this.discard({ fence: job.fence });
+      await this.audio.discard(job.fence);
     } catch (second) {
       if (second instanceof WorkAbandoned) return;
       // The lease runs out, and the next claim counts the crash.
@@ -240,35 +239,14 @@ class JobStep {
   private async complete(outcome: Completed): Promise<void> {
     let tracks;
     try {
-      tracks = await this.storeTracks(outcome);
+      tracks = await this.audio.store(this.working.label, outcome.tracks);
     } catch (error) {
       if (!isLasting(error)) throw error;
       return this.fail(jobErrorOf(error.kind), this.result(error.kind, error.message));
     }
     const attempt = { ...this.result("completed", null), cost: outcome.cost ?? null };
     const ended = await this.writes.settle({ status: "completed", tracks }, attempt);
-    if (!ended) await this.discard({ fence: this.job.fence });
-  }
-
-  private async storeTracks(outcome: Completed): Promise<Track[]> {
-    const { parts } = this;
-    for (let tries = 1; ; tries++) {
-      try {
-        return await parts.storeTracks.store(this.job, this.working.label, outcome.tracks);
-      } catch (error) {
-        if (isLasting(error) || tries === STORE_TRIES_MAX || this.signal.aborted) throw error;
-        parts.logger.warn("The audio of a job could not be stored; trying again", { error, job_id: this.job.id });
-        await parts.clock.sleep(backoffMs(STORE_RETRY_MS, tries, parts.random.fraction()), this.signal);
-      }
-    }
-  }
-
-  private async discard(which: { readonly fence?: number }): Promise<void> {
-    try {
-      await this.parts.storeTracks.discard(this.job, which.fence);
-    } catch (error) {
-      this.parts.logger.warn("Files of a job could not be deleted", { error, job_id: this.job.id });
-    }
+    if (!ended) await this.audio.discard(this.job.fence);
   }
 
   private async noteSuccess(): Promise<void> {
@@ -316,9 +294,4 @@ class JobStep {
   private jittered(ms: number): number {
     return backoffMs(ms, 1, this.parts.random.fraction());
   }
-}
-
-/** True for what will be no better next time; anything else may pass. */
-function isLasting(error: unknown): error is ProviderFailure {
-  return ProviderFailure.is(error) && (error.kind === "failed" || error.kind === "content_rejected");
 }

@@ -1,0 +1,52 @@
+import type { Track } from "../library/track.js";
+import type { Clock } from "../ports/clock.js";
+import type { Logger } from "../ports/logger.js";
+import type { ProviderTrack } from "../ports/music-provider.js";
+import type { Random } from "../ports/random.js";
+import { isLasting } from "./failure.js";
+import type { Job } from "./job.js";
+import { backoffMs } from "./retry-policy.js";
+import type { StoreTracks } from "./store-tracks.js";
+
+export interface JobAudioParts {
+  readonly storeTracks: StoreTracks;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly logger: Logger;
+}
+
+/** What a provider made is fetched and stored again, never made again, when its copying fails. */
+const STORE_TRIES_MAX = 3;
+const STORE_RETRY_MS = 1_000;
+
+/** The files of a claimed job. */
+export class JobAudio {
+  constructor(
+    private readonly parts: JobAudioParts,
+    private readonly job: Job,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** @throws what the last try failed with; a {@link ProviderFailure} of a lasting kind at once */
+  async store(artistLabel: string, made: readonly ProviderTrack[]): Promise<Track[]> {
+    const { storeTracks, clock, random, logger } = this.parts;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await storeTracks.store(this.job, artistLabel, made);
+      } catch (error) {
+        if (isLasting(error) || tries === STORE_TRIES_MAX || this.signal.aborted) throw error;
+        logger.warn("The audio of a job could not be stored; trying again", { error, job_id: this.job.id });
+        await clock.sleep(backoffMs(STORE_RETRY_MS, tries, random.fraction()), this.signal);
+      }
+    }
+  }
+
+  /** Throws away what was stored for the job, or only what was stored under one fence. What cannot be deleted stays, with a warning. */
+  async discard(fence?: number): Promise<void> {
+    try {
+      await this.parts.storeTracks.discard(this.job, fence);
+    } catch (error) {
+      this.parts.logger.warn("Files of a job could not be deleted", { error, job_id: this.job.id });
+    }
+  }
+}
