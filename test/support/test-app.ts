@@ -7,6 +7,8 @@ import type { Scope } from "../../core/accounts/scopes.js";
 import { ApiClient } from "./api-client.js";
 import { RecordingLogger } from "./doubles/recording-logger.js";
 import { ScriptedProvider } from "./doubles/scripted-provider.js";
+import { createMysqlDatabase } from "./mysql.js";
+import { openQueueSpace } from "./rabbitmq.js";
 
 export interface TestAppOptions extends Overrides {
   /** As the settings file has them; they win over those of {@link TEST_SETTINGS}. */
@@ -57,16 +59,38 @@ const TEST_SETTINGS: { readonly [group: string]: object } = {
   plugins: { synth: { enabled: false } },
 };
 
+/** Where an app of the tests keeps its data and rings its bells. */
+interface Stack {
+  readonly settings: { readonly [group: string]: object };
+  clear(): Promise<void>;
+}
+
+/** `FERMATA_TEST_STACK=mysql-rabbitmq` runs the same tests on the services; without it they run on the embedded default. */
+async function openStack(): Promise<Stack> {
+  if (process.env["FERMATA_TEST_STACK"] !== "mysql-rabbitmq") return { settings: {}, clear: () => Promise.resolve() };
+  const [database, queues] = await Promise.all([createMysqlDatabase(), openQueueSpace()]);
+  return {
+    settings: { storage: { url: database.url }, queue: { url: queues.url } },
+    async clear() {
+      await database.drop();
+      await queues.clear("scripted", "synth");
+    },
+  };
+}
+
 export async function startTestApp({ settings = {}, work = false, listen = true, ...overrides }: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), "fermata-api-"));
   const logger = new RecordingLogger();
   const provider = new ScriptedProvider();
+  const stack = await openStack();
+  const chosen = merged(merged(TEST_SETTINGS, stack.settings), settings);
   const app = await compose(
-    loadSettings({ env: {}, cwd: dataDir, isTerminal: false, overrides: { dataDir, ...merged(TEST_SETTINGS, settings) } }),
+    loadSettings({ env: {}, cwd: dataDir, isTerminal: false, overrides: { dataDir, ...chosen } }),
     { logger, plugins: [provider.definition], ...overrides },
   );
   const close = async (): Promise<void> => {
     await app.stop();
+    await stack.clear();
     await rm(dataDir, { recursive: true, force: true });
   };
   let url = "";
