@@ -9,6 +9,7 @@ import type { AcceptCommand, AcceptResult } from "../jobs/decide-acceptance.js";
 import type { Job } from "../jobs/job.js";
 import type { ProviderAvailability } from "../jobs/provider-availability.js";
 import { type Catalogue, checkModelBounds, type Model } from "../models/catalogue.js";
+import { isAvailable } from "../models/list-models.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
@@ -126,7 +127,7 @@ export class AcceptGeneration {
         durationSeconds: request.input.duration ?? null,
         instrumental: request.input.instrumental ?? false,
       });
-      const works = catalogue.isEnabled(model.providerId) && (await availability.state(model.providerId)) !== "open";
+      const works = await isAvailable(model, catalogue, availability);
       return { model, refusal: works ? null : new ProviderUnavailableError() };
     } catch (error) {
       if (!FermataError.is(error)) throw error;

@@ -7,6 +7,11 @@ export interface ListedModel {
   readonly status: "available" | "unavailable";
 }
 
+/** False while the model's plugin is off, or its circuit breaker is open. */
+export async function isAvailable(model: Model, catalogue: Catalogue, availability: ProviderAvailability): Promise<boolean> {
+  return catalogue.isEnabled(model.providerId) && (await availability.state(model.providerId)) !== "open";
+}
+
 /** The catalogue as callers see it. */
 export class ListModels {
   constructor(
@@ -25,8 +30,7 @@ export class ListModels {
   }
 
   private async withStatus(model: Model): Promise<ListedModel> {
-    const works =
-      this.catalogue.isEnabled(model.providerId) && (await this.availability.state(model.providerId)) !== "open";
+    const works = await isAvailable(model, this.catalogue, this.availability);
     return { model, status: works ? "available" : "unavailable" };
   }
 }

@@ -7,7 +7,6 @@ import { aBell, jobQueueContract } from "../contract/job-queue.contract.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import {
   eventually,
-  freePort,
   openQueueSpace,
   openRelay,
   type QueueSpace,
@@ -16,6 +15,7 @@ import {
   type Relay,
   selfSigned,
 } from "../support/rabbitmq.js";
+import { freePort } from "../support/services.js";
 
 const used: QueueSpace[] = [];
 

@@ -2,13 +2,13 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { createConnection, type Connection } from "mysql2/promise";
 import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/knex/index.js";
+import { freePort, installPackage } from "./services.js";
 import { SILENT, type StorageKind, type StorageUnderTest, TEST_PORTS, underTest } from "./databases.js";
 
 const run = promisify(execFile);
@@ -62,7 +62,7 @@ async function findServer(): Promise<string> {
   );
   if (refusal === null) return server;
   const isRoot = process.getuid?.() === 0;
-  if (NAMED_SERVER === undefined && isRoot && !existsSync(DAEMON) && existsSync("/usr/bin/apt-get")) await install();
+  if (NAMED_SERVER === undefined && isRoot && !existsSync(DAEMON) && existsSync("/usr/bin/apt-get")) await installPackage("mariadb-server");
   if (NAMED_SERVER === undefined && existsSync(DAEMON)) {
     const own = await startPrivateMysql();
     process.once("exit", () => own.killNow());
@@ -73,12 +73,6 @@ async function findServer(): Promise<string> {
     `No MySQL or MariaDB answers at ${address} (${refusal.message}). Install mariadb-server, or set FERMATA_TEST_MYSQL to the URL of a server.`,
     { cause: refusal },
   );
-}
-
-async function install(): Promise<void> {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  await run("apt-get", ["update"], { env });
-  await run("apt-get", ["install", "--yes", "--no-install-recommends", "mariadb-server"], { env });
 }
 
 /** A server of a test's own, to be killed and started as it likes. */
@@ -169,14 +163,4 @@ async function query(server: string, sql: string): Promise<void> {
   } finally {
     await connection.end();
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -10,6 +10,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { promisify } from "node:util";
 import { type Channel, connect } from "amqplib";
 import { topologyOf } from "../../adapters/queue/rabbitmq/topology.js";
+import { freePort, installPackage } from "./services.js";
 
 const run = promisify(execFile);
 
@@ -95,7 +96,7 @@ async function findServer(): Promise<void> {
   const { host } = new URL(RABBITMQ_SERVER);
   const canInstall = host === "127.0.0.1:5672" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
   if (canInstall) {
-    if (!existsSync(join(PROGRAMS, "rabbitmq-server"))) await install();
+    if (!existsSync(join(PROGRAMS, "rabbitmq-server"))) await installPackage("rabbitmq-server");
     spawn("rabbitmq-server", { detached: true, stdio: "ignore" }).unref();
     await eventually(async () => {
       if (!(await answers())) throw new Error("RabbitMQ was started and does not answer.");
@@ -103,12 +104,6 @@ async function findServer(): Promise<void> {
     return;
   }
   throw new Error(`No RabbitMQ answers at ${host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`);
-}
-
-async function install(): Promise<void> {
-  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  await run("apt-get", ["update"], { env });
-  await run("apt-get", ["install", "--yes", "--no-install-recommends", "rabbitmq-server"], { env });
 }
 
 async function answers(): Promise<boolean> {
@@ -279,13 +274,4 @@ export async function makePrivateBroker(): Promise<PrivateBroker> {
       await rm(home, { recursive: true, force: true });
     },
   };
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
