@@ -23,6 +23,8 @@ export interface LoadedPlugin {
   /** `built-in`, or the package or path it was loaded from. */
   readonly source: string;
   readonly settings: ProviderHost["settings"];
+  /** As {@link WorkingProvider} has it. */
+  readonly maxInFlight: number | null;
 }
 
 /**
@@ -46,7 +48,8 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
       const enabled = entry?.enabled ?? true;
       // What a plugin that is off would need is not asked for.
       if (enabled) mistakes.push(...own.mistakes);
-      loaded.push({ definition: found, enabled, source, settings: own.values });
+      const maxInFlight = entry?.maxInFlight ?? found.maxInFlight ?? null;
+      loaded.push({ definition: found, enabled, source, settings: own.values, maxInFlight });
     } catch (error) {
       mistakes.push(`plugins.${id} (${source}): ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -62,7 +65,7 @@ export function toCatalogueProvider({ definition, enabled }: LoadedPlugin): Cata
 
 /** Starts a plugin. @throws {Error} naming the plugin, when it cannot start */
 export function startPlugin(plugin: LoadedPlugin, clock: Clock, logger: Logger): WorkingProvider {
-  const { definition, settings } = plugin;
+  const { definition, settings, maxInFlight } = plugin;
   const { id, label, capabilities, concurrency } = definition;
   try {
     return {
@@ -70,6 +73,7 @@ export function startPlugin(plugin: LoadedPlugin, clock: Clock, logger: Logger):
       label,
       capabilities,
       concurrency: typeof concurrency === "number" ? concurrency : concurrency(settings),
+      maxInFlight,
       provider: definition.create({ settings, fetch, clock, logger: logger.child({ provider: id }) }),
     };
   } catch (cause) {

@@ -225,7 +225,7 @@ const DEFINITION = {
     enabled: kind.flag({ default: true, description: "Whether the first start on an empty data directory makes the account `demo`" }),
   },
   plugins: new Named<
-    { enabled: Leaf<boolean>; use: Leaf<string | null> },
+    { enabled: Leaf<boolean>; use: Leaf<string | null>; maxInFlight: Leaf<number | null> },
     { /** The plugin's own settings, for {@link validatePluginSettings}. */ readonly own: Readonly<Record<string, GivenSetting>> }
   >({
     placeholder: "ID",
@@ -242,6 +242,10 @@ const DEFINITION = {
       use: kind.optional(
         kind.text({ allowed: "a package name or path", description: "Package name or path of the plugin" }),
         "the built-in of that id",
+      ),
+      maxInFlight: kind.optional(
+        kind.integer({ min: 1, unit: "jobs", description: "Jobs that may be at the provider at once, in all processes together" }),
+        "as the plugin declares",
       ),
     },
   }),

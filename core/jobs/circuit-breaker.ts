@@ -1,7 +1,7 @@
 /**
  * Keeps work away from a provider that keeps failing. Closed: work flows. Open: none, until `openMs` have passed. Half-open: one
- * job tries; its success closes the breaker, its failure opens it anew. The state is shared by all processes through
- * storage, so the rules are functions of plain values.
+ * job tries, of all processes together; its success closes the breaker, its failure opens it anew. The state is shared by all
+ * processes through storage, so the rules are functions of plain values.
  */
 export interface ProviderHealth {
   readonly providerId: string;
@@ -9,6 +9,8 @@ export interface ProviderHealth {
   readonly failures: number;
   /** Set while open or half-open. */
   readonly openedAt: number | null;
+  /** While half-open: until then one job is trying. It ends by itself, since whoever tries may be lost. */
+  readonly trialUntil: number | null;
 }
 
 export interface BreakerPolicy {
@@ -20,7 +22,7 @@ export interface BreakerPolicy {
 export type BreakerState = "closed" | "open" | "half_open";
 
 export function healthyProvider(providerId: string): ProviderHealth {
-  return { providerId, failures: 0, openedAt: null };
+  return { providerId, failures: 0, openedAt: null, trialUntil: null };
 }
 
 export function breakerState(health: ProviderHealth, policy: BreakerPolicy, now: number): BreakerState {
@@ -32,10 +34,17 @@ export function breakerState(health: ProviderHealth, policy: BreakerPolicy, now:
 export function afterFailure(health: ProviderHealth, policy: BreakerPolicy, now: number): ProviderHealth {
   const failures = health.failures + 1;
   const opens = failures >= policy.failures && breakerState(health, policy, now) !== "open";
-  return { ...health, failures, openedAt: opens ? now : health.openedAt };
+  return opens ? { ...health, failures, openedAt: now, trialUntil: null } : { ...health, failures };
 }
 
 /** The health after the provider did anything else than fail to be there; a refusal of content proves it alive. */
 export function afterSuccess(health: ProviderHealth): ProviderHealth {
-  return { ...health, failures: 0, openedAt: null };
+  return { ...health, failures: 0, openedAt: null, trialUntil: null };
+}
+
+/** The health once one job is let through a half-open breaker; null while it is not half-open or another job tries. */
+export function beginTrial(health: ProviderHealth, policy: BreakerPolicy, now: number): ProviderHealth | null {
+  if (breakerState(health, policy, now) !== "half_open") return null;
+  if (health.trialUntil !== null && now < health.trialUntil) return null;
+  return { ...health, trialUntil: now + policy.openMs };
 }

@@ -4,6 +4,7 @@ import type { UnitOfWork } from "../ports/unit-of-work.js";
 import {
   afterFailure,
   afterSuccess,
+  beginTrial,
   type BreakerPolicy,
   type BreakerState,
   breakerState,
@@ -42,15 +43,34 @@ export class ProviderAvailability {
     if ((this.health.get(providerId)?.failures ?? 0) > 0) await this.change(providerId, afterSuccess);
   }
 
+  /** Asks for the one try that a half-open breaker allows. @returns false when there is none, or another process has it */
+  async takeTrial(providerId: string): Promise<boolean> {
+    const { before, after } = await this.write(providerId, (health) => beginTrial(health, this.policy, this.clock.now()) ?? health);
+    return after !== before;
+  }
+
+  /** Gives back a try for which no job was found. */
+  async returnTrial(providerId: string): Promise<void> {
+    await this.write(providerId, (health) => ({ ...health, trialUntil: null }));
+  }
+
   private async change(providerId: string, rule: (health: ProviderHealth) => ProviderHealth): Promise<boolean> {
-    const { before, after } = await this.unitOfWork.inTransaction(async (tx) => {
-      const locked = (await this.store.lockHealth(tx, providerId)) ?? healthyProvider(providerId);
-      const changed = rule(locked);
-      await this.store.saveHealth(tx, changed);
-      return { before: locked, after: changed };
-    });
-    this.health.set(providerId, after);
+    const { before, after } = await this.write(providerId, rule);
     return after.openedAt !== null && after.openedAt !== before.openedAt;
+  }
+
+  private async write(
+    providerId: string,
+    rule: (health: ProviderHealth) => ProviderHealth,
+  ): Promise<{ readonly before: ProviderHealth; readonly after: ProviderHealth }> {
+    const written = await this.unitOfWork.inTransaction(async (tx) => {
+      const before = (await this.store.lockHealth(tx, providerId)) ?? healthyProvider(providerId);
+      const after = rule(before);
+      if (after !== before) await this.store.saveHealth(tx, after);
+      return { before, after };
+    });
+    this.health.set(providerId, written.after);
+    return written;
   }
 
   private refresh(): Promise<void> {

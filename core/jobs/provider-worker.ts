@@ -20,6 +20,8 @@ export interface ProviderWorkerParts {
 /** Polls at once per provider and process; a poll is one short request. */
 const POLLS_MAX = 50;
 
+const TO_SUBMIT = ["waiting", "submitting"] as const;
+
 /** Works on the jobs of one provider: claims no more than it has hands for, and looks again whenever a hand is free. */
 export class ProviderWorker {
   private readonly submitting = new Map<JobId, Promise<void>>();
@@ -80,7 +82,7 @@ export class ProviderWorker {
   private async look(): Promise<number> {
     const { jobs, clock, logger, sweepMs } = this.parts;
     try {
-      await this.claim(["waiting", "submitting"], this.submitting, await this.freeHands());
+      await this.claimSubmissions();
       await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
       const dueAt = await jobs.nextDueAt(this.working.id);
       const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
@@ -92,16 +94,26 @@ export class ProviderWorker {
     }
   }
 
-  private async freeHands(): Promise<number> {
-    const state = await this.parts.availability.state(this.working.id);
-    if (state === "open") return 0;
-    const hands = state === "half_open" ? 1 : this.working.concurrency;
-    return Math.max(0, hands - this.submitting.size);
+  private async claimSubmissions(): Promise<void> {
+    const { jobs, availability, clock } = this.parts;
+    const { id, concurrency } = this.working;
+    const hands = concurrency - this.submitting.size;
+    const state = await availability.state(id);
+    if (hands <= 0 || state === "open") return;
+    if (state === "closed") {
+      await this.claim(TO_SUBMIT, this.submitting, hands);
+      return;
+    }
+    // The try is taken before the job, and only when there seems to be one: the other processes go without it meanwhile.
+    const dueAt = await jobs.nextDueAt(id);
+    if (dueAt === null || dueAt > clock.now() || !(await availability.takeTrial(id))) return;
+    if ((await this.claim(TO_SUBMIT, this.submitting, 1)) === 0) await availability.returnTrial(id);
   }
 
-  private async claim(phases: ClaimRequest["phases"], running: Map<JobId, Promise<void>>, limit: number): Promise<void> {
+  /** @returns how many jobs it took */
+  private async claim(phases: ClaimRequest["phases"], running: Map<JobId, Promise<void>>, limit: number): Promise<number> {
     const { jobs, leases, runJob, clock } = this.parts;
-    if (limit <= 0 || this.stopped) return;
+    if (limit <= 0 || this.stopped) return 0;
     const now = clock.now();
     const claimed = await jobs.claimJobs({
       providerId: this.working.id,
@@ -110,6 +122,7 @@ export class ProviderWorker {
       now,
       owner: leases.owner,
       leaseUntil: now + leases.leaseMs,
+      maxInFlight: this.working.maxInFlight,
     });
     for (const one of claimed) {
       const { id, fence } = one.job;
@@ -120,5 +133,6 @@ export class ProviderWorker {
       });
       running.set(id, work);
     }
+    return claimed.length;
   }
 }

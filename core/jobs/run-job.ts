@@ -29,6 +29,8 @@ export interface WorkingProvider {
   readonly label: string;
   /** Submissions at once in this process. */
   readonly concurrency: number;
+  /** Jobs at the provider at once, in all processes together; null: as many as there are. */
+  readonly maxInFlight: number | null;
   readonly capabilities: ProviderCapabilities;
   readonly provider: MusicProvider;
 }

@@ -38,6 +38,11 @@ export interface ClaimRequest {
   readonly now: number;
   readonly owner: ProcessId;
   readonly leaseUntil: number;
+  /**
+   * How many jobs of the provider may be in flight, in all processes together: submitting, rendering, or claimed to be submitted. A
+   * waiting job beyond that is left; one that is submitting is in flight already. null and left out: no limit.
+   */
+  readonly maxInFlight?: number | null;
 }
 
 /** A job as it is after the claim: under a new fence, `processing`, leased. */

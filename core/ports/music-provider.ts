@@ -218,6 +218,11 @@ export interface ProviderDefinition {
   readonly portVersion: number;
   /** How many submissions may run at once in one process. */
   readonly concurrency: number | ((settings: ProviderHost["settings"]) => number);
+  /**
+   * How many jobs one credential may have there at once, rendering ones included; all processes keep it together. `plugins.<id>.maxInFlight`
+   * overrides it. Left out: no limit.
+   */
+  readonly maxInFlight?: number;
   readonly settings: { readonly [name: string]: ProviderSetting };
   readonly models: readonly ProviderModel[];
   readonly capabilities: ProviderCapabilities;

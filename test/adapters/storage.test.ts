@@ -5,6 +5,7 @@ import { jobStoreContract } from "../contract/job-store.contract.js";
 import { ledgerStoreContract } from "../contract/ledger-store.contract.js";
 import { libraryStoreContract } from "../contract/library-store.contract.js";
 import { providerHealthStoreContract } from "../contract/provider-health-store.contract.js";
+import { providerLimitsContract } from "../contract/provider-limits.contract.js";
 import { unitOfWorkContract } from "../contract/unit-of-work.contract.js";
 import { sqliteStorage } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
@@ -17,5 +18,6 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   jobStoreContract(name, open);
   libraryStoreContract(name, open);
   providerHealthStoreContract(name, open);
+  providerLimitsContract(name, open);
   installationStoreContract(name, open);
 }

@@ -23,8 +23,8 @@ export function providerHealthStoreContract(name: string, open: () => Promise<St
     });
 
     it("keeps what was saved last", async () => {
-      const first = { providerId: "mureka", failures: 3, openedAt: null };
-      const second = { providerId: "mureka", failures: 5, openedAt: NOON };
+      const first = { providerId: "mureka", failures: 3, openedAt: null, trialUntil: null };
+      const second = { providerId: "mureka", failures: 5, openedAt: NOON, trialUntil: NOON + 1 };
       await save(first);
       expect(await lock("mureka")).to.deep.equal(first);
       await save(second);
@@ -34,7 +34,7 @@ export function providerHealthStoreContract(name: string, open: () => Promise<St
     });
 
     it("lists every provider that has a state", async () => {
-      const [one, two] = [healthyProvider("beatoven"), { providerId: "loudly", failures: 1, openedAt: NOON }];
+      const [one, two] = [healthyProvider("beatoven"), { providerId: "loudly", failures: 1, openedAt: NOON, trialUntil: null }];
       await save(one);
       await save(two);
       expect(await storage.health.listHealth()).to.deep.include.members([one, two]);

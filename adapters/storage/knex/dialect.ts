@@ -41,19 +41,19 @@ export interface ConnectOptions {
 /** Column types that engines spell differently, and indexes that some can narrow. */
 export interface ColumnTypes {
   /** An id or a hash: ASCII, compared byte by byte. */
-  id(table: Knex.CreateTableBuilder, name: string, length?: number): Knex.ColumnBuilder;
+  id(table: Knex.TableBuilder, name: string, length?: number): Knex.ColumnBuilder;
   /** A short text in any script, compared byte by byte. */
-  words(table: Knex.CreateTableBuilder, name: string, length: number): Knex.ColumnBuilder;
+  words(table: Knex.TableBuilder, name: string, length: number): Knex.ColumnBuilder;
   /** A text in any script and of any length. */
-  text(table: Knex.CreateTableBuilder, name: string): Knex.ColumnBuilder;
+  text(table: Knex.TableBuilder, name: string): Knex.ColumnBuilder;
   /** JSON kept as text: `rows.ts` writes and parses it. */
-  json(table: Knex.CreateTableBuilder, name: string): Knex.ColumnBuilder;
+  json(table: Knex.TableBuilder, name: string): Knex.ColumnBuilder;
   /** Milliseconds since 1970; also amounts and counts, all below 2^53. */
-  integer(table: Knex.CreateTableBuilder, name: string): Knex.ColumnBuilder;
+  integer(table: Knex.TableBuilder, name: string): Knex.ColumnBuilder;
   /** An index that needs to hold only rows where `column` is set; an engine without such indexes takes all. */
   indexWhereSet(
     knex: Knex,
-    table: Knex.CreateTableBuilder,
+    table: Knex.TableBuilder,
     columns: readonly string[],
     column: string,
     options: { readonly name: string; readonly unique?: boolean },

@@ -14,8 +14,9 @@ import {
   toJob,
   toJobRow,
 } from "./job-rows.js";
+import { lockProvider } from "./provider-health-store.js";
 import { toJson } from "./rows.js";
-import { columnsOf, sessionOf, type SqlValue } from "./session.js";
+import { columnsOf, type Session, sessionOf, type SqlValue } from "./session.js";
 
 const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
 const LIVE_STATUSES: readonly JobStatus[] = ["queued", "processing"];
@@ -24,6 +25,11 @@ const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 const FIND = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id = ?`;
 const FIND_DUE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? ORDER BY due_at LIMIT ?`;
 const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
+/** A waiting job whose lease ran out is a lost worker's: it is not in flight, or nobody could claim it again. */
+const COUNT_IN_FLIGHT = `SELECT
+  (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'submitting' AND due_at IS NOT NULL) +
+  (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'rendering' AND due_at IS NOT NULL) +
+  (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'waiting' AND due_at > ? AND lease_owner IS NOT NULL) AS total`;
 const CLAIM =
   "UPDATE jobs SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND fence = ?";
 const HELD = "SELECT id, fence FROM jobs WHERE id = ? AND lease_owner = ?";
@@ -72,9 +78,10 @@ export class KnexJobStore implements JobStore {
     if (anyDue.length === 0 || request.limit < 1) return [];
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
+      const room = await this.roomFor(session, request);
       const rows = await session.allEach<JobRow>(
         FIND_DUE + this.database.dialect.forClaim,
-        due.map((values) => [...values, request.limit]),
+        request.phases.map((phase, index) => [...(due[index] ?? []), phase === "waiting" ? room : request.limit]),
       );
       // Each phase comes in its own order, straight from the index.
       const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
@@ -142,6 +149,14 @@ export class KnexJobStore implements JobStore {
   async listAttempts(jobId: JobId): Promise<JobAttempt[]> {
     const rows = await this.database.reading((session) => session.all<AttemptRow>(LIST_ATTEMPTS, [jobId]));
     return rows.map(toAttempt);
+  }
+
+  /** How many waiting jobs may be claimed. Under a limit, the claims for one provider are made one after another. */
+  private async roomFor(session: Session, { providerId, limit, now, maxInFlight = null }: ClaimRequest): Promise<number> {
+    if (maxInFlight === null) return limit;
+    await lockProvider(session, this.database.dialect, providerId);
+    const [found] = await session.all<{ total: number }>(COUNT_IN_FLIGHT, [providerId, providerId, providerId, now]);
+    return Math.min(limit, Math.max(0, maxInFlight - (found?.total ?? 0)));
   }
 
   /**

@@ -254,20 +254,31 @@ export interface HealthRow {
   provider_id: string;
   failures: number;
   opened_at: number | null;
+  trial_until: number | null;
 }
 
 export const PROVIDER_HEALTH: Table<HealthRow> = {
   name: "provider_health",
-  columns: ["provider_id", "failures", "opened_at"],
+  columns: ["provider_id", "failures", "opened_at", "trial_until"],
   key: ["provider_id"],
 };
 
 export function toHealthRow(health: ProviderHealth): HealthRow {
-  return { provider_id: health.providerId, failures: health.failures, opened_at: health.openedAt };
+  return {
+    provider_id: health.providerId,
+    failures: health.failures,
+    opened_at: health.openedAt,
+    trial_until: health.trialUntil,
+  };
 }
 
 export function toHealth(row: HealthRow): ProviderHealth {
-  return { providerId: row.provider_id, failures: row.failures, openedAt: row.opened_at };
+  return {
+    providerId: row.provider_id,
+    failures: row.failures,
+    openedAt: row.opened_at,
+    trialUntil: row.trial_until,
+  };
 }
 
 /** JSON as text; some drivers parse it by themselves. */

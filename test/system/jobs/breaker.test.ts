@@ -66,6 +66,45 @@ describe("The circuit breaker of a provider", () => {
     for (const { id } of jobs) expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal(["unavailable", "completed"]);
   });
 
+  it("lets one job of all processes try", async () => {
+    const worker = await startOpened();
+    await shop.start({ breakerFailures: 3, concurrency: 8 });
+    await shop.accept(4);
+    const { behaviour, release } = holds();
+    shop.provider.behaviour = behaviour;
+    await shop.pass(OPEN_MS + 5_000);
+    expect(await worker.availability.state("scripted")).to.equal("half_open");
+    expect(shop.provider.submissions).to.have.length(4);
+    release();
+    await shop.pass(3_000);
+    for (const { id } of await shop.storage.jobs.listJobs({ limit: 10 })) await shop.expectCompleted(id);
+  });
+
+  it("lets another job try when the one that tried was never heard of again", async () => {
+    const worker = await startOpened();
+    shop.provider.behaviour = fails("outcome_unknown");
+    await shop.pass(OPEN_MS + 1_000);
+    expect(shop.provider.submissions).to.have.length(4);
+    shop.provider.behaviour = completes;
+    await shop.pass(OPEN_MS - 2_000);
+    expect(shop.provider.submissions).to.have.length(4);
+    await shop.pass(3_000);
+    expect(await worker.availability.state("scripted")).to.equal("closed");
+    expect(shop.provider.submissions).to.have.length(6);
+  });
+
+  it("keeps no try for itself when there is nothing to try", async () => {
+    shop.provider.behaviour = fails("unavailable");
+    await shop.accept(3);
+    const worker = await shop.start({ breakerFailures: 3, concurrency: 8, maxAttempts: 1 });
+    await shop.pass(OPEN_MS + 5_000);
+    expect(await worker.availability.state("scripted")).to.equal("half_open");
+    shop.provider.behaviour = completes;
+    const id = await shop.acceptOne();
+    await shop.pass(1_000);
+    await shop.expectCompleted(id);
+  });
+
   it("opens anew when that one fails", async () => {
     const worker = await startOpened();
     await shop.pass(OPEN_MS + 1_000);

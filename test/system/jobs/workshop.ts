@@ -44,6 +44,7 @@ export const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup
 export interface WorkerOptions {
   readonly capabilities?: Partial<ProviderCapabilities>;
   readonly concurrency?: number;
+  readonly maxInFlight?: number;
   readonly maxAttempts?: number;
   readonly deadlineMs?: number;
   readonly breakerFailures?: number;
@@ -148,6 +149,7 @@ export class Workshop {
       id: "scripted",
       label: "Scripted Provider",
       concurrency: options.concurrency ?? 8,
+      maxInFlight: options.maxInFlight ?? null,
       capabilities: { ...NO_POWERS, ...options.capabilities },
       provider: counted.provider,
     };

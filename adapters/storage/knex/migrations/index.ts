@@ -7,10 +7,20 @@ import { idempotency } from "./0004-idempotency.js";
 import { library } from "./0005-library.js";
 import { providerHealth } from "./0006-provider-health.js";
 import { installation } from "./0007-installation.js";
+import { providerTrials } from "./0009-provider-trials.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
-export const MIGRATIONS: readonly Migration[] = [accounts, ledger, jobs, idempotency, library, providerHealth, installation];
+export const MIGRATIONS: readonly Migration[] = [
+  accounts,
+  ledger,
+  jobs,
+  idempotency,
+  library,
+  providerHealth,
+  installation,
+  providerTrials,
+];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
 export function migrationSource(dialect: Dialect): Knex.MigrationSource<Migration> {

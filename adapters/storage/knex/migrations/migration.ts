@@ -17,6 +17,19 @@ export async function createTable(knex: Knex, name: string, define: (table: Knex
   await knex.schema.createTable(name, define);
 }
 
+/** Adds a column, which is null in the rows that are there, unless the table has it. */
+export async function addColumn(
+  knex: Knex,
+  table: string,
+  column: string,
+  define: (table: Knex.TableBuilder, column: string) => Knex.ColumnBuilder,
+): Promise<void> {
+  if (await knex.schema.hasColumn(table, column)) return;
+  await knex.schema.alterTable(table, (builder) => {
+    define(builder, column).nullable();
+  });
+}
+
 /** `column` holds one of `values`, or nothing where it may be null. */
 export function checkOneOf(table: Knex.CreateTableBuilder, name: string, column: string, values: readonly string[]): void {
   table.check(`${column} in (${values.map((value) => `'${value}'`).join(", ")})`, undefined, name);

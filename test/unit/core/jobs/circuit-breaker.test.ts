@@ -3,6 +3,7 @@ import fc from "fast-check";
 import {
   afterFailure,
   afterSuccess,
+  beginTrial,
   breakerState,
   healthyProvider,
   type ProviderHealth,
@@ -26,7 +27,7 @@ describe("The circuit breaker", () => {
 
   it("counts failures in a row only", () => {
     const health = afterFailure(afterSuccess(failing(2)), POLICY, NOON);
-    expect(health).to.deep.equal({ providerId: "synth", failures: 1, openedAt: null });
+    expect(health).to.deep.equal({ providerId: "synth", failures: 1, openedAt: null, trialUntil: null });
   });
 
   it("is half-open from the end of its time on", () => {
@@ -53,6 +54,22 @@ describe("The circuit breaker", () => {
   it("opens at once with a limit of one", () => {
     const policy = { failures: 1, openMs: 10 };
     expect(breakerState(afterFailure(healthyProvider("synth"), policy, NOON), policy, NOON)).to.equal("open");
+  });
+
+  it("lets one try through while it is half-open, and another when that one was lost", () => {
+    expect(beginTrial(healthyProvider("synth"), POLICY, NOON)).to.equal(null);
+    const open = failing(3);
+    expect(beginTrial(open, POLICY, NOON + 29_999)).to.equal(null);
+    const trying = beginTrial(open, POLICY, NOON + 30_000);
+    expect(trying).to.deep.equal({ ...open, trialUntil: NOON + 60_000 });
+    expect(beginTrial(trying as ProviderHealth, POLICY, NOON + 59_999)).to.equal(null);
+    expect(beginTrial(trying as ProviderHealth, POLICY, NOON + 60_000)).to.deep.equal({ ...open, trialUntil: NOON + 90_000 });
+  });
+
+  it("ends the try with its outcome", () => {
+    const trying = beginTrial(failing(3), POLICY, NOON + 30_000) as ProviderHealth;
+    expect(afterSuccess(trying)).to.deep.equal(healthyProvider("synth"));
+    expect(afterFailure(trying, POLICY, NOON + 31_000)).to.include({ openedAt: NOON + 31_000, trialUntil: null });
   });
 
   describe("as a model", () => {
