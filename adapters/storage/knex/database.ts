@@ -78,20 +78,20 @@ export class KnexDatabase {
 
   /** Applies what is pending. Of several processes at once one does the work and the others wait. @returns what this one applied */
   async migrate(): Promise<string[]> {
-    const status = await this.schemaStatus();
-    if (status.state === "newer") throw new Error(`The storage was migrated by a newer version: ${status.migrations.join(", ")}.`);
-    if (status.state === "current") return [];
+    if (!(await this.isPending())) return [];
     return this.connections.alone(async (knex) => {
-      const [, applied] = (await knex.migrate.latest({
-        tableName: MIGRATIONS_TABLE,
-        migrationSource: migrationSource(this.dialect),
-      })) as [number, string[]];
+      // Somebody else was first, perhaps.
+      if (!(await this.isPending())) return [];
+      const config = { tableName: MIGRATIONS_TABLE, migrationSource: migrationSource(this.dialect) };
+      // knex has a lock of its own, which whoever dies leaves behind. Nobody else is at work now, so it is nobody's.
+      await knex.migrate.forceFreeMigrationsLock(config);
+      const [, applied] = (await knex.migrate.latest(config)) as [number, string[]];
       return applied;
     });
   }
 
   async schemaStatus(): Promise<SchemaStatus> {
-    const applied = new Set(await this.mapped(() => this.appliedMigrations()));
+    const applied = new Set(await this.reading((session) => this.appliedMigrations(session)));
     const known = MIGRATIONS.map((migration) => migration.name);
     const newer = [...applied].filter((name) => !known.includes(name));
     if (newer.length > 0) return { state: "newer", migrations: newer };
@@ -118,9 +118,16 @@ export class KnexDatabase {
 
   private closing: Promise<void> | null = null;
 
-  private async appliedMigrations(): Promise<string[]> {
-    if (!(await this.read.schema.hasTable(MIGRATIONS_TABLE))) return [];
-    const rows = await this.read<{ name: string }>(MIGRATIONS_TABLE).select("name").orderBy("id");
+  /** @throws {Error} the schema is a newer one */
+  private async isPending(): Promise<boolean> {
+    const { state, migrations } = await this.schemaStatus();
+    if (state === "newer") throw new Error(`The storage was migrated by a newer version: ${migrations.join(", ")}.`);
+    return state === "pending";
+  }
+
+  private async appliedMigrations(session: Session): Promise<string[]> {
+    if ((await session.all(this.dialect.findTable, [MIGRATIONS_TABLE])).length === 0) return [];
+    const rows = await session.all<{ name: string }>(`SELECT name FROM ${MIGRATIONS_TABLE} ORDER BY id`);
     return rows.map((row) => row.name);
   }
 

@@ -20,8 +20,12 @@ export interface Dialect {
   readonly forClaim: string;
 
   readonly columns: ColumnTypes;
+  /** Follows a table's name in a query that is to go by this index, where the engine would guess. */
+  useIndex(name: string): string;
   /** Reads something of the database itself, without side effects. */
   readonly probe: string;
+  /** Finds a row when there is a table with the name given. */
+  readonly findTable: string;
 
   /** The same transaction may work if it runs again from its start. */
   isLostRace(error: unknown): boolean;
@@ -58,6 +62,7 @@ export interface ColumnTypes {
     column: string,
     options: { readonly name: string; readonly unique?: boolean },
   ): void;
+  hasIndex(knex: Knex, table: string, name: string): Promise<boolean>;
 }
 
 /** An open database. */

@@ -18,7 +18,9 @@ export const mysqlDialect: Dialect = {
   concurrentWriters: 4,
   forUpdate: " FOR UPDATE",
   forClaim: " FOR UPDATE SKIP LOCKED",
+  useIndex: (name) => ` FORCE INDEX (${name})`,
   probe: "SELECT 1",
+  findTable: "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",
   columns: {
     id: (table, name, length = 40) => table.specificType(name, `varchar(${length}) ${ASCII}`),
     words: (table, name, length) => table.specificType(name, `varchar(${length}) ${EXACT}`),
@@ -29,6 +31,10 @@ export const mysqlDialect: Dialect = {
       // A unique index takes any number of rows whose column is not set.
       if (unique) table.unique([...columns], { indexName: name });
       else table.index([...columns], name);
+    },
+    async hasIndex(knex, table, name) {
+      const [rows] = await knex.raw<object[][]>(`SHOW INDEX FROM ?? WHERE Key_name = ?`, [table, name]);
+      return rows !== undefined && rows.length > 0;
     },
   },
   isLostRace,

@@ -4,31 +4,47 @@ const LOST_RACE = new Set([
   1205, // lock wait: only the statement was rolled back
   1020, // the row changed since the snapshot (MariaDB)
   1062, // duplicate key
+  3101, // another member of the cluster committed first
 ]);
 
-const CANNOT_WRITE = new Set([
-  1290, // --read-only, after a failover
+/** After a failover the connection leads to a server that only reads; a new one leads to its successor. */
+const READ_ONLY = new Set([
+  1290, // --read-only
   1836, // read-only mode
-  1792, // read-only transaction
+  1792, // read-only transaction: the server's setting, as none of ours that writes asks for it
+]);
+
+/** What is left to say before the server ends the connection. */
+const ENDING = new Set([
+  1053, // server shuts down
+  1317, // query interrupted: killed
+  1927, // connection killed (MariaDB)
+  4031, // silent for too long
+]);
+
+const CANNOT_SERVE = new Set([
   1021, // disk full
   1114, // table full
   1040, // too many connections
   1203, // too many connections of this user
-  1053, // server shuts down
-  1927, // connection killed (MariaDB)
-  1317, // query interrupted
+  1226, // the user's share is used up
+  1969, // statement took too long (MariaDB)
+  3024, // statement took too long
 ]);
 
-const CONNECTION_LOST = new Set([
-  "PROTOCOL_CONNECTION_LOST",
-  "PROTOCOL_SEQUENCE_TIMEOUT",
-  "PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR",
-  "ECONNRESET",
-  "EPIPE",
-  "ETIMEDOUT",
-]);
+const CONNECTION_LOST = new Set(["PROTOCOL_CONNECTION_LOST", "PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR", "ECONNRESET", "EPIPE", "ETIMEDOUT"]);
 
 const CANNOT_CONNECT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENOENT", "HANDSHAKE_NO_SSL_SUPPORT"]);
+
+/** There is no connection to be had: nothing was begun. */
+export class NoConnectionError extends Error {
+  override readonly name = "NoConnectionError";
+}
+
+/** The server took a statement and says nothing more: it hangs, or the network does. */
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
+}
 
 interface DriverError {
   readonly errno?: unknown;
@@ -37,32 +53,43 @@ interface DriverError {
   readonly message?: unknown;
 }
 
+/** @param cause what the pool or the driver said; an operator reads it */
+export function cannotConnect(cause: Error): NoConnectionError {
+  return new NoConnectionError(`There is no connection to the database: ${cause.message}`, { cause });
+}
+
 /** The connection broke in the middle: whether the last statement took effect is not known. */
 export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof NoConnectionError || error instanceof NoAnswerError) return false;
   const { code, message } = (error ?? {}) as DriverError;
-  if (typeof code === "string" && CONNECTION_LOST.has(code)) return true;
+  if (hasNumber(error, ENDING) || (typeof code === "string" && CONNECTION_LOST.has(code))) return true;
   // What mysql2 says of a connection it gave up before carries no code.
   return typeof message === "string" && /connection is in clos|closed state|Connection lost/i.test(message);
 }
 
 /**
- * The whole transaction may work when it runs again with the same ids. That includes a lost connection: had the commit taken effect
- * after all, the second run finds what the first one wrote.
+ * The whole transaction may work when it runs again with the same ids. That includes a lost connection and a commit without an
+ * answer: had it taken effect after all, the second run finds what the first one wrote.
  */
 export function isLostRace(error: unknown): boolean {
-  const { errno } = (error ?? {}) as DriverError;
-  return (typeof errno === "number" && LOST_RACE.has(errno)) || isConnectionLost(error);
+  return hasNumber(error, LOST_RACE) || hasNumber(error, READ_ONLY) || error instanceof NoAnswerError || isConnectionLost(error);
 }
 
 export function isUnavailable(error: unknown): boolean {
-  const { errno, code, name } = (error ?? {}) as DriverError;
-  if (isConnectionLost(error) || name === "KnexTimeoutError") return true;
-  if (typeof errno === "number" && (CANNOT_WRITE.has(errno) || errno === 1213 || errno === 1205 || errno === 1020)) return true;
-  return typeof code === "string" && CANNOT_CONNECT.has(code);
+  if (error instanceof NoConnectionError || error instanceof NoAnswerError || isConnectionLost(error)) return true;
+  if (hasNumber(error, CANNOT_SERVE) || hasNumber(error, READ_ONLY)) return true;
+  // Another try may win the race; a duplicate key is one for good.
+  if (hasNumber(error, LOST_RACE)) return (error as DriverError).errno !== 1062;
+  const { code, name } = (error ?? {}) as DriverError;
+  return name === "KnexTimeoutError" || (typeof code === "string" && CANNOT_CONNECT.has(code));
 }
 
 /** A connection on which this happened is of no further use. */
 export function spoilsConnection(error: unknown): boolean {
+  return error instanceof NoAnswerError || isConnectionLost(error) || hasNumber(error, READ_ONLY);
+}
+
+function hasNumber(error: unknown, numbers: ReadonlySet<number>): boolean {
   const { errno } = (error ?? {}) as DriverError;
-  return isConnectionLost(error) || errno === 1290 || errno === 1836 || errno === 1053 || errno === 1927;
+  return typeof errno === "number" && numbers.has(errno);
 }

@@ -1,4 +1,7 @@
-import type { Connection, ResultSetHeader, RowDataPacket } from "mysql2";
+import type { Socket } from "node:net";
+import type { Connection, QueryError, ResultSetHeader, RowDataPacket } from "mysql2";
+import { NoAnswerError } from "./mysql-errors.js";
+import { afterWaitingFor, type LateAnswers } from "./mysql-waits.js";
 import { columnsOf, type SqlValue, type Table, type TransactionSession } from "./session.js";
 
 /** Statements in one packet, and rows in one statement: far below `max_allowed_packet`, even with the longest requests. */
@@ -14,7 +17,22 @@ type Result = RowDataPacket[] | ResultSetHeader;
 export class MysqlSession implements TransactionSession {
   isOpen = true;
 
-  constructor(private readonly connection: Connection) {}
+  /** @param limitMs how long the server may take to answer what was sent in one packet; the connection is given up then */
+  constructor(
+    private readonly connection: Connection & { readonly stream: Socket },
+    private readonly limitMs: number,
+    private readonly late?: LateAnswers,
+  ) {}
+
+  /** Whether the other end still answers. */
+  async ping(): Promise<boolean> {
+    try {
+      await this.answered<void>((done) => this.connection.ping((error) => done(error, undefined)));
+      return true;
+    } catch {
+      return false; // whatever the reason: the pool opens another one, and says so when it cannot
+    }
+  }
 
   async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     return (await this.query(sql, values)) as Row[];
@@ -63,8 +81,18 @@ export class MysqlSession implements TransactionSession {
   }
 
   private query(sql: string, values: readonly SqlValue[]): Promise<Result> {
+    return this.answered((done) => this.connection.query<Result & RowDataPacket[]>(sql, [...values], done));
+  }
+
+  private answered<T>(send: (done: (error: QueryError | null, result: T) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.connection.query<Result & RowDataPacket[]>(sql, [...values], (error, result) => {
+      const begun = performance.now();
+      const stopWaiting = afterWaitingFor(this.limitMs, this.late, () => {
+        reject(new NoAnswerError(`The database has not answered for ${Math.round(performance.now() - begun)} ms.`));
+        this.connection.stream.destroy();
+      });
+      send((error, result) => {
+        stopWaiting();
         if (error === null) resolve(result);
         else reject(error);
       });

@@ -11,7 +11,9 @@ export const sqliteDialect: Dialect = {
   concurrentWriters: 1,
   forUpdate: "",
   forClaim: "",
+  useIndex: (name) => ` INDEXED BY ${name}`,
   probe: "SELECT COUNT(*) AS objects FROM sqlite_schema",
+  findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
   columns: {
     id: (table, name, length = 40) => table.string(name, length),
     words: (table, name, length) => table.string(name, length),
@@ -22,6 +24,9 @@ export const sqliteDialect: Dialect = {
       const predicate = knex.queryBuilder().whereNotNull(column);
       if (unique) table.unique([...columns], { indexName: name, predicate });
       else table.index([...columns], name, { predicate });
+    },
+    async hasIndex(knex, table, name) {
+      return (await knex("sqlite_schema").where({ type: "index", tbl_name: table, name }).first("name")) !== undefined;
     },
   },
   isLostRace,

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { createMysqlDatabase, type PrivateMysql, startPrivateMysql } from "../../support/mysql.js";
+import { createMysqlDatabase } from "../../support/mysql.js";
+import { type PrivateMysql, startPrivateMysql } from "../../support/mysql-server.js";
 import { eventually } from "../../support/rabbitmq.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 

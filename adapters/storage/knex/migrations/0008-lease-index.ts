@@ -1,0 +1,10 @@
+import type { Migration } from "./migration.js";
+
+/** Leases are renewed by the ids of their jobs. An index on who holds them was read by nobody, and written by every claim. */
+export const leaseIndex: Migration = {
+  name: "0008-lease-index",
+  async up(knex, columns) {
+    if (!(await columns.hasIndex(knex, "jobs", "jobs_lease"))) return;
+    await knex.schema.alterTable("jobs", (table) => table.dropIndex([], "jobs_lease"));
+  },
+};

@@ -1,0 +1,140 @@
+import type { Account, ApiKey } from "../../core/accounts/account.js";
+import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
+import type { ProcessId } from "../../core/ids.js";
+import type { Job } from "../../core/jobs/job.js";
+import { aBalance, aJob, aMovement, anAccount, anApiKey, anAttempt, anId, anIdempotencyRecord, aTrack, NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+/** Tables that grow without bound. */
+export const BIG_TABLES = [
+  "accounts",
+  "api_keys",
+  "balances",
+  "ledger_entries",
+  "idempotency_records",
+  "jobs",
+  "job_attempts",
+  "tracks",
+  "track_tags",
+  "track_assets",
+  "webhook_endpoints",
+  "webhook_events",
+  "webhook_deliveries",
+  "webhook_tries",
+] as const;
+
+/** Rows among many others, for operations to ask about. */
+export interface KnownRows {
+  readonly account: Account;
+  readonly key: ApiKey;
+  readonly record: IdempotencyRecord;
+  /** Ended, with an attempt and a track. */
+  readonly job: Job;
+  /** At work. */
+  readonly leased: Job & { readonly leaseOwner: ProcessId };
+  readonly reference: string;
+}
+
+/** Every operation of the stores of jobs and credits that reads or changes rows, the audit apart. */
+export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, known: KnownRows) => Promise<unknown>>> = {
+  findAccounts: ({ accounts }, { account }) => accounts.findAccounts([account.id]),
+  updateAccount: (storage, { account }) =>
+    storage.inTransaction((tx) => storage.accounts.updateAccount(tx, account.id, { tier: "pro" })),
+  findKeyHolders: ({ accounts }, { key }) => accounts.findKeyHolders([key.tokenHash]),
+  listKeys: ({ accounts }, { account }) => accounts.listKeys(account.id),
+  revokeKey: (storage, { key }) => storage.inTransaction((tx) => storage.accounts.revokeKey(tx, key.id, NOON)),
+  insertKeys: (storage) => storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [anApiKey()])),
+  lockBalances: (storage, { account }) => storage.inTransaction((tx) => storage.ledger.lockBalances(tx, [account.id])),
+  findBalances: ({ ledger }, { account }) => ledger.findBalances([account.id]),
+  apply: (storage) => storage.apply(aMovement(aBalance(), { pack: 1 })),
+  findByReference: (storage, { reference }) => storage.inTransaction((tx) => storage.ledger.findByReference(tx, reference)),
+  entriesOfJob: ({ ledger }, { job }) => ledger.entriesOfJob(job.id),
+  listEntries: ({ ledger }, { account }) => ledger.listEntries(account.id, 10),
+  findRecords: (storage, { record }) => storage.inTransaction((tx) => storage.idempotency.findRecords(tx, [record], NOON)),
+  insertRecords: (storage) => storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, [anIdempotencyRecord()], NOON)),
+  updateAnswer: (storage, { record: { accountId, keyHash } }) =>
+    storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, accountId, keyHash, { status: 202, body: "" })),
+  deleteExpired: (storage) => storage.inTransaction((tx) => storage.idempotency.deleteExpired(tx, NOON + 24 * 3_600_000, 10)),
+  insertJobs: (storage) => storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob()])),
+  findJobs: ({ jobs }, { job }) => jobs.findJobs([job.id]),
+  lockJobs: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.lockJobs(tx, [job.id])),
+  "listJobs of an account": ({ jobs }, { account }) => jobs.listJobs({ accountId: account.id, limit: 20 }),
+  "listJobs of an account and a status": ({ jobs }, { account }) =>
+    jobs.listJobs({ accountId: account.id, status: "failed", limit: 20 }),
+  "listJobs of a kind": ({ jobs }, { account }) => jobs.listJobs({ accountId: account.id, kind: "music", limit: 20 }),
+  "listJobs of all": ({ jobs }) => jobs.listJobs({ limit: 20 }),
+  "listJobs of all with a status": ({ jobs }) => jobs.listJobs({ status: "queued", limit: 20 }),
+  findOverdue: ({ jobs }) => jobs.findOverdue(NOON, 20),
+  claimJobs: async (storage) => {
+    await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob({ dueAt: NOON })]));
+    const phases = ["waiting", "rendering"] as const;
+    await storage.jobs.claimJobs({ providerId: "synth", phases, limit: 9, now: NOON, owner: anId("prc"), leaseUntil: NOON });
+  },
+  "claimJobs beside jobs at work": async (storage, { leased }) => {
+    await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob({ dueAt: NOON })]));
+    const claim = { providerId: "synth", phases: ["waiting"], limit: 9, now: NOON, owner: anId("prc"), leaseUntil: NOON } as const;
+    await storage.jobs.claimJobs({ ...claim, except: [leased.id, anId("job")] });
+  },
+  renewLeases: ({ jobs }, { leased }) => jobs.renewLeases(leased.leaseOwner, [leased.id], NOON),
+  updateJobs: (storage, { leased }) =>
+    storage.inTransaction((tx) => storage.jobs.updateJobs(tx, [{ id: leased.id, fence: leased.fence, changes: { status: "failed" } }])),
+  nextDueAt: ({ jobs }) => jobs.nextDueAt("synth"),
+  insertAttempts: (storage) => storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, [anAttempt()])),
+  finishAttempt: (storage, { job }) =>
+    storage.inTransaction((tx) =>
+      storage.jobs.finishAttempt(tx, job.id, 1, { endedAt: NOON, outcome: "failed", message: null, cost: null }),
+    ),
+  listAttempts: ({ jobs }, { job }) => jobs.listAttempts(job.id),
+  tracksOfJobs: ({ library }, { job }) => library.tracksOfJobs([job.id]),
+};
+
+/** @param size how many jobs there are: a long backlog beside what has ended, of accounts with 50 each */
+export async function fillStorage(storage: Omit<StorageUnderTest, "close">, size: number): Promise<KnownRows> {
+  const accounts = Array.from({ length: Math.ceil(size / 50) }, () => anAccount());
+  const keys = accounts.map(({ id }) => anApiKey({ accountId: id }));
+  const jobs = Array.from({ length: size }, (_, index) => aJobAmongMany(accounts[index % accounts.length] as Account, index));
+  const records = jobs.map(({ accountId, id, createdAt }) => anIdempotencyRecord({ accountId, jobId: id, createdAt }));
+  const ended = jobs.filter(({ phase }) => phase === "ended");
+  const tracks = ended.map(({ id, accountId }) => aTrack({ jobId: id, accountId, tags: { mood: ["calm"], activity: [], genre: ["jazz"], other: [] } }));
+  await storage.inTransaction(async (tx) => {
+    await storage.accounts.insertAccounts(tx, accounts);
+    await storage.accounts.insertKeys(tx, keys);
+    await storage.jobs.insertJobs(tx, jobs);
+    await storage.jobs.insertAttempts(tx, jobs.map(({ id }) => anAttempt({ jobId: id })));
+    await storage.idempotency.insertRecords(tx, records, NOON);
+    await storage.library.insertTracks(tx, tracks);
+    for (const account of accounts) {
+      const own = jobs.filter(({ accountId }) => accountId === account.id);
+      let before = aBalance({ accountId: account.id });
+      const movements = own.map(({ id }, index) => {
+        const isGrant = index % 2 === 0;
+        const movement = aMovement(before, isGrant ? { monthly: 10, reference: `order ${id}` } : { monthly: 10, kind: "reserve", jobId: id });
+        before = movement.after;
+        return movement;
+      });
+      await storage.ledger.apply(tx, movements.map(({ entries }) => ({ after: before, entries })));
+    }
+  });
+  const job = ended.find(({ id }) => jobs.findIndex((one) => one.id === id) % 2 === 1) as Job;
+  const account = accounts.find(({ id }) => id === job.accountId) as Account;
+  return {
+    account,
+    key: keys.find(({ accountId }) => accountId === account.id) as ApiKey,
+    record: records.find(({ jobId }) => jobId === job.id) as IdempotencyRecord,
+    job,
+    leased: jobs.find(({ leaseOwner }) => leaseOwner !== null) as KnownRows["leased"],
+    reference: `order ${(jobs.find(({ accountId }) => accountId === account.id) as Job).id}`,
+  };
+}
+
+/** Of a hundred jobs 55 have ended, 30 are waiting, 5 are at work and 10 are rendered elsewhere. */
+function aJobAmongMany(account: Account, index: number): Job {
+  const createdAt = NOON + index;
+  const common = { accountId: account.id, createdAt };
+  const dice = (index * 37) % 100;
+  if (dice < 30) return aJob(common);
+  if (dice < 35) return aJob({ ...common, status: "processing", phase: "submitting", leaseOwner: anId("prc"), fence: 1, attempt: 1 });
+  if (dice < 45) return aJob({ ...common, status: "processing", phase: "rendering", fence: 1, attempt: 1, dueAt: createdAt + 5_000 });
+  const end = { phase: "ended", fence: 2, attempt: 1, dueAt: null, completedAt: createdAt + 1_000 } as const;
+  return aJob({ ...common, ...end, status: dice < 55 ? "failed" : "completed" });
+}

@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import sinon from "sinon";
+import { MysqlSession } from "../../adapters/storage/knex/mysql-session.js";
+import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
+import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
+import { BIG_TABLES, fillStorage, type KnownRows, OPERATIONS } from "./storage-operations.js";
+
+const JOBS = 2_000;
+/** More rows than a list or a batch has are sorted by nobody, and read by nobody to find a few. */
+const FEW_ROWS = 400;
+
+/** A statement as an operation sent it. */
+interface Asked {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** A line of EXPLAIN. */
+interface PlanRow {
+  /** The table, or the alias it has in the statement. */
+  readonly table: string | null;
+  readonly type: string | null;
+  readonly key: string | null;
+  /** MariaDB says it as a text. */
+  readonly rows: number | string | null;
+  readonly Extra: string | null;
+}
+
+describe("MySQL query plans", function () {
+  this.timeout(60_000);
+
+  let storage: MysqlUnderTest;
+  let known: KnownRows;
+  before(async () => {
+    storage = await mysqlStorage.open();
+    known = await fillStorage(storage, JOBS);
+    for (const table of BIG_TABLES) await storage.database.reading((session) => session.all(`ANALYZE TABLE ${table}`));
+  });
+  after(() => storage.close());
+  afterEach(() => sinon.restore());
+
+  /** What an operation asks, inserts apart. */
+  async function askedBy(name: string): Promise<Asked[]> {
+    const { prototype } = MysqlSession;
+    const single = (["all", "run"] as const).map((method) => sinon.spy(prototype, method));
+    const each = (["allEach", "runEach"] as const).map((method) => sinon.spy(prototype, method));
+    await OPERATIONS[name]?.(storage, known);
+    const asked = [
+      ...single.flatMap(({ args }) => args.map(([text, values = []]) => ({ text, values }))),
+      ...each.flatMap(({ args }) => args.flatMap(([text, lists]) => lists.map((values) => ({ text, values })))),
+    ];
+    sinon.restore();
+    return asked.filter(({ text }) => /^(SELECT|UPDATE|DELETE)/.test(text));
+  }
+
+  const planOf = ({ text, values }: Asked): Promise<PlanRow[]> =>
+    storage.database.reading((session) => session.all<PlanRow>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values));
+
+  const told = ({ text }: Asked, plan: readonly PlanRow[]): string => [text, ...plan.map((row) => JSON.stringify(row))].join("\n");
+
+  for (const name of Object.keys(OPERATIONS)) {
+    it(`${name} goes through indexes, sorts few rows and reads few`, async () => {
+      for (const asked of await askedBy(name)) {
+        const plan = await planOf(asked);
+        expect(scannedTables(asked, plan), told(asked, plan)).to.deep.equal([]);
+        const sorted = plan.filter(({ Extra }) => /filesort|temporary/.test(Extra ?? ""));
+        for (const { rows } of sorted) expect(Number(rows), told(asked, plan)).to.be.below(FEW_ROWS);
+        if (asked.text.startsWith("SELECT")) expect(await rowsReadBy(storage, asked), asked.text).to.be.below(FEW_ROWS);
+      }
+    });
+  }
+
+  it("whatever changes or keeps rows finds them by their primary key: locks are taken in one order", async () => {
+    for (const name of Object.keys(OPERATIONS)) {
+      for (const asked of await askedBy(name)) {
+        if (asked.text.startsWith("SELECT") && !asked.text.endsWith(" FOR UPDATE")) continue;
+        const plan = await planOf(asked);
+        expect(plan.map(({ key }) => key), told(asked, plan)).to.deep.equal(["PRIMARY"]);
+      }
+    }
+  });
+
+  // An index that narrows too little scans no table either, and is slow all the same.
+  for (const [name, index] of [
+    ["listJobs of an account", "jobs_account"],
+    ["listJobs of an account and a status", "jobs_account"],
+    ["listJobs of all", "jobs_status"],
+    ["findOverdue", "jobs_status"],
+    ["claimJobs", "jobs_due"],
+    ["nextDueAt", "jobs_due"],
+    ["listEntries", "PRIMARY"],
+    ["findKeyHolders", "api_keys_token_hash"],
+    ["deleteExpired", "idempotency_records_expiry"],
+  ] as const) {
+    it(`${name} goes straight to ${index}`, async () => {
+      const [asked] = await askedBy(name);
+      if (asked === undefined) expect.fail("It asks something.");
+      expect((await planOf(asked)).map(({ key }) => key)).to.include(index);
+    });
+  }
+
+  it("finds a scan, a sort and a long way where there are any", async () => {
+    const scan = { text: "SELECT j.id FROM jobs j WHERE j.model_id = ? ORDER BY j.model_id, j.created_at", values: ["synth/v1"] };
+    const plan = await planOf(scan);
+    expect(scannedTables(scan, plan)).to.deep.equal(["jobs"]);
+    expect(plan[0]?.Extra).to.include("filesort");
+    const wholeIndex = { text: "SELECT COUNT(*) AS total FROM jobs WHERE status = ?", values: ["completed"] };
+    expect(await rowsReadBy(storage, wholeIndex)).to.be.above(FEW_ROWS);
+  });
+});
+
+/** The big tables of which the plan reads every row, or every entry of an index. */
+function scannedTables({ text }: Asked, plan: readonly PlanRow[]): string[] {
+  const aliases = new Map(Array.from(text.matchAll(/(?:FROM|JOIN)\s+(\w+)\s+(?:AS\s+)?(\w+)/gi), (match) => [match[2], match[1]]));
+  const named = plan.filter(({ type }) => type === "ALL" || type === "index").map(({ table }) => aliases.get(table ?? "") ?? table ?? "");
+  return named.filter((table) => (BIG_TABLES as readonly string[]).includes(table));
+}
+
+/** How many entries of indexes the server looked at; what it does with its own temporary tables is left out. */
+function rowsReadBy({ database }: MysqlUnderTest, { text, values }: Asked): Promise<number> {
+  return database.transaction(async (session) => {
+    const before = await indexReads(session);
+    await session.all(text, values);
+    return (await indexReads(session)) - before;
+  });
+}
+
+async function indexReads(session: Session): Promise<number> {
+  const counters = await session.all<{ Variable_name: string; Value: string }>("SHOW SESSION STATUS LIKE 'Handler_read_%'");
+  const ofIndexes = counters.filter(({ Variable_name }) => /_(first|key|last|next|prev)$/i.test(Variable_name));
+  return ofIndexes.reduce((sum, { Value }) => sum + Number(Value), 0);
+}

@@ -1,0 +1,5 @@
+import { racesContract } from "../contract/races.contract.js";
+import { sqliteStorage } from "../support/databases.js";
+import { mysqlStorage } from "../support/mysql.js";
+
+for (const { name, open } of [sqliteStorage, mysqlStorage]) racesContract(name, open);

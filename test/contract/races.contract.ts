@@ -1,0 +1,224 @@
+import { expect } from "chai";
+import type { IssuedKey } from "../../core/accounts/manage-accounts.js";
+import { SCOPES } from "../../core/accounts/scopes.js";
+import type { AccountId, JobId } from "../../core/ids.js";
+import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
+import type { Job, JobPhase } from "../../core/jobs/job.js";
+import type { ClaimedJob } from "../../core/ports/job-store.js";
+import { aHash, NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+import { ManualClock } from "../support/doubles/manual-clock.js";
+import { cancellation, claiming, collide, completion, creating, handingBack, LEASE_MS, Racer, settling, type Step } from "../support/racer.js";
+import type { Point } from "../support/stepping.js";
+import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";
+
+const COST = 5;
+
+/** Right after the rows that a decision rests on were read and locked, and when all that it writes is written. */
+const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
+
+/**
+ * Pairs of transactions of two processes that meet over the same rows: one stands still in its middle while the other runs into it. Not
+ * a port's contract, but what all of them promise together.
+ */
+export function racesContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
+  describe(`Races of two processes: ${name}`, () => {
+    let storage: StorageUnderTest & { readonly url: string };
+    let clock: ManualClock;
+    let first: Racer;
+    let second: Racer;
+    let accountId: AccountId;
+    /** Nobody else's, so that a claim finds the jobs of its test only. */
+    let providerId = "";
+
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+    beforeEach(async () => {
+      clock = new ManualClock(NOON);
+      providerId = aHash().slice(0, 8);
+      [first, second] = [await Racer.open(storage.url, clock, providerId), await Racer.open(storage.url, clock, providerId)];
+      accountId = (await storage.addAccount({}, { monthly: 100 })).id;
+    });
+    afterEach(async () => {
+      await Promise.all([first.close(), second.close()]);
+      expect((await storage.ledger.audit()).violations).to.deep.equal([]);
+    });
+
+    function aCommand(overrides: Partial<AcceptCommand> = {}): AcceptCommand {
+      const command = anAcceptCommand(accountId, overrides);
+      return { ...command, job: { ...command.job, providerId } };
+    }
+
+    const jobsOf = (): Promise<Job[]> => storage.jobs.listJobs({ accountId, limit: 10 });
+    const kindsOf = async (id: JobId): Promise<string[]> => (await storage.ledger.entriesOfJob(id)).map(({ kind }) => kind);
+
+    async function aJobIn(phase: JobPhase): Promise<ClaimedJob> {
+      await first.accept.accept(aCommand());
+      const claimed = (await first.claim("waiting"))[0] as ClaimedJob;
+      if (phase === "waiting") return claimed;
+      await first.handBack(claimed, { phase, handle: { version: 1, data: { task: "1" } } });
+      return (await first.claim("rendering"))[0] as ClaimedJob;
+    }
+
+    async function expectEnd(id: JobId, status: "completed" | "failed"): Promise<void> {
+      const job = (await storage.jobs.findJobs([id])).get(id);
+      expect(job).to.include({ status, phase: "ended", leaseOwner: null, dueAt: null, creditsCharged: status === "completed" ? COST : 0 });
+      expect(await kindsOf(id)).to.deep.equal(["reserve", status === "completed" ? "charge" : "refund"]);
+      expect((await storage.library.tracksOfJobs([id])).size).to.equal(status === "completed" ? 1 : 0);
+      expect(await storage.balanceOf(accountId)).to.include({ runningJobs: 0, reservedMonthly: 0, spent: status === "completed" ? COST : 0 });
+    }
+
+    for (const point of POINTS) {
+      const held = point === "before commit" ? point : "after its locking read";
+
+      describe(`create and create, one held ${held}`, () => {
+        it("make one job of one idempotency key, and the other is given its answer", async () => {
+          const commands = [0, 1].map(() => aCommand({ idempotency: aGivenKey("a key") }));
+          const [one, other] = await collide(point, creating(first, commands[0]), creating(second, commands[1]));
+          expect([one.kind, other.kind]).to.deep.equal(["accepted", "replayed"]);
+          const made = commands[0]?.job.id;
+          expect(other).to.have.nested.property("record.jobId", made);
+          expect(other).to.have.nested.property("record.answer").that.deep.equals(one.kind === "accepted" ? one.answer : null);
+          expect((await jobsOf()).map(({ id }) => id)).to.deep.equal([made]);
+          expect(await storage.balanceOf(accountId)).to.include({ monthly: 100 - COST, reservedMonthly: COST, runningJobs: 1 });
+        });
+
+        it("refuse the other when the key came with another body", async () => {
+          const [one, other] = await collide(
+            point,
+            creating(first, aCommand({ idempotency: aGivenKey("a key") })),
+            creating(second, aCommand({ idempotency: aGivenKey("a key", { body: "another body" }) })),
+          );
+          expect([one.kind, codeOf(other)]).to.deep.equal(["accepted", "idempotency_conflict"]);
+          expect(await jobsOf()).to.have.length(1);
+        });
+
+        for (const [what, limits, code] of [
+          ["the last credits", { cost: 60 }, "insufficient_credits"],
+          ["the last free slot", { concurrencyLimit: 1 }, "generation_concurrency_exceeded"],
+        ] as const) {
+          it(`give ${what} to one of them`, async () => {
+            const [one, other] = await collide(
+              point,
+              creating(first, aCommand(limits)),
+              creating(second, aCommand(limits)),
+            );
+            expect([one.kind, codeOf(other)]).to.deep.equal(["accepted", code]);
+            expect(await jobsOf()).to.have.length(1);
+          });
+        }
+      });
+
+      describe(`complete and cancel, one held ${held}`, () => {
+        for (const winner of ["complete", "cancel"] as const) {
+          it(`end the job once: ${winner} was first`, async () => {
+            const { job } = await aJobIn("waiting");
+            const steps = { complete: settling(first, completion(job)), cancel: settling(second, cancellation(job)) };
+            const [one, other] = await collide(point, steps[winner], steps[winner === "complete" ? "cancel" : "complete"]);
+            expect(one).to.include({ id: job.id, status: winner === "complete" ? "completed" : "failed" });
+            expect(other).to.equal(null);
+            await expectEnd(job.id, winner === "complete" ? "completed" : "failed");
+          });
+        }
+      });
+
+      it(`complete and lease expiry, the completion held ${held}: nobody takes the job over`, async () => {
+        const { job } = await aJobIn("waiting");
+        clock.set(clock.now() + LEASE_MS);
+        const [ended, claimed] = await collide(point, settling(first, completion(job)), claiming(second, "waiting"));
+        expect(ended).to.include({ status: "completed" });
+        expect(claimed).to.deep.equal([]);
+        await expectEnd(job.id, "completed");
+      });
+
+      it(`late completion and poll, the completion of a replaced worker held ${held}: the job is its successor's`, async () => {
+        const late = await aJobIn("rendering");
+        clock.set(clock.now() + LEASE_MS);
+        const successor = (await second.claim("rendering"))[0] as ClaimedJob;
+        const [ended] = await collide(point, settling(first, completion(late.job)), handingBack(second, successor));
+        expect(ended).to.equal(null);
+        expect((await jobsOf())[0]).to.include({ id: late.job.id, status: "processing", phase: "rendering", leaseOwner: null });
+        expect(await kindsOf(late.job.id)).to.deep.equal(["reserve"]);
+        const again = (await second.claim("rendering"))[0] as ClaimedJob;
+        expect(await second.settle.settle(completion(again.job))).to.include({ status: "completed" });
+        await expectEnd(late.job.id, "completed");
+      });
+    }
+
+    it("lease expiry and complete, the claim held before commit: the job is its new owner's", async () => {
+      const { job } = await aJobIn("waiting");
+      clock.set(clock.now() + LEASE_MS);
+      const [claimed, ended] = await collide("before commit", claiming(second, "waiting"), settling(first, completion(job)));
+      expect(ended).to.equal(null);
+      expect(claimed.map(({ job: { id, fence }, wasLost }) => ({ id, fence, wasLost }))).to.deep.equal([{ id: job.id, fence: job.fence + 1, wasLost: true }]);
+      expect(await second.settle.settle(completion((claimed[0] as ClaimedJob).job))).to.include({ status: "completed" });
+      await expectEnd(job.id, "completed");
+    });
+
+    it("poll and late completion of a replaced worker, the poll held before commit: the job is its successor's", async () => {
+      const late = await aJobIn("rendering");
+      clock.set(clock.now() + LEASE_MS);
+      const successor = (await second.claim("rendering"))[0] as ClaimedJob;
+      const [, ended] = await collide("before commit", handingBack(second, successor), settling(first, completion(late.job)));
+      expect(ended).to.equal(null);
+      expect((await jobsOf())[0]).to.include({ id: late.job.id, status: "processing", leaseOwner: null });
+      expect(await kindsOf(late.job.id)).to.deep.equal(["reserve"]);
+    });
+
+    it("poll and poll, one held before commit: one of them gets the job", async () => {
+      const claimed = await aJobIn("rendering");
+      await first.handBack(claimed, {});
+      const [one, other] = await collide("before commit", claiming(first, "rendering"), claiming(second, "rendering"));
+      expect(one.map(({ job: { id, fence } }) => ({ id, fence }))).to.deep.equal([{ id: claimed.job.id, fence: claimed.job.fence + 1 }]);
+      expect(other).to.deep.equal([]);
+    });
+
+    describe("revoke and create", () => {
+      let issued: IssuedKey;
+      beforeEach(async () => {
+        issued = await first.accounts.issueKey(accountId, { scopes: SCOPES });
+      });
+
+      /** As a request does it: who speaks is found out first. */
+      const creatingWith = ({ token }: IssuedKey, by: Racer): Step<AcceptResult> => ({
+        by,
+        async begin() {
+          const { account } = await by.authenticate.identify(`Bearer ${token}`);
+          return by.accept.accept(anAcceptCommand(account.id));
+        },
+      });
+      const revoking = (by: Racer): Step<void> => ({ by, begin: () => by.accounts.revokeKey(issued.key.id) });
+
+      async function expectRefusedFromNowOn(): Promise<void> {
+        for (const racer of [first, second]) {
+          clock.set(clock.now() + 1_000);
+          const refusal = await creatingWith(issued, racer)
+            .begin()
+            .catch((error: unknown) => error);
+          expect(refusal).to.have.property("code", "revoked_api_key");
+        }
+        expect(await jobsOf()).to.have.length(1);
+      }
+
+      it("the revocation held before commit: what was begun before it is whole, and nothing is begun after it", async () => {
+        const [, created] = await collide("before commit", revoking(first), creatingWith(issued, second));
+        expect(created.kind).to.equal("accepted");
+        await expectRefusedFromNowOn();
+      });
+
+      for (const point of POINTS) {
+        it(`the creation held ${point === "before commit" ? point : "after its locking read"}: it is whole, and nothing is begun after it`, async () => {
+          const [created] = await collide(point, creatingWith(issued, second), revoking(first));
+          expect(created.kind).to.equal("accepted");
+          await expectRefusedFromNowOn();
+        });
+      }
+    });
+  });
+}
+
+function codeOf(result: AcceptResult): string {
+  return result.kind === "refused" ? result.error.code : result.kind;
+}

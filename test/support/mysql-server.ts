@@ -1,0 +1,193 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { createConnection, type RowDataPacket } from "mysql2/promise";
+import { type Fate, openRelayTo, type Relay } from "./relay.js";
+import { freePort, installPackage } from "./services.js";
+
+const run = promisify(execFile);
+
+const START_MS = 60_000;
+
+/** How a server of one make is set up and started. */
+interface Make {
+  readonly program: readonly string[];
+  readonly options: readonly string[];
+  /** A new folder for its data, and how the program sees it. */
+  folder(): Promise<{ readonly path: string; readonly seen: string }>;
+  /** Makes a database server's data there, whose root has no password. */
+  initialise(seen: string): Promise<unknown>;
+}
+
+/** The machine's own. */
+const MARIADB: Make = {
+  program: ["/usr/sbin/mariadbd"],
+  options: [],
+  async folder() {
+    const path = await mkdtemp(join(tmpdir(), "fermata-mysql-"));
+    return { path, seen: path };
+  },
+  initialise: (seen) =>
+    run("mariadb-install-db", ["--no-defaults", `--datadir=${seen}/data`, "--auth-root-authentication-method=normal", ...AS_ROOT]),
+};
+
+/** One that lies, with the libraries it needs, in a folder of its own; see `mysql9.ts`. */
+function mysqlBelow(root: string): Make {
+  const program = ["chroot", root, "/usr/sbin/mysqld"];
+  return {
+    program,
+    options: ["--mysqlx=OFF", "--secure-file-priv=NULL"],
+    async folder() {
+      const path = await mkdtemp(join(root, "var/lib/fermata-mysql-"));
+      return { path, seen: path.slice(root.length) };
+    },
+    initialise: (seen) => run(program[0] as string, [...program.slice(1), "--no-defaults", "--initialize-insecure", `--datadir=${seen}/data`, ...AS_ROOT]),
+  };
+}
+
+const AS_ROOT = process.getuid?.() === 0 ? ["--user=root"] : [];
+
+/** @throws {Error} there is none, and it cannot be installed */
+async function findProgram({ program }: Make): Promise<void> {
+  if (program[0] === "chroot" || existsSync(program[0] as string)) return;
+  if (process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) return installPackage("mariadb-server");
+  throw new Error(`There is no ${program[0]}. Install mariadb-server.`);
+}
+
+/** A server of a test's own, to be killed and started as it likes. */
+export interface PrivateMysql {
+  /** As `storage.url` has it, without a database. */
+  readonly server: string;
+  readonly port: number;
+  /** Starts it again on the same data and port, once it is down. */
+  start(): Promise<void>;
+  /** SIGKILL, or whatever signal is named. Resolves when the process is gone. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  /** SIGSTOP: it keeps its connections and says nothing more. */
+  freeze(): void;
+  thaw(): void;
+  /** Kills it and deletes its data. */
+  close(): Promise<void>;
+}
+
+/** MariaDB, or the MySQL below the folder that `FERMATA_TEST_MYSQL_ROOT` names. It ends with this process at the latest. */
+export async function startPrivateMysql(options: readonly string[] = []): Promise<PrivateMysql> {
+  const root = process.env["FERMATA_TEST_MYSQL_ROOT"];
+  const make = root === undefined ? MARIADB : mysqlBelow(root);
+  await findProgram(make);
+  const { path, seen } = await make.folder();
+  await make.initialise(seen);
+  const port = await freePort();
+  const server = `mysql://root@127.0.0.1:${port}`;
+  let child: ChildProcess | null = null;
+
+  const start = async (): Promise<void> => {
+    const args = [
+      ...make.program.slice(1),
+      "--no-defaults",
+      ...AS_ROOT,
+      ...make.options,
+      `--datadir=${seen}/data`,
+      `--port=${port}`,
+      "--bind-address=127.0.0.1",
+      `--socket=${seen}/mysqld.sock`,
+      `--pid-file=${seen}/mysqld.pid`,
+      `--log-error=${seen}/error.log`,
+      ...options,
+    ];
+    child = spawn(make.program[0] as string, args, { stdio: "ignore" });
+    await answersWithin(server, START_MS);
+  };
+  const kill = async (signal: NodeJS.Signals = "SIGKILL"): Promise<void> => {
+    const running = child;
+    child = null;
+    if (running === null || running.exitCode !== null) return;
+    const gone = new Promise((resolve) => running.once("exit", resolve));
+    running.kill(signal);
+    await gone;
+  };
+  const signal = (name: NodeJS.Signals): void => {
+    if (child?.kill(name) !== true) throw new Error("The private server is down.");
+  };
+  const killNow = (): void => {
+    child?.kill("SIGKILL");
+    rmSync(path, { recursive: true, force: true });
+  };
+  process.once("exit", killNow);
+  await start();
+  return {
+    server,
+    port,
+    start,
+    kill,
+    freeze: () => signal("SIGSTOP"),
+    thaw: () => signal("SIGCONT"),
+    close: async () => {
+      process.off("exit", killNow);
+      await kill();
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answersWithin(server: string, ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  for (;;) {
+    try {
+      await query(server, "SELECT 1");
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+    }
+    await pause(50);
+  }
+}
+
+/** Runs one statement on a connection of its own. @param url with or without a database */
+export async function query<Row = Record<string, unknown>>(url: string, sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+  const connection = await createConnection(url);
+  try {
+    const [rows] = await connection.query<RowDataPacket[]>(sql, [...values]);
+    return rows as Row[];
+  } finally {
+    await connection.end();
+  }
+}
+
+/** A way to a server that loses what a test names. */
+export interface MysqlRelay {
+  readonly tcp: Relay;
+  /** The same URL by way of the relay. */
+  through(url: string): string;
+  /**
+   * Breaks the connection on which the next such statement comes: before it gets to the server, or after the server carried it out
+   * and before its reply comes back. Resolves when that has happened.
+   */
+  loseNext(statement: string, part: "request" | "reply"): Promise<void>;
+}
+
+export async function openMysqlRelay(server: string): Promise<MysqlRelay> {
+  const { hostname, port, host } = new URL(server);
+  let next: { readonly statement: string; readonly fate: Fate; happened(): void } | null = null;
+  const fateOf = (bytes: Buffer): Fate => {
+    // A statement ends its packet, and nothing is sent behind it before it is answered.
+    if (next === null || !bytes.toString("latin1").endsWith(next.statement)) return "pass";
+    const { fate, happened } = next;
+    next = null;
+    happened();
+    return fate;
+  };
+  const tcp = await openRelayTo({ host: hostname, port: Number(port) }, { fateOf });
+  return {
+    tcp,
+    through: (url) => url.replace(host, tcp.address),
+    loseNext: (statement, part) =>
+      new Promise((happened) => {
+        next = { statement, fate: part === "request" ? "lose" : "lose-reply", happened };
+      }),
+  };
+}

@@ -1,0 +1,117 @@
+import { NodeDigest } from "../../adapters/crypto/digest.js";
+import { MemoryJobQueue } from "../../adapters/queue/memory/job-queue.js";
+import { SystemRandom } from "../../adapters/system/random.js";
+import { Authenticate } from "../../core/accounts/authenticate.js";
+import { ManageAccounts } from "../../core/accounts/manage-accounts.js";
+import { type Tier, Tiers } from "../../core/accounts/tiers.js";
+import type { ProcessId } from "../../core/ids.js";
+import { AcceptJobs } from "../../core/jobs/accept-jobs.js";
+import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
+import { CANCELLED_ERROR } from "../../core/jobs/failure.js";
+import { JobEvents } from "../../core/jobs/job-events.js";
+import { JobWrites } from "../../core/jobs/job-writes.js";
+import type { Job, JobPhase } from "../../core/jobs/job.js";
+import { SettleJobs } from "../../core/jobs/settle-jobs.js";
+import type { ClaimedJob } from "../../core/ports/job-store.js";
+import { anId, aTrack } from "./builders.js";
+import { SILENT } from "./databases.js";
+import type { ManualClock } from "./doubles/manual-clock.js";
+import { ManualRandom } from "./doubles/manual-random.js";
+import { openSteppedProcess, type Point, type SteppedProcess } from "./stepping.js";
+import { eventsOf } from "./webhook-events.js";
+
+export const LEASE_MS = 30_000;
+const PLENTY = { perMinute: 1_000, perDay: 1_000 };
+const TIER: Tier = { name: "pro", maxConcurrent: 10, monthlyCredits: 0, rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY } };
+
+/** What a process does. */
+export interface Step<Result> {
+  readonly by: Racer;
+  begin(): Promise<Result>;
+}
+
+/** Holds one step at this point while the other runs into it; then both go on. */
+export async function collide<A, B>(point: Point, one: Step<A>, other: Step<B>): Promise<[A, B]> {
+  const held = one.by.process.holdAt(point);
+  const first = one.begin();
+  const early = first.then(() => Promise.reject(new Error("It came through without getting to the point.")));
+  await Promise.race([held.reached, early]);
+  const second = other.begin();
+  const through = second.then(
+    () => undefined,
+    () => undefined,
+  );
+  // Either it waits for the first, or the first is not in its way.
+  await Promise.race([other.by.process.blocked(), through]);
+  held.goOn();
+  await first;
+  other.by.process.retry();
+  return Promise.all([first, second]);
+}
+
+/** One process with the use cases that race. */
+export class Racer {
+  readonly owner: ProcessId = anId("prc");
+  readonly accept: AcceptJobs;
+  readonly settle: SettleJobs;
+  readonly accounts: ManageAccounts;
+  readonly authenticate: Authenticate;
+
+  private constructor(
+    readonly process: SteppedProcess,
+    private readonly clock: ManualClock,
+    private readonly providerId: string,
+  ) {
+    const { stores } = process;
+    const digest = new NodeDigest();
+    this.accept = new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock });
+    this.settle = new SettleJobs({ ...stores, clock, writeEvents: eventsOf(stores), events: new JobEvents(SILENT) });
+    this.accounts = new ManageAccounts({ ...stores, clock, digest, ids: { next: anId }, random: new SystemRandom(), tiers: new Tiers([TIER]) });
+    this.authenticate = new Authenticate(stores.accounts, digest, clock);
+  }
+
+  static async open(url: string, clock: ManualClock, providerId: string): Promise<Racer> {
+    return new Racer(await openSteppedProcess(url), clock, providerId);
+  }
+
+  claim(phase: Exclude<JobPhase, "ended">): Promise<ClaimedJob[]> {
+    const { clock, providerId, owner, process } = this;
+    const now = clock.now();
+    return process.stores.jobs.claimJobs({ providerId, phases: [phase], limit: 10, now, owner, leaseUntil: now + LEASE_MS });
+  }
+
+  /** What a worker writes when there is more to do later. */
+  handBack({ job }: ClaimedJob, changes: Parameters<JobWrites["handBack"]>[0]): Promise<void> {
+    const { stores } = this.process;
+    const parts = { ...stores, settleJobs: this.settle, clock: this.clock, random: new ManualRandom(), logger: SILENT };
+    return new JobWrites(parts, job, new AbortController().signal).handBack({ dueAt: this.clock.now(), ...changes }, null);
+  }
+
+  close(): Promise<void> {
+    return this.process.close();
+  }
+}
+
+export function creating(by: Racer, command: AcceptCommand | undefined): Step<AcceptResult> {
+  return { by, begin: () => by.accept.accept(command as AcceptCommand) };
+}
+
+export function settling(by: Racer, command: Parameters<SettleJobs["settle"]>[0]): Step<Job | null> {
+  return { by, begin: () => by.settle.settle(command) };
+}
+
+export function claiming(by: Racer, phase: Exclude<JobPhase, "ended">): Step<ClaimedJob[]> {
+  return { by, begin: () => by.claim(phase) };
+}
+
+export function handingBack(by: Racer, claimed: ClaimedJob): Step<void> {
+  return { by, begin: () => by.handBack(claimed, {}) };
+}
+
+export function completion({ id, accountId, fence }: Job): Parameters<SettleJobs["settle"]>[0] {
+  return { jobId: id, accountId, fence, outcome: { status: "completed", tracks: [aTrack({ jobId: id, accountId })] }, attempt: null };
+}
+
+export function cancellation({ id, accountId }: Job): Parameters<SettleJobs["settle"]>[0] {
+  return { jobId: id, accountId, fence: null, outcome: { status: "failed", error: CANCELLED_ERROR }, attempt: null };
+}

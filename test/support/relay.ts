@@ -1,0 +1,99 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+
+/** A way to a server that a test can break. */
+export interface Relay {
+  /** Host and port. */
+  readonly address: string;
+  /** How many connections were let through. */
+  readonly connections: number;
+  /** Ends every connection that is open. */
+  cut(): void;
+  /** Refuses connections, and ends those that are open. */
+  shut(): Promise<void>;
+  reopen(): Promise<void>;
+  /** Passes nothing on, but keeps the connections: a server that hangs. */
+  freeze(): void;
+  thaw(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * What becomes of bytes on their way to the server. `lose`: the connection ends before they get there. `lose-reply`: they get there,
+ * and the connection ends when the server answers them, before the answer gets through.
+ */
+export type Fate = "pass" | "lose" | "lose-reply";
+
+export interface RelayOptions {
+  /** Key and certificate, where the way is to be encrypted. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+  /** Asked for whatever a client sends; all passes without it. */
+  readonly fateOf?: (bytes: Buffer) => Fate;
+}
+
+export async function openRelayTo(
+  target: { readonly host: string; readonly port: number },
+  { tls, fateOf = () => "pass" }: RelayOptions = {},
+): Promise<Relay> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let connections = 0;
+  let isFrozen = false;
+  const pass = (near: Socket): void => {
+    connections += 1;
+    const far = connect(target.port, target.host);
+    const pair = [near, far] as const;
+    let isReplyLost = false;
+    pairs.add(pair);
+    near.on("data", (bytes: Buffer) => {
+      const fate = fateOf(bytes);
+      isReplyLost ||= fate === "lose-reply";
+      if (fate === "lose") near.destroy();
+      else far.write(bytes);
+    });
+    far.on("data", (bytes: Buffer) => {
+      if (isReplyLost) near.destroy();
+      else near.write(bytes);
+    });
+    for (const [from, to] of [pair, [far, near] as const]) {
+      from.on("error", () => undefined);
+      from.on("end", () => to.end());
+      from.on("close", () => {
+        to.destroy();
+        pairs.delete(pair);
+      });
+      if (isFrozen) from.pause();
+    }
+  };
+  const server: Server = tls === undefined ? createServer(pass) : createTlsServer(tls, pass);
+  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const cut = (): void => {
+    for (const [near] of pairs) near.destroy();
+  };
+  const shut = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    cut();
+    await closed;
+  };
+  return {
+    address: `127.0.0.1:${port}`,
+    get connections() {
+      return connections;
+    },
+    cut,
+    shut,
+    reopen: () => listen(port),
+    freeze() {
+      isFrozen = true;
+      for (const socket of [...pairs].flat()) socket.pause();
+    },
+    thaw() {
+      isFrozen = false;
+      for (const socket of [...pairs].flat()) socket.resume();
+    },
+    close: async () => {
+      if (server.listening) await shut();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/knex/index.js";
+import type { Session, TransactionSession } from "../../adapters/storage/knex/session.js";
+import { SILENT, TEST_PORTS } from "./databases.js";
+import { query } from "./mysql-server.js";
+import { eventually } from "./process.js";
+
+/** Closed at first. Whoever waits at it goes on once it is opened, and it stays open. */
+export class Gate {
+  readonly opened: Promise<void>;
+  readonly open: () => void;
+
+  constructor() {
+    let open = (): void => undefined;
+    this.opened = new Promise((resolve) => (open = resolve));
+    this.open = open;
+  }
+}
+
+/** Where a transaction stands still: after the statement that matches, or when only its commit is left. */
+export type Point = RegExp | "before commit";
+
+/** A process on a database that others use as well, with connections of its own. */
+export interface SteppedProcess {
+  readonly stores: Stores;
+  readonly database: KnexDatabase;
+  /** Holds the first transaction that gets to this point, until the test lets it go on. */
+  holdAt(point: Point): { readonly reached: Promise<void>; goOn(): void };
+  /** Resolves when one of its transactions waits for another process. */
+  blocked(): Promise<void>;
+  /** Lets what waited try again, where the engine has no queue of its own. */
+  retry(): void;
+  close(): Promise<void>;
+}
+
+/** @param url of an open storage, whose schema is there */
+export async function openSteppedProcess(url: string): Promise<SteppedProcess> {
+  // On SQLite a wait holds up the thread, on which whoever holds the lock runs here too; there one waits by trying again.
+  const isSqlite = url.startsWith("sqlite:");
+  const database = await openDatabase({ url, logger: SILENT, ...(isSqlite ? { lockWaitMs: 1 } : {}) });
+  const [blocked, retry] = [new Gate(), new Gate()];
+  const clock = {
+    now: TEST_PORTS.clock.now,
+    async sleep() {
+      blocked.open();
+      await retry.opened;
+    },
+  };
+  return {
+    stores: createStores(database, { ...TEST_PORTS, clock: isSqlite ? clock : TEST_PORTS.clock }),
+    database,
+    holdAt: (point) => holdAt(database, point),
+    async blocked() {
+      await (isSqlite ? blocked.opened : lockWait(url));
+    },
+    retry: retry.open,
+    close: () => database.close(),
+  };
+}
+
+/** Holds the first transaction of this handle that gets to the point, until the test lets it go on. */
+export function holdAt(database: KnexDatabase, point: Point): { readonly reached: Promise<void>; goOn(): void } {
+  const [reached, goOn] = [new Gate(), new Gate()];
+  const begin = database.transaction.bind<KnexDatabase["transaction"]>(database);
+  const stop = async (): Promise<void> => {
+    database.transaction = begin;
+    reached.open();
+    await goOn.opened;
+  };
+  database.transaction = (work) =>
+    begin(async (session) => {
+      if (point !== "before commit") return work(stoppedAfter(session, point, stop));
+      const result = await work(session);
+      await stop();
+      return result;
+    });
+  return { reached: reached.opened, goOn: goOn.open };
+}
+
+function stoppedAfter(session: TransactionSession, point: RegExp, stop: () => Promise<void>): TransactionSession {
+  const watched = Object.create(session) as { -readonly [name in keyof Session]: Session[name] } & TransactionSession;
+  for (const name of ["all", "allEach", "run", "runEach"] as const) {
+    watched[name] = async (sql: string, values: never) => {
+      const result = (await session[name](sql, values)) as never;
+      if (point.test(sql)) await stop();
+      return result;
+    };
+  }
+  return watched;
+}
+
+/** The engine's own report is never stale; `information_schema.innodb_trx` is while it is asked often. */
+const WAITING = /LOCK WAIT[^]*?(?:MySQL|MariaDB) thread id (\d+)/g;
+
+/** Resolves when a transaction in the database of this URL waits for a lock. @returns the number of its connection */
+export function lockWait(url: string): Promise<number> {
+  return eventually("a transaction that waits for a lock", async () => {
+    const [report] = await query<{ Status: string }>(url, "SHOW ENGINE INNODB STATUS");
+    const waiting = Array.from((report?.Status ?? "").matchAll(WAITING), (match) => Number(match[1]));
+    const ours = await query<{ id: number }>(url, "SELECT id AS id FROM information_schema.processlist WHERE db = DATABASE()");
+    return ours.find(({ id }) => waiting.includes(id))?.id;
+  });
+}

@@ -1,0 +1,179 @@
+import { expect } from "chai";
+import { createConnection, type Connection } from "mysql2/promise";
+import { MemoryJobQueue } from "../../../adapters/queue/memory/job-queue.js";
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../../adapters/storage/knex/index.js";
+import type { Account } from "../../../core/accounts/account.js";
+import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
+import type { AcceptCommand } from "../../../core/jobs/decide-acceptance.js";
+import type { SettleCommand } from "../../../core/jobs/decide-settlement.js";
+import { JobEvents } from "../../../core/jobs/job-events.js";
+import type { Job } from "../../../core/jobs/job.js";
+import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
+import { anAttempt, anId, aTrack, NOON } from "../../support/builders.js";
+import { eventsOf } from "../../support/webhook-events.js";
+import { SILENT, TEST_PORTS, underTest } from "../../support/databases.js";
+import { aGivenKey, anAcceptCommand } from "../../unit/core/jobs/commands.js";
+
+/** A process whose transactions break, and what it says of them. */
+export class Interrupted {
+  /** What the driver said of each try that failed. */
+  readonly failures: { readonly errno?: number; readonly code?: string; readonly name?: string }[] = [];
+  /** What happens before a try is repeated. */
+  betweenTries: () => Promise<void> = () => Promise.resolve();
+
+  private constructor(
+    readonly database: KnexDatabase,
+    readonly stores: Stores,
+  ) {}
+
+  static async open(url: string, lockWaitMs?: number): Promise<Interrupted> {
+    const database = await openDatabase({ url, logger: SILENT, ...(lockWaitMs === undefined ? {} : { lockWaitMs }) });
+    const clock = { now: TEST_PORTS.clock.now, sleep: () => opened.betweenTries() };
+    const opened: Interrupted = new Interrupted(database, createStores(database, { ...TEST_PORTS, clock }));
+    const begin = database.transaction.bind<KnexDatabase["transaction"]>(database);
+    database.transaction = async (work) => {
+      try {
+        return await begin(work);
+      } catch (error) {
+        opened.failures.push(error as Interrupted["failures"][number]);
+        throw error;
+      }
+    };
+    return opened;
+  }
+
+  close(): Promise<void> {
+    return this.database.close();
+  }
+}
+
+/** Something that a caller or a worker does, and what must be there afterwards: once, whatever came between. */
+export interface Deed {
+  /** Locks that somebody else may take: those it takes first, and those it takes later. */
+  readonly locks: { readonly first: readonly [sql: string, ...values: string[]]; readonly later: readonly [sql: string, ...values: string[]] };
+  /** @returns what it answers */
+  begin(by: Interrupted): Promise<unknown>;
+  expectDoneOnce(): Promise<void>;
+  expectNotDone(): Promise<void>;
+}
+
+export const DEEDS = { "creating a generation": creation, "settling a job": settlement } as const;
+
+async function creation(url: string): Promise<Deed> {
+  return onStores(url, async (stores) => {
+    const account = await anAccountWithCredits(stores);
+    const command = anAcceptCommand(account.id, { idempotency: aGivenKey("a key") });
+    return {
+      locks: {
+        first: ["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", account.id],
+        later: [
+          "INSERT INTO idempotency_records (account_id, key_hash, shape_hash, body_hash, job_id, status, response, created_at, expires_at) " +
+            "VALUES (?, ?, '', '', '', 0, '', 0, 0)",
+          account.id,
+          command.idempotency?.keyHash ?? "",
+        ],
+      },
+      begin: ({ stores: { unitOfWork, idempotency, ledger, jobs } }) => accept({ unitOfWork, idempotency, ledger, jobs }, command),
+      expectDoneOnce: () =>
+        onStores(url, async ({ jobs, ledger, idempotency, unitOfWork }) => {
+          expect((await jobs.listJobs({ accountId: account.id, limit: 9 })).map(({ id }) => id)).to.deep.equal([command.job.id]);
+          expect((await ledger.entriesOfJob(command.job.id)).map(({ kind }) => kind)).to.deep.equal(["reserve"]);
+          expect((await ledger.findBalances([account.id])).get(account.id)).to.include({ monthly: 95, reservedMonthly: 5, runningJobs: 1, ledgerSeq: 2 });
+          const keyHash = command.idempotency?.keyHash ?? "";
+          const records = await unitOfWork.inTransaction((tx) => idempotency.findRecords(tx, [{ accountId: account.id, keyHash }], NOON));
+          expect(records.map(({ jobId }) => jobId)).to.deep.equal([command.job.id]);
+        }),
+      expectNotDone: () =>
+        onStores(url, async ({ jobs, ledger }) => {
+          expect(await jobs.listJobs({ accountId: account.id, limit: 9 })).to.deep.equal([]);
+          expect((await ledger.findBalances([account.id])).get(account.id)).to.include({ monthly: 100, reservedMonthly: 0, runningJobs: 0, ledgerSeq: 1 });
+        }),
+    };
+  });
+}
+
+async function settlement(url: string): Promise<Deed> {
+  return onStores(url, async (stores) => {
+    const account = await anAccountWithCredits(stores);
+    const result = await accept(stores, anAcceptCommand(account.id));
+    if (result.kind !== "accepted") throw new Error("The job is accepted.");
+    const { providerId, id } = result.job;
+    // Those of tests before are due as well.
+    const claims = await stores.jobs.claimJobs({ providerId, phases: ["waiting"], limit: 1_000, now: NOON, owner: anId("prc"), leaseUntil: NOON + 1 });
+    const job = claims.map((claimed) => claimed.job).find((claimed) => claimed.id === id) ?? result.job;
+    const track = aTrack({ jobId: job.id, accountId: account.id });
+    const attempt = anAttempt({ jobId: job.id });
+    await stores.unitOfWork.inTransaction((tx) => stores.jobs.insertAttempts(tx, [attempt]));
+    const command: SettleCommand = {
+      jobId: job.id,
+      accountId: account.id,
+      fence: job.fence,
+      outcome: { status: "completed", tracks: [track] },
+      attempt: { number: attempt.number, outcome: "completed", message: null, cost: null },
+    };
+    const expectState = (status: Job["status"], kinds: readonly string[], tracks: readonly string[], outcome: string | null): Promise<void> =>
+      onStores(url, async ({ jobs, ledger, library }) => {
+        expect((await jobs.findJobs([job.id])).get(job.id)?.status).to.equal(status);
+        expect((await ledger.entriesOfJob(job.id)).map(({ kind }) => kind)).to.deep.equal(kinds);
+        expect(((await library.tracksOfJobs([job.id])).get(job.id) ?? []).map(({ id }) => id)).to.deep.equal(tracks);
+        expect((await jobs.listAttempts(job.id)).map((tried) => tried.outcome)).to.deep.equal([outcome]);
+      });
+    return {
+      locks: {
+        first: ["SELECT * FROM jobs WHERE id = ? FOR UPDATE", job.id],
+        later: ["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", account.id],
+      },
+      begin: ({ stores: { unitOfWork, ledger, jobs, library, webhooks } }) =>
+        new SettleJobs({ unitOfWork, ledger, jobs, library, clock: TEST_PORTS.clock, writeEvents: eventsOf({ webhooks }), events: new JobEvents(SILENT) }).settle(command),
+      expectDoneOnce: () => expectState("completed", ["reserve", "charge"], [track.id], "completed"),
+      expectNotDone: () => expectState("processing", ["reserve"], [], null),
+    };
+  });
+}
+
+function accept(stores: Pick<Stores, "unitOfWork" | "idempotency" | "ledger" | "jobs">, command: AcceptCommand): ReturnType<AcceptJobs["accept"]> {
+  return new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock: { ...TEST_PORTS.clock, now: () => NOON } }).accept(command);
+}
+
+function anAccountWithCredits(stores: Stores): Promise<Account> {
+  return underTest(stores).addAccount({ id: anId("acct") }, { monthly: 100 });
+}
+
+/** Looks at the rows from outside, and at the books each time. */
+async function onStores<T>(url: string, work: (stores: Stores) => Promise<T>): Promise<T> {
+  const database = await openDatabase({ url, logger: SILENT });
+  try {
+    const stores = createStores(database, TEST_PORTS);
+    const result = await work(stores);
+    expect((await stores.ledger.audit()).violations).to.deep.equal([]);
+    return result;
+  } finally {
+    await database.close();
+  }
+}
+
+/** Somebody else on the same database, in an open transaction. */
+export class Stranger {
+  private constructor(private readonly connection: Connection) {}
+
+  static async begin(url: string): Promise<Stranger> {
+    const connection = await createConnection(url);
+    await connection.query("START TRANSACTION");
+    return new Stranger(connection);
+  }
+
+  async run([sql, ...values]: readonly [sql: string, ...values: string[]]): Promise<void> {
+    await this.connection.query(sql, values);
+  }
+
+  /** Writes so much that the engine would rather undo any other transaction. */
+  async becomeHeavy(): Promise<void> {
+    const rows = Array.from({ length: 500 }, () => [anId("key"), ""]);
+    await this.connection.query("INSERT INTO installation (name, value) VALUES ?", [rows]);
+  }
+
+  async end(): Promise<void> {
+    await this.connection.query("ROLLBACK");
+    await this.connection.end();
+  }
+}

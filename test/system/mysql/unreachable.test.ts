@@ -1,0 +1,130 @@
+import { expect } from "chai";
+import { POOL_MAX } from "../../../adapters/storage/knex/mysql-pool.js";
+import { makeToken } from "../../../core/accounts/api-key.js";
+import { SystemRandom } from "../../../adapters/system/random.js";
+import { type Answer, ApiClient } from "../../support/api-client.js";
+import { createMysqlDatabase } from "../../support/mysql.js";
+import { type MysqlRelay, openMysqlRelay, type PrivateMysql, query, startPrivateMysql } from "../../support/mysql-server.js";
+import { eventually } from "../../support/process.js";
+import { lockWait } from "../../support/stepping.js";
+import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
+import { Stranger } from "./interrupted.js";
+
+const BODY = { model_id: "scripted/song", prompt: "a beat" };
+
+describe("A MySQL server out of reach", function () {
+  this.timeout(60_000);
+
+  let server: PrivateMysql;
+  let relay: MysqlRelay;
+  let url: string;
+  let test: TestApp;
+  let caller: TestAccount;
+
+  before(async () => {
+    server = await startPrivateMysql();
+    relay = await openMysqlRelay(server.server);
+    ({ url } = await createMysqlDatabase(server.server));
+    test = await startTestApp({ settings: { storage: { url: relay.through(url) } } });
+    caller = await test.account();
+  });
+
+  after(async () => {
+    await test.close();
+    await relay.tcp.close();
+    await server.close();
+  });
+
+  function expectRefused(answers: readonly Answer[]): void {
+    for (const { status, headers, text } of answers) {
+      expect(status, text).to.equal(503);
+      expect(headers.get("Retry-After")).to.match(/^[1-9]\d*$/);
+    }
+  }
+
+  /** Each way in: a read, a write, the check of a balancer. */
+  const askAll = (key: string): Promise<Answer[]> =>
+    Promise.all([
+      caller.api.get("/api/v1/credits"),
+      caller.api.generate(BODY, { "Idempotency-Key": key }),
+      caller.api.get("/api/v1/generations"),
+      test.anonymous.get("/readyz"),
+    ]);
+
+  async function expectRecovery(key: string): Promise<void> {
+    await eventually("the app is ready", async () => (await test.anonymous.get("/readyz")).status === 200);
+    const first = await caller.api.generate(BODY, { "Idempotency-Key": key });
+    const again = await caller.api.generate(BODY, { "Idempotency-Key": key });
+    expect([first.status, again.status, again.text]).to.deep.equal([202, 202, first.text]);
+    expect((await test.app.credits.verify()).violations).to.deep.equal([]);
+  }
+
+  const FAULTS: readonly (readonly [what: string, begin: () => unknown, end: () => unknown])[] = [
+    ["refuses connections", () => relay.tcp.shut(), () => relay.tcp.reopen()],
+    ["says nothing, as behind a network that lost it", () => relay.tcp.freeze(), () => relay.tcp.thaw()],
+    ["hangs", () => server.freeze(), () => server.thaw()],
+  ];
+
+  for (const [what, begin, end] of FAULTS) {
+    describe(`which ${what}`, () => {
+      afterEach(async () => {
+        await end();
+        await eventually("the app is ready", async () => (await test.anonymous.get("/readyz")).status === 200);
+      });
+
+      it("is answered with 503 and Retry-After, to those who come later too, and needs no restart", async () => {
+        await askAll(`before ${what}`);
+        await begin();
+        expectRefused(await askAll(`while ${what}`));
+        expectRefused(await askAll(`while ${what}`));
+        await end();
+        await expectRecovery(`while ${what}`);
+        await begin();
+      });
+    });
+  }
+
+  it("in the middle of a statement holds nobody up for ever", async () => {
+    await caller.api.get("/api/v1/credits");
+    const stranger = await Stranger.begin(url);
+    await stranger.run(["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", caller.account.id]);
+    const waiting = caller.api.generate(BODY, { "Idempotency-Key": "stuck" });
+    await lockWait(url);
+    server.freeze();
+    expectRefused([await waiting]);
+    server.thaw();
+    await stranger.end();
+    await expectRecovery("stuck");
+  });
+
+  it("answers a commit whose reply is lost once, with one job", async () => {
+    const before = await query(url, "SELECT id FROM jobs");
+    const lost = relay.loseNext("COMMIT", "reply");
+    const answer = await caller.api.generate(BODY, { "Idempotency-Key": "a lost reply" });
+    await lost;
+    expect(answer.status).to.equal(202);
+    expect(await query(url, "SELECT id FROM jobs")).to.have.length(before.length + 1);
+    await expectRecovery("a lost reply");
+    expect(await query(url, "SELECT id FROM jobs")).to.have.length(before.length + 1);
+  });
+
+  it("whose connections are all taken is answered with 503 and Retry-After, and needs no restart", async () => {
+    const random = new SystemRandom();
+    const strangers = Array.from({ length: POOL_MAX + 4 }, () => new ApiClient(test.url, makeToken((count) => random.bytes(count))));
+    const schemaChange = await Stranger.begin(url);
+    await schemaChange.run(["LOCK TABLES api_keys WRITE"]);
+    expectRefused(await Promise.all(strangers.map((stranger) => stranger.get("/api/v1/credits"))));
+    await schemaChange.run(["UNLOCK TABLES"]);
+    await schemaChange.end();
+    await expectRecovery("after the schema change");
+    expect((await (strangers[0] as ApiClient).get("/api/v1/credits")).status).to.equal(401);
+  });
+
+  it("that hangs does not keep the app from stopping", async () => {
+    const { url: another } = await createMysqlDatabase(server.server);
+    const stopping = await startTestApp({ settings: { storage: { url: relay.through(another) } } });
+    relay.tcp.freeze();
+    await stopping.close();
+    relay.tcp.thaw();
+  });
+});
