@@ -1,30 +1,38 @@
 import type { JobId, ProcessId } from "../ids.js";
-import type { Clock } from "../ports/clock.js";
-import type { JobStore } from "../ports/job-store.js";
+import type { LeaseRenewal } from "../ports/lease-renewal.js";
 import type { Logger } from "../ports/logger.js";
 
 /** Why the work on a job is broken off. */
 export type AbortReason = "lease_lost" | "stopping";
+
+const LOST: AbortReason = "lease_lost";
 
 interface Held {
   readonly fence: number;
   readonly controller: AbortController;
 }
 
-/** The leases of this process: keeps them alive, and breaks off work whose lease another process took. */
+/** The leases of this process, each from the claim of a job until its work is put down. Work whose lease is lost is broken off. */
 export class Leases {
   private readonly held = new Map<JobId, Held>();
 
   constructor(
     readonly owner: ProcessId,
     readonly leaseMs: number,
-    private readonly jobs: JobStore,
-    private readonly clock: Clock,
+    private readonly renewal: LeaseRenewal,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    renewal.onLost((jobId, fence) => this.lose(jobId, fence));
+  }
 
+  /** Jobs at work, those whose lease is lost included. */
   get count(): number {
     return this.held.size;
+  }
+
+  /** The jobs at work whose lease, as far as is known, was not lost. */
+  get kept(): JobId[] {
+    return [...this.held].filter(([, { controller }]) => controller.signal.reason !== LOST).map(([jobId]) => jobId);
   }
 
   /**
@@ -33,15 +41,18 @@ export class Leases {
    * @returns aborts with an {@link AbortReason}
    */
   hold(jobId: JobId, fence: number): AbortSignal {
-    this.held.get(jobId)?.controller.abort("lease_lost" satisfies AbortReason);
+    this.held.get(jobId)?.controller.abort(LOST);
     const controller = new AbortController();
     this.held.set(jobId, { fence, controller });
+    this.renewal.keep(jobId, fence);
     return controller.signal;
   }
 
   /** Forgets a lease, unless the job was claimed again meanwhile. */
   release(jobId: JobId, fence: number): void {
-    if (this.held.get(jobId)?.fence === fence) this.held.delete(jobId);
+    if (this.held.get(jobId)?.fence !== fence) return;
+    this.held.delete(jobId);
+    this.renewal.forget(jobId, fence);
   }
 
   /** Breaks off everything, for a stop. */
@@ -49,26 +60,15 @@ export class Leases {
     for (const { controller } of this.held.values()) controller.abort(reason);
   }
 
-  /** Renews the leases three times in their life, until `signal` aborts. */
-  async beat(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.clock.sleep(this.leaseMs / 3, signal);
-      // After a stop, what could not be handed back is left to its lease.
-      if (!signal.aborted && this.held.size > 0) await this.renew();
-    }
+  /** Renews nothing more: after a stop, what could not be handed back is left to its lease. */
+  close(): Promise<void> {
+    return this.renewal.close();
   }
 
-  private async renew(): Promise<void> {
-    const before = new Map(this.held);
-    try {
-      const kept = await this.jobs.renewLeases(this.owner, [...before.keys()], this.clock.now() + this.leaseMs);
-      for (const [jobId, held] of before) {
-        if (kept.get(jobId) === held.fence || this.held.get(jobId) !== held) continue;
-        this.logger.warn("Another worker took over a job", { job_id: jobId });
-        held.controller.abort("lease_lost" satisfies AbortReason);
-      }
-    } catch (error) {
-      this.logger.error("Leases could not be renewed", { error, leases: before.size });
-    }
+  private lose(jobId: JobId, fence: number): void {
+    const held = this.held.get(jobId);
+    if (held?.fence !== fence) return;
+    this.logger.warn("The lease on a job is lost: another worker has it, or it has ended", { job_id: jobId });
+    held.controller.abort(LOST);
   }
 }

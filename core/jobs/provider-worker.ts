@@ -123,6 +123,8 @@ export class ProviderWorker {
       owner: leases.owner,
       leaseUntil: now + leases.leaseMs,
       maxInFlight: this.working.maxInFlight,
+      // Their leases may have run out, as after a pause of the whole process. Whoever else comes first takes them; they are not begun anew here.
+      except: leases.kept,
     });
     for (const one of claimed) {
       const { id, fence } = one.job;

@@ -26,10 +26,10 @@ export class WorkJobs {
   }
 
   async start(): Promise<void> {
-    const { queue, leases, housekeeping } = this.parts;
+    const { queue, housekeeping } = this.parts;
     for (const [providerId, worker] of this.workers) await queue.listen(providerId, () => worker.heard());
     const loops = [...this.workers.values()].map((worker) => worker.work());
-    this.running = Promise.all([...loops, leases.beat(this.stopping.signal), housekeeping.run(this.stopping.signal)]);
+    this.running = Promise.all([...loops, housekeeping.run(this.stopping.signal)]);
   }
 
   /**
@@ -48,7 +48,7 @@ export class WorkJobs {
       }
     }
     this.stopping.abort();
-    await this.running;
+    await Promise.all([this.running, leases.close()]);
   }
 }
 

@@ -43,6 +43,8 @@ export interface ClaimRequest {
    * waiting job beyond that is left; one that is submitting is in flight already. null and left out: no limit.
    */
   readonly maxInFlight?: number | null;
+  /** Jobs to be left alone, due or not: the owner is at work on them. */
+  readonly except?: readonly JobId[];
 }
 
 /** A job as it is after the claim: under a new fence, `processing`, leased. */

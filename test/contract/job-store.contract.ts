@@ -250,6 +250,20 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await claim({ providerId: job.providerId, now: NOON + 10 })).to.have.length(1);
       });
 
+      it("leaves alone the jobs that are named, and takes the next ones in their place", async () => {
+        const providerId = aProviderId();
+        const due = (dueAt: number, phase: Job["phase"] = "waiting"): Job => aJob({ providerId, dueAt, phase });
+        const [first, second, third, asked] = [due(NOON - 4), due(NOON - 3), due(NOON - 2), due(NOON - 1, "rendering")];
+        await add(first, second, third, asked);
+        const phases = ["waiting", "rendering"] as const;
+        const ids = async (limit: number, ...except: readonly JobId[]): Promise<JobId[]> =>
+          (await claim({ providerId, phases, limit, except })).map(({ job }) => job.id);
+        expect(await ids(1, first.id, anId("job"))).to.deep.equal([second.id]);
+        expect(await ids(9, first.id, asked.id)).to.deep.equal([third.id]);
+        expect(await ids(9, first.id, asked.id)).to.deep.equal([]);
+        expect(await ids(9)).to.deep.equal([first.id, asked.id]);
+      });
+
       it("counts a worker as lost when its lease was never given back", async () => {
         const job = aJob({ providerId: aProviderId() });
         await add(job);

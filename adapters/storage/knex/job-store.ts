@@ -3,6 +3,7 @@ import type { Job, JobAttempt, JobPhase, JobStatus } from "../../../core/jobs/jo
 import type { ClaimedJob, ClaimRequest, JobFilter, JobStore, JobUpdate } from "../../../core/ports/job-store.js";
 import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
+import { writeGuarded } from "./guarded-updates.js";
 import {
   type AttemptRow,
   JOB_ATTEMPTS,
@@ -15,6 +16,7 @@ import {
   toJobRow,
 } from "./job-rows.js";
 import { lockProvider } from "./provider-health-store.js";
+import { HELD, RENEW } from "./lease-rows.js";
 import { toJson } from "./rows.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "./session.js";
 
@@ -23,7 +25,7 @@ const LIVE_STATUSES: readonly JobStatus[] = ["queued", "processing"];
 const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 
 const FIND = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id = ?`;
-const FIND_DUE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? ORDER BY due_at LIMIT ?`;
+const FIND_DUE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
 const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
 /** A waiting job whose lease ran out is a lost worker's: it is not in flight, or nobody could claim it again. */
 const COUNT_IN_FLIGHT = `SELECT
@@ -32,9 +34,8 @@ const COUNT_IN_FLIGHT = `SELECT
   (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'waiting' AND due_at > ? AND lease_owner IS NOT NULL) AS total`;
 const CLAIM =
   "UPDATE jobs SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND fence = ?";
-const HELD = "SELECT id, fence FROM jobs WHERE id = ? AND lease_owner = ?";
-const RENEW = "UPDATE jobs SET due_at = ? WHERE id = ? AND lease_owner = ?";
-const NEXT_DUE = "SELECT MIN(due_at) AS due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL";
+/** Not MIN(): MySQL would read all that is due to find the first. */
+const NEXT_DUE = "SELECT due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
 const FINISH_ATTEMPT =
   "UPDATE job_attempts SET ended_at = ?, outcome = ?, message = ?, cost = ? WHERE job_id = ? AND number = ?";
 const LIST_ATTEMPTS = `SELECT ${columnsOf(JOB_ATTEMPTS)} FROM job_attempts WHERE job_id = ? ORDER BY number`;
@@ -79,9 +80,11 @@ export class KnexJobStore implements JobStore {
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
       const room = await this.roomFor(session, request);
+      const { except = [] } = request;
+      const notThese = except.length === 0 ? "" : ` AND id NOT IN (${except.map(() => "?").join(", ")})`;
       const rows = await session.allEach<JobRow>(
-        FIND_DUE + this.database.dialect.forClaim,
-        request.phases.map((phase, index) => [...(due[index] ?? []), phase === "waiting" ? room : request.limit]),
+        `${FIND_DUE}${notThese} ORDER BY due_at LIMIT ?${this.database.dialect.forClaim}`,
+        request.phases.map((phase, index) => [...(due[index] ?? []), ...except, phase === "waiting" ? room : request.limit]),
       );
       // Each phase comes in its own order, straight from the index.
       const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
@@ -112,23 +115,14 @@ export class KnexJobStore implements JobStore {
   }
 
   async updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<Set<JobId>> {
-    const written = new Set<JobId>();
-    for (const { text, members } of groupByText(updates)) {
-      const counts = await sessionOf(tx).runEach(
-        text,
-        members.map((member) => member.values),
-      );
-      members.forEach((member, index) => {
-        if ((counts[index] ?? 0) > 0) written.add(member.id);
-      });
-    }
-    return written;
+    const guarded = updates.map(({ id, fence, changes }) => ({ id, fence, ...toChangedColumns(changes) }));
+    return writeGuarded(sessionOf(tx), "jobs", guarded);
   }
 
   async nextDueAt(providerId: string): Promise<number | null> {
     const lists = LIVE_PHASES.map((phase) => [providerId, phase]);
-    const rows = await this.database.reading((session) => session.allEach<{ due_at: number | null }>(NEXT_DUE, lists));
-    const moments = rows.map((row) => row.due_at).filter((moment) => moment !== null);
+    const rows = await this.database.reading((session) => session.allEach<{ due_at: number }>(NEXT_DUE, lists));
+    const moments = rows.map((row) => row.due_at);
     return moments.length === 0 ? null : Math.min(...moments);
   }
 
@@ -206,24 +200,4 @@ function toClaim(row: JobRow, request: ClaimRequest): ClaimedJob {
     crashes: before.crashes + (wasLost ? 1 : 0),
   };
   return { job, wasLost };
-}
-
-interface GuardedUpdate {
-  readonly id: JobId;
-  readonly values: readonly SqlValue[];
-}
-
-/** Neighbours that change the same columns share a statement; the order stays, since one job may be named twice. */
-function groupByText(updates: readonly JobUpdate[]): { readonly text: string; readonly members: GuardedUpdate[] }[] {
-  const groups: { readonly text: string; readonly members: GuardedUpdate[] }[] = [];
-  for (const update of updates) {
-    const { columns, values } = toChangedColumns(update.changes);
-    const assignments = columns.length === 0 ? "fence = fence" : columns.map((column) => `${column} = ?`).join(", ");
-    const text = `UPDATE jobs SET ${assignments} WHERE id = ? AND fence = ?`;
-    const member = { id: update.id, values: [...values, update.id, update.fence] };
-    const last = groups.at(-1);
-    if (last?.text === text) last.members.push(member);
-    else groups.push({ text, members: [member] });
-  }
-  return groups;
 }

@@ -200,36 +200,7 @@ describe("A job whose worker is lost", () => {
     expect(await shop.expectCompleted(id)).to.deep.equal(completed);
   });
 
-  it("is worked on once at a time in a process that takes it up from itself after a pause", async () => {
-    const aborted: unknown[] = [];
-    const answers: (() => void)[] = [];
-    shop.provider.behaviour = async (request, { signal }) => {
-      signal.addEventListener("abort", () => aborted.push([request.attempt, signal.reason]));
-      await new Promise<void>((resolve) => answers.push(resolve));
-      return completes(request, { signal });
-    };
-    const id = await shop.acceptOne();
-    const worker = await shop.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
-    await shop.provider.submitted();
-    // The whole process pauses: nobody wakes, and the bell is heard before the heartbeat.
-    shop.clock.set(shop.clock.now() + LEASE_MS + 1);
-    shop.queue.ring([{ jobId: id, providerId: "scripted" }]);
-    await shop.provider.submitted(2);
-    expect(aborted).to.deep.equal([[1, "lease_lost"]]);
-
-    answers[0]?.();
-    await until("the older work is put down", () => worker.calls() === 1);
-    expect(worker.leases.count).to.equal(1);
-    // The newer work keeps its lease for as long as it needs.
-    await shop.pass(2 * LEASE_MS);
-    expect(await shop.job(id)).to.include({ status: "processing", fence: 2, crashes: 1 });
-    answers[1]?.();
-    await shop.quiet();
-    await shop.expectCompleted(id);
-    expect(shop.provider.submissions).to.have.length(2);
-  });
-
-  it("leaves no hand free for more than its process has, after such a pause", async () => {
+  it("goes on in its process after a pause longer than its lease, and is not begun anew", async () => {
     const answers: (() => void)[] = [];
     shop.provider.behaviour = async (request, context) => {
       await new Promise<void>((resolve) => answers.push(resolve));
@@ -238,22 +209,71 @@ describe("A job whose worker is lost", () => {
     const id = await shop.acceptOne();
     const worker = await shop.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
     await shop.provider.submitted();
+    // The whole process pauses: nobody wakes, and the bell is heard before the heartbeat.
     shop.clock.set(shop.clock.now() + LEASE_MS + 1);
     shop.queue.ring([{ jobId: id, providerId: "scripted" }]);
+    // Work that is accepted afterwards finds a hand free.
+    const next = await shop.acceptOne();
     await shop.provider.submitted(2);
-    const deleteAll = shop.audio.deleteAll.bind(shop.audio);
-    let discards = 0;
-    shop.audio.deleteAll = (prefix) => deleteAll(prefix).finally(() => discards++);
-    answers[0]?.();
-    await until("the older work is put down and its files are gone", () => discards === 1);
-    await shop.accept(3);
-    await shop.pass(2_000);
-    expect(worker.calls()).to.equal(2);
-    for (let rest = 0; rest < 4; rest++) {
-      answers.forEach((answer) => answer());
+    await shop.pass(2 * LEASE_MS);
+    expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, next]);
+    answers.forEach((answer) => answer());
+    await until("both are done", () => worker.leases.count === 0);
+    expect(await shop.expectCompleted(id)).to.include({ crashes: 0, attempt: 1 });
+    expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
+  });
+
+  describe("in a process that is still at work on it when another has taken it, and is lost as well", () => {
+    const aborted: unknown[] = [];
+    const answers: (() => void)[] = [];
+    let id: JobId;
+    let worker: Worker;
+    beforeEach(async () => {
+      aborted.length = answers.length = 0;
+      shop.provider.behaviour = async (request, { signal }) => {
+        signal.addEventListener("abort", () => aborted.push([request.attempt, signal.reason]));
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return completes(request, { signal });
+      };
+      id = await shop.acceptOne();
+      worker = await shop.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
+      await shop.provider.submitted();
+      shop.clock.set(shop.clock.now() + LEASE_MS + 1);
+      await claimAndVanish("submitting");
+      await shop.pass(LEASE_MS + 1_000);
+    });
+
+    it("is taken up again by that process; the older work is broken off and loses no lease of the newer", async () => {
+      expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
+      expect(aborted).to.deep.equal([[1, "lease_lost"]]);
+
+      answers[0]?.();
+      await until("the older work is put down", () => worker.calls() === 1);
+      expect(worker.leases.count).to.equal(1);
+      // The newer work keeps its lease for as long as it needs.
+      await shop.pass(2 * LEASE_MS);
+      expect(await shop.job(id)).to.include({ status: "processing", fence: 3, crashes: 2 });
+      answers[1]?.();
       await shop.quiet();
-    }
-    expect(shop.ended).to.have.length(4);
+      await shop.expectCompleted(id);
+      expect(shop.provider.submissions).to.have.length(2);
+    });
+
+    it("leaves no hand free for more than its process has", async () => {
+      const deleteAll = shop.audio.deleteAll.bind(shop.audio);
+      let discards = 0;
+      shop.audio.deleteAll = (prefix) => deleteAll(prefix).finally(() => discards++);
+      answers[0]?.();
+      await until("the older work is put down and its files are gone", () => discards === 1);
+      await shop.accept(3);
+      await shop.pass(2_000);
+      expect(worker.calls()).to.equal(2);
+      for (let rest = 0; rest < 4; rest++) {
+        answers.forEach((answer) => answer());
+        await shop.quiet();
+      }
+      expect(shop.ended).to.have.length(4);
+    });
   });
 
   it("is given up and refunded once it has cost four workers", async () => {

@@ -1,123 +1,96 @@
 import { expect } from "chai";
-import { ServiceUnavailableError } from "../../../../core/errors.js";
 import type { JobId } from "../../../../core/ids.js";
 import { Leases } from "../../../../core/jobs/leases.js";
-import type { JobStore } from "../../../../core/ports/job-store.js";
-import { anId, NOON } from "../../../support/builders.js";
-import { ManualClock } from "../../../support/doubles/manual-clock.js";
+import type { LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
+import { anId } from "../../../support/builders.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
 const LEASE_MS = 30_000;
-const ME = anId("prc");
 
-/** Leases over a storage that only knows what this process still holds. */
-function setUp(): {
-  readonly leases: Leases;
-  readonly clock: ManualClock;
-  readonly stored: Map<JobId, number>;
-  readonly renewals: number[];
-  fail(error: Error | null): void;
-  beat(): { stop(): Promise<void> };
-} {
-  const clock = new ManualClock(NOON);
-  const stored = new Map<JobId, number>();
-  const renewals: number[] = [];
-  let failure: Error | null = null;
-  const jobs: Pick<JobStore, "renewLeases"> = {
-    async renewLeases(owner, _jobIds, leaseUntil) {
-      expect(owner).to.equal(ME);
-      if (failure !== null) throw failure;
-      renewals.push(leaseUntil);
-      return new Map(stored);
-    },
-  };
-  const leases = new Leases(ME, LEASE_MS, jobs as JobStore, clock, new RecordingLogger());
-  return {
-    leases,
-    clock,
-    stored,
-    renewals,
-    fail: (error) => void (failure = error),
-    beat() {
-      const stopping = new AbortController();
-      const beating = leases.beat(stopping.signal);
-      return {
-        async stop() {
-          stopping.abort();
-          await beating;
-        },
-      };
-    },
-  };
+/** A renewal that notes what is kept, and loses what a test says. */
+class NotedRenewal implements LeaseRenewal {
+  readonly kept = new Map<JobId, number>();
+  isClosed = false;
+  lose: LostLeaseListener = () => undefined;
+
+  keep(jobId: JobId, fence: number): void {
+    this.kept.set(jobId, fence);
+  }
+
+  forget(jobId: JobId, fence: number): void {
+    if (this.kept.get(jobId) === fence) this.kept.delete(jobId);
+  }
+
+  onLost(listener: LostLeaseListener): void {
+    this.lose = listener;
+  }
+
+  close(): Promise<void> {
+    this.isClosed = true;
+    return Promise.resolve();
+  }
 }
 
 describe("Leases", () => {
-  it("are renewed three times in their life, each time for a whole one", async () => {
-    const { leases, clock, stored, renewals, beat } = setUp();
-    const jobId = anId("job");
-    stored.set(jobId, 1);
-    const signal = leases.hold(jobId, 1);
-    const beating = beat();
-    await clock.advance(LEASE_MS);
-    await beating.stop();
-    expect(renewals).to.deep.equal([10_000, 20_000, 30_000].map((ms) => NOON + ms + LEASE_MS));
-    expect(signal.aborted).to.equal(false);
+  let renewal: NotedRenewal;
+  let logger: RecordingLogger;
+  let leases: Leases;
+  beforeEach(() => {
+    renewal = new NotedRenewal();
+    logger = new RecordingLogger();
+    leases = new Leases(anId("prc"), LEASE_MS, renewal, logger);
   });
 
-  it("cost no look at the storage while nothing is held", async () => {
-    const { leases, clock, stored, renewals, beat } = setUp();
+  it("are kept alive from the claim until the work is put down", async () => {
+    const [one, other] = [anId("job"), anId("job")];
+    leases.hold(one, 1);
+    leases.hold(other, 7);
+    expect([...renewal.kept]).to.deep.equal([[one, 1], [other, 7]]);
+    expect([leases.count, leases.kept]).to.deep.equal([2, [one, other]]);
+    leases.release(one, 1);
+    expect([...renewal.kept]).to.deep.equal([[other, 7]]);
+    expect([leases.count, leases.kept]).to.deep.equal([1, [other]]);
+    await leases.close();
+    expect(renewal.isClosed).to.equal(true);
+  });
+
+  it("that are lost break off the work on that job, and on no other", () => {
+    const [kept, taken] = [anId("job"), anId("job")];
+    const [keptSignal, takenSignal] = [leases.hold(kept, 1), leases.hold(taken, 1)];
+    renewal.lose(taken, 1);
+    expect(keptSignal.aborted).to.equal(false);
+    expect(takenSignal.reason).to.equal("lease_lost");
+    expect(logger.lines.map(({ level, fields }) => [level, fields])).to.deep.equal([["warn", { job_id: taken }]]);
+  });
+
+  it("that are lost count until the work is put down, but the job may be claimed again", () => {
     const jobId = anId("job");
-    stored.set(jobId, 1);
     leases.hold(jobId, 1);
+    renewal.lose(jobId, 1);
+    expect([leases.count, leases.kept]).to.deep.equal([1, []]);
     leases.release(jobId, 1);
-    const beating = beat();
-    await clock.advance(LEASE_MS);
-    await beating.stop();
-    expect(renewals).to.deep.equal([]);
     expect(leases.count).to.equal(0);
   });
 
-  it("that another process took break off the work on that job, and on no other", async () => {
-    const { leases, clock, stored, beat } = setUp();
-    const [kept, taken] = [anId("job"), anId("job")];
-    const [keptSignal, takenSignal] = [leases.hold(kept, 1), leases.hold(taken, 1)];
-    stored.set(kept, 1);
-    const beating = beat();
-    await clock.advance(LEASE_MS / 3);
-    await beating.stop();
-    expect(keptSignal.aborted).to.equal(false);
-    expect(takenSignal.reason).to.equal("lease_lost");
+  it("under a newer fence outlive the loss of an older one", () => {
+    const jobId = anId("job");
+    leases.hold(jobId, 1);
+    const newer = leases.hold(jobId, 2);
+    renewal.lose(jobId, 1);
+    expect(newer.aborted).to.equal(false);
+    expect(leases.kept).to.deep.equal([jobId]);
   });
 
-  it("break off the work under an older fence of the same job", async () => {
-    const { leases, clock, stored, beat } = setUp();
+  it("whose loss becomes known after the work was put down change nothing", () => {
     const jobId = anId("job");
     const signal = leases.hold(jobId, 1);
-    stored.set(jobId, 2);
-    const beating = beat();
-    await clock.advance(LEASE_MS / 3);
-    await beating.stop();
-    expect(signal.reason).to.equal("lease_lost");
-  });
-
-  it("stay while the storage is out of reach: the fence guards every write anyway", async () => {
-    const { leases, clock, stored, renewals, fail, beat } = setUp();
-    const jobId = anId("job");
-    stored.set(jobId, 1);
-    const signal = leases.hold(jobId, 1);
-    const beating = beat();
-    fail(new ServiceUnavailableError());
-    await clock.advance(LEASE_MS);
+    leases.release(jobId, 1);
+    renewal.lose(jobId, 1);
     expect(signal.aborted).to.equal(false);
-    fail(null);
-    await clock.advance(LEASE_MS / 3);
-    await beating.stop();
-    expect(renewals).to.have.length(1);
-    expect(signal.aborted).to.equal(false);
+    expect(logger.lines).to.deep.equal([]);
   });
 
   it("break off older work of this process on a job that it claims again", () => {
-    const { leases } = setUp();
     const jobId = anId("job");
     const [older, newer] = [leases.hold(jobId, 1), leases.hold(jobId, 2)];
     expect(older.reason).to.equal("lease_lost");
@@ -125,14 +98,15 @@ describe("Leases", () => {
   });
 
   it("are not given up by older work on a job that was claimed again", () => {
-    const { leases } = setUp();
     const jobId = anId("job");
     leases.hold(jobId, 1);
     const newer = leases.hold(jobId, 2);
     leases.release(jobId, 1);
-    expect(leases.count).to.equal(1);
+    expect([leases.count, [...renewal.kept]]).to.deep.equal([1, [[jobId, 2]]]);
     leases.abortAll("stopping");
     expect(newer.reason).to.equal("stopping");
+    // Until it is handed back.
+    expect(leases.kept).to.deep.equal([jobId]);
     leases.release(jobId, 2);
     expect(leases.count).to.equal(0);
   });

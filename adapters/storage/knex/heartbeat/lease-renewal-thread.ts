@@ -1,0 +1,157 @@
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import type { JobId, ProcessId } from "../../../../core/ids.js";
+import type { LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
+import type { Logger } from "../../../../core/ports/logger.js";
+import type { FromThread, HeartbeatOrder, ToThread } from "./messages.js";
+
+export interface ThreadLeaseRenewalOptions {
+  /** As `storage.url` has it. */
+  readonly url: string;
+  readonly owner: ProcessId;
+  readonly leaseMs: number;
+  readonly logger: Logger;
+  /** A thread that keeps nothing is ended after so long, so that an idle process is small again. */
+  readonly idleMs?: number;
+  readonly startThread?: (order: HeartbeatOrder) => Worker;
+}
+
+const IDLE_MS = 60_000;
+/** The wait before a thread is started again, as a share of the lease. */
+const RESTARTS_PER_LEASE = 10;
+/** How long a thread gets to finish what it is writing. */
+const CLOSE_MS = 2_000;
+
+/**
+ * Renews in a thread with a connection of its own, so that leases live on while the event loop is blocked. The thread starts with the first
+ * lease that is kept, is started again when it dies, and never keeps the process alive. When the event loop shows no sign of life for
+ * ten leases, it stops renewing until the loop is back.
+ */
+export class ThreadLeaseRenewal implements LeaseRenewal {
+  private readonly kept = new Map<JobId, number>();
+  private readonly logger: Logger;
+  private listener: LostLeaseListener = () => undefined;
+  private thread: Worker | null = null;
+  /** The thread has said something: it may be writing. */
+  private hasBegun = false;
+  private idle: NodeJS.Timeout | undefined;
+  private restart: NodeJS.Timeout | undefined;
+  private closing: Promise<void> | null = null;
+
+  constructor(private readonly options: ThreadLeaseRenewalOptions) {
+    this.logger = options.logger.child({ component: "heartbeat" });
+  }
+
+  keep(jobId: JobId, fence: number): void {
+    if (this.closing !== null) return;
+    this.kept.set(jobId, fence);
+    clearTimeout(this.idle);
+    if (this.thread !== null) this.tell({ kind: "keep", jobId, fence });
+    else if (this.restart === undefined) this.start();
+  }
+
+  forget(jobId: JobId, fence: number): void {
+    if (this.kept.get(jobId) !== fence) return;
+    this.kept.delete(jobId);
+    this.tell({ kind: "forget", jobId, fence });
+    this.endWhenIdle();
+  }
+
+  onLost(listener: LostLeaseListener): void {
+    this.listener = listener;
+  }
+
+  close(): Promise<void> {
+    this.closing ??= this.stop();
+    return this.closing;
+  }
+
+  private async stop(): Promise<void> {
+    this.kept.clear();
+    clearTimeout(this.idle);
+    clearTimeout(this.restart);
+    const { thread } = this;
+    this.thread = null;
+    if (thread === null) return;
+    thread.ref();
+    await (this.hasBegun ? ended(thread) : thread.terminate());
+  }
+
+  private start(): void {
+    const { url, owner, leaseMs, startThread = startHeartbeatThread } = this.options;
+    try {
+      const thread = startThread({ url, owner, leaseMs, leases: [...this.kept] });
+      let error: unknown;
+      thread.on("message", (message: FromThread) => this.hear(thread, message));
+      thread.on("error", (cause) => (error = cause));
+      thread.on("exit", (code) => {
+        if (this.thread === thread) this.died(error ?? new Error(`It ended with code ${code}.`));
+      });
+      // After the listeners, which would hold the process again.
+      thread.unref();
+      this.thread = thread;
+      this.hasBegun = false;
+    } catch (error) {
+      this.died(error);
+    }
+  }
+
+  private died(error: unknown): void {
+    this.thread = null;
+    this.logger.error("The thread that renews leases has died; another one is started", { error, leases: this.kept.size });
+    const begin = (): void => {
+      this.restart = undefined;
+      if (this.kept.size > 0) this.start();
+    };
+    this.restart = setTimeout(begin, this.options.leaseMs / RESTARTS_PER_LEASE).unref();
+  }
+
+  private hear(thread: Worker, message: FromThread): void {
+    if (message.kind === "log") return this.logger[message.level](message.message, message.fields);
+    if (thread !== this.thread) return;
+    if (message.kind === "beat") {
+      this.hasBegun = true;
+      this.tell({ kind: "alive" });
+    } else if (this.kept.get(message.jobId) === message.fence) {
+      this.kept.delete(message.jobId);
+      this.endWhenIdle();
+      this.listener(message.jobId, message.fence);
+    }
+  }
+
+  private endWhenIdle(): void {
+    if (this.kept.size > 0) return;
+    clearTimeout(this.idle);
+    const end = (): void => {
+      this.tell({ kind: "close" });
+      this.thread = null;
+    };
+    this.idle = setTimeout(end, this.options.idleMs ?? IDLE_MS).unref();
+  }
+
+  private tell(message: ToThread): void {
+    this.thread?.postMessage(message);
+  }
+}
+
+/** Asks a thread to end, and waits until it has. */
+async function ended(thread: Worker): Promise<void> {
+  const gone = new Promise((resolve) => thread.once("exit", resolve));
+  thread.postMessage({ kind: "close" } satisfies ToThread);
+  const late = setTimeout(() => void thread.terminate(), CLOSE_MS);
+  await gone;
+  clearTimeout(late);
+}
+
+/** Starts the file beside this one: the compiled one, or the source when this file itself runs under tsx. */
+export function startHeartbeatThread(order: HeartbeatOrder): Worker {
+  const options = { workerData: order, execArgv: [], name: "heartbeat" };
+  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./thread.js", import.meta.url), options);
+  // A thread on Node 20 does not inherit tsx, and its first file must be one that Node can read without it.
+  // Resolved beside "tsx/esm": as "tsx/esm/api" a require gets tsx's CommonJS copy, which cannot register in a thread.
+  const api = new URL("./api/index.mjs", pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm"))).href;
+  const entry = new URL("./thread.ts", import.meta.url).href;
+  const code = `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(entry)}); });`;
+  return new Worker(code, { ...options, eval: true });
+}

@@ -1,0 +1,18 @@
+import type { Session } from "../session.js";
+
+/** One connection of an engine, with as little around it as there can be. */
+export interface Line {
+  readonly session: Session;
+  /** False once the other end is known to be gone. */
+  readonly isOpen: boolean;
+  /** Whether somebody holds a lock on this row, while others may be free. */
+  isRowLocked(error: unknown): boolean;
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface LineOptions {
+  /** What follows the scheme in `storage.url`. */
+  readonly target: string;
+  readonly leaseMs: number;
+}

@@ -1,0 +1,24 @@
+import type { JobId, ProcessId } from "../../../../core/ids.js";
+import type { LogFields, Logger } from "../../../../core/ports/logger.js";
+
+/** What the thread is started with. */
+export interface HeartbeatOrder {
+  /** As `storage.url` has it. */
+  readonly url: string;
+  readonly owner: ProcessId;
+  readonly leaseMs: number;
+  /** What is kept already. */
+  readonly leases: readonly (readonly [jobId: JobId, fence: number])[];
+}
+
+export type ToThread =
+  | { readonly kind: "keep" | "forget"; readonly jobId: JobId; readonly fence: number }
+  /** The answer to a beat. */
+  | { readonly kind: "alive" }
+  | { readonly kind: "close" };
+
+export type FromThread =
+  /** Leases are about to be renewed: is anybody still there? */
+  | { readonly kind: "beat" }
+  | { readonly kind: "lost"; readonly jobId: JobId; readonly fence: number }
+  | { readonly kind: "log"; readonly level: Exclude<keyof Logger, "child">; readonly message: string; readonly fields: LogFields };

@@ -1,0 +1,46 @@
+import type { Socket } from "node:net";
+import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
+import { cannotConnect } from "../mysql-errors.js";
+import { connectionOf, sessionSetup } from "../mysql-options.js";
+import { MysqlSession } from "../mysql-session.js";
+import type { Line, LineOptions } from "./line.js";
+
+const LOCK_WAIT_SECONDS = 1;
+/** More than the wait for a lock. */
+const ANSWER_MIN_MS = 1_500;
+const ANSWERS_PER_LEASE = 6;
+const GOODBYE_MS = 500;
+
+const ROW_LOCKED = [1205, 1213];
+
+/** @throws {Error} no server answers */
+export async function openMysqlLine({ target, leaseMs }: LineOptions): Promise<Line> {
+  const connection = createConnection(connectionOf(target) as ConnectionOptions) as Connection & { readonly stream: Socket };
+  let isOpen = true;
+  // Also how it is known that the server has ended a connection which said nothing for long.
+  connection.on("error", () => (isOpen = false));
+  const session = new MysqlSession(connection, Math.max(ANSWER_MIN_MS, leaseMs / ANSWERS_PER_LEASE));
+  try {
+    await session.run(sessionSetup(LOCK_WAIT_SECONDS));
+  } catch (error) {
+    connection.destroy();
+    throw cannotConnect(error as Error);
+  }
+  return {
+    session,
+    get isOpen() {
+      return isOpen;
+    },
+    isRowLocked: (error) => ROW_LOCKED.includes((error as { readonly errno?: number }).errno ?? 0),
+    close: () =>
+      new Promise((resolve) => {
+        const late = setTimeout(done, GOODBYE_MS);
+        function done(): void {
+          clearTimeout(late);
+          connection.destroy();
+          resolve();
+        }
+        connection.end(done);
+      }),
+  };
+}

@@ -1,0 +1,79 @@
+/** The thread that renews leases. It loads no more than it needs: no knex, and only the driver of its engine. */
+import { parentPort, workerData } from "node:worker_threads";
+import { assert } from "../../../../core/assert.js";
+import { ClockLeaseRenewal } from "../../../../core/jobs/clock-lease-renewal.js";
+import type { Clock } from "../../../../core/ports/clock.js";
+import type { LogFields, Logger } from "../../../../core/ports/logger.js";
+import { HeartbeatConnection } from "./connection.js";
+import type { FromThread, HeartbeatOrder, ToThread } from "./messages.js";
+
+/**
+ * A main thread that has shown no sign of life for so many leases is taken to hang for good, and its jobs are left to others. With the
+ * default lease that is five minutes: longer than anything that blocks an event loop and comes back.
+ */
+const SILENT_LEASES_MAX = 10;
+
+const port = parentPort;
+assert(port !== null, "this file is the first of a thread");
+const { url, owner, leaseMs, leases } = workerData as HeartbeatOrder;
+
+const send = (message: FromThread): void => port.postMessage(message);
+const clock: Clock = { now: () => Date.now(), sleep };
+const connection = new HeartbeatConnection(url, leaseMs);
+let heardAt = performance.now();
+
+const renewal = new ClockLeaseRenewal({
+  owner,
+  leaseMs,
+  clock,
+  logger: sendingLogger({}),
+  jobs: {
+    async renewLeases(...request) {
+      if (performance.now() - heardAt > SILENT_LEASES_MAX * leaseMs) await leave();
+      send({ kind: "beat" });
+      return connection.renewLeases(...request);
+    },
+  },
+});
+renewal.onLost((jobId, fence) => send({ kind: "lost", jobId, fence }));
+
+port.on("message", (message: ToThread) => {
+  heardAt = performance.now();
+  if (message.kind === "keep") renewal.keep(message.jobId, message.fence);
+  else if (message.kind === "forget") renewal.forget(message.jobId, message.fence);
+  else if (message.kind === "close") void close();
+});
+
+// They have waited for this thread to start, and who knows how long for the one before it to end.
+renewal.resume(leases);
+
+/** Is cut short whenever the last lease is forgotten, which may be very often: Node's own would make an error each time. */
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(wake, ms);
+    signal?.addEventListener("abort", wake);
+    function wake(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", wake);
+      resolve();
+    }
+  });
+}
+
+async function close(): Promise<void> {
+  await renewal.close();
+  await connection.close();
+  process.exit();
+}
+
+/** Should the main thread come back after all, it finds that this one has ended, and starts another. */
+async function leave(): Promise<never> {
+  sendingLogger({}).error("The main thread shows no sign of life; its jobs are left to other workers", { leases: SILENT_LEASES_MAX });
+  await connection.close();
+  process.exit();
+}
+
+function sendingLogger(own: LogFields): Logger {
+  const at = (level: Exclude<keyof Logger, "child">) => (message: string, fields?: LogFields) => send({ kind: "log", level, message, fields: { ...own, ...fields } });
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: (fields) => sendingLogger({ ...own, ...fields }) };
+}

@@ -1,0 +1,6 @@
+/** Leases are columns of the jobs. Their statements, for whoever renews them: the store in its transaction, or the heartbeat by itself. */
+
+/** `due_at`, `id`, `lease_owner` */
+export const RENEW = "UPDATE jobs SET due_at = ? WHERE id = ? AND lease_owner = ?";
+/** `id`, `lease_owner` */
+export const HELD = "SELECT id, fence FROM jobs WHERE id = ? AND lease_owner = ?";

@@ -1,0 +1,215 @@
+import { expect } from "chai";
+import type { JobId, ProcessId } from "../../core/ids.js";
+import type { Job } from "../../core/jobs/job.js";
+import type { LeaseRenewal } from "../../core/ports/lease-renewal.js";
+import { aJob, anId } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+import type { RecordingLogger } from "../support/doubles/recording-logger.js";
+
+export interface LeaseRenewalUnderTest {
+  readonly storage: StorageUnderTest;
+  readonly leaseMs: number;
+  readonly logger: RecordingLogger;
+  /** The time that leases go by. */
+  now(): number;
+  /** A renewal of this process's leases, on that storage. */
+  open(owner: ProcessId): LeaseRenewal;
+  /** Lets time pass until there is an answer: neither null nor undefined nor false. */
+  eventually<T>(what: string, ask: () => T | Promise<T>): Promise<Exclude<T, null | undefined | false>>;
+  /** Makes renewals of this job fail until what it returns is called. */
+  breakStorage(jobId: JobId): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}
+
+export function leaseRenewalContract(name: string, open: () => Promise<LeaseRenewalUnderTest>): void {
+  describe(`LeaseRenewal contract: ${name}`, () => {
+    let test: LeaseRenewalUnderTest;
+    let owner: ProcessId;
+    let renewal: LeaseRenewal;
+    let lost: (readonly [JobId, number])[];
+    const opened: LeaseRenewal[] = [];
+    before(async () => {
+      test = await open();
+    });
+    after(() => test.close());
+    beforeEach(() => {
+      owner = anId("prc");
+      lost = [];
+      renewal = openRenewal(owner);
+      renewal.onLost((jobId, fence) => lost.push([jobId, fence]));
+      test.logger.lines.length = 0;
+    });
+    afterEach(() => Promise.all(opened.splice(0).map((one) => one.close())));
+
+    function openRenewal(of: ProcessId): LeaseRenewal {
+      const one = test.open(of);
+      opened.push(one);
+      return one;
+    }
+
+    let providers = 0;
+    /** A job that this process has claimed, as it is then. */
+    async function claimed(by = owner): Promise<Job> {
+      const { jobs, inTransaction } = test.storage;
+      const job = aJob({ providerId: `provider-${++providers}`, dueAt: test.now() });
+      await inTransaction((tx) => jobs.insertJobs(tx, [job]));
+      return claim(job, by);
+    }
+    async function claim(job: Job, by: ProcessId, at = test.now()): Promise<Job> {
+      const request = { providerId: job.providerId, phases: ["waiting"], limit: 1, now: at, owner: by, leaseUntil: at + test.leaseMs } as const;
+      const [claimed] = await test.storage.jobs.claimJobs(request);
+      return claimed?.job as Job;
+    }
+    async function find({ id }: Job): Promise<Job> {
+      return (await test.storage.jobs.findJobs([id])).get(id) as Job;
+    }
+    const endOf = async (job: Job): Promise<number> => (await find(job)).dueAt ?? Number.NaN;
+
+    /** Waits until the end of a job's lease has moved so often. */
+    async function renewed(job: Job, times = 1): Promise<void> {
+      for (let left = times; left > 0; left--) {
+        const before = await endOf(job);
+        await test.eventually(`${job.id} is renewed`, async () => (await endOf(job)) > before);
+      }
+    }
+
+    it("renews a lease again and again, for a whole one each time, and changes nothing else of the job", async () => {
+      const job = await claimed();
+      renewal.keep(job.id, job.fence);
+      await renewed(job, 3);
+      const after = await find(job);
+      expect(after).to.deep.equal({ ...job, dueAt: after.dueAt });
+      expect(after.dueAt).to.be.within(test.now(), test.now() + test.leaseMs);
+      expect(lost).to.deep.equal([]);
+    });
+
+    it("renews all that is kept, whenever it came", async () => {
+      const [first, second] = [await claimed(), await claimed()];
+      renewal.keep(first.id, first.fence);
+      await renewed(first);
+      renewal.keep(second.id, second.fence);
+      await renewed(second, 2);
+      await renewed(first);
+    });
+
+    it("renews no lease that was forgotten, and those that are left", async () => {
+      const [kept, forgotten] = [await claimed(), await claimed()];
+      for (const { id, fence } of [kept, forgotten]) renewal.keep(id, fence);
+      await renewed(forgotten);
+      renewal.forget(forgotten.id, forgotten.fence);
+      // One renewal may have been under way.
+      await renewed(kept, 2);
+      const end = await endOf(forgotten);
+      await renewed(kept, 2);
+      expect(await endOf(forgotten)).to.equal(end);
+      expect(lost).to.deep.equal([]);
+    });
+
+    it("writes nothing while nothing is kept, and renews again what is kept afterwards", async () => {
+      const [before, after] = [await claimed(), await claimed()];
+      renewal.keep(before.id, before.fence);
+      await renewed(before);
+      renewal.forget(before.id, before.fence);
+      const ends = await Promise.all([endOf(before), endOf(after)]);
+      const witness = await claimed(anId("prc"));
+      openRenewal(witness.leaseOwner as ProcessId).keep(witness.id, witness.fence);
+      await renewed(witness, 2);
+      expect(await endOf(after)).to.equal(ends[1]);
+      renewal.keep(after.id, after.fence);
+      await renewed(after, 2);
+      // One renewal may have been under way when it was forgotten.
+      expect((await endOf(before)) - ends[0]).to.be.below(test.leaseMs);
+    });
+
+    it("forgets nothing under a fence that is not kept, and nothing twice", async () => {
+      const job = await claimed();
+      renewal.keep(job.id, job.fence);
+      renewal.forget(job.id, job.fence + 1);
+      renewal.forget(anId("job"), 1);
+      await renewed(job, 2);
+      renewal.forget(job.id, job.fence);
+      renewal.forget(job.id, job.fence);
+    });
+
+    it("tells of a lease that somebody else has taken, once, leaves it alone and goes on with the others", async () => {
+      const [taken, kept] = [await claimed(), await claimed()];
+      for (const { id, fence } of [taken, kept]) renewal.keep(id, fence);
+      await renewed(kept);
+      const successor = await claim(taken, anId("prc"), (await endOf(taken)) + test.leaseMs * 100);
+      await test.eventually("the loss is told", () => lost.length > 0);
+      await renewed(kept, 3);
+      expect(lost).to.deep.equal([[taken.id, taken.fence]]);
+      expect(await find(taken)).to.deep.equal(successor);
+    });
+
+    it("tells of a lease on a job that has ended, that was handed back, or that is not there", async () => {
+      const [ended, handedBack] = [await claimed(), await claimed()];
+      const missing = { ...ended, id: anId("job") };
+      for (const { id, fence } of [ended, handedBack, missing]) renewal.keep(id, fence);
+      await test.storage.inTransaction((tx) =>
+        test.storage.jobs.updateJobs(tx, [
+          { id: ended.id, fence: ended.fence, changes: { status: "failed", phase: "ended", fence: 2, leaseOwner: null, dueAt: null } },
+          { id: handedBack.id, fence: handedBack.fence, changes: { leaseOwner: null, dueAt: 7 } },
+        ]),
+      );
+      await test.eventually("all three are told", () => lost.length === 3);
+      expect(new Map(lost)).to.deep.equal(new Map([ended, handedBack, missing].map(({ id }) => [id, 1])));
+      expect([await endOf(handedBack), (await find(ended)).dueAt]).to.deep.equal([7, null]);
+    });
+
+    it("tells of a lease under an older fence; the newer one is kept in its place", async () => {
+      const older = await claimed();
+      const newer = await claim(older, owner, (older.dueAt ?? 0) + 1);
+      renewal.keep(older.id, older.fence);
+      await test.eventually("the loss is told", () => lost.length > 0);
+      renewal.keep(newer.id, newer.fence);
+      renewal.forget(older.id, older.fence);
+      await renewed(newer, 2);
+      renewal.forget(newer.id, newer.fence);
+      for (const { id, fence } of [older, newer]) renewal.keep(id, fence);
+      await renewed(newer, 2);
+      expect(lost).to.deep.equal([[older.id, older.fence]]);
+    });
+
+    it("goes on trying while the storage is out of reach, tells the operator, and loses nothing by it", async () => {
+      const job = await claimed();
+      renewal.keep(job.id, job.fence);
+      await renewed(job);
+      const mend = await test.breakStorage(job.id);
+      await test.eventually("a renewal has failed", () => test.logger.lines.some(({ message }) => message === "Leases could not be renewed"));
+      await mend();
+      await renewed(job, 2);
+      expect(lost).to.deep.equal([]);
+      expect(test.logger.lines.find(({ level }) => level === "error")?.fields).to.include({ leases: 1 });
+    });
+
+    it("renews nothing once it is closed, whatever is kept afterwards; closing again does nothing", async () => {
+      const job = await claimed();
+      renewal.keep(job.id, job.fence);
+      await renewed(job);
+      await renewal.close();
+      const end = await endOf(job);
+      renewal.keep(job.id, job.fence);
+      const witness = await claimed(anId("prc"));
+      openRenewal(witness.leaseOwner as ProcessId).keep(witness.id, witness.fence);
+      await renewed(witness, 3);
+      expect(await endOf(job)).to.equal(end);
+      renewal.forget(job.id, job.fence);
+      await renewal.close();
+    });
+
+    it("closes while the storage is out of reach, and before it has renewed anything", async () => {
+      const [one, other] = [await claimed(), await claimed(anId("prc"))];
+      renewal.keep(one.id, one.fence);
+      await renewed(one);
+      const mend = await test.breakStorage(one.id);
+      await test.eventually("a renewal has failed", () => test.logger.lines.some(({ level }) => level === "error"));
+      await renewal.close();
+      await mend();
+      const early = openRenewal(other.leaseOwner as ProcessId);
+      early.keep(other.id, other.fence);
+      await early.close();
+      await openRenewal(anId("prc")).close();
+    });
+  });
+}
