@@ -20,6 +20,12 @@ export interface JobQueue {
   /** Never throws: a queue that is down changes nothing for the caller. */
   ring(bells: readonly Doorbell[]): void;
   /**
+   * Makes the queue ready for bells of these providers before anybody listens for them, so that the first one finds everything in its
+   * place; what was made ready before stays so. Whether a bell is kept until somebody listens is up to the technology. Without it this
+   * resolves all the same, and everything is made ready once it is there.
+   */
+  prepare(providerIds: readonly string[]): Promise<void>;
+  /**
    * Calls `listener` for bells of this provider until the queue is closed. What a listener throws is logged; the queue may bring that
    * bell again. Without its technology it resolves all the same, and bells come once it is there.
    */

@@ -332,6 +332,53 @@ describe("RabbitmqJobQueue", function () {
   });
 
   describe("the topology", () => {
+    it("is there before anybody listens, for the providers it was prepared for, and keeps their bells", async () => {
+      const ringing = await aQueue();
+      await ringing.prepare(["synth", "mureka"]);
+      const bell = aBell();
+      ringing.ring([bell]);
+      await eventually(() => expect(ringing.counts).to.deep.equal({ confirmed: 1, unroutable: 0, dropped: 0 }));
+      const listening = await aQueue();
+      const heard: Doorbell[] = [];
+      await listening.listen("synth", (again) => void heard.push(again));
+      await eventually(() => expect(heard).to.deep.equal([bell]));
+      expect(await waiting(space.queueOf("mureka"))).to.equal(0);
+    });
+
+    it("is made for who only rings on every new connection, the first one included", async () => {
+      const relay = await aRelay();
+      await relay.shut();
+      const queue = await aQueue({ url: space.through(relay.address) });
+      await queue.prepare(["nobody"]);
+      const isThere = (): Promise<void> => eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(0));
+      await relay.reopen();
+      await isThere();
+      await relay.shut();
+      await space.onServer((channel) => channel.deleteQueue(space.queueOf("nobody")));
+      await relay.reopen();
+      await isThere();
+      await eventually(() => queue.check());
+      queue.ring([aBell("nobody")]);
+      await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
+      expect(queue.counts.unroutable).to.equal(0);
+    });
+
+    it("of a provider that differs is told by the check of who was prepared for it, until it is deleted", async () => {
+      const name = space.queueOf("synth");
+      await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
+      const queue = await aQueue();
+      await queue.prepare(["synth", "mureka"]);
+      const error = await refusal(() => queue.check());
+      expect(error.message).to.contain(`another queue ${name}: x-`);
+      expect(logger.lines.filter(({ level }) => level === "error").map(({ fields }) => fields["reason"])).to.deep.equal([error.message]);
+      queue.ring([aBell("mureka")]);
+      await eventually(async () => expect(await waiting(space.queueOf("mureka"))).to.equal(1));
+      await space.onServer((channel) => channel.deleteQueue(name));
+      await eventually(() => queue.check());
+      queue.ring([aBell()]);
+      await eventually(async () => expect(await waiting(name)).to.equal(1));
+    });
+
     it("is made again when a queue is deleted while it is consumed", async () => {
       const queue = await aQueue();
       const heard: Doorbell[] = [];

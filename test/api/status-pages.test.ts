@@ -5,6 +5,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const DEAD_QUEUE: JobQueue = {
   ring: () => undefined,
+  prepare: () => Promise.resolve(),
   listen: () => Promise.resolve(),
   check: () => Promise.reject(new Error("connection refused by amqp://user:secret@broker")),
   close: () => Promise.resolve(),

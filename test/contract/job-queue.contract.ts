@@ -130,6 +130,24 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       queue.ring([]);
     });
 
+    it("is fine after the first bell of a provider that it was prepared for and nobody listens for", async () => {
+      await queue.prepare(["synth", "nobody"]);
+      queue.ring([aBell("nobody"), aBell()]);
+      await queue.check();
+    });
+
+    it("may be prepared for providers again, before and after somebody listens", async () => {
+      const listener = aListener();
+      await queue.prepare([]);
+      await queue.prepare(["synth"]);
+      await queue.listen("synth", listener.listen);
+      await queue.prepare(["synth", "mureka"]);
+      const bell = aBell();
+      queue.ring([bell]);
+      await listener.heard(bell);
+      await queue.check();
+    });
+
     it("is fine until it is closed", async () => {
       await queue.check();
       await queue.close();
@@ -140,13 +158,15 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       expect(error).to.be.instanceOf(Error);
     });
 
-    it("takes no listener once it is closed", async () => {
+    it("takes no listener once it is closed, and is not prepared any more", async () => {
       await queue.close();
-      const error = await queue.listen("synth", () => undefined).then(
-        () => null,
-        (refusal: unknown) => refusal,
-      );
-      expect(error).to.be.instanceOf(Error);
+      for (const refused of [queue.listen("synth", () => undefined), queue.prepare(["synth"])]) {
+        const error = await refused.then(
+          () => null,
+          (refusal: unknown) => refusal,
+        );
+        expect(error).to.be.instanceOf(Error);
+      }
     });
 
     it("never throws at who rings, closed or not, and is silent once closed", async () => {

@@ -54,21 +54,25 @@ export class FermataProcess {
   }
 
   /** Resolves with the address once it listens. */
-  async listening(): Promise<string> {
-    return (await this.line(/^listening on (\S+)$/m))[1] as string;
+  async listening(boundMs = BOUND_MS): Promise<string> {
+    return (await this.line(/^listening on (\S+)$/m, boundMs))[1] as string;
   }
 
   /** Waits for what its stdout says. Fails with all it wrote when it ends before, or after the bound. */
-  async line(pattern: RegExp): Promise<RegExpExecArray> {
-    const bound = AbortSignal.timeout(BOUND_MS);
+  async line(pattern: RegExp, boundMs = BOUND_MS): Promise<RegExpExecArray> {
+    const bound = AbortSignal.timeout(boundMs);
     for (;;) {
       const found = pattern.exec(this.stdout);
       if (found !== null) return found;
       if (this.hasExited) throw new Error(`The process ended without ${String(pattern)}:\n${this.stdout}${this.stderr}`);
       await once(this.news, "news", { signal: bound }).catch(() => {
-        throw new Error(`No ${String(pattern)} within ${BOUND_MS} ms:\n${this.stdout}${this.stderr}`);
+        throw new Error(`No ${String(pattern)} within ${boundMs} ms:\n${this.stdout}${this.stderr}`);
       });
     }
+  }
+
+  get pid(): number | undefined {
+    return this.child.pid;
   }
 
   signal(name: NodeJS.Signals): void {

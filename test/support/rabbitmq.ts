@@ -2,15 +2,16 @@ import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_pro
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { type AddressInfo, connect as connectTcp, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { createServer as createTlsServer } from "node:tls";
 import { promisify } from "node:util";
 import { type Channel, connect } from "amqplib";
 import { topologyOf } from "../../adapters/queue/rabbitmq/topology.js";
+import { openRelayTo, type Relay } from "./relay.js";
 import { freePort, installPackage } from "./services.js";
+
+export type { Relay } from "./relay.js";
 
 const run = promisify(execFile);
 
@@ -112,82 +113,10 @@ async function answers(): Promise<boolean> {
   return connection !== null;
 }
 
-/** A way to the server that a test can break. */
-export interface Relay {
-  /** Host and port. */
-  readonly address: string;
-  /** How many connections were let through. */
-  readonly connections: number;
-  /** Ends every connection that is open. */
-  cut(): void;
-  /** Refuses connections, and ends those that are open. */
-  shut(): Promise<void>;
-  reopen(): Promise<void>;
-  /** Passes nothing on, but keeps the connections: a broker that hangs. */
-  freeze(): void;
-  thaw(): void;
-  close(): Promise<void>;
-}
-
-/** @param tls key and certificate, where the way is to be encrypted */
-export async function openRelay(tls?: { readonly key: string; readonly cert: string }): Promise<Relay> {
-  const target = new URL(RABBITMQ_SERVER);
-  const pairs = new Set<readonly [Socket, Socket]>();
-  let connections = 0;
-  let isFrozen = false;
-  const pass = (near: Socket): void => {
-    connections += 1;
-    const far = connectTcp(Number(target.port === "" ? 5672 : target.port), target.hostname);
-    const pair = [near, far] as const;
-    pairs.add(pair);
-    for (const [from, to] of [pair, [far, near] as const]) {
-      from.on("error", () => undefined);
-      from.on("close", () => {
-        to.destroy();
-        pairs.delete(pair);
-      });
-      from.pipe(to);
-      if (isFrozen) from.pause();
-    }
-  };
-  const server: Server = tls === undefined ? createServer(pass) : createTlsServer(tls, pass);
-  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  const cut = (): void => {
-    for (const [near] of pairs) near.destroy();
-  };
-  const shut = async (): Promise<void> => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    cut();
-    await closed;
-  };
-  return {
-    address: `127.0.0.1:${port}`,
-    get connections() {
-      return connections;
-    },
-    cut,
-    shut,
-    reopen: () => listen(port),
-    freeze() {
-      isFrozen = true;
-      for (const [near, far] of pairs) {
-        near.unpipe(far).pause();
-        far.unpipe(near).pause();
-      }
-    },
-    thaw() {
-      isFrozen = false;
-      for (const [near, far] of pairs) {
-        near.pipe(far);
-        far.pipe(near);
-      }
-    },
-    close: async () => {
-      if (server.listening) await shut();
-    },
-  };
+/** A way to the server that a test can break. @param tls key and certificate, where the way is to be encrypted */
+export function openRelay(tls?: { readonly key: string; readonly cert: string }): Promise<Relay> {
+  const { hostname, port } = new URL(RABBITMQ_SERVER);
+  return openRelayTo({ host: hostname, port: Number(port === "" ? 5672 : port) }, tls === undefined ? {} : { tls });
 }
 
 /** A key and a certificate for localhost, signed by itself. */
@@ -219,12 +148,16 @@ export interface PrivateBroker {
   remove(): Promise<void>;
 }
 
-export async function makePrivateBroker(): Promise<PrivateBroker> {
+/** @param settings lines of rabbitmq.conf; `plugins`: of those that come with the broker */
+export async function makePrivateBroker(
+  { settings = [], plugins = [] }: { readonly settings?: readonly string[]; readonly plugins?: readonly string[] } = {},
+): Promise<PrivateBroker> {
   await (found ??= findServer());
   const [port, distributionPort] = [await freePort(), await freePort()];
   const home = await mkdtemp(join(tmpdir(), "fermata-broker-"));
   const node = `fermata${port}@localhost`;
-  const files = { "rabbitmq.conf": `listeners.tcp.1 = 127.0.0.1:${port}\n`, "env.conf": "", plugins: "[].\n" };
+  const configuration = [`listeners.tcp.1 = 127.0.0.1:${port}`, ...settings].map((line) => `${line}\n`).join("");
+  const files = { "rabbitmq.conf": configuration, "env.conf": "", plugins: `[${plugins.join(",")}].\n` };
   for (const [name, text] of Object.entries(files)) await writeFile(join(home, name), text);
   const env = {
     ...process.env,

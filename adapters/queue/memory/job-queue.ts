@@ -18,6 +18,10 @@ export class MemoryJobQueue implements JobQueue {
     for (const bell of bells) this.pending.push(bell);
   }
 
+  async prepare(): Promise<void> {
+    if (this.isClosed) throw new Error("The job queue is closed.");
+  }
+
   async listen(providerId: string, listener: BellListener): Promise<void> {
     if (this.isClosed) throw new Error("The job queue is closed.");
     this.listeners.set(providerId, [...(this.listeners.get(providerId) ?? []), listener]);

@@ -9,7 +9,7 @@ import { within } from "./waiting.js";
 const RECOVERY = { initialDelay: 100, factor: 2, maxDelay: 5_000, jitter: 0.2 };
 
 /** How long a connection may take, from its first packet to the broker's consent. */
-const CONNECT_MAX_MS = 4_000;
+export const CONNECT_MAX_MS = 4_000;
 
 /** How long the broker's farewell is waited for. */
 const CLOSE_MAX_MS = 1_000;
@@ -170,11 +170,11 @@ export class RabbitmqConnection {
   }
 }
 
-function reasonOf(error: Error, { address }: Broker): string {
+export function reasonOf(error: Error, { address }: Broker): string {
   // Node reports a name with several addresses as an error without a message that holds one error for each.
   if (error instanceof AggregateError) return error.errors.map((one: Error) => one.message).join("; ");
   // The broker names the vhost, but amqplib drops its words.
-  if (error.message.includes("got <ConnectionClose")) return `it refuses the vhost "${address.vhost}"; it may be missing, or not for this user`;
+  if (error.message.includes("got <ConnectionClose")) return `it refuses the vhost "${address.vhost || "/"}"; it may be missing, or not for this user`;
   return error.message;
 }
 
@@ -182,7 +182,7 @@ function reasonOf(error: Error, { address }: Broker): string {
  * A connection that was left politely lives until the broker ends it too, which one that hangs or is blocked does not: it would keep the
  * process alive. amqplib's types hide the socket.
  */
-function destroySocket(model: ChannelModel): void {
+export function destroySocket(model: ChannelModel): void {
   const { stream } = model.connection as { readonly stream?: { destroy(error: Error): void } };
   // Without an error amqplib would not notice, and its heartbeats went on.
   stream?.destroy(new Error("The connection was left."));

@@ -25,7 +25,7 @@ export interface RabbitmqJobQueueOptions {
   readonly confirmMaxMs?: number;
 }
 
-/** How long opening and listening wait for a broker that does not answer; then they go on without it. */
+/** How long opening, preparing and listening wait for a broker that does not answer; then they go on without it. */
 const FIRST_TRY_MAX_MS = 2_000;
 
 /** What closing leaves for confirms to come and listeners to end. */
@@ -72,6 +72,11 @@ export class RabbitmqJobQueue implements JobQueue {
 
   ring(bells: readonly Doorbell[]): void {
     if (this.closing === null) this.publisher.publish(bells);
+  }
+
+  async prepare(providerIds: readonly string[]): Promise<void> {
+    if (this.closing !== null) throw new Error("The job queue is closed.");
+    await within(FIRST_TRY_MAX_MS, this.publisher.declare(providerIds));
   }
 
   async listen(providerId: string, listener: BellListener): Promise<void> {

@@ -4,12 +4,9 @@ import type { Logger } from "../../../core/ports/logger.js";
 import type { RabbitmqConnection } from "./connection.js";
 import { KeptChannel } from "./kept-channel.js";
 import { encodeBell, PUBLISH_OPTIONS } from "./message.js";
-import { declareExchanges, declareQueue, type Topology } from "./topology.js";
-import { LATE, pause, within } from "./waiting.js";
-
-/** Consumers get this long to declare a queue that was deleted; see the pauses of {@link KeptChannel}. */
-const MEND_MIN_MS = 2_000;
-const MEND_MAX_MS = 30_000;
+import { ProviderQueues } from "./provider-queues.js";
+import { declareExchanges, type Topology } from "./topology.js";
+import { LATE, within } from "./waiting.js";
 
 /** How long the broker may take to answer a check. */
 const ANSWER_MAX_MS = 2_000;
@@ -40,9 +37,7 @@ export class Publisher {
   private readonly counted = { confirmed: 0, unroutable: 0, dropped: 0 };
   /** When each message was sent, oldest first. */
   private readonly unconfirmed = new Map<number, number>();
-  /** Queues that a message was returned from, and why they are not there. */
-  private readonly missing = new Map<string, Error>();
-  private readonly stopping = new AbortController();
+  private readonly queues: ProviderQueues;
   private sent = 0;
   private droppedAtFirst: number | null = null;
   private deadline: NodeJS.Timeout | null = null;
@@ -50,6 +45,7 @@ export class Publisher {
   private onceDrained: () => void = () => undefined;
 
   constructor(private readonly parts: PublisherParts) {
+    this.queues = new ProviderQueues(parts);
     this.channel = new KeptChannel<ConfirmChannel>({
       does: `publishes to ${parts.topology.jobs}`,
       logger: parts.logger,
@@ -73,6 +69,11 @@ export class Publisher {
     }
   }
 
+  /** Declares the queues of these providers, now and on every new connection. Resolves after the first try. */
+  declare(providerIds: readonly string[]): Promise<void> {
+    return this.queues.declare(providerIds);
+  }
+
   /** Asks the broker. @throws {Error} it cannot be reached or does not answer in time, or a queue is missing */
   async check(): Promise<void> {
     const { problem, place } = this.parts.connection;
@@ -85,12 +86,12 @@ export class Publisher {
       // That it is blocked may have been heard meanwhile.
       throw this.parts.connection.problem ?? new Error(`RabbitMQ at ${place} has not answered for ${ANSWER_MAX_MS} ms.`);
     }
-    for (const error of this.missing.values()) throw error;
+    if (this.queues.problem !== null) throw this.queues.problem;
   }
 
   /** Resolves when nothing that was sent waits for its confirm, or none can be expected. */
   async stop(): Promise<void> {
-    this.stopping.abort();
+    this.queues.stop();
     if (this.unconfirmed.size === 0 || this.parts.connection.problem !== null) return;
     await new Promise<void>((resolve) => {
       this.onceDrained = resolve;
@@ -100,6 +101,8 @@ export class Publisher {
   private async prepare(channel: ConfirmChannel): Promise<void> {
     channel.on("return", ({ fields }) => this.missed(fields.routingKey));
     await declareExchanges(channel, this.parts.topology);
+    // Not waited for: a queue that never answers must not hold up the bells of other providers.
+    void this.queues.declareAgain();
   }
 
   private obstacle(): string | null {
@@ -159,30 +162,9 @@ export class Publisher {
     }, restMs).unref();
   }
 
-  /** The exchange is there, the queue is not: somebody has deleted it, or nobody has listened for this provider yet. */
   private missed(providerId: string): void {
     this.counted.unroutable += 1;
-    if (!this.missing.has(providerId)) void this.mend(providerId);
-  }
-
-  private async mend(providerId: string): Promise<void> {
-    const { connection, topology, logger } = this.parts;
-    const queue = topology.queueOf(providerId);
-    this.missing.set(providerId, new Error(`RabbitMQ has no queue ${queue}, or it is not bound to ${topology.jobs}.`));
-    logger.warn("A bell found no queue; the sweep finds the jobs", { queue });
-    for (let waitMs = MEND_MIN_MS; this.missing.has(providerId); waitMs = Math.min(waitMs * 2, MEND_MAX_MS)) {
-      await pause(waitMs, this.stopping.signal);
-      if (this.stopping.signal.aborted) return;
-      try {
-        await connection.brief((channel) => declareQueue(channel, topology, providerId));
-        this.missing.delete(providerId);
-        logger.info("The queue is there again", { queue });
-      } catch (error) {
-        const reason = connection.mask((error as Error).message);
-        this.missing.set(providerId, new Error(reason));
-        if (waitMs === MEND_MIN_MS) logger.error("The queue cannot be declared", { queue, reason });
-      }
-    }
+    this.queues.missed(providerId);
   }
 
   private async ask(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Channel } from "amqplib";
 export const DELIVERY_LIMIT = 10;
 
 /** A queue beyond this refuses bells: whoever works on it has enough to do, and the sweep finds the rest. */
-const BELLS_MAX = 100_000;
+export const BELLS_MAX = 100_000;
 
 /** Dead letters are there to be looked at; the newest of a week are enough. */
 const DEAD_LETTERS_MAX = 10_000;

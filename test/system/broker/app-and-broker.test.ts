@@ -1,3 +1,4 @@
+import type { ConsumeMessage } from "amqplib";
 import { expect } from "chai";
 import { RabbitmqJobQueue } from "../../../adapters/queue/rabbitmq/job-queue.js";
 import type { JobQueue } from "../../../core/ports/job-queue.js";
@@ -6,6 +7,25 @@ import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { aBell } from "../../contract/job-queue.contract.js";
 import { eventually, openQueueSpace, openRelay, type QueueSpace, type Relay } from "../../support/rabbitmq.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
+
+describe("An app that only serves", () => {
+  it("is ready before and after its first bell, although nobody has ever listened, and the bell waits for who does", async () => {
+    const space = await openQueueSpace();
+    const test = await startTestApp({ settings: { queue: { url: space.url } } });
+    try {
+      const { api } = await test.account();
+      const readiness = async (): Promise<number> => (await test.anonymous.get("/readyz")).status;
+      expect(await readiness()).to.equal(200);
+      expect((await api.generate()).status).to.equal(202);
+      const waiting = (): Promise<number> => space.onServer(async (channel) => (await channel.checkQueue(space.queueOf("scripted"))).messageCount);
+      await eventually(async () => expect(await waiting()).to.equal(1));
+      expect(await readiness()).to.equal(200);
+    } finally {
+      await test.close();
+      await space.clear("scripted");
+    }
+  });
+});
 
 describe("An app whose broker is in trouble", function () {
   this.timeout(60_000);
@@ -70,11 +90,24 @@ describe("An app whose broker is in trouble", function () {
     await eventually(async () => expect(await readiness()).to.equal(200));
   });
 
-  it("accepts and runs jobs while its queue is deleted", async () => {
+  it("accepts and runs jobs while its queue is deleted, says so, and is ready once it is made anew", async () => {
     await space.onServer((channel) => channel.deleteQueue(space.queueOf("scripted")));
+    await eventually(async () => expect(await readiness()).to.equal(503));
     await runsOnce();
     await eventually(async () => expect(await readiness()).to.equal(200));
     await runsOnce();
+  });
+
+  it("runs jobs whose bells are lost", async () => {
+    const stolen: string[] = [];
+    await space.onServer(async (channel) => {
+      const steal = (message: ConsumeMessage | null): void => void stolen.push(message?.content.toString() ?? "");
+      // The broker gives it whatever comes, before anybody else.
+      await channel.consume(space.queueOf("scripted"), steal, { noAck: true, arguments: { "x-priority": 10 } });
+      await runsOnce();
+    });
+    expect(stolen).to.have.length(1);
+    expect(await readiness()).to.equal(200);
   });
 
   it("runs a job once, however often its bell is heard, and whatever else is in the queue", async () => {

@@ -1,5 +1,6 @@
 import { useSandbox } from "../../support/process.js";
-import { aSeed, surviveStorm } from "../../support/workload.js";
+import { aSeed } from "../../support/storm/dice.js";
+import { surviveStorm } from "../../support/storm/one-server.js";
 
 /** The long form of test/system/process/kill-storm.test.ts, run by `npm run test:faults`. */
 describe("A server that is killed for minutes under load", function () {

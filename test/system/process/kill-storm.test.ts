@@ -1,5 +1,6 @@
 import { useSandbox } from "../../support/process.js";
-import { aSeed, surviveStorm } from "../../support/workload.js";
+import { aSeed } from "../../support/storm/dice.js";
+import { surviveStorm } from "../../support/storm/one-server.js";
 
 describe("A server that is killed again and again under load", function () {
   this.timeout(120_000);

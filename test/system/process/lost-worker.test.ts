@@ -4,7 +4,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { eventually, filesUnder, useSandbox } from "../../support/process.js";
-import { readRows } from "../../support/workload.js";
+import { readRows } from "../../support/storm/rows.js";
 
 describe("A process that dies while it renders", function () {
   this.timeout(30_000);

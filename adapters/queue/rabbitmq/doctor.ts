@@ -1,0 +1,82 @@
+import type { ConnectionOptions as TlsOptions } from "node:tls";
+import { type ChannelModel, connect } from "amqplib";
+import { failed, type Finding, ok } from "../../../core/ports/self-check.js";
+import { type Broker, readBrokerUrl } from "./broker-url.js";
+import { CONNECT_MAX_MS, destroySocket, reasonOf } from "./connection.js";
+import { examinePolicies } from "./doctor-policies.js";
+import { examineAlarms, examineExchanges, examineQueue, grantOf, vhostOf } from "./doctor-topology.js";
+import { topologyOf } from "./topology.js";
+import { within } from "./waiting.js";
+
+export interface RabbitmqDoctorOptions {
+  /** As in `queue.url`. */
+  readonly url: string;
+  /** Whose queues are looked at. */
+  readonly providerIds: readonly string[];
+  readonly tls?: TlsOptions;
+  /** Where the management API would answer; by default on the broker's host at its usual port. */
+  readonly managementUrl?: string;
+}
+
+/** What a RabbitMQ needs at least: quorum queues whose messages expire. */
+const OLDEST = [3, 10] as const;
+
+const CONNECTION = "rabbitmq connection";
+
+const CLOSE_MAX_MS = 1_000;
+
+/** Looks at the broker as our connections meet it. Exchanges and queues that are missing are made, as a start would make them. */
+export async function examineRabbitmq({ url, providerIds, tls, managementUrl }: RabbitmqDoctorOptions): Promise<readonly Finding[]> {
+  let broker: Broker;
+  try {
+    broker = readBrokerUrl(url);
+  } catch (error) {
+    return [failed(CONNECTION, (error as Error).message, "Correct queue.url.")];
+  }
+  const topology = topologyOf(broker.prefix);
+  let model: ChannelModel;
+  try {
+    model = await connect(broker.address, { ...tls, timeout: CONNECT_MAX_MS, clientProperties: { connection_name: "fermata doctor" } });
+  } catch (error) {
+    return [judgeRefusal(broker, error as Error)];
+  }
+  // What it says rejects the call that waits as well.
+  model.on("error", () => undefined);
+  try {
+    const findings: Finding[] = [ok(CONNECTION, `${broker.place} lets ${broker.address.username} into the vhost ${vhostOf(broker)}.`)];
+    findings.push(judgeVersion(model.connection.serverProperties));
+    const exchanges = await examineExchanges(model, broker, topology);
+    findings.push(exchanges);
+    if (exchanges.result !== "ok") return findings;
+    for (const id of providerIds) findings.push(await examineQueue(model, broker, topology, id));
+    findings.push(await examineAlarms(model, broker, topology));
+    findings.push(await examinePolicies({ broker, queues: providerIds.map((id) => topology.queueOf(id)), ...(managementUrl && { url: managementUrl }) }));
+    return findings;
+  } finally {
+    await within(CLOSE_MAX_MS, model.close().catch(() => undefined));
+    destroySocket(model);
+  }
+}
+
+function judgeRefusal(broker: Broker, error: Error): Finding {
+  const { username } = broker.address;
+  const reason = broker.mask(reasonOf(error, broker)).replace(/\.$/, "");
+  return failed(CONNECTION, `${broker.place} cannot be used: ${reason}.`, mendOf());
+
+  function mendOf(): string {
+    if (error.message.includes("ACCESS_REFUSED") || error.message.includes("ACCESS-REFUSED")) {
+      const guest = username === "guest" ? "; guest may only come from the broker's own machine" : "";
+      return `Correct user and password in queue.url${guest}. \`rabbitmqctl add_user ${username} PASSWORD\` makes the user.`;
+    }
+    if (error.message.includes("got <ConnectionClose")) return `\`rabbitmqctl add_vhost ${vhostOf(broker)}\` if it is missing; then ${grantOf(broker)}`;
+    return "Start the broker, or correct host and port in queue.url.";
+  }
+}
+
+export function judgeVersion({ product, version }: { readonly product: string; readonly version: string }): Finding {
+  const name = "rabbitmq version";
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const isOld = major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
+  if (product === "RabbitMQ" && isOld) return failed(name, `The broker is RabbitMQ ${version}, which is too old.`, `Move to RabbitMQ ${OLDEST.join(".")} or later.`);
+  return ok(name, `The broker is ${product} ${version}.`);
+}

@@ -1,0 +1,4 @@
+import { logbookProvider } from "../logbook/provider.js";
+
+/** The same with a search: a submission whose answer got lost is found, or was never there. */
+export default logbookProvider("logbook-lookup", { lookup: true });

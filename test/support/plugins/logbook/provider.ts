@@ -1,0 +1,152 @@
+import {
+  type Accepted,
+  type CallContext,
+  type Completed,
+  defineProvider,
+  type LookupOutcome,
+  type MusicProvider,
+  PROVIDER_PORT_VERSION,
+  type ProviderCapabilities,
+  type ProviderDefinition,
+  ProviderFailure,
+  type ProviderHandle,
+  type ProviderHost,
+  type ProviderModel,
+  type Running,
+  type SubmitRequest,
+} from "../../../../core/ports/music-provider.js";
+import { Logbook } from "./logbook.js";
+
+/** What a submission to a model comes to. */
+const FATES = {
+  direct: "completes at once",
+  polled: "is accepted, and completes when it is asked after",
+  late: "completes after `lateMs`",
+  deaf: "the same, but does not hear that it is to stop",
+  refusing: "is refused for now on the first attempt, and completes on the next",
+  failing: "fails for good",
+  rejecting: "is refused for its content",
+  losing: "is accepted, but the answer gets lost",
+} as const;
+
+export type Fate = keyof typeof FATES;
+
+const COST = 2;
+const POLL_MS = 50;
+
+/** A second of silence. */
+const SILENCE = silence(8_000);
+
+/** A provider that keeps a logbook of its submissions, and does with each what the name of its model says. */
+export function logbookProvider(id: string, capabilities: Partial<ProviderCapabilities>): ProviderDefinition {
+  return defineProvider({
+    id,
+    label: "Logbook",
+    portVersion: PROVIDER_PORT_VERSION,
+    concurrency: 8,
+    settings: {
+      file: { type: "string", required: true, description: "Path of the logbook, which all processes share" },
+      lateMs: { type: "integer", default: 500, minimum: 0, description: "How long the models `late` and `deaf` take" },
+    },
+    models: Object.keys(FATES).map((fate) => aModel(`${id}/${fate}`)),
+    capabilities: { idempotentSubmit: false, lookup: false, cancel: false, ...capabilities },
+    create: (host) => new LogbookProvider(id, host),
+  });
+}
+
+class LogbookProvider implements MusicProvider {
+  private readonly logbook: Logbook;
+
+  constructor(
+    private readonly id: string,
+    private readonly host: ProviderHost,
+  ) {
+    this.logbook = new Logbook(String(host.settings["file"]));
+  }
+
+  async submit({ jobId, attemptId, attempt, modelId }: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
+    const at = this.host.clock.now();
+    this.logbook.note({ providerId: this.id, jobId, attemptId, modelId, pid: process.pid, at });
+    switch (fateOf(modelId)) {
+      case "polled":
+        return accepted(modelId, at + 3 * POLL_MS);
+      case "refusing":
+        if (attempt === 1) throw new ProviderFailure("unavailable", "refused for now");
+        return COMPLETED;
+      case "losing":
+        if (attempt === 1) throw new ProviderFailure("outcome_unknown", "the answer got lost");
+        return COMPLETED;
+      case "late":
+        await this.host.clock.sleep(Number(this.host.settings["lateMs"]), signal);
+        if (signal.aborted) throw new ProviderFailure("outcome_unknown", "broken off");
+        return COMPLETED;
+      case "deaf":
+        await this.host.clock.sleep(Number(this.host.settings["lateMs"]));
+        return COMPLETED;
+      default:
+        return conclusion(modelId);
+    }
+  }
+
+  async poll(handle: ProviderHandle): Promise<Running | Completed> {
+    const { modelId, readyAt } = handle.data as { readonly modelId: string; readonly readyAt: number };
+    return this.host.clock.now() < readyAt ? { state: "running", nextPollMs: POLL_MS } : conclusion(modelId);
+  }
+
+  async lookup(attemptId: string): Promise<LookupOutcome> {
+    const found = this.logbook.read().find((submission) => submission.attemptId === attemptId);
+    return found === undefined ? { state: "absent" } : accepted(found.modelId, found.at);
+  }
+}
+
+const COMPLETED: Completed = {
+  state: "completed",
+  tracks: [
+    {
+      title: "Silence",
+      bpm: null,
+      tags: { mood: [], activity: [], genre: [], other: [] },
+      assets: [
+        { role: "mix", label: "full", contentType: "audio/wav", durationSeconds: 1, source: { kind: "bytes", bytes: SILENCE } },
+      ],
+    },
+  ],
+};
+
+function accepted(modelId: string, readyAt: number): Accepted {
+  return { state: "accepted", handle: { version: 1, data: { modelId, readyAt } }, nextPollMs: POLL_MS };
+}
+
+/** @throws {ProviderFailure} where the model comes to nothing */
+function conclusion(modelId: string): Completed {
+  const fate = fateOf(modelId);
+  if (fate === "failing") throw new ProviderFailure("failed", "could not be made");
+  if (fate === "rejecting") throw new ProviderFailure("content_rejected", "refused for good");
+  return COMPLETED;
+}
+
+function fateOf(modelId: string): Fate {
+  return modelId.split("/")[1] as Fate;
+}
+
+function aModel(id: string): ProviderModel {
+  return { id, name: `Logbook ${fateOf(id)}`, creditCost: COST, supportsLyrics: false, supportsInstrumental: true, duration: null };
+}
+
+/** WAV: mono, 8 bits, 8 kHz. */
+function silence(samples: number): Uint8Array {
+  const bytes = Buffer.alloc(44 + samples, 128);
+  bytes.write("RIFF", 0, "latin1");
+  bytes.writeUInt32LE(36 + samples, 4);
+  bytes.write("WAVEfmt ", 8, "latin1");
+  bytes.writeUInt32LE(16, 16);
+  bytes.writeUInt16LE(1, 20);
+  bytes.writeUInt16LE(1, 22);
+  bytes.writeUInt32LE(8_000, 24);
+  bytes.writeUInt32LE(8_000, 28);
+  bytes.writeUInt16LE(1, 32);
+  bytes.writeUInt16LE(8, 34);
+  bytes.write("data", 36, "latin1");
+  bytes.writeUInt32LE(samples, 40);
+  return bytes;
+}

@@ -1,0 +1,204 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { ApiClient } from "../api-client.js";
+import { LOGBOOKS } from "../plugins/settings.js";
+import { eventually, type Sandbox } from "../process.js";
+import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
+import { Clients, type Order } from "./clients.js";
+import { Dice } from "./dice.js";
+import { Fleet, type Member } from "./fleet.js";
+import { comeToRest, jobIdIn, namingTheSeed } from "./storm.js";
+import { checkSubmissions, type SubmissionCounts } from "./submissions.js";
+
+export interface FleetStorm {
+  /** Everything random comes from it; the moments at which the machine does things do not. */
+  readonly seed: number;
+  /** What befalls a process or a service, one after the other; the repairs take their time meanwhile. */
+  readonly strikes: number;
+  /** Pieces wished for between two strikes. */
+  readonly wishesPerStrike: number;
+  readonly accounts: number;
+  /** Whether the database is killed too. */
+  readonly withDatabase: boolean;
+}
+
+/** What a storm has done. */
+export interface Toll extends SubmissionCounts {
+  readonly seed: number;
+  readonly jobs: number;
+  /** By what was done to what: `kill work`. */
+  readonly strikes: { readonly [kind: string]: number };
+  /** Requests that were not answered, and those that were put off with a 503. */
+  readonly lost: number;
+  readonly putOff: number;
+}
+
+type Target = Member | "broker" | "database";
+
+/** Clients that speak at once. */
+const CLIENTS = 6;
+
+/** Longer than a lease: who wakes up again finds its jobs with another worker. */
+const FREEZE_MS = [1_800, 2_600] as const;
+
+/** A channel that ended again and again is opened after ever longer pauses, of up to 30 s. */
+const READY_MAX_MS = 60_000;
+
+/**
+ * RabbitMQ 3.10 writes down where the log of a new quorum queue lies every half second. Killed before, it has the queue afterwards and never
+ * answers for it again, nor on any channel that has published to it.
+ */
+const BROKER_SPARED_MS = 2_000;
+
+/** More than once means more often. */
+const FATES = ["direct", "direct", "polled", "polled", "late", "late", "deaf", "refusing", "failing", "rejecting", "losing"] as const;
+
+/**
+ * Kills, stops and freezes the processes of a fleet and kills its services while clients ask, and checks afterwards that every accepted job
+ * ended once, that the books are right, and that no job reached a provider twice. A failure names the seed.
+ */
+export function surviveFleetStorm(sandbox: Sandbox, storm: FleetStorm): Promise<Toll> {
+  return namingTheSeed(storm.seed, async () => {
+    const fleet = await Fleet.open(sandbox);
+    try {
+      return await new FleetStormRun(sandbox, fleet, storm).run();
+    } catch (error) {
+      if (error instanceof Error) error.message += `\n${fleet.logs}`;
+      throw error;
+    } finally {
+      await fleet.close();
+    }
+  });
+}
+
+class FleetStormRun {
+  private readonly dice: Dice;
+  private readonly strikes: Record<string, number> = {};
+  /** What is not to be struck for now. */
+  private readonly troubled = new Set<Target>(["broker"]);
+
+  constructor(
+    private readonly sandbox: Sandbox,
+    private readonly fleet: Fleet,
+    private readonly storm: FleetStorm,
+  ) {
+    this.dice = new Dice(storm.seed);
+  }
+
+  async run(): Promise<Toll> {
+    const { sandbox, fleet, storm, dice } = this;
+    const { dataDir, settings, members } = fleet;
+    const callers = await makeCallers(sandbox, dataDir, settings, storm.accounts);
+    await Promise.all(members.map((member) => fleet.start(member)));
+    const clients = new Clients({
+      dice,
+      callers,
+      urls: () => fleet.urls,
+      order: () => this.anOrder(),
+      findJobId: async (wish) => jobIdIn(await fleet.rows(), wish),
+    });
+    await this.rageWhile(clients);
+
+    await comeToRest(clients, () => fleet.rows(), () => fleet.checkAlive());
+    for (const url of fleet.urls) {
+      await eventually(`${url} is ready`, async () => (await new ApiClient(url, null).get("/readyz")).status === 200, READY_MAX_MS);
+      await checkCredits(url, callers, clients.wishes);
+    }
+    for (const member of members) expect(await fleet.end(member, "SIGTERM"), `exit code of ${member.name}`).to.equal(0);
+    await checkLedger(sandbox, dataDir, settings);
+    const rows = await fleet.rows();
+    checkJobs(rows, clients.wishes);
+    await checkAudio(rows, dataDir);
+    const submissions = checkSubmissions(rows, fleet.logbook.read());
+    return { seed: storm.seed, jobs: rows.jobs.length, strikes: this.strikes, ...submissions, ...clients.counts };
+  }
+
+  private anOrder(): Order {
+    const { dice } = this;
+    return { model_id: `${dice.pick(LOGBOOKS) as string}/${dice.pick(FATES) as string}`, prompt: "silence" };
+  }
+
+  /** Strikes while the clients speak. When either fails, both end before it is told: nothing may be started any more. */
+  private async rageWhile(clients: Clients): Promise<void> {
+    const over = new AbortController();
+    const sparing = sleep(BROKER_SPARED_MS).then(() => void this.troubled.delete("broker"));
+    const parts = [this.rage(clients, over), clients.speak(CLIENTS, over.signal)].map((part) => part.finally(() => over.abort()));
+    await allDone([...parts, sparing]);
+  }
+
+  /** One strike after the other, until there were enough or it is `over`. Resolves when everything is repaired. */
+  private async rage(clients: Clients, over: AbortController): Promise<void> {
+    const { dice, storm } = this;
+    const repairs: Promise<void>[] = [];
+    while (repairs.length < storm.strikes && !over.signal.aborted) {
+      await sleep(dice.between(300, 1_300));
+      const target = dice.pick(this.targets());
+      if (target === undefined) continue;
+      clients.allow(storm.wishesPerStrike);
+      const repair = this.strike(target);
+      repair.catch(() => over.abort());
+      repairs.push(repair);
+    }
+    await allDone(repairs);
+  }
+
+  /** Whatever is well. The database not by itself: without it nobody is started again. */
+  private targets(): readonly Target[] {
+    const { fleet, troubled, storm } = this;
+    const well = [...fleet.members, "broker" as const].filter((target) => !troubled.has(target));
+    const mayFall = storm.withDatabase && !troubled.has("database") && well.length > 0;
+    return mayFall ? [...well, "database"] : well;
+  }
+
+  private async strike(target: Target): Promise<void> {
+    this.fleet.checkAlive();
+    this.troubled.add(target);
+    try {
+      await (typeof target === "string" ? this.strikeService(target) : this.strikeMember(target));
+    } finally {
+      this.troubled.delete(target);
+    }
+  }
+
+  private async strikeService(service: "broker" | "database"): Promise<void> {
+    const { fleet } = this;
+    this.count(`kill ${service}`);
+    if (service === "database") return fleet.killDatabase(() => this.pause());
+    await fleet.broker.kill();
+    await this.pause();
+    await fleet.broker.start();
+  }
+
+  private async strikeMember(member: Member): Promise<void> {
+    const { dice, fleet } = this;
+    const chance = dice.fraction();
+    if (member.kind === "work" && chance < 0.2) return this.freeze(member);
+    const signal = chance < 0.7 ? "SIGKILL" : "SIGTERM";
+    this.count(`${signal === "SIGKILL" ? "kill" : "stop"} ${member.kind}`);
+    const code = await fleet.end(member, signal);
+    if (signal === "SIGTERM") expect(code, `exit code of ${member.name}`).to.equal(0);
+    await this.pause();
+    await fleet.start(member);
+  }
+
+  private async freeze({ kind, process: running }: Member): Promise<void> {
+    this.count(`freeze ${kind}`);
+    running?.signal("SIGSTOP");
+    await sleep(this.dice.between(...FREEZE_MS));
+    running?.signal("SIGCONT");
+  }
+
+  private async pause(): Promise<void> {
+    await sleep(this.dice.between(0, 1_500));
+  }
+
+  private count(kind: string): void {
+    this.strikes[kind] = (this.strikes[kind] ?? 0) + 1;
+  }
+}
+
+/** Waits for all of them, also when one fails. @throws what the first one failed with */
+async function allDone(parts: readonly Promise<void>[]): Promise<void> {
+  await Promise.allSettled(parts);
+  await Promise.all(parts);
+}

@@ -1,0 +1,144 @@
+import { join } from "node:path";
+import { createMysqlDatabase } from "../mysql.js";
+import { type PrivateMysql, startPrivateMysql } from "../mysql-server.js";
+import { logbookSettings } from "../plugins/settings.js";
+import { Logbook } from "../plugins/logbook/logbook.js";
+import type { Environment, FermataProcess, Sandbox } from "../process.js";
+import { makePrivateBroker, openQueueSpace, type PrivateBroker } from "../rabbitmq.js";
+import { readMysqlRows, type Rows } from "./rows.js";
+import { STORM_SETTINGS } from "./storm.js";
+
+export type MemberKind = "serve" | "work";
+
+/** A process of the fleet, and the next one that takes its place. */
+export interface Member {
+  readonly name: string;
+  readonly kind: MemberKind;
+  process: FermataProcess | null;
+  /** Where it listens; null for a worker, and for a server that is away. */
+  url: string | null;
+}
+
+const MEMBERS: readonly MemberKind[] = ["serve", "serve", "work", "work"];
+
+/** A start takes a second or two; more on a machine that has much else to do. */
+const START_MAX_MS = 60_000;
+
+/** What a start says that finds no database. */
+const NO_DATABASE = "temporarily unavailable";
+
+/** How much of a member's log a failure shows. */
+const LOG_LINES = 10;
+const LOG_LINE_MAX = 300;
+
+/** Two servers and two workers on a MySQL and a RabbitMQ of their own, all of which may be killed. */
+export class Fleet {
+  readonly members: readonly Member[] = MEMBERS.map((kind, index) => ({ name: `${kind} ${index % 2}`, kind, process: null, url: null }));
+  private databaseIsUp: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly sandbox: Sandbox,
+    readonly dataDir: string,
+    readonly settings: Environment,
+    readonly mysql: PrivateMysql,
+    readonly broker: PrivateBroker,
+  ) {}
+
+  /** Starts the services and migrates; the processes are still to be started. Whoever opens it closes it. */
+  static async open(sandbox: Sandbox): Promise<Fleet> {
+    const dataDir = await sandbox.dataDir();
+    const broker = await makePrivateBroker();
+    // One after the other: a process of the tests that dies meanwhile leaves nothing of the broker behind.
+    const mysql = await startPrivateMysql();
+    try {
+      await broker.start();
+      const [database, queues] = [await createMysqlDatabase(mysql.server), await openQueueSpace(broker.server)];
+      const settings = {
+        ...STORM_SETTINGS,
+        ...logbookSettings(join(dataDir, "logbook")),
+        FERMATA_STORAGE__URL: database.url,
+        FERMATA_QUEUE__URL: queues.url,
+        FERMATA_HTTP__PUBLIC_URL: "http://fermata.test",
+        FERMATA_JOBS__UNKNOWN_GRACE_SECONDS: "1",
+        FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
+      };
+      await sandbox.json(["migrate"], dataDir, settings);
+      return new Fleet(sandbox, dataDir, settings, mysql, broker);
+    } catch (error) {
+      await Promise.all([mysql.close(), broker.remove()]);
+      throw error;
+    }
+  }
+
+  get urls(): string[] {
+    return this.members.flatMap(({ url }) => url ?? []);
+  }
+
+  get logbook(): Logbook {
+    return new Logbook(join(this.dataDir, "logbook"));
+  }
+
+  rows(): Promise<Rows> {
+    return readMysqlRows(this.settings["FERMATA_STORAGE__URL"] as string);
+  }
+
+  /** Starts a member that is down; again, as a supervisor does, when it ends for want of the database. */
+  async start(member: Member): Promise<void> {
+    for (;;) {
+      await this.databaseIsUp;
+      const started = this.sandbox.spawn([member.kind], this.dataDir, this.settings);
+      try {
+        const url = member.kind === "serve" ? await started.listening(START_MAX_MS) : null;
+        if (member.kind === "work") await started.line(/^working$/m, START_MAX_MS);
+        Object.assign(member, { process: started, url });
+        return;
+      } catch (error) {
+        if (!started.hasExited) throw error;
+        const { code } = await started.exited;
+        if (code !== 1 || !started.stderr.includes(NO_DATABASE)) throw error;
+      }
+    }
+  }
+
+  /** Ends a member, by SIGKILL or by asking it. @returns its exit code; null when it was killed */
+  async end(member: Member, signal: "SIGKILL" | "SIGTERM"): Promise<number | null> {
+    const { process: running } = member;
+    if (running === null) throw new Error(`${member.name} is down already.`);
+    // It is from now on allowed to be away.
+    Object.assign(member, { process: null, url: null });
+    return running.stop(signal);
+  }
+
+  /** Kills the database and starts it again after `pause`; who is started meanwhile waits. */
+  async killDatabase(pause: () => Promise<void>): Promise<void> {
+    const killAndStart = async (): Promise<void> => {
+      await this.mysql.kill();
+      await pause();
+      await this.mysql.start();
+    };
+    this.databaseIsUp = killAndStart();
+    await this.databaseIsUp;
+  }
+
+  /** @throws {Error} with the end of its log, when a process has ended that nobody asked to */
+  checkAlive(): void {
+    for (const { name, process: running } of this.members) {
+      if (running?.hasExited === true) throw new Error(`${name} ended, and nobody in this test asked it to.\n${tail(running.stderr)}`);
+    }
+  }
+
+  /** The ends of the logs of all members. */
+  get logs(): string {
+    return this.members.map(({ name, process: running }) => `${name}:\n${tail(running?.stderr ?? "")}`).join("\n");
+  }
+
+  async close(): Promise<void> {
+    for (const { process: running } of this.members) await running?.kill();
+    await Promise.all([this.mysql.close(), this.broker.remove()]);
+  }
+}
+
+function tail(log: string): string {
+  const lines = log.trimEnd().split("\n").slice(-LOG_LINES);
+  return lines.map((line) => line.slice(0, LOG_LINE_MAX)).join("\n");
+}

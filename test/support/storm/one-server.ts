@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import type { Environment, FermataProcess, Sandbox } from "../process.js";
+import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
+import { Clients, type Order } from "./clients.js";
+import { Dice } from "./dice.js";
+import { readRows } from "./rows.js";
+import { comeToRest, jobIdIn, namingTheSeed, STORM_SETTINGS } from "./storm.js";
+
+/** A storm of kills over one process that does everything, on the embedded default. */
+export interface Storm {
+  /** Everything random comes from it; the moments at which the machine does things do not. */
+  readonly seed: number;
+  readonly kills: number;
+  /** Pieces wished for between two kills. */
+  readonly wishesPerRound: number;
+  readonly accounts: number;
+}
+
+/** Clients that speak at once. */
+const CLIENTS = 6;
+
+const SETTINGS: Environment = {
+  ...STORM_SETTINGS,
+  FERMATA_PLUGINS__SYNTH__KEEP_STEMS: "false",
+  FERMATA_PLUGINS__SYNTH__THREADS: "3",
+};
+
+/** Refusals and hooks cost no rendering, so most of a storm is made of them. */
+const PROMPTS = [
+  "harbour at night",
+  "slow waltz [[delay:0.2]]",
+  "brass [[fail-times:1:unavailable]]",
+  "noise [[fail:failed]]",
+  "a hymn [[fail:content_rejected]]",
+  "far away [[fail:timeout]]",
+  "half a dream [[delay:0.4]] [[fail:failed]]",
+];
+
+/**
+ * Kills the server again and again while clients ask, and checks afterwards that every accepted job ended once and that the books are right.
+ * A failure names the seed.
+ */
+export function surviveStorm(sandbox: Sandbox, storm: Storm): Promise<void> {
+  return namingTheSeed(storm.seed, () => run(sandbox, storm));
+}
+
+async function run(sandbox: Sandbox, storm: Storm): Promise<void> {
+  const dice = new Dice(storm.seed);
+  const dataDir = await sandbox.dataDir();
+  await sandbox.json(["migrate"], dataDir);
+  const callers = await makeCallers(sandbox, dataDir, SETTINGS, storm.accounts);
+  const rows = async (): Promise<ReturnType<typeof readRows>> => readRows(dataDir);
+  let url = "";
+  const start = async (): Promise<FermataProcess> => {
+    const server = sandbox.spawn(["start"], dataDir, SETTINGS);
+    url = await server.listening();
+    return server;
+  };
+  const clients = new Clients({
+    dice,
+    callers,
+    urls: () => [url],
+    order: (): Order => ({ model_id: "synth/instrumental", prompt: dice.pick(PROMPTS) as string, duration: 5 }),
+    findJobId: async (wish) => jobIdIn(await rows(), wish),
+  });
+
+  for (let round = 0; round < storm.kills; round++) {
+    const server = await start();
+    clients.allow(storm.wishesPerRound);
+    await speakUntilKilled(server, clients, dice.between(200, 1_200));
+  }
+  const server = await start();
+  await comeToRest(clients, rows, () => {
+    if (server.hasExited) throw new Error(`The server ended, and nobody in this test asked it to:\n${server.stderr}`);
+  });
+  await checkCredits(url, callers, clients.wishes);
+  expect(await server.stop(), "exit code of the last stop").to.equal(0);
+  await checkLedger(sandbox, dataDir, SETTINGS);
+  checkJobs(await rows(), clients.wishes);
+  await checkAudio(await rows(), dataDir);
+}
+
+async function speakUntilKilled(server: FermataProcess, clients: Clients, lifeMs: number): Promise<void> {
+  const killed = new AbortController();
+  const killing = sleep(lifeMs)
+    .then(() => server.kill())
+    .finally(() => killed.abort());
+  await Promise.all([killing, clients.speak(CLIENTS, killed.signal)]);
+}

@@ -1,0 +1,58 @@
+import { expect } from "chai";
+import { type Environment, eventually } from "../process.js";
+import type { Clients, Wish } from "./clients.js";
+import type { Rows } from "./rows.js";
+
+/** The longest that all jobs together may take after the last repair: leases end after 1.5 s, and little is rendered. */
+const REST_MAX_MS = 120_000;
+
+/** Nothing stands in a client's way: no limit, no open breaker. Leases are short, so that lost jobs are soon another worker's. */
+export const STORM_SETTINGS: Environment = {
+  FERMATA_DEMO__ENABLED: "false",
+  FERMATA_JOBS__LEASE_SECONDS: "1.5",
+  FERMATA_JOBS__BACKOFF_MS: "50",
+  FERMATA_JOBS__SWEEP_MS: "100",
+  FERMATA_BREAKER__FAILURES: "10000",
+  FERMATA_TIERS__PRO__MAX_CONCURRENT: "10000",
+  FERMATA_RATE_LIMITS__READ__PER_MINUTE: "1000000",
+  FERMATA_RATE_LIMITS__READ__PER_DAY: "10000000",
+  FERMATA_RATE_LIMITS__GENERATION__PER_MINUTE: "1000000",
+  FERMATA_RATE_LIMITS__GENERATION__PER_DAY: "1000000",
+};
+
+/** What `run` fails with names the seed to run it with again. */
+export async function namingTheSeed<T>(seed: number, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof Error) error.message = `FERMATA_TEST_SEED=${seed}: ${error.message}`;
+    throw error;
+  }
+}
+
+/**
+ * After the storm: every wish is answered, every job ends, and neither the answers nor the ends change any more.
+ *
+ * @param checkAlive throws when a process has ended that nobody asked to
+ */
+export async function comeToRest(clients: Clients, readRows: () => Promise<Rows>, checkAlive: () => void): Promise<void> {
+  await clients.askAll();
+  expect(clients.wishes.filter(({ jobId }) => jobId === null), "wishes without an answer").to.deep.equal([]);
+  const allEnded = (): Promise<boolean> => {
+    checkAlive();
+    return clients.allEnded();
+  };
+  await eventually("every job has ended", allEnded, REST_MAX_MS).catch(async (error: Error) => {
+    const alive = (await readRows()).jobs.filter(({ phase }) => phase !== "ended");
+    throw new Error(`${error.message}\nstill alive: ${JSON.stringify(alive)}`, { cause: error });
+  });
+  await clients.askAll();
+  await clients.lookAtAll();
+}
+
+/** The job of a wish, as the storage has it. */
+export function jobIdIn({ jobs }: Rows, { number, caller, idempotencyKey }: Wish): string {
+  const job = jobs.find(({ account_id, request: { prompt } }) => account_id === caller.accountId && prompt.startsWith(`${number} `));
+  if (job === undefined) throw new Error(`${idempotencyKey} has an answer, but no job.`);
+  return job.id;
+}

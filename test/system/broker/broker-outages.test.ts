@@ -1,0 +1,82 @@
+import { expect } from "chai";
+import { dataOf } from "../../support/api-client.js";
+import { eventually, makePrivateBroker, openQueueSpace, type PrivateBroker } from "../../support/rabbitmq.js";
+import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
+
+/** One server and one worker in one process; all is well again without a restart. */
+describe("An app whose broker is killed, restarted or short of memory", function () {
+  // A broker takes seconds to start.
+  this.timeout(90_000);
+
+  let broker: PrivateBroker;
+  let test: TestApp;
+  let caller: TestAccount;
+
+  before(async () => {
+    broker = await makePrivateBroker();
+    const { url } = await openQueueSpace(broker.server);
+    // The broker is not there yet.
+    test = await startTestApp({ work: true, settings: { queue: { url } } });
+    caller = await test.account();
+  });
+
+  after(async () => {
+    await test.close();
+    await broker.remove();
+  });
+
+  /** Accepted, run to their ends, and each handed to the provider once. */
+  async function runsOnce(): Promise<void> {
+    const before = test.provider.submissions.length;
+    const answers = await Promise.all(Array.from({ length: 3 }, () => caller.api.generate()));
+    expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 202]);
+    const ids = answers.map((answer) => dataOf<{ readonly id: string }>(answer).id);
+    await eventually(async () => {
+      for (const id of ids) expect(dataOf(await caller.api.get(`/api/v1/jobs/${id}`))).to.include({ status: "completed" });
+    });
+    expect(test.provider.submissions.slice(before).map(({ jobId }) => jobId)).to.have.members(ids);
+  }
+
+  async function isReady(): Promise<void> {
+    expect((await test.anonymous.get("/readyz")).status).to.equal(200);
+  }
+
+  async function isNotReadyForItsQueue(): Promise<void> {
+    const { status, json } = await test.anonymous.get("/readyz");
+    expect([status, (json as { readonly error?: { readonly details: unknown } }).error?.details]).to.deep.equal([503, { not_ready: ["queue"] }]);
+  }
+
+  /** During the trouble and after it. */
+  async function goesOn(mend: () => Promise<void>): Promise<void> {
+    await eventually(isNotReadyForItsQueue);
+    await runsOnce();
+    await isNotReadyForItsQueue();
+    await mend();
+    await eventually(isReady);
+    await runsOnce();
+  }
+
+  it("starts, accepts and runs jobs before there is one", () => goesOn(() => broker.start()));
+
+  it("accepts and runs jobs while the broker takes no messages for want of memory", async () => {
+    await broker.control("set_vm_memory_high_watermark", "0.000001");
+    // The broker tells a connection with its next message.
+    await runsOnce();
+    await goesOn(() => broker.control("set_vm_memory_high_watermark", "0.4"));
+  });
+
+  it("accepts and runs jobs while the broker is restarted", async () => {
+    await broker.control("stop_app");
+    await goesOn(() => broker.control("start_app"));
+  });
+
+  it("accepts and runs jobs while the broker is dead", async () => {
+    await broker.kill();
+    await goesOn(() => broker.start());
+  });
+
+  it("has lost and doubled nothing", async () => {
+    const { violations, checked } = await test.app.credits.verify();
+    expect([violations, checked.jobs]).to.deep.equal([[], test.provider.submissions.length]);
+  });
+});

@@ -1,0 +1,152 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { ApiClient, dataOf } from "../../support/api-client.js";
+import { createMysqlDatabase } from "../../support/mysql.js";
+import { Logbook } from "../../support/plugins/logbook/logbook.js";
+import type { Fate } from "../../support/plugins/logbook/provider.js";
+import { LOGBOOKS, logbookSettings } from "../../support/plugins/settings.js";
+import { type Environment, eventually, type FermataProcess, useSandbox } from "../../support/process.js";
+import { openQueueSpace, type QueueSpace } from "../../support/rabbitmq.js";
+import { type JobRow, readMysqlRows } from "../../support/storm/rows.js";
+import { STORM_SETTINGS } from "../../support/storm/storm.js";
+
+const AN_HOUR_MS = 3_600_000;
+
+describe("SIGTERM, with servers and workers apart", function () {
+  this.timeout(60_000);
+  const sandbox = useSandbox();
+
+  let database: Awaited<ReturnType<typeof createMysqlDatabase>>;
+  let queues: QueueSpace;
+  let dataDir: string;
+  let settings: Environment;
+  let key: string;
+
+  beforeEach(async () => {
+    [database, queues, dataDir] = await Promise.all([createMysqlDatabase(), openQueueSpace(), sandbox.dataDir()]);
+    settings = {
+      ...STORM_SETTINGS,
+      // Nobody in these tests can wait for the end of a lease.
+      FERMATA_JOBS__LEASE_SECONDS: "600",
+      FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
+      FERMATA_JOBS__UNKNOWN_GRACE_SECONDS: "0.5",
+      FERMATA_HTTP__PUBLIC_URL: "http://fermata.test",
+      FERMATA_STORAGE__URL: database.url,
+      FERMATA_QUEUE__URL: queues.url,
+      ...logbookSettings(join(dataDir, "logbook"), AN_HOUR_MS),
+    };
+    await sandbox.json(["migrate"], dataDir, settings);
+    const account = ["accounts", "create", "caller", "--tier", "pro", "--accept-terms", "--credits", "100"];
+    const { id } = await sandbox.json<{ id: string }>(account, dataDir, settings);
+    key = (await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir, settings)).key;
+  });
+
+  afterEach(async () => {
+    await sandbox.clear();
+    await Promise.all([database.drop(), queues.clear(...LOGBOOKS)]);
+  });
+
+  async function aServer(): Promise<{ readonly server: FermataProcess; readonly api: ApiClient }> {
+    const server = sandbox.spawn(["serve"], dataDir, settings);
+    return { server, api: new ApiClient(await server.listening(), key) };
+  }
+
+  /** @param lateMs how long a provider takes that is called by this worker */
+  async function aWorker(lateMs: number): Promise<FermataProcess> {
+    const worker = sandbox.spawn(["work"], dataDir, { ...settings, ...logbookSettings(join(dataDir, "logbook"), lateMs) });
+    await worker.line(/^working$/m);
+    return worker;
+  }
+
+  /** One job of each provider, all of them under way in this worker. @returns their ids, in the order of {@link LOGBOOKS} */
+  async function underWay(api: ApiClient, worker: FermataProcess, fate: Fate = "late"): Promise<string[]> {
+    const ids: string[] = [];
+    for (const id of LOGBOOKS) ids.push(dataOf<{ id: string }>(await api.generate({ model_id: `${id}/${fate}`, prompt: "tides" })).id);
+    await eventually("every job is with the provider", async () => (await submissions(worker)).length === ids.length);
+    return ids;
+  }
+
+  async function submissions(worker: FermataProcess): Promise<string[]> {
+    return new Logbook(join(dataDir, "logbook")).read().flatMap(({ pid, jobId }) => (pid === worker.pid ? jobId : []));
+  }
+
+  async function jobs(ids: readonly string[]): Promise<JobRow[]> {
+    const rows = await readMysqlRows(database.url);
+    return ids.map((id) => rows.jobs.find((job) => job.id === id) as JobRow);
+  }
+
+  async function outcomes(ids: readonly string[]): Promise<(string | null)[][]> {
+    const { attempts } = await readMysqlRows(database.url);
+    return ids.map((id) => attempts.filter(({ job_id }) => job_id === id).map(({ outcome }) => outcome));
+  }
+
+  async function allEnded(ids: readonly string[]): Promise<boolean> {
+    return (await jobs(ids)).every(({ phase }) => phase === "ended");
+  }
+
+  it("makes a worker hand back at once what it cannot finish, and the next one goes on without waiting for a lease", async () => {
+    const { api } = await aServer();
+    const first = await aWorker(AN_HOUR_MS);
+    const ids = await underWay(api, first);
+    expect(await first.stop("SIGTERM")).to.equal(0);
+    for (const job of await jobs(ids)) {
+      expect(job).to.include({ status: "processing", phase: "submitting", lease_owner: null, crashes: 0, fence: 1, attempt: 1 });
+      expect(job.due_at).to.be.at.most(Date.now());
+    }
+    expect(await outcomes(ids)).to.deep.equal([["outcome_unknown"], ["outcome_unknown"], ["outcome_unknown"]]);
+
+    const second = await aWorker(0);
+    await eventually("every job has ended", () => allEnded(ids));
+    expect((await jobs(ids)).map(({ status, credits_charged }) => [status, credits_charged])).to.deep.equal([
+      ["failed", 0], // nobody can find out what became of it
+      ["completed", 2], // submitted again
+      ["completed", 2], // found
+    ]);
+    expect(await outcomes(ids)).to.deep.equal([["outcome_unknown"], ["outcome_unknown", "completed"], ["completed"]]);
+    expect(await submissions(first)).to.have.members(ids);
+    expect(await submissions(second)).to.deep.equal([ids[1]]);
+    expect(dataOf(await api.get("/api/v1/credits"))).to.include({ available: 96, total_spent: 4 });
+    expect(await sandbox.json(["ledger", "verify"], dataDir, settings)).to.include({ ok: true });
+  });
+
+  it("gives a worker's jobs to another one that is there already", async () => {
+    const { api } = await aServer();
+    const first = await aWorker(AN_HOUR_MS);
+    const ids = await underWay(api, first);
+    const owners = new Set((await jobs(ids)).map(({ lease_owner }) => lease_owner));
+    const second = await aWorker(0);
+    expect(owners.size).to.equal(1);
+    expect(await first.stop("SIGTERM")).to.equal(0);
+    for (const { lease_owner } of await jobs(ids)) expect(owners).not.to.include(lease_owner ?? "nobody");
+    await eventually("every job has ended", () => allEnded(ids));
+    expect((await jobs(ids)).map(({ status }) => status)).to.deep.equal(["failed", "completed", "completed"]);
+    expect(await submissions(second)).to.deep.equal([ids[1]]);
+  });
+
+  it("ends a worker although a plugin does not hear of it, and leaves its jobs to their leases", async () => {
+    const { api } = await aServer();
+    const worker = await aWorker(AN_HOUR_MS);
+    const ids = await underWay(api, worker, "deaf");
+    expect(await worker.stop("SIGTERM")).to.equal(0);
+    for (const job of await jobs(ids)) {
+      expect(job).to.include({ status: "processing", phase: "submitting", fence: 1 });
+      expect(job.lease_owner).to.match(/^prc_/);
+    }
+  });
+
+  it("makes a server answer who waits; the other one gives the same answer under the same key", async () => {
+    const [one, other] = await Promise.all([aServer(), aServer()]);
+    const order = { model_id: "logbook/direct", prompt: "tides" };
+    const waiting = one.api.generate(order, { "Idempotency-Key": "tides", Prefer: "wait=50" });
+    await eventually("the job", async () => (await readMysqlRows(database.url)).jobs.length === 1);
+    expect(await one.server.stop("SIGTERM")).to.equal(0);
+    const answer = await waiting;
+    expect([answer.status, dataOf(answer)["status"]]).to.deep.equal([202, "queued"]);
+    const again = await other.api.generate(order, { "Idempotency-Key": "tides" });
+    expect([again.status, again.headers.get("Idempotent-Replayed"), again.text]).to.deep.equal([202, "true", answer.text]);
+    await aWorker(0);
+    const { id } = dataOf<{ id: string }>(answer);
+    await eventually("every job has ended", () => allEnded([id]));
+    expect(dataOf(await other.api.get(`/api/v1/generations/${id}`))).to.include({ status: "completed" });
+  });
+});
