@@ -65,6 +65,6 @@ export class KnexLedgerStore implements LedgerStore {
   }
 
   audit(): Promise<LedgerAudit> {
-    return this.database.snapshot(auditLedger);
+    return auditLedger((work) => this.database.snapshot(work), this.database.dialect.concurrentWriters);
   }
 }

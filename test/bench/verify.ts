@@ -1,0 +1,104 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { mysqlStorage } from "../support/mysql.js";
+import { repositoryPath } from "../support/repository.js";
+import { fillBooks } from "./books.js";
+import { below, type Bench, type Figure, milliseconds, percentile, perSecond } from "./figures.js";
+
+const JOBS = Number(process.env["VERIFY_JOBS"] ?? 1_000_000);
+const MAX_SECONDS = 60;
+const QUIET_MS = 5_000;
+
+/** An opened storage that another process can open too. */
+type Open = StorageUnderTest & { readonly url: string };
+
+/** `ledger verify`, as an operator runs it, while another process goes on writing. */
+export const verify: Bench = {
+  name: "verify",
+  compares: `\`ledger verify\` on ${JOBS.toLocaleString("en")} jobs, and single creates beside it with those before`,
+  async run() {
+    const figures: Figure[] = [];
+    for (const { name, open } of [sqliteStorage, mysqlStorage]) figures.push(...(await measure(name, await open())));
+    return figures;
+  },
+};
+
+async function measure(name: string, storage: Open): Promise<Figure[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), "fermata-bench-"));
+  try {
+    await fillBooks(storage.url, JOBS);
+    const alone = await writesUntil(storage, delay(QUIET_MS));
+    const begunAt = performance.now();
+    const verified = runVerify(storage.url, dataDir);
+    const beside = await writesUntil(storage, verified);
+    const { exitCode, output } = await verified;
+    const seconds = (performance.now() - begunAt) / 1000;
+    if (exitCode !== 0) throw new Error(`ledger verify ended with ${exitCode}: ${output}`);
+    return [
+      { name: `${name}: ledger verify`, value: `${seconds.toFixed(1)} s`, baseline: "", ratio: null, target: below(seconds, MAX_SECONDS, " s") },
+      {
+        name: `${name}: creates beside it`,
+        value: perSecond(beside.perSecond),
+        baseline: perSecond(alone.perSecond),
+        ratio: beside.perSecond / alone.perSecond,
+        target: null,
+      },
+      {
+        name: `${name}: slowest create beside it`,
+        value: milliseconds(beside.slowestMs),
+        baseline: milliseconds(alone.slowestMs),
+        ratio: beside.slowestMs / alone.slowestMs,
+        target: null,
+      },
+      {
+        name: `${name}: 99 % of creates beside it`,
+        value: milliseconds(beside.p99Ms),
+        baseline: milliseconds(alone.p99Ms),
+        ratio: beside.p99Ms / alone.p99Ms,
+        target: null,
+      },
+    ];
+  } finally {
+    await storage.close();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function runVerify(url: string, dataDir: string): Promise<{ readonly exitCode: number | null; readonly output: string }> {
+  const env = { PATH: process.env["PATH"], FERMATA_DATA_DIR: dataDir, FERMATA_STORAGE__URL: url };
+  const child = spawn(process.execPath, [repositoryPath("dist", "config", "main.js"), "ledger", "verify", "--json"], { env });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (output += part.toString()));
+  const [exitCode] = (await once(child, "close")) as [number | null];
+  return { exitCode, output };
+}
+
+/** Accounts made one after another, the smallest write there is, until `end`. */
+async function writesUntil(
+  storage: Open,
+  end: Promise<unknown>,
+): Promise<{ readonly perSecond: number; readonly slowestMs: number; readonly p99Ms: number }> {
+  let isOver = false;
+  void end.finally(() => (isOver = true));
+  const taken: number[] = [];
+  const begunAt = performance.now();
+  while (!isOver) {
+    const at = performance.now();
+    await storage.addAccount();
+    taken.push(performance.now() - at);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return {
+    perSecond: taken.length / ((performance.now() - begunAt) / 1000),
+    slowestMs: Math.max(...taken),
+    p99Ms: percentile(taken, 0.99),
+  };
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
