@@ -1,81 +1,108 @@
-import { statfs } from "node:fs/promises";
-import type { DoctorCheck } from "../adapters/cli/host.js";
+import { dirname } from "node:path";
+import { examineSecretKey } from "../adapters/crypto/doctor.js";
+import { examineStorage } from "../adapters/storage/knex/doctor.js";
+import { createStores, openDatabase } from "../adapters/storage/knex/index.js";
+import { examineFolder } from "../adapters/system/doctor.js";
+import { SystemClock } from "../adapters/system/clock.js";
+import { SystemRandom } from "../adapters/system/random.js";
 import type { Logger } from "../core/ports/logger.js";
-import { prepareDataDir } from "./adapters.js";
-import { compose } from "./compose.js";
+import { failed, type Finding, ok } from "../core/ports/self-check.js";
+import { KEY_FINGERPRINT } from "./compose.js";
 import { loadPlugins } from "./plugins.js";
-import type { Settings } from "./settings.js";
+import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
 
-const FREE_BYTES_MIN = 1024 ** 3;
 const NODE_MIN = [20, 19] as const;
 
+/** URL scheme to the checks of its adapter, as `adapters.ts` has the adapters. */
+const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (settings: Settings, providerIds: readonly string[]) => Promise<readonly Finding[]>>> = {
+  memory: async ({ jobs }) => {
+    const later = `processes beside it, if there are any, find their jobs within jobs.sweepMs (${jobs.sweepMs} ms)`;
+    return [ok("queue", `Bells stay in the process that rings them; ${later}.`)];
+  },
+  amqp: examineBroker,
+  amqps: examineBroker,
+};
+
+const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (settings: Settings) => Promise<readonly Finding[]>>> = {
+  file: ({ audio }) =>
+    examineFolder({ name: "audio directory", path: pathOfUrl(audio.url), setting: "audio.url", fileMaxBytes: audio.maxBytes }),
+};
+
 /** Looks at everything a start needs, and says of each how it is and how to mend it. */
-export async function examine(settings: Settings, logger: Logger): Promise<readonly DoctorCheck[]> {
-  const checks: readonly (readonly [string, () => Promise<string>])[] = [
-    ["node", checkNode],
-    ["data directory", () => checkDataDir(settings.dataDir)],
-    ["disk space", () => checkSpace(settings.dataDir)],
-    ["plugins", () => checkPlugins(settings)],
-    ["storage and queue", () => checkParts(settings, logger)],
-    ["public address", () => checkPublicUrl(settings)],
+export async function examine(settings: Settings, logger: Logger): Promise<readonly Finding[]> {
+  const plugins = await examinePlugins(settings);
+  const storage = await examineStorage({ url: settings.storage.url, logger, clock: new SystemClock() });
+  const isReadable = storage.every(({ result }) => result !== "failed");
+  return [
+    examineNode(),
+    plugins.finding,
+    examinePublicUrl(settings),
+    ...(await examineFolders(settings)),
+    await examineSecretKey({
+      given: settings.secrets.key,
+      dataDir: settings.dataDir,
+      kept: isReadable ? await keptFingerprint(settings, logger) : null,
+      isShared: schemeOf(settings.storage.url) !== "sqlite",
+    }),
+    ...(await AUDIO_STORES[schemeOf(settings.audio.url) as keyof typeof AUDIO_STORES](settings)),
+    ...storage,
+    ...(await QUEUES[schemeOf(settings.queue.url) as keyof typeof QUEUES](settings, plugins.enabled)),
   ];
-  const found: DoctorCheck[] = [];
-  for (const [name, check] of checks) {
-    try {
-      found.push({ name, ok: true, message: await check() });
-    } catch (error) {
-      found.push({ name, ok: false, message: messageOf(error) });
-    }
-  }
-  return found;
 }
 
-async function checkNode(): Promise<string> {
+function examineNode(): Finding {
+  const name = "node";
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const isOld = major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1]);
-  if (isOld) throw new Error(`Node ${process.versions.node} is too old; install ${NODE_MIN.join(".")} or later`);
-  return `Node ${process.versions.node}`;
+  if (isOld) return failed(name, `Node ${process.versions.node} is too old.`, `Install Node ${NODE_MIN.join(".")} or later.`);
+  return ok(name, `Node ${process.versions.node}.`);
 }
 
-async function checkDataDir(dataDir: string): Promise<string> {
-  await prepareDataDir(dataDir);
-  return `${dataDir} can be written`;
-}
-
-async function checkSpace(dataDir: string): Promise<string> {
-  const { bavail, bsize } = await statfs(dataDir);
-  const gib = ((bavail * bsize) / 1024 ** 3).toFixed(1);
-  if (bavail * bsize < FREE_BYTES_MIN) throw new Error(`only ${gib} GiB are free in ${dataDir}; make room, or set dataDir or audio.url`);
-  return `${gib} GiB free`;
-}
-
-async function checkPlugins(settings: Settings): Promise<string> {
-  const plugins = await loadPlugins(settings);
-  const enabled = plugins.filter((plugin) => plugin.enabled).map((plugin) => plugin.definition.id);
-  if (enabled.length === 0) throw new Error("no plugin is enabled, so no model is available; set plugins.ID.enabled");
-  return `enabled: ${enabled.join(", ")}`;
-}
-
-async function checkParts(settings: Settings, logger: Logger): Promise<string> {
-  const app = await compose(settings, { logger }, { migrate: false });
+async function examinePlugins(settings: Settings): Promise<{ readonly finding: Finding; readonly enabled: readonly string[] }> {
+  const name = "plugins";
   try {
-    const broken = await app.readiness();
-    if (broken.length > 0) throw new Error(`not fine: ${broken.join(", ")}`);
-    return `reachable, schema up to date`;
-  } finally {
-    await app.stop();
+    const plugins = await loadPlugins(settings);
+    const enabled = plugins.filter((plugin) => plugin.enabled).map((plugin) => plugin.definition.id);
+    if (enabled.length > 0) return { finding: ok(name, `Enabled: ${enabled.join(", ")}.`), enabled };
+    return { finding: failed(name, "No plugin is enabled, so no model is available.", "Set plugins.ID.enabled to true."), enabled };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return { finding: failed(name, `${error.lines.join("; ")}.`, "Correct these settings; the plugin's README lists its own."), enabled: [] };
   }
 }
 
-async function checkPublicUrl({ http }: Settings): Promise<string> {
-  if (http.publicUrl !== null) return http.publicUrl;
+function examinePublicUrl({ http }: Settings): Finding {
+  const name = "public address";
+  if (http.publicUrl !== null) return ok(name, `Links begin with ${http.publicUrl}.`);
   const isLocal = http.host === "127.0.0.1" || http.host === "::1" || http.host === "localhost";
-  if (!isLocal) throw new Error(`http.publicUrl is not set, so links begin with ${http.host}; set it to what callers use`);
-  return "links begin with the listen address; set http.publicUrl behind a proxy";
+  if (isLocal) return ok(name, "Links begin with the listen address; behind a proxy, http.publicUrl is what callers use.");
+  return failed(name, `Links begin with the listen address, ${http.host}, which callers cannot use.`, "Set http.publicUrl to what callers use.");
 }
 
-function messageOf(error: unknown): string {
-  if (error instanceof SettingsError) return error.lines.join("; ");
-  return error instanceof Error ? error.message : String(error);
+async function examineFolders({ dataDir, storage, audio }: Settings): Promise<readonly Finding[]> {
+  const found = await examineFolder({ name: "data directory", path: dataDir, setting: "dataDir", fileMaxBytes: audio.maxBytes });
+  const database = schemeOf(storage.url) === "sqlite" ? dirname(pathOfUrl(storage.url)) : dataDir;
+  if (database === dataDir) return found;
+  return [...found, ...(await examineFolder({ name: "database directory", path: database, setting: "storage.url", fileMaxBytes: audio.maxBytes }))];
+}
+
+/** Of the key that the storage was first opened with; null when it never was. */
+async function keptFingerprint({ storage }: Settings, logger: Logger): Promise<string | null> {
+  const database = await openDatabase({ url: storage.url, logger });
+  try {
+    return await createStores(database, { clock: new SystemClock(), random: new SystemRandom() }).installation.find(KEY_FINGERPRINT);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Loaded when chosen, as the adapter is. */
+async function examineBroker({ queue }: Settings, providerIds: readonly string[]): Promise<readonly Finding[]> {
+  const { examineRabbitmq } = await import("../adapters/queue/rabbitmq/doctor.js");
+  return examineRabbitmq({ url: queue.url, providerIds });
+}
+
+function schemeOf(url: string): string {
+  return url.slice(0, url.indexOf(":"));
 }

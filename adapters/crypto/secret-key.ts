@@ -5,7 +5,8 @@ import { join } from "node:path";
 /** The shortest key that is taken, in characters. */
 export const SECRET_KEY_LENGTH_MIN = 32;
 
-const FILE_NAME = "secret.key";
+/** Its name in the data directory. */
+export const SECRET_KEY_FILE = "secret.key";
 
 /**
  * The key in `secret.key` of the data directory, made there (mode 0600, 256 random bits) when there is none. Processes that start
@@ -14,7 +15,7 @@ const FILE_NAME = "secret.key";
  * @throws {Error} the file cannot be read or written, or holds fewer than 32 characters; nothing was changed
  */
 export async function loadOrCreateSecretKey(dataDir: string): Promise<string> {
-  const path = join(dataDir, FILE_NAME);
+  const path = join(dataDir, SECRET_KEY_FILE);
   try {
     return (await readKey(path)) ?? (await createKey(dataDir, path));
   } catch (cause) {

@@ -1,5 +1,7 @@
 /** Facts about this installation that all its processes must agree on. */
 export interface InstallationStore {
+  /** What is kept under `name`; null when nothing is. */
+  find(name: string): Promise<string | null>;
   /** Keeps `value` under `name` unless something is kept there already. @returns what is kept */
   keepFirst(name: string, value: string): Promise<string>;
 }

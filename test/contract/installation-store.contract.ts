@@ -17,6 +17,12 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
       expect(await storage.installation.keepFirst("colour", "blue")).to.equal("blue");
     });
 
+    it("finds what is kept, and nothing where nothing is", async () => {
+      await storage.installation.keepFirst("shape", "round");
+      expect(await storage.installation.find("shape")).to.equal("round");
+      expect(await storage.installation.find("taste")).to.equal(null);
+    });
+
     it("keeps names apart", async () => {
       await storage.installation.keepFirst("left", "1");
       expect(await storage.installation.keepFirst("right", "2")).to.equal("2");

@@ -1,6 +1,7 @@
 import { assert } from "../../../core/assert.js";
 import type { InstallationStore } from "../../../core/ports/installation-store.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import type { KnexDatabase } from "./database.js";
 import { sessionOf, type Table } from "./session.js";
 
 interface InstallationRow {
@@ -12,7 +13,15 @@ const INSTALLATION: Table<InstallationRow> = { name: "installation", columns: ["
 const FIND = "SELECT name, value FROM installation WHERE name = ?";
 
 export class KnexInstallationStore implements InstallationStore {
-  constructor(private readonly unitOfWork: UnitOfWork) {}
+  constructor(
+    private readonly database: KnexDatabase,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  async find(name: string): Promise<string | null> {
+    const [row] = await this.database.reading((session) => session.all<InstallationRow>(FIND, [name]));
+    return row?.value ?? null;
+  }
 
   keepFirst(name: string, value: string): Promise<string> {
     return this.unitOfWork.inTransaction(async (tx) => {

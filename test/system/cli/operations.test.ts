@@ -47,47 +47,6 @@ describe("fermata migrate", () => {
   });
 });
 
-describe("fermata doctor", () => {
-  const sandbox = useSandbox();
-
-  interface Diagnosis {
-    readonly ok: boolean;
-    readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly message: string }[];
-  }
-
-  it("finds a migrated installation well", async () => {
-    const dataDir = await sandbox.dataDir();
-    await sandbox.json(["migrate"], dataDir);
-    const { ok, checks } = await sandbox.json<Diagnosis>(["doctor"], dataDir);
-    expect(ok, JSON.stringify(checks)).to.equal(true);
-    for (const check of checks) expect(Object.keys(check)).to.deep.equal(["name", "ok", "message"]);
-    expect(checks.map(({ name }) => name)).to.include.members(["node", "data directory", "disk space", "plugins"]);
-    expect((await sandbox.command(["doctor"], dataDir)).stdout).to.match(/^ok +node +Node \d/);
-  });
-
-  it("exits with 1 and says how to mend a missing schema", async () => {
-    const { code, stdout, json } = await sandbox.command(["doctor", "--json"], await sandbox.dataDir());
-    expect(code).to.equal(1);
-    expect(stdout).to.include("fermata migrate");
-    const { ok, checks } = json<Diagnosis>();
-    expect([ok, checks.filter((check) => !check.ok).length]).to.deep.equal([false, 1]);
-  });
-
-  it("exits with 1 and names a data directory that cannot be written", async () => {
-    const file = join(await sandbox.dataDir(), "file");
-    await writeFile(file, "");
-    const { code, stdout } = await sandbox.command(["doctor"], join(file, "data"));
-    expect(code).to.equal(1);
-    expect(stdout).to.match(/^WRONG +data directory +The data directory \S+ \(dataDir\) cannot be written: ENOTDIR/m);
-  });
-
-  it("exits with 2 when the settings are wrong", async () => {
-    const { code, stderr } = await sandbox.command(["doctor"], await sandbox.dataDir(), { FERMATA_HTTP__PORT: "x" });
-    expect(code).to.equal(2);
-    expect(stderr).to.include("http.port");
-  });
-});
-
 describe("fermata models and plugins", () => {
   const sandbox = useSandbox();
 

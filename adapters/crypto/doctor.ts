@@ -1,0 +1,64 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { failed, type Finding, ok, warning } from "../../core/ports/self-check.js";
+import { fingerprint, SECRET_KEY_FILE, SECRET_KEY_LENGTH_MIN } from "./secret-key.js";
+
+export interface SecretKeyQuestion {
+  /** `secrets.key`, or null when the key lies in the data directory. */
+  readonly given: string | null;
+  readonly dataDir: string;
+  /** The fingerprint of the key that the storage was first opened with; null while that is not known. */
+  readonly kept: string | null;
+  /** Whether processes on several machines may use the storage. */
+  readonly isShared: boolean;
+}
+
+const NAME = "secret key";
+const SET_IT = "Set FERMATA_SECRETS__KEY to the same text for every process; `openssl rand -base64 33` makes one.";
+
+/** Whether the key is there, only ours, and the storage's. It is not made: it would belong to whoever looks. */
+export async function examineSecretKey(question: SecretKeyQuestion): Promise<Finding> {
+  if (question.given !== null) return judgeKey(question.given, "secrets.key", question);
+  const path = join(question.dataDir, SECRET_KEY_FILE);
+  try {
+    return await examineFile(path, question);
+  } catch (error) {
+    if (isMissing(error)) return judgeMissing(path, question);
+    return failed(NAME, `${path} cannot be read: ${(error as Error).message}.`, `Give it to the user that Fermata runs as, or set secrets.key.`);
+  }
+}
+
+async function examineFile(path: string, question: SecretKeyQuestion): Promise<Finding> {
+  const { mode } = await stat(path);
+  const rights = mode & 0o777;
+  if ((rights & 0o077) !== 0) {
+    return failed(NAME, `${path} has the rights ${rights.toString(8)}: others on this machine may read it or change it.`, `\`chmod 600 ${path}\``);
+  }
+  const key = (await readFile(path, "utf8")).trim();
+  if (key.length < SECRET_KEY_LENGTH_MIN) {
+    return failed(NAME, `${path} holds fewer than ${SECRET_KEY_LENGTH_MIN} characters.`, "Restore the file from a backup.");
+  }
+  const found = judgeKey(key, path, question);
+  if (found.result !== "ok" || !question.isShared) return found;
+  return warning(NAME, `It lies in ${path} of this machine; a process on another one would make its own, and be refused.`, `${SET_IT} Here that is the text of the file.`);
+}
+
+function judgeKey(key: string, place: string, { kept }: SecretKeyQuestion): Finding {
+  if (kept === null || kept === fingerprint(key)) return ok(NAME, kept === null ? `It is in ${place}.` : `It is in ${place}, and the storage's.`);
+  const message = `The key in ${place} is not the one this storage was first opened with: links and stored secrets would be dead.`;
+  return failed(NAME, message, "Set that key again, from a backup or from another process.");
+}
+
+function judgeMissing(path: string, { kept, isShared }: SecretKeyQuestion): Finding {
+  if (kept !== null) {
+    return failed(NAME, `${path} is missing, and the storage was opened with a key before.`, "Restore it from a backup, or set secrets.key to that key.");
+  }
+  if (isShared) return warning(NAME, "There is none: every machine would make its own, and all but the first be refused.", SET_IT);
+  return ok(NAME, `${path} is made at the first start.`);
+}
+
+/** ENOTDIR: what is wrong with the data directory is said elsewhere. */
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" || code === "ENOTDIR";
+}

@@ -1,0 +1,77 @@
+import type { Clock } from "../../../core/ports/clock.js";
+import type { Logger } from "../../../core/ports/logger.js";
+import { failed, type Finding, ok } from "../../../core/ports/self-check.js";
+import { type KnexDatabase, openDatabase, type SchemaStatus } from "./database.js";
+import { judgeRefusal } from "./doctor-mysql-connection.js";
+import { examineMysql } from "./doctor-mysql.js";
+import { examineSqlite, judgeSqliteRefusal, refuseSqliteFile } from "./doctor-sqlite.js";
+
+export interface StorageDoctorOptions {
+  /** As in `storage.url`. */
+  readonly url: string;
+  readonly logger: Logger;
+  /** What the database's clock is compared with. */
+  readonly clock: Clock;
+}
+
+/** What an engine is asked, beside its schema. `target` is the URL without its scheme. */
+interface Engine {
+  /** Why it is no use to open the database; null when it can be tried. */
+  refuse(target: string): Promise<Finding | null>;
+  examine(database: KnexDatabase, target: string, clock: Clock): Promise<readonly Finding[]>;
+  /** A failure to open or to read. */
+  judge(target: string, error: unknown): Finding;
+}
+
+/** By scheme of `storage.url`. */
+const ENGINES: Readonly<Record<string, Engine>> = {
+  sqlite: {
+    refuse: refuseSqliteFile,
+    examine: examineSqlite,
+    judge: judgeSqliteRefusal,
+  },
+  mysql: {
+    refuse: () => Promise.resolve(null),
+    examine: examineMysql,
+    judge: judgeRefusal,
+  },
+};
+
+/** Looks at the database as our connections meet it. Nothing is made or changed. */
+export async function examineStorage({ url, logger, clock }: StorageDoctorOptions): Promise<readonly Finding[]> {
+  const scheme = url.slice(0, url.indexOf(":"));
+  const target = url.slice(scheme.length + 1);
+  const engine = ENGINES[scheme];
+  if (engine === undefined) throw new Error(`There is no storage of the scheme "${scheme}".`);
+  const refused = await engine.refuse(target);
+  if (refused !== null) return [refused];
+  let database: KnexDatabase | null = null;
+  try {
+    database = await openDatabase({ url, logger });
+    return [...(await engine.examine(database, target, clock)), await examineSchema(database)];
+  } catch (error) {
+    return [engine.judge(target, error)];
+  } finally {
+    await database?.close();
+  }
+}
+
+async function examineSchema(database: KnexDatabase): Promise<Finding> {
+  const name = "schema";
+  try {
+    return judgeSchema(name, await database.schemaStatus());
+  } catch (error) {
+    return failed(name, `It cannot be read: ${messageOf(error)}.`, "Mend what else was found first.");
+  }
+}
+
+function judgeSchema(name: string, { state, migrations }: SchemaStatus): Finding {
+  if (state === "current") return ok(name, "The schema is up to date.");
+  const list = migrations.join(", ");
+  if (state === "pending") return failed(name, `The schema lacks ${list}.`, "Run `fermata migrate`.");
+  return failed(name, `A newer Fermata has migrated the storage (${list}).`, "Run that version, or restore a backup from before.");
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+}

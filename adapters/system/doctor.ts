@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { access, constants, open, rm, stat, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { failed, type Finding, ok, warning } from "../../core/ports/self-check.js";
+
+/** By the number that `statfs` knows them by. */
+const FLEETING_FILESYSTEMS: Readonly<Record<number, string>> = {
+  0x01021994: "in memory, and gone after a restart",
+  0x858458f6: "in memory, and gone after a restart",
+  0x794c7630: "in a layer of a container, and gone with it",
+};
+
+/** Beneath this, it is time to make room. */
+const FREE_BYTES_MIN = 1024 ** 3;
+
+export interface FolderQuestion {
+  /** What it is, as the finding's name. */
+  readonly name: string;
+  readonly path: string;
+  /** The setting that chooses another one. */
+  readonly setting: string;
+  /** The largest file that may have to fit in. */
+  readonly fileMaxBytes: number;
+}
+
+/** Whether files can be written there, stay there and fit in. One that is missing is not made: it would belong to whoever looks. */
+export async function examineFolder({ name, path, setting, fileMaxBytes }: FolderQuestion): Promise<readonly Finding[]> {
+  try {
+    const place = await nearest(path);
+    await (place === path ? tryToWrite(path) : access(place, constants.W_OK | constants.X_OK));
+    const { bavail, bsize, type } = await statfs(place);
+    const found = place === path ? `${path} can be written` : `${path} is made at the first start`;
+    const owner = judgeOwner(name, path, (await stat(place)).uid, process.getuid?.() ?? -1);
+    return [
+      owner ?? judgeFilesystem(name, found, type, setting),
+      judgeSpace({ name: `${name} space`, path, setting, fileMaxBytes }, bavail * bsize),
+    ];
+  } catch (error) {
+    const message = `${path} (${setting}) cannot be written: ${(error as Error).message}.`;
+    return [failed(name, message, `Give it to the user that Fermata runs as (\`chown -R USER ${path}\`), or set ${setting} to another place.`)];
+  }
+}
+
+/** @returns null when whoever looks is who will write, as far as one can see */
+export function judgeOwner(name: string, path: string, owner: number, user: number): Finding | null {
+  if (user !== 0 || owner === 0) return null;
+  const message = `${path} belongs to the user ${owner}, and root may write anywhere: what that user may do was not seen.`;
+  return warning(name, message, `Run doctor as the user that Fermata runs as: \`sudo -u '#${owner}' fermata doctor\``);
+}
+
+export function judgeFilesystem(name: string, found: string, type: number, setting: string): Finding {
+  const fleeting = FLEETING_FILESYSTEMS[type];
+  if (fleeting === undefined) return ok(name, `${found}.`);
+  return warning(name, `${found}, but is ${fleeting}.`, `Mount a disk or a volume there, or set ${setting} to another place.`);
+}
+
+export function judgeSpace({ name, path, setting, fileMaxBytes }: FolderQuestion, freeBytes: number): Finding {
+  const message = `${gib(freeBytes)} GiB are free in ${path}.`;
+  const mend = `Make room, or set ${setting} to another disk.`;
+  if (freeBytes < fileMaxBytes) return failed(name, `${message} One file may need ${gib(fileMaxBytes)} GiB.`, mend);
+  return freeBytes < FREE_BYTES_MIN ? warning(name, message, mend) : ok(name, message);
+}
+
+/** The folder itself, or the one above it that is there. */
+async function nearest(path: string): Promise<string> {
+  try {
+    await stat(path);
+    return path;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT" || dirname(path) === path) throw error;
+    return nearest(dirname(path));
+  }
+}
+
+async function tryToWrite(folder: string): Promise<void> {
+  const path = join(folder, `.doctor-${randomUUID()}`);
+  try {
+    const file = await open(path, "wx");
+    try {
+      await file.writeFile("written");
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+function gib(bytes: number): string {
+  return (bytes / 1024 ** 3).toFixed(1);
+}

@@ -1,0 +1,193 @@
+import { expect } from "chai";
+import { createConnection, type Connection, type RowDataPacket } from "mysql2/promise";
+import { examineStorage } from "../../adapters/storage/knex/doctor.js";
+import { openDatabase } from "../../adapters/storage/knex/index.js";
+import { SystemClock } from "../../adapters/system/clock.js";
+import type { Finding } from "../../core/ports/self-check.js";
+import { SILENT } from "../support/databases.js";
+import { createMysqlDatabase } from "../support/mysql.js";
+import { type PrivateMysql, startPrivateMysql } from "../support/mysql-server.js";
+import { freePort } from "../support/services.js";
+
+/** A setting of the server made wrong while it runs, and what is to be found then. */
+interface Fault {
+  readonly setting: string;
+  readonly value: string;
+  readonly finding: string;
+  readonly result: "warning" | "failed";
+  readonly says: RegExp;
+}
+
+const FAULTS: readonly Fault[] = [
+  { setting: "binlog_format", value: "'STATEMENT'", finding: "mysql binary log", result: "failed", says: /refuses every write/ },
+  { setting: "sync_binlog", value: "0", finding: "mysql durability", result: "warning", says: /credits included: sync_binlog is 0/ },
+  { setting: "innodb_flush_log_at_trx_commit", value: "2", finding: "mysql durability", result: "warning", says: /at_trx_commit is 2/ },
+  { setting: "read_only", value: "1", finding: "mysql writes", result: "failed", says: /read_only is ON/ },
+  { setting: "default_storage_engine", value: "MyISAM", finding: "mysql engine", result: "failed", says: /MyISAM, which has no transactions/ },
+  { setting: "innodb_default_row_format", value: "compact", finding: "mysql engine", result: "failed", says: /row format compact/ },
+  { setting: "max_connections", value: "11", finding: "mysql connections", result: "failed", says: /up to 13 connections; the server allows 11/ },
+  { setting: "max_connections", value: "13", finding: "mysql connections", result: "warning", says: /the server allows 13 in all/ },
+  { setting: "max_allowed_packet", value: "1048576", finding: "mysql packets", result: "warning", says: /1 MiB: a group of long requests/ },
+];
+
+describe("The doctor of MySQL", function () {
+  this.timeout(120_000);
+
+  let server: PrivateMysql;
+  let root: Connection;
+  let url: string;
+  let schema: string;
+  before(async () => {
+    server = await startPrivateMysql(["--log-bin", "--binlog-format=ROW", "--sync-binlog=1"]);
+    root = await createConnection(server.server);
+    // MariaDB begins with users without a name, who would stand in for those of this machine.
+    const [nameless] = await root.query<RowDataPacket[]>("SELECT Host AS host FROM mysql.user WHERE User = ''");
+    for (const { host } of nameless) await root.query("DROP USER ''@?", [host]);
+    ({ url } = await createMysqlDatabase(server.server));
+    schema = url.slice(url.lastIndexOf("/") + 1);
+    // What init_connect says runs in every session of a user that is no administrator.
+    await root.query("CREATE USER app IDENTIFIED BY 'sesame'");
+    await root.query(`GRANT ALL ON ${schema}.* TO app`);
+    const database = await openDatabase({ url, logger: SILENT });
+    await database.migrate();
+    await database.close();
+  });
+  after(async () => {
+    await root.end();
+    await server.close();
+  });
+
+  const examine = (at = url): Promise<readonly Finding[]> => examineStorage({ url: at, logger: SILENT, clock: new SystemClock() });
+
+  async function named(name: string, at?: string): Promise<Finding> {
+    const findings = await examine(at);
+    const found = findings.find((finding) => finding.name === name);
+    if (found === undefined) throw new Error(`There is no ${name} among ${JSON.stringify(findings)}.`);
+    return found;
+  }
+
+  /** Does what the finding says. */
+  async function mend({ mend }: Finding): Promise<void> {
+    const statements = (mend ?? "").match(/(?:SET (?:GLOBAL|PERSIST)|ALTER|GRANT|CREATE) [^;]+;/g);
+    expect(statements, String(mend)).to.not.equal(null);
+    for (const statement of statements ?? []) await root.query(statement.replaceAll("…", "sesame"));
+  }
+
+  const withUser = (name: string, password = "sesame"): string => url.replace("root@", `${name}:${password}@`);
+
+  it("finds a server with safe settings well, and says which it is", async () => {
+    expect((await examine()).filter(({ result }) => result !== "ok")).to.deep.equal([]);
+    expect((await named("mysql version")).message).to.match(/^The server is (MariaDB|MySQL) \d+\.\d+/);
+    expect((await named("mysql session")).message).to.include("READ COMMITTED");
+  });
+
+  it("takes a mixed binary log, which holds rows as well", async () => {
+    await root.query("SET GLOBAL binlog_format = 'MIXED'");
+    expect(await named("mysql binary log")).to.include({ result: "ok" });
+    await root.query("SET GLOBAL binlog_format = 'ROW'");
+  });
+
+  for (const { setting, value, finding, result, says } of FAULTS) {
+    it(`finds ${setting} = ${value}, and what it says mends that`, async () => {
+      const [[before]] = await root.query<RowDataPacket[]>(`SELECT @@GLOBAL.${setting} AS value`);
+      await root.query(`SET GLOBAL ${setting} = ${value}`);
+      try {
+        const found = await named(finding);
+        expect(found.result).to.equal(result);
+        expect(found.message).to.match(says);
+        await mend(found);
+        expect((await named(finding)).result).to.equal("ok");
+      } finally {
+        await root.query(`SET GLOBAL ${setting} = ?`, [before?.["value"]]);
+      }
+    });
+  }
+
+  it("finds tables of ours that another engine keeps", async () => {
+    await root.query(`ALTER TABLE ${schema}.balances ENGINE = MyISAM`);
+    const found = await named("mysql engine");
+    expect(found).to.include({ result: "failed" });
+    expect(found.message).to.include("balances").and.not.include("jobs");
+    await root.query(`USE ${schema}`);
+    await mend(found);
+    expect((await named("mysql engine")).result).to.equal("ok");
+  });
+
+  it("finds sessions that do not commit by themselves", async () => {
+    await root.query("SET GLOBAL autocommit = 0");
+    const found = await named("mysql session");
+    await root.query("SET GLOBAL autocommit = 1");
+    expect(found).to.include({ result: "failed", message: "In our sessions autocommit is off." });
+    expect((await named("mysql session")).result).to.equal("ok");
+  });
+
+  it("finds sessions whose texts would be garbled", async () => {
+    await root.query("SET GLOBAL init_connect = 'SET NAMES latin1'");
+    const found = await named("mysql session", withUser("app"));
+    await root.query("SET GLOBAL init_connect = ''");
+    expect(found).to.include({ result: "failed", message: "In our sessions texts travel as latin1, which garbles them." });
+    expect(found.mend).to.include("skip-character-set-client-handshake").and.include("init_connect");
+    expect((await named("mysql session", withUser("app"))).result).to.equal("ok");
+  });
+
+  it("finds a clock that is off, either way", async () => {
+    for (const [offset, result, says] of [
+      ["+ 60", "failed", /is (59|60)\.\d s ahead of this machine's/],
+      ["- 60", "failed", /is (60|61)\.\d s behind this machine's/],
+      ["+ 3", "warning", /[23]\.\d s ahead/],
+    ] as const) {
+      await root.query("SET GLOBAL init_connect = ?", [`SET timestamp = UNIX_TIMESTAMP(SYSDATE(3)) ${offset}`]);
+      const found = await named("mysql clock", withUser("app"));
+      expect([found.result, found.mend], offset).to.deep.equal([result, "Run a time service on every machine: `apt-get install chrony`, then `chronyc tracking`."]);
+      expect(found.message).to.match(says).and.include("leases");
+    }
+    await root.query("SET GLOBAL init_connect = ''");
+    expect((await named("mysql clock", withUser("app"))).result).to.equal("ok");
+  });
+
+  it("finds the privileges that a user lacks, and grants them as it says", async () => {
+    await root.query("CREATE USER reader IDENTIFIED BY 'sesame'");
+    await root.query(`GRANT SELECT ON ${schema}.* TO reader`);
+    const found = await named("mysql privileges", withUser("reader"));
+    expect(found).to.include({ result: "failed", message: "'reader'@'%' lacks INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP." });
+    await root.query(`GRANT INSERT, UPDATE, DELETE ON ${schema}.* TO reader`);
+    const running = await named("mysql privileges", withUser("reader"));
+    expect(running).to.include({ result: "warning", message: "'reader'@'%' lacks CREATE, ALTER, INDEX, DROP, which only migrations need." });
+    await mend(running);
+    expect((await named("mysql privileges", withUser("reader"))).result).to.equal("ok");
+  });
+
+  it("finds a user with fewer connections than a process opens", async () => {
+    await root.query("CREATE USER narrow IDENTIFIED BY 'sesame' WITH MAX_USER_CONNECTIONS 5");
+    await root.query(`GRANT ALL ON ${schema}.* TO narrow`);
+    const found = await named("mysql connections", withUser("narrow"));
+    expect(found.result).to.equal("failed");
+    expect(found.message).to.match(/and this user 5\.$/);
+  });
+
+  it("finds that a user or a database is missing, and how to make it", async () => {
+    const stranger = withUser("stranger");
+    const refused = await named("mysql connection", stranger);
+    expect(refused.result).to.equal("failed");
+    expect(refused.message).to.include("Access denied");
+    await mend(refused);
+    expect((await examine(stranger)).filter(({ result }) => result !== "ok")).to.deep.equal([]);
+
+    const nowhere = withUser("stranger").replace(/\/\w+$/, "/nowhere-yet");
+    const denied = await named("mysql connection", nowhere);
+    expect(denied.mend).to.include("GRANT SELECT").and.include("ON `nowhere-yet`.*");
+    await mend(denied);
+    const missing = await named("mysql connection", nowhere);
+    expect(missing.message).to.include("Unknown database");
+    await mend(missing);
+    const found = await examine(nowhere);
+    expect(found.filter(({ result }) => result !== "ok").map(({ name, mend }) => [name, mend])).to.deep.equal([["schema", "Run `fermata migrate`."]]);
+  });
+
+  it("finds that nothing answers, once, and says where", async () => {
+    const port = await freePort();
+    const findings = await examine(`mysql://root@127.0.0.1:${port}/fermata`);
+    expect(findings.map(({ name, result }) => [name, result])).to.deep.equal([["mysql connection", "failed"]]);
+    expect(findings[0]?.message).to.include(`127.0.0.1:${port}`).and.include("ECONNREFUSED");
+  });
+});

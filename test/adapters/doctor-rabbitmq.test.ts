@@ -1,0 +1,180 @@
+import type { Options } from "amqplib";
+import { expect } from "chai";
+import { examineRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
+import type { Finding } from "../../core/ports/self-check.js";
+import { eventually, makePrivateBroker, openQueueSpace, type PrivateBroker, type QueueSpace } from "../support/rabbitmq.js";
+import { freePort } from "../support/services.js";
+
+describe("The doctor of RabbitMQ", function () {
+  this.timeout(120_000);
+
+  let broker: PrivateBroker;
+  let managementUrl: string;
+  let space: QueueSpace;
+  before(async () => {
+    const port = await freePort();
+    managementUrl = `http://127.0.0.1:${port}`;
+    broker = await makePrivateBroker({
+      plugins: ["rabbitmq_management"],
+      settings: [`management.tcp.port = ${port}`, "management.tcp.ip = 127.0.0.1", "collect_statistics_interval = 500"],
+    });
+    await broker.start();
+    // How often queues tell the management API of themselves; 5 s by default.
+    await broker.control("eval", "application:set_env(rabbit, quorum_tick_interval, 500).");
+    await broker.control("add_user", "narrow", "sesame");
+  });
+  after(() => broker.remove());
+  beforeEach(async () => {
+    space = await openQueueSpace(broker.server);
+  });
+  afterEach(() => space.clear("one", "two"));
+
+  const examine = (url = space.url): Promise<readonly Finding[]> => examineRabbitmq({ url, providerIds: ["one", "two"], managementUrl });
+
+  /** What is not as it should be. */
+  async function wrong(url?: string): Promise<readonly Finding[]> {
+    return (await examine(url)).filter(({ result }) => result !== "ok");
+  }
+
+  const asNarrow = (): string => space.url.replace("guest:guest", "narrow:sesame");
+
+  /** Runs the commands between backticks, as an operator would. */
+  async function mend({ mend }: Finding): Promise<void> {
+    const commands = [...(mend ?? "").matchAll(/`rabbitmqctl ([^`]+)`/g)].map(([, command]) => command as string);
+    expect(commands, String(mend)).to.not.be.empty;
+    for (const command of commands) await broker.control(...command.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1")));
+  }
+
+  it("finds an empty broker well, makes what a start would make, and says which broker it is", async () => {
+    expect(await wrong()).to.deep.equal([]);
+    expect((await examine()).map(({ name }) => name)).to.deep.equal([
+      "rabbitmq connection",
+      "rabbitmq version",
+      "rabbitmq exchanges",
+      `rabbitmq queue ${space.queueOf("one")}`,
+      `rabbitmq queue ${space.queueOf("two")}`,
+      "rabbitmq alarms",
+      "rabbitmq policies",
+    ]);
+    expect((await examine())[1]?.message).to.match(/^The broker is RabbitMQ \d+\.\d+/);
+  });
+
+  it("leaves no bell, no consumer and no dead letter behind, and touches no bell that waits", async () => {
+    await examine();
+    await space.onServer(async (channel) => {
+      channel.publish(space.jobs, "one", Buffer.from("a bell"));
+      // Answered after the message has gone out.
+      await channel.checkQueue(space.queueOf("one"));
+    });
+    await eventually(async () => expect((await examine()).find(({ name }) => name.endsWith(".one"))?.message).to.include("1 bell waiting"));
+    await space.onServer(async (channel) => {
+      expect(await channel.checkQueue(space.queueOf("two"))).to.include({ messageCount: 0, consumerCount: 0 });
+      expect(await channel.checkQueue(space.dead)).to.include({ messageCount: 0, consumerCount: 0 });
+      const waiting = await channel.get(space.queueOf("one"), { noAck: true });
+      expect(waiting).to.have.nested.property("fields.redelivered", false);
+    });
+  });
+
+  const ours: Options.AssertQueue = { durable: true, maxLength: 100_000 };
+  const quorum = { "x-queue-type": "quorum", "x-overflow": "reject-publish" };
+  for (const [what, options, says] of [
+    ["a classic queue", { durable: true }, /differs/],
+    ["a queue of another delivery limit", { ...ours, arguments: { ...quorum, "x-delivery-limit": 3 } }, /x-d[a-z-]+ differs/],
+    ["a queue without dead letters", { ...ours, arguments: { ...quorum, "x-delivery-limit": 10 } }, /x-dead-letter-exchange differs/],
+  ] as const) {
+    it(`finds ${what}, and is content when it is deleted as it says`, async () => {
+      const queue = space.queueOf("two");
+      await space.onServer((channel) => channel.assertQueue(queue, options));
+      const [found, ...others] = await wrong();
+      expect(found).to.include({ name: `rabbitmq queue ${queue}`, result: "failed" });
+      expect(found?.message).to.match(says).and.include(queue);
+      expect(others).to.deep.equal([]);
+      await mend(found as Finding);
+      expect(await wrong()).to.deep.equal([]);
+    });
+  }
+
+  it("finds an exchange of another type, and how to delete it", async () => {
+    await space.onServer((channel) => channel.assertExchange(space.dead, "topic"));
+    const [found, ...others] = await wrong();
+    expect(found).to.include({ name: "rabbitmq exchanges", result: "failed" });
+    expect(found?.message).to.include(`${space.dead}: type differs, received 'fanout' but current is 'topic'`);
+    expect(found?.mend).to.include(`rabbitmqadmin --vhost=/ delete exchange name=${space.dead}`);
+    expect(others).to.deep.equal([]);
+  });
+
+  it("finds each right that a user lacks, and what it says grants them all", async () => {
+    await examine();
+    await broker.control("clear_permissions", "narrow");
+    const [admission] = await wrong(asNarrow());
+    expect(admission).to.include({ name: "rabbitmq connection", result: "failed" });
+    expect(admission?.message).to.include('the vhost "/"');
+    let last: Finding | undefined;
+    for (const [configure, write, read, name] of [
+      ["^$", ".*", ".*", "rabbitmq exchanges"],
+      [".*", "^$", ".*", "rabbitmq exchanges"],
+      [".*", ".*", "jobs$|dead$", `rabbitmq queue ${space.queueOf("one")}`],
+    ] as const) {
+      await broker.control("set_permissions", "narrow", configure, write, read);
+      const [found] = await wrong(asNarrow());
+      expect(found, name).to.include({ name, result: "failed" });
+      expect(found?.message).to.include("ACCESS_REFUSED").and.not.include("sesame");
+      last = found;
+    }
+    await mend(last as Finding);
+    expect(await wrong(asNarrow())).to.deep.equal([]);
+  });
+
+  it("finds that there is no such vhost, no such user or no broker", async () => {
+    const elsewhere = asNarrow().replace("?", "/elsewhere?");
+    const [vhost] = await wrong(elsewhere);
+    expect(vhost?.message).to.include('the vhost "elsewhere"');
+    await mend(vhost as Finding);
+    expect(await wrong(elsewhere)).to.deep.equal([]);
+
+    const [user] = await wrong(space.url.replace("guest:guest", "nobody:sesame"));
+    expect(user).to.include({ name: "rabbitmq connection", result: "failed" });
+    expect(user?.mend).to.include("rabbitmqctl add_user nobody");
+
+    const [broken] = await wrong(`amqp://127.0.0.1:${await freePort()}`);
+    expect(broken?.message).to.include("ECONNREFUSED");
+    expect(broken?.mend).to.include("queue.url");
+
+    const [misspelt] = await wrong(`${broker.server}?prefx=x`);
+    expect(misspelt?.message).to.include('no parameter "prefx"');
+  });
+
+  it("finds that the broker takes no messages, and why", async () => {
+    await broker.control("set_vm_memory_high_watermark", "0.0000001");
+    const found = (await wrong())[0];
+    await broker.control("set_vm_memory_high_watermark", "0.4");
+    expect(found).to.include({ name: "rabbitmq alarms", result: "failed" });
+    expect(found?.message).to.include("low on memory");
+    expect(found?.mend).to.include("rabbitmq-diagnostics alarms");
+    await eventually(async () => expect(await wrong()).to.deep.equal([]));
+  });
+
+  it("finds policies that override our arguments, and is content when they are cleared as it says", async () => {
+    await examine();
+    await broker.control("set_policy", "rule", `^${space.jobs}`, '{"delivery-limit":2}', "--apply-to", "queues");
+    await broker.control("set_operator_policy", "house-rule", `^${space.jobs}`, '{"message-ttl":60000}', "--apply-to", "queues");
+    let found: Finding | undefined;
+    // The management API learns of it a little later.
+    await eventually(async () => {
+      found = (await wrong())[0];
+      expect(found).to.include({ name: "rabbitmq policies", result: "warning" });
+      for (const id of ["one", "two"]) expect(found?.message).to.include(`${space.queueOf(id)}: `);
+      expect(found?.message.match(/delivery-limit 2 /g), found?.message).to.have.lengthOf(2);
+      expect(found?.message.match(/message-ttl 60000 /g), found?.message).to.have.lengthOf(2);
+    });
+    await mend(found as Finding);
+    await eventually(async () => expect(await wrong()).to.deep.equal([]));
+  });
+
+  it("says where policies can be seen when the management API does not show them", async () => {
+    const findings = await examineRabbitmq({ url: space.url, providerIds: ["one"], managementUrl: `http://127.0.0.1:${await freePort()}` });
+    const found = findings.find(({ name }) => name === "rabbitmq policies");
+    expect(found).to.include({ result: "ok" });
+    expect(found?.message).to.include("ECONNREFUSED").and.include("rabbitmqctl list_queues -p / name effective_policy_definition");
+  });
+});

@@ -1,0 +1,89 @@
+import { chmod, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
+import { expect } from "chai";
+import { examineStorage } from "../../adapters/storage/knex/doctor.js";
+import { SystemClock } from "../../adapters/system/clock.js";
+import type { Finding } from "../../core/ports/self-check.js";
+import { SILENT, type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../support/databases.js";
+
+describe("The doctor of SQLite", () => {
+  let storage: SqliteUnderTest;
+  let path: string;
+  beforeEach(async () => {
+    storage = await sqliteStorage.open();
+    path = storage.url.slice("sqlite:".length);
+  });
+  afterEach(() => storage.close());
+
+  const examine = (url = storage.url): Promise<readonly Finding[]> => examineStorage({ url, logger: SILENT, clock: new SystemClock() });
+
+  /** What is not as it should be. */
+  async function wrong(url?: string): Promise<readonly Finding[]> {
+    return (await examine(url)).filter(({ result }) => result !== "ok");
+  }
+
+  it("finds a database of ours well, and says which SQLite it is", async () => {
+    expect(await wrong()).to.deep.equal([]);
+    expect((await examine()).find(({ name }) => name === "sqlite mode")?.message).to.match(/^SQLite 3\.\d+\.\d+, write-ahead log/);
+  });
+
+  it("finds that there is no file, and makes none", async () => {
+    const folder = await temporaryFolder();
+    const [finding, ...others] = await wrong(`sqlite:${join(folder, "fermata.sqlite")}`);
+    expect(finding).to.include({ name: "sqlite file", result: "failed", mend: "Run `fermata migrate`, or `fermata start`." });
+    expect([others, await readdir(folder)]).to.deep.equal([[], []]);
+  });
+
+  it("finds that the file cannot be reached", async () => {
+    const [finding] = await wrong(`sqlite:${path}/fermata.sqlite`);
+    expect(finding).to.include({ name: "sqlite file", result: "failed" });
+    expect(finding?.message).to.include("ENOTDIR");
+    expect(finding?.mend).to.include("chown");
+  });
+
+  it("finds a file that is no database", async () => {
+    const garbage = join(await temporaryFolder(), "fermata.sqlite");
+    await writeFile(garbage, "not a database".repeat(1_000));
+    const [finding] = await wrong(`sqlite:${garbage}`);
+    expect(finding).to.include({ name: "sqlite file", result: "failed", mend: "Restore the file from a backup." });
+    expect(finding?.message).to.include("not a database");
+  });
+
+  it("finds that everybody may write to the file", async () => {
+    await chmod(path, 0o666);
+    expect((await wrong()).map(({ name, result, mend }) => [name, result, mend])).to.deep.equal([["sqlite file", "warning", `\`chmod o-w ${path}\``]]);
+  });
+
+  it("finds that another process holds the write lock", async () => {
+    const other = new BetterSqlite3(path);
+    try {
+      other.exec("BEGIN IMMEDIATE");
+      const [finding, ...others] = await wrong();
+      expect(finding).to.include({ name: "sqlite writes", result: "failed" });
+      expect(finding?.message).to.include("database is locked");
+      expect(others).to.deep.equal([]);
+    } finally {
+      other.close();
+    }
+  });
+
+  it("warns of a database that ends with its process", async () => {
+    expect(await wrong("sqlite::memory:")).to.have.lengthOf(1);
+  });
+
+  it("finds a schema that is behind, and one that is ahead", async () => {
+    const other = new BetterSqlite3(path);
+    try {
+      other.exec("INSERT INTO knex_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')");
+      const [ahead] = await wrong();
+      expect(ahead).to.include({ name: "schema", result: "failed" });
+      expect(ahead?.message).to.include("9999-tomorrow");
+      other.exec("DELETE FROM knex_migrations WHERE name IN ('9999-tomorrow', '0007-installation')");
+      const [behind] = await wrong();
+      expect(behind).to.deep.equal({ name: "schema", result: "failed", message: "The schema lacks 0007-installation.", mend: "Run `fermata migrate`." });
+    } finally {
+      other.close();
+    }
+  });
+});

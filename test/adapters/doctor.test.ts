@@ -1,0 +1,64 @@
+import { join } from "node:path";
+import { examineSecretKey } from "../../adapters/crypto/doctor.js";
+import { examineRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
+import { examineStorage } from "../../adapters/storage/knex/doctor.js";
+import { SystemClock } from "../../adapters/system/clock.js";
+import { examineFolder } from "../../adapters/system/doctor.js";
+import type { SelfCheck } from "../../core/ports/self-check.js";
+import { type SelfCheckUnderTest, selfCheckContract } from "../contract/self-check.contract.js";
+import { SILENT, sqliteStorage, temporaryFolder } from "../support/databases.js";
+import { mysqlStorage } from "../support/mysql.js";
+import { openQueueSpace, RABBITMQ_SERVER } from "../support/rabbitmq.js";
+
+const PASSWORD = "correct-horse-battery-staple";
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+function storageAt(url: string, close: () => Promise<void>, secrets: readonly string[] = []): SelfCheckUnderTest {
+  return { check: () => examineStorage({ url, logger: SILENT, clock: new SystemClock() }), secrets, close };
+}
+
+selfCheckContract("SQLite", async () => {
+  const { url, close } = await sqliteStorage.open();
+  return storageAt(url, close);
+});
+
+selfCheckContract("SQLite without a file", async () => storageAt(`sqlite:${join(await temporaryFolder(), "fermata.sqlite")}`, nothing));
+
+selfCheckContract("SQLite in memory", async () => storageAt("sqlite::memory:", nothing));
+
+selfCheckContract("MySQL", async () => {
+  const { url, close } = await mysqlStorage.open();
+  return storageAt(url, close);
+});
+
+selfCheckContract("MySQL with a wrong password", async () => {
+  const { url, close } = await mysqlStorage.open();
+  const wrong = new URL(url);
+  wrong.password = PASSWORD;
+  return storageAt(wrong.href, close, [PASSWORD]);
+});
+
+selfCheckContract("RabbitMQ", async () => {
+  const space = await openQueueSpace();
+  return { check: () => examineRabbitmq({ url: space.url, providerIds: ["one", "two"] }), secrets: [], close: () => space.clear("one", "two") };
+});
+
+selfCheckContract("RabbitMQ with a wrong password", async () => {
+  const url = new URL(RABBITMQ_SERVER);
+  url.password = PASSWORD;
+  return { check: () => examineRabbitmq({ url: url.href, providerIds: ["one"] }), secrets: [PASSWORD], close: nothing };
+});
+
+selfCheckContract("a folder", async () => {
+  const path = await temporaryFolder();
+  return { check: () => examineFolder({ name: "folder", path, setting: "dataDir", fileMaxBytes: 1 }), secrets: [], close: nothing };
+});
+
+for (const kept of [null, "another fingerprint"]) {
+  selfCheckContract(`the secret key, ${kept === null ? "for a new storage" : "but not the storage's"}`, async () => {
+    const dataDir = await temporaryFolder();
+    const check: SelfCheck = async () => [await examineSecretKey({ given: PASSWORD, dataDir, kept, isShared: false })];
+    return { check, secrets: [PASSWORD], close: nothing };
+  });
+}

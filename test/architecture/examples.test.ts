@@ -1,0 +1,184 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { loadSettings } from "../../config/load.js";
+import { describeSettings, type Settings } from "../../config/settings.js";
+import { refusalOf } from "../support/command-line.js";
+import { interpolated, readCompose, readDockerfile, readExample, readUnit } from "../support/examples.js";
+import { repositoryPath } from "../support/repository.js";
+
+/** For whatever the environment must give: long enough for a key, and fit for a URL. */
+const SAMPLE = "sample-".repeat(6);
+
+const SETTINGS_FILES = ["embedded.yaml", "mysql-rabbitmq.yaml"];
+
+/** After SIGTERM a process ends within this time, whatever it does. */
+const STOP_MAX_SECONDS = 10;
+
+function load(file: string, env: Readonly<Record<string, string>> = {}): Settings {
+  return loadSettings({ env: { ...env, FERMATA_CONFIG: file }, cwd: "/", readFile: () => readExample(file), isTerminal: false });
+}
+
+describe("The settings files of config/", () => {
+  for (const file of SETTINGS_FILES) {
+    it(`load: ${file}`, () => {
+      const { storage, queue } = load(file);
+      const schemes = [storage.url, queue.url].map((url) => url.slice(0, url.indexOf(":")));
+      expect(schemes).to.deep.equal(file === "embedded.yaml" ? ["sqlite", "memory"] : ["mysql", "amqp"]);
+    });
+
+    it(`hold no secret: ${file}`, () => {
+      const settings = load(file);
+      for (const { path } of describeSettings().filter(({ secret }) => secret)) {
+        const value = path.split(".").reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], settings);
+        expect(value, path).to.equal(null);
+      }
+      for (const url of [settings.storage.url, settings.queue.url]) expect(new URL(url).password, url).to.equal("");
+    });
+  }
+
+  it("are all there are", () => {
+    const files = readdirSync(repositoryPath("config")).filter((name) => name.endsWith(".yaml"));
+    expect(files.sort()).to.deep.equal(["compose.yaml", ...SETTINGS_FILES]);
+  });
+});
+
+describe("config/compose.yaml", () => {
+  const { services, volumes } = readCompose();
+  const ours = Object.entries(services).filter(([, { image }]) => image === "fermata");
+
+  it("gives our services settings that load on top of the file it mounts", () => {
+    expect(ours.map(([name]) => name)).to.deep.equal(["migrate", "serve", "work", "doctor"]);
+    for (const [, { environment = {}, volumes: mounts = [] }] of ours) {
+      const env = Object.fromEntries(Object.entries(environment).map(([name, text]) => [name, interpolated(text, SAMPLE)]));
+      expect(mounts).to.include(`./mysql-rabbitmq.yaml:${env["FERMATA_CONFIG"]}:ro`);
+      const settings = load("mysql-rabbitmq.yaml", env);
+      expect(new URL(settings.storage.url)).to.include({ hostname: "mysql", password: SAMPLE });
+      expect(new URL(settings.queue.url)).to.include({ hostname: "rabbitmq", password: SAMPLE });
+      expect(settings.secrets.key).to.equal(SAMPLE);
+    }
+  });
+
+  it("takes every password and key from the environment, and does without none", () => {
+    for (const [service, { environment = {} }] of Object.entries(services)) {
+      for (const [name, value] of Object.entries(environment)) {
+        if (/PASS$|PASSWORD$|KEY$|STORAGE__URL$|QUEUE__URL$/.test(name) && value !== "yes") {
+          expect(value, `${service}: ${name}`).to.match(/\$\{\w+:\?\}/);
+        }
+      }
+    }
+  });
+
+  it("runs commands that exist", async () => {
+    for (const [name, { command = [] }] of ours) {
+      expect(command, name).to.have.lengthOf(1);
+      expect(await refusalOf(command), name).to.equal(null);
+    }
+  });
+
+  it("migrates before anything serves or works, and waits for what it has", () => {
+    for (const [name, { depends_on: awaited = {} }] of Object.entries(services)) {
+      for (const other of Object.keys(awaited)) expect(services, name).to.have.property(other);
+    }
+    for (const name of ["serve", "work"]) {
+      expect(services[name]?.depends_on?.["migrate"], name).to.deep.equal({ condition: "service_completed_successfully" });
+    }
+  });
+
+  it("asks for the health only of what listens", () => {
+    for (const [name, { healthcheck }] of ours) expect(healthcheck?.disable ?? false, name).to.equal(name !== "serve");
+  });
+
+  it("names files and volumes that are there", () => {
+    for (const { build, volumes: mounts = [] } of Object.values(services)) {
+      if (build !== undefined) expect(existsSync(repositoryPath("config", build.context, build.dockerfile)), build.dockerfile).to.equal(true);
+      for (const [source = ""] of mounts.map((mount) => mount.split(":"))) {
+        if (source.startsWith(".")) expect(existsSync(repositoryPath("config", source)), source).to.equal(true);
+        else expect(volumes).to.have.property(source);
+      }
+    }
+  });
+
+  it("leaves a process of ours the time it takes to stop", () => {
+    for (const [, { stop_grace_period: grace = "" }] of ours) expect(Number.parseInt(grace, 10)).to.be.greaterThan(STOP_MAX_SECONDS);
+  });
+});
+
+describe("config/Dockerfile", () => {
+  const instructions = readDockerfile();
+  const of = (name: string): string[] => instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
+  const last = (name: string): string => of(name).at(-1) ?? "";
+
+  it("builds on images with a tag", () => {
+    const [, image = ""] = /^NODE=(\S+)$/.exec(last("ARG")) ?? [];
+    expect(image).to.match(/^node:20[\w.-]*$/);
+    for (const from of of("FROM")) expect(from).to.match(/^\$\{NODE\}( AS \w+)?$/);
+  });
+
+  it("copies what is there, and what the build may see", () => {
+    const seen = readExample("Dockerfile.dockerignore").split("\n");
+    const sources = of("COPY").filter((rest) => !rest.startsWith("--from")).flatMap((rest) => rest.split(" ").slice(0, -1));
+    expect(sources).to.include.members(["package.json", "core"]);
+    for (const source of sources) {
+      expect(existsSync(repositoryPath(source)), source).to.equal(true);
+      expect(seen, source).to.include(`!${source}`);
+    }
+  });
+
+  it("starts the program itself, with a command that exists, and not as root", async () => {
+    const entry = JSON.parse(last("ENTRYPOINT")) as string[];
+    expect(entry[0]).to.equal("node");
+    expect(entry.at(-1)).to.equal("/app/dist/config/main.js");
+    expect(existsSync(repositoryPath("config", "main.ts"))).to.equal(true);
+    expect(await refusalOf(JSON.parse(last("CMD")) as string[])).to.equal(null);
+    expect(last("USER")).to.equal("node");
+    expect(last("STOPSIGNAL")).to.equal("SIGTERM");
+  });
+
+  it("sets settings that exist, and keeps its data where the volume is", () => {
+    const env = Object.fromEntries([...last("ENV").matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name as string, value as string]));
+    const { dataDir } = loadSettings({ env, cwd: "/", isTerminal: false });
+    expect(JSON.parse(last("VOLUME"))).to.deep.equal([dataDir]);
+    expect(of("RUN").at(-1)).to.match(new RegExp(`--owner=node .*${dataDir}$`));
+  });
+});
+
+describe("config/systemd", () => {
+  const units = readdirSync(repositoryPath("config", "systemd")).filter((name) => name.endsWith(".service"));
+
+  it("has a unit for each way to run", () => {
+    expect(units.sort()).to.deep.equal(["fermata-migrate.service", "fermata-serve.service", "fermata-work@.service", "fermata.service"]);
+  });
+
+  for (const unit of units) {
+    const lines = readUnit(unit);
+    const valueOf = (key: string): string => lines.find(([found]) => found === key)?.[1] ?? "";
+
+    it(`runs a command that exists, with the environment file that is here: ${unit}`, async () => {
+      const [node, , main, ...command] = valueOf("ExecStart").split(" ");
+      expect([node, main]).to.deep.equal(["/usr/bin/node", "/opt/fermata/dist/config/main.js"]);
+      expect(await refusalOf(command)).to.equal(null);
+      expect(valueOf("EnvironmentFile")).to.equal("/etc/fermata/fermata.env");
+    });
+
+    it(`stops in its own time, and starts again unless settings are wrong: ${unit}`, () => {
+      const isOnce = valueOf("Type") === "oneshot";
+      expect([valueOf("Restart"), valueOf("RestartPreventExitStatus")]).to.deep.equal(isOnce ? ["", ""] : ["on-failure", "2"]);
+      if (!isOnce) expect(Number(valueOf("TimeoutStopSec"))).to.be.greaterThan(STOP_MAX_SECONDS);
+    });
+
+    it(`is fenced in like the others: ${unit}`, () => {
+      const fence = (name: string): string => /^User=[^[]*/m.exec(readExample("systemd", name))?.[0].trim() ?? "";
+      expect(fence(unit)).to.include("NoNewPrivileges=yes").and.include("ProtectSystem=strict");
+      expect(fence(unit)).to.equal(fence("fermata.service"));
+    });
+  }
+
+  it("has an environment whose names are settings, those left to fill in included", () => {
+    const text = readExample("systemd", "fermata.env");
+    const env = Object.fromEntries([...text.matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name as string, value as string]));
+    expect(Object.keys(env)).to.include.members(["FERMATA_CONFIG", "FERMATA_STORAGE__URL", "FERMATA_QUEUE__URL", "FERMATA_SECRETS__KEY"]);
+    for (const file of SETTINGS_FILES) expect(load(file, env).dataDir).to.equal(join("/var/lib", "fermata"));
+    expect(readUnit("fermata.service")).to.deep.include(["StateDirectory", "fermata"]);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect } from "chai";
+import type { SelfCheck } from "../../core/ports/self-check.js";
+
+export interface SelfCheckUnderTest {
+  readonly check: SelfCheck;
+  /** What it was given and nobody may read. */
+  readonly secrets: readonly string[];
+  close(): Promise<void>;
+}
+
+export function selfCheckContract(name: string, open: () => Promise<SelfCheckUnderTest>): void {
+  describe(`SelfCheck contract: ${name}`, () => {
+    let subject: SelfCheckUnderTest;
+
+    before(async () => {
+      subject = await open();
+    });
+
+    after(() => subject.close());
+
+    it("finds something, each under a name of its own", async () => {
+      const names = (await subject.check()).map((finding) => finding.name);
+      expect(names).to.not.be.empty;
+      expect(new Set(names).size, names.join(", ")).to.equal(names.length);
+    });
+
+    it("says of each what was found, and how to mend what is not as it should be", async () => {
+      for (const { name, result, message, mend } of await subject.check()) {
+        expect(["ok", "warning", "failed"], name).to.include(result);
+        expect(message, name).to.match(/^\S.*\.$/s).and.not.match(/undefined|null|NaN|\.\.$/);
+        if (result === "ok") expect(mend, name).to.equal(null);
+        else expect(mend, name).to.match(/^\S.+\S$/s).and.not.match(/undefined|null|NaN/);
+      }
+    });
+
+    it("finds the same again: looking changes nothing", async () => {
+      const results = async (): Promise<string[]> => (await subject.check()).map(({ name, result }) => `${name}: ${result}`);
+      expect(await results()).to.deep.equal(await results());
+    });
+
+    it("shows no secret", async () => {
+      const shown = JSON.stringify(await subject.check());
+      for (const secret of subject.secrets) expect(shown).to.not.include(secret);
+    });
+  });
+}

@@ -1,0 +1,132 @@
+import { chmod, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { Finding } from "../../../core/ports/self-check.js";
+import { mysqlStorage } from "../../support/mysql.js";
+import { type Environment, useSandbox } from "../../support/process.js";
+import { openQueueSpace } from "../../support/rabbitmq.js";
+
+interface Diagnosis {
+  readonly ok: boolean;
+  readonly checks: readonly Finding[];
+}
+
+describe("fermata doctor", () => {
+  const sandbox = useSandbox();
+
+  async function migrated(): Promise<string> {
+    const dataDir = await sandbox.dataDir();
+    await sandbox.json(["migrate"], dataDir);
+    return dataDir;
+  }
+
+  /** What it finds that is not as it should be, and its exit code. */
+  async function wrong(dataDir: string, env?: Environment): Promise<{ readonly code: number; readonly checks: readonly Finding[] }> {
+    const { code, json } = await sandbox.command(["doctor", "--json"], dataDir, env);
+    const { ok, checks } = json<Diagnosis>();
+    expect(ok).to.equal(code === 0);
+    return { code, checks: checks.filter(({ result }) => result !== "ok") };
+  }
+
+  it("finds a migrated installation well", async () => {
+    const dataDir = await migrated();
+    const { ok, checks } = await sandbox.json<Diagnosis>(["doctor"], dataDir);
+    expect(ok, JSON.stringify(checks)).to.equal(true);
+    for (const check of checks) expect(Object.keys(check)).to.deep.equal(["name", "result", "message", "mend"]);
+    expect(checks.map(({ name }) => name)).to.include.members(["node", "plugins", "data directory", "secret key", "sqlite writes", "schema", "queue"]);
+    const { stdout } = await sandbox.command(["doctor"], dataDir);
+    expect(stdout).to.match(/^ok +node +Node \d/);
+    expect(stdout).to.match(/^\d+ ok, \d warnings?, 0 failed$/m);
+  });
+
+  it("exits with 1 where nothing is yet, says what to run, and makes nothing", async () => {
+    const dataDir = await sandbox.dataDir();
+    const { code, checks } = await wrong(dataDir);
+    expect(code).to.equal(1);
+    expect(checks.filter(({ result }) => result === "failed").map(({ name, mend }) => [name, mend])).to.deep.equal([
+      ["sqlite file", "Run `fermata migrate`, or `fermata start`."],
+    ]);
+    expect(await readdir(dataDir)).to.deep.equal([]);
+  });
+
+  it("exits with 1 and names a data directory that cannot be written", async () => {
+    const file = join(await sandbox.dataDir(), "file");
+    await writeFile(file, "");
+    const { code, stdout } = await sandbox.command(["doctor"], join(file, "data"));
+    expect(code).to.equal(1);
+    expect(stdout).to.match(/^failed +data directory +\S+ \(dataDir\) cannot be written: ENOTDIR.*\n +Give it to the user/m);
+  });
+
+  it("exits with 2 when the settings are wrong", async () => {
+    const { code, stderr } = await sandbox.command(["doctor"], await sandbox.dataDir(), { FERMATA_HTTP__PORT: "x" });
+    expect(code).to.equal(2);
+    expect(stderr).to.include("http.port");
+  });
+
+  it("exits with 0 when all it has are warnings, and says how to mend them", async () => {
+    const dataDir = await migrated();
+    await chmod(join(dataDir, "fermata.sqlite"), 0o666);
+    const { code, stdout } = await sandbox.command(["doctor"], dataDir);
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^warning +sqlite file +Everybody .*\n +`chmod o-w \S+`$/m);
+    expect(stdout).to.match(/^\d+ ok, [1-9] warnings?, 0 failed$/m);
+  });
+
+  it("finds a secret key that others may read, and one that is not the storage's", async () => {
+    const dataDir = await migrated();
+    await sandbox.json(["models", "list"], dataDir);
+    await chmod(join(dataDir, "secret.key"), 0o644);
+    expect((await wrong(dataDir)).checks.map(({ name, mend }) => [name, mend])).to.deep.include(["secret key", `\`chmod 600 ${join(dataDir, "secret.key")}\``]);
+    const other = await wrong(dataDir, { FERMATA_SECRETS__KEY: "x".repeat(40) });
+    expect(other.code).to.equal(1);
+    expect(other.checks.find(({ name }) => name === "secret key")?.message).to.include("not the one this storage was first opened with");
+  });
+
+  it("finds that links would lead nowhere, and that there is no plugin", async () => {
+    const dataDir = await migrated();
+    const { code, checks } = await wrong(dataDir, { FERMATA_HTTP__HOST: "0.0.0.0", FERMATA_PLUGINS__SYNTH__ENABLED: "false" });
+    expect(code).to.equal(1);
+    expect(checks.filter(({ result }) => result === "failed").map(({ name, mend }) => [name, mend])).to.deep.equal([
+      ["plugins", "Set plugins.ID.enabled to true."],
+      ["public address", "Set http.publicUrl to what callers use."],
+    ]);
+  });
+
+  it("looks at MySQL and RabbitMQ too, and finds them well", async () => {
+    const storage = await mysqlStorage.open();
+    const space = await openQueueSpace();
+    const env = {
+      FERMATA_STORAGE__URL: storage.url,
+      FERMATA_QUEUE__URL: space.url,
+      FERMATA_SECRETS__KEY: "s".repeat(40),
+      FERMATA_HTTP__HOST: "0.0.0.0",
+      FERMATA_HTTP__PUBLIC_URL: "https://music.example.com",
+    };
+    try {
+      const { checks } = await sandbox.json<Diagnosis>(["doctor"], await sandbox.dataDir(), env);
+      expect(checks.filter(({ result }) => result === "failed")).to.deep.equal([]);
+      const names = ["mysql version", "mysql privileges", "mysql binary log", "mysql clock", "schema", "rabbitmq version", `rabbitmq queue ${space.queueOf("synth")}`];
+      expect(checks.map(({ name }) => name)).to.include.members(names);
+    } finally {
+      await space.clear("synth");
+      await storage.close();
+    }
+  });
+
+  it("shows no password, whatever it is refused", async () => {
+    const [storagePassword, queuePassword] = ["open-sesame", "p%40ssw0rd"];
+    const env = {
+      FERMATA_STORAGE__URL: `mysql://fermata:${storagePassword}@127.0.0.1:1/fermata`,
+      FERMATA_QUEUE__URL: `amqp://fermata:${queuePassword}@127.0.0.1:1`,
+      FERMATA_LOGS__LEVEL: "debug",
+    };
+    for (const args of [["doctor"], ["doctor", "--json"]]) {
+      const { code, stdout, stderr } = await sandbox.command(args, await sandbox.dataDir(), env);
+      expect(code).to.equal(1);
+      expect(stdout).to.include("mysql connection").and.include("rabbitmq connection").and.include("ECONNREFUSED");
+      for (const secret of [storagePassword, queuePassword, decodeURIComponent(queuePassword)]) {
+        expect(stdout + stderr).to.not.include(secret);
+      }
+    }
+  });
+});
