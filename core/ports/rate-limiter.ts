@@ -1,17 +1,20 @@
-import type { WindowRule, WindowStatus } from "../rate-limits/window.js";
+import type { RateDecision } from "../rate-limits/decision.js";
+import type { WindowRule } from "../rate-limits/window.js";
 
-export interface RateDecision {
-  readonly allowed: boolean;
-  /** The windows after the decision, in the order of the rules. */
-  readonly windows: readonly WindowStatus[];
-}
+export type { RateDecision };
 
-/** Counts requests in windows. Limits are approximate over several processes; credits and concurrency never are. */
+/**
+ * Counts requests in windows, which are told apart by their length: a change of limits keeps what was counted. Over several processes
+ * limits may be approximate; credits and concurrency never are. Nothing here rejects: where counts cannot be shared, each process counts
+ * by itself.
+ */
 export interface RateLimiter {
   /** Counts one request of `subject` if every window has room; a refused request changes nothing. */
-  consume(subject: string, rules: readonly WindowRule[]): RateDecision;
+  consume(subject: string, rules: readonly WindowRule[]): Promise<RateDecision>;
   /** The windows as they are, counting nothing. `allowed` tells whether one more request would pass. */
-  peek(subject: string, rules: readonly WindowRule[]): RateDecision;
+  peek(subject: string, rules: readonly WindowRule[]): Promise<RateDecision>;
   /** Takes back one counted request of windows that still run. */
   giveBack(subject: string, rules: readonly WindowRule[]): void;
+  /** Hands over what others must know, waiting for them a moment only; it goes on counting for itself. */
+  close(): Promise<void>;
 }

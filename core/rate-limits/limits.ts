@@ -2,6 +2,7 @@ import type { Account } from "../accounts/account.js";
 import type { RateLimit, RateLimitKind, Tiers } from "../accounts/tiers.js";
 import { RateLimitedError } from "../errors.js";
 import type { RateDecision, RateLimiter } from "../ports/rate-limiter.js";
+import { clientNetwork } from "./client-network.js";
 import { exhaustedWindow, type WindowRule, type WindowStatus } from "./window.js";
 
 const MINUTE_SECONDS = 60;
@@ -28,13 +29,13 @@ export class Limits {
   ) {}
 
   /** Counts a request of this kind, unless it is one too many. */
-  consume(account: Account, kind: RateLimitKind): Allowance {
-    return toAllowance(kind, this.limiter.consume(subjectOf(account, kind), this.rulesOf(account, kind)));
+  async consume(account: Account, kind: RateLimitKind): Promise<Allowance> {
+    return toAllowance(kind, await this.limiter.consume(subjectOf(account, kind), this.rulesOf(account, kind)));
   }
 
   /** The allowance as it is, counting nothing. */
-  peek(account: Account, kind: RateLimitKind): Allowance {
-    const allowance = toAllowance(kind, this.limiter.peek(subjectOf(account, kind), this.rulesOf(account, kind)));
+  async peek(account: Account, kind: RateLimitKind): Promise<Allowance> {
+    const allowance = toAllowance(kind, await this.limiter.peek(subjectOf(account, kind), this.rulesOf(account, kind)));
     return { ...allowance, exceeded: null };
   }
 
@@ -43,10 +44,15 @@ export class Limits {
     this.limiter.giveBack(subjectOf(account, kind), this.rulesOf(account, kind));
   }
 
-  /** Counts a failed authentication. @throws {RateLimitedError} the address failed too often */
-  countAuthFailure(address: string): void {
+  /**
+   * Counts a failed authentication of an address, or of the network that it stands for.
+   *
+   * @param address as the connection or a trusted proxy names it; undefined where there is none
+   * @throws {RateLimitedError} it failed too often
+   */
+  async countAuthFailure(address: string | undefined): Promise<void> {
     const rules = [{ limit: this.authFailuresPerMinute, windowSeconds: MINUTE_SECONDS }];
-    const decision = this.limiter.consume(`auth ${address}`, rules);
+    const decision = await this.limiter.consume(`auth ${clientNetwork(address)}`, rules);
     if (!decision.allowed) throw toError(decision.windows);
   }
 

@@ -21,13 +21,24 @@ export interface WindowStatus extends WindowRule {
   readonly resetSeconds: number;
 }
 
+/**
+ * A window that starts in the future by no more than this is running: another process whose clock is ahead began it, or this one's clock
+ * was set back. One further ahead is left over from a clock that was wrong.
+ */
+export const CLOCK_SKEW_MAX_MS = 10_000;
+
 const EMPTY: WindowState = { startedAt: 0, count: 0 };
 
 /** The window as of `now`: an ended one is empty. */
 export function currentWindow(state: WindowState | undefined, rule: WindowRule, now: number): WindowState {
   if (state === undefined || state.count <= 0) return EMPTY;
-  const age = now - state.startedAt;
-  return age >= 0 && age < rule.windowSeconds * 1000 ? state : EMPTY;
+  return isRunning(state, rule.windowSeconds, now) ? state : EMPTY;
+}
+
+/** Whether a window of this length is neither over nor far in the future. */
+export function isRunning({ startedAt }: Pick<WindowState, "startedAt">, windowSeconds: number, now: number): boolean {
+  const age = now - startedAt;
+  return age >= -CLOCK_SKEW_MAX_MS && age < windowSeconds * 1000;
 }
 
 export function windowStatus(state: WindowState, rule: WindowRule, now: number): WindowStatus {

@@ -3,7 +3,7 @@ import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limite
 import { rateLimiterContract } from "../contract/rate-limiter.contract.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 
-rateLimiterContract("MemoryRateLimiter", (clock) => new MemoryRateLimiter(clock));
+rateLimiterContract("MemoryRateLimiter", async (clock) => new MemoryRateLimiter(clock));
 
 describe("MemoryRateLimiter", () => {
   const RULES = [{ limit: 5, windowSeconds: 60 }];
@@ -12,44 +12,44 @@ describe("MemoryRateLimiter", () => {
     const clock = new ManualClock();
     const limiter = new MemoryRateLimiter(clock);
     for (let minute = 0; minute < 10; minute++) {
-      for (let subject = 0; subject < 2_000; subject++) limiter.consume(`${minute}:${subject}`, RULES);
+      for (let subject = 0; subject < 2_000; subject++) await limiter.consume(`${minute}:${subject}`, RULES);
       await clock.advance(60_000);
     }
     // Those of the current minute, and at most as many that the sweep has not met yet.
     expect(limiter.size).to.be.at.most(4_000);
   });
 
-  it("keeps subjects whose windows run, however many come", function () {
+  it("keeps subjects whose windows run, however many come", async function () {
     this.timeout(20_000);
     const limiter = new MemoryRateLimiter(new ManualClock());
-    for (let subject = 0; subject < 100_000; subject++) limiter.consume(String(subject), RULES);
+    for (let subject = 0; subject < 100_000; subject++) await limiter.consume(String(subject), RULES);
     expect(limiter.size).to.equal(100_000);
-    expect(limiter.peek("0", RULES).windows[0]?.remaining).to.equal(4);
-    expect(limiter.peek("99999", RULES).windows[0]?.remaining).to.equal(4);
+    expect((await limiter.peek("0", RULES)).windows[0]?.remaining).to.equal(4);
+    expect((await limiter.peek("99999", RULES)).windows[0]?.remaining).to.equal(4);
   });
 
   it("keeps a subject while any of its windows runs", async () => {
     const clock = new ManualClock();
     const limiter = new MemoryRateLimiter(clock);
     const rules = [...RULES, { limit: 100, windowSeconds: 86_400 }];
-    limiter.consume("a", rules);
+    await limiter.consume("a", rules);
     await clock.advance(60_000);
-    for (let call = 0; call < 50; call++) limiter.consume("b", rules);
-    expect(limiter.peek("a", rules).windows.map(({ remaining }) => remaining)).to.deep.equal([5, 99]);
+    for (let call = 0; call < 50; call++) await limiter.consume("b", rules);
+    expect((await limiter.peek("a", rules)).windows.map(({ remaining }) => remaining)).to.deep.equal([5, 99]);
   });
 
-  it("holds no more subjects than it may", () => {
+  it("holds no more subjects than it may", async () => {
     const limiter = new MemoryRateLimiter(new ManualClock(), 1_000);
-    for (let subject = 0; subject < 5_000; subject++) limiter.consume(String(subject), RULES);
+    for (let subject = 0; subject < 5_000; subject++) await limiter.consume(String(subject), RULES);
     expect(limiter.size).to.be.at.most(1_000);
-    expect(limiter.peek("4999", RULES).windows[0]?.remaining).to.equal(4);
+    expect((await limiter.peek("4999", RULES)).windows[0]?.remaining).to.equal(4);
   });
 
-  it("remembers nothing of looks and of requests without rules", () => {
+  it("remembers nothing of looks and of requests without rules", async () => {
     const limiter = new MemoryRateLimiter(new ManualClock());
-    limiter.peek("a", RULES);
+    await limiter.peek("a", RULES);
     limiter.giveBack("a", RULES);
-    limiter.consume("a", []);
+    await limiter.consume("a", []);
     expect(limiter.size).to.equal(0);
   });
 });

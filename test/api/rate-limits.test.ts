@@ -14,176 +14,200 @@ const SETTINGS = {
 
 const MINUTE_MS = 60_000;
 
-describe("Rate limits", () => {
-  const clock = new ManualClock();
-  let test: TestApp;
-  before(async () => {
-    test = await startTestApp({ settings: SETTINGS, clock });
-  });
-  after(() => test.close());
+for (const store of ["memory", "shared"]) {
+  describe(`Rate limits, with the store ${store}`, () => {
+    const clock = new ManualClock();
+    let test: TestApp;
+    before(async () => {
+      test = await startTestApp({ settings: { ...SETTINGS, rateLimits: { ...SETTINGS.rateLimits, store } }, clock });
+    });
+    after(() => test.close());
 
-  const stateOf = ({ headers }: Answer): string | null => headers.get("ratelimit");
-  const times = async (count: number, send: () => Promise<Answer>): Promise<Answer[]> => {
-    const answers = [];
-    for (let sent = 0; sent < count; sent++) answers.push(await send());
-    return answers;
-  };
+    const stateOf = ({ headers }: Answer): string | null => headers.get("ratelimit");
+    const times = async (count: number, send: () => Promise<Answer>): Promise<Answer[]> => {
+      const answers = [];
+      for (let sent = 0; sent < count; sent++) answers.push(await send());
+      return answers;
+    };
 
-  describe("reads", () => {
-    it("name both windows in the headers and count down", async () => {
+    describe("reads", () => {
+      it("name both windows in the headers and count down", async () => {
+        const { api } = await test.account();
+        const first = await api.get("/api/v1/me");
+        expect(first.headers.get("ratelimit-policy")).to.equal('"read-minute";q=3;w=60, "read-day";q=5;w=86400');
+        expect(stateOf(first)).to.equal('"read-minute";r=2;t=60, "read-day";r=4;t=86400');
+        clock.set(clock.now() + 10_000);
+        expect(stateOf(await api.get("/api/v1/credits"))).to.equal('"read-minute";r=1;t=50, "read-day";r=3;t=86390');
+      });
+
+      it("write the headers as structured fields, as the draft has them", async () => {
       const { api } = await test.account();
-      const first = await api.get("/api/v1/me");
-      expect(first.headers.get("ratelimit-policy")).to.equal('"read-minute";q=3;w=60, "read-day";q=5;w=86400');
-      expect(stateOf(first)).to.equal('"read-minute";r=2;t=60, "read-day";r=4;t=86400');
-      clock.set(clock.now() + 10_000);
-      expect(stateOf(await api.get("/api/v1/credits"))).to.equal('"read-minute";r=1;t=50, "read-day";r=3;t=86390');
+      const { headers } = await api.get("/api/v1/me");
+      expect(itemsOf(headers.get("ratelimit-policy"))).to.deep.equal([["read-minute", { q: 3, w: 60 }], ["read-day", { q: 5, w: 86_400 }]]);
+      expect(itemsOf(headers.get("ratelimit"))).to.deep.equal([["read-minute", { r: 2, t: 60 }], ["read-day", { r: 4, t: 86_400 }]]);
     });
 
     it("are refused over the limit, with the time to wait, and do not count then", async () => {
-      const { api } = await test.account();
-      await times(3, () => api.get("/api/v1/me"));
-      for (const answer of await times(2, () => api.get("/api/v1/me"))) {
-        expect(refusalOf(answer)).to.equal("429 rate_limited");
-        expect(errorOf(answer).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
-        expect(answer.headers.get("retry-after")).to.equal("60");
-        expect(stateOf(answer)).to.equal('"read-minute";r=0;t=60, "read-day";r=2;t=86400');
-      }
-      clock.set(clock.now() + MINUTE_MS);
-      expect((await api.get("/api/v1/me")).status).to.equal(200);
+        const { api } = await test.account();
+        await times(3, () => api.get("/api/v1/me"));
+        for (const answer of await times(2, () => api.get("/api/v1/me"))) {
+          expect(refusalOf(answer)).to.equal("429 rate_limited");
+          expect(errorOf(answer).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
+          expect(answer.headers.get("retry-after")).to.equal("60");
+          expect(stateOf(answer)).to.equal('"read-minute";r=0;t=60, "read-day";r=2;t=86400');
+        }
+        clock.set(clock.now() + MINUTE_MS);
+        expect((await api.get("/api/v1/me")).status).to.equal(200);
+      });
+
+      it("end for the day when the day's are used up", async () => {
+        const { api } = await test.account();
+        await times(3, () => api.get("/api/v1/me"));
+        clock.set(clock.now() + MINUTE_MS);
+        await times(2, () => api.get("/api/v1/me"));
+        const answer = await api.get("/api/v1/me");
+        expect(errorOf(answer).details).to.deep.equal({ limit: 5, window_seconds: 86_400, retry_after_seconds: 86_340 });
+      });
+
+      it("count per account, whichever key is used, errors and HEAD included", async () => {
+        const { account, api } = await test.account();
+        const second = new ApiClient(test.url, (await test.app.accounts.issueKey(account.id)).token);
+        expect((await api.get("/api/v1/jobs/x")).status).to.equal(404);
+        expect((await second.get("/api/v1/generations?limit=x")).status).to.equal(400);
+        expect((await second.send("HEAD", "/api/v1/me")).status).to.equal(200);
+        expect((await api.get("/api/v1/me")).status).to.equal(429);
+      });
+
+      it("are not counted by a 403, which shows the state", async () => {
+        const { api } = await test.account({ scopes: ["credits:read"] });
+        await api.get("/api/v1/credits");
+        for (const answer of await times(5, () => api.get("/api/v1/me"))) {
+          expect([answer.status, stateOf(answer)]).to.deep.equal([403, '"read-minute";r=2;t=60, "read-day";r=4;t=86400']);
+        }
+      });
     });
 
-    it("end for the day when the day's are used up", async () => {
-      const { api } = await test.account();
-      await times(3, () => api.get("/api/v1/me"));
-      clock.set(clock.now() + MINUTE_MS);
-      await times(2, () => api.get("/api/v1/me"));
-      const answer = await api.get("/api/v1/me");
-      expect(errorOf(answer).details).to.deep.equal({ limit: 5, window_seconds: 86_400, retry_after_seconds: 86_340 });
-    });
+    describe("generations", () => {
+      it("have a limit of their own", async () => {
+        const { api } = await test.account();
+        const [first, second, third] = await times(3, () => api.generate());
+        expect(first?.headers.get("ratelimit-policy")).to.equal('"generation-minute";q=2;w=60, "generation-day";q=4;w=86400');
+        expect(stateOf(second as Answer)).to.equal('"generation-minute";r=0;t=60, "generation-day";r=2;t=86400');
+        expect(refusalOf(third as Answer)).to.equal("429 rate_limited");
+        expect(errorOf(third as Answer).details).to.deep.equal({ limit: 2, window_seconds: 60, retry_after_seconds: 60 });
+        expect(third?.headers.get("retry-after")).to.equal("60");
+        expect((await api.get("/api/v1/me")).status).to.equal(200);
+      });
 
-    it("count per account, whichever key is used, errors and HEAD included", async () => {
-      const { account, api } = await test.account();
-      const second = new ApiClient(test.url, (await test.app.accounts.issueKey(account.id)).token);
-      expect((await api.get("/api/v1/jobs/x")).status).to.equal(404);
-      expect((await second.get("/api/v1/generations?limit=x")).status).to.equal(400);
-      expect((await second.send("HEAD", "/api/v1/me")).status).to.equal(200);
-      expect((await api.get("/api/v1/me")).status).to.equal(429);
-    });
+      it("count refused requests too", async () => {
+        const { api } = await test.account({ credits: 0 });
+        expect((await api.generate()).status).to.equal(402);
+        expect((await api.generate({})).status).to.equal(400);
+        expect((await api.generate()).status).to.equal(429);
+      });
 
-    it("are not counted by a 403, which shows the state", async () => {
-      const { api } = await test.account({ scopes: ["credits:read"] });
-      await api.get("/api/v1/credits");
-      for (const answer of await times(5, () => api.get("/api/v1/me"))) {
-        expect([answer.status, stateOf(answer)]).to.deep.equal([403, '"read-minute";r=2;t=60, "read-day";r=4;t=86400']);
-      }
+      it("answer 429 over the limit whatever else is wrong", async () => {
+        const { api } = await test.account();
+        await times(2, () => api.generate());
+        const json = { "Content-Type": "application/json" };
+        const wrong = [
+          await api.generate({}),
+          await api.generate("{"),
+          await api.generate({ ...A_GENERATION, model_id: "no/model" }),
+          await api.send("POST", "/api/v1/generations", { headers: json, body: A_GENERATION }),
+          await api.send("POST", "/api/v1/generations", { headers: { "Content-Type": "text/plain" }, body: "x" }),
+        ];
+        for (const answer of wrong) expect(refusalOf(answer)).to.equal("429 rate_limited");
+      });
+
+      it("let a replay through as a read, giving back what it had counted", async () => {
+        const { api } = await test.account();
+        const once = { "Idempotency-Key": "once" };
+        const first = await api.generate(A_GENERATION, once);
+        const again = await api.generate(A_GENERATION, once);
+        expect([again.status, again.text]).to.deep.equal([202, first.text]);
+        expect(stateOf(again)).to.equal('"read-minute";r=2;t=60, "read-day";r=4;t=86400');
+        const next = await api.generate();
+        expect([next.status, stateOf(next)]).to.deep.equal([202, '"generation-minute";r=0;t=60, "generation-day";r=2;t=86400']);
+      });
+
+      it("let a replay through over the limit, and refuse it only with the reads used up", async () => {
+        const { api } = await test.account();
+        const once = { "Idempotency-Key": "once" };
+        await api.generate(A_GENERATION, once);
+        await api.generate();
+        const answers = await times(4, () => api.generate(A_GENERATION, once));
+        expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 202, 429]);
+        expect(answers[3]?.headers.get("ratelimit-policy")).to.match(/^"read-minute"/);
+        expect(errorOf(answers[3] as Answer).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
+      });
+
+      it("answer 409 for a reused key over the limit, as a read", async () => {
+        const { api } = await test.account();
+        const once = { "Idempotency-Key": "once" };
+        await api.generate(A_GENERATION, once);
+        await api.generate();
+        const reused = await api.generate({ ...A_GENERATION, prompt: "snow" }, once);
+        expect(refusalOf(reused)).to.equal("409 idempotency_conflict");
+        expect(stateOf(reused)).to.equal('"read-minute";r=2;t=60, "read-day";r=4;t=86400');
+        const shaped = await api.generate({ ...A_GENERATION, client: "x" }, once);
+        expect(refusalOf(shaped)).to.equal("409 idempotency_key_conflict");
+      });
+
+      it("are not counted by a 403, which shows the state", async () => {
+        const { api } = await test.account({ scopes: ["generations:read"] });
+        for (const answer of await times(3, () => api.generate())) {
+          expect([answer.status, stateOf(answer)]).to.deep.equal([403, '"generation-minute";r=2;t=60, "generation-day";r=4;t=86400']);
+        }
+      });
     });
   });
-
-  describe("generations", () => {
-    it("have a limit of their own", async () => {
-      const { api } = await test.account();
-      const [first, second, third] = await times(3, () => api.generate());
-      expect(first?.headers.get("ratelimit-policy")).to.equal('"generation-minute";q=2;w=60, "generation-day";q=4;w=86400');
-      expect(stateOf(second as Answer)).to.equal('"generation-minute";r=0;t=60, "generation-day";r=2;t=86400');
-      expect(refusalOf(third as Answer)).to.equal("429 rate_limited");
-      expect(errorOf(third as Answer).details).to.deep.equal({ limit: 2, window_seconds: 60, retry_after_seconds: 60 });
-      expect(third?.headers.get("retry-after")).to.equal("60");
-      expect((await api.get("/api/v1/me")).status).to.equal(200);
-    });
-
-    it("count refused requests too", async () => {
-      const { api } = await test.account({ credits: 0 });
-      expect((await api.generate()).status).to.equal(402);
-      expect((await api.generate({})).status).to.equal(400);
-      expect((await api.generate()).status).to.equal(429);
-    });
-
-    it("answer 429 over the limit whatever else is wrong", async () => {
-      const { api } = await test.account();
-      await times(2, () => api.generate());
-      const json = { "Content-Type": "application/json" };
-      const wrong = [
-        await api.generate({}),
-        await api.generate("{"),
-        await api.generate({ ...A_GENERATION, model_id: "no/model" }),
-        await api.send("POST", "/api/v1/generations", { headers: json, body: A_GENERATION }),
-        await api.send("POST", "/api/v1/generations", { headers: { "Content-Type": "text/plain" }, body: "x" }),
-      ];
-      for (const answer of wrong) expect(refusalOf(answer)).to.equal("429 rate_limited");
-    });
-
-    it("let a replay through as a read, giving back what it had counted", async () => {
-      const { api } = await test.account();
-      const once = { "Idempotency-Key": "once" };
-      const first = await api.generate(A_GENERATION, once);
-      const again = await api.generate(A_GENERATION, once);
-      expect([again.status, again.text]).to.deep.equal([202, first.text]);
-      expect(stateOf(again)).to.equal('"read-minute";r=2;t=60, "read-day";r=4;t=86400');
-      const next = await api.generate();
-      expect([next.status, stateOf(next)]).to.deep.equal([202, '"generation-minute";r=0;t=60, "generation-day";r=2;t=86400']);
-    });
-
-    it("let a replay through over the limit, and refuse it only with the reads used up", async () => {
-      const { api } = await test.account();
-      const once = { "Idempotency-Key": "once" };
-      await api.generate(A_GENERATION, once);
-      await api.generate();
-      const answers = await times(4, () => api.generate(A_GENERATION, once));
-      expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 202, 429]);
-      expect(answers[3]?.headers.get("ratelimit-policy")).to.match(/^"read-minute"/);
-      expect(errorOf(answers[3] as Answer).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
-    });
-
-    it("answer 409 for a reused key over the limit, as a read", async () => {
-      const { api } = await test.account();
-      const once = { "Idempotency-Key": "once" };
-      await api.generate(A_GENERATION, once);
-      await api.generate();
-      const reused = await api.generate({ ...A_GENERATION, prompt: "snow" }, once);
-      expect(refusalOf(reused)).to.equal("409 idempotency_conflict");
-      expect(stateOf(reused)).to.equal('"read-minute";r=2;t=60, "read-day";r=4;t=86400');
-      const shaped = await api.generate({ ...A_GENERATION, client: "x" }, once);
-      expect(refusalOf(shaped)).to.equal("409 idempotency_key_conflict");
-    });
-
-    it("are not counted by a 403, which shows the state", async () => {
-      const { api } = await test.account({ scopes: ["generations:read"] });
-      for (const answer of await times(3, () => api.generate())) {
-        expect([answer.status, stateOf(answer)]).to.deep.equal([403, '"generation-minute";r=2;t=60, "generation-day";r=4;t=86400']);
-      }
-    });
-  });
-});
+}
 
 describe("Failed authentications", () => {
   const clock = new ManualClock();
-  let test: TestApp;
-  beforeEach(async () => {
-    test = await startTestApp({ settings: { ...SETTINGS, http: { port: 0, trustProxy: ["loopback"] } }, clock });
-  });
-  afterEach(() => test.close());
+  const apps: TestApp[] = [];
+  afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
+
+  /** An app of its own, with limits unused. */
+  async function start(http: object = {}, rateLimits: object = {}): Promise<TestApp> {
+    const settings = { rateLimits: { ...SETTINGS.rateLimits, ...rateLimits }, http: { port: 0, ...http } };
+    const app = await startTestApp({ settings, clock });
+    apps.push(app);
+    return app;
+  }
 
   const from = (address: string) => ({ "X-Forwarded-For": address });
+  /** The answers to key-less requests, each forwarded for one of these. */
+  async function statuses({ anonymous }: TestApp, addresses: readonly string[]): Promise<number[]> {
+    const found: number[] = [];
+    for (const address of addresses) found.push((await anonymous.get("/api/v1/me", from(address))).status);
+    return found;
+  }
 
-  it("end in 429 for their address, for a minute; a valid key still passes", async () => {
-    const { api, key } = await test.account();
-    const wrong = new ApiClient(test.url, `${key}x`);
-    expect((await test.anonymous.get("/api/v1/me")).status).to.equal(401);
-    expect((await wrong.get("/api/v1/me")).status).to.equal(401);
-    expect((await test.anonymous.generate()).status).to.equal(401);
-    for (const client of [test.anonymous, wrong]) {
-      const answer = await client.get("/api/v1/me");
-      expect(refusalOf(answer)).to.equal("429 rate_limited");
-      expect(errorOf(answer).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
-      expect(answer.headers.get("retry-after")).to.equal("60");
-      expect(answer.headers.get("ratelimit")).to.equal(null);
-    }
-    expect((await api.get("/api/v1/me")).status).to.equal(200);
-    clock.set(clock.now() + MINUTE_MS);
-    expect((await test.anonymous.get("/api/v1/me")).status).to.equal(401);
-  });
+  for (const store of ["memory", "shared"]) {
+    it(`end in 429 for their address, for a minute; a valid key still passes (${store})`, async () => {
+      const test = await start({}, { store });
+      const { api, key } = await test.account();
+      const wrong = new ApiClient(test.url, `${key}x`);
+      expect((await test.anonymous.get("/api/v1/me")).status).to.equal(401);
+      expect((await wrong.get("/api/v1/me")).status).to.equal(401);
+      expect((await test.anonymous.generate()).status).to.equal(401);
+      for (const client of [test.anonymous, wrong]) {
+        const answer = await client.get("/api/v1/me");
+        expect(refusalOf(answer)).to.equal("429 rate_limited");
+        expect(errorOf(answer).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
+        expect(answer.headers.get("retry-after")).to.equal("60");
+        expect(answer.headers.get("ratelimit")).to.equal(null);
+      }
+      expect((await api.get("/api/v1/me")).status).to.equal(200);
+      clock.set(clock.now() + MINUTE_MS);
+      expect((await test.anonymous.get("/api/v1/me")).status).to.equal(401);
+    });
+  }
 
   it("do not count where there is no such address or method", async () => {
+    const test = await start();
     for (let count = 0; count < 5; count++) {
       await test.anonymous.get("/nothing");
       await test.anonymous.send("PUT", "/api/v1/me");
@@ -192,23 +216,50 @@ describe("Failed authentications", () => {
     expect((await test.anonymous.get("/api/v1/me")).status).to.equal(401);
   });
 
-  it("count by the forwarded address where the proxy is trusted", async () => {
-    for (let count = 0; count < 3; count++) await test.anonymous.get("/api/v1/me", from("203.0.113.7"));
-    expect((await test.anonymous.get("/api/v1/me", from("203.0.113.7"))).status).to.equal(429);
-    expect((await test.anonymous.get("/api/v1/me", from("203.0.113.8"))).status).to.equal(401);
+  it("count by the connection where no proxy is trusted, whatever a header says", async () => {
+    expect(await statuses(await start(), ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"])).to.deep.equal([401, 401, 401, 429]);
   });
 
-  it("count by the connection where no proxy is trusted", async () => {
-    const untrusting = await startTestApp({ settings: SETTINGS, clock });
-    try {
-      const statuses = [];
-      for (let count = 0; count < 4; count++) {
-        statuses.push((await untrusting.anonymous.get("/api/v1/me", from(`203.0.113.${count}`))).status);
-      }
-      expect(statuses).to.deep.equal([401, 401, 401, 429]);
-    } finally {
-      await untrusting.close();
+  it("take no other header for an address, even of a proxy that is trusted", async () => {
+    const { anonymous } = await start({ trustProxy: ["loopback"] });
+    const found: number[] = [];
+    for (const count of [1, 2, 3, 4]) {
+      const address = `203.0.113.${count}`;
+      const headers = { Forwarded: `for=${address}`, "X-Real-IP": address, "X-Client-IP": address, "CF-Connecting-IP": address };
+      found.push((await anonymous.get("/api/v1/me", headers)).status);
     }
+    expect(found).to.deep.equal([401, 401, 401, 429]);
+  });
+
+  it("count by the forwarded address where the proxy's network is trusted", async () => {
+    for (const trustProxy of [["loopback"], ["127.0.0.0/8", "::1/128"], ["10.0.0.0/8", "127.0.0.1"]]) {
+      const test = await start({ trustProxy });
+      expect(await statuses(test, ["203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.8"])).to.deep.equal([401, 401, 401, 429, 401]);
+    }
+  });
+
+  it("count by the connection where the trusted network is another one", async () => {
+    const test = await start({ trustProxy: ["10.0.0.0/8"] });
+    expect(await statuses(test, ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"])).to.deep.equal([401, 401, 401, 429]);
+  });
+
+  it("count by what the last trusted hop saw, not by what a client wrote before it", async () => {
+    const forged = [1, 2, 3, 4].map((count) => `198.51.100.${count}, 203.0.113.7`);
+    expect(await statuses(await start({ trustProxy: 1 }), forged)).to.deep.equal([401, 401, 401, 429]);
+    expect(await statuses(await start({ trustProxy: ["loopback", "10.0.0.0/8"] }), forged.map((chain) => `${chain}, 10.1.2.3`))).to.deep.equal([401, 401, 401, 429]);
+    const twoHops = [1, 2, 3, 4].map((count) => `192.0.2.${count}, 198.51.100.1, 203.0.113.7`);
+    expect(await statuses(await start({ trustProxy: 2 }), twoHops)).to.deep.equal([401, 401, 401, 429]);
+    const apart = [1, 2, 3, 4].map((count) => `198.51.100.${count}, 203.0.113.7`);
+    expect(await statuses(await start({ trustProxy: 2 }), apart)).to.deep.equal([401, 401, 401, 401]);
+  });
+
+  it("count an IPv6 network of 64 bits as one, and an IPv4 address however it is written", async () => {
+    const test = await start({ trustProxy: ["loopback"] });
+    const network = ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:DB8::1:0:0:0:3", "2001:db8:0:1::4"];
+    expect(await statuses(test, network)).to.deep.equal([401, 401, 401, 429]);
+    expect(await statuses(test, ["2001:db8:0:2::1"])).to.deep.equal([401]);
+    const spellings = ["203.0.113.9", "::ffff:203.0.113.9", "::ffff:cb00:7109", "203.0.113.9"];
+    expect(await statuses(test, spellings)).to.deep.equal([401, 401, 401, 429]);
   });
 });
 
@@ -223,3 +274,14 @@ describe("Rate limits of a tier", () => {
     }
   });
 });
+
+/** A list of strings with integer parameters, by the grammar of RFC 9651 and nothing looser. */
+function itemsOf(field: string | null): [string, Record<string, number>][] {
+  const item = /^"([\x20-\x21\x23-\x5b\x5d-\x7e]*)"((?:;[a-z*][a-z0-9_.*-]*=(?:0|[1-9]\d{0,14}))+)$/;
+  return (field ?? "").split(/[ \t]*,[ \t]*/).map((text) => {
+    const [, name = "", parameters = ""] = item.exec(text) ?? [];
+    expect(name, text).to.not.equal("");
+    const pairs = parameters.slice(1).split(";").map((parameter) => parameter.split("=") as [string, string]);
+    return [name, Object.fromEntries(pairs.map(([key, value]): [string, number] => [key, Number(value)]))];
+  });
+}

@@ -8,26 +8,42 @@ const MINUTE: WindowRule = { limit: 3, windowSeconds: 60 };
 const DAY: WindowRule = { limit: 5, windowSeconds: 86_400 };
 const RULES = [MINUTE, DAY];
 
-export function rateLimiterContract(name: string, open: (clock: Clock) => RateLimiter): void {
+let subjects = 0;
+
+export function rateLimiterContract(name: string, open: (clock: Clock) => Promise<RateLimiter>): void {
   describe(`RateLimiter contract: ${name}`, () => {
     let clock: ManualClock;
     let limiter: RateLimiter;
+    /** Nobody asked for it before. */
+    let subject: string;
 
-    beforeEach(() => {
+    beforeEach(async () => {
+      subject = `subject ${subjects++}`;
       clock = new ManualClock();
-      limiter = open(clock);
+      limiter = await open(clock);
+    });
+    afterEach(() => limiter.close());
+
+    const consume = async (times: number, of = subject): Promise<boolean[]> => {
+      const passed: boolean[] = [];
+      for (let count = 0; count < times; count++) passed.push((await limiter.consume(of, RULES)).allowed);
+      return passed;
+    };
+    const remaining = async (of = subject): Promise<number[]> =>
+      (await limiter.peek(of, RULES)).windows.map((window) => window.remaining);
+
+    it("lets requests pass until a window is full", async () => {
+      expect(await consume(4)).to.deep.equal([true, true, true, false]);
     });
 
-    const consume = (times: number, subject = "a"): boolean[] =>
-      Array.from({ length: times }, () => limiter.consume(subject, RULES).allowed);
-    const remaining = (subject = "a"): number[] => limiter.peek(subject, RULES).windows.map((window) => window.remaining);
-
-    it("lets requests pass until a window is full", () => {
-      expect(consume(4)).to.deep.equal([true, true, true, false]);
+    it("lets no more of those pass that come at once", async () => {
+      const decisions = await Promise.all(Array.from({ length: 10 }, () => limiter.consume(subject, RULES)));
+      expect(decisions.map(({ allowed }) => allowed)).to.deep.equal(Array.from({ length: 10 }, (_, index) => index < 3));
+      expect(decisions.slice(0, 3).map(({ windows }) => windows[0]?.remaining)).to.deep.equal([2, 1, 0]);
     });
 
-    it("tells what is left of every window, in the order of the rules", () => {
-      const { allowed, windows } = limiter.consume("a", RULES);
+    it("tells what is left of every window, in the order of the rules", async () => {
+      const { allowed, windows } = await limiter.consume(subject, RULES);
       expect(allowed).to.equal(true);
       expect(windows).to.deep.equal([
         { ...MINUTE, remaining: 2, resetSeconds: 60 },
@@ -36,77 +52,91 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => RateLi
     });
 
     it("starts a window with the first request that it counts", async () => {
-      consume(1);
+      await consume(1);
       await clock.advance(59_000);
-      expect(consume(3)).to.deep.equal([true, true, false]);
+      expect(await consume(3)).to.deep.equal([true, true, false]);
       await clock.advance(1_000);
-      expect(limiter.peek("a", RULES).windows[0]).to.deep.equal({ ...MINUTE, remaining: 3, resetSeconds: 60 });
-      expect(consume(1)).to.deep.equal([true]);
-      expect(limiter.peek("a", RULES).windows[0]?.resetSeconds).to.equal(60);
+      expect((await limiter.peek(subject, RULES)).windows[0]).to.deep.equal({ ...MINUTE, remaining: 3, resetSeconds: 60 });
+      expect(await consume(1)).to.deep.equal([true]);
+      expect((await limiter.peek(subject, RULES)).windows[0]?.resetSeconds).to.equal(60);
     });
 
     it("counts nothing when it refuses", async () => {
-      consume(3);
-      const before = remaining();
-      expect(consume(10)).to.not.include(true);
-      expect(remaining()).to.deep.equal(before);
+      await consume(3);
+      const before = await remaining();
+      expect(await consume(10)).to.not.include(true);
+      expect(await remaining()).to.deep.equal(before);
       await clock.advance(60_000);
-      expect(consume(3)).to.deep.equal([true, true, false]);
+      expect(await consume(3)).to.deep.equal([true, true, false]);
     });
 
     it("refuses for a long window while a short one has room", async () => {
-      consume(3);
+      await consume(3);
       await clock.advance(60_000);
-      consume(2);
+      await consume(2);
       await clock.advance(60_000);
-      const { allowed, windows } = limiter.consume("a", RULES);
+      const { allowed, windows } = await limiter.consume(subject, RULES);
       expect(allowed).to.equal(false);
       expect(windows.map((window) => window.remaining)).to.deep.equal([3, 0]);
     });
 
-    it("counts subjects apart", () => {
-      consume(3, "a");
-      expect(consume(1, "b")).to.deep.equal([true]);
-      expect(remaining("a")).to.deep.equal([0, 2]);
-      expect(remaining("b")).to.deep.equal([2, 4]);
+    it("counts subjects apart", async () => {
+      await consume(3);
+      expect(await consume(1, `${subject} b`)).to.deep.equal([true]);
+      expect(await remaining()).to.deep.equal([0, 2]);
+      expect(await remaining(`${subject} b`)).to.deep.equal([2, 4]);
     });
 
-    it("looks without counting", () => {
-      for (let look = 0; look < 10; look++) expect(limiter.peek("a", RULES).allowed).to.equal(true);
-      expect(remaining()).to.deep.equal([3, 5]);
-      consume(3);
-      expect(limiter.peek("a", RULES).allowed).to.equal(false);
+    it("looks without counting", async () => {
+      for (let look = 0; look < 10; look++) expect((await limiter.peek(subject, RULES)).allowed).to.equal(true);
+      expect(await remaining()).to.deep.equal([3, 5]);
+      await consume(3);
+      expect((await limiter.peek(subject, RULES)).allowed).to.equal(false);
     });
 
-    it("gives a counted request back", () => {
-      consume(3);
-      limiter.giveBack("a", RULES);
-      expect(remaining()).to.deep.equal([1, 3]);
-      expect(consume(2)).to.deep.equal([true, false]);
+    it("gives a counted request back", async () => {
+      await consume(3);
+      limiter.giveBack(subject, RULES);
+      expect(await remaining()).to.deep.equal([1, 3]);
+      expect(await consume(2)).to.deep.equal([true, false]);
     });
 
     it("gives nothing back beyond what was counted, nor to a window that has ended", async () => {
-      limiter.giveBack("a", RULES);
-      expect(remaining()).to.deep.equal([3, 5]);
-      consume(1);
-      limiter.giveBack("a", RULES);
-      limiter.giveBack("a", RULES);
-      expect(remaining()).to.deep.equal([3, 5]);
-      consume(2);
+      limiter.giveBack(subject, RULES);
+      expect(await remaining()).to.deep.equal([3, 5]);
+      await consume(1);
+      limiter.giveBack(subject, RULES);
+      limiter.giveBack(subject, RULES);
+      expect(await remaining()).to.deep.equal([3, 5]);
+      await consume(2);
       await clock.advance(60_000);
-      limiter.giveBack("a", RULES);
-      expect(remaining()).to.deep.equal([3, 4]);
+      limiter.giveBack(subject, RULES);
+      expect(await remaining()).to.deep.equal([3, 4]);
     });
 
-    it("holds what was counted against a limit that has changed", () => {
-      consume(3);
+    it("holds what was counted against a limit that has changed", async () => {
+      await consume(3);
       const raised = [{ ...MINUTE, limit: 4 }, DAY];
-      expect(limiter.consume("a", raised).allowed).to.equal(true);
-      expect(limiter.consume("a", raised).allowed).to.equal(false);
+      expect((await limiter.consume(subject, raised)).allowed).to.equal(true);
+      expect((await limiter.consume(subject, raised)).allowed).to.equal(false);
     });
 
-    it("lets everything pass without rules", () => {
-      expect(limiter.consume("a", [])).to.deep.equal({ allowed: true, windows: [] });
+    it("goes on with its windows when the clock is set back a little", async () => {
+      await consume(3);
+      clock.set(clock.now() - 2_000);
+      expect(await consume(1)).to.deep.equal([false]);
+      expect(await remaining()).to.deep.equal([0, 2]);
+    });
+
+    it("lets everything pass without rules", async () => {
+      expect(await limiter.consume(subject, [])).to.deep.equal({ allowed: true, windows: [] });
+    });
+
+    it("goes on deciding once it is closed", async () => {
+      await consume(2);
+      await limiter.close();
+      await limiter.close();
+      expect(await consume(2)).to.deep.equal([true, false]);
     });
   });
 }

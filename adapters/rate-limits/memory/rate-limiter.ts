@@ -1,12 +1,9 @@
 import type { Clock } from "../../../core/ports/clock.js";
-import type { RateDecision, RateLimiter } from "../../../core/ports/rate-limiter.js";
-import { countRequest, currentWindow, windowStatus } from "../../../core/rate-limits/window.js";
-import type { WindowRule, WindowState } from "../../../core/rate-limits/window.js";
+import type { RateLimiter } from "../../../core/ports/rate-limiter.js";
+import { allHaveRoom, type RateDecision, rateDecision } from "../../../core/rate-limits/decision.js";
+import { Subjects } from "../../../core/rate-limits/subjects.js";
+import { countRequest, currentWindow, type WindowRule, type WindowState } from "../../../core/rate-limits/window.js";
 
-/** Entries looked at per counted request: two, so that ended ones leave faster than new ones come. */
-const SWEPT_PER_CALL = 2;
-
-/** Beyond this many subjects the oldest are forgotten, which favours a caller over the memory of this process. */
 const SUBJECTS_MAX = 1_000_000;
 
 interface Counter {
@@ -14,36 +11,36 @@ interface Counter {
   state: WindowState;
 }
 
-/** Counts in this process. A subject's windows are told apart by their length, so that a change of limits keeps what was counted. */
+/** Counts in this process. */
 export class MemoryRateLimiter implements RateLimiter {
-  private readonly subjects = new Map<string, Counter[]>();
-  /** A live iterator: it stays where it is while entries come and go, so a sweep costs the same however many there are. */
-  private sweep = this.subjects.entries();
+  private readonly subjects: Subjects<Counter[]>;
 
   constructor(
     private readonly clock: Clock,
-    private readonly subjectsMax = SUBJECTS_MAX,
-  ) {}
+    subjectsMax = SUBJECTS_MAX,
+  ) {
+    this.subjects = new Subjects(subjectsMax);
+  }
 
   /** Subjects held right now, ended ones that no sweep has met yet included. */
   get size(): number {
     return this.subjects.size;
   }
 
-  consume(subject: string, rules: readonly WindowRule[]): RateDecision {
+  async consume(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
     const now = this.clock.now();
     const states = this.statesOf(subject, rules, now);
-    if (!allHaveRoom(states, rules)) return decision(false, states, rules, now);
+    if (!allHaveRoom(states, rules)) return rateDecision(false, states, rules, now);
     const counted = states.map((state) => countRequest(state, now));
     this.keep(subject, rules, counted);
-    this.forgetEnded(now);
-    return decision(true, counted, rules, now);
+    this.subjects.sweep((counters) => hasEnded(counters, now));
+    return rateDecision(true, counted, rules, now);
   }
 
-  peek(subject: string, rules: readonly WindowRule[]): RateDecision {
+  async peek(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
     const now = this.clock.now();
     const states = this.statesOf(subject, rules, now);
-    return decision(allHaveRoom(states, rules), states, rules, now);
+    return rateDecision(allHaveRoom(states, rules), states, rules, now);
   }
 
   giveBack(subject: string, rules: readonly WindowRule[]): void {
@@ -52,6 +49,10 @@ export class MemoryRateLimiter implements RateLimiter {
       // A window that has ended stays so, whatever its count.
       if (counter !== undefined) counter.state = { ...counter.state, count: Math.max(0, counter.state.count - 1) };
     }
+  }
+
+  async close(): Promise<void> {
+    // Nobody else knows of it.
   }
 
   private statesOf(subject: string, rules: readonly WindowRule[], now: number): WindowState[] {
@@ -69,29 +70,12 @@ export class MemoryRateLimiter implements RateLimiter {
       else counter.state = state;
     }
   }
-
-  private forgetEnded(now: number): void {
-    for (let looked = 0; looked < SWEPT_PER_CALL; looked++) {
-      const { value: entry, done } = this.sweep.next();
-      if (done) {
-        this.sweep = this.subjects.entries();
-        return;
-      }
-      const [subject, counters] = entry;
-      const isOver = counters.every(({ rule, state }) => currentWindow(state, rule, now).count === 0);
-      if (isOver || this.subjects.size > this.subjectsMax) this.subjects.delete(subject);
-    }
-  }
 }
 
 function counterFor(counters: readonly Counter[] | undefined, rule: WindowRule): Counter | undefined {
   return counters?.find((counter) => counter.rule.windowSeconds === rule.windowSeconds);
 }
 
-function allHaveRoom(states: readonly WindowState[], rules: readonly WindowRule[]): boolean {
-  return rules.every((rule, index) => (states[index] as WindowState).count < rule.limit);
-}
-
-function decision(allowed: boolean, states: readonly WindowState[], rules: readonly WindowRule[], now: number): RateDecision {
-  return { allowed, windows: rules.map((rule, index) => windowStatus(states[index] as WindowState, rule, now)) };
+function hasEnded(counters: readonly Counter[], now: number): boolean {
+  return counters.every(({ rule, state }) => currentWindow(state, rule, now).count === 0);
 }

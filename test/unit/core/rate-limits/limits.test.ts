@@ -27,9 +27,9 @@ function remaining({ windows }: Allowance): number[] {
 }
 
 describe("Limits", () => {
-  it("count a request in the minute and the day of its tier", () => {
+  it("count a request in the minute and the day of its tier", async () => {
     const { limits } = setUp();
-    const allowance = limits.consume(free, "read");
+    const allowance = await limits.consume(free, "read");
     expect(allowance).to.deep.equal({
       kind: "read",
       windows: [
@@ -38,68 +38,87 @@ describe("Limits", () => {
       ],
       exceeded: null,
     });
-    expect(remaining(limits.consume(pro, "read"))).to.deep.equal([9, 99]);
+    expect(remaining(await limits.consume(pro, "read"))).to.deep.equal([9, 99]);
   });
 
   it("refuse one too many and do not count it", async () => {
     const { limits, clock } = setUp();
-    limits.consume(free, "read");
-    limits.consume(free, "read");
+    await limits.consume(free, "read");
+    await limits.consume(free, "read");
     await clock.advance(20_500);
-    const { exceeded } = limits.consume(free, "read");
+    const { exceeded } = await limits.consume(free, "read");
     expect(exceeded).to.be.instanceOf(RateLimitedError);
     expect(exceeded?.details).to.deep.equal({ limit: 2, window_seconds: 60, retry_after_seconds: 40 });
     await clock.advance(MINUTE_MS);
-    expect(remaining(limits.consume(free, "read"))).to.deep.equal([1, 2]);
+    expect(remaining(await limits.consume(free, "read"))).to.deep.equal([1, 2]);
   });
 
   it("name the window that stays full the longest", async () => {
     const { limits, clock } = setUp();
     for (const _ of [1, 2, 3, 4, 5]) {
-      limits.consume(free, "read");
+      await limits.consume(free, "read");
       await clock.advance(MINUTE_MS);
     }
-    const { exceeded } = limits.consume(free, "read");
+    const { exceeded } = await limits.consume(free, "read");
     expect(exceeded?.details).to.deep.equal({ limit: 5, window_seconds: 86_400, retry_after_seconds: 86_400 - 300 });
   });
 
-  it("keep kinds and accounts apart", () => {
+  it("keep kinds and accounts apart", async () => {
     const { limits } = setUp();
-    expect(limits.consume(free, "generation").exceeded).to.equal(null);
-    expect(limits.consume(free, "generation").exceeded).to.be.instanceOf(RateLimitedError);
-    expect(limits.consume(free, "read").exceeded).to.equal(null);
-    expect(limits.consume(anAccount({ tier: "free" }), "generation").exceeded).to.equal(null);
+    expect((await limits.consume(free, "generation")).exceeded).to.equal(null);
+    expect((await limits.consume(free, "generation")).exceeded).to.be.instanceOf(RateLimitedError);
+    expect((await limits.consume(free, "read")).exceeded).to.equal(null);
+    expect((await limits.consume(anAccount({ tier: "free" }), "generation")).exceeded).to.equal(null);
   });
 
-  it("show the allowance without counting and without an error, even when it is used up", () => {
+  it("show the allowance without counting and without an error, even when it is used up", async () => {
     const { limits } = setUp();
-    limits.consume(free, "generation");
+    await limits.consume(free, "generation");
     for (const _ of [1, 2]) {
-      const allowance = limits.peek(free, "generation");
+      const allowance = await limits.peek(free, "generation");
       expect([allowance.exceeded, remaining(allowance)]).to.deep.equal([null, [0, 3]]);
     }
   });
 
-  it("take a request back that drew on another allowance", () => {
+  it("take a request back that drew on another allowance", async () => {
     const { limits } = setUp();
-    limits.consume(free, "generation");
+    await limits.consume(free, "generation");
     limits.giveBack(free, "generation");
-    expect(remaining(limits.peek(free, "generation"))).to.deep.equal([1, 4]);
-    expect(limits.consume(free, "generation").exceeded).to.equal(null);
+    expect(remaining(await limits.peek(free, "generation"))).to.deep.equal([1, 4]);
+    expect((await limits.consume(free, "generation")).exceeded).to.equal(null);
   });
 
-  it("give an account whose tier is gone the first tier's", () => {
+  it("give an account whose tier is gone the first tier's", async () => {
     const { limits } = setUp();
-    expect(limits.peek(anAccount({ tier: "gone" }), "read").windows.map(({ limit }) => limit)).to.deep.equal([2, 5]);
+    expect((await limits.peek(anAccount({ tier: "gone" }), "read")).windows.map(({ limit }) => limit)).to.deep.equal([2, 5]);
   });
 
   it("let an address fail so many times a minute, and other addresses as well", async () => {
     const { limits, clock } = setUp();
-    for (const _ of [1, 2, 3]) limits.countAuthFailure("192.0.2.1");
-    const refused = expect(() => limits.countAuthFailure("192.0.2.1")).to.throw(RateLimitedError);
-    refused.with.deep.property("details", { limit: 3, window_seconds: 60, retry_after_seconds: 60 });
-    expect(() => limits.countAuthFailure("192.0.2.2")).not.to.throw();
+    expect(await failures(limits, ["192.0.2.1", "192.0.2.1", "192.0.2.1"])).to.deep.equal([null, null, null]);
+    const refused = (await failures(limits, ["192.0.2.1"]))[0];
+    expect(refused).to.be.instanceOf(RateLimitedError);
+    expect((refused as RateLimitedError).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
+    expect(await failures(limits, ["192.0.2.2"])).to.deep.equal([null]);
     await clock.advance(MINUTE_MS);
-    expect(() => limits.countAuthFailure("192.0.2.1")).not.to.throw();
+    expect(await failures(limits, ["192.0.2.1"])).to.deep.equal([null]);
+  });
+
+  it("take all addresses of an IPv6 network for one, and each way to write an IPv4 address", async () => {
+    const { limits } = setUp();
+    const network = ["2001:db8:0:1::1", "2001:db8:0:1::2", "2001:db8::1:ffff:0:0:3", "2001:db8:0:1:4::"];
+    expect((await failures(limits, network)).map((error) => error === null)).to.deep.equal([true, true, true, false]);
+    expect(await failures(limits, ["2001:db8:0:2::1"])).to.deep.equal([null]);
+    const spellings = ["192.0.2.1", "::ffff:192.0.2.1", "::ffff:c000:201", "192.0.2.1"];
+    expect((await failures(limits, spellings)).map((error) => error === null)).to.deep.equal([true, true, true, false]);
   });
 });
+
+/** What came of each of these failures, one after another; null where it was counted. */
+async function failures(limits: Limits, addresses: readonly string[]): Promise<unknown[]> {
+  const errors: unknown[] = [];
+  for (const address of addresses) {
+    errors.push(await limits.countAuthFailure(address).then(() => null, (error: unknown) => error));
+  }
+  return errors;
+}

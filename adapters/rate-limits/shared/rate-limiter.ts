@@ -1,0 +1,79 @@
+import type { RateLimiter } from "../../../core/ports/rate-limiter.js";
+import type { RateDecision } from "../../../core/rate-limits/decision.js";
+import { Subjects } from "../../../core/rate-limits/subjects.js";
+import type { WindowRule } from "../../../core/rate-limits/window.js";
+import { CountExchange, type ExchangeOptions, type ExchangeParts } from "./exchange.js";
+import { LocalCounts } from "./local-counts.js";
+
+/** One that was forgotten is looked up again. */
+const SUBJECTS_MAX = 100_000;
+
+const DEFAULTS: ExchangeOptions = { syncMs: 200, waitMaxMs: 1_000, retryMs: 1_000 };
+
+/**
+ * Counts together with all processes on one storage, and never writes for every request. A process counts by itself up to a sixtieth of
+ * the limit and shares that in batches: N processes let pass at most N sixtieths more than the limit, three of them 5 %. What goes
+ * beyond, and everything under limits below 60, is counted in the shared counts first, one transaction for all that wait; as is the
+ * first request of a subject that this process does not know. While the storage is out of reach each process holds the limits by
+ * itself. A process that is killed forgets what it had not shared: at most a sixtieth.
+ */
+export class SharedRateLimiter implements RateLimiter {
+  private readonly subjects = new Subjects<LocalCounts>(SUBJECTS_MAX);
+  private readonly exchange: CountExchange;
+
+  constructor(
+    private readonly parts: ExchangeParts,
+    options: Partial<ExchangeOptions> = {},
+  ) {
+    this.exchange = new CountExchange(parts, { ...DEFAULTS, ...options });
+  }
+
+  /** Subjects held right now, ended ones that no sweep has met yet included. */
+  get size(): number {
+    return this.subjects.size;
+  }
+
+  async consume(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
+    if (rules.length === 0) return { allowed: true, windows: [] };
+    const { clock } = this.parts;
+    const counts = this.countsOf(subject);
+    if (!this.exchange.isAlone) {
+      const decision = counts.decideWithinShare(rules, clock.now());
+      if (decision === null) {
+        const shared = await this.exchange.ask(counts, rules);
+        if (shared !== null) return shared;
+      } else {
+        // Of a refusal too: somebody may have given back what makes room here.
+        this.exchange.tell(counts);
+        return decision;
+      }
+    }
+    const alone = counts.decideAlone(rules, clock.now());
+    this.exchange.tell(counts);
+    return alone;
+  }
+
+  async peek(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
+    const counts = this.countsOf(subject);
+    if (!counts.isKnown && !this.exchange.isAlone) await this.exchange.ask(counts, null);
+    return counts.look(rules, this.parts.clock.now());
+  }
+
+  giveBack(subject: string, rules: readonly WindowRule[]): void {
+    const counts = this.subjects.get(subject);
+    if (counts?.giveBack(rules, this.parts.clock.now()) === true) this.exchange.tell(counts);
+  }
+
+  /** Shares what is left to share. */
+  close(): Promise<void> {
+    return this.exchange.close();
+  }
+
+  private countsOf(subject: string): LocalCounts {
+    const now = this.parts.clock.now();
+    this.subjects.sweep((counts) => counts.isOver(now));
+    let counts = this.subjects.get(subject);
+    if (counts === undefined) this.subjects.set(subject, (counts = new LocalCounts(subject)));
+    return counts;
+  }
+}

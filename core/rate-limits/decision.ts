@@ -1,0 +1,22 @@
+import { type WindowRule, type WindowState, type WindowStatus, windowStatus } from "./window.js";
+
+export interface RateDecision {
+  readonly allowed: boolean;
+  /** The windows after the decision, in the order of the rules. */
+  readonly windows: readonly WindowStatus[];
+}
+
+/** @param states one per rule, as of `now` */
+export function rateDecision(
+  allowed: boolean,
+  states: readonly WindowState[],
+  rules: readonly WindowRule[],
+  now: number,
+): RateDecision {
+  return { allowed, windows: rules.map((rule, index) => windowStatus(states[index] as WindowState, rule, now)) };
+}
+
+/** Whether one more request passes: every window has room. @param states one per rule, as of now */
+export function allHaveRoom(states: readonly WindowState[], rules: readonly WindowRule[]): boolean {
+  return rules.every((rule, index) => (states[index] as WindowState).count < rule.limit);
+}

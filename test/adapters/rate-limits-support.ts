@@ -1,0 +1,65 @@
+import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
+import type { Clock } from "../../core/ports/clock.js";
+import type { RateCountStore } from "../../core/ports/rate-count-store.js";
+import type { RateLimiter } from "../../core/ports/rate-limiter.js";
+import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
+import type { WindowRule } from "../../core/rate-limits/window.js";
+import { SILENT } from "../support/databases.js";
+import type { Dice } from "../support/storm/dice.js";
+
+/** Where processes share their counts. */
+export interface SharedCounts {
+  readonly counts: RateCountStore;
+  readonly unitOfWork: UnitOfWork;
+}
+
+/** Limiters on one storage, each as in a process of its own. */
+export function openProcesses(count: number, shared: SharedCounts, clock: Clock, syncMs = 200): SharedRateLimiter[] {
+  return Array.from({ length: count }, () => new SharedRateLimiter({ ...shared, clock, logger: SILENT }, { syncMs }));
+}
+
+/** Asks so often, one after another. @returns how many passed */
+export const passes = async (limiter: RateLimiter, times: number, rules: readonly WindowRule[], subject = "a"): Promise<number> => {
+  let passed = 0;
+  for (let count = 0; count < times; count++) if ((await limiter.consume(subject, rules)).allowed) passed += 1;
+  return passed;
+};
+/** What is left of each window. */
+export const remaining = async (limiter: RateLimiter, rules: readonly WindowRule[], subject = "a"): Promise<number[]> =>
+  (await limiter.peek(subject, rules)).windows.map((window) => window.remaining);
+
+export interface Rush {
+  readonly subject: string;
+  readonly rules: readonly WindowRule[];
+  readonly attempts: number;
+  readonly dice: Dice;
+  /** Now and then, between two requests. */
+  pause?(): Promise<void>;
+}
+
+const OPEN_MAX = 40;
+
+/**
+ * Sends requests to several limiters, many at once and in any order: for a while mostly to one, so that the others fall behind, then mostly to
+ * another. @returns how many passed
+ */
+export async function rush(limiters: readonly RateLimiter[], { subject, rules, attempts, dice, pause }: Rush): Promise<number> {
+  let passed = 0;
+  let favourite = dice.pick(limiters) as RateLimiter;
+  const open = new Set<Promise<void>>();
+  for (let sent = 0; sent < attempts; sent++) {
+    if (dice.fraction() < 0.03) favourite = dice.pick(limiters) as RateLimiter;
+    const limiter = dice.fraction() < 0.7 ? favourite : (dice.pick(limiters) as RateLimiter);
+    const request = limiter.consume(subject, rules).then(({ allowed }) => {
+      if (allowed) passed += 1;
+      open.delete(request);
+    });
+    open.add(request);
+    const chance = dice.fraction();
+    if (chance < 0.05) await Promise.all(open);
+    else if (chance < 0.4 || open.size >= OPEN_MAX) await Promise.race(open);
+    if (pause !== undefined && dice.fraction() < 0.01) await pause();
+  }
+  await Promise.all(open);
+  return passed;
+}

@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { SystemClock } from "../../adapters/system/clock.js";
+import type { WindowRule } from "../../core/rate-limits/window.js";
+import { anId } from "../support/builders.js";
+import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { ManualClock } from "../support/doubles/manual-clock.js";
+import { MemoryRateCounts } from "../support/doubles/memory-rate-counts.js";
+import { mysqlStorage } from "../support/mysql.js";
+import { aSeed, Dice } from "../support/storm/dice.js";
+import { openProcesses, rush } from "./rate-limits-support.js";
+
+const LIMITS = [12, 60, 500, 50_000];
+const PROCESSES = 3;
+
+/** Under the limit only what was refused wrongly; over it at most 5 %. */
+function expectWithin(passed: number, limit: number, seed: number): void {
+  expect(passed, `seed ${seed}`).to.be.at.least(limit).and.at.most(Math.floor(limit * 1.05));
+}
+
+/** As many as it takes to fill the window, and a third more. */
+const attemptsFor = (limit: number): number => Math.ceil(limit * 1.33) + 10;
+
+describe("Three processes that share their counts, whatever the order of things", () => {
+  for (const limit of LIMITS) {
+    it(`let ${limit} pass, and at most 5 % more`, async function () {
+      this.timeout(60_000);
+      await fc.assert(
+        fc.asyncProperty(fc.integer(), async (seed) => {
+          const dice = new Dice(seed);
+          const shared = new MemoryRateCounts(async () => {
+            for (let turns = dice.between(0, 60); turns > 0; turns--) await Promise.resolve();
+          });
+          const clock = new ManualClock();
+          const limiters = openProcesses(PROCESSES, { counts: shared, unitOfWork: shared }, clock);
+          const passed = await rush(limiters, {
+            subject: "a",
+            rules: [{ limit, windowSeconds: 86_400 }],
+            attempts: attemptsFor(limit),
+            dice,
+            pause: () => clock.advance(dice.between(0, 400)),
+          });
+          expectWithin(passed, limit, seed);
+          await Promise.all(limiters.map((limiter) => limiter.close()));
+          expect(shared.rowsOf("a").map(({ count }) => count)).to.deep.equal([passed]);
+        }),
+        { numRuns: limit > 1_000 ? 2 : 60 },
+      );
+    });
+  }
+
+  it("stay within their limits minute after minute, with clocks that differ by seconds", async function () {
+    this.timeout(60_000);
+    const rules: WindowRule[] = [{ limit: 60, windowSeconds: 60 }, { limit: 100_000, windowSeconds: 86_400 }];
+    await fc.assert(
+      fc.asyncProperty(fc.integer(), fc.array(fc.integer({ min: -3_000, max: 3_000 }), { minLength: PROCESSES, maxLength: PROCESSES }), async (seed, skews) => {
+        const dice = new Dice(seed);
+        const shared = new MemoryRateCounts();
+        const clock = new ManualClock();
+        const limiters = skews.flatMap((skew) => {
+          const own = { now: () => clock.now() + skew, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal) };
+          return openProcesses(1, { counts: shared, unitOfWork: shared }, own);
+        });
+        let passed = 0;
+        for (let second = 0; second < 300; second += 5) {
+          passed += await rush(limiters, { subject: "a", rules, attempts: 20, dice });
+          await clock.advance(5_000);
+        }
+        const minutes = shared.begun.filter(({ windowSeconds }) => windowSeconds === 60).map(({ startedAt }) => startedAt);
+        for (const [index, startedAt] of minutes.entries()) {
+          if (index > 0) expect(startedAt - (minutes[index - 1] as number), `seed ${seed}`).to.be.at.least(59_000);
+        }
+        // 240 requests a minute came: every window was filled, but perhaps the last.
+        expect(passed, `seed ${seed}`).to.be.at.most(minutes.length * 63).and.at.least((minutes.length - 1) * 60);
+        expect(minutes.length).to.be.at.least(5);
+        await Promise.all(limiters.map((limiter) => limiter.close()));
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+for (const { name, open } of [sqliteStorage, mysqlStorage]) {
+  describe(`Three processes that share their counts on ${name}`, function () {
+    this.timeout(60_000);
+
+    let storage: StorageUnderTest;
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+
+    for (const limit of LIMITS) {
+      it(`let ${limit} pass, and at most 5 % more`, async () => {
+        const seed = aSeed();
+        const shared = { counts: storage.rateCounts, unitOfWork: storage.unitOfWork };
+        const limiters = openProcesses(PROCESSES, shared, new SystemClock(), 5);
+        const subject = anId("acct");
+        const rules = [{ limit, windowSeconds: 3_600 }, { limit: 1_000_000, windowSeconds: 86_400 }];
+        const passed = await rush(limiters, { subject, rules, attempts: attemptsFor(limit), dice: new Dice(seed) });
+        expectWithin(passed, limit, seed);
+        await Promise.all(limiters.map((limiter) => limiter.close()));
+        const rows = await storage.inTransaction((tx) => storage.rateCounts.lockCounts(tx, [subject]));
+        expect(rows.map(({ count }) => count)).to.deep.equal([passed, passed]);
+      });
+    }
+  });
+}

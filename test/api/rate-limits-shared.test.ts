@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { ApiClient } from "../support/api-client.js";
+import { createMysqlDatabase } from "../support/mysql.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+const PLENTY = 100_000;
+
+describe("Rate limits of three servers on one storage", function () {
+  this.timeout(60_000);
+
+  let database: { readonly url: string; drop(): Promise<void> };
+  let servers: TestApp[];
+
+  /** A server of its own, on the storage of all. */
+  const start = (): Promise<TestApp> =>
+    startTestApp({
+      settings: {
+        storage: { url: database.url },
+        secrets: { key: "the same one for all three servers" },
+        http: { port: 0, trustProxy: ["loopback"] },
+        rateLimits: {
+          store: "shared",
+          read: { perMinute: 120, perDay: PLENTY },
+          generation: { perMinute: PLENTY, perDay: 12 },
+          write: { perMinute: PLENTY, perDay: PLENTY },
+          authFailures: { perMinute: 12 },
+        },
+      },
+    });
+
+  before(async () => {
+    database = await createMysqlDatabase();
+    servers = [await start(), await start(), await start()];
+  });
+  after(async () => {
+    await Promise.all(servers.map((server) => server.close()));
+    await database.drop();
+  });
+
+  /** As many requests at once, to each server in turn. @returns how many were answered with each status */
+  async function send(count: number, request: (server: TestApp) => Promise<{ readonly status: number }>): Promise<Record<string, number>> {
+    const answers = await Promise.all(Array.from({ length: count }, (_, index) => request(servers[index % servers.length] as TestApp)));
+    const found: Record<string, number> = {};
+    for (const { status } of answers) found[status] = (found[status] ?? 0) + 1;
+    return found;
+  }
+
+  it("are the limits of one, and a restart does not begin them anew", async () => {
+    const { key } = await (servers[0] as TestApp).account();
+    const generate = (server: TestApp) => new ApiClient(server.url, key).generate();
+    expect(await send(30, generate)).to.deep.equal({ 202: 12, 429: 18 });
+    await servers[2]?.close();
+    servers[2] = await start();
+    const answer = await generate(servers[2]);
+    expect([answer.status, answer.headers.get("ratelimit")?.split(", ")[1]?.split(";t=")[0]]).to.deep.equal([429, '"generation-day";r=0']);
+  });
+
+  it("let at most 5 % more pass where a server counts some by itself", async () => {
+    const { key } = await (servers[0] as TestApp).account();
+    const found = await send(210, (server) => new ApiClient(server.url, key).get("/api/v1/me"));
+    expect(found["200"]).to.be.at.least(120).and.at.most(126);
+    expect((found["200"] ?? 0) + (found["429"] ?? 0)).to.equal(210);
+  });
+
+  it("count an address's failed authentications together", async () => {
+    const found = await send(30, ({ anonymous }) => anonymous.get("/api/v1/me", { "X-Forwarded-For": "203.0.113.7" }));
+    expect(found).to.deep.equal({ 401: 12, 429: 18 });
+  });
+});

@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import type { RateCount } from "../../core/ports/rate-count-store.js";
+import { anId, NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+export function rateCountStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`RateCountStore contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+
+    const aCount = (overrides: Partial<RateCount> = {}): RateCount => ({
+      subject: `read ${anId("acct")}`,
+      windowSeconds: 60,
+      startedAt: NOON,
+      count: 1,
+      ...overrides,
+    });
+    const find = (...subjects: string[]): Promise<RateCount[]> => storage.inTransaction((tx) => storage.rateCounts.lockCounts(tx, subjects));
+    const insert = (...counts: RateCount[]): Promise<void> => storage.inTransaction((tx) => storage.rateCounts.insertCounts(tx, counts));
+
+    it("keeps a count for each subject and length of window", async () => {
+      const minute = aCount({ count: 3 });
+      const day = { ...minute, windowSeconds: 86_400, count: 40_000 };
+      const other = aCount();
+      await insert(minute, day, other);
+      expect(await find(minute.subject)).to.have.deep.members([minute, day]);
+      expect(await find(minute.subject, other.subject)).to.have.deep.members([minute, day, other]);
+    });
+
+    it("leaves out what is not there, and names nothing twice", async () => {
+      const count = aCount();
+      await insert(count);
+      expect(await find()).to.deep.equal([]);
+      expect(await find(aCount().subject, count.subject, count.subject)).to.deep.equal([count]);
+    });
+
+    it("takes the longest subject there is", async () => {
+      const count = aCount({ subject: `generation ${"a".repeat(69)}` });
+      await insert(count);
+      expect(await find(count.subject)).to.deep.equal([count]);
+    });
+
+    it("replaces a count as a whole", async () => {
+      const [count, other] = [aCount(), aCount()];
+      await insert(count, other);
+      const next = { ...count, startedAt: NOON + 60_000, count: 7 };
+      await storage.inTransaction((tx) => storage.rateCounts.replaceCounts(tx, [next]));
+      expect(await find(count.subject, other.subject)).to.have.deep.members([next, other]);
+    });
+
+    it("inserts a count once: whoever else does so at the same time runs again and finds it", async () => {
+      const count = aCount({ count: 0 });
+      const addOne = (): Promise<void> =>
+        storage.inTransaction(async (tx) => {
+          const [found] = await storage.rateCounts.lockCounts(tx, [count.subject]);
+          if (found === undefined) await storage.rateCounts.insertCounts(tx, [{ ...count, count: 1 }]);
+          else await storage.rateCounts.replaceCounts(tx, [{ ...found, count: found.count + 1 }]);
+        });
+      await Promise.all([addOne(), addOne(), addOne(), addOne()]);
+      expect(await find(count.subject)).to.deep.equal([{ ...count, count: 4 }]);
+    });
+
+    it("deletes counts whose windows are over, at most as many as asked for, and says how many", async () => {
+      const longAgo = NOON - 1_000_000_000;
+      const ended = [1, 2, 3].map((seconds) => aCount({ startedAt: longAgo + seconds * 1000 }));
+      const running = aCount({ startedAt: longAgo + 4_000 });
+      const subjects = [...ended, running].map(({ subject }) => subject);
+      await insert(...ended, running);
+      const deleteEnded = (limit: number): Promise<number> =>
+        storage.inTransaction((tx) => storage.rateCounts.deleteEnded(tx, longAgo + 63_000, limit));
+      expect(await deleteEnded(2)).to.equal(2);
+      expect(await find(...subjects)).to.have.deep.members([ended[2], running]);
+      expect([await deleteEnded(2), await deleteEnded(2)]).to.deep.equal([1, 0]);
+      expect(await find(...subjects)).to.deep.equal([running]);
+    });
+
+    it("changes nothing where the transaction fails", async () => {
+      const count = aCount();
+      const failed = await storage
+        .inTransaction(async (tx) => {
+          await storage.rateCounts.insertCounts(tx, [count]);
+          throw new Error("no");
+        })
+        .catch((error: Error) => error.message);
+      expect([failed, await find(count.subject)]).to.deep.equal(["no", []]);
+    });
+  });
+}

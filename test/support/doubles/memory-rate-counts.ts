@@ -1,0 +1,74 @@
+import { ServiceUnavailableError } from "../../../core/errors.js";
+import type { RateCount, RateCountStore } from "../../../core/ports/rate-count-store.js";
+import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
+
+/** Shared counts in memory, with transactions one at a time, and with faults. */
+export class MemoryRateCounts implements RateCountStore, UnitOfWork {
+  readonly concurrentWriters = 1;
+  /** While true, nothing can be read or written. */
+  isDown = false;
+  /** While set, transactions wait for it before they begin. */
+  hangs: Promise<void> | null = null;
+  /** Transactions that ended well, and those among them that wrote. */
+  transactions = 0;
+  writes = 0;
+  /** Every window that was ever begun. */
+  readonly begun: RateCount[] = [];
+  private rows = new Map<string, RateCount>();
+  private last: Promise<unknown> = Promise.resolve();
+
+  /** @param pace waited for before and after each transaction */
+  constructor(private readonly pace: () => Promise<void> = () => Promise.resolve()) {}
+
+  rowsOf(subject: string): RateCount[] {
+    return [...this.rows.values()].filter((row) => row.subject === subject);
+  }
+
+  inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const result = this.last.then(() => this.run(work));
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+
+  async lockCounts(_tx: Transaction, subjects: readonly string[]): Promise<RateCount[]> {
+    return [...this.rows.values()].filter(({ subject }) => subjects.includes(subject));
+  }
+
+  async insertCounts(_tx: Transaction, counts: readonly RateCount[]): Promise<void> {
+    for (const count of counts) if (this.rows.has(keyOf(count))) throw new Error("The count is there already.");
+    this.put(counts);
+  }
+
+  async replaceCounts(_tx: Transaction, counts: readonly RateCount[]): Promise<void> {
+    for (const count of counts) if (!this.rows.has(keyOf(count))) throw new Error("There is no such count.");
+    this.put(counts);
+  }
+
+  async deleteEnded(_tx: Transaction, before: number, limit: number): Promise<number> {
+    const ended = [...this.rows].filter(([, row]) => row.startedAt + row.windowSeconds * 1000 <= before).slice(0, limit);
+    for (const [key] of ended) this.rows.delete(key);
+    return ended.length;
+  }
+
+  private async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    await this.hangs;
+    await this.pace();
+    if (this.isDown) throw new ServiceUnavailableError();
+    const before = new Map(this.rows);
+    const result = await work({} as Transaction);
+    this.transactions += 1;
+    const changed = [...this.rows].filter(([key, row]) => before.get(key) !== row);
+    if (changed.length > 0) this.writes += 1;
+    for (const [key, row] of changed) if (before.get(key)?.startedAt !== row.startedAt) this.begun.push(row);
+    await this.pace();
+    return result;
+  }
+
+  private put(counts: readonly RateCount[]): void {
+    for (const count of counts) this.rows.set(keyOf(count), count);
+  }
+}
+
+function keyOf({ subject, windowSeconds }: RateCount): string {
+  return `${windowSeconds} ${subject}`;
+}
