@@ -175,6 +175,41 @@ export class TrackNotFoundError extends FermataError {
   }
 }
 
+export class WebhookEndpointNotFoundError extends FermataError {
+  readonly code = "webhook_endpoint_not_found";
+  constructor() {
+    super("There is no such webhook endpoint.");
+  }
+}
+
+export class WebhookUrlInvalidError extends FermataError {
+  readonly code = "webhook_url_invalid";
+  constructor() {
+    super("The webhook URL is not a valid URL of at most 2,048 characters.");
+  }
+}
+
+export class WebhookHttpsRequiredError extends FermataError {
+  readonly code = "webhook_https_required";
+  constructor() {
+    super("The webhook URL must begin with https://.");
+  }
+}
+
+export class WebhookCredentialsForbiddenError extends FermataError {
+  readonly code = "webhook_credentials_forbidden";
+  constructor() {
+    super("The webhook URL must not hold credentials.");
+  }
+}
+
+export class WebhookHostBlockedError extends FermataError {
+  readonly code = "webhook_host_blocked";
+  constructor() {
+    super("The webhook URL must point to a public host.");
+  }
+}
+
 export class NotFoundError extends FermataError {
   readonly code = "not_found";
   constructor(what = "There is nothing at this address.") {

@@ -10,6 +10,9 @@ export type TrackId = `trk_${string}`;
 export type RequestId = `req_${string}`;
 /** One try of a job at a provider. */
 export type AttemptId = `att_${string}`;
+export type WebhookEndpointId = `whe_${string}`;
+export type WebhookEventId = `evt_${string}`;
+export type WebhookDeliveryId = `dlv_${string}`;
 /** One running process, as the owner of leases. */
 export type ProcessId = `prc_${string}`;
 
@@ -20,6 +23,9 @@ export interface IdByPrefix {
   trk: TrackId;
   req: RequestId;
   att: AttemptId;
+  whe: WebhookEndpointId;
+  evt: WebhookEventId;
+  dlv: WebhookDeliveryId;
   prc: ProcessId;
 }
 

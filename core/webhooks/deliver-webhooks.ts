@@ -1,0 +1,166 @@
+import type { ProcessId, WebhookDeliveryId, WebhookEndpointId } from "../ids.js";
+import type { Clock } from "../ports/clock.js";
+import type { Logger } from "../ports/logger.js";
+import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { WebhookResult } from "../ports/webhook-sender.js";
+import type { ClaimedDelivery, DeliveryClaim, WebhookStore } from "../ports/webhook-store.js";
+import type { WebhookEndpoint } from "./endpoint.js";
+import { triesAllowed } from "./endpoint-health.js";
+import type { RecordTry } from "./record-try.js";
+import type { SendDelivery } from "./send-delivery.js";
+import { shareOut, type Wish } from "./share-out.js";
+
+/** Tries under way at once in one process, and of these to one endpoint: endpoints that hang must not take all. */
+const TRIES_MAX = 100;
+const TRIES_PER_ENDPOINT_MAX = 5;
+/** A lease lasts for as many times the longest try: who is silent for so long is lost. */
+const LEASE_TRIES = 4;
+
+export interface DeliverWebhooksParts {
+  readonly webhooks: WebhookStore;
+  readonly unitOfWork: UnitOfWork;
+  readonly sendDelivery: SendDelivery;
+  readonly recordTry: RecordTry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The longest a try may take, in milliseconds. */
+  readonly timeoutMs: number;
+  /** How often to look for deliveries that nobody announced. */
+  readonly sweepMs: number;
+}
+
+/** The webhook sender of one process: claims due deliveries, makes a try of each, and writes what came of it. At least once. */
+export class DeliverWebhooks {
+  private readonly underWay = new Map<WebhookDeliveryId, Promise<void>>();
+  private readonly triesOf = new Map<WebhookEndpointId, number>();
+  private readonly breakingOff = new AbortController();
+  private alarm = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private stopped = false;
+  /** Where the last look began to share out, so that the next begins elsewhere. */
+  private turn = 0;
+
+  constructor(
+    private readonly owner: ProcessId,
+    private readonly parts: DeliverWebhooksParts,
+  ) {}
+
+  /** How many tries are under way. */
+  get tries(): number {
+    return this.underWay.size;
+  }
+
+  start(): void {
+    this.running = this.work();
+  }
+
+  /** There may be something to deliver. */
+  wake(): void {
+    this.alarm.abort();
+  }
+
+  /** Claims nothing more, lets tries finish for `graceMs`, breaks off the rest and hands it back: it is sent again, under the same id. */
+  async stop(graceMs: number): Promise<void> {
+    this.stopped = true;
+    this.wake();
+    await this.running;
+    const idle = Promise.all(this.underWay.values());
+    const grace = new AbortController();
+    await Promise.race([idle, this.parts.clock.sleep(graceMs, grace.signal)]);
+    grace.abort();
+    this.breakingOff.abort();
+    await idle;
+  }
+
+  private async work(): Promise<void> {
+    while (!this.stopped) {
+      // Renewed before the look, so that a call during it is not slept through.
+      this.alarm = new AbortController();
+      const waitMs = await this.look();
+      await this.parts.clock.sleep(waitMs, this.alarm.signal);
+    }
+  }
+
+  /** Claims what is due and begins its tries. @returns how long to wait for the next look, in milliseconds */
+  private async look(): Promise<number> {
+    const { webhooks, clock, logger, sweepMs, timeoutMs } = this.parts;
+    try {
+      const now = clock.now();
+      const endpoints = await this.endpointsWithDue(now);
+      const claims = this.shareOut([...endpoints.values()], now);
+      if (claims.length > 0) {
+        const claimed = await webhooks.claimDeliveries(claims, now, this.owner, now + timeoutMs * LEASE_TRIES);
+        for (const one of claimed) this.begin(one, endpoints.get(one.delivery.endpointId) as WebhookEndpoint);
+      }
+      const dueAt = await webhooks.nextDeliveryAt();
+      const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
+      // A delivery that is due but was not taken waits for a free hand or for its endpoint's breaker.
+      return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
+    } catch (error) {
+      logger.error("Due webhook deliveries could not be claimed", { error });
+      return sweepMs;
+    }
+  }
+
+  private async endpointsWithDue(now: number): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
+    const { webhooks, recordTry } = this.parts;
+    const ids = await webhooks.endpointsWithDue(now);
+    if (ids.length === 0) return new Map();
+    const endpoints = await webhooks.findEndpoints(ids);
+    for (const id of ids) {
+      if (endpoints.get(id)?.status === "active") continue;
+      endpoints.delete(id);
+      await recordTry.drop(id);
+    }
+    return endpoints;
+  }
+
+  private shareOut(endpoints: readonly WebhookEndpoint[], now: number): DeliveryClaim[] {
+    const wishes = endpoints.map(({ id, health }): Wish<WebhookEndpointId> => {
+      return { of: id, count: triesAllowed(health, TRIES_PER_ENDPOINT_MAX, now) - (this.triesOf.get(id) ?? 0) };
+    });
+    const start = wishes.length === 0 ? 0 : this.turn++ % wishes.length;
+    const shares = shareOut(TRIES_MAX - this.underWay.size, [...wishes.slice(start), ...wishes.slice(0, start)]);
+    return shares.map(({ of, count }) => ({ endpointId: of, limit: count }));
+  }
+
+  private begin(claimed: ClaimedDelivery, endpoint: WebhookEndpoint): void {
+    const { id } = claimed.delivery;
+    this.triesOf.set(endpoint.id, (this.triesOf.get(endpoint.id) ?? 0) + 1);
+    const work = this.attempt(claimed, endpoint).finally(() => {
+      const left = (this.triesOf.get(endpoint.id) ?? 1) - 1;
+      if (left === 0) this.triesOf.delete(endpoint.id);
+      else this.triesOf.set(endpoint.id, left);
+      if (this.underWay.get(id) === work) this.underWay.delete(id);
+      this.wake();
+    });
+    this.underWay.set(id, work);
+  }
+
+  /** Never rejects: what cannot be written is left to the lease, and sent again. */
+  private async attempt({ delivery, event }: ClaimedDelivery, endpoint: WebhookEndpoint): Promise<void> {
+    const { sendDelivery, recordTry, clock, logger } = this.parts;
+    const startedAt = clock.now();
+    const fields = { delivery: delivery.id, event: event.id, endpoint: endpoint.id };
+    try {
+      const result = await sendDelivery.send(event, endpoint, this.breakingOff.signal);
+      // A try broken off by our own stop says nothing about the receiver.
+      if (this.breakingOff.signal.aborted && result.status === null) return await this.handBack({ delivery, event });
+      await recordTry.record({ delivery, event, endpoint, startedAt, result });
+      logger.debug("A webhook delivery was tried", { ...fields, failure: result.failure, status: result.status });
+      if (result.failure !== null) this.warn(fields, result);
+    } catch (error) {
+      logger.error("A webhook delivery stumbled", { error, ...fields });
+    }
+  }
+
+  private warn(fields: object, { failure, status, message }: WebhookResult): void {
+    this.parts.logger.info("A webhook delivery failed", { ...fields, failure, status, message });
+  }
+
+  private async handBack({ delivery }: ClaimedDelivery): Promise<void> {
+    const { webhooks, unitOfWork, clock } = this.parts;
+    const changes = { leaseOwner: null, dueAt: clock.now() };
+    await unitOfWork.inTransaction((tx) => webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes }]));
+  }
+}

@@ -1,0 +1,32 @@
+import type { DeliveryChanges } from "../ports/webhook-store.js";
+import type { WebhookResult } from "../ports/webhook-sender.js";
+import type { WebhookDelivery } from "./endpoint.js";
+
+/** Each wait is this share of itself shorter or longer. */
+const JITTER = 0.2;
+const RETRY_AFTER_MAX_MS = 86_400_000;
+
+/**
+ * What a try of the schedule makes of its delivery: delivered, due again, or exhausted. A receiver's `Retry-After` may only push the next
+ * try later, by at most a day.
+ *
+ * @param scheduleMs the waits between tries; there is one try more than waits
+ * @param fraction jitter, from 0 to 1
+ * @see decisions, "Webhooks" (Delivery)
+ */
+export function afterTry(
+  delivery: Pick<WebhookDelivery, "attempts">,
+  result: Pick<WebhookResult, "failure" | "retryAfterMs">,
+  scheduleMs: readonly number[],
+  now: number,
+  fraction: number,
+): Required<DeliveryChanges> {
+  const attempts = delivery.attempts + 1;
+  const over = { attempts, leaseOwner: null, dueAt: null, endedAt: now };
+  if (result.failure === null) return { ...over, state: "delivered" };
+  const planned = scheduleMs[attempts - 1];
+  if (planned === undefined) return { ...over, state: "exhausted" };
+  const wait = planned * (1 - JITTER + 2 * JITTER * fraction);
+  const asked = Math.min(result.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS);
+  return { state: "pending", attempts, leaseOwner: null, dueAt: now + Math.round(Math.max(wait, asked)), endedAt: null };
+}

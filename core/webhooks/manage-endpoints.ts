@@ -1,0 +1,158 @@
+import { InvalidRequestError, WebhookEndpointNotFoundError, WebhookHostBlockedError } from "../errors.js";
+import { type AccountId, isId, type WebhookEndpointId } from "../ids.js";
+import type { AddressGuard } from "../ports/address-guard.js";
+import type { Clock } from "../ports/clock.js";
+import type { IdGenerator } from "../ports/id-generator.js";
+import type { Logger } from "../ports/logger.js";
+import type { Random } from "../ports/random.js";
+import type { SecretBox } from "../ports/secret-box.js";
+import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
+import type { WebhookStore } from "../ports/webhook-store.js";
+import { disabled, enabled, type EndpointStatus, type WebhookEndpoint } from "./endpoint.js";
+import { HEALTHY } from "./endpoint-health.js";
+import { makeSecret, shownPrefixOf } from "./secrets.js";
+import { normaliseWebhookUrl } from "./url-rules.js";
+
+/** Disabled ones included. */
+export const ENDPOINTS_MAX = 20;
+/** A name that takes longer to look up is accepted unseen; every delivery looks again. */
+const LOOKUP_MAX_MS = 2_000;
+
+export interface ManageEndpointsPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly webhooks: WebhookStore;
+  readonly guard: AddressGuard;
+  readonly secretBox: SecretBox;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Whether plain http is taken too. */
+  readonly allowHttp: boolean;
+}
+
+/** An endpoint right after it was made: the only moment its secret is known. */
+export interface NewEndpoint {
+  readonly endpoint: WebhookEndpoint;
+  readonly secret: string;
+}
+
+/** What an account does with its webhook endpoints. @see API v1, sections 3 and 4; decisions, "Webhooks" */
+export class ManageEndpoints {
+  constructor(private readonly ports: ManageEndpointsPorts) {}
+
+  /** Newest first. */
+  async list(accountId: AccountId, status: EndpointStatus | "all" = "active"): Promise<WebhookEndpoint[]> {
+    const all = await this.ports.webhooks.listEndpoints(accountId);
+    return all.filter((endpoint) => status === "all" || endpoint.status === status);
+  }
+
+  /**
+   * @throws the four errors of {@link normaliseWebhookUrl}
+   * @throws {InvalidRequestError} the account has as many endpoints as it may
+   */
+  async create(accountId: AccountId, url: string): Promise<NewEndpoint> {
+    const { ports } = this;
+    const href = await this.checkUrl(url);
+    const id = ports.ids.next("whe");
+    const secret = makeSecret((count) => ports.random.bytes(count));
+    const now = ports.clock.now();
+    const endpoint: WebhookEndpoint = {
+      id,
+      accountId,
+      url: href,
+      status: "active",
+      secretPrefix: shownPrefixOf(secret),
+      sealedSecret: ports.secretBox.seal(secret, id),
+      retiredSecrets: [],
+      createdAt: now,
+      updatedAt: now,
+      disabledAt: null,
+      disabledBy: null,
+      health: HEALTHY,
+    };
+    await ports.unitOfWork.inTransaction(async (tx) => {
+      const existing = await ports.webhooks.lockEndpoints(tx, accountId);
+      // The reply to a commit may be lost; the second run then finds what the first has made.
+      if (existing.some((other) => other.id === id)) return;
+      if (existing.length >= ENDPOINTS_MAX) {
+        throw new InvalidRequestError([{ path: "body.url", message: `would be one more than the ${ENDPOINTS_MAX} endpoints an account may have` }]);
+      }
+      await ports.webhooks.insertEndpoint(tx, endpoint);
+    });
+    return { endpoint, secret };
+  }
+
+  /**
+   * A new URL and re-activation begin with a clean record of failures. Disabling drops what waits for the endpoint.
+   *
+   * @throws {WebhookEndpointNotFoundError} unknown, or another account's; and the four errors of {@link normaliseWebhookUrl}
+   */
+  async update(
+    accountId: AccountId,
+    id: string,
+    changes: { readonly url?: string; readonly status?: EndpointStatus },
+  ): Promise<WebhookEndpoint> {
+    const { webhooks, clock } = this.ports;
+    // What is not the caller's own is not found, whatever the URL.
+    await this.find(accountId, id);
+    const url = changes.url === undefined ? undefined : await this.checkUrl(changes.url);
+    return this.change(accountId, id, async (tx, endpoint) => {
+      let changed = url === undefined || url === endpoint.url ? endpoint : { ...endpoint, url, health: HEALTHY };
+      if (changes.status === "active" && endpoint.status !== "active") changed = enabled(changed);
+      if (changes.status === "disabled" && endpoint.status !== "disabled") {
+        const now = clock.now();
+        await webhooks.dropPending(tx, endpoint.id, now);
+        changed = disabled(changed, "user", now);
+      }
+      return changed;
+    });
+  }
+
+  /** @throws {WebhookEndpointNotFoundError} unknown, or another account's */
+  async remove(accountId: AccountId, id: string): Promise<WebhookEndpointId> {
+    const { unitOfWork, webhooks, clock } = this.ports;
+    const { id: known } = await this.find(accountId, id);
+    await unitOfWork.inTransaction(async (tx) => {
+      if ((await webhooks.lockEndpoint(tx, known)) === null) return;
+      await webhooks.dropPending(tx, known, clock.now());
+      await webhooks.deleteEndpoint(tx, known);
+    });
+    return known;
+  }
+
+  private async change(
+    accountId: AccountId,
+    id: string,
+    rule: (tx: Transaction, endpoint: WebhookEndpoint) => Promise<WebhookEndpoint>,
+  ): Promise<WebhookEndpoint> {
+    const { unitOfWork, webhooks, clock } = this.ports;
+    return unitOfWork.inTransaction(async (tx) => {
+      const endpoint = isId("whe", id) ? await webhooks.lockEndpoint(tx, id) : null;
+      if (endpoint === null || endpoint.accountId !== accountId) throw new WebhookEndpointNotFoundError();
+      const changed = await rule(tx, endpoint);
+      if (changed === endpoint) return endpoint;
+      const saved = { ...changed, updatedAt: clock.now() };
+      await webhooks.saveEndpoint(tx, saved);
+      return saved;
+    });
+  }
+
+  private async find(accountId: AccountId, id: string): Promise<WebhookEndpoint> {
+    const endpoint = isId("whe", id) ? (await this.ports.webhooks.findEndpoints([id])).get(id) : undefined;
+    if (endpoint === undefined || endpoint.accountId !== accountId) throw new WebhookEndpointNotFoundError();
+    return endpoint;
+  }
+
+  /** @returns the normalised form */
+  private async checkUrl(text: string): Promise<string> {
+    const { guard, allowHttp, logger } = this.ports;
+    const url = normaliseWebhookUrl(text, { guard, allowHttp });
+    const found = await guard.resolve(url.hostname, LOOKUP_MAX_MS);
+    if (found.state === "blocked") throw new WebhookHostBlockedError();
+    if (found.state === "unresolved") {
+      logger.warn("The host of a webhook URL does not resolve; it was accepted", { host: url.hostname, reason: found.reason });
+    }
+    return url.href;
+  }
+}

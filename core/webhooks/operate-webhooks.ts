@@ -1,0 +1,206 @@
+import { OperationRefusedError } from "../errors.js";
+import { isId, type WebhookEndpointId } from "../ids.js";
+import type { AddressGuard } from "../ports/address-guard.js";
+import type { Clock } from "../ports/clock.js";
+import type { IdGenerator } from "../ports/id-generator.js";
+import type { Random } from "../ports/random.js";
+import type { SecretBox } from "../ports/secret-box.js";
+import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { WebhookStore } from "../ports/webhook-store.js";
+import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "./endpoint.js";
+import { makeSecret, withNewSecret } from "./secrets.js";
+import type { SendDelivery } from "./send-delivery.js";
+import { newDelivery, newEvent } from "./write-events.js";
+
+const DAY_MS = 86_400_000;
+const OVERLAP_MAX_MS = 7 * DAY_MS;
+/** How far back a range of deliveries may be sent again, and how many of them at a time. */
+export const RESEND_MAX_MS = 14 * DAY_MS;
+const RESEND_MAX = 10_000;
+const PAGE = 200;
+const LOOKUP_MAX_MS = 5_000;
+
+export interface OperateWebhooksPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly webhooks: WebhookStore;
+  readonly guard: AddressGuard;
+  readonly secretBox: SecretBox;
+  readonly sendDelivery: SendDelivery;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly random: Random;
+}
+
+/** A delivery with every try that was made of it. */
+export interface DeliveryReport {
+  readonly delivery: WebhookDelivery;
+  readonly tries: readonly WebhookTry[];
+}
+
+/** What a resend of a range has come to. */
+export interface ResendProgress {
+  readonly sent: number;
+  readonly delivered: number;
+  readonly last: Pick<WebhookDelivery, "id" | "createdAt">;
+}
+
+/** An endpoint whose deliveries would be refused as they are. */
+export interface BlockedEndpoint {
+  readonly endpoint: WebhookEndpoint;
+  readonly addresses: readonly string[];
+}
+
+/** Webhooks as operators see and mend them. */
+export class OperateWebhooks {
+  constructor(private readonly ports: OperateWebhooksPorts) {}
+
+  /** @throws {OperationRefusedError} no such endpoint */
+  async endpoint(id: string): Promise<WebhookEndpoint> {
+    const found = isId("whe", id) ? (await this.ports.webhooks.findEndpoints([id])).get(id) : undefined;
+    if (found === undefined) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
+    return found;
+  }
+
+  /** Newest first. @throws {OperationRefusedError} no such endpoint */
+  async deliveries(endpointId: string, limit: number): Promise<DeliveryReport[]> {
+    const { webhooks } = this.ports;
+    const { id } = await this.endpoint(endpointId);
+    const deliveries = await webhooks.listDeliveries({ endpointId: id, order: "newest", limit });
+    const tries = await webhooks.listTries(deliveries.map((delivery) => delivery.id));
+    return deliveries.map((delivery) => ({ delivery, tries: tries.get(delivery.id) ?? [] }));
+  }
+
+  /**
+   * Sends a delivery once more, now: the same id and bytes, signed anew. Its schedule stays as it is; one whose tries were exhausted counts as
+   * delivered when this one succeeds.
+   *
+   * @throws {OperationRefusedError} no such delivery, its event is deleted, or its endpoint is disabled
+   */
+  async resend(deliveryId: string, signal: AbortSignal): Promise<WebhookTry> {
+    const { webhooks } = this.ports;
+    const delivery = isId("dlv", deliveryId) ? await webhooks.findDelivery(deliveryId) : null;
+    if (delivery === null) throw new OperationRefusedError(`There is no webhook delivery ${deliveryId}.`);
+    const event = (await webhooks.findEvents([delivery.eventId])).get(delivery.eventId);
+    if (event === undefined) throw new OperationRefusedError(`The event of ${deliveryId} is no longer kept.`);
+    return this.tryNow(delivery, event, await this.activeEndpoint(delivery.endpointId), signal);
+  }
+
+  /**
+   * Sends what an endpoint did not get since a moment, the oldest first, one after another. An interruption loses nothing: begin again after the
+   * last one reported.
+   *
+   * @throws {OperationRefusedError} no such endpoint, it is disabled, or the range is too long
+   */
+  async *resendSince(
+    endpointId: string,
+    since: number,
+    options: { readonly after?: string; readonly signal: AbortSignal },
+  ): AsyncGenerator<ResendProgress> {
+    const { webhooks, clock } = this.ports;
+    const { id } = await this.activeEndpoint(endpointId);
+    if (clock.now() - since > RESEND_MAX_MS) {
+      throw new OperationRefusedError(`Deliveries of the last ${RESEND_MAX_MS / DAY_MS} days can be sent again.`);
+    }
+    let after = options.after === undefined ? undefined : await this.deliveryOf(id, options.after);
+    let [sent, delivered] = [0, 0];
+    while (sent < RESEND_MAX) {
+      const page = await webhooks.listDeliveries({
+        endpointId: id,
+        since,
+        states: ["exhausted", "dropped"],
+        order: "oldest",
+        limit: Math.min(PAGE, RESEND_MAX - sent),
+        ...(after === undefined ? {} : { after }),
+      });
+      if (page.length === 0) return;
+      for (const delivery of page) {
+        if (options.signal.aborted) return;
+        const made = await this.resend(delivery.id, options.signal);
+        sent++;
+        if (made.failure === null) delivered++;
+        after = delivery;
+        yield { sent, delivered, last: delivery };
+      }
+    }
+  }
+
+  /** Sends `webhook.ping` by the same door as everything else. @throws {OperationRefusedError} no such endpoint, or it is disabled */
+  async ping(endpointId: string, signal: AbortSignal): Promise<WebhookTry> {
+    const { unitOfWork, webhooks, ids, clock } = this.ports;
+    const endpoint = await this.activeEndpoint(endpointId);
+    const now = clock.now();
+    const event = newEvent(ids, { accountId: endpoint.accountId, jobId: null, type: "webhook.ping", data: { endpoint_id: endpoint.id } }, now);
+    // Over from the start: a ping is tried once, by hand.
+    const delivery: WebhookDelivery = { ...newDelivery(ids, event, endpoint.id), state: "exhausted", dueAt: null, endedAt: now };
+    await unitOfWork.inTransaction(async (tx) => {
+      await webhooks.insertEvents(tx, [event]);
+      await webhooks.insertDeliveries(tx, [delivery]);
+    });
+    return this.tryNow(delivery, event, endpoint, signal);
+  }
+
+  /**
+   * Gives an endpoint a new secret; the old one signs beside it for `overlapMs`, 0 when it has leaked.
+   *
+   * @returns the new secret, this once
+   * @throws {OperationRefusedError} no such endpoint, or an overlap that is too long
+   */
+  async rotateSecret(endpointId: string, overlapMs: number): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
+    const { unitOfWork, webhooks, secretBox, random, clock } = this.ports;
+    if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS)) throw new OperationRefusedError("Two secrets sign side by side for 0 to 168 hours.");
+    const { id } = await this.endpoint(endpointId);
+    const secret = makeSecret((count) => random.bytes(count));
+    const endpoint = await unitOfWork.inTransaction(async (tx) => {
+      const found = await webhooks.lockEndpoint(tx, id);
+      if (found === null) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
+      const rotated = withNewSecret(found, secret, secretBox, overlapMs, clock.now());
+      await webhooks.saveEndpoint(tx, rotated);
+      return rotated;
+    });
+    return { endpoint, secret };
+  }
+
+  /** The active endpoints whose host resolves to what must not be reached. */
+  async blockedEndpoints(): Promise<BlockedEndpoint[]> {
+    const { webhooks, guard } = this.ports;
+    const blocked: BlockedEndpoint[] = [];
+    let after: WebhookEndpointId | null = null;
+    for (;;) {
+      const page: readonly WebhookEndpoint[] = await webhooks.listAllEndpoints(after, PAGE);
+      for (const endpoint of page) {
+        if (endpoint.status !== "active") continue;
+        const found = await guard.resolve(new URL(endpoint.url).hostname, LOOKUP_MAX_MS);
+        if (found.state === "blocked") blocked.push({ endpoint, addresses: found.addresses });
+      }
+      const last = page.at(-1);
+      if (last === undefined) return blocked;
+      after = last.id;
+    }
+  }
+
+  private async activeEndpoint(id: string): Promise<WebhookEndpoint> {
+    const endpoint = await this.endpoint(id);
+    if (endpoint.status !== "active") {
+      throw new OperationRefusedError(`The webhook endpoint ${id} is disabled; its owner can make it active again.`);
+    }
+    return endpoint;
+  }
+
+  private async deliveryOf(endpointId: WebhookEndpointId, id: string): Promise<WebhookDelivery> {
+    const found = isId("dlv", id) ? await this.ports.webhooks.findDelivery(id) : null;
+    if (found?.endpointId !== endpointId) throw new OperationRefusedError(`The webhook endpoint ${endpointId} has no delivery ${id}.`);
+    return found;
+  }
+
+  private async tryNow(delivery: WebhookDelivery, event: WebhookEvent, endpoint: WebhookEndpoint, signal: AbortSignal): Promise<WebhookTry> {
+    const { unitOfWork, webhooks, sendDelivery, clock } = this.ports;
+    const startedAt = clock.now();
+    const result = await sendDelivery.send(event, endpoint, signal);
+    const made = { ...result, deliveryId: delivery.id, startedAt, isManual: true };
+    const isLate = result.failure === null && (delivery.state === "exhausted" || delivery.state === "dropped");
+    return unitOfWork.inTransaction(async (tx) => {
+      if (isLate) await webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes: { state: "delivered" } }]);
+      return { ...made, number: await webhooks.insertTry(tx, made) };
+    });
+  }
+}

@@ -1,0 +1,28 @@
+import type { Clock } from "../ports/clock.js";
+import type { Metrics } from "../ports/metrics.js";
+import type { SecretBox } from "../ports/secret-box.js";
+import type { WebhookResult, WebhookSender } from "../ports/webhook-sender.js";
+import type { WebhookEndpoint, WebhookEvent } from "./endpoint.js";
+import { signingSecrets } from "./secrets.js";
+
+/** Figures of the tries of one process. */
+export type WebhookMetrics = Pick<Metrics, "countWebhookTry" | "countEndpointWarning" | "countEndpointDisabled">;
+
+/** The one door by which an event leaves: for tries of the schedule, resends and pings alike. */
+export class SendDelivery {
+  constructor(
+    private readonly sender: WebhookSender,
+    private readonly secretBox: SecretBox,
+    private readonly clock: Clock,
+    private readonly metrics: WebhookMetrics | null,
+  ) {}
+
+  /** One try. @throws {Error} the endpoint's secret cannot be opened; nothing was sent */
+  async send(event: WebhookEvent, endpoint: WebhookEndpoint, signal: AbortSignal): Promise<WebhookResult> {
+    const sentAt = this.clock.now();
+    const secrets = signingSecrets(endpoint, this.secretBox, sentAt);
+    const result = await this.sender.send({ url: endpoint.url, eventId: event.id, sentAt, body: event.body, secrets }, signal);
+    this.metrics?.countWebhookTry(result.failure ?? "delivered", result.phases.totalMs / 1000);
+    return result;
+  }
+}

@@ -1,0 +1,76 @@
+import type { JobEnded } from "../jobs/job-events.js";
+import type { JobKind } from "../jobs/job.js";
+import type { IdGenerator } from "../ports/id-generator.js";
+import type { Transaction } from "../ports/unit-of-work.js";
+import type { WebhookStore } from "../ports/webhook-store.js";
+import type { AccountId, WebhookEndpointId } from "../ids.js";
+import type { WebhookDelivery, WebhookEvent } from "./endpoint.js";
+
+/** The first word of an event's type. */
+const SUBJECTS: Readonly<Record<JobKind, string>> = { music: "generation" };
+
+/** An ended job as JSON, as `GET /jobs/{id}` shows it; its URLs outlive the schedule of tries. */
+export type JobPresenter = (ended: JobEnded) => object;
+
+/** Writes what an endpoint is to be told, in the transaction that makes it true. */
+export class WriteEvents {
+  constructor(
+    private readonly webhooks: WebhookStore,
+    private readonly ids: IdGenerator,
+    private readonly presentJob: JobPresenter,
+  ) {}
+
+  /** One event for each job of an account with active endpoints, and one delivery for each of these. @see decisions, "Webhooks" */
+  async write(tx: Transaction, ended: readonly JobEnded[], now: number): Promise<void> {
+    const accountIds = [...new Set(ended.map(({ job }) => job.accountId))];
+    const active = await this.webhooks.activeEndpoints(tx, accountIds);
+    if (active.length === 0) return;
+    const byAccount = new Map<AccountId, WebhookEndpointId[]>();
+    for (const { id, accountId } of active) byAccount.set(accountId, [...(byAccount.get(accountId) ?? []), id]);
+
+    const events: WebhookEvent[] = [];
+    const deliveries: WebhookDelivery[] = [];
+    for (const one of ended) {
+      const endpointIds = byAccount.get(one.job.accountId) ?? [];
+      if (endpointIds.length === 0) continue;
+      const event = this.toEvent(one, now);
+      events.push(event);
+      deliveries.push(...endpointIds.map((endpointId) => newDelivery(this.ids, event, endpointId)));
+    }
+    await this.webhooks.insertEvents(tx, events);
+    await this.webhooks.insertDeliveries(tx, deliveries);
+  }
+
+  private toEvent(ended: JobEnded, now: number): WebhookEvent {
+    const { job } = ended;
+    const { client, metadata } = job.request;
+    const data = { ...this.presentJob(ended), client, metadata };
+    return newEvent(this.ids, { accountId: job.accountId, jobId: job.id, type: `${SUBJECTS[job.kind]}.${job.status}`, data }, now);
+  }
+}
+
+/** An event whose bytes are fixed from now on. */
+export function newEvent(
+  ids: IdGenerator,
+  { data, ...event }: Pick<WebhookEvent, "accountId" | "jobId" | "type"> & { readonly data: object },
+  now: number,
+): WebhookEvent {
+  const body = JSON.stringify({ type: event.type, timestamp: new Date(now).toISOString(), data });
+  return { id: ids.next("evt"), ...event, body, createdAt: now };
+}
+
+/** Due at once. */
+export function newDelivery(ids: IdGenerator, event: WebhookEvent, endpointId: WebhookEndpointId): WebhookDelivery {
+  return {
+    id: ids.next("dlv"),
+    eventId: event.id,
+    endpointId,
+    state: "pending",
+    attempts: 0,
+    fence: 0,
+    leaseOwner: null,
+    dueAt: event.createdAt,
+    createdAt: event.createdAt,
+    endedAt: null,
+  };
+}
