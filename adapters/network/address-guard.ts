@@ -1,0 +1,49 @@
+import type { AddressGuard, Resolution } from "../../core/ports/address-guard.js";
+import { canonicalAddress } from "./addresses.js";
+import { type AddressPolicy, hostOf, isAddress, isLocalhost } from "./address-policy.js";
+import { type ResolveName, systemResolver } from "./name-resolver.js";
+
+/** Judges hosts by an {@link AddressPolicy} and by what name servers say of them now. */
+export class DnsAddressGuard implements AddressGuard {
+  constructor(
+    private readonly policy: AddressPolicy,
+    private readonly resolveName: ResolveName = systemResolver(),
+  ) {}
+
+  admitsHost(hostname: string): boolean {
+    return this.policy.admitsHost(hostname);
+  }
+
+  async resolve(hostname: string, maxMs: number): Promise<Resolution> {
+    const host = hostOf(hostname);
+    if (!this.policy.admitsHost(host)) return { state: "blocked", addresses: isAddress(host) ? [host] : [] };
+    if (isAddress(host)) return { state: "allowed", addresses: [host] };
+    if (isLocalhost(host)) return { state: "allowed", addresses: this.policy.loopbackOf(host) };
+    let answers: readonly string[];
+    try {
+      answers = await this.ask(host, maxMs);
+    } catch (error) {
+      return { state: "unresolved", reason: error instanceof Error ? error.message : String(error) };
+    }
+    if (answers.length === 0) return { state: "unresolved", reason: "the name has no address" };
+    const addresses = answers.map((answer) => canonicalAddress(answer) ?? answer);
+    // One blocked answer spoils all: which of them a connection would take is in the hands of whoever runs the name server.
+    return { state: addresses.every((address) => this.policy.admitsAnswer(host, address)) ? "allowed" : "blocked", addresses };
+  }
+
+  private async ask(host: string, maxMs: number): Promise<readonly string[]> {
+    const tooLate = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`no name server answered within ${maxMs} ms`));
+        tooLate.abort();
+      }, maxMs);
+    });
+    try {
+      return await Promise.race([this.resolveName(host, maxMs, tooLate.signal), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

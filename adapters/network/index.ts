@@ -1,0 +1,6 @@
+/** Where to connect on somebody else's behalf: the address policy, the guard made of it, and connections that keep to it. */
+export { type AddressExceptions, AddressPolicy } from "./address-policy.js";
+export { DnsAddressGuard } from "./address-guard.js";
+export { type Connected, type ConnectFailure, ConnectionFailedError, type ConnectPhases, type ConnectTarget, GuardedConnector } from "./guarded-connector.js";
+export { HostsFile } from "./hosts-file.js";
+export { type ResolveName, systemResolver } from "./name-resolver.js";

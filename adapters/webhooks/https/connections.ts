@@ -1,0 +1,111 @@
+import type { Socket } from "node:net";
+import { type buildConnector, Client } from "undici";
+
+/** Idle connections that are kept, for one origin and for all. */
+const KEPT_PER_ORIGIN_MAX = 20;
+const KEPT_MAX = 200;
+
+/** How long one may be idle; a receiver that announces another time is believed up to the second. */
+const IDLE_MS = 4_000;
+const IDLE_MAX_MS = 10_000;
+
+/** A connection that is always busy would never learn that its name has moved. */
+const AGE_MAX_MS = 60_000;
+
+/** The code of an error: the connection was over before the client got to use it. */
+export const ENDED_CODE = "CONNECTION_ENDED";
+
+/** One connection to a receiver, for one message after the other. */
+export class Connection {
+  readonly client: Client;
+  private readonly openedAt = performance.now();
+  private goneListener: () => void = () => undefined;
+
+  constructor(
+    readonly origin: string,
+    private readonly socket: Socket,
+  ) {
+    this.client = new Client(origin, {
+      connect: handOver(socket),
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MAX_MS,
+      // The sender has one deadline for everything.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.client.once("disconnect", () => this.goneListener());
+  }
+
+  get isFit(): boolean {
+    return !this.socket.destroyed && performance.now() - this.openedAt < AGE_MAX_MS;
+  }
+
+  /** Has one listener told when either side ends it. */
+  whenGone(listener: () => void): void {
+    this.goneListener = listener;
+  }
+
+  /** Ends it, whatever is under way. */
+  end(): void {
+    // The client notices; it has no other socket, and gets none.
+    this.socket.destroy();
+  }
+}
+
+/** Connections that wait for the next message to the same origin. */
+export class KeptConnections {
+  private readonly idle = new Map<string, Connection[]>();
+  private count = 0;
+
+  /** The one that was idle for the shortest time; null when there is none. */
+  take(origin: string): Connection | null {
+    for (;;) {
+      const connection = this.idle.get(origin)?.at(-1);
+      if (connection === undefined) return null;
+      this.remove(connection);
+      if (connection.isFit) return connection;
+      connection.end();
+    }
+  }
+
+  keep(connection: Connection): void {
+    const beside = this.idle.get(connection.origin) ?? [];
+    if (!connection.isFit || beside.length >= KEPT_PER_ORIGIN_MAX || this.count >= KEPT_MAX) return connection.end();
+    this.idle.set(connection.origin, [...beside, connection]);
+    this.count += 1;
+    connection.whenGone(() => {
+      this.remove(connection);
+      connection.end();
+    });
+  }
+
+  close(): void {
+    for (const connection of [...this.idle.values()].flat()) {
+      this.remove(connection);
+      connection.end();
+    }
+  }
+
+  private remove(connection: Connection): void {
+    connection.whenGone(() => undefined);
+    const { origin } = connection;
+    const before = this.idle.get(origin) ?? [];
+    const left = before.filter((one) => one !== connection);
+    this.count -= before.length - left.length;
+    if (left.length === 0) this.idle.delete(origin);
+    else this.idle.set(origin, left);
+  }
+}
+
+/** Gives the client the one socket. It never gets to open another, which nobody would have checked. */
+function handOver(socket: Socket): buildConnector.connector {
+  let isGiven = false;
+  return (_options, callback) => {
+    // Not at once: undici goes on with the request only when it is called back later.
+    queueMicrotask(() => {
+      if (isGiven) return callback(Object.assign(new Error("The connection has ended."), { code: ENDED_CODE }), null);
+      isGiven = true;
+      callback(null, socket);
+    });
+  };
+}

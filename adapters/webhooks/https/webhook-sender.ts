@@ -1,0 +1,157 @@
+import type { Socket } from "node:net";
+import type { Clock } from "../../../core/ports/clock.js";
+import type { WebhookFailure, WebhookMessage, WebhookPhases, WebhookResult, WebhookSender } from "../../../core/ports/webhook-sender.js";
+import { excerptOf, failureOf, refusalOf, retryAfterMs } from "./answer.js";
+import { Connection, KeptConnections } from "./connections.js";
+import { Deadline } from "./deadline.js";
+import { type Answer, post, type Request } from "./exchange.js";
+import { exchangeFailure, isGone } from "./exchange-failure.js";
+import { signedHeaders } from "./signature.js";
+
+type ConnectPhases = Pick<WebhookPhases, "dnsMs" | "connectMs" | "tlsMs">;
+
+/** Opens connections to places that may be connected to, and to no others. */
+export interface Connector {
+  connect(target: {
+    readonly hostname: string;
+    readonly port: number;
+    readonly secure: boolean;
+    readonly timeoutMs: number;
+    readonly signal: AbortSignal;
+  }): Promise<
+    | { readonly socket: Socket; readonly phases: ConnectPhases }
+    | { readonly socket: null; readonly failure: "dns" | "blocked_address" | "connect" | "tls"; readonly message: string; readonly phases: ConnectPhases }
+  >;
+}
+
+export interface WebhookSenderParts {
+  readonly connector: Connector;
+  readonly clock: Clock;
+  /** Of Fermata, for `User-Agent`. */
+  readonly version: string;
+  /** The longest one try may take, from the look-up of the name to the end of the answer. Default 15 s. */
+  readonly timeoutMs?: number;
+  /** The part of it that may pass until there is a connection. Default 5 s. */
+  readonly connectTimeoutMs?: number;
+  /** Whether URLs may be plain http. */
+  readonly allowHttp?: boolean;
+}
+
+const NO_PHASES: ConnectPhases = { dnsMs: null, connectMs: null, tlsMs: null };
+
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { "https:": 443, "http:": 80 };
+
+/** Sends over HTTP/1.1 on connections that it keeps for a while; which addresses they go to is the connector's business. */
+export class HttpsWebhookSender implements WebhookSender {
+  private readonly connector: Connector;
+  private readonly clock: Clock;
+  private readonly userAgent: string;
+  private readonly timeoutMs: number;
+  private readonly connectTimeoutMs: number;
+  private readonly allowHttp: boolean;
+  private readonly kept = new KeptConnections();
+  private readonly underWay = new Set<Deadline>();
+  private isClosed = false;
+
+  constructor({ connector, clock, version, timeoutMs = 15_000, connectTimeoutMs = 5_000, allowHttp = false }: WebhookSenderParts) {
+    this.connector = connector;
+    this.clock = clock;
+    this.userAgent = `Fermata-Webhooks/${version}`;
+    this.timeoutMs = timeoutMs;
+    this.connectTimeoutMs = Math.min(connectTimeoutMs, timeoutMs);
+    this.allowHttp = allowHttp;
+  }
+
+  async send(message: WebhookMessage, signal: AbortSignal): Promise<WebhookResult> {
+    const deadline = new Deadline(this.timeoutMs, signal);
+    this.underWay.add(deadline);
+    try {
+      if (this.isClosed) deadline.breakOff("the sender is closed");
+      return await this.try(message, deadline);
+    } catch (error) {
+      // A message that cannot be sent is its own failure, not that of whoever sends the others.
+      return failed("protocol", `The message could not be sent: ${error instanceof Error ? error.message : String(error)}.`, deadline, NO_PHASES);
+    } finally {
+      deadline.clear();
+      this.underWay.delete(deadline);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const deadline of this.underWay) deadline.breakOff("the sender is closed");
+    this.kept.close();
+  }
+
+  private async try(message: WebhookMessage, deadline: Deadline): Promise<WebhookResult> {
+    if (!URL.canParse(message.url)) return failed("blocked_address", "The URL cannot be read.", deadline, NO_PHASES);
+    const url = new URL(message.url);
+    const problem = this.problemOf(url, message);
+    if (problem !== null) return failed("blocked_address", problem, deadline, NO_PHASES);
+    const request: Request = {
+      path: `${url.pathname}${url.search}`,
+      headers: { "content-type": "application/json", "user-agent": this.userAgent, ...signedHeaders(message) },
+      body: message.body,
+    };
+    const kept = this.kept.take(url.origin);
+    if (kept !== null) {
+      const answer = await this.exchange(kept, request, deadline);
+      // The receiver may end a connection just when it is used again. The same message goes out on a new one, within the same time.
+      if (!isGone(answer) || deadline.isOver) return this.resultOf(answer, deadline, NO_PHASES);
+    }
+    const begunMs = deadline.passedMs;
+    const connected = await this.connector.connect({
+      hostname: url.hostname,
+      port: url.port === "" ? (DEFAULT_PORTS[url.protocol] as number) : Number(url.port),
+      secure: url.protocol === "https:",
+      timeoutMs: this.connectTimeoutMs,
+      signal: deadline.signal(),
+    });
+    const phases = later(connected.phases, begunMs);
+    if (deadline.isOver) {
+      connected.socket?.destroy();
+      return failed("timeout", `No connection to ${url.host}: ${deadline.reason}.`, deadline, phases);
+    }
+    if (connected.socket === null) return failed(connected.failure, `No connection: ${connected.message}.`, deadline, phases);
+    return this.resultOf(await this.exchange(new Connection(url.origin, connected.socket), request, deadline), deadline, phases);
+  }
+
+  /** Why nothing is sent at all; null when it is. */
+  private problemOf({ protocol }: URL, { secrets }: WebhookMessage): string | null {
+    if (protocol === "http:" && !this.allowHttp) return "Plain http is not allowed (webhooks.allowHttp).";
+    if (!(protocol in DEFAULT_PORTS)) return "The URL is neither https nor http.";
+    if (secrets.length === 0) return "There is no secret to sign with.";
+    return null;
+  }
+
+  private async exchange(connection: Connection, request: Request, deadline: Deadline): Promise<Answer> {
+    const answer = await post(connection.client, request, deadline);
+    if (answer.end === "whole" && !this.isClosed) this.kept.keep(connection);
+    else connection.end();
+    return answer;
+  }
+
+  private resultOf(answer: Answer, deadline: Deadline, connectPhases: ConnectPhases): WebhookResult {
+    const { status, end } = answer;
+    const phases = { ...connectPhases, firstByteMs: answer.startedAt === null ? null : answer.startedAt - deadline.startedAt, totalMs: deadline.passedMs };
+    const told = { status, retryAfterMs: retryAfterMs(answer.retryAfter, this.clock.now()), excerpt: excerptOf(answer.body), phases };
+    // What is no success is one whether or not the body arrives.
+    const refusal = status === null ? null : failureOf(status);
+    if (status !== null && refusal !== null) return { ...told, failure: refusal, message: refusalOf(status, answer.location) };
+    if (!(end instanceof Error)) return { ...told, failure: null, message: null };
+    const begun = status === null ? "No answer" : `The answer ${status} was not whole`;
+    if (deadline.isOver) return { ...told, failure: "timeout", message: `${begun}: ${deadline.reason}.` };
+    const { failure, words } = exchangeFailure(end);
+    return { ...told, failure, message: `${begun}: ${words}.` };
+  }
+}
+
+function failed(failure: WebhookFailure, message: string, deadline: Deadline, phases: ConnectPhases): WebhookResult {
+  return { failure, status: null, retryAfterMs: null, message, excerpt: "", phases: { ...phases, firstByteMs: null, totalMs: deadline.passedMs } };
+}
+
+/** Phases that are counted from the start of the try. */
+function later({ dnsMs, connectMs, tlsMs }: ConnectPhases, byMs: number): ConnectPhases {
+  const add = (ms: number | null): number | null => (ms === null ? null : ms + byMs);
+  return { dnsMs: add(dnsMs), connectMs: add(connectMs), tlsMs: add(tlsMs) };
+}

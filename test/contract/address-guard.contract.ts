@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import type { AddressGuard } from "../../core/ports/address-guard.js";
+
+export interface GuardUnderTest {
+  readonly guard: AddressGuard;
+  /** A name that may be reached, and its addresses. */
+  readonly reachable: { readonly name: string; readonly addresses: readonly string[] };
+  /** A name that is refused as such. */
+  readonly refusedName: string;
+  /** A name that is admitted and has an address that is not. */
+  readonly blocked: { readonly name: string; readonly addresses: readonly string[] };
+  readonly unknownName: string;
+  /** A name that nobody answers for. */
+  readonly silentName: string;
+  /** An address that is not to be reached, as a URL has it, and as sockets have it. */
+  readonly refusedLiteral: { readonly hostname: string; readonly address: string };
+}
+
+export function addressGuardContract(name: string, open: () => GuardUnderTest): void {
+  describe(`AddressGuard contract: ${name}`, () => {
+    it("gives the addresses of a name that may be reached", async () => {
+      const { guard, reachable } = open();
+      expect(guard.admitsHost(reachable.name)).to.equal(true);
+      expect(await guard.resolve(reachable.name, 1_000)).to.deep.equal({ state: "allowed", addresses: reachable.addresses });
+    });
+
+    it("takes a literal address for its own answer", async () => {
+      const { guard, refusedLiteral } = open();
+      for (const [hostname, address] of [["8.8.8.8", "8.8.8.8"], ["[2606:4700::1111]", "2606:4700::1111"]] as const) {
+        expect(guard.admitsHost(hostname), hostname).to.equal(true);
+        expect(await guard.resolve(hostname, 1_000)).to.deep.equal({ state: "allowed", addresses: [address] });
+      }
+      expect(guard.admitsHost(refusedLiteral.hostname)).to.equal(false);
+      expect(await guard.resolve(refusedLiteral.hostname, 1_000)).to.deep.equal({ state: "blocked", addresses: [refusedLiteral.address] });
+    });
+
+    it("blocks a name that it refuses, without looking it up", async () => {
+      const { guard, refusedName } = open();
+      expect(guard.admitsHost(refusedName)).to.equal(false);
+      expect(await guard.resolve(refusedName, 1_000)).to.deep.equal({ state: "blocked", addresses: [] });
+    });
+
+    it("admits a name without looking it up, and blocks it for what it resolves to", async () => {
+      const { guard, blocked } = open();
+      expect(guard.admitsHost(blocked.name)).to.equal(true);
+      expect(await guard.resolve(blocked.name, 1_000)).to.deep.equal({ state: "blocked", addresses: blocked.addresses });
+    });
+
+    it("says why a name has no address", async () => {
+      const { guard, unknownName } = open();
+      const resolution = await guard.resolve(unknownName, 1_000);
+      expect(resolution).to.have.property("state", "unresolved");
+      expect(resolution).to.have.property("reason").that.is.a("string").and.is.not.empty;
+    });
+
+    it("gives up on a name that nobody answers for", async () => {
+      const { guard, silentName } = open();
+      expect(await guard.resolve(silentName, 50)).to.have.property("state", "unresolved");
+    });
+  });
+}

@@ -1,0 +1,34 @@
+import { isIP } from "node:net";
+import type { AddressGuard, Resolution } from "../../../core/ports/address-guard.js";
+
+/** Admits every host, and gives every name one public address, unless a test says otherwise. It looks nothing up. */
+export class StubGuard implements AddressGuard {
+  /** What was looked up, in order. */
+  readonly resolved: string[] = [];
+  private readonly refused = new Set<string>();
+  private readonly resolutions = new Map<string, Resolution>();
+
+  /** Refuses a host as such. */
+  refuse(hostname: string): this {
+    this.refused.add(hostname);
+    return this;
+  }
+
+  /** From now on a host resolves so. */
+  answer(hostname: string, resolution: Resolution): this {
+    this.resolutions.set(hostname, resolution);
+    return this;
+  }
+
+  admitsHost(hostname: string): boolean {
+    return !this.refused.has(hostname);
+  }
+
+  async resolve(hostname: string, _maxMs: number): Promise<Resolution> {
+    this.resolved.push(hostname);
+    const address = hostname.replace(/^\[|\]$/g, "");
+    const addresses = isIP(address) === 0 ? [] : [address];
+    if (!this.admitsHost(hostname)) return { state: "blocked", addresses };
+    return this.resolutions.get(hostname) ?? { state: "allowed", addresses: addresses.length > 0 ? addresses : ["198.18.0.1"] };
+  }
+}
