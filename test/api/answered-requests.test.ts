@@ -90,7 +90,21 @@ describe("Reports of answered requests", () => {
     await start({ waitForJob: { wait } });
     await fake.api.generate(undefined, { Prefer: "wait=20" }, gone.signal).catch(() => undefined);
     await noticed;
-    expect(await reported()).to.include({ status: 499, method: "POST" });
+    const report = await reported();
+    expect(report).to.include({ status: 499, method: "POST" });
+    expect(report.jobId).to.match(/^job_/);
+  });
+
+  it("carry the label in the body of a generation that is refused, and none of its header", async () => {
+    await start();
+    await fake.api.generate({ client: "studio" }, { "X-Client": "a player" });
+    expect(await reported()).to.include({ status: 400, client: "studio" });
+  });
+
+  it("carry no label where there is none", async () => {
+    await start();
+    await fake.api.generate({ ...A_GENERATION, client: 7 }, { "X-Client": "a player" });
+    expect(await reported()).to.include({ status: 400, client: null });
   });
 
   it("are not made of requests that nobody was authenticated for", async () => {

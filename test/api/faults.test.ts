@@ -59,6 +59,12 @@ describe("Faults behind the API", () => {
     });
   }
 
+  it("leave open which answer was recorded when the storage went away meanwhile: only asking again can tell", async () => {
+    await start({ recordAnswer: () => Promise.reject(new ServiceUnavailableError()) });
+    const answer = await fake.api.generate(undefined, { Prefer: "wait=20" });
+    expect([refusalOf(answer), answer.headers.get("retry-after")]).to.deep.equal(["503 service_unavailable", "1"]);
+  });
+
   it("record an answer before it is sent", async () => {
     const recorded: unknown[] = [];
     await start({ recordAnswer: (...given) => Promise.resolve(void recorded.push(given)) });

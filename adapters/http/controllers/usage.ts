@@ -1,0 +1,47 @@
+import { Get, Query, Request, Route, Security, Tags } from "@tsoa/runtime";
+import type express from "express";
+import { InvalidRequestError, type RequestIssue } from "../../../core/errors.js";
+import { momentOf } from "../date-time.js";
+import { exchangeOf } from "../exchange.js";
+import type { HttpParts } from "../parts.js";
+import { presentUsage, type Usage } from "../presenters/usage.js";
+
+@Route("api/v1/usage")
+@Tags("Account")
+export class UsageController {
+  constructor(private readonly parts: Pick<HttpParts, "usage">) {}
+
+  /**
+   * What the account's requests of the last 30 days were, and what they cost. Filters combine.
+   *
+   * Credits are exact at any moment. Requests themselves follow within a second of their answer.
+   * @summary Usage summary and events
+   * @param from Requests that arrived at this moment or later. What is older than 30 days is not kept.
+   * @param to Requests that arrived before this moment.
+   * @param client Label of the calling integration: the field `client` of a generation, the header `X-Client` elsewhere.
+   * @param endpoint Template of the path.
+   * @param status HTTP status of the answer.
+   * @isInt status must be an integer
+   * @minimum status 100 must be 100 to 599
+   * @maximum status 599 must be 100 to 599
+   */
+  @Get()
+  @Security("bearer", ["profile:read"])
+  async getUsage(
+    @Request() request: express.Request,
+    @Query() from?: string,
+    @Query() to?: string,
+    @Query() client?: string,
+    @Query() endpoint?: string,
+    @Query() status?: number,
+  ): Promise<{ data: Usage }> {
+    const issues: RequestIssue[] = [];
+    const moments = { from: momentOf("from", from, issues), to: momentOf("to", to, issues) };
+    if (moments.from !== undefined && moments.to !== undefined && moments.from > moments.to) {
+      issues.push({ path: "query.from", message: "must not be later than to" });
+    }
+    if (issues.length > 0) throw new InvalidRequestError(issues);
+    const filter = { ...moments, client, route: endpoint, status };
+    return { data: presentUsage(await this.parts.usage.usage(exchangeOf(request).account.id, filter)) };
+  }
+}

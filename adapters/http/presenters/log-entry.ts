@@ -1,0 +1,47 @@
+import type { LoggedRequest } from "../../../core/usage/request-log.js";
+import { timestamp } from "./time.js";
+
+/** A request as the log keeps it, without its query and its body. */
+export interface LogEntry {
+  /** The request's id. */
+  id: string;
+  method: string;
+  path: string;
+  /**
+   * 499 when the caller went away before it was answered.
+   * @isInt
+   */
+  status_code: number;
+  error_code: string | null;
+  /**
+   * Bytes of the body.
+   * @isInt
+   */
+  request_bytes: number | null;
+  /**
+   * Bytes of the body.
+   * @isInt
+   */
+  response_bytes: number | null;
+  /** The job that the request made, replayed or read. */
+  job_id: string | null;
+  /**
+   * When it arrived.
+   * @format date-time
+   */
+  created_at: string;
+}
+
+export function presentLogEntry(request: LoggedRequest): LogEntry {
+  return {
+    id: request.id,
+    method: request.method,
+    path: request.path,
+    status_code: request.status,
+    error_code: request.errorCode,
+    request_bytes: request.requestBytes,
+    response_bytes: request.responseBytes,
+    job_id: request.jobId,
+    created_at: timestamp(request.createdAt),
+  };
+}

@@ -1,0 +1,167 @@
+import type { ErrorCode } from "../../../core/errors.js";
+import type { AccountId, JobId, RequestId } from "../../../core/ids.js";
+import type { RequestQuery } from "../../../core/ports/request-log-store.js";
+import { FAILED_STATUS, type LoggedRequest } from "../../../core/usage/request-log.js";
+import type { Dialect } from "./dialect.js";
+import { columnsOf, type SqlValue, type Table } from "./session.js";
+
+export interface RequestRow {
+  id: RequestId;
+  account_id: AccountId;
+  created_at: number;
+  method: string;
+  path: string;
+  route: string;
+  status: number;
+  error_code: ErrorCode | null;
+  request_bytes: number | null;
+  response_bytes: number | null;
+  job_id: JobId | null;
+  client: string | null;
+}
+
+export const REQUEST_LOG: Table<RequestRow> = {
+  name: "request_log",
+  columns: [
+    "id",
+    "account_id",
+    "created_at",
+    "method",
+    "path",
+    "route",
+    "status",
+    "error_code",
+    "request_bytes",
+    "response_bytes",
+    "job_id",
+    "client",
+  ],
+  key: ["id"],
+};
+
+export function toRequestRow(request: LoggedRequest): RequestRow {
+  return {
+    id: request.id,
+    account_id: request.accountId,
+    created_at: request.createdAt,
+    method: request.method,
+    path: request.path,
+    route: request.route,
+    status: request.status,
+    error_code: request.errorCode,
+    request_bytes: request.requestBytes,
+    response_bytes: request.responseBytes,
+    job_id: request.jobId,
+    client: request.client,
+  };
+}
+
+export function toLoggedRequest(row: RequestRow): LoggedRequest {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    method: row.method,
+    path: row.path,
+    route: row.route,
+    status: row.status,
+    errorCode: row.error_code,
+    requestBytes: row.request_bytes,
+    responseBytes: row.response_bytes,
+    jobId: row.job_id,
+    client: row.client,
+    createdAt: row.created_at,
+  };
+}
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+type UsesIndex = Pick<Dialect, "useIndex">;
+type CreditsQuery = Omit<RequestQuery, "route" | "status">;
+
+/** The newest rows first. */
+export function listStatement(dialect: UsesIndex, query: RequestQuery, limit: number): Statement {
+  const { text, values } = rowsOf(dialect, query);
+  return { text: `SELECT ${columnsOf(REQUEST_LOG)} ${text} ORDER BY created_at DESC, id DESC LIMIT ?`, values: [...values, limit] };
+}
+
+export function countStatement(dialect: UsesIndex, query: RequestQuery): Statement {
+  const { text, values } = rowsOf(dialect, query);
+  return { text: `SELECT COUNT(*) AS requests, COALESCE(SUM(status >= ${FAILED_STATUS}), 0) AS failed ${text}`, values };
+}
+
+/** When the row arrived that has `newer` rows before it in the index: those that other filters leave out are rows to look at too. */
+export function stepStatement(dialect: UsesIndex, query: RequestQuery, newer: number): Statement {
+  const { accountId, from, to } = query;
+  const member = leadingFilter(query);
+  const { text, values } = rowsOf(dialect, { accountId, from, to, ...(member === null ? {} : { [member]: query[member] }) });
+  return { text: `SELECT created_at ${text} ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?`, values: [...values, newer] };
+}
+
+/** True when an index leads straight to what fits: it has passed over no other row. */
+export function isIndexed({ client, route, status }: RequestQuery): boolean {
+  return [client, route, status].filter((value) => value !== undefined).length <= 1;
+}
+
+function rowsOf(dialect: UsesIndex, query: RequestQuery): Statement {
+  const { accountId, from, to, client, route, status } = query;
+  const conditions: string[] = ["account_id = ?", "created_at >= ?", "created_at < ?"];
+  const values: SqlValue[] = [accountId, from, to];
+  for (const [column, value] of Object.entries({ client, route, status })) {
+    if (value === undefined) continue;
+    conditions.push(`${column} = ?`);
+    values.push(value);
+  }
+  // Each index holds the columns of all filters that lead to it. Left to themselves both engines take others: they sort, or look at every row.
+  const index = dialect.useIndex(`request_log_${leadingFilter(query) ?? "account"}`);
+  return { text: `FROM request_log${index} WHERE ${conditions.join(" AND ")}`, values };
+}
+
+/** The filter whose index a query goes by. */
+function leadingFilter({ client, route, status }: RequestQuery): "client" | "route" | "status" | null {
+  if (client !== undefined) return "client";
+  if (route !== undefined) return "route";
+  return status === undefined ? null : "status";
+}
+
+const RESERVED = "j.reserved_monthly + j.reserved_pack";
+
+/** What requests reserved, or what of that came back, with their rows or without. */
+export function creditsStatement(
+  dialect: UsesIndex,
+  { accountId, from, to, client }: CreditsQuery,
+  { refundedOnly }: { readonly refundedOnly: boolean },
+): Statement {
+  const index = dialect.useIndex(refundedOnly ? "jobs_account" : "jobs_usage");
+  const conditions: string[] = ["j.account_id = ?", "j.requested_at >= ?", "j.requested_at < ?"];
+  const values: SqlValue[] = [accountId, from, to];
+  if (refundedOnly) {
+    // No job is older than its request.
+    conditions.push("j.status = 'failed'", "j.created_at >= ?");
+    values.push(from);
+  }
+  if (client !== undefined) {
+    conditions.push("j.client = ?");
+    values.push(client);
+  }
+  return { text: `SELECT COALESCE(SUM(${RESERVED}), 0) AS credits FROM jobs AS j${index} WHERE ${conditions.join(" AND ")}`, values };
+}
+
+/** The same of those whose rows have statuses from one to another. */
+export function creditsByStatusStatement(
+  dialect: UsesIndex,
+  { accountId, from, to, client }: CreditsQuery,
+  [lowest, highest]: readonly [lowest: number, highest: number],
+): Statement {
+  // A CROSS JOIN keeps SQLite from beginning with the jobs: these rows are few.
+  const text = `SELECT COALESCE(SUM(${RESERVED}), 0) AS used,
+      COALESCE(SUM(CASE WHEN j.status = 'failed' THEN ${RESERVED} ELSE 0 END), 0) AS refunded
+    FROM request_log AS r${dialect.useIndex("request_log_status")}
+    CROSS JOIN jobs AS j${dialect.useIndex("jobs_usage")}
+      ON j.account_id = r.account_id AND j.requested_at = r.created_at AND j.request_id = r.id
+    WHERE r.account_id = ? AND r.status BETWEEN ? AND ? AND r.created_at >= ? AND r.created_at < ?`;
+  const values: SqlValue[] = [accountId, lowest, highest, from, to];
+  return client === undefined ? { text, values } : { text: `${text} AND j.client = ?`, values: [...values, client] };
+}

@@ -1,0 +1,57 @@
+import type { AccountId, RequestId } from "../ids.js";
+import type { LoggedRequest } from "../usage/request-log.js";
+import type { Transaction } from "./unit-of-work.js";
+
+/** Which of an account's requests; all that is given must fit, byte by byte. */
+export interface RequestQuery {
+  readonly accountId: AccountId;
+  /** Arrived at this moment or later. */
+  readonly from: number;
+  /** Arrived before this moment. */
+  readonly to: number;
+  readonly client?: string | undefined;
+  readonly route?: string | undefined;
+  /** The HTTP status. */
+  readonly status?: number | undefined;
+}
+
+export interface RequestCounts {
+  readonly requests: number;
+  /** Those of status 400 and above. */
+  readonly failed: number;
+}
+
+/** Whole credits by the books, not by the log: a row that is missing takes none away. */
+export interface RequestCredits {
+  /** What requests reserved for the jobs that they made; a replay makes none. */
+  readonly used: number;
+  /** What of that came back. */
+  readonly refunded: number;
+}
+
+/**
+ * One row for each authenticated request, and what requests cost. Rows are written late and may be lost; credits are those of the jobs
+ * that requests made. A job that no request made is in no figure here.
+ */
+export interface RequestLogStore {
+  /** Adds rows. Repeating a row changes nothing. */
+  insert(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void>;
+
+  /** Newest first (`createdAt`, then `id`, both descending). */
+  list(query: RequestQuery, limit: number): Promise<LoggedRequest[]>;
+
+  /** In steps, between which others get their turn, however many rows there are. */
+  count(query: RequestQuery): Promise<RequestCounts>;
+
+  /** Deletes rows of requests that arrived before a moment, the oldest first, at most `limit`. @returns how many */
+  deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number>;
+
+  /** What each of these requests cost; those that made no job are left out. */
+  creditsOf(requests: readonly Pick<LoggedRequest, "id" | "accountId" | "createdAt">[]): Promise<Map<RequestId, RequestCredits>>;
+
+  /**
+   * What all requests of the query cost together. A request's client is its job's. Its status is 202, unless its row says 499 or above: no
+   * other status is that of a request that made a job.
+   */
+  sumCredits(query: Omit<RequestQuery, "route">): Promise<RequestCredits>;
+}

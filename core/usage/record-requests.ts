@@ -1,0 +1,154 @@
+import { ServiceUnavailableError } from "../errors.js";
+import type { Clock } from "../ports/clock.js";
+import type { Logger } from "../ports/logger.js";
+import type { Metrics } from "../ports/metrics.js";
+import type { RequestLogStore } from "../ports/request-log-store.js";
+import type { UnitOfWork } from "../ports/unit-of-work.js";
+import { type LoggedRequest, PATH_MAX_LENGTH } from "./request-log.js";
+
+/** Rows written in one transaction; as many as wait are written at once. */
+export const BATCH_MAX = 500;
+/** How long a row waits for others. */
+export const FLUSH_MS = 500;
+/** Rows that may wait in this process. */
+export const WAITING_MAX = 10_000;
+/** The longest pause between tries while the storage takes no rows. */
+const PAUSE_MAX_MS = 5_000;
+/** The pause between tries when there is no time to lose. */
+const LAST_PAUSE_MS = 100;
+
+export interface RecordRequestsParts {
+  readonly log: RequestLogStore;
+  readonly unitOfWork: UnitOfWork;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "countDroppedLogRows"> | null;
+  /** Masks what has the form of a secret. */
+  readonly redact: (text: string) => string;
+}
+
+/**
+ * The request log of one process. A request costs its caller a push onto a list; rows are written in batches behind the answers. While
+ * the storage takes none they wait, up to {@link WAITING_MAX}; what comes then is dropped and counted. No credits are lost with a row.
+ */
+export class RecordRequests {
+  private waiting: LoggedRequest[] = [];
+  private added = 0;
+  /** Of those added: written, or given up. */
+  private done = 0;
+  /** Tries in a row that wrote nothing. */
+  private failures = 0;
+  private isDropping = false;
+  private isClosed = false;
+  private alarm = new AbortController();
+  private draining: Promise<void> | null = null;
+  private writing: Promise<void> | null = null;
+
+  constructor(private readonly parts: RecordRequestsParts) {}
+
+  /** Notes a request that was answered. Never throws, never waits. */
+  add(request: LoggedRequest): void {
+    if (this.isClosed || this.waiting.length >= WAITING_MAX) {
+      this.drop(1);
+      return;
+    }
+    this.waiting.push(request);
+    this.added += 1;
+    if (this.waiting.length >= BATCH_MAX && this.failures === 0) this.alarm.abort();
+    this.draining ??= this.drain();
+  }
+
+  /**
+   * Resolves when everything added so far is written; at once while the storage takes no rows, since nobody waits for it then. Never
+   * rejects.
+   */
+  async flush(): Promise<void> {
+    const last = this.added;
+    while (this.done < last && this.waiting.length > 0 && this.failures === 0) await this.writeBatch();
+  }
+
+  /** Takes no more, and writes what waits, trying for at most `graceMs`; what is left then is dropped. */
+  async close(graceMs: number): Promise<void> {
+    const { clock } = this.parts;
+    this.isClosed = true;
+    this.alarm.abort();
+    const timeUp = new AbortController();
+    const deadline = clock.sleep(graceMs, timeUp.signal).then(() => timeUp.abort());
+    while (this.waiting.length > 0 && !timeUp.signal.aborted) {
+      await Promise.race([this.writeBatch(), deadline]);
+      if (this.failures > 0) await clock.sleep(LAST_PAUSE_MS, timeUp.signal);
+    }
+    timeUp.abort();
+    if (this.waiting.length > 0) this.drop(this.waiting.length);
+    this.waiting = [];
+  }
+
+  /** Runs while rows wait. */
+  private async drain(): Promise<void> {
+    while (this.waiting.length > 0 && !this.isClosed) {
+      this.alarm = new AbortController();
+      if (this.failures > 0 || this.waiting.length < BATCH_MAX) await this.parts.clock.sleep(this.pauseMs(), this.alarm.signal);
+      if (!this.isClosed) await this.writeBatch();
+    }
+    this.draining = null;
+  }
+
+  private pauseMs(): number {
+    return Math.min(FLUSH_MS * 2 ** this.failures, PAUSE_MAX_MS);
+  }
+
+  /** One batch at a time: whoever comes meanwhile waits for that one. */
+  private writeBatch(): Promise<void> {
+    this.writing ??= this.write().finally(() => {
+      this.writing = null;
+    });
+    return this.writing;
+  }
+
+  private async write(): Promise<void> {
+    const batch = this.waiting.slice(0, BATCH_MAX);
+    if (batch.length === 0) return;
+    try {
+      await this.insert(batch.map((request) => this.toRow(request)));
+    } catch (error) {
+      if (this.failures === 0) this.parts.logger.warn("The storage takes no request log rows; they wait", { error });
+      this.failures += 1;
+      return;
+    }
+    this.failures = 0;
+    this.isDropping = false;
+    // Those behind the batch came while it was written.
+    this.waiting.splice(0, batch.length);
+    this.done += batch.length;
+  }
+
+  /** A batch that is refused is halved until the row that spoils it stands alone. @throws {ServiceUnavailableError} some are not written */
+  private async insert(rows: readonly LoggedRequest[]): Promise<void> {
+    const { unitOfWork, log, logger } = this.parts;
+    try {
+      await unitOfWork.inTransaction((tx) => log.insert(tx, rows));
+    } catch (error) {
+      if (error instanceof ServiceUnavailableError) throw error;
+      if (rows.length === 1) {
+        logger.error("A request log row was refused", { error, request_id: rows[0]?.id });
+        this.parts.metrics?.countDroppedLogRows(1);
+        return;
+      }
+      const half = Math.ceil(rows.length / 2);
+      await this.insert(rows.slice(0, half));
+      await this.insert(rows.slice(half));
+    }
+  }
+
+  /** A path is what its caller made of it. */
+  private toRow(request: LoggedRequest): LoggedRequest {
+    const path = this.parts.redact(request.path);
+    return { ...request, path: path.length <= PATH_MAX_LENGTH ? path : `${path.slice(0, PATH_MAX_LENGTH - 1)}…` };
+  }
+
+  private drop(count: number): void {
+    if (!this.isDropping) this.parts.logger.warn("Request log rows are dropped", { waiting: this.waiting.length });
+    this.isDropping = true;
+    this.parts.metrics?.countDroppedLogRows(count);
+  }
+}

@@ -1,0 +1,49 @@
+import type { ErrorCode } from "../errors.js";
+import type { AccountId, JobId, RequestId } from "../ids.js";
+
+/** An authenticated request and how it was answered. It holds no query, no body and no secret. @see decisions, "Usage, logs" */
+export interface LoggedRequest {
+  readonly id: RequestId;
+  readonly accountId: AccountId;
+  readonly method: string;
+  /** Without query, at most {@link PATH_MAX_LENGTH} characters. */
+  readonly path: string;
+  /** The path's template, `/api/v1/generations/{id}`. */
+  readonly route: string;
+  /** 499 when the client went away before it was answered. */
+  readonly status: number;
+  readonly errorCode: ErrorCode | null;
+  /** Bytes of the body; null when there was none, or nobody knows. */
+  readonly requestBytes: number | null;
+  readonly responseBytes: number | null;
+  /** The job that the request made, replayed or read. */
+  readonly jobId: JobId | null;
+  /** Label of the calling integration. */
+  readonly client: string | null;
+  /** When it arrived. */
+  readonly createdAt: number;
+}
+
+/** How long requests are kept, and how far back an account sees. */
+export const LOG_KEPT_MS = 30 * 86_400_000;
+
+/** Longer paths are cut: no endpoint has one, so the rest was made up. */
+export const PATH_MAX_LENGTH = 255;
+
+/** What makes credits move. @see API v1, section 1, rules 2 and 3 */
+export const CREDITS_ROUTE = "/api/v1/generations";
+
+/**
+ * What counts as the status of a request that made a job while its row is missing, not yet written or dropped: what its acceptance put on
+ * record.
+ */
+export const ACCEPTED_STATUS = 202;
+
+/**
+ * A request that made a job was answered with {@link ACCEPTED_STATUS}, or with this status and above: its caller went away, or its answer
+ * failed.
+ */
+export const LATE_FAILURE_STATUS = 499;
+
+/** From this status on a request counts as failed. */
+export const FAILED_STATUS = 400;

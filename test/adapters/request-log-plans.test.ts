@@ -1,0 +1,211 @@
+import { expect } from "chai";
+import sinon from "sinon";
+import type { KnexDatabase } from "../../adapters/storage/knex/index.js";
+import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
+import type { AccountId, RequestId } from "../../core/ids.js";
+import type { RequestQuery } from "../../core/ports/request-log-store.js";
+import { NOON } from "../support/builders.js";
+import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
+import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
+
+type Storage = SqliteUnderTest | MysqlUnderTest;
+
+interface Asked {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** How an engine goes about a statement. */
+interface Plan {
+  /** The index by which each table that is big is read; null where all of it is. */
+  readonly indexes: readonly (string | null)[];
+  /** The first of them holds all that is asked for: no row is looked at. */
+  readonly covers: boolean;
+  readonly sorts: boolean;
+  /** For whoever reads a failure. */
+  readonly told: string;
+}
+
+const ROWS = 20_000;
+const ACCOUNT = idOf("acct", 3) as AccountId;
+const MONTH: RequestQuery = { accountId: ACCOUNT, from: NOON, to: NOON + 30 * 86_400_000 };
+
+const CLIENT = { client: "client 1" };
+const ROUTE = { route: "/api/v1/generations" };
+const STATUS = { status: 404 };
+
+/** Every combination of filters, and the index that holds all that is counted. */
+const FILTERS: readonly (readonly [name: string, filter: Partial<RequestQuery>, index: string])[] = [
+  ["no filter", {}, "request_log_account"],
+  ["a client", CLIENT, "request_log_client"],
+  ["an endpoint", ROUTE, "request_log_route"],
+  ["a status", STATUS, "request_log_status"],
+  ["a client and an endpoint", { ...CLIENT, ...ROUTE }, "request_log_client"],
+  ["a client and a status", { ...CLIENT, ...STATUS }, "request_log_client"],
+  ["an endpoint and a status", { ...ROUTE, ...STATUS }, "request_log_route"],
+  ["all three", { ...CLIENT, ...ROUTE, ...STATUS }, "request_log_client"],
+];
+
+for (const kind of [sqliteStorage, mysqlStorage]) {
+  describe(`Plans of the request log: ${kind.name}`, () => {
+    let storage: Storage;
+    before(async function () {
+      this.timeout(60_000);
+      storage = await kind.open();
+      await fill(storage);
+    });
+    after(() => storage.close());
+    afterEach(() => sinon.restore());
+
+    const plansOf = async (work: () => Promise<unknown>): Promise<Plan[]> => {
+      const asked = await askedBy(storage.database, work);
+      expect(asked).to.not.deep.equal([]);
+      return Promise.all(asked.map((one) => explain(storage.database, one)));
+    };
+
+    for (const [name, filter, index] of FILTERS) {
+      it(`with ${name}, the newest requests come sorted out of an index`, async () => {
+        const [plan] = await plansOf(() => storage.requestLog.list({ ...MONTH, ...filter }, 100));
+        expect([plan?.indexes, plan?.sorts], plan?.told).to.deep.equal([[index], false]);
+      });
+
+      it(`with ${name}, requests are counted in an index alone`, async () => {
+        for (const plan of await plansOf(() => storage.requestLog.count({ ...MONTH, ...filter }))) {
+          expect([plan.indexes, plan.covers, plan.sorts], plan.told).to.deep.equal([[index], true, false]);
+        }
+      });
+    }
+
+    it("what requests used is summed in an index alone, and what came back goes by the status of jobs", async () => {
+      for (const filter of [{}, CLIENT]) {
+        const [refunded, used] = await plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter }));
+        expect(refunded?.indexes, refunded?.told).to.deep.equal(["jobs_account"]);
+        expect([used?.indexes, used?.covers], used?.told).to.deep.equal([["jobs_usage"], true]);
+      }
+    });
+
+    it("credits of a status go from the rows that have it to their jobs", async () => {
+      for (const filter of [{}, CLIENT]) {
+        const credits = (status: number): Promise<Plan[]> => plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter, status }));
+        const [[failed], accepted] = [await credits(502), await credits(202)];
+        expect(failed?.indexes, failed?.told).to.deep.equal(["request_log_status", "jobs_usage"]);
+        expect(accepted.map(({ indexes }) => indexes)).to.deep.equal([["request_log_status", "jobs_usage"], ["jobs_account"], ["jobs_usage"]]);
+      }
+    });
+
+    it("credits of single requests come by an index", async () => {
+      const requests = [1, 2].map((n) => ({ id: idOf("req", n) as RequestId, accountId: ACCOUNT, createdAt: NOON + n }));
+      for (const plan of await plansOf(() => storage.requestLog.creditsOf(requests))) {
+        expect(plan.indexes, plan.told).to.deep.equal(["jobs_usage"]);
+      }
+    });
+
+    it("old rows are found by their age, and deleted by their ids", async () => {
+      const asked = await askedIn(storage, (tx) => storage.requestLog.deleteOld(tx, NOON + 60_000, 10));
+      const [found, deleted] = await Promise.all(asked.map((one) => explain(storage.database, one)));
+      expect([found?.indexes, found?.sorts], found?.told).to.deep.equal([["request_log_age"], false]);
+      expect(deleted?.indexes, deleted?.told).to.deep.equal(["by id"]);
+    });
+
+    it("a statement without an index is told apart", async () => {
+      const plan = await explain(storage.database, { text: "SELECT * FROM request_log WHERE method = ? ORDER BY path", values: ["GET"] });
+      expect([plan.indexes, plan.covers, plan.sorts], plan.told).to.deep.equal([[null], false, true]);
+    });
+  });
+}
+
+function idOf(prefix: string, number: number): string {
+  return `${prefix}_${String(number).padStart(26, "0")}`;
+}
+
+/** Requests of 20 accounts over 30 days; every tenth made a job, every tenth of those failed. */
+async function fill({ database }: Storage): Promise<void> {
+  const isMysql = database.dialect.name === "mysql";
+  const text = (parts: readonly string[]): string => (isMysql ? `CONCAT(${parts.join(", ")})` : parts.join(" || "));
+  const id = (prefix: string, number: string): string =>
+    text([`'${prefix}_'`, isMysql ? `LPAD(${number}, 26, '0')` : `printf('%026d', ${number})`]);
+  // 20,000 numbers, made of digits: a recursion that deep is refused by MySQL unless told otherwise.
+  const digits = "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
+  const numbers = `(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
+    FROM ${digits} a, ${digits} b, ${digits} c, ${digits} e, (SELECT 0 AS d UNION ALL SELECT 1) f) AS numbers`;
+  const createdAt = `${NOON} + n * ${(30 * 86_400_000) / ROWS}`;
+  await database.write.raw(`INSERT INTO request_log
+    (id, account_id, created_at, method, path, route, status, error_code, request_bytes, response_bytes, job_id, client)
+    SELECT ${id("req", "n")}, ${id("acct", "n % 20")}, ${createdAt}, 'GET', '/api/v1/credits',
+      CASE n % 3 WHEN 0 THEN '/api/v1/generations' WHEN 1 THEN '/api/v1/credits' ELSE '/api/v1/me' END,
+      CASE n % 7 WHEN 0 THEN 404 ELSE 200 END, NULL, NULL, 100, NULL, ${text(["'client '", "n % 11"])} FROM ${numbers}`);
+  await database.write.raw(`INSERT INTO jobs
+    (id, account_id, kind, operation, provider_id, model_id, request_id, requested_at, client, reserved_monthly, reserved_pack, credits_charged,
+     status, phase, attempt, refusals, crashes, fence, created_at, request)
+    SELECT ${id("job", "n")}, ${id("acct", "n % 20")}, 'music', 'music_synth_full', 'synth', 'synth/song', ${id("req", "n")}, ${createdAt},
+      ${text(["'client '", "n % 11"])}, 5, 0, 5, CASE WHEN n % 19 = 0 THEN 'failed' ELSE 'completed' END, 'ended', 1, 0, 0, 1, ${createdAt}, '{}'
+    FROM ${numbers} WHERE (n - n % 20) % 200 = 0`);
+  await database.write.raw(isMysql ? "ANALYZE TABLE request_log, jobs" : "SELECT 1");
+}
+
+/** The statements that reads outside transactions send. */
+async function askedBy(database: KnexDatabase, work: () => Promise<unknown>): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  const reading = database.reading.bind(database);
+  sinon.stub(database, "reading").callsFake((ask) => reading((session) => ask(overheard(session, asked))));
+  await work();
+  sinon.restore();
+  return asked;
+}
+
+/** The statements that one transaction sends. */
+async function askedIn(storage: Storage, work: Parameters<Storage["inTransaction"]>[0]): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  const transaction = storage.database.transaction.bind(storage.database);
+  sinon.stub(storage.database, "transaction").callsFake((inside) => transaction((session) => inside(Object.assign(overheard(session, asked), { isOpen: true }))));
+  await storage.inTransaction(work);
+  sinon.restore();
+  return asked;
+}
+
+function overheard(session: Session, asked: Asked[]): Session {
+  return {
+    all: (text, values = []) => (asked.push({ text, values }), session.all(text, values)),
+    run: (text, values = []) => (asked.push({ text, values }), session.run(text, values)),
+    allEach: (text, lists) => (asked.push({ text, values: lists[0] ?? [] }), session.allEach(text, lists)),
+    runEach: (text, lists) => (asked.push({ text, values: lists[0] ?? [] }), session.runEach(text, lists)),
+    insert: (table, rows) => session.insert(table, rows),
+    upsert: (table, rows) => session.upsert(table, rows),
+  };
+}
+
+function explain(database: KnexDatabase, asked: Asked): Promise<Plan> {
+  return database.dialect.name === "mysql" ? explainMysql(database, asked) : explainSqlite(database, asked);
+}
+
+async function explainSqlite(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
+  const rows = await database.reading((session) => session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values));
+  const details = rows.map(({ detail }) => detail);
+  const reads = details.filter((detail) => /^(SCAN|SEARCH) /.test(detail));
+  return {
+    indexes: reads.map((detail) => {
+      const index = /^SEARCH .* USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? null;
+      return index?.startsWith("sqlite_autoindex") === true ? "by id" : index;
+    }),
+    covers: reads[0]?.includes("COVERING") ?? false,
+    sorts: details.some((detail) => detail.includes("TEMP B-TREE")),
+    told: `${text}\n${details.join("\n")}`,
+  };
+}
+
+interface ExplainedTable {
+  readonly type: string;
+  readonly key: string | null;
+  readonly Extra: string | null;
+}
+
+async function explainMysql(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
+  const rows = await database.reading((session) => session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values));
+  return {
+    // Type `index` reads all of one, `ALL` all of the table.
+    indexes: rows.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "by id" : key)),
+    covers: /Using index(;|$)/.test(rows[0]?.Extra ?? ""),
+    sorts: rows.some(({ Extra }) => /filesort|temporary/.test(Extra ?? "")),
+    told: `${text}\n${JSON.stringify(rows)}`,
+  };
+}

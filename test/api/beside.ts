@@ -1,0 +1,32 @@
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/knex/index.js";
+import type { AccountId } from "../../core/ids.js";
+import { SILENT, TEST_PORTS } from "../support/databases.js";
+import type { TestApp } from "../support/test-app.js";
+
+/** Looks into an app's storage from outside, as another process would; the app may have stopped. */
+export async function beside<T>({ app }: TestApp, look: (stores: Stores, database: KnexDatabase) => Promise<T>): Promise<T> {
+  const database = await openDatabase({ url: app.settings.storage.url, logger: SILENT });
+  try {
+    return await look(createStores(database, TEST_PORTS), database);
+  } finally {
+    await database.close();
+  }
+}
+
+export interface CreditFigures {
+  readonly credits_used: number;
+  readonly credits_refunded: number;
+}
+
+/** What the account's ledger says of reservations and refunds. */
+export async function ledgerFigures(test: TestApp, accountId: AccountId): Promise<CreditFigures> {
+  const entries = await beside(test, ({ ledger }) => ledger.listEntries(accountId, 1_000));
+  const sum = (kind: "reserve" | "refund"): number =>
+    entries.filter((entry) => entry.kind === kind).reduce((total, { monthly, pack }) => total + Math.abs(monthly + pack), 0);
+  return { credits_used: sum("reserve"), credits_refunded: sum("refund") };
+}
+
+/** Every cell of every row of the request log, as one text. */
+export function loggedText(test: TestApp): Promise<string> {
+  return beside(test, async (_, { read }) => JSON.stringify(await read("request_log").select()));
+}
