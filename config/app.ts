@@ -1,6 +1,6 @@
 import type { Container } from "inversify";
 import { createHttp, type Http } from "../adapters/http/index.js";
-import { PrometheusMetrics } from "../adapters/observability/metrics.js";
+import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { MetricsServer } from "../adapters/observability/metrics-server.js";
 import type { KnexDatabase } from "../adapters/storage/knex/index.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
@@ -18,6 +18,9 @@ import type { Clock } from "../core/ports/clock.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
 import { bindControllers, httpParts } from "./bindings/http.js";
+import type { DeliverWebhooks } from "../core/webhooks/deliver-webhooks.js";
+import type { ManageEndpoints } from "../core/webhooks/manage-endpoints.js";
+import type { OperateWebhooks } from "../core/webhooks/operate-webhooks.js";
 import { type LoadedPlugin, startPlugin } from "./plugins.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
@@ -40,6 +43,8 @@ export interface App {
   readonly events: JobEvents;
   /** Signs links to stored audio. */
   readonly audioUrls: AudioUrls;
+  readonly webhookEndpoints: ManageEndpoints;
+  readonly webhooks: OperateWebhooks;
   readonly plugins: readonly LoadedPlugin[];
   /** The public API, to be mounted in an Express app; {@link listen} serves the same. */
   readonly router: Http["router"];
@@ -55,6 +60,16 @@ export interface App {
   stop(): Promise<void>;
 }
 
+/** How long a stop takes for what the request log still has to write. */
+const LOG_GRACE_MS = 2_000;
+
+/** What a process that works runs. */
+interface Working {
+  readonly jobs: WorkJobs;
+  readonly webhooks: DeliverWebhooks;
+  readonly providers: readonly WorkingProvider[];
+}
+
 /** {@link App} over a wired container and an open database. */
 export class ComposedApp implements App {
   readonly logger: Logger;
@@ -66,13 +81,15 @@ export class ComposedApp implements App {
   readonly models: ListModels;
   readonly events: JobEvents;
   readonly audioUrls: AudioUrls;
+  readonly webhookEndpoints: ManageEndpoints;
+  readonly webhooks: OperateWebhooks;
   readonly router: Http["router"];
   private readonly http: Http;
   private readonly clock: Clock;
   private readonly queue: JobQueue;
   private readonly metrics: PrometheusMetrics | null;
   private metricsServer: MetricsServer | null = null;
-  private working: { readonly jobs: WorkJobs; readonly providers: readonly WorkingProvider[] } | null = null;
+  private working: Working | null = null;
   private stopping: Promise<void> | null = null;
   private readonly publicUrl: { current: string };
 
@@ -95,12 +112,14 @@ export class ComposedApp implements App {
     this.jobs = container.get(T.operateJobs);
     this.models = container.get(T.listModels);
     this.events = container.get(T.jobEvents);
-    const metrics = settings.metrics.enabled ? new PrometheusMetrics(this.logger, { processMetrics: true }) : null;
+    const metrics = container.get(T.metrics).current;
     if (metrics !== null) {
       this.events.onEnded(({ job }) => metrics.countJobEnded({ operation: job.operation, provider: job.providerId, status: job.status }));
     }
     this.metrics = metrics;
     this.audioUrls = container.get(T.audioUrls);
+    this.webhookEndpoints = container.get(T.manageEndpoints);
+    this.webhooks = container.get(T.operateWebhooks);
     const parts = httpParts(container, metrics, () => this.readiness());
     container.bind(T.httpParts).toConstantValue(parts);
     bindControllers(container);
@@ -109,6 +128,7 @@ export class ComposedApp implements App {
   }
 
   async listen(): Promise<{ readonly url: string }> {
+    await this.queue.prepare(this.plugins.filter(({ enabled }) => enabled).map(({ definition }) => definition.id));
     const { url } = await this.http.listen();
     this.publicUrl.current = this.settings.http.publicUrl ?? url;
     await this.listenForMetrics();
@@ -125,7 +145,8 @@ export class ComposedApp implements App {
       throw error;
     }
     const stores = { jobs: container.get(T.jobs) };
-    const leases = new Leases(container.get(T.ids).next("prc"), settings.jobs.leaseSeconds * 1000, stores.jobs, clock, logger);
+    const [owner, leaseMs] = [container.get(T.ids).next("prc"), settings.jobs.leaseSeconds * 1000];
+    const leases = new Leases(owner, leaseMs, container.get(T.leaseRenewal)(owner, leaseMs), logger);
     const jobs = new WorkJobs(providers, {
       jobs: stores.jobs,
       leases,
@@ -138,7 +159,10 @@ export class ComposedApp implements App {
       housekeeping: container.get(T.housekeeping),
     });
     await jobs.start();
-    this.working = { jobs, providers };
+    const webhooks = container.get(T.deliverWebhooks);
+    this.events.onEnded(() => webhooks.wake());
+    webhooks.start();
+    this.working = { jobs, webhooks, providers };
   }
 
   private async listenForMetrics(): Promise<void> {
@@ -176,7 +200,10 @@ export class ComposedApp implements App {
     const graceMs = this.settings.jobs.shutdownGraceSeconds * 1000;
     const { working } = this;
     const closers: readonly (() => Promise<unknown>)[] = [
-      () => Promise.all([this.http.close(graceMs), this.metricsServer?.close(), working?.jobs.stop(graceMs)]),
+      () => Promise.all([this.http.close(graceMs), this.metricsServer?.close(), working?.jobs.stop(graceMs), working?.webhooks.stop(graceMs)]),
+      () => this.container.get(T.rateLimiter).close(),
+      () => this.container.get(T.recordRequests).close(LOG_GRACE_MS),
+      () => this.container.get(T.webhookSender).close(),
       () => this.queue.close(),
       () => closeProviders(working?.providers ?? [], this.logger),
       () => this.database.close(),

@@ -1,6 +1,7 @@
 import "reflect-metadata";
 import { Container } from "inversify";
 import { fingerprint, loadOrCreateSecretKey } from "../adapters/crypto/secret-key.js";
+import { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
 import { Catalogue } from "../core/models/catalogue.js";
@@ -10,20 +11,25 @@ import type { Logger } from "../core/ports/logger.js";
 import type { ProviderDefinition } from "../core/ports/music-provider.js";
 import { openAudio, openQueue } from "./adapters.js";
 import { type App, ComposedApp, SchemaError } from "./app.js";
-import { bindStorage, bindSystem, type SystemOverrides } from "./bindings/adapters.js";
+import { bindLeaseRenewal, bindNetwork, bindRateLimiter, bindStorage, bindSystem, type NetworkOverrides, type SystemOverrides } from "./bindings/adapters.js";
 import { bindAccounts, bindGenerations, bindJobs } from "./bindings/core.js";
+import { bindUsage } from "./bindings/usage.js";
+import { bindWebhooks } from "./bindings/webhooks.js";
 import { loadPlugins, toCatalogueProvider } from "./plugins.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
-export interface Overrides extends SystemOverrides {
+export interface Overrides extends SystemOverrides, NetworkOverrides {
   /** Provider plugins beside those named in config. */
   readonly plugins?: readonly ProviderDefinition[];
   readonly logger?: Logger;
   readonly queue?: JobQueue;
   readonly audio?: AudioStore;
 }
+
+/** The name under which the storage keeps which secret key it was first opened with. */
+export const KEY_FINGERPRINT = "secret_key_fingerprint";
 
 /**
  * Opens storage and files and wires the app; nothing listens or works yet.
@@ -52,13 +58,19 @@ export async function compose(
     bindStorage(container, stores);
     container.bind(T.settings).toConstantValue(settings);
     container.bind(T.logger).toConstantValue(logger);
+    container.bind(T.metrics).toConstantValue({ current: settings.metrics.enabled ? new PrometheusMetrics(logger, { processMetrics: true }) : null });
     container.bind(T.audio).toConstantValue(audio);
     container.bind(T.queue).toConstantValue(queue);
     container.bind(T.secretKey).toConstantValue(secretKey);
     container.bind(T.catalogue).toConstantValue(new Catalogue(plugins.map(toCatalogueProvider)));
+    bindRateLimiter(container);
     bindAccounts(container);
     bindGenerations(container);
     bindJobs(container);
+    bindNetwork(container, overrides);
+    bindWebhooks(container);
+    bindUsage(container);
+    bindLeaseRenewal(container, overrides);
     return new ComposedApp(settings, container, database, plugins);
   } catch (error) {
     await queue?.close();
@@ -80,7 +92,7 @@ async function prepareSchema(database: KnexDatabase, migrate: boolean): Promise<
 /** The key of config, or the one in the data directory; the storage remembers which one it was first opened with. */
 async function agreeOnSecretKey(settings: Settings, stores: Stores): Promise<string> {
   const key = settings.secrets.key ?? (await loadOrCreateSecretKey(settings.dataDir));
-  const kept = await stores.installation.keepFirst("secret_key_fingerprint", fingerprint(key));
+  const kept = await stores.installation.keepFirst(KEY_FINGERPRINT, fingerprint(key));
   if (kept !== fingerprint(key)) {
     throw new Error("secrets.key is not the key this storage was first opened with: links and stored secrets would be dead. Set that key again.");
   }

@@ -1,9 +1,15 @@
 #!/usr/bin/env node
 import { run } from "./run.js";
 
+/** Short, since a stop has 10 s in all, and {@link run} may have used nearly all of them. */
+const LINGER_MAX_MS = 400;
+
 // Whoever reads the output may stop early, as `head` does.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });
 
 process.exitCode = await run(process.argv.slice(2), process);
+
+// Everything is closed by now. A plugin that does not hear of a stop may hold a timer or a socket still, and the process with it.
+setTimeout(() => process.stdout.write("", () => process.exit()), LINGER_MAX_MS).unref();

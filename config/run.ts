@@ -3,11 +3,11 @@ import { runCli } from "../adapters/cli/program.js";
 import { presentCredits } from "../adapters/http/presenters/credits.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
 import { presentModel } from "../adapters/http/presenters/model.js";
+import { presentWebhookEndpoint } from "../adapters/http/presenters/webhook-endpoint.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { App } from "./app.js";
 import { compose } from "./compose.js";
-import { examine } from "./doctor.js";
 import { makeDemoAccount } from "./first-run.js";
 import { migrateStorage } from "./migrate.js";
 import type { LoadedPlugin } from "./plugins.js";
@@ -36,6 +36,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
         credits: presentCredits,
         model: presentModel,
         job: (found: Parameters<typeof presentJob>[0]) => presentJob(found, app.audioUrls),
+        webhookEndpoint: presentWebhookEndpoint,
       };
       return { app: operator, present };
     },
@@ -49,7 +50,10 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     },
     doctor: async () => {
       const given = settings();
-      return examine(given, logger(given));
+      // Loaded when asked for: a server that starts has no use for it.
+      const { examine } = await import("./doctor.js");
+      // What goes wrong meanwhile is among the findings.
+      return examine(given, logger({ ...given, logs: { ...given.logs, level: "error" } }));
     },
   };
   return runCli(argv, host, (error) => error instanceof SettingsError);
@@ -93,8 +97,10 @@ function toDocument(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-function pick({ accounts, credits, jobs, models }: App): Pick<App, "accounts" | "credits" | "jobs" | "models"> {
-  return { accounts, credits, jobs, models };
+type OperatorParts = Pick<App, "accounts" | "credits" | "jobs" | "models" | "webhooks" | "webhookEndpoints">;
+
+function pick({ accounts, credits, jobs, models, webhooks, webhookEndpoints }: App): OperatorParts {
+  return { accounts, credits, jobs, models, webhooks, webhookEndpoints };
 }
 
 function report({ definition, enabled, source }: LoadedPlugin): {

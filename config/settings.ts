@@ -74,7 +74,10 @@ const DEFINITION = {
         description: "Most failed authentications of one address in a minute",
       }),
     },
-    store: kind.choice(["memory"], { default: "memory", description: "Where requests are counted" }),
+    store: kind.choice(["memory", "shared"], {
+      default: "memory",
+      description: "Who counts requests: each process for itself, or all on one storage together",
+    }),
   },
   tiers: new Named({
     placeholder: "NAME",

@@ -1,5 +1,6 @@
 import type { ServiceIdentifier } from "inversify";
 import type { HttpParts } from "../adapters/http/index.js";
+import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import type { Authenticate } from "../core/accounts/authenticate.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
 import type { Tiers } from "../core/accounts/tiers.js";
@@ -8,6 +9,7 @@ import type { AcceptGeneration } from "../core/generations/accept-generation.js"
 import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { WaitForJob } from "../core/generations/wait-for-job.js";
 import type { RecordAnswer } from "../core/idempotency/record-answer.js";
+import type { ProcessId } from "../core/ids.js";
 import type { AcceptJobs } from "../core/jobs/accept-jobs.js";
 import type { Housekeeping } from "../core/jobs/housekeeping.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
@@ -27,14 +29,29 @@ import type { IdempotencyStore } from "../core/ports/idempotency-store.js";
 import type { IdGenerator } from "../core/ports/id-generator.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { JobStore } from "../core/ports/job-store.js";
+import type { LeaseRenewal } from "../core/ports/lease-renewal.js";
 import type { LedgerStore } from "../core/ports/ledger-store.js";
 import type { LibraryStore } from "../core/ports/library-store.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { ProviderHealthStore } from "../core/ports/provider-health-store.js";
 import type { Random } from "../core/ports/random.js";
+import type { RateCountStore } from "../core/ports/rate-count-store.js";
 import type { RateLimiter } from "../core/ports/rate-limiter.js";
 import type { UnitOfWork } from "../core/ports/unit-of-work.js";
 import type { Limits } from "../core/rate-limits/limits.js";
+import type { AddressGuard } from "../core/ports/address-guard.js";
+import type { RequestLogStore } from "../core/ports/request-log-store.js";
+import type { SecretBox } from "../core/ports/secret-box.js";
+import type { WebhookSender } from "../core/ports/webhook-sender.js";
+import type { WebhookStore } from "../core/ports/webhook-store.js";
+import type { ReadUsage } from "../core/usage/read-usage.js";
+import type { RecordRequests } from "../core/usage/record-requests.js";
+import type { DeliverWebhooks } from "../core/webhooks/deliver-webhooks.js";
+import type { ManageEndpoints } from "../core/webhooks/manage-endpoints.js";
+import type { OperateWebhooks } from "../core/webhooks/operate-webhooks.js";
+import type { RecordTry } from "../core/webhooks/record-try.js";
+import type { SendDelivery } from "../core/webhooks/send-delivery.js";
+import type { WriteEvents } from "../core/webhooks/write-events.js";
 import type { Settings } from "./settings.js";
 
 function token<T>(name: string): ServiceIdentifier<T> {
@@ -44,6 +61,11 @@ function token<T>(name: string): ServiceIdentifier<T> {
 /** What callers reach this server by; the listen address until config names another. */
 export interface PublicUrl {
   readonly current: string;
+}
+
+/** The figures of this process; null where config wants none. */
+export interface MetricsHolder {
+  readonly current: PrometheusMetrics | null;
 }
 
 /** One token per port and use case. */
@@ -65,6 +87,13 @@ export const TOKENS = {
   jobs: token<JobStore>("JobStore"),
   library: token<LibraryStore>("LibraryStore"),
   health: token<ProviderHealthStore>("ProviderHealthStore"),
+  rateCounts: token<RateCountStore>("RateCountStore"),
+  webhooks: token<WebhookStore>("WebhookStore"),
+  webhookSender: token<WebhookSender>("WebhookSender"),
+  addressGuard: token<AddressGuard>("AddressGuard"),
+  secretBox: token<SecretBox>("SecretBox"),
+  requestLog: token<RequestLogStore>("RequestLogStore"),
+  metrics: token<MetricsHolder>("Metrics"),
   queue: token<JobQueue>("JobQueue"),
   audio: token<AudioStore>("AudioStore"),
   rateLimiter: token<RateLimiter>("RateLimiter"),
@@ -87,6 +116,16 @@ export const TOKENS = {
   recordAnswer: token<RecordAnswer>("RecordAnswer"),
   storeTracks: token<StoreTracks>("StoreTracks"),
   runJob: token<RunJob>("RunJob"),
+  /** For the leases of one process. */
+  leaseRenewal: token<(owner: ProcessId, leaseMs: number) => LeaseRenewal>("LeaseRenewal"),
   housekeeping: token<Housekeeping>("Housekeeping"),
   operateJobs: token<OperateJobs>("OperateJobs"),
+  recordRequests: token<RecordRequests>("RecordRequests"),
+  readUsage: token<ReadUsage>("ReadUsage"),
+  writeEvents: token<WriteEvents>("WriteEvents"),
+  manageEndpoints: token<ManageEndpoints>("ManageEndpoints"),
+  operateWebhooks: token<OperateWebhooks>("OperateWebhooks"),
+  sendDelivery: token<SendDelivery>("SendDelivery"),
+  recordTry: token<RecordTry>("RecordTry"),
+  deliverWebhooks: token<DeliverWebhooks>("DeliverWebhooks"),
 } as const;

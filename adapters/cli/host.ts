@@ -2,7 +2,11 @@ import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
+import type { WebhookEndpoint } from "../../core/webhooks/endpoint.js";
+import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
+import type { OperateWebhooks } from "../../core/webhooks/operate-webhooks.js";
 import type { ListedModel, ListModels } from "../../core/models/list-models.js";
+import type { Finding } from "../../core/ports/self-check.js";
 
 /** What a command line process runs: the API, the workers, or both. */
 export type RunMode = "start" | "serve" | "work";
@@ -23,19 +27,14 @@ export interface PluginReport {
   readonly models: readonly string[];
 }
 
-export interface DoctorCheck {
-  readonly name: string;
-  readonly ok: boolean;
-  /** What was found; when not ok, also how to mend it. */
-  readonly message: string;
-}
-
 /** The use cases behind the commands; an open application without server and workers. */
 export interface OperatorApp {
   readonly accounts: ManageAccounts;
   readonly credits: ManageCredits;
   readonly jobs: OperateJobs;
   readonly models: ListModels;
+  readonly webhooks: OperateWebhooks;
+  readonly webhookEndpoints: Pick<ManageEndpoints, "list">;
   readonly plugins: readonly PluginReport[];
   close(): Promise<void>;
 }
@@ -45,6 +44,7 @@ export interface Presenters {
   credits(balance: Balance): object;
   job(report: Pick<JobReport, "job" | "tracks">): object;
   model(model: ListedModel): object;
+  webhookEndpoint(endpoint: WebhookEndpoint): object;
 }
 
 /** What the command line needs of the process around it. */
@@ -58,5 +58,5 @@ export interface CliHost {
   run(mode: RunMode, options: RunOptions): Promise<void>;
   /** Applies what is pending. @returns the names of the migrations applied */
   migrate(): Promise<readonly string[]>;
-  doctor(): Promise<readonly DoctorCheck[]>;
+  doctor(): Promise<readonly Finding[]>;
 }

@@ -7,6 +7,7 @@ import type { CliHost } from "./host.js";
 import { addJobCommands } from "./jobs.js";
 import { addOperationCommands } from "./operations.js";
 import { CommandFailed } from "./output.js";
+import { addWebhookCommands } from "./webhooks.js";
 
 const EXIT_REFUSED = 1;
 const EXIT_USAGE = 2;
@@ -41,6 +42,7 @@ function buildProgram(host: CliHost): Command {
   addAccountCommands(program, host);
   addCreditCommands(program, host);
   addJobCommands(program, host);
+  addWebhookCommands(program, host);
   addCatalogueCommands(program, host);
   return program;
 }

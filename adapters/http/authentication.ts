@@ -11,7 +11,7 @@ import { showAllowance } from "./rate-limits.js";
 /**
  * What the generated routes do before anything else of a request is looked at: key, terms, scope, rate limit, in this order.
  *
- * @param scopes the scope that the endpoint needs; none where any key will do
+ * @param scopes the scope that the endpoint needs; none where config says which, or any key will do
  * @see decisions, "Order of checks"
  */
 export async function expressAuthentication(
@@ -25,33 +25,43 @@ export async function expressAuthentication(
   const holder = await identify(exchange, request);
   exchange.holder = holder;
   exchange.path = request.path;
-  const client = request.headers["x-client"];
-  if (client !== undefined) exchange.client = clientLabel(String(client));
-
   const kind = kindOf(request);
+  // A generation carries its label in its body.
+  if (kind !== "generation") exchange.client = clientLabel(String(request.headers["x-client"] ?? ""));
+
   try {
-    authorize(holder, (scopes?.[0] as Scope | undefined) ?? null);
+    authorize(holder, neededScope(request, scopes, exchange.parts.settings.webhookScope));
   } catch (error) {
-    showAllowance(exchange, response, limits.peek(holder.account, kind));
+    showAllowance(exchange, response, await limits.peek(holder.account, kind));
     throw error;
   }
-  const allowance = limits.consume(holder.account, kind);
+  const allowance = await limits.consume(holder.account, kind);
   showAllowance(exchange, response, allowance);
   // A generation may be the retry of one that was accepted: its record is looked up before 429 is answered.
   if (allowance.exceeded !== null && kind !== "generation") throw allowance.exceeded;
   return holder;
 }
 
+function neededScope(request: Request, scopes: readonly string[] | undefined, webhookScope: Scope | null): Scope | null {
+  const named = scopes?.[0] as Scope | undefined;
+  if (named !== undefined) return named;
+  return routePathOf(request).startsWith("/api/v1/webhook-endpoints") ? webhookScope : null;
+}
+
+function routePathOf(request: Request): string {
+  return (request.route as { readonly path: string }).path;
+}
+
 async function identify({ parts }: Exchange, request: Request): Promise<KeyHolder> {
   try {
     return await parts.authenticate.identify(request.headers.authorization);
   } catch (error) {
-    if (FermataError.is(error) && STATUS_BY_CODE[error.code] === 401) parts.limits.countAuthFailure(request.ip ?? "unknown");
+    if (FermataError.is(error) && STATUS_BY_CODE[error.code] === 401) await parts.limits.countAuthFailure(request.ip);
     throw error;
   }
 }
 
 function kindOf(request: Request): RateLimitKind {
   if (request.method === "GET" || request.method === "HEAD") return "read";
-  return (request.route as { readonly path: string }).path === "/api/v1/generations" ? "generation" : "write";
+  return routePathOf(request) === "/api/v1/generations" ? "generation" : "write";
 }

@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
-import type { ErrorCode } from "../../core/errors.js";
+import { type ErrorCode, ServiceUnavailableError } from "../../core/errors.js";
 import type { StoredAnswer } from "../../core/idempotency/replay.js";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
 import { type ErrorEnvelope, STATUS_BY_CODE, toErrorEnvelope } from "./errors.js";
-import { clientLabel, type Exchange, exchangeOf } from "./exchange.js";
+import { type Exchange, exchangeOf } from "./exchange.js";
 import { preferredWaitSeconds } from "./prefer.js";
 import { type AcceptedGeneration, presentAccepted, statusUrlOf } from "./presenters/generation.js";
 import { drawOnReads } from "./rate-limits.js";
@@ -45,7 +45,6 @@ export async function createGeneration(
   const exchange = exchangeOf(request);
   const response = request.res as Response;
   const { parts, account } = exchange;
-  exchange.client = body.client === undefined ? null : clientLabel(body.client);
 
   const result = await parts.acceptGeneration.execute({
     account,
@@ -59,15 +58,18 @@ export async function createGeneration(
       metadata: body.metadata,
     },
     requestId: exchange.requestId,
+    requestedAt: exchange.startedAt,
     idempotency: { key: idempotencyKey, route: ROUTE, body, present: (job) => acceptance(exchange, job) },
     limitExceeded: exchange.allowance?.exceeded ?? null,
   });
 
   if (result.kind === "replayed") {
-    drawOnReads(exchange, response);
+    await drawOnReads(exchange, response);
     response.setHeader("Idempotent-Replayed", "true");
     return send(exchange, response, result.record.jobId, result.record.answer);
   }
+  // Noted before any wait: the client may not stay to its end.
+  exchange.jobId = result.job.id;
   const accepted = result.answer ?? acceptance(exchange, result.job);
   const waitSeconds = preferredWaitSeconds(prefer);
   if (waitSeconds === null) return send(exchange, response, result.job.id, accepted);
@@ -80,7 +82,11 @@ function acceptance(exchange: Exchange, job: Job): StoredAnswer {
   return { status: ACCEPTED, body: JSON.stringify({ data: presentAccepted(job, exchange.parts.publicUrl.current) }) };
 }
 
-/** The answer as of the job's end or of N seconds from now. When it cannot be put on record, the one on record stays the answer. */
+/**
+ * The answer as of the job's end or of N seconds from now. When it cannot be put on record, the one on record stays the answer.
+ *
+ * @throws {ServiceUnavailableError} the storage went away while it was put on record: asking again tells which of the two was kept
+ */
 async function answerAfter(
   exchange: Exchange,
   waitSeconds: number,
@@ -89,15 +95,25 @@ async function answerAfter(
   idempotencyKey: string,
 ): Promise<StoredAnswer> {
   const { parts, account } = exchange;
+  const failed = (error: unknown): StoredAnswer => {
+    parts.logger.warn("Waiting for a job failed; its acceptance was answered", { request_id: exchange.requestId, job_id: job.id, error });
+    return accepted;
+  };
+  let answer: StoredAnswer;
   try {
     const waited = await parts.waitForJob.wait(job.id, waitSeconds * 1000, exchange.nobodyWaits());
-    const answer = waited === undefined ? accepted : conclusion(exchange, waited);
-    if (answer.body === accepted.body || exchange.clientIsGone) return accepted;
+    answer = waited === undefined ? accepted : conclusion(exchange, waited);
+  } catch (error) {
+    return failed(error);
+  }
+  if (answer.body === accepted.body || exchange.clientIsGone) return accepted;
+  try {
     await parts.recordAnswer(account.id, idempotencyKey, answer);
     return answer;
   } catch (error) {
-    parts.logger.warn("Waiting for a job failed; its acceptance was answered", { request_id: exchange.requestId, job_id: job.id, error });
-    return accepted;
+    // The commit may have gone through although its reply was lost.
+    if (error instanceof ServiceUnavailableError) throw error;
+    return failed(error);
   }
 }
 

@@ -103,8 +103,9 @@ export function exchangeOf(request: IncomingMessage): Exchange {
   return exchange;
 }
 
-/** A label as it is noted: cut to what the API allows. */
-export function clientLabel(label: string): string {
+/** A label as it is noted: cut to what the API allows, and none when it is empty. */
+export function clientLabel(label: string): string | null {
+  if (label === "") return null;
   return label.length <= CLIENT_MAX_LENGTH ? label : [...label].slice(0, CLIENT_MAX_LENGTH).join("");
 }
 

@@ -1,4 +1,5 @@
 import type { Authenticate } from "../../core/accounts/authenticate.js";
+import type { Scope } from "../../core/accounts/scopes.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { ErrorCode } from "../../core/errors.js";
 import type { AcceptGeneration } from "../../core/generations/accept-generation.js";
@@ -14,6 +15,8 @@ import type { IdGenerator } from "../../core/ports/id-generator.js";
 import type { Logger } from "../../core/ports/logger.js";
 import type { Metrics } from "../../core/ports/metrics.js";
 import type { Limits } from "../../core/rate-limits/limits.js";
+import type { ReadUsage } from "../../core/usage/read-usage.js";
+import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 
 /** Whose `X-Forwarded-For` is believed, as Express takes it: nobody's, a number of hops, or these networks. */
 export type TrustProxy = boolean | number | string | readonly string[];
@@ -28,6 +31,8 @@ export interface HttpSettings {
   readonly trustProxy: TrustProxy;
   /** Shown in the API description. */
   readonly version: string;
+  /** What a key needs for webhook endpoints; null where any key will do. */
+  readonly webhookScope: Scope | null;
 }
 
 /** Figures in the text format of Prometheus. */
@@ -78,6 +83,8 @@ export interface HttpParts {
   readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
   readonly readGenerations: ReadGenerations;
   readonly waitForJob: Pick<WaitForJob, "wait">;
+  readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
+  readonly usage: Pick<ReadUsage, "usage" | "logs">;
   /** Replaces the answer kept for a key, before the new one is sent. */
   recordAnswer(accountId: AccountId, idempotencyKey: string, answer: StoredAnswer): Promise<void>;
 

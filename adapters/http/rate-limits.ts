@@ -7,7 +7,7 @@ import { STATUS_BY_CODE } from "./errors.js";
 
 const WINDOW_NAMES: Readonly<Record<number, string>> = { 60: "minute", 86_400: "day" };
 
-/** Notes the allowance and shows it in the headers of the IETF draft "RateLimit header fields for HTTP". */
+/** Notes the allowance and shows it in the headers of "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-11). */
 export function showAllowance(exchange: Exchange, response: Response, allowance: Allowance): void {
   exchange.allowance = allowance;
   let policy = "";
@@ -31,11 +31,11 @@ function nameOf({ windowSeconds }: WindowStatus): string {
  *
  * @throws {RateLimitedError} the reads are used up as well
  */
-export function drawOnReads(exchange: Exchange, response: Response): void {
+export async function drawOnReads(exchange: Exchange, response: Response): Promise<void> {
   const { holder, allowance, parts } = exchange;
   if (holder === null || allowance === null) return;
   if (allowance.exceeded === null) parts.limits.giveBack(holder.account, allowance.kind);
-  const reads = parts.limits.consume(holder.account, "read");
+  const reads = await parts.limits.consume(holder.account, "read");
   showAllowance(exchange, response, reads);
   if (reads.exceeded !== null) throw reads.exceeded;
 }
@@ -44,12 +44,16 @@ export function drawOnReads(exchange: Exchange, response: Response): void {
  * What answers a POST over the generation limit: the 429 in place of whatever else was found against it. Only a reused key is told so, as a
  * read; and a fault of ours stays one, since it hid whether the key was used before.
  */
-export function limitedInstead(exchange: Exchange, response: Response, error: FermataError | null): FermataError | null {
+export async function limitedInstead(
+  exchange: Exchange,
+  response: Response,
+  error: FermataError | null,
+): Promise<FermataError | null> {
   const exceeded = exchange.allowance?.exceeded ?? null;
   if (exceeded === null || error === null || STATUS_BY_CODE[error.code] >= 500) return error;
   if (error.code !== "idempotency_conflict" && error.code !== "idempotency_key_conflict") return exceeded;
   try {
-    drawOnReads(exchange, response);
+    await drawOnReads(exchange, response);
     return error;
   } catch (readsExceeded) {
     return FermataError.is(readsExceeded) ? readsExceeded : null;

@@ -33,7 +33,7 @@ export function createServer(router: express.Router, parts: HttpParts, lifecycle
     (incoming, outgoing) => {
       const [request, response] = [incoming as express.Request, outgoing as express.Response];
       const refuse = (error: Error): void =>
-        void beginRequest(request, response, () => handleError(error, request, response, () => undefined));
+        void beginRequest(request, response, () => void handleError(error, request, response, () => undefined));
       const lacksHost = request.headers.host === undefined && request.httpVersion === "1.1";
       if (lacksHost) refuse(new InvalidRequestError([{ path: "header.Host", message: "is required" }]));
       // The router gives up only on an address that it cannot read.

@@ -11,6 +11,10 @@ export class PrometheusMetrics implements Metrics {
   private readonly registry = new Registry();
   private readonly requests: Histogram<"method" | "route" | "status">;
   private readonly jobs: Counter<"status" | "operation" | "provider">;
+  private readonly webhookTries: Histogram<"outcome">;
+  private readonly endpointWarnings: Counter<"failing_hours">;
+  private readonly endpointsDisabled: Counter<"by">;
+  private readonly droppedLogRows: Counter;
 
   /** @param options `processMetrics` adds memory, CPU, event loop and garbage collection of this process */
   constructor(
@@ -33,6 +37,30 @@ export class PrometheusMetrics implements Metrics {
       labelNames: ["status", "operation", "provider"],
       registers,
     });
+    this.webhookTries = new Histogram({
+      name: "fermata_webhook_try_seconds",
+      help: "Time of one try of a webhook delivery, by its outcome",
+      labelNames: ["outcome"],
+      buckets: SECONDS_BUCKETS,
+      registers,
+    });
+    this.endpointWarnings = new Counter({
+      name: "fermata_webhook_endpoint_warnings_total",
+      help: "Warnings about webhook endpoints that have been failing for so many hours",
+      labelNames: ["failing_hours"],
+      registers,
+    });
+    this.endpointsDisabled = new Counter({
+      name: "fermata_webhook_endpoints_disabled_total",
+      help: "Webhook endpoints disabled by a 410 of the receiver, or for failing for days",
+      labelNames: ["by"],
+      registers,
+    });
+    this.droppedLogRows = new Counter({
+      name: "fermata_request_log_dropped_total",
+      help: "Rows of the request log that were given up: the storage took none for too long, or refused them",
+      registers,
+    });
   }
 
   countRequest(request: { readonly method: string; readonly route: string; readonly status: number }, seconds: number): void {
@@ -41,6 +69,22 @@ export class PrometheusMetrics implements Metrics {
 
   countJobEnded(job: { readonly status: string; readonly operation: string; readonly provider: string }): void {
     this.jobs.inc({ ...job });
+  }
+
+  countWebhookTry(outcome: string, seconds: number): void {
+    this.webhookTries.observe({ outcome }, seconds);
+  }
+
+  countEndpointWarning(failingHours: number): void {
+    this.endpointWarnings.inc({ failing_hours: failingHours });
+  }
+
+  countEndpointDisabled(by: string): void {
+    this.endpointsDisabled.inc({ by });
+  }
+
+  countDroppedLogRows(count: number): void {
+    this.droppedLogRows.inc(count);
   }
 
   gauge(

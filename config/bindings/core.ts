@@ -110,9 +110,9 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.settleJobs)
     .toResolvedValue(
-      (unitOfWork, ledger, jobs, library, clock, events) =>
-        new SettleJobs({ unitOfWork, ledger, jobs, library, clock, events }),
-      [T.unitOfWork, T.ledger, T.jobs, T.library, T.clock, T.jobEvents],
+      (unitOfWork, ledger, jobs, library, clock, writeEvents, events) =>
+        new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents, events }),
+      [T.unitOfWork, T.ledger, T.jobs, T.library, T.clock, T.writeEvents, T.jobEvents],
     );
   container
     .bind(T.storeTracks)
@@ -142,17 +142,19 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.housekeeping)
     .toResolvedValue(
-      (jobs, idempotency, settleJobs, unitOfWork, clock, logger, settings) =>
+      (jobs, idempotency, requestLog, webhooks, settleJobs, unitOfWork, clock, logger, settings) =>
         new Housekeeping({
           jobs,
           idempotency,
+          requestLog,
+          webhooks,
           settleJobs,
           unitOfWork,
           clock,
           logger,
           deadlineMs: settings.jobs.deadlineMinutes * 60_000,
         }),
-      [T.jobs, T.idempotency, T.settleJobs, T.unitOfWork, T.clock, T.logger, T.settings],
+      [T.jobs, T.idempotency, T.requestLog, T.webhooks, T.settleJobs, T.unitOfWork, T.clock, T.logger, T.settings],
     );
   container
     .bind(T.operateJobs)

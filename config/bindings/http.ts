@@ -26,6 +26,7 @@ export function httpParts(
 ): HttpParts {
   const { http, metrics: page } = container.get(T.settings);
   const answers = container.get(T.recordAnswer);
+  const recorder = container.get(T.recordRequests);
   return {
     settings: {
       host: http.host,
@@ -33,6 +34,7 @@ export function httpParts(
       bodyLimitBytes: http.bodyLimitBytes,
       trustProxy: http.trustProxy,
       version: packageVersion(),
+      webhookScope: http.webhookScope,
     },
     publicUrl: container.get(T.publicUrl),
     authenticate: container.get(T.authenticate),
@@ -42,6 +44,8 @@ export function httpParts(
     acceptGeneration: container.get(T.acceptGeneration),
     readGenerations: container.get(T.readGenerations),
     waitForJob: container.get(T.waitForJob),
+    webhookEndpoints: container.get(T.manageEndpoints),
+    usage: container.get(T.readUsage),
     recordAnswer: (accountId, key, answer) => answers.record(accountId, key, answer),
     audioUrls: container.get(T.audioUrls),
     audioStore: container.get(T.audio),
@@ -50,6 +54,7 @@ export function httpParts(
     logger: container.get(T.logger),
     controllers: controllersOf(container),
     readiness,
+    onAnswered: ({ requestId, startedAt, ...answered }) => recorder.add({ ...answered, id: requestId, createdAt: startedAt }),
     ...(metrics === null ? {} : { metrics }),
     ...(metrics === null || page.port !== null ? {} : { metricsPage: metrics }),
   };

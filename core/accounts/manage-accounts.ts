@@ -59,7 +59,11 @@ export class ManageAccounts {
       termsAcceptedAt: wanted.acceptTerms === true ? now : null,
       createdAt: now,
     };
+    let runs = 0;
     await ports.unitOfWork.inTransaction(async (tx) => {
+      runs += 1;
+      // A run before this one may have been committed although its reply was lost.
+      if (runs > 1 && (await ports.accounts.findAccounts([account.id])).has(account.id)) return;
       await ports.accounts.insertAccounts(tx, [account]);
       if (wanted.credits === undefined || wanted.credits === 0) return;
       const balance = (await ports.ledger.lockBalances(tx, [account.id])).get(account.id);
@@ -109,7 +113,12 @@ export class ManageAccounts {
       createdAt: ports.clock.now(),
       revokedAt: null,
     };
-    await ports.unitOfWork.inTransaction((tx) => ports.accounts.insertKeys(tx, [key]));
+    let runs = 0;
+    await ports.unitOfWork.inTransaction(async (tx) => {
+      runs += 1;
+      if (runs > 1 && (await ports.accounts.findKeyHolders([key.tokenHash])).has(key.tokenHash)) return;
+      await ports.accounts.insertKeys(tx, [key]);
+    });
     return { key, token };
   }
 

@@ -5,7 +5,7 @@ import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { LedgerAudit, LedgerStore } from "../ports/ledger-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
-import type { Balance, Movement } from "./balance.js";
+import type { Balance, LedgerEntry, Movement } from "./balance.js";
 import { type Bucket, grant } from "./grant.js";
 import { renew } from "./renew.js";
 
@@ -52,6 +52,7 @@ export class ManageCredits {
     }
     const { ledger, unitOfWork, clock } = this.ports;
     const id = this.checkId(accountId);
+    let tried: LedgerEntry | null = null;
     return unitOfWork.inTransaction(async (tx) => {
       const balance = (await ledger.lockBalances(tx, [id])).get(id);
       if (balance === undefined) throw unknownAccount(accountId);
@@ -60,7 +61,10 @@ export class ManageCredits {
         if (earlier.accountId === id && earlier[bucket] === amount) return balance;
         throw new OperationRefusedError(`The reference ${reference} was used for another grant.`);
       }
+      // Without a reference, a run before this one tells by its entry that it was committed although its reply was lost.
+      if (tried !== null && (await this.isWritten(tried, balance))) return balance;
       const movement = grant(balance, amount, bucket, reference, clock.now());
+      tried = movement.entries[0] ?? null;
       await ledger.apply(tx, [movement]);
       return movement.after;
     });
@@ -84,6 +88,13 @@ export class ManageCredits {
   /** Checks every invariant of the ledger. */
   verify(): Promise<LedgerAudit> {
     return this.ports.ledger.audit();
+  }
+
+  private async isWritten(entry: LedgerEntry, { ledgerSeq }: Balance): Promise<boolean> {
+    if (ledgerSeq < entry.seq) return false;
+    const entries = await this.ports.ledger.listEntries(entry.accountId, ledgerSeq - entry.seq + 1);
+    const found = entries.find(({ seq }) => seq === entry.seq);
+    return found !== undefined && (Object.keys(entry) as (keyof LedgerEntry)[]).every((member) => found[member] === entry[member]);
   }
 
   private checkId(accountId: string): AccountId {

@@ -30,6 +30,8 @@ export interface AcceptGenerationRequest {
   readonly account: Account;
   readonly input: GenerationInput;
   readonly requestId: RequestId | null;
+  /** When the request arrived; now, unless told otherwise. */
+  readonly requestedAt?: number;
   /** null for an embedding app that needs no replay. */
   readonly idempotency: GivenIdempotency | null;
   /** Set when the request is one too many: only a recorded key is still answered. */
@@ -67,7 +69,8 @@ export class AcceptGeneration {
 
   private async toCommand(request: AcceptGenerationRequest): Promise<AcceptCommand> {
     const { parts } = this;
-    const now = parts.clock.now();
+    // A job is never older than its request, even if the clock was set back meanwhile.
+    const now = Math.max(parts.clock.now(), request.requestedAt ?? 0);
     const { model, refusal } = await this.check(request);
     return {
       job: {
@@ -86,6 +89,7 @@ export class AcceptGeneration {
           metadata: request.input.metadata ?? null,
         },
         requestId: request.requestId,
+        requestedAt: request.requestId === null ? null : (request.requestedAt ?? now),
         status: "queued",
         phase: "waiting",
         attempt: 0,

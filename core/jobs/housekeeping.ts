@@ -2,13 +2,18 @@ import type { Clock } from "../ports/clock.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
+import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { WebhookStore } from "../ports/webhook-store.js";
+import { LOG_KEPT_MS } from "../usage/request-log.js";
 import { DEADLINE_ERROR, jobErrorOf } from "./failure.js";
 import type { SettleJobs } from "./settle-jobs.js";
 
 export interface HousekeepingParts {
   readonly jobs: JobStore;
   readonly idempotency: IdempotencyStore;
+  readonly webhooks: WebhookStore;
+  readonly requestLog?: RequestLogStore;
   readonly settleJobs: SettleJobs;
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
@@ -20,8 +25,16 @@ export interface HousekeepingParts {
 const INTERVAL_MS = 5_000;
 const BATCH = 200;
 const DELETE_BATCH = 500;
+/** Rows of the request log are many, and lie apart: few at once, and what is left after so many steps waits for the next round. */
+const LOG_DELETE_BATCH = 100;
+const LOG_DELETE_STEPS = 200;
+/** With their deliveries and tries; the last try of the schedule is long over by then. */
+const WEBHOOK_EVENTS_KEPT_MS = 30 * 86_400_000;
 
-/** What nobody waits for: jobs past their deadline, idempotency records past their life. Extra copies in other processes do no harm. */
+/**
+ * What nobody waits for: jobs past their deadline, idempotency records, webhook events and request log rows past their life. Extra copies in
+ * other processes do no harm.
+ */
 export class Housekeeping {
   constructor(private readonly parts: HousekeepingParts) {}
 
@@ -40,6 +53,8 @@ export class Housekeeping {
   async keepOnce(): Promise<void> {
     await this.endOverdueJobs();
     await this.deleteExpiredRecords();
+    await this.deleteOldEvents();
+    if (this.parts.requestLog !== undefined) await this.deleteOldRequests(this.parts.requestLog);
   }
 
   private async endOverdueJobs(): Promise<void> {
@@ -58,6 +73,24 @@ export class Housekeeping {
         });
       }),
     );
+  }
+
+  private async deleteOldEvents(): Promise<void> {
+    const { unitOfWork, webhooks, clock } = this.parts;
+    const createdBefore = clock.now() - WEBHOOK_EVENTS_KEPT_MS;
+    let deleted: number;
+    do {
+      deleted = await unitOfWork.inTransaction((tx) => webhooks.deleteOld(tx, createdBefore, DELETE_BATCH));
+    } while (deleted === DELETE_BATCH);
+  }
+
+  private async deleteOldRequests(requestLog: RequestLogStore): Promise<void> {
+    const { unitOfWork, clock } = this.parts;
+    const createdBefore = clock.now() - LOG_KEPT_MS;
+    for (let step = 0; step < LOG_DELETE_STEPS; step++) {
+      const deleted = await unitOfWork.inTransaction((tx) => requestLog.deleteOld(tx, createdBefore, LOG_DELETE_BATCH));
+      if (deleted < LOG_DELETE_BATCH) return;
+    }
   }
 
   private async deleteExpiredRecords(): Promise<void> {

@@ -47,6 +47,8 @@ export interface Job {
   readonly request: JobRequest;
   /** The API request that made it; null when an embedding app or the command line did. */
   readonly requestId: RequestId | null;
+  /** When that request arrived; null without one. */
+  readonly requestedAt: number | null;
   /** Where its credits came from; their sum is what the job costs. */
   readonly reserved: Buckets;
   /** What the job costs the account as of now: reserved, then charged, or 0 once refunded. */

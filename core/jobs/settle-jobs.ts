@@ -1,13 +1,14 @@
 import { assert } from "../assert.js";
 import { Lanes } from "../lane.js";
-import type { Track } from "../library/track.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
-import { decideSettlement, type SettleCommand, type SettleResult } from "./decide-settlement.js";
-import type { JobEvents } from "./job-events.js";
+import { decideSettlement, type SettleCommand, type SettleDecision, type SettleResult } from "./decide-settlement.js";
+import type { WriteEvents } from "../webhooks/write-events.js";
+import type { Job } from "./job.js";
+import type { JobEnded, JobEvents } from "./job-events.js";
 
 export interface SettleJobsPorts {
   readonly unitOfWork: UnitOfWork;
@@ -15,10 +16,11 @@ export interface SettleJobsPorts {
   readonly jobs: JobStore;
   readonly library: LibraryStore;
   readonly clock: Clock;
+  readonly writeEvents: Pick<WriteEvents, "write">;
   readonly events: JobEvents;
 }
 
-/** Ends jobs: final status, charge or refund, free slot and tracks in one commit, grouped with whatever else ends. */
+/** Ends jobs: final status, charge or refund, free slot, tracks and webhook events in one commit, grouped with whatever else ends. */
 export class SettleJobs {
   private readonly lanes: Lanes<SettleCommand, SettleResult>;
 
@@ -33,15 +35,12 @@ export class SettleJobs {
    */
   async settle(command: SettleCommand): Promise<SettleResult> {
     const ended = await this.lanes.submit(command.accountId, command);
-    if (ended !== null) {
-      const tracks: readonly Track[] = command.outcome.status === "completed" ? command.outcome.tracks : [];
-      this.ports.events.emitEnded({ job: ended, tracks });
-    }
+    if (ended !== null) this.ports.events.emitEnded(toEnded(ended, command));
     return ended;
   }
 
   private settleGroup(commands: readonly SettleCommand[]): Promise<readonly SettleResult[]> {
-    const { unitOfWork, ledger, jobs, library, clock } = this.ports;
+    const { unitOfWork, ledger, jobs, library, clock, writeEvents } = this.ports;
     return unitOfWork.inTransaction(async (tx) => {
       const now = clock.now();
       const locked = await jobs.lockJobs(tx, [...new Set(commands.map((command) => command.jobId))]);
@@ -57,7 +56,21 @@ export class SettleJobs {
       for (const { jobId, number, ...result } of decision.attempts) {
         await jobs.finishAttempt(tx, jobId, number, { ...result, endedAt: now });
       }
+      await writeEvents.write(tx, newlyEnded(commands, decision), now);
       return decision.results;
     });
   }
+}
+
+/** The jobs that this decision ends; one that is reported again ended before. */
+function newlyEnded(commands: readonly SettleCommand[], { results, updates }: SettleDecision): JobEnded[] {
+  const left = new Set(updates.map((update) => update.id));
+  return commands.flatMap((command, index) => {
+    const job = results[index] ?? null;
+    return job !== null && left.delete(job.id) ? [toEnded(job, command)] : [];
+  });
+}
+
+function toEnded(job: Job, { outcome }: SettleCommand): JobEnded {
+  return { job, tracks: outcome.status === "completed" ? outcome.tracks : [] };
 }

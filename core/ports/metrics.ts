@@ -18,6 +18,14 @@ export interface Metrics {
   /** @param request `route` is the path's template, so that ids do not multiply the series; `status` is the HTTP status */
   countRequest(request: { readonly method: string; readonly route: string; readonly status: number }, seconds: number): void;
   countJobEnded(job: { readonly status: string; readonly operation: string; readonly provider: string }): void;
+  /** @param outcome `delivered`, or why the try failed */
+  countWebhookTry(outcome: string, seconds: number): void;
+  /** A webhook endpoint has been failing for so long that its operator is warned. */
+  countEndpointWarning(failingHours: number): void;
+  /** @param by `gone` or `failing` */
+  countEndpointDisabled(by: string): void;
+  /** Rows of the request log that were given up. */
+  countDroppedLogRows(count: number): void;
   /** Shows what `read` returns whenever the figures are asked for. When it fails, the gauge has no value. */
   gauge(description: GaugeDescription, read: () => GaugeReading | Promise<GaugeReading>): void;
 }

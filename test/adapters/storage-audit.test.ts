@@ -2,8 +2,10 @@ import { expect } from "chai";
 import { INVARIANTS } from "../../adapters/storage/knex/ledger-invariants.js";
 import type { Account } from "../../core/accounts/account.js";
 import type { Job } from "../../core/jobs/job.js";
+import type { WebhookDelivery, WebhookEndpoint } from "../../core/webhooks/endpoint.js";
 import { aJob, anAccount, anId, anIdempotencyRecord, aReservation, aSettlement, aTrack, NOON } from "../support/builders.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
+import { aDelivery, anEndpoint, anEvent, aTry } from "../support/webhook-builders.js";
 
 /** One account, one job of every status, and what belongs to them. */
 interface World {
@@ -12,6 +14,10 @@ interface World {
   readonly rendering: Job;
   readonly completed: Job;
   readonly failed: Job;
+  /** Of the account; its completed job is on its way there, and the failed one was delivered. */
+  readonly endpoint: WebhookEndpoint;
+  readonly pending: WebhookDelivery;
+  readonly delivered: WebhookDelivery;
 }
 
 /** Statements that break one invariant each, and whose name the audit must give then. */
@@ -88,6 +94,34 @@ const DAMAGE: Readonly<Record<string, (world: World) => { readonly sql: readonly
     sql: [`UPDATE idempotency_records SET account_id = '${anId("acct")}' WHERE job_id = '${completed.id}'`],
     subject: completed.id,
   }),
+  "webhook-delivery-has-an-event": ({ pending }) => ({
+    sql: [`DELETE FROM webhook_events WHERE id = '${pending.eventId}'`],
+    subject: pending.id,
+  }),
+  "webhook-delivery-stays-in-its-account": ({ pending }) => ({
+    sql: [`UPDATE webhook_events SET account_id = '${anId("acct")}' WHERE id = '${pending.eventId}'`],
+    subject: pending.id,
+  }),
+  "webhook-event-has-a-job-of-its-account": ({ pending }) => ({
+    sql: [`UPDATE webhook_events SET job_id = '${anId("job")}' WHERE id = '${pending.eventId}'`],
+    subject: pending.eventId,
+  }),
+  "webhook-try-has-a-delivery": ({ delivered }) => ({
+    sql: [`DELETE FROM webhook_deliveries WHERE id = '${delivered.id}'`],
+    subject: delivered.id,
+  }),
+  "pending-webhook-delivery-is-due-some-time": ({ pending }) => ({
+    sql: [`UPDATE webhook_deliveries SET due_at = NULL WHERE id = '${pending.id}'`],
+    subject: pending.id,
+  }),
+  "ended-webhook-delivery-has-no-lease": ({ delivered }) => ({
+    sql: [`UPDATE webhook_deliveries SET lease_owner = '${anId("prc")}' WHERE id = '${delivered.id}'`],
+    subject: delivered.id,
+  }),
+  "disabled-webhook-endpoint-says-since-when": ({ endpoint }) => ({
+    sql: [`UPDATE webhook_endpoints SET status = 'disabled' WHERE id = '${endpoint.id}'`],
+    subject: endpoint.id,
+  }),
 };
 
 describe("Ledger audit", () => {
@@ -135,6 +169,46 @@ describe("Ledger audit", () => {
     ]);
   });
 
+  // What an invariant says of more than one column.
+  for (const [name, what, damage] of [
+    [
+      "webhook-event-has-a-job-of-its-account",
+      "the job is another account's",
+      ({ pending }) => `UPDATE webhook_events SET account_id = '${anId("acct")}' WHERE id = '${pending.eventId}'`,
+    ],
+    [
+      "pending-webhook-delivery-is-due-some-time",
+      "it has ended",
+      ({ pending }) => `UPDATE webhook_deliveries SET ended_at = ${NOON} WHERE id = '${pending.id}'`,
+    ],
+    [
+      "ended-webhook-delivery-has-no-lease",
+      "it is due",
+      ({ delivered }) => `UPDATE webhook_deliveries SET due_at = ${NOON} WHERE id = '${delivered.id}'`,
+    ],
+    [
+      "ended-webhook-delivery-has-no-lease",
+      "it does not say when",
+      ({ delivered }) => `UPDATE webhook_deliveries SET ended_at = NULL WHERE id = '${delivered.id}'`,
+    ],
+    [
+      "disabled-webhook-endpoint-says-since-when",
+      "it does not say why",
+      () => "UPDATE webhook_endpoints SET disabled_by = NULL WHERE status = 'disabled'",
+    ],
+    [
+      "disabled-webhook-endpoint-says-since-when",
+      "it is active",
+      ({ endpoint }) => `UPDATE webhook_endpoints SET disabled_at = ${NOON} WHERE id = '${endpoint.id}'`,
+    ],
+  ] satisfies [string, string, (world: World) => string][]) {
+    it(`finds where "${name}" is broken since ${what}`, async () => {
+      await storage.database.write.raw(damage(world));
+      const { violations } = await storage.ledger.audit();
+      expect(violations.map(({ invariant }) => invariant)).to.include(name);
+    });
+  }
+
   it("reports at most 1,000 rows of one invariant", async () => {
     const jobs = Array.from({ length: 1_001 }, () => aJob({ accountId: world.account.id }));
     await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, jobs));
@@ -148,14 +222,16 @@ async function makeWorld(storage: SqliteUnderTest): Promise<World> {
   const account = await storage.addAccount({}, { monthly: 12, pack: 100 });
   const own = { accountId: account.id } as const;
   const end = { phase: "ended", dueAt: null, completedAt: NOON } as const;
-  const world: World = {
-    account,
-    queued: aJob({ ...own, reserved: { monthly: 5, pack: 0 } }),
-    rendering: aJob({ ...own, reserved: { monthly: 5, pack: 0 }, status: "processing", phase: "rendering", leaseOwner: anId("prc") }),
-    completed: aJob({ ...own, reserved: { monthly: 2, pack: 3 }, status: "completed", ...end }),
-    failed: aJob({ ...own, reserved: { monthly: 0, pack: 5 }, status: "failed", creditsCharged: 0, ...end }),
-  };
-  const { queued, rendering, completed, failed } = world;
+  const queued = aJob({ ...own, reserved: { monthly: 5, pack: 0 } });
+  const rendering = aJob({
+    ...own,
+    reserved: { monthly: 5, pack: 0 },
+    status: "processing",
+    phase: "rendering",
+    leaseOwner: anId("prc"),
+  });
+  const completed = aJob({ ...own, reserved: { monthly: 2, pack: 3 }, status: "completed", ...end });
+  const failed = aJob({ ...own, reserved: { monthly: 0, pack: 5 }, status: "failed", creditsCharged: 0, ...end });
   const jobs = [queued, rendering, completed, failed];
   await storage.inTransaction(async (tx) => {
     await storage.jobs.insertJobs(tx, jobs);
@@ -166,5 +242,27 @@ async function makeWorld(storage: SqliteUnderTest): Promise<World> {
   for (const job of jobs) await storage.apply(aReservation(await storage.balanceOf(account.id), job));
   await storage.apply(aSettlement(await storage.balanceOf(account.id), completed, "charge"));
   await storage.apply(aSettlement(await storage.balanceOf(account.id), failed, "refund"));
-  return world;
+  return { account, queued, rendering, completed, failed, ...(await addWebhooks(storage, { completed, failed })) };
+}
+
+async function addWebhooks(
+  storage: SqliteUnderTest,
+  { completed, failed }: Pick<World, "completed" | "failed">,
+): Promise<Pick<World, "endpoint" | "pending" | "delivered">> {
+  const own = { accountId: completed.accountId } as const;
+  const endpoint = anEndpoint(own);
+  const disabled = anEndpoint({ ...own, status: "disabled", disabledAt: NOON, disabledBy: "user" });
+  const events = [anEvent({ ...own, jobId: completed.id }), anEvent({ ...own, jobId: failed.id })] as const;
+  const pending = aDelivery({ eventId: events[0].id, endpointId: endpoint.id });
+  const delivered = aDelivery({ eventId: events[1].id, endpointId: endpoint.id, state: "delivered", dueAt: null, endedAt: NOON });
+  const ofPing = anEvent({ ...own, jobId: null, type: "webhook.ping" });
+  // What was on its way to an endpoint that is deleted since.
+  const dropped = aDelivery({ eventId: ofPing.id, state: "dropped", dueAt: null, endedAt: NOON });
+  await storage.inTransaction(async (tx) => {
+    for (const one of [endpoint, disabled]) await storage.webhooks.insertEndpoint(tx, one);
+    await storage.webhooks.insertEvents(tx, [...events, ofPing]);
+    await storage.webhooks.insertDeliveries(tx, [pending, delivered, dropped]);
+    await storage.webhooks.insertTry(tx, aTry({ deliveryId: delivered.id }));
+  });
+  return { endpoint, pending, delivered };
 }

@@ -6,7 +6,9 @@ import { ledgerStoreContract } from "../contract/ledger-store.contract.js";
 import { libraryStoreContract } from "../contract/library-store.contract.js";
 import { providerHealthStoreContract } from "../contract/provider-health-store.contract.js";
 import { providerLimitsContract } from "../contract/provider-limits.contract.js";
+import { rateCountStoreContract } from "../contract/rate-count-store.contract.js";
 import { unitOfWorkContract } from "../contract/unit-of-work.contract.js";
+import { webhookStoreContract } from "../contract/webhook-store.contract.js";
 import { sqliteStorage } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
 
@@ -19,5 +21,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   libraryStoreContract(name, open);
   providerHealthStoreContract(name, open);
   providerLimitsContract(name, open);
+  rateCountStoreContract(name, open);
   installationStoreContract(name, open);
+  webhookStoreContract(name, open);
 }

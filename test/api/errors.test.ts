@@ -7,6 +7,8 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 const KNOWN_PATHS: Readonly<Record<string, string>> = {
   "/api/v1/me": "GET, HEAD, OPTIONS",
   "/api/v1/credits": "GET, HEAD, OPTIONS",
+  "/api/v1/usage": "GET, HEAD, OPTIONS",
+  "/api/v1/logs": "GET, HEAD, OPTIONS",
   "/api/v1/models": "GET, HEAD, OPTIONS",
   "/api/v1/models/x": "GET, HEAD, OPTIONS",
   "/api/v1/generations": "GET, HEAD, OPTIONS, POST",
@@ -94,7 +96,7 @@ describe("Errors", () => {
   describe("403", () => {
     it("api_terms_not_accepted: until the terms are accepted", async () => {
       const { account, api } = await test.account({ acceptTerms: false });
-      for (const path of ["/api/v1/me", "/api/v1/credits", "/api/v1/models", "/api/v1/generations", "/api/v1/jobs/x"]) {
+      for (const path of ["/api/v1/me", "/api/v1/credits", "/api/v1/usage", "/api/v1/logs", "/api/v1/models", "/api/v1/generations", "/api/v1/jobs/x"]) {
         expect(refusalOf(await api.get(path)), path).to.equal("403 api_terms_not_accepted");
       }
       const { token } = await test.app.accounts.issueKey(account.id);

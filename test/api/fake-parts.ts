@@ -37,7 +37,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
   const rateLimits = { read: PLENTY, write: PLENTY, generation: { ...PLENTY, perMinute: generationsPerMinute } };
   const publicUrl = { current: "http://fermata.test" };
   const made: HttpParts = {
-    settings: { host: "127.0.0.1", port: 0, bodyLimitBytes: 10_000, trustProxy: false, version: "0.0.0" },
+    settings: { host: "127.0.0.1", port: 0, bodyLimitBytes: 10_000, trustProxy: false, version: "0.0.0", webhookScope: null },
     publicUrl,
     authenticate: { identify: () => Promise.resolve({ key, account }) },
     limits: new Limits(new MemoryRateLimiter(clock), new Tiers([{ ...tier, rateLimits }]), 2),
@@ -51,6 +51,8 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
       get: () => Promise.reject(new JobNotFoundError()),
     } as unknown as HttpParts["readGenerations"],
     waitForJob: { wait: () => Promise.resolve({ ...job, status: "completed" }) },
+    usage: {} as HttpParts["usage"],
+    webhookEndpoints: {} as HttpParts["webhookEndpoints"],
     recordAnswer: () => Promise.resolve(),
     audioUrls: new AudioUrls(new NodeDigest(), clock, "secret", () => publicUrl.current, 60_000),
     audioStore: {} as HttpParts["audioStore"],

@@ -45,12 +45,18 @@ describe("GET /openapi.json", () => {
     expect(described).to.have.members([
       "GET /api/v1/me profile:read",
       "GET /api/v1/credits credits:read",
+      "GET /api/v1/usage profile:read",
+      "GET /api/v1/logs profile:read",
       "GET /api/v1/models models:read",
       "GET /api/v1/models/{model_id} models:read",
       "POST /api/v1/generations generations:create",
       "GET /api/v1/generations generations:read",
       "GET /api/v1/generations/{id} generations:read",
       "GET /api/v1/jobs/{job_id} generations:read",
+      "GET /api/v1/webhook-endpoints ",
+      "POST /api/v1/webhook-endpoints ",
+      "PATCH /api/v1/webhook-endpoints/{id} ",
+      "DELETE /api/v1/webhook-endpoints/{id} ",
     ]);
   });
 
@@ -94,10 +100,15 @@ describe("GET /openapi.json", () => {
   it("bounds what a caller may send as the contract does", () => {
     const { prompt, lyrics, client } = schemas()["GenerationRequest"]?.properties ?? {};
     expect([prompt?.minLength, prompt?.maxLength, lyrics?.maxLength, client?.minLength, client?.maxLength]).to.deep.equal([1, 3_000, 10_000, 1, 100]);
-    const parameters = operations.flatMap(({ operation }) => operation.parameters);
-    const schemaOf = (name: string): Schema | undefined => parameters.find((parameter) => parameter.name === name)?.schema;
-    expect(schemaOf("limit")).to.include({ type: "integer", minimum: 1, maximum: 50, default: 20 });
-    expect(schemaOf("Idempotency-Key")).to.include({ minLength: 1, maxLength: 255 });
+    const schemaOf = (id: string, name: string): Schema | undefined => {
+      const { parameters } = operations.find(({ operation }) => operation.operationId === id)?.operation ?? {};
+      return parameters?.find((parameter) => parameter.name === name)?.schema;
+    };
+    expect(schemaOf("listGenerations", "limit")).to.include({ type: "integer", minimum: 1, maximum: 50, default: 20 });
+    expect(schemaOf("createGeneration", "Idempotency-Key")).to.include({ minLength: 1, maxLength: 255 });
+    expect(schemaOf("listLogs", "limit")).to.include({ type: "integer", minimum: 1, maximum: 100, default: 50 });
+    expect(schemaOf("getUsage", "status")).to.include({ type: "integer", minimum: 100, maximum: 599 });
+    for (const name of ["from", "to"]) expect(schemaOf("getUsage", name)).to.include({ type: "string", format: "date-time" });
   });
 
   describe("fits the real answers", () => {
@@ -117,6 +128,8 @@ describe("GET /openapi.json", () => {
     const reads = (id: string): readonly (readonly [template: string, path: string])[] => [
       ["/api/v1/me", "/api/v1/me"],
       ["/api/v1/credits", "/api/v1/credits"],
+      ["/api/v1/usage", "/api/v1/usage"],
+      ["/api/v1/logs", "/api/v1/logs"],
       ["/api/v1/models", "/api/v1/models"],
       ["/api/v1/models/{model_id}", "/api/v1/models/scripted%2Fsong"],
       ["/api/v1/generations", "/api/v1/generations"],
@@ -144,6 +157,8 @@ describe("GET /openapi.json", () => {
       const caller = await test.account();
       await checkReads(caller, "job_x");
       check("GET", "/api/v1/generations", await caller.api.get("/api/v1/generations?limit=0"));
+      check("GET", "/api/v1/logs", await caller.api.get("/api/v1/logs?limit=0"));
+      check("GET", "/api/v1/usage", await caller.api.get("/api/v1/usage?from=now"));
       check("GET", "/api/v1/models/{model_id}", await caller.api.get("/api/v1/models/%zz").then(withoutAllowance));
       check("GET", "/api/v1/models/{model_id}", await caller.api.get("/api/v1/models/nothing"));
     });

@@ -8,6 +8,7 @@ import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
 import type { IdByPrefix, IdPrefix } from "../../core/ids.js";
 import type { Job, JobAttempt, JobRequest } from "../../core/jobs/job.js";
 import type { Track, TrackAsset } from "../../core/library/track.js";
+import type { LoggedRequest } from "../../core/usage/request-log.js";
 
 const ulid = monotonicFactory();
 
@@ -115,6 +116,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     modelId: "synth/v1",
     request: aJobRequest(),
     requestId: null,
+    requestedAt: null,
     reserved,
     creditsCharged: reserved.monthly + reserved.pack,
     status: "queued",
@@ -189,6 +191,25 @@ export function aTrack(overrides: Partial<Track> = {}): Track {
     visibility: "private",
     tags: { mood: [], activity: [], genre: [], other: [] },
     assets: [anAsset()],
+    createdAt: NOON,
+    ...overrides,
+  };
+}
+
+/** A look at the balance that went well. */
+export function aLoggedRequest(overrides: Partial<LoggedRequest> = {}): LoggedRequest {
+  return {
+    id: anId("req"),
+    accountId: anId("acct"),
+    method: "GET",
+    path: "/api/v1/credits",
+    route: "/api/v1/credits",
+    status: 200,
+    errorCode: null,
+    requestBytes: null,
+    responseBytes: 88,
+    jobId: null,
+    client: null,
     createdAt: NOON,
     ...overrides,
   };

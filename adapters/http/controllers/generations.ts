@@ -3,6 +3,7 @@ import type express from "express";
 import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
 import { createGeneration, type GenerationRequest } from "../create-generation.js";
 import { exchangeOf } from "../exchange.js";
+import { bodyClient } from "../middleware/body-client.js";
 import { idempotencyKey } from "../middleware/idempotency-key.js";
 import { jsonBody } from "../middleware/json-body.js";
 import type { HttpParts } from "../parts.js";
@@ -25,7 +26,7 @@ export class GenerationsController {
   @Post()
   @Security("bearer", ["generations:create"])
   @SuccessResponse(202, "Accepted")
-  @Middlewares(jsonBody, idempotencyKey)
+  @Middlewares(jsonBody, bodyClient, idempotencyKey)
   createGeneration(
     @Request() request: express.Request,
     @Body() body: GenerationRequest,

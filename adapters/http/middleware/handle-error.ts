@@ -6,7 +6,7 @@ import { limitedInstead } from "../rate-limits.js";
 import { sendJson } from "../send.js";
 
 /** Answers every error, in one envelope. What is no error of the catalogue is a fault of ours: shown without a word on what it was, and logged. */
-export function handleError(thrown: unknown, request: Request, response: Response, _next: NextFunction): void {
+export async function handleError(thrown: unknown, request: Request, response: Response, _next: NextFunction): Promise<void> {
   const exchange = exchangeOf(request);
   const { logger } = exchange.parts;
   const about = { request_id: exchange.requestId, method: request.method, path: pathOf(request) };
@@ -19,7 +19,7 @@ export function handleError(thrown: unknown, request: Request, response: Respons
   if (known === null) logger.error("A request failed unexpectedly", { ...about, error: thrown });
   else if (known.cause !== undefined) logger.warn("A request could not be served", { ...about, error: known });
 
-  refuse(request, response, toShownError(limitedInstead(exchange, response, known)));
+  refuse(request, response, toShownError(await limitedInstead(exchange, response, known)));
 }
 
 /** Answers with the envelope of an error. Outside /api a `status` may say more than the code's own. */

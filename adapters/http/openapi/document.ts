@@ -8,7 +8,7 @@ import { errorResponses } from "./errors.js";
 import { GENERATION_REQUEST } from "./examples.js";
 import { HEADERS, headersOf } from "./headers.js";
 import type { OpenApiDocument, Operation, Parameter, Schema } from "./model.js";
-import { COMMON_ERRORS, OPERATIONS } from "./operations.js";
+import { COMMON_ERRORS, OPERATIONS, type OperationNotes, type ParameterNotes } from "./operations.js";
 import { toOpenApi31 } from "./openapi-31.js";
 
 /** The version of the interface, which is not that of the software. @see API v1, section 9 */
@@ -24,13 +24,18 @@ const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Sc
   ErrorBody: { details: { additionalProperties: true, description: "What the code has to add; left out where there is nothing." } },
 };
 
-const PARAMETER_NOTES: { readonly [name: string]: { readonly schema: Schema; readonly example: unknown } } = {
+const PARAMETER_NOTES: { readonly [name: string]: ParameterNotes } = {
   limit: { schema: { default: GENERATIONS_LIMIT.default }, example: 20 },
   "Idempotency-Key": {
     schema: { minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_LENGTH, pattern: "^[\\x20-\\x7e]+$" },
     example: "5f1c3a52-0d1b-4f7e-9a6e-6d1f0f6f3f0a",
   },
   Prefer: { schema: {}, example: "wait=30" },
+  from: { schema: { format: "date-time" }, example: "2026-11-01T00:00:00Z" },
+  to: { schema: { format: "date-time" }, example: "2026-12-01T00:00:00Z" },
+  client: { schema: {}, example: "docs" },
+  endpoint: { schema: {}, example: "/api/v1/generations" },
+  status: { schema: {}, example: 202 },
   model_id: { schema: {}, example: "synth/song" },
   id: { schema: {}, example: "job_01m7ysy25j6pcsftb5nnfsysak" },
   job_id: { schema: {}, example: "job_01m7ysy25j6pcsftb5nnfsysak" },
@@ -80,7 +85,7 @@ function completeSchema(document: OpenApiDocument, name: string, members: { read
 function completeOperation(operation: Operation): void {
   const notes = OPERATIONS[operation.operationId];
   assert(notes !== undefined, `openapi/operations.ts has the operation ${operation.operationId}`);
-  operation.parameters = operation.parameters.map(completeParameter);
+  operation.parameters = operation.parameters.map((parameter) => completeParameter(parameter, notes.parameters ?? {}));
   const body = operation.requestBody?.content["application/json"];
   if (body !== undefined) body.examples = { request: { value: GENERATION_REQUEST } };
 
@@ -99,8 +104,8 @@ function completeOperation(operation: Operation): void {
   }
 }
 
-function completeParameter(parameter: Parameter): Parameter {
-  const note = PARAMETER_NOTES[parameter.name];
+function completeParameter(parameter: Parameter, ofOperation: NonNullable<OperationNotes["parameters"]>): Parameter {
+  const note = ofOperation[parameter.name] ?? PARAMETER_NOTES[parameter.name];
   if (note === undefined) return parameter;
   return { ...parameter, schema: { ...parameter.schema, ...note.schema }, example: note.example };
 }

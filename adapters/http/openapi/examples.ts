@@ -2,9 +2,12 @@ import type { GenerationRequest } from "../create-generation.js";
 import type { Credits } from "../presenters/credits.js";
 import type { AcceptedGeneration, Generation } from "../presenters/generation.js";
 import type { Job } from "../presenters/job.js";
+import type { LogEntry } from "../presenters/log-entry.js";
 import type { Model } from "../presenters/model.js";
 import type { Profile } from "../presenters/profile.js";
 import type { Track } from "../presenters/track.js";
+import type { Usage } from "../presenters/usage.js";
+import type { WebhookEndpoint } from "../presenters/webhook-endpoint.js";
 
 const JOB_ID = "job_01m7ysy25j6pcsftb5nnfsysak";
 const LINK = "https://music.example.com/audio/job_01m7ysy25j6pcsftb5nnfsysak/1/0-";
@@ -20,6 +23,46 @@ export const PROFILE: Profile = {
 };
 
 export const CREDITS: Credits = { available: 985, monthly_credits: 985, pack_credits: 0, total_spent: 15 };
+
+export const USAGE: Usage = {
+  summary: { requests: 118, credits_used: 45, credits_refunded: 15, failed_requests: 1 },
+  events: [
+    {
+      request_id: REQUEST_ID,
+      endpoint: "/api/v1/generations",
+      method: "POST",
+      status_code: 202,
+      credits_used: 15,
+      credits_refunded: 0,
+      created_at: "2026-11-21T06:30:00.000Z",
+    },
+  ],
+};
+
+export const LOGS: LogEntry[] = [
+  {
+    id: "req_01m7yt6mv39xt4v1ejr9ybtpcd",
+    method: "GET",
+    path: "/api/v1/jobs/job_unknown",
+    status_code: 404,
+    error_code: "job_not_found",
+    request_bytes: null,
+    response_bytes: 131,
+    job_id: null,
+    created_at: "2026-11-21T06:31:12.004Z",
+  },
+  {
+    id: REQUEST_ID,
+    method: "POST",
+    path: "/api/v1/generations",
+    status_code: 202,
+    error_code: null,
+    request_bytes: 214,
+    response_bytes: 253,
+    job_id: JOB_ID,
+    created_at: "2026-11-21T06:30:00.000Z",
+  },
+];
 
 export const MODEL: Model = {
   id: "synth/song",
@@ -101,3 +144,16 @@ export const FAILED_JOB: Job = {
   outputs: [],
   error: { code: "provider_timeout", message: "The provider did not answer in time.", request_id: REQUEST_ID },
 };
+
+export const WEBHOOK_ENDPOINT: WebhookEndpoint = {
+  id: "whe_01m7ytc0ar5c8m0vgw1fjz3q0e",
+  url: "https://app.example.com/hooks/fermata",
+  status: "active",
+  signing_secret_prefix: "whsec_VGhpcy",
+  created_at: "2026-11-21T06:30:00.000Z",
+  updated_at: "2026-11-21T06:30:00.000Z",
+  disabled_at: null,
+};
+
+/** Made up of a sentence, so that nobody mistakes it for one in use. */
+export const SIGNING_SECRET = "whsec_VGhpcyBpcyBhbiBleGFtcGxlIGluIHRoZSBkb2NzLg==";

@@ -1,5 +1,7 @@
 import type { ErrorCode } from "../../../core/errors.js";
+import { LOGS_LIMIT } from "../../../core/usage/read-usage.js";
 import * as example from "./examples.js";
+import type { Schema } from "./model.js";
 
 /** What the generated description of an operation lacks. */
 export interface OperationNotes {
@@ -8,6 +10,13 @@ export interface OperationNotes {
   readonly examples: { readonly [name: string]: unknown };
   /** Headers of its success, beside those of every success. */
   readonly headers?: readonly string[];
+  /** Of parameters that mean something else at other operations. */
+  readonly parameters?: { readonly [name: string]: ParameterNotes };
+}
+
+export interface ParameterNotes {
+  readonly schema: Schema;
+  readonly example: unknown;
 }
 
 /** Any endpoint can answer these. */
@@ -21,9 +30,22 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   "service_unavailable",
 ];
 
+const WEBHOOK_URL_ERRORS: readonly ErrorCode[] = [
+  "webhook_url_invalid",
+  "webhook_https_required",
+  "webhook_credentials_forbidden",
+  "webhook_host_blocked",
+];
+
 /** By operation id. */
 export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   getProfile: { errors: [], examples: { profile: { data: example.PROFILE } } },
+  getUsage: { errors: ["invalid_request"], examples: { usage: { data: example.USAGE } } },
+  listLogs: {
+    errors: ["invalid_request"],
+    examples: { logs: { data: { logs: example.LOGS } } },
+    parameters: { limit: { schema: { default: LOGS_LIMIT.default }, example: 50 } },
+  },
   getCredits: { errors: [], examples: { credits: { data: example.CREDITS } } },
   listModels: { errors: [], examples: { models: { data: { models: [example.MODEL] } } } },
   getModel: { errors: ["invalid_request", "model_not_found"], examples: { model: { data: example.MODEL } } },
@@ -54,6 +76,22 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   getGeneration: {
     errors: ["invalid_request", "job_not_found"],
     examples: { completed: { data: example.GENERATION }, processing: { data: example.RUNNING_GENERATION } },
+  },
+  listWebhookEndpoints: {
+    errors: ["invalid_request"],
+    examples: { endpoints: { data: { webhook_endpoints: [example.WEBHOOK_ENDPOINT] } } },
+  },
+  createWebhookEndpoint: {
+    errors: ["invalid_request", ...WEBHOOK_URL_ERRORS, "payload_too_large", "unsupported_media_type"],
+    examples: { endpoint: { data: { ...example.WEBHOOK_ENDPOINT, signing_secret: example.SIGNING_SECRET } } },
+  },
+  updateWebhookEndpoint: {
+    errors: ["invalid_request", ...WEBHOOK_URL_ERRORS, "webhook_endpoint_not_found", "payload_too_large", "unsupported_media_type"],
+    examples: { disabled: { data: { ...example.WEBHOOK_ENDPOINT, status: "disabled", disabled_at: "2026-11-21T07:00:00.000Z" } } },
+  },
+  deleteWebhookEndpoint: {
+    errors: ["webhook_endpoint_not_found"],
+    examples: { deleted: { data: { id: example.WEBHOOK_ENDPOINT.id, deleted: true } } },
   },
   getJob: {
     errors: ["invalid_request", "job_not_found"],

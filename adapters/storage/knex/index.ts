@@ -6,8 +6,11 @@ import type { JobStore } from "../../../core/ports/job-store.js";
 import type { LedgerStore } from "../../../core/ports/ledger-store.js";
 import type { LibraryStore } from "../../../core/ports/library-store.js";
 import type { ProviderHealthStore } from "../../../core/ports/provider-health-store.js";
+import type { RequestLogStore } from "../../../core/ports/request-log-store.js";
 import type { Random } from "../../../core/ports/random.js";
+import type { RateCountStore } from "../../../core/ports/rate-count-store.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import type { WebhookStore } from "../../../core/ports/webhook-store.js";
 import { KnexAccountStore } from "./account-store.js";
 import type { KnexDatabase } from "./database.js";
 import { KnexIdempotencyStore } from "./idempotency-store.js";
@@ -16,9 +19,13 @@ import { KnexJobStore } from "./job-store.js";
 import { KnexLedgerStore } from "./ledger-store.js";
 import { KnexLibraryStore } from "./library-store.js";
 import { KnexProviderHealthStore } from "./provider-health-store.js";
+import { KnexRateCountStore } from "./rate-count-store.js";
+import { KnexRequestLogStore } from "./request-log-store.js";
 import { KnexUnitOfWork } from "./unit-of-work.js";
+import { KnexWebhookStore } from "./webhook-store.js";
 
 export { type DatabaseOptions, type KnexDatabase, openDatabase, type SchemaStatus } from "./database.js";
+export { ThreadLeaseRenewal } from "./heartbeat/lease-renewal-thread.js";
 
 /** Every store of one database. They hold nothing of their own: closing the database is all there is to close. */
 export interface Stores {
@@ -29,7 +36,10 @@ export interface Stores {
   readonly jobs: JobStore;
   readonly library: LibraryStore;
   readonly health: ProviderHealthStore;
+  readonly rateCounts: RateCountStore;
   readonly installation: InstallationStore;
+  readonly requestLog: RequestLogStore;
+  readonly webhooks: WebhookStore;
 }
 
 /** @param ports for the waits between the tries of a transaction */
@@ -43,6 +53,9 @@ export function createStores(database: KnexDatabase, ports: { readonly clock: Cl
     jobs: new KnexJobStore(database, unitOfWork),
     library: new KnexLibraryStore(database),
     health: new KnexProviderHealthStore(database),
-    installation: new KnexInstallationStore(unitOfWork),
+    rateCounts: new KnexRateCountStore(database),
+    installation: new KnexInstallationStore(database, unitOfWork),
+    requestLog: new KnexRequestLogStore(database),
+    webhooks: new KnexWebhookStore(database, unitOfWork),
   };
 }

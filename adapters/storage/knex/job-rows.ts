@@ -12,6 +12,8 @@ export interface JobRow {
   provider_id: string;
   model_id: string;
   request_id: RequestId | null;
+  requested_at: number | null;
+  client: string | null;
   reserved_monthly: number;
   reserved_pack: number;
   credits_charged: number;
@@ -40,6 +42,8 @@ export const JOBS: Table<JobRow> = {
     "provider_id",
     "model_id",
     "request_id",
+    "requested_at",
+    "client",
     "reserved_monthly",
     "reserved_pack",
     "credits_charged",
@@ -69,6 +73,8 @@ export function toJobRow(job: Job): JobRow {
     provider_id: job.providerId,
     model_id: job.modelId,
     request_id: job.requestId,
+    requested_at: job.requestedAt,
+    client: job.request.client,
     reserved_monthly: job.reserved.monthly,
     reserved_pack: job.reserved.pack,
     credits_charged: job.creditsCharged,
@@ -98,6 +104,7 @@ export function toJob(row: JobRow): Job {
     modelId: row.model_id,
     request: fromJson<Job["request"]>(row.request),
     requestId: row.request_id,
+    requestedAt: row.requested_at,
     reserved: { monthly: row.reserved_monthly, pack: row.reserved_pack },
     creditsCharged: row.credits_charged,
     status: row.status,

@@ -156,4 +156,45 @@ const JOBS: readonly Invariant[] = [
   },
 ];
 
-export const INVARIANTS: readonly Invariant[] = [...ACCOUNTS, ...ENTRIES, ...JOBS];
+const WEBHOOKS: readonly Invariant[] = [
+  {
+    name: "webhook-delivery-has-an-event",
+    query: `SELECT d.id AS subject, d.event_id AS event FROM webhook_deliveries d
+      LEFT JOIN webhook_events e ON e.id = d.event_id WHERE e.id IS NULL`,
+  },
+  {
+    name: "webhook-delivery-stays-in-its-account",
+    query: `SELECT d.id AS subject, e.account_id AS event_account, p.account_id AS endpoint_account
+      FROM webhook_deliveries d JOIN webhook_events e ON e.id = d.event_id JOIN webhook_endpoints p ON p.id = d.endpoint_id
+      WHERE p.account_id <> e.account_id`,
+  },
+  {
+    name: "webhook-event-has-a-job-of-its-account",
+    query: `SELECT e.id AS subject, e.account_id AS event_account, e.job_id AS job, j.account_id AS job_account
+      FROM webhook_events e LEFT JOIN jobs j ON j.id = e.job_id
+      WHERE e.job_id IS NOT NULL AND (j.id IS NULL OR j.account_id <> e.account_id)`,
+  },
+  {
+    name: "webhook-try-has-a-delivery",
+    query: `SELECT t.delivery_id AS subject, t.number AS number FROM webhook_tries t
+      LEFT JOIN webhook_deliveries d ON d.id = t.delivery_id WHERE d.id IS NULL`,
+  },
+  {
+    name: "pending-webhook-delivery-is-due-some-time",
+    query: `SELECT id AS subject, due_at, ended_at FROM webhook_deliveries
+      WHERE state = 'pending' AND (due_at IS NULL OR ended_at IS NOT NULL)`,
+  },
+  {
+    name: "ended-webhook-delivery-has-no-lease",
+    query: `SELECT id AS subject, state, due_at, lease_owner, ended_at FROM webhook_deliveries
+      WHERE state <> 'pending' AND (due_at IS NOT NULL OR lease_owner IS NOT NULL OR ended_at IS NULL)`,
+  },
+  {
+    name: "disabled-webhook-endpoint-says-since-when",
+    query: `SELECT id AS subject, status, disabled_at, disabled_by FROM webhook_endpoints
+      WHERE (status = 'disabled' AND (disabled_at IS NULL OR disabled_by IS NULL))
+        OR (status = 'active' AND (disabled_at IS NOT NULL OR disabled_by IS NOT NULL))`,
+  },
+];
+
+export const INVARIANTS: readonly Invariant[] = [...ACCOUNTS, ...ENTRIES, ...JOBS, ...WEBHOOKS];

@@ -1,11 +1,19 @@
 import { expect } from "chai";
+import { NodeDigest } from "../../../adapters/crypto/digest.js";
+import { SystemRandom } from "../../../adapters/system/random.js";
+import { ManageAccounts } from "../../../core/accounts/manage-accounts.js";
+import { type Tier, Tiers } from "../../../core/accounts/tiers.js";
+import { ManageCredits } from "../../../core/credits/manage-credits.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
-import { aBalance, aMovement, anAccount } from "../../support/builders.js";
+import { aBalance, aMovement, anAccount, anId } from "../../support/builders.js";
 import { SILENT, sqliteStorage, type StorageUnderTest, TEST_PORTS } from "../../support/databases.js";
 import { mysqlStorage } from "../../support/mysql.js";
 import { MemoryJobQueue } from "../../../adapters/queue/memory/job-queue.js";
 import { anAcceptCommand, aGivenKey } from "../../unit/core/jobs/commands.js";
+
+const PLENTY = { perMinute: 1_000, perDay: 1_000 };
+const TIER: Tier = { name: "pro", maxConcurrent: 10, monthlyCredits: 0, rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY } };
 
 /** Commits, and then runs the work again as if the reply to the commit had been lost. */
 function forgetful(unitOfWork: UnitOfWork): UnitOfWork {
@@ -45,5 +53,19 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
         expect((await storage.ledger.audit()).violations).to.deep.equal([]);
       });
     }
+
+    it("grants once what has no reference, makes one account and issues one key", async () => {
+      const { accounts, ledger, unitOfWork } = storage;
+      const [digest, random, clock] = [new NodeDigest(), new SystemRandom(), TEST_PORTS.clock];
+      const ports = { accounts, ledger, unitOfWork: forgetful(unitOfWork), clock, tiers: new Tiers([TIER]) };
+      const manage = new ManageAccounts({ ...ports, digest, random, ids: { next: anId } });
+      const account = await manage.create({ name: "Nightingale Radio", tier: TIER.name, credits: 10 });
+      const { key } = await manage.issueKey(account.id);
+      expect((await manage.listKeys(account.id)).map(({ id }) => id)).to.deep.equal([key.id]);
+      const credits = new ManageCredits(ports);
+      await credits.grant(account.id, 5);
+      expect(await credits.grant(account.id, 5)).to.include({ monthly: 20, ledgerSeq: 3 });
+      expect((await storage.ledger.audit()).violations).to.deep.equal([]);
+    });
   });
 }

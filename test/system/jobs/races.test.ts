@@ -8,6 +8,7 @@ import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
 import type { ClaimedJob } from "../../../core/ports/job-store.js";
 import { anId, aTrack } from "../../support/builders.js";
 import { SILENT, TEST_PORTS } from "../../support/databases.js";
+import { eventsOf } from "../../support/webhook-events.js";
 import { COST, LEASE_MS, Workshop } from "./workshop.js";
 
 /** Rounds of each race: who is first changes with the turns of the event loop. */
@@ -28,8 +29,8 @@ describe("Two processes on one file", () => {
     await shop.close();
   });
 
-  function settlerOn({ unitOfWork, ledger, jobs, library }: Stores): SettleJobs {
-    return new SettleJobs({ unitOfWork, ledger, jobs, library, clock: shop.clock, events: new JobEvents(SILENT) });
+  function settlerOn({ unitOfWork, ledger, jobs, library, webhooks }: Stores): SettleJobs {
+    return new SettleJobs({ unitOfWork, ledger, jobs, library, clock: shop.clock, writeEvents: eventsOf({ webhooks }), events: new JobEvents(SILENT) });
   }
 
   function claim({ jobs }: Stores, limit = 100): Promise<ClaimedJob[]> {

@@ -11,6 +11,7 @@ import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import { Housekeeping } from "../../../core/jobs/housekeeping.js";
 import { type JobEnded, JobEvents } from "../../../core/jobs/job-events.js";
 import type { Job, JobAttempt } from "../../../core/jobs/job.js";
+import { ClockLeaseRenewal } from "../../../core/jobs/clock-lease-renewal.js";
 import { Leases } from "../../../core/jobs/leases.js";
 import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
 import { ProviderAvailability } from "../../../core/jobs/provider-availability.js";
@@ -21,6 +22,7 @@ import { WorkJobs } from "../../../core/jobs/work-jobs.js";
 import type { MusicProvider, ProviderCapabilities } from "../../../core/ports/music-provider.js";
 import { aJob, anId } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
+import { eventsOf } from "../../support/webhook-events.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
@@ -30,8 +32,8 @@ import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 const PATIENCE_MS = 8_000;
 /** The steps in which time passes: short enough that nobody sleeps through a moment that matters. */
 const STEP_MS = 250;
-/** Whoever sleeps in an idle worker: its only loop over jobs, the heartbeat, the housekeeping. */
-const LOOPS_PER_WORKER = 3;
+/** Whoever sleeps in an idle worker: its only loop over jobs, the housekeeping. A worker that keeps leases has a heartbeat, too. */
+const LOOPS_PER_WORKER = 2;
 
 export const LEASE_MS = 30_000;
 export const GRACE_MS = 120_000;
@@ -135,15 +137,16 @@ export class Workshop {
   prepare(options: WorkerOptions = {}): Worker {
     const { logger, random } = this;
     const clock = options.clock ?? this.clock;
-    const { jobs, unitOfWork, ledger, library, idempotency, health } = { ...this.storage, ...options.stores };
+    const { jobs, unitOfWork, ledger, library, idempotency, health, requestLog, webhooks } = { ...this.storage, ...options.stores };
     const ids = { next: anId };
-    const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, events: this.events });
+    const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
     const storeTracks = new StoreTracks(this.audio, clock, ids, options.maxBytes ?? 1_000_000);
     const retry = { maxAttempts: options.maxAttempts ?? 3, backoffMs: 1_000 };
     const runJob = new RunJob({ jobs, unitOfWork, settleJobs, storeTracks, availability, clock, ids, random, logger, retry, unknownGraceMs: GRACE_MS });
-    const housekeeping = new Housekeeping({ jobs, idempotency, settleJobs, unitOfWork, clock, logger, deadlineMs: options.deadlineMs ?? 86_400_000 });
-    const leases = new Leases(anId("prc"), LEASE_MS, jobs, clock, logger);
+    const housekeeping = new Housekeeping({ jobs, idempotency, requestLog, webhooks, settleJobs, unitOfWork, clock, logger, deadlineMs: options.deadlineMs ?? 86_400_000 });
+    const owner = anId("prc");
+    const leases = new Leases(owner, LEASE_MS, new ClockLeaseRenewal({ owner, leaseMs: LEASE_MS, jobs, clock, logger }), logger);
     const counted = countCalls(options.provider ?? this.provider);
     const working: WorkingProvider = {
       id: "scripted",
@@ -186,7 +189,8 @@ export class Workshop {
       const clocks = new Map<ManualClock, { loops: number; held: number; calls: number }>();
       for (const { clock, leases, calls } of this.workers) {
         const sum = clocks.get(clock) ?? { loops: 0, held: 0, calls: 0 };
-        clocks.set(clock, { loops: sum.loops + LOOPS_PER_WORKER, held: sum.held + leases.count, calls: sum.calls + calls() });
+        const heartbeats = leases.kept.length > 0 ? 1 : 0;
+        clocks.set(clock, { loops: sum.loops + LOOPS_PER_WORKER + heartbeats, held: sum.held + leases.count, calls: sum.calls + calls() });
       }
       // A job in work waits for its provider or sleeps; anything else is on its way.
       return [...clocks].every(([clock, { loops, held, calls }]) => clock.sleeping - loops === Math.max(0, held - calls));

@@ -24,6 +24,11 @@ const COMMANDS = [
   "jobs list",
   "jobs show",
   "jobs cancel",
+  "webhooks endpoints",
+  "webhooks deliveries",
+  "webhooks resend",
+  "webhooks ping",
+  "webhooks rotate-secret",
   "models list",
   "plugins list",
 ] as const;
@@ -90,6 +95,11 @@ describe("The command line", () => {
     ["a limit that is no number", ["jobs", "list", "--limit", "1e2"], /Allowed: a whole number\./],
     ["a status that does not exist", ["jobs", "list", "--status", "lost"], /Allowed choices are queued, processing, completed, failed\./],
     ["an amount that is no number", ["credits", "grant", "acct_1", "1.5"], /'1\.5' is invalid for argument 'amount'\. Allowed: a whole number\./],
+    ["a resend of nothing", ["webhooks", "resend"], /^error: name a delivery, or --endpoint with --since/],
+    ["a resend of one and of a range", ["webhooks", "resend", "dlv_1", "--endpoint", "whe_1"], /^error: name a delivery, or --endpoint with --since/],
+    ["a resend of a range without its start", ["webhooks", "resend", "--endpoint", "whe_1"], /^error: --endpoint needs --since/],
+    ["a time that is none", ["webhooks", "resend", "--endpoint", "whe_1", "--since", "noon"], /Allowed: a time such as/],
+    ["an overlap out of bounds", ["webhooks", "rotate-secret", "whe_1", "--overlap-hours", "200"], /Allowed: 0 to 168\./],
     ["a negative amount", ["credits", "grant", "acct_1", "-5"], /'-5' is invalid for argument 'amount'\. Allowed: a whole number\./],
   ];
   for (const [what, args, message] of mistakes) {
@@ -117,7 +127,7 @@ describe("The command line", () => {
     let closed = 0;
     const models = { list: () => (closed === 0 ? Promise.resolve([]) : Promise.reject(new Error("gone"))) };
     const app = { models, close: async () => void closed++ } as unknown as OperatorApp;
-    const present = { credits: () => ({}), job: () => ({}), model: () => ({}) };
+    const present = { credits: () => ({}), job: () => ({}), model: () => ({}), webhookEndpoint: () => ({}) };
     const host: Partial<CliHost> = { open: async () => ({ app, present }) };
     expect(await run(["models", "list"], host)).to.deep.equal({ code: 0, stdout: "No models.\n", stderr: "" });
     expect(await run(["models", "list", "--json"], host)).to.deep.equal({ code: 1, stdout: "", stderr: "gone\n" });

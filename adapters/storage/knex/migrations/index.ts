@@ -7,7 +7,11 @@ import { idempotency } from "./0004-idempotency.js";
 import { library } from "./0005-library.js";
 import { providerHealth } from "./0006-provider-health.js";
 import { installation } from "./0007-installation.js";
+import { leaseIndex } from "./0008-lease-index.js";
 import { providerTrials } from "./0009-provider-trials.js";
+import { webhooks } from "./0010-webhooks.js";
+import { rateCounts } from "./0011-rate-counts.js";
+import { requestLog } from "./0012-request-log.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -19,7 +23,11 @@ export const MIGRATIONS: readonly Migration[] = [
   library,
   providerHealth,
   installation,
+  leaseIndex,
   providerTrials,
+  webhooks,
+  rateCounts,
+  requestLog,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

@@ -30,6 +30,18 @@ export async function addColumn(
   });
 }
 
+/** Adds an index unless the table has one of this name. */
+export async function addIndex(
+  knex: Knex,
+  columns: Pick<ColumnTypes, "hasIndex">,
+  table: string,
+  name: string,
+  define: (table: Knex.TableBuilder) => void,
+): Promise<void> {
+  if (await columns.hasIndex(knex, table, name)) return;
+  await knex.schema.alterTable(table, define);
+}
+
 /** `column` holds one of `values`, or nothing where it may be null. */
 export function checkOneOf(table: Knex.CreateTableBuilder, name: string, column: string, values: readonly string[]): void {
   table.check(`${column} in (${values.map((value) => `'${value}'`).join(", ")})`, undefined, name);

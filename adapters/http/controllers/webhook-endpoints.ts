@@ -1,0 +1,90 @@
+import { Body, Delete, Get, Middlewares, Patch, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from "@tsoa/runtime";
+import type express from "express";
+import { exchangeOf } from "../exchange.js";
+import { jsonBody } from "../middleware/json-body.js";
+import type { HttpParts } from "../parts.js";
+import { type NewWebhookEndpoint, presentWebhookEndpoint, type WebhookEndpoint } from "../presenters/webhook-endpoint.js";
+
+/** Where deliveries are to go. */
+export interface WebhookEndpointRequest {
+  /** A public HTTPS address, at most 2,048 characters. */
+  url: string;
+}
+
+/** What is to change; what is left out stays. */
+export interface WebhookEndpointChanges {
+  /** A public HTTPS address, at most 2,048 characters. */
+  url?: string;
+  /** `disabled` drops what waits for the endpoint; `active` begins anew. */
+  status?: "active" | "disabled";
+}
+
+@Route("api/v1/webhook-endpoints")
+@Tags("Webhooks")
+export class WebhookEndpointsController {
+  constructor(private readonly parts: Pick<HttpParts, "webhookEndpoints">) {}
+
+  /**
+   * The account's active webhook endpoints, newest first.
+   * @summary List webhook endpoints
+   * @param status Another status than `active`, or `all`.
+   */
+  @Get()
+  @Security("bearer")
+  async listWebhookEndpoints(
+    @Request() request: express.Request,
+    @Query() status?: "active" | "disabled" | "all",
+  ): Promise<{ data: { webhook_endpoints: WebhookEndpoint[] } }> {
+    const found = await this.parts.webhookEndpoints.list(exchangeOf(request).account.id, status);
+    return { data: { webhook_endpoints: found.map(presentWebhookEndpoint) } };
+  }
+
+  /**
+   * Registers an address that is told of every job that ends from now on. An account has at most 20 endpoints.
+   *
+   * Deliveries are signed by the Standard Webhooks specification with `signing_secret`, which is shown this once.
+   * @summary Register webhook endpoint
+   */
+  @Post()
+  @Security("bearer")
+  @SuccessResponse(201, "Created")
+  @Middlewares(jsonBody)
+  async createWebhookEndpoint(
+    @Request() request: express.Request,
+    @Body() body: WebhookEndpointRequest,
+  ): Promise<{ data: NewWebhookEndpoint }> {
+    const { endpoint, secret } = await this.parts.webhookEndpoints.create(exchangeOf(request).account.id, body.url);
+    return { data: { ...presentWebhookEndpoint(endpoint), signing_secret: secret } };
+  }
+
+  /**
+   * Changes an endpoint's address or status.
+   * @summary Update webhook endpoint
+   * @param id The endpoint's id.
+   */
+  @Patch("{id}")
+  @Security("bearer")
+  @Middlewares(jsonBody)
+  async updateWebhookEndpoint(
+    @Request() request: express.Request,
+    @Path() id: string,
+    @Body() body: WebhookEndpointChanges,
+  ): Promise<{ data: WebhookEndpoint }> {
+    const changed = await this.parts.webhookEndpoints.update(exchangeOf(request).account.id, id, body);
+    return { data: presentWebhookEndpoint(changed) };
+  }
+
+  /**
+   * Removes an endpoint. What waits for it is dropped.
+   * @summary Delete webhook endpoint
+   * @param id The endpoint's id.
+   */
+  @Delete("{id}")
+  @Security("bearer")
+  async deleteWebhookEndpoint(
+    @Request() request: express.Request,
+    @Path() id: string,
+  ): Promise<{ data: { id: string; deleted: boolean } }> {
+    return { data: { id: await this.parts.webhookEndpoints.remove(exchangeOf(request).account.id, id), deleted: true } };
+  }
+}

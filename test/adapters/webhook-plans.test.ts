@@ -1,0 +1,276 @@
+import { expect } from "chai";
+import sinon from "sinon";
+import { MysqlSession } from "../../adapters/storage/knex/mysql-session.js";
+import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
+import { SqliteSession } from "../../adapters/storage/knex/sqlite-session.js";
+import type { AccountId, IdPrefix, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from "../../core/ids.js";
+import { anId, NOON } from "../support/builders.js";
+import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
+import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
+import { anEndpoint, aTry } from "../support/webhook-builders.js";
+
+type Storage = SqliteUnderTest | MysqlUnderTest;
+
+const TABLES = ["webhook_endpoints", "webhook_events", "webhook_deliveries", "webhook_tries"] as const;
+/** Of these, the first 12,000 pile up at one endpoint; of the others every 20th is pending too. */
+const ROWS = 20_000;
+const BACKLOG = 12_000;
+/** Nothing but a count reads more entries of an index than this. */
+const FEW_ROWS = 1_000;
+
+const CROWDED = idOf("whe", 0);
+const QUIET = idOf("whe", 7);
+const ACCOUNT = idOf("acct", 7);
+
+/** A statement as an operation sent it. */
+interface Asked {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** How an engine goes about a statement. */
+interface Plan {
+  /** The indexes it searches, in its order; `id` for the primary key, null for one that it reads from end to end. */
+  readonly indexes: readonly (string | null)[];
+  readonly sorts: boolean;
+  readonly told: string;
+}
+
+/** What each operation asks of which index, the webhooks' prefix left out. Rows that are found are then fetched by their ids. */
+const OPERATIONS: Readonly<Record<string, { readonly by: readonly string[]; readonly sorts?: boolean; run(storage: Storage): Promise<unknown> }>> = {
+  "endpointsWithDue, where something piled up": {
+    by: ["deliveries_next", "deliveries_due"],
+    run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + ROWS),
+  },
+  "endpointsWithDue, where little is due": { by: ["deliveries_next"], run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + 5) },
+  "claimDeliveries beside a backlog": {
+    by: ["deliveries_due", "id"],
+    run: ({ webhooks }) => {
+      const claims = [CROWDED, QUIET].map((endpointId) => ({ endpointId, limit: 3 }));
+      return webhooks.claimDeliveries(claims, NOON + ROWS, anId("prc"), NOON + 2 * ROWS);
+    },
+  },
+  updateDeliveries: {
+    by: ["id"],
+    run: (storage) =>
+      storage.inTransaction((tx) => storage.webhooks.updateDeliveries(tx, [{ id: idOf("dlv", 15_000), fence: 0, changes: { attempts: 1 } }])),
+  },
+  dropPending: {
+    by: ["deliveries_endpoint", "id"],
+    run: (storage) => storage.inTransaction((tx) => storage.webhooks.dropPending(tx, idOf("whe", 8), NOON)),
+  },
+  findDelivery: { by: ["id"], run: ({ webhooks }) => webhooks.findDelivery(idOf("dlv", 77)) },
+  "listDeliveries, the newest": {
+    by: ["deliveries_endpoint", "id"],
+    sorts: true,
+    run: ({ webhooks }) => webhooks.listDeliveries({ endpointId: CROWDED, order: "newest", limit: 20 }),
+  },
+  "listDeliveries, a page in the middle": {
+    by: ["deliveries_endpoint", "id"],
+    sorts: true,
+    run: ({ webhooks }) => {
+      const after = { createdAt: NOON + 6_000, id: idOf("dlv", 6_000) };
+      return webhooks.listDeliveries({ endpointId: CROWDED, order: "newest", limit: 20, after });
+    },
+  },
+  "listDeliveries of rare states, the oldest since a moment": {
+    by: ["deliveries_endpoint", "id"],
+    sorts: true,
+    run: ({ webhooks }) => {
+      const after = { createdAt: NOON + 13_000, id: idOf("dlv", 13_000) };
+      return webhooks.listDeliveries({ endpointId: QUIET, order: "oldest", since: NOON, states: ["exhausted", "dropped"], after, limit: 20 });
+    },
+  },
+  nextDeliveryAt: { by: ["deliveries_next"], run: ({ webhooks }) => webhooks.nextDeliveryAt() },
+  findEvents: { by: ["id"], run: ({ webhooks }) => webhooks.findEvents([idOf("evt", 1), idOf("evt", 2)]) },
+  insertTry: {
+    by: ["id"],
+    run: (storage) => storage.inTransaction((tx) => storage.webhooks.insertTry(tx, aTry({ deliveryId: idOf("dlv", 19_000) }))),
+  },
+  listTries: { by: ["id"], run: ({ webhooks }) => webhooks.listTries([idOf("dlv", 1), idOf("dlv", 2)]) },
+  deleteOld: {
+    by: ["events_age", "deliveries_event", "id"],
+    run: (storage) => storage.inTransaction((tx) => storage.webhooks.deleteOld(tx, NOON + 100, 20)),
+  },
+  lockEndpoints: {
+    by: ["endpoints_account", "id"],
+    run: (storage) => storage.inTransaction((tx) => storage.webhooks.lockEndpoints(tx, ACCOUNT)),
+  },
+  lockEndpoint: { by: ["id"], run: (storage) => storage.inTransaction((tx) => storage.webhooks.lockEndpoint(tx, QUIET)) },
+  saveEndpoint: {
+    by: ["id"],
+    run: (storage) => storage.inTransaction((tx) => storage.webhooks.saveEndpoint(tx, anEndpoint({ id: QUIET, accountId: ACCOUNT }))),
+  },
+  deleteEndpoint: { by: ["id"], run: (storage) => storage.inTransaction((tx) => storage.webhooks.deleteEndpoint(tx, idOf("whe", 299))) },
+  listEndpoints: { by: ["endpoints_account"], sorts: true, run: ({ webhooks }) => webhooks.listEndpoints(ACCOUNT) },
+  findEndpoints: { by: ["id"], run: ({ webhooks }) => webhooks.findEndpoints([QUIET, CROWDED]) },
+  listAllEndpoints: { by: ["id"], run: ({ webhooks }) => webhooks.listAllEndpoints(QUIET, 20) },
+  activeEndpoints: {
+    by: ["endpoints_account"],
+    run: (storage) => storage.inTransaction((tx) => storage.webhooks.activeEndpoints(tx, [ACCOUNT, idOf("acct", 8)])),
+  },
+};
+
+for (const { name, open, session } of [
+  { name: "SQLite", open: () => sqliteStorage.open(), session: SqliteSession.prototype },
+  { name: "MySQL", open: () => mysqlStorage.open(), session: MysqlSession.prototype },
+]) {
+  describe(`Plans of the webhooks' queries: ${name}`, function () {
+    this.timeout(60_000);
+    const isMysql = name === "MySQL";
+
+    let storage: Storage;
+    before(async () => {
+      storage = await open();
+      await fill(storage);
+    });
+    after(() => storage.close());
+    afterEach(() => sinon.restore());
+
+    /** What an operation asks, inserts apart. */
+    async function askedBy(operation: string): Promise<Asked[]> {
+      const single = (["all", "run"] as const).map((method) => sinon.spy(session, method));
+      const each = (["allEach", "runEach"] as const).map((method) => sinon.spy(session, method));
+      await OPERATIONS[operation]?.run(storage);
+      const asked = [
+        ...single.flatMap(({ args }) => args.map(([text, values = []]) => ({ text, values }))),
+        ...each.flatMap(({ args }) => args.flatMap(([text, lists]) => lists.map((values) => ({ text, values })))),
+      ];
+      sinon.restore();
+      return asked.filter(({ text }) => /^(SELECT|UPDATE|DELETE) /.test(text));
+    }
+    const explain = (asked: Asked): Promise<Plan> => (isMysql ? explainMysql(storage, asked) : explainSqlite(storage, asked));
+
+    for (const [operation, { by, sorts = false }] of Object.entries(OPERATIONS)) {
+      it(`${operation}: goes by ${by.join(", ")}`, async () => {
+        const used = new Set<string | null>();
+        for (const asked of await askedBy(operation)) {
+          const plan = await explain(asked);
+          for (const index of plan.indexes) used.add(index);
+          expect(plan.indexes, plan.told).to.not.include(null);
+          expect(plan.sorts && !sorts, plan.told).to.equal(false);
+          if (isMysql) expect(await entriesReadBy(storage, asked), asked.text).to.be.below(FEW_ROWS);
+        }
+        // MySQL answers the least of an index while it plans: there is nothing left to search.
+        const expected = isMysql && operation === "nextDeliveryAt" ? [] : by;
+        expect([...used]).to.have.members(expected.map((index) => (index === "id" ? index : `webhook_${index}`)));
+      });
+    }
+
+    it("countPending reads an index alone", async () => {
+      const { args } = sinon.spy(session, "all");
+      await storage.webhooks.countPending();
+      const [text = "", values = []] = args.at(-1) ?? [];
+      const plan = await explain({ text, values });
+      expect(plan.indexes, plan.told).to.deep.equal(["webhook_deliveries_next"]);
+      expect(plan.told).to.match(/Using index|COVERING INDEX/);
+    });
+
+    it("whatever changes or keeps rows finds them by their ids, claims and retention apart, which wait for nobody", async () => {
+      for (const operation of Object.keys(OPERATIONS)) {
+        for (const asked of await askedBy(operation)) {
+          if (asked.text.startsWith("SELECT") && !asked.text.endsWith(" FOR UPDATE")) continue;
+          const plan = await explain(asked);
+          expect(plan.indexes, plan.told).to.deep.equal(["id"]);
+        }
+      }
+    });
+
+    it("a scan and a sort are told apart", async () => {
+      const asked = { text: "SELECT * FROM webhook_deliveries WHERE attempts = ? ORDER BY fence", values: [1] };
+      const plan = await explain(asked);
+      expect([plan.indexes, plan.sorts], plan.told).to.deep.equal([[null], true]);
+      if (isMysql) expect(await entriesReadBy(storage, asked)).to.be.above(FEW_ROWS);
+    });
+  });
+}
+
+async function explainSqlite({ database }: Storage, { text, values }: Asked): Promise<Plan> {
+  const rows = await database.reading((session) => session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values));
+  const details = rows.map(({ detail }) => detail);
+  // Parts of a query that were narrowed before have names of their own.
+  const reads = details.filter((detail) => /^(SCAN|SEARCH) (?!part|\(|first_ids)/.test(detail));
+  return {
+    indexes: reads.map((detail) => {
+      const index = /^SEARCH .* USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1];
+      return index === undefined ? null : index.startsWith("sqlite_autoindex") ? "id" : index;
+    }),
+    sorts: details.some((detail) => detail.includes("TEMP B-TREE FOR")),
+    told: `${text}\n${details.join("\n")}`,
+  };
+}
+
+interface PlanRow {
+  readonly table: string | null;
+  readonly type: string | null;
+  readonly key: string | null;
+  readonly Extra: string | null;
+}
+
+async function explainMysql({ database }: Storage, { text, values }: Asked): Promise<Plan> {
+  const rows = await database.reading((session) => session.all<PlanRow>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values));
+  const reads = rows.filter(({ table, Extra }) => table !== null && !/^</.test(table) && !/no matching row|const row not found/i.test(Extra ?? ""));
+  return {
+    // Type `index` reads all of one, `ALL` all of the table.
+    indexes: reads.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "id" : key)),
+    sorts: rows.some(({ Extra }) => /filesort/.test(Extra ?? "")),
+    told: `${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}`,
+  };
+}
+
+/** How many entries of indexes MySQL looked at; what it does with its own temporary tables is left out. */
+function entriesReadBy({ database }: Storage, { text, values }: Asked): Promise<number> {
+  return database.transaction(async (session) => {
+    const before = await reads(session);
+    await session.all(text, values);
+    return (await reads(session)) - before;
+  });
+}
+
+async function reads(session: Session): Promise<number> {
+  const counters = await session.all<{ Variable_name: string; Value: string }>("SHOW SESSION STATUS LIKE 'Handler_read_%'");
+  const ofIndexes = counters.filter(({ Variable_name }) => /_(first|key|last|next|prev)$/i.test(Variable_name));
+  return ofIndexes.reduce((sum, { Value }) => sum + Number(Value), 0);
+}
+
+interface NumberedIds {
+  acct: AccountId;
+  evt: WebhookEventId;
+  whe: WebhookEndpointId;
+  dlv: WebhookDeliveryId;
+}
+
+function idOf<P extends IdPrefix & keyof NumberedIds>(prefix: P, number: number): NumberedIds[P] {
+  return `${prefix}_${String(number).padStart(26, "0")}` as NumberedIds[P];
+}
+
+/** 300 endpoints of as many accounts; an event, a delivery and a try for each number. */
+async function fill({ database }: Storage): Promise<void> {
+  const isMysql = database.dialect.name === "mysql";
+  const id = (prefix: string, number: string): string =>
+    isMysql ? `CONCAT('${prefix}_', LPAD(${number}, 26, '0'))` : `'${prefix}_' || printf('%026d', ${number})`;
+  // Numbers made of digits: a recursion that deep is refused by MySQL unless told otherwise.
+  const digits = `(${Array.from({ length: 10 }, (_, digit) => `SELECT ${digit} AS d`).join(" UNION ALL ")})`;
+  const numbers = `(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
+    FROM ${digits} a, ${digits} b, ${digits} c, ${digits} e, (SELECT 0 AS d UNION ALL SELECT 1) f) AS numbers`;
+  const endpoint = `CASE WHEN n < ${BACKLOG} THEN 0 ELSE n % 300 END`;
+  const isPending = `(n < ${BACKLOG} OR n % 20 = 7)`;
+  const moment = `${NOON} + n`;
+  for (const text of [
+    `INSERT INTO accounts (id, name, tier, email_verified, created_at) SELECT ${id("acct", "n")}, 'Nightingale', 'pro', 0, ${NOON} FROM ${numbers} WHERE n < 300`,
+    `INSERT INTO webhook_endpoints (id, account_id, url, status, secret_prefix, sealed_secret, retired_secrets, created_at, updated_at, health)
+      SELECT ${id("whe", "n")}, ${id("acct", "n")}, 'https://hooks.example/', 'active', 'whsec_', 'v1.', '[]', ${NOON}, ${NOON},
+      '{"streak":null,"breaker":null}' FROM ${numbers} WHERE n < 300`,
+    `INSERT INTO webhook_events (id, account_id, type, created_at, body)
+      SELECT ${id("evt", "n")}, ${id("acct", endpoint)}, 'webhook.ping', ${moment}, '{}' FROM ${numbers}`,
+    `INSERT INTO webhook_deliveries (id, event_id, endpoint_id, state, attempts, fence, due_at, created_at, ended_at)
+      SELECT ${id("dlv", "n")}, ${id("evt", "n")}, ${id("whe", endpoint)},
+        CASE WHEN ${isPending} THEN 'pending' WHEN n % 31 = 0 THEN 'exhausted' ELSE 'delivered' END, 1, 0,
+        CASE WHEN ${isPending} THEN ${moment} END, ${moment}, CASE WHEN ${isPending} THEN NULL ELSE ${moment} END FROM ${numbers}`,
+    `INSERT INTO webhook_tries (delivery_id, number, started_at, is_manual, status, phases, excerpt)
+      SELECT ${id("dlv", "n")}, 1, ${moment}, 0, 204, '{}', '' FROM ${numbers}`,
+    ...(isMysql ? [`ANALYZE TABLE ${TABLES.join(", ")}`] : []),
+  ]) {
+    await database.write.raw(text);
+  }
+}

@@ -1,0 +1,70 @@
+import { expect } from "chai";
+import type { WebhookTry } from "../../../core/webhooks/endpoint.js";
+import { anId, NOON } from "../../support/builders.js";
+import type { StorageUnderTest } from "../../support/databases.js";
+import { aDelivery, anEvent, aTry } from "../../support/webhook-builders.js";
+
+export function webhookTries(opened: () => StorageUnderTest): void {
+  const addDelivery = async (): Promise<WebhookTry["deliveryId"]> => {
+    const event = anEvent();
+    const delivery = aDelivery({ eventId: event.id });
+    await opened().inTransaction(async (tx) => {
+      await opened().webhooks.insertEvents(tx, [event]);
+      await opened().webhooks.insertDeliveries(tx, [delivery]);
+    });
+    return delivery.id;
+  };
+  const add = (made: Omit<WebhookTry, "number">): Promise<number> => opened().inTransaction((tx) => opened().webhooks.insertTry(tx, made));
+
+  it("keep every member, under numbers from 1", async () => {
+    const deliveryId = await addDelivery();
+    const failed = aTry({
+      deliveryId,
+      startedAt: NOON + 1,
+      isManual: true,
+      failure: "blocked_address",
+      status: 503,
+      retryAfterMs: 120_000,
+      message: "10.0.0.1 — “nicht erreichbar”",
+      excerpt: `<html>'"\\ 👩‍👩‍👧‍👦 \u0000 é</html> `,
+      phases: { dnsMs: 0.25, connectMs: null, tlsMs: null, firstByteMs: null, totalMs: 12.75 },
+    });
+    const taken = aTry({ deliveryId });
+    expect([await add(failed), await add(taken)]).to.deep.equal([1, 2]);
+    expect((await opened().webhooks.listTries([deliveryId])).get(deliveryId)).to.deep.equal([
+      { ...failed, number: 1 },
+      { ...taken, number: 2 },
+    ]);
+  });
+
+  it("keep a long excerpt", async () => {
+    const deliveryId = await addDelivery();
+    await add(aTry({ deliveryId, excerpt: "ÿ".repeat(1_024), message: "m".repeat(2_000) }));
+    const [found] = (await opened().webhooks.listTries([deliveryId])).get(deliveryId) ?? [];
+    expect(found).to.include({ excerpt: "ÿ".repeat(1_024), message: "m".repeat(2_000) });
+  });
+
+  it("are listed by delivery, each with its own; one without any is left out", async () => {
+    const [one, two, untried] = [await addDelivery(), await addDelivery(), await addDelivery()];
+    for (const deliveryId of [one, two, one, one]) await add(aTry({ deliveryId }));
+    const found = await opened().webhooks.listTries([two, untried, one, anId("dlv"), one]);
+    const numbers = [...found].map(([id, tries]) => [id, tries.map(({ number }) => number)]);
+    expect(numbers).to.deep.equal([
+      [two, [1]],
+      [one, [1, 2, 3]],
+    ]);
+    expect(await opened().webhooks.listTries([])).to.deep.equal(new Map());
+  });
+
+  it("are numbered without gaps or doubles, however many are added at once", async () => {
+    const deliveryId = await addDelivery();
+    const numbers = await Promise.all(Array.from({ length: 15 }, () => add(aTry({ deliveryId }))));
+    expect(numbers.sort((a, b) => a - b)).to.deep.equal(Array.from({ length: 15 }, (_, index) => index + 1));
+  });
+
+  it("are not added to a delivery that is gone", async () => {
+    const deliveryId = anId("dlv");
+    expect(await add(aTry({ deliveryId }))).to.equal(0);
+    expect((await opened().webhooks.listTries([deliveryId])).size).to.equal(0);
+  });
+}
