@@ -1,18 +1,22 @@
 import { dirname } from "node:path";
 import { examineSecretKey } from "../adapters/crypto/doctor.js";
+import { AddressPolicy, DnsAddressGuard } from "../adapters/network/index.js";
 import { examineStorage } from "../adapters/storage/knex/doctor.js";
-import { createStores, openDatabase } from "../adapters/storage/knex/index.js";
+import { createStores, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
 import { examineFolder } from "../adapters/system/doctor.js";
 import { SystemClock } from "../adapters/system/clock.js";
 import { SystemRandom } from "../adapters/system/random.js";
 import type { Logger } from "../core/ports/logger.js";
-import { failed, type Finding, ok } from "../core/ports/self-check.js";
+import { failed, type Finding, ok, warning } from "../core/ports/self-check.js";
+import { findBlockedEndpoints } from "../core/webhooks/blocked-endpoints.js";
 import { KEY_FINGERPRINT } from "./compose.js";
 import { loadPlugins } from "./plugins.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
 
 const NODE_MIN = [20, 19] as const;
+/** More are counted only. */
+const ENDPOINTS_SHOWN = 10;
 
 /** URL scheme to the checks of its adapter, as `adapters.ts` has the adapters. */
 const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (settings: Settings, providerIds: readonly string[]) => Promise<readonly Finding[]>>> = {
@@ -47,6 +51,7 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
     }),
     ...(await AUDIO_STORES[schemeOf(settings.audio.url) as keyof typeof AUDIO_STORES](settings)),
     ...storage,
+    ...(isReadable ? [await examineWebhooks(settings, logger)] : []),
     ...(await QUEUES[schemeOf(settings.queue.url) as keyof typeof QUEUES](settings, plugins.enabled)),
   ];
 }
@@ -88,10 +93,29 @@ async function examineFolders({ dataDir, storage, audio }: Settings): Promise<re
 }
 
 /** Of the key that the storage was first opened with; null when it never was. */
-async function keptFingerprint({ storage }: Settings, logger: Logger): Promise<string | null> {
+function keptFingerprint(settings: Settings, logger: Logger): Promise<string | null> {
+  return withStores(settings, logger, ({ installation }) => installation.find(KEY_FINGERPRINT));
+}
+
+/** Endpoints that were fine at registration and whose names have moved since, before the next event finds out. */
+async function examineWebhooks(settings: Settings, logger: Logger): Promise<Finding> {
+  const name = "webhook endpoints";
+  const guard = new DnsAddressGuard(new AddressPolicy(settings.webhooks));
+  const blocked = await withStores(settings, logger, ({ webhooks }) => findBlockedEndpoints(webhooks, guard));
+  if (blocked.length === 0) return ok(name, "No active endpoint points to an address that may not be reached.");
+  const shown = blocked.slice(0, ENDPOINTS_SHOWN).map(({ endpoint, addresses }) => `${endpoint.id} (${[new URL(endpoint.url).host, ...addresses].join(", ")})`);
+  const more = blocked.length > shown.length ? ` and ${blocked.length - shown.length} more` : "";
+  return warning(
+    name,
+    `Deliveries to ${shown.join("; ")}${more} would be refused: the address may not be reached.`,
+    "Tell the owner, or admit the host or network: webhooks.allowHosts, webhooks.allowNetworks.",
+  );
+}
+
+async function withStores<T>({ storage }: Settings, logger: Logger, work: (stores: Stores) => Promise<T>): Promise<T> {
   const database = await openDatabase({ url: storage.url, logger });
   try {
-    return await createStores(database, { clock: new SystemClock(), random: new SystemRandom() }).installation.find(KEY_FINGERPRINT);
+    return await work(createStores(database, { clock: new SystemClock(), random: new SystemRandom() }));
   } finally {
     await database.close();
   }

@@ -7,6 +7,7 @@ import type { Random } from "../ports/random.js";
 import type { SecretBox } from "../ports/secret-box.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
+import { type BlockedEndpoint, findBlockedEndpoints } from "./blocked-endpoints.js";
 import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "./endpoint.js";
 import { makeSecret, withNewSecret } from "./secrets.js";
 import type { SendDelivery } from "./send-delivery.js";
@@ -18,7 +19,6 @@ const OVERLAP_MAX_MS = 7 * DAY_MS;
 export const RESEND_MAX_MS = 14 * DAY_MS;
 const RESEND_MAX = 10_000;
 const PAGE = 200;
-const LOOKUP_MAX_MS = 5_000;
 
 export interface OperateWebhooksPorts {
   readonly unitOfWork: UnitOfWork;
@@ -42,12 +42,6 @@ export interface ResendProgress {
   readonly sent: number;
   readonly delivered: number;
   readonly last: Pick<WebhookDelivery, "id" | "createdAt">;
-}
-
-/** An endpoint whose deliveries would be refused as they are. */
-export interface BlockedEndpoint {
-  readonly endpoint: WebhookEndpoint;
-  readonly addresses: readonly string[];
 }
 
 /** Webhooks as operators see and mend them. */
@@ -161,21 +155,8 @@ export class OperateWebhooks {
   }
 
   /** The active endpoints whose host resolves to what must not be reached. */
-  async blockedEndpoints(): Promise<BlockedEndpoint[]> {
-    const { webhooks, guard } = this.ports;
-    const blocked: BlockedEndpoint[] = [];
-    let after: WebhookEndpointId | null = null;
-    for (;;) {
-      const page: readonly WebhookEndpoint[] = await webhooks.listAllEndpoints(after, PAGE);
-      for (const endpoint of page) {
-        if (endpoint.status !== "active") continue;
-        const found = await guard.resolve(new URL(endpoint.url).hostname, LOOKUP_MAX_MS);
-        if (found.state === "blocked") blocked.push({ endpoint, addresses: found.addresses });
-      }
-      const last = page.at(-1);
-      if (last === undefined) return blocked;
-      after = last.id;
-    }
+  blockedEndpoints(): Promise<BlockedEndpoint[]> {
+    return findBlockedEndpoints(this.ports.webhooks, this.ports.guard);
   }
 
   private async activeEndpoint(id: string): Promise<WebhookEndpoint> {

@@ -2,6 +2,7 @@ import { chmod, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Finding } from "../../../core/ports/self-check.js";
+import { ApiClient, dataOf } from "../../support/api-client.js";
 import { mysqlStorage } from "../../support/mysql.js";
 import { type Environment, useSandbox } from "../../support/process.js";
 import { openQueueSpace } from "../../support/rabbitmq.js";
@@ -47,6 +48,22 @@ describe("fermata doctor", () => {
       ["sqlite file", "Run `fermata migrate`, or `fermata start`."],
     ]);
     expect(await readdir(dataDir)).to.deep.equal([]);
+  });
+
+  it("names active webhook endpoints that may not be reached any more", async () => {
+    const dataDir = await migrated();
+    const { id } = await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "pro", "--accept-terms"], dataDir);
+    const { key } = await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir);
+    const server = sandbox.call(["start"], dataDir, { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8", FERMATA_DEMO__ENABLED: "false" });
+    const api = new ApiClient(await server.listening(), key);
+    const body = { url: "https://127.0.0.1:9000/hook" };
+    const endpoint = dataOf<{ id: string }>(await api.send("POST", "/api/v1/webhook-endpoints", { headers: { "Content-Type": "application/json" }, body }));
+    await server.stop();
+    const found = (await wrong(dataDir)).checks.find(({ name }) => name === "webhook endpoints");
+    expect(found).to.include({ result: "warning" });
+    expect(found?.message).to.include(`${endpoint.id} (127.0.0.1:9000, 127.0.0.1)`);
+    const allowed = await wrong(dataDir, { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8" });
+    expect(allowed.checks.map(({ name }) => name)).not.to.include("webhook endpoints");
   });
 
   it("exits with 1 and names a data directory that cannot be written", async () => {

@@ -1,0 +1,33 @@
+import type { WebhookEndpointId } from "../ids.js";
+import type { AddressGuard } from "../ports/address-guard.js";
+import type { WebhookStore } from "../ports/webhook-store.js";
+import type { WebhookEndpoint } from "./endpoint.js";
+
+const PAGE = 200;
+const LOOKUP_MAX_MS = 5_000;
+
+/** An endpoint whose deliveries would be refused as things are. */
+export interface BlockedEndpoint {
+  readonly endpoint: WebhookEndpoint;
+  readonly addresses: readonly string[];
+}
+
+/** The active endpoints of all accounts whose host is, or resolves to, what must not be reached. */
+export async function findBlockedEndpoints(
+  webhooks: Pick<WebhookStore, "listAllEndpoints">,
+  guard: Pick<AddressGuard, "resolve">,
+): Promise<BlockedEndpoint[]> {
+  const blocked: BlockedEndpoint[] = [];
+  let after: WebhookEndpointId | null = null;
+  for (;;) {
+    const page: readonly WebhookEndpoint[] = await webhooks.listAllEndpoints(after, PAGE);
+    const active = page.filter(({ status }) => status === "active");
+    const found = await Promise.all(active.map(({ url }) => guard.resolve(new URL(url).hostname, LOOKUP_MAX_MS)));
+    found.forEach((resolution, index) => {
+      if (resolution.state === "blocked") blocked.push({ endpoint: active[index] as WebhookEndpoint, addresses: resolution.addresses });
+    });
+    const last = page.at(-1);
+    if (last === undefined) return blocked;
+    after = last.id;
+  }
+}
