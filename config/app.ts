@@ -116,6 +116,9 @@ export class ComposedApp implements App {
     if (metrics !== null) {
       this.events.onEnded(({ job }) => metrics.countJobEnded({ operation: job.operation, provider: job.providerId, status: job.status }));
     }
+    metrics?.gauge({ name: "webhook_deliveries_pending", help: "Webhook deliveries that wait for their first or next try" }, () =>
+      container.get(T.webhooks).countPending(),
+    );
     this.metrics = metrics;
     this.audioUrls = container.get(T.audioUrls);
     this.webhookEndpoints = container.get(T.manageEndpoints);

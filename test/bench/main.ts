@@ -8,6 +8,7 @@
 import { cpus } from "node:os";
 import { create } from "./create.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
+import { hanging } from "./hanging.js";
 import { rateLimits } from "./rate-limits.js";
 import { read } from "./read.js";
 import { start } from "./start.js";
@@ -18,7 +19,7 @@ import { verify } from "./verify.js";
 import { webhooks } from "./webhooks.js";
 import { work } from "./work.js";
 
-const BENCHES: readonly Bench[] = [read, create, work, storage, synth, start, verify, webhooks, takeover, rateLimits];
+const BENCHES: readonly Bench[] = [read, create, work, storage, synth, start, verify, webhooks, hanging, takeover, rateLimits];
 
 const given = process.argv.slice(2);
 const names = given.filter((word) => !word.startsWith("--"));

@@ -1,8 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/knex/index.js";
 import type { Session, TransactionSession } from "../../adapters/storage/knex/session.js";
 import { SILENT, TEST_PORTS } from "./databases.js";
 import { query } from "./mysql-server.js";
-import { eventually } from "./process.js";
 
 /** Closed at first. Whoever waits at it goes on once it is opened, and it stays open. */
 export class Gate {
@@ -91,12 +91,16 @@ function stoppedAfter(session: TransactionSession, point: RegExp, stop: () => Pr
 /** The engine's own report is never stale; `information_schema.innodb_trx` is while it is asked often. */
 const WAITING = /LOCK WAIT[^]*?(?:MySQL|MariaDB) thread id (\d+)/g;
 
+const BOUND_MS = 15_000;
+
 /** Resolves when a transaction in the database of this URL waits for a lock. @returns the number of its connection */
-export function lockWait(url: string): Promise<number> {
-  return eventually("a transaction that waits for a lock", async () => {
+export async function lockWait(url: string): Promise<number> {
+  for (const until = performance.now() + BOUND_MS; performance.now() < until; await pause(10)) {
     const [report] = await query<{ Status: string }>(url, "SHOW ENGINE INNODB STATUS");
     const waiting = Array.from((report?.Status ?? "").matchAll(WAITING), (match) => Number(match[1]));
     const ours = await query<{ id: number }>(url, "SELECT id AS id FROM information_schema.processlist WHERE db = DATABASE()");
-    return ours.find(({ id }) => waiting.includes(id))?.id;
-  });
+    const found = ours.find(({ id }) => waiting.includes(id));
+    if (found !== undefined) return found.id;
+  }
+  throw new Error(`No transaction waited for a lock within ${BOUND_MS} ms.`);
 }
