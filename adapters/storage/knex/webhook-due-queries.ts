@@ -105,7 +105,7 @@ export class DueQueries {
   }
 
   /**
-   * The first pending delivery of each endpoint. Leaps in the index from where one endpoint begins to where the next does, so that a backlog
+   * The first pending deliveries of each endpoint. Leaps in the index from where one endpoint begins to where the next does, so that a backlog
    * costs no more than a strip of it. A loop, since only SQLite finds such leaps in a recursion and only MySQL in a GROUP BY:
    * MariaDB reads all that is pending for either (measured with a million: 0.8 s).
    */
@@ -113,12 +113,10 @@ export class DueQueries {
     const firsts: DueRow[] = [];
     for (let last = ""; ; ) {
       const strip = await session.all<DueRow>(this.strip, [last, STRIP]);
-      for (const row of strip) {
-        if (row.endpoint_id === last) continue;
-        firsts.push(row);
-        last = row.endpoint_id;
-      }
-      if (strip.length < STRIP) return firsts;
+      firsts.push(...strip);
+      const end = strip.at(-1);
+      if (end === undefined || strip.length < STRIP) return firsts;
+      last = end.endpoint_id;
     }
   }
 }

@@ -1,0 +1,76 @@
+import { expect } from "chai";
+import type { WebhookDelivery } from "../../core/webhooks/endpoint.js";
+import { anId, NOON } from "../support/builders.js";
+import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
+import { aDelivery, anEndpoint, anEvent } from "../support/webhook-builders.js";
+
+/** What others do while a transaction is open; where there is one writer at a time, nobody does anything. */
+describe("KnexWebhookStore: MySQL", () => {
+  let storage: MysqlUnderTest;
+  before(async () => {
+    storage = await mysqlStorage.open();
+  });
+  after(() => storage.close());
+
+  async function add(...deliveries: readonly WebhookDelivery[]): Promise<void> {
+    await storage.inTransaction(async (tx) => {
+      await storage.webhooks.insertEvents(tx, deliveries.map(({ eventId, createdAt }) => anEvent({ id: eventId, createdAt })));
+      await storage.webhooks.insertDeliveries(tx, deliveries);
+    });
+  }
+  const claim = async (delivery: WebhookDelivery): Promise<string[]> => {
+    const claims = [{ endpointId: delivery.endpointId, limit: 5 }];
+    return (await storage.webhooks.claimDeliveries(claims, NOON, anId("prc"), NOON + 60_000)).map((taken) => taken.delivery.id);
+  };
+
+  it("claims beside deliveries that another transaction holds, without waiting for it", async () => {
+    const held = aDelivery({ dueAt: NOON - 1 });
+    const free = aDelivery({ endpointId: held.endpointId });
+    await add(held, free);
+    await storage.inTransaction(async (tx) => {
+      await storage.webhooks.updateDeliveries(tx, [{ id: held.id, fence: 0, changes: { attempts: 1 } }]);
+      expect(await claim(held)).to.deep.equal([free.id]);
+    });
+    expect(await claim(held)).to.deep.equal([held.id]);
+  });
+
+  it("claims for other endpoints while one's deliveries are being dropped", async () => {
+    const [dropped, other] = [aDelivery(), aDelivery()];
+    await add(dropped, other);
+    await storage.inTransaction(async (tx) => {
+      expect(await storage.webhooks.dropPending(tx, dropped.endpointId, NOON)).to.equal(1);
+      expect([await claim(dropped), await claim(other)]).to.deep.equal([[], [other.id]]);
+    });
+    expect(await claim(dropped)).to.deep.equal([]);
+  });
+
+  it("deletes beside events that another transaction deletes, without waiting for it", async () => {
+    const deliveries = Array.from({ length: 5 }, (_, age) => aDelivery({ createdAt: NOON - 10_000 + age, state: "delivered", dueAt: null, endedAt: NOON }));
+    await add(...deliveries);
+    const deleteTwo = (): Promise<number> => storage.inTransaction((tx) => storage.webhooks.deleteOld(tx, NOON - 5_000, 2));
+    await storage.inTransaction(async (tx) => {
+      expect(await storage.webhooks.deleteOld(tx, NOON - 5_000, 2)).to.equal(2);
+      expect([await deleteTwo(), await deleteTwo(), await deleteTwo()]).to.deep.equal([2, 1, 0]);
+    });
+  });
+
+  it("lets jobs end while their account's endpoints are locked and old events deleted", async () => {
+    const { id: accountId } = await storage.addAccount();
+    const endpoint = anEndpoint({ accountId });
+    await storage.inTransaction((tx) => storage.webhooks.insertEndpoint(tx, endpoint));
+    await add(aDelivery({ createdAt: NOON - 10_000 }));
+    await storage.inTransaction(async (tx) => {
+      await storage.webhooks.lockEndpoints(tx, accountId);
+      await storage.webhooks.saveEndpoint(tx, { ...endpoint, status: "disabled", disabledAt: NOON, disabledBy: "user" });
+      await storage.webhooks.deleteOld(tx, NOON - 5_000, 5);
+      await storage.inTransaction(async (settling) => {
+        // Not committed: it is active to everybody else.
+        expect(await storage.webhooks.activeEndpoints(settling, [accountId])).to.deep.equal([{ id: endpoint.id, accountId }]);
+        const event = anEvent({ accountId });
+        await storage.webhooks.insertEvents(settling, [event]);
+        await storage.webhooks.insertDeliveries(settling, [aDelivery({ eventId: event.id, endpointId: endpoint.id })]);
+      });
+    });
+    expect(await storage.webhooks.endpointsWithDue(NOON)).to.include(endpoint.id);
+  });
+});
