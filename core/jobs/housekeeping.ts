@@ -13,7 +13,7 @@ export interface HousekeepingParts {
   readonly jobs: JobStore;
   readonly idempotency: IdempotencyStore;
   readonly webhooks: WebhookStore;
-  readonly requestLog?: RequestLogStore;
+  readonly requestLog: RequestLogStore;
   readonly settleJobs: SettleJobs;
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
@@ -54,7 +54,7 @@ export class Housekeeping {
     await this.endOverdueJobs();
     await this.deleteExpiredRecords();
     await this.deleteOldEvents();
-    if (this.parts.requestLog !== undefined) await this.deleteOldRequests(this.parts.requestLog);
+    await this.deleteOldRequests();
   }
 
   private async endOverdueJobs(): Promise<void> {
@@ -84,8 +84,8 @@ export class Housekeeping {
     } while (deleted === DELETE_BATCH);
   }
 
-  private async deleteOldRequests(requestLog: RequestLogStore): Promise<void> {
-    const { unitOfWork, clock } = this.parts;
+  private async deleteOldRequests(): Promise<void> {
+    const { unitOfWork, requestLog, clock } = this.parts;
     const createdBefore = clock.now() - LOG_KEPT_MS;
     for (let step = 0; step < LOG_DELETE_STEPS; step++) {
       const deleted = await unitOfWork.inTransaction((tx) => requestLog.deleteOld(tx, createdBefore, LOG_DELETE_BATCH));

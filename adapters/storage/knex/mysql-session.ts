@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Connection, QueryError, ResultSetHeader, RowDataPacket } from "mysql2";
 import { NoAnswerError } from "./mysql-errors.js";
-import { afterWaitingFor, type LateAnswers } from "./mysql-waits.js";
+import { afterWaiting, type LateAnswers } from "./mysql-waits.js";
 import { columnsOf, type SqlValue, type Table, type TransactionSession } from "./session.js";
 
 /** Statements in one packet, and rows in one statement: far below `max_allowed_packet`, even with the longest requests. */
@@ -86,11 +86,11 @@ export class MysqlSession implements TransactionSession {
 
   private answered<T>(send: (done: (error: QueryError | null, result: T) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const begun = performance.now();
-      const stopWaiting = afterWaitingFor(this.limitMs, this.late, () => {
-        reject(new NoAnswerError(`The database has not answered for ${Math.round(performance.now() - begun)} ms.`));
+      const giveUp = (): void => {
+        reject(new NoAnswerError("The database takes statements and does not answer them."));
         this.connection.stream.destroy();
-      });
+      };
+      const stopWaiting = afterWaiting(this.limitMs, giveUp, this.late);
       send((error, result) => {
         stopWaiting();
         if (error === null) resolve(result);

@@ -148,13 +148,14 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       const [first, crowded, between, waiting, , alsoCrowded, , last] = ids as [WebhookEndpointId, ...WebhookEndpointId[]];
       const crowd = (endpointId: WebhookEndpointId | undefined, length: number, overrides: Partial<WebhookDelivery>): WebhookDelivery[] =>
         Array.from({ length }, (_, age) => aDelivery({ endpointId: endpointId as WebhookEndpointId, dueAt: NOON - 400 + age, ...overrides }));
+      const justDue = { dueAt: NOON };
       await add(
         ...crowd(crowded, 160, {}),
         ...crowd(alsoCrowded, 151, {}),
         ...crowd(waiting, 60, { dueAt: NOON + 1 }),
-        ...crowd(first, 1, {}),
-        ...crowd(between, 2, {}),
-        ...crowd(last, 1, {}),
+        ...crowd(first, 1, justDue),
+        ...crowd(between, 2, justDue),
+        ...crowd(last, 1, justDue),
       );
       expect(await due(NOON, ids)).to.deep.equal([first, crowded, between, alsoCrowded, last]);
     });

@@ -97,13 +97,13 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
     await add(...[...endpoints].reverse());
     const { webhooks } = opened();
     const ids: WebhookEndpointId[] = [];
-    for (let after: WebhookEndpointId | null = null; ; ) {
+    let after: WebhookEndpointId | null = null;
+    for (let pages = 0; pages < 100; pages++) {
       const page: readonly WebhookEndpoint[] = await webhooks.listAllEndpoints(after, 2);
       expect(page).to.have.length.at.most(2);
       ids.push(...page.map(({ id }) => id));
-      const last = page.at(-1);
-      if (last === undefined) break;
-      after = last.id;
+      after = page.at(-1)?.id ?? null;
+      if (after === null) break;
     }
     expect(ids).to.deep.equal([...new Set(ids)].sort()).and.to.include.members(endpoints.map(({ id }) => id));
     expect(await webhooks.listAllEndpoints(endpoints[0]?.id ?? null, 2)).to.deep.equal(endpoints.slice(1));

@@ -230,6 +230,23 @@ describe("The delivery of a webhook event", () => {
     });
   });
 
+  it("is forgotten with its event and tries after 30 days", async () => {
+    const [old] = (await room.event(await room.endpoint())) as [WebhookDelivery];
+    const sender = room.start(3_600_000);
+    await room.quiet();
+    await room.stop(sender, 0);
+    const keepHouse = (): Promise<void> => room.housekeeping().keepOnce();
+    await room.clock.advance(30 * 24 * HOUR_MS);
+    await keepHouse();
+    expect((await room.delivery(old.id)).state).to.equal("delivered");
+    const [young] = (await room.event(await room.endpoint())) as [WebhookDelivery];
+    await room.clock.advance(1);
+    await keepHouse();
+    expect(await room.storage.webhooks.findDelivery(old.id)).to.equal(null);
+    expect([await room.tries(old.id), (await room.storage.webhooks.findEvents([old.eventId])).size]).to.deep.equal([[], 0]);
+    expect((await room.delivery(young.id)).state).to.equal("pending");
+  });
+
   it("goes on when the storage comes back", async () => {
     const [delivery] = (await room.event(await room.endpoint())) as [WebhookDelivery];
     const { webhooks } = room.storage;
