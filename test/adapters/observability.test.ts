@@ -217,6 +217,18 @@ describe("PrometheusMetrics", () => {
     );
   });
 
+  it("counts tries of webhooks by their outcome, warnings, and endpoints that were disabled", async () => {
+    const metrics = open();
+    metrics.countWebhookTry("delivered", 0.02);
+    metrics.countWebhookTry("timeout", 15);
+    metrics.countEndpointWarning(24);
+    metrics.countEndpointDisabled("gone");
+    const text = await metrics.text();
+    expect(text).to.include('fermata_webhook_try_seconds_count{outcome="delivered"} 1').and.include('fermata_webhook_try_seconds_sum{outcome="timeout"} 15');
+    expect(text).to.include('fermata_webhook_endpoint_warnings_total{failing_hours="24"} 1');
+    expect(text).to.include('fermata_webhook_endpoints_disabled_total{by="gone"} 1');
+  });
+
   it("reads gauges whenever it is asked, with and without labels", async () => {
     const metrics = open();
     let waiting = 1;
