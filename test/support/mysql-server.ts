@@ -32,7 +32,7 @@ const MARIADB: Make = {
     return { path, seen: path };
   },
   initialise: (seen) =>
-    run("mariadb-install-db", ["--no-defaults", `--datadir=${seen}/data`, "--auth-root-authentication-method=normal", ...AS_ROOT]),
+    run("mariadb-install-db", ["--no-defaults", `--datadir=${seen}/data`, `--tmpdir=${seen}`, "--auth-root-authentication-method=normal", ...AS_ROOT]),
 };
 
 /** One that lies, with the libraries it needs, in a folder of its own; see `mysql9.ts`. */
@@ -92,6 +92,8 @@ export async function startPrivateMysql(options: readonly string[] = []): Promis
       ...AS_ROOT,
       ...make.options,
       `--datadir=${seen}/data`,
+      // A server that starts deletes whatever others left, or have just now, where it keeps temporary tables.
+      `--tmpdir=${seen}`,
       `--port=${port}`,
       "--bind-address=127.0.0.1",
       `--socket=${seen}/mysqld.sock`,

@@ -9,15 +9,15 @@ export const MYSQL_LIMITS = {
   /** For the first connection of a process, and for that of a migration: others may be starting on the same machine. */
   firstMs: 10_000,
   /** For a connection, from whichever source. */
-  acquireMs: 900,
+  acquireMs: 850,
   /** For opening one. */
-  connectMs: 800,
+  connectMs: 750,
   /** For the sign of life of one that was idle. */
-  pingMs: 400,
+  pingMs: 350,
   /** After that a statement is late: it waits for a lock, or the server hangs. */
-  lateMs: 400,
+  lateMs: 350,
   /** For greeting a newcomer, who is to find out. */
-  probeMs: 400,
+  probeMs: 350,
   /** For what is sent in one packet to a server that is there: more than the longest wait for a lock. */
   statementMs: 5_000,
   /** For what reads all of the data. */
