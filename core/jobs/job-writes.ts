@@ -22,6 +22,8 @@ export interface JobWritesParts {
 const WRITE_RETRY_MS = 200;
 const WRITE_RETRY_DOUBLINGS = 6;
 
+const NOT_CALLED = "The provider was not called: the lease had run out before.";
+
 /** The work on a job was broken off; its row was left, or handed back, as it is. */
 export class WorkAbandoned extends Error {
   override readonly name = "WorkAbandoned";
@@ -35,8 +37,14 @@ export class JobWrites {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** The intent to submit, before the call. @throws {WorkAbandoned} another worker has the job by now; nothing was written */
-  announce(attemptId: AttemptId, number: number, providerId: string): Promise<void> {
+  /**
+   * The intent to submit, before the call.
+   *
+   * @returns false when the lease ran out meanwhile: this process was frozen, or waited long for the storage, and another worker may have
+   *   looked for the attempt already and found nothing. Then the provider is not to be called; the job is queued again
+   * @throws {WorkAbandoned} another worker has the job by now; nothing was written
+   */
+  async announce(attemptId: AttemptId, number: number, providerId: string): Promise<boolean> {
     const { jobs, clock } = this.parts;
     const attempt = {
       id: attemptId,
@@ -49,11 +57,15 @@ export class JobWrites {
       message: null,
       cost: null,
     };
-    return this.write({ phase: "submitting", attempt: number }, async (tx, isRepeated) => {
+    await this.write({ phase: "submitting", attempt: number }, async (tx, isRepeated) => {
       // The first run may have been committed although its reply was lost.
       const isWritten = isRepeated && (await jobs.listAttempts(this.job.id)).some(({ id }) => id === attemptId);
       if (!isWritten) await jobs.insertAttempts(tx, [attempt]);
     });
+    const now = clock.now();
+    if (this.job.dueAt !== null && now < this.job.dueAt) return true;
+    await this.handBack({ status: "queued", phase: "waiting", dueAt: now }, { number, outcome: "unavailable", message: NOT_CALLED, cost: null });
+    return false;
   }
 
   /** Gives the lease up. @throws {WorkAbandoned} another worker has the job by now; nothing was written */

@@ -109,7 +109,7 @@ class JobStep {
     this.attempt = job.attempt + 1;
     const attemptId = parts.ids.next("att");
     this.checkNotAborted();
-    await this.writes.announce(attemptId, this.attempt, working.id);
+    if (!(await this.writes.announce(attemptId, this.attempt, working.id))) return;
     let outcome: Completed | Accepted;
     try {
       outcome = await working.provider.submit(

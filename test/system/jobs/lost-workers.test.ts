@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import type { Completed } from "../../../core/ports/music-provider.js";
+import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { anId } from "../../support/builders.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
@@ -44,6 +45,49 @@ describe("A job whose worker is lost", () => {
       await shop.pass(250);
       expect(await shop.expectCompleted(id)).to.include({ crashes: 1, attempt: 1 });
       expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
+    });
+
+    /** A worker that hears that its first announcement is written when its lease is long over, and after `meanwhile`. */
+    async function startFrozen(meanwhile: () => Promise<unknown>): Promise<Worker> {
+      const { unitOfWork, jobs } = shop.storage;
+      const clock = new ManualClock(shop.clock.now());
+      let announced = 0;
+      const watching = Object.assign(Object.create(jobs) as typeof jobs, {
+        insertAttempts: (...given: Parameters<typeof jobs.insertAttempts>) => ((announced += 1), jobs.insertAttempts(...given)),
+      });
+      const slow = Object.assign(Object.create(unitOfWork) as typeof unitOfWork, {
+        async inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+          const result = await unitOfWork.inTransaction(work);
+          if (announced === 1) {
+            announced += 1;
+            clock.set(shop.clock.now() + LEASE_MS);
+            await meanwhile();
+          }
+          return result;
+        },
+      });
+      return shop.start({ clock, stores: { jobs: watching, unitOfWork: slow } });
+    }
+
+    it("is not submitted by a worker that was frozen for longer than its lease, but queued again", async () => {
+      const id = await shop.acceptOne();
+      await startFrozen(() => Promise.resolve());
+      await shop.quiet();
+      expect(shop.provider.submissions.map(({ attempt }) => attempt)).to.deep.equal([2]);
+      expect(await shop.expectCompleted(id)).to.include({ crashes: 0, refusals: 0 });
+      expect(await shop.attempts(id)).to.deep.equal([[1, "unavailable"], [2, "completed"]]);
+    });
+
+    it("is not submitted by a worker that was frozen until another one had it", async () => {
+      const id = await shop.acceptOne();
+      await startFrozen(async () => {
+        shop.clock.set(shop.clock.now() + LEASE_MS);
+        expect(await claimAndVanish("submitting")).to.equal(1);
+      });
+      await shop.quiet();
+      expect(shop.provider.submissions).to.deep.equal([]);
+      expect(await shop.job(id)).to.include({ phase: "submitting", fence: 2, attempt: 1 });
+      expect(await shop.attempts(id)).to.deep.equal([[1, null]]);
     });
   });
 
