@@ -175,6 +175,13 @@ export class TrackNotFoundError extends FermataError {
   }
 }
 
+export class PlaylistNotFoundError extends FermataError {
+  readonly code = "playlist_not_found";
+  constructor() {
+    super("There is no such playlist.");
+  }
+}
+
 export class WebhookEndpointNotFoundError extends FermataError {
   readonly code = "webhook_endpoint_not_found";
   constructor() {

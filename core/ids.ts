@@ -7,12 +7,15 @@ export type AccountId = `acct_${string}`;
 export type ApiKeyId = `key_${string}`;
 export type JobId = `job_${string}`;
 export type TrackId = `trk_${string}`;
+export type PlaylistId = `pls_${string}`;
 export type RequestId = `req_${string}`;
 /** One try of a job at a provider. */
 export type AttemptId = `att_${string}`;
 export type WebhookEndpointId = `whe_${string}`;
 export type WebhookEventId = `evt_${string}`;
 export type WebhookDeliveryId = `dlv_${string}`;
+/** What a provider reported about a job. */
+export type CallbackId = `cbk_${string}`;
 /** One running process, as the owner of leases. */
 export type ProcessId = `prc_${string}`;
 
@@ -21,11 +24,13 @@ export interface IdByPrefix {
   key: ApiKeyId;
   job: JobId;
   trk: TrackId;
+  pls: PlaylistId;
   req: RequestId;
   att: AttemptId;
   whe: WebhookEndpointId;
   evt: WebhookEventId;
   dlv: WebhookDeliveryId;
+  cbk: CallbackId;
   prc: ProcessId;
 }
 

@@ -1,5 +1,5 @@
 import type { AccountId, JobId, TrackId } from "../ids.js";
-import type { ProviderAsset, TrackTags } from "../ports/music-provider.js";
+import type { ProviderAsset, ProviderReference, TrackTags } from "../ports/music-provider.js";
 
 /** A stored file of a track. */
 export interface TrackAsset {
@@ -27,8 +27,23 @@ export interface Track {
   readonly visibility: "public" | "private";
   readonly tags: TrackTags;
   readonly assets: readonly TrackAsset[];
+  /** Loudness along the mix, for drawing: whole numbers from 0 to 255, at most {@link WAVEFORM_POINTS}; null when it is not known. */
+  readonly waveform: readonly number[] | null;
+  /** Names the public page of the track while it is shared; null when it is not. Never used again once taken back. */
+  readonly shareToken: string | null;
+  /** Who made it, and what that provider knows it by; null on imported tracks. */
+  readonly origin: TrackOrigin | null;
   readonly createdAt: number;
 }
+
+export interface TrackOrigin {
+  readonly providerId: string;
+  /** null when the provider gave none. */
+  readonly reference: ProviderReference | null;
+}
+
+/** Points of a {@link Track.waveform}. */
+export const WAVEFORM_POINTS = 400;
 
 const TITLE_MAX_LENGTH = 80;
 

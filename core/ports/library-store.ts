@@ -1,10 +1,48 @@
-import type { JobId } from "../ids.js";
+import type { AccountId, JobId, PlaylistId, TrackId } from "../ids.js";
+import type { Playlist } from "../library/playlist.js";
+import type { LibrarySearch } from "../library/search.js";
 import type { Track } from "../library/track.js";
 import type { Transaction } from "./unit-of-work.js";
 
-/** Tracks with their files and tags. */
+/**
+ * Tracks with their files and tags, playlists, and the index that both are searched by. What a viewer may see is part of every search and list
+ * here; `find…` return what there is, and the caller judges it.
+ */
 export interface LibraryStore {
+  /** Makes tracks exist and, where they are playable, makes them found by {@link searchTracks} as soon as `tx` is committed. */
   insertTracks(tx: Transaction, tracks: readonly Track[]): Promise<void>;
   /** The tracks that these jobs made, in their order; a job without tracks is left out. */
   tracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, Track[]>>;
+  /** Tracks by id, whoever owns them; unknown ids are left out. */
+  findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>>;
+  /** The track whose public page this token names; null when no track is shared under it (any more). */
+  findSharedTrack(shareToken: string): Promise<Track | null>;
+  /**
+   * Shares a track under this token, or takes it back.
+   *
+   * @returns false when there is no such track
+   */
+  setShareToken(tx: Transaction, trackId: TrackId, shareToken: string | null): Promise<boolean>;
+  /**
+   * Playable tracks that are public or the viewer's own and match all of the search, the best first: by {@link LibrarySearch} relevance,
+   * then newest (`createdAt`, then `id`, both descending).
+   */
+  searchTracks(search: LibrarySearch): Promise<Track[]>;
+
+  insertPlaylists(tx: Transaction, playlists: readonly Playlist[]): Promise<void>;
+  /** Playlists by id, whoever owns them; unknown ids are left out. */
+  findPlaylists(ids: readonly PlaylistId[]): Promise<Map<PlaylistId, Playlist>>;
+  /** Reads a playlist and keeps it from changing until `tx` ends; null when there is none. */
+  lockPlaylist(tx: Transaction, id: PlaylistId): Promise<Playlist | null>;
+  /** Writes title, visibility and tracks of a playlist that was locked in this `tx`. */
+  updatePlaylist(tx: Transaction, playlist: Playlist): Promise<void>;
+  /** @returns false when there was none */
+  deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean>;
+  /** Playlists that are public or the viewer's own, newest first (`createdAt`, then `id`, both descending). */
+  listPlaylists(viewer: AccountId, limit: number): Promise<Playlist[]>;
+  /**
+   * Playlists that are public or the viewer's own and match all of the search: the words by their title; `mood` and `activity` by holding one
+   * playable track, visible to the viewer, that has both. The best first, then newest.
+   */
+  searchPlaylists(search: LibrarySearch): Promise<Playlist[]>;
 }

@@ -12,7 +12,7 @@ import { type AcceptedGeneration, type Generation, presentGeneration } from "../
 @Route("api/v1/generations")
 @Tags("Generations")
 export class GenerationsController {
-  constructor(private readonly parts: Pick<HttpParts, "readGenerations" | "audioUrls">) {}
+  constructor(private readonly parts: Pick<HttpParts, "readGenerations" | "audioUrls" | "shareUrls">) {}
 
   /**
    * Starts a generation and reserves its credits. It runs on by itself: poll `status_url`, or ask with `Prefer` to wait for its end.
@@ -52,7 +52,7 @@ export class GenerationsController {
   ): Promise<{ data: { generations: Generation[] } }> {
     const { account } = exchangeOf(request);
     const found = await this.parts.readGenerations.list(account.id, limit ?? GENERATIONS_LIMIT.default);
-    return { data: { generations: found.map((each) => presentGeneration(each, this.parts.audioUrls)) } };
+    return { data: { generations: found.map((each) => presentGeneration(each, this.parts)) } };
   }
 
   /**
@@ -66,6 +66,6 @@ export class GenerationsController {
     const exchange = exchangeOf(request);
     const found = await this.parts.readGenerations.get(exchange.account.id, id);
     exchange.jobId = found.job.id;
-    return { data: presentGeneration(found, this.parts.audioUrls) };
+    return { data: presentGeneration(found, this.parts) };
   }
 }

@@ -2,9 +2,12 @@ import type { ControllerClass } from "../parts.js";
 import { CreditsController } from "./credits.js";
 import { GenerationsController } from "./generations.js";
 import { JobsController } from "./jobs.js";
+import { LibraryController } from "./library.js";
 import { LogsController } from "./logs.js";
 import { ModelsController } from "./models.js";
+import { PlaylistsController } from "./playlists.js";
 import { ProfileController } from "./profile.js";
+import { TracksController } from "./tracks.js";
 import { UsageController } from "./usage.js";
 import { WebhookEndpointsController } from "./webhook-endpoints.js";
 
@@ -13,9 +16,12 @@ export const CONTROLLERS: readonly ControllerClass[] = [
   CreditsController,
   GenerationsController,
   JobsController,
+  LibraryController,
   LogsController,
   ModelsController,
+  PlaylistsController,
   ProfileController,
+  TracksController,
   UsageController,
   WebhookEndpointsController,
 ];

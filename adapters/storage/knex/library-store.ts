@@ -1,62 +1,79 @@
-import type { JobId, TrackId } from "../../../core/ids.js";
+import type { AccountId, JobId, PlaylistId, TrackId } from "../../../core/ids.js";
+import type { Playlist } from "../../../core/library/playlist.js";
+import type { LibrarySearch } from "../../../core/library/search.js";
 import type { Track } from "../../../core/library/track.js";
 import type { LibraryStore } from "../../../core/ports/library-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
-import { columnsOf, sessionOf } from "./session.js";
-import {
-  type AssetRow,
-  type TagRow,
-  toAssetRows,
-  toTagRows,
-  toTrack,
-  toTrackRow,
-  TRACK_ASSETS,
-  TRACK_TAGS,
-  type TrackRow,
-  TRACKS,
-} from "./track-rows.js";
-
-const OF_JOB = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE job_id = ? ORDER BY position`;
-const TAGS = `SELECT ${columnsOf(TRACK_TAGS)} FROM track_tags WHERE track_id = ? ORDER BY category, position`;
-const ASSETS = `SELECT ${columnsOf(TRACK_ASSETS)} FROM track_assets WHERE track_id = ? ORDER BY position`;
+import { LibrarySearchQueries } from "./library-search.js";
+import { groupBy } from "./lists.js";
+import { deletePlaylist, findPlaylists, insertPlaylists, listPlaylists, lockPlaylist, updatePlaylist } from "./playlist-queries.js";
+import { SEARCH_LIMITS, type SearchLimits } from "./search-queries.js";
+import { insertSearchRows, searchRowsOfTracks } from "./search-rows.js";
+import { sessionOf } from "./session.js";
+import { findSharedTrack, findTracks, insertTracks, setShareToken, tracksOfJobs } from "./track-queries.js";
 
 export class KnexLibraryStore implements LibraryStore {
-  constructor(private readonly database: KnexDatabase) {}
+  private readonly searches: LibrarySearchQueries;
+
+  constructor(
+    private readonly database: KnexDatabase,
+    searchLimits: SearchLimits = SEARCH_LIMITS,
+  ) {
+    this.searches = new LibrarySearchQueries(searchLimits);
+  }
 
   async insertTracks(tx: Transaction, tracks: readonly Track[]): Promise<void> {
-    const session = sessionOf(tx);
-    await session.insert(TRACKS, tracks.map(toTrackRow));
-    await session.insert(TRACK_TAGS, tracks.flatMap(toTagRows));
-    await session.insert(TRACK_ASSETS, tracks.flatMap(toAssetRows));
+    await insertTracks(sessionOf(tx), tracks);
+    await insertSearchRows(sessionOf(tx), searchRowsOfTracks(tracks));
   }
 
   async tracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, Track[]>> {
-    return this.database.reading(async (session) => {
-      const rows = await session.allEach<TrackRow>(
-        OF_JOB,
-        jobIds.map((id) => [id]),
-      );
-      const trackIds = rows.map((row) => [row.id]);
-      const tags = groupByTrack(await session.allEach<TagRow>(TAGS, trackIds));
-      const assets = groupByTrack(await session.allEach<AssetRow>(ASSETS, trackIds));
-      const tracks = new Map<JobId, Track[]>();
-      for (const row of rows) {
-        if (row.job_id === null) continue;
-        const track = toTrack(row, tags.get(row.id) ?? [], assets.get(row.id) ?? []);
-        tracks.set(row.job_id, [...(tracks.get(row.job_id) ?? []), track]);
-      }
-      return tracks;
-    });
+    const tracks = await this.database.reading((session) => tracksOfJobs(session, jobIds));
+    return groupBy(tracks, ({ jobId }) => jobId as JobId);
   }
-}
 
-function groupByTrack<Row extends { readonly track_id: TrackId }>(rows: readonly Row[]): Map<TrackId, Row[]> {
-  const groups = new Map<TrackId, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(row.track_id);
-    if (group === undefined) groups.set(row.track_id, [row]);
-    else group.push(row);
+  findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>> {
+    return this.database.reading((session) => findTracks(session, ids));
   }
-  return groups;
+
+  findSharedTrack(shareToken: string): Promise<Track | null> {
+    return this.database.reading((session) => findSharedTrack(session, shareToken));
+  }
+
+  setShareToken(tx: Transaction, trackId: TrackId, shareToken: string | null): Promise<boolean> {
+    return setShareToken(sessionOf(tx), trackId, shareToken);
+  }
+
+  searchTracks(search: LibrarySearch): Promise<Track[]> {
+    return this.database.reading((session) => this.searches.tracks(session, search));
+  }
+
+  insertPlaylists(tx: Transaction, playlists: readonly Playlist[]): Promise<void> {
+    return insertPlaylists(sessionOf(tx), playlists);
+  }
+
+  findPlaylists(ids: readonly PlaylistId[]): Promise<Map<PlaylistId, Playlist>> {
+    return this.database.reading((session) => findPlaylists(session, ids));
+  }
+
+  lockPlaylist(tx: Transaction, id: PlaylistId): Promise<Playlist | null> {
+    return lockPlaylist(sessionOf(tx), id, this.database.dialect);
+  }
+
+  updatePlaylist(tx: Transaction, playlist: Playlist): Promise<void> {
+    return updatePlaylist(sessionOf(tx), playlist);
+  }
+
+  deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean> {
+    return deletePlaylist(sessionOf(tx), id, this.database.dialect);
+  }
+
+  listPlaylists(viewer: AccountId, limit: number): Promise<Playlist[]> {
+    return this.database.reading((session) => listPlaylists(session, viewer, limit, this.database.dialect));
+  }
+
+  searchPlaylists(search: LibrarySearch): Promise<Playlist[]> {
+    return this.database.reading((session) => this.searches.playlists(session, search));
+  }
 }

@@ -1,5 +1,6 @@
 import type { AccountId, JobId, TrackId } from "../../../core/ids.js";
 import type { Track, TrackAsset } from "../../../core/library/track.js";
+import { fromJson, toJson } from "./rows.js";
 import type { Table } from "./session.js";
 
 export interface TrackRow {
@@ -12,12 +13,30 @@ export interface TrackRow {
   bpm: number | null;
   prompt: string | null;
   visibility: Track["visibility"];
+  /** A byte for each point, in base64. */
+  waveform: string | null;
+  share_token: string | null;
+  origin: string | null;
   created_at: number;
 }
 
 export const TRACKS: Table<TrackRow> = {
   name: "tracks",
-  columns: ["id", "account_id", "job_id", "position", "title", "artist_label", "bpm", "prompt", "visibility", "created_at"],
+  columns: [
+    "id",
+    "account_id",
+    "job_id",
+    "position",
+    "title",
+    "artist_label",
+    "bpm",
+    "prompt",
+    "visibility",
+    "waveform",
+    "share_token",
+    "origin",
+    "created_at",
+  ],
   key: ["id"],
 };
 
@@ -64,6 +83,9 @@ export function toTrackRow(track: Track): TrackRow {
     bpm: track.bpm,
     prompt: track.prompt,
     visibility: track.visibility,
+    waveform: track.waveform === null ? null : Buffer.from(track.waveform).toString("base64"),
+    share_token: track.shareToken,
+    origin: toJson(track.origin),
     created_at: track.createdAt,
   };
 }
@@ -103,6 +125,9 @@ export function toTrack(row: TrackRow, tags: readonly TagRow[], assets: readonly
     visibility: row.visibility,
     tags: { mood: tagsOf("mood"), activity: tagsOf("activity"), genre: tagsOf("genre"), other: tagsOf("other") },
     assets: assets.map(toAsset),
+    waveform: row.waveform === null ? null : [...Buffer.from(row.waveform, "base64")],
+    shareToken: row.share_token,
+    origin: fromJson<Track["origin"]>(row.origin),
     createdAt: row.created_at,
   };
 }

@@ -1,0 +1,92 @@
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { Command } from "commander";
+import { OperationRefusedError } from "../../core/errors.js";
+import { SEARCH_LIMIT } from "../../core/library/search-rules.js";
+import type { CliHost } from "./host.js";
+import { addCommand, addGroup, print, table, withApp, withProgress } from "./output.js";
+import { wholeNumberWithin } from "./values.js";
+
+interface SearchOptions {
+  readonly account: string;
+  readonly mood?: string;
+  readonly activity?: string;
+  readonly limit: number;
+  readonly json?: boolean;
+}
+
+/** `library …`. */
+export function addLibraryCommands(program: Command, host: CliHost): void {
+  const library = addGroup(program, "library", "Import, share and search tracks");
+  addCommand(library, "import <file>", "Bring in tracks and playlists, all or none; a second time they come anew", [
+    "library import catalogue.json",
+    "library import catalogue.json --json",
+  ]).action(async (file: string, options: { json?: boolean }) => {
+    const made = await withApp(host, async (app) => {
+      const document = await readJson(file);
+      return withProgress(host, "Importing", () => app.library.import(document, dirname(resolve(file))));
+    });
+    const rows = [...made.tracks, ...made.playlists].map(({ id, ref }) => [id, ref]);
+    print(host, options, made, [...table(rows), `Imported ${count(made.tracks, "track")} and ${count(made.playlists, "playlist")}.`]);
+  });
+  addCommand(library, "share <track>", "Open the public page of a track", ["library share trk_01j…"]).action(
+    async (id: string, options: { json?: boolean }) => {
+      await withApp(host, async (app, present) => {
+        const shareUrl = present.shareUrl(await app.library.manage.share(id));
+        print(host, options, { id, share_url: shareUrl }, [`Shared at ${shareUrl}`]);
+      });
+    },
+  );
+  addCommand(library, "unshare <track>", "Close the public page of a track, for good", ["library unshare trk_01j…"]).action(
+    async (id: string, options: { json?: boolean }) => {
+      await withApp(host, async (app, present) => {
+        const shareUrl = present.shareUrl(await app.library.manage.unshare(id));
+        print(host, options, { id, share_url: shareUrl }, [`${id} is not shared any more.`]);
+      });
+    },
+  );
+  addSearch(library, host);
+}
+
+function addSearch(library: Command, host: CliHost): void {
+  const { minimum, maximum, default: usual } = SEARCH_LIMIT;
+  addCommand(library, "search [q]", "Find tracks and playlists as an account does", [
+    'library search "rain piano" --account acct_01j…',
+    "library search --account acct_01j… --mood calm --activity focus",
+  ])
+    .requiredOption("--account <id>", "whose eyes to look with")
+    .option("--mood <mood>", "only with this mood")
+    .option("--activity <activity>", "only with this activity")
+    .option("--limit <n>", `at most this many of each, ${minimum} to ${maximum}`, wholeNumberWithin(minimum, maximum), usual)
+    .action(async (q: string | undefined, { account, mood, activity, limit, ...options }: SearchOptions) => {
+      await withApp(host, async (app, present) => {
+        const { id } = await app.accounts.get(account);
+        const { tracks, playlists } = await app.library.read.search(id, { q, mood, activity, limit });
+        const shown = { tracks: tracks.map((track) => present.track(track)), playlists: playlists.map((found) => present.playlist(found)) };
+        const rows = [
+          ...tracks.map((track) => [track.id, track.title, track.artistLabel]),
+          ...playlists.map(({ playlist, tracks: held }) => [playlist.id, playlist.title, count(held, "track")]),
+        ];
+        print(host, options, shown, rows.length === 0 ? ["Nothing found."] : table(rows));
+      });
+    });
+}
+
+/** @throws {OperationRefusedError} no such file, or no JSON in it */
+async function readJson(file: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+  } catch (error) {
+    throw new OperationRefusedError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new OperationRefusedError(`${file} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function count(items: readonly unknown[], what: string): string {
+  return `${items.length} ${what}${items.length === 1 ? "" : "s"}`;
+}

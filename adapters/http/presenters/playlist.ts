@@ -1,0 +1,35 @@
+import type { PlaylistWithTracks } from "../../../core/library/read-library.js";
+import type { Track as LibraryTrack } from "../../../core/library/track.js";
+import { presentTrack, type Track, type TrackLinks } from "./track.js";
+
+/** Tracks in an order of somebody's choosing. */
+export interface Playlist {
+  id: string;
+  title: string;
+  /**
+   * How many tracks are shown.
+   * @isInt
+   */
+  track_count: number;
+  /** Without those that the caller may not play. */
+  tracks: Track[];
+}
+
+export function presentPlaylist(found: PlaylistWithTracks, links: TrackLinks): Playlist {
+  return present(found, (track) => presentTrack(track, links));
+}
+
+/** The same of many, which often hold the same tracks: each is signed once. */
+export function presentPlaylists(found: readonly PlaylistWithTracks[], links: TrackLinks): Playlist[] {
+  const presented = new Map<string, Track>();
+  const once = (track: LibraryTrack): Track => {
+    const shown = presented.get(track.id) ?? presentTrack(track, links);
+    presented.set(track.id, shown);
+    return shown;
+  };
+  return found.map((each) => present(each, once));
+}
+
+function present({ playlist, tracks }: PlaylistWithTracks, toTrack: (track: LibraryTrack) => Track): Playlist {
+  return { id: playlist.id, title: playlist.title, track_count: tracks.length, tracks: tracks.map(toTrack) };
+}

@@ -1,0 +1,92 @@
+import type { PlaylistId, TrackId } from "../../../core/ids.js";
+import type { Playlist } from "../../../core/library/playlist.js";
+import type { LibrarySearch } from "../../../core/library/search.js";
+import type { Track } from "../../../core/library/track.js";
+import { foldWords } from "../../../core/library/words.js";
+import { allIn } from "./lists.js";
+import { findPlaylists, playlistRows } from "./playlist-queries.js";
+import { PLAYLIST_CLASSES, TRACK_CLASSES } from "./search-conditions.js";
+import { findBest, GROWTH, newestFirst, type SearchLimits } from "./search-queries.js";
+import { shelvesOf, tagMark } from "./search-rows.js";
+import type { Hit } from "./search-walk.js";
+import type { Session } from "./session.js";
+import { findTracks } from "./track-queries.js";
+
+const HOLDING = (marks: string): string => `SELECT DISTINCT playlist_id FROM playlist_tracks WHERE track_id IN (${marks})`;
+
+/** Searches of the library, on a session that they are given. */
+export class LibrarySearchQueries {
+  constructor(private readonly limits: SearchLimits) {}
+
+  async tracks(session: Session, search: LibrarySearch): Promise<Track[]> {
+    const ids = (await this.trackHits(session, search, search.limit)).map(trackId);
+    return inOrder(ids, await findTracks(session, ids));
+  }
+
+  async playlists(session: Session, search: LibrarySearch): Promise<Playlist[]> {
+    if (search.mood === null && search.activity === null) return this.completed(session, await this.titled(session, search, search.limit));
+    const tracks = await this.trackHits(session, { ...search, words: [] }, this.limits.fewTracks);
+    return tracks.length < this.limits.fewTracks ? this.holding(session, search, tracks.map(trackId)) : this.lookInto(session, search);
+  }
+
+  private trackHits(session: Session, search: LibrarySearch, limit: number): Promise<Hit[]> {
+    return findBest(session, { shelves: shelvesOf("tracks", search.viewer), classes: TRACK_CLASSES, wanted: search, limit, limits: this.limits });
+  }
+
+  /** Playlists by their titles alone. */
+  private titled(session: Session, { viewer, words }: LibrarySearch, limit: number): Promise<Hit[]> {
+    const wanted = { words, mood: null, activity: null };
+    return findBest(session, { shelves: shelvesOf("playlists", viewer), classes: PLAYLIST_CLASSES, wanted, limit, limits: this.limits });
+  }
+
+  /** From the tracks to the playlists. */
+  private async holding(session: Session, { viewer, words, limit }: LibrarySearch, trackIds: readonly TrackId[]): Promise<Playlist[]> {
+    const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, HOLDING, trackIds);
+    const found = await playlistRows(session, rows.map((row) => row.playlist_id));
+    const matching = found.filter((row) => (row.visibility === "public" || row.account_id === viewer) && hasWords(row.title, words));
+    const hits = matching.map(({ id, created_at }): Hit => ({ item_id: id, created_at }));
+    return this.completed(session, hits.sort(newestFirst).slice(0, limit));
+  }
+
+  /** From the playlists to the tracks: where so many match, those that hold none are few. */
+  private async lookInto(session: Session, search: LibrarySearch): Promise<Playlist[]> {
+    const found: Hit[] = [];
+    let seen = 0;
+    for (let length = this.limits.playlists; found.length < search.limit; length *= GROWTH) {
+      const hits = await this.titled(session, search, length);
+      const ids = await this.withMatch(session, search, hits.slice(seen).map(playlistId));
+      found.push(...hits.slice(seen).filter((hit) => ids.has(playlistId(hit))));
+      seen = hits.length;
+      if (hits.length < length) break;
+    }
+    return this.completed(session, found.slice(0, search.limit));
+  }
+
+  /** Of these playlists, those that hold a matching track. */
+  private async withMatch(session: Session, { viewer, mood, activity }: LibrarySearch, ids: readonly PlaylistId[]): Promise<Set<PlaylistId>> {
+    const marks = [...(mood === null ? [] : [tagMark("mood", mood)]), ...(activity === null ? [] : [tagMark("activity", activity)])];
+    const text = (list: string): string => `SELECT DISTINCT p.playlist_id FROM playlist_tracks AS p
+      JOIN tracks AS t ON t.id = p.track_id
+      JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
+      WHERE ${marks.map(() => "INSTR(i.tags, ?) > 0").join(" AND ")} AND p.playlist_id IN (${list})`;
+    const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, text, ids, [...shelvesOf("tracks", viewer), ...marks]);
+    return new Set(rows.map((row) => row.playlist_id));
+  }
+
+  private async completed(session: Session, hits: readonly Hit[]): Promise<Playlist[]> {
+    const ids = hits.map(playlistId);
+    return inOrder(ids, await findPlaylists(session, ids));
+  }
+}
+
+function hasWords(title: string, words: readonly string[]): boolean {
+  const folded = foldWords(title);
+  return words.every((word) => folded.some((one) => one.startsWith(word)));
+}
+
+const trackId = ({ item_id }: Hit): TrackId => item_id as TrackId;
+const playlistId = ({ item_id }: Hit): PlaylistId => item_id as PlaylistId;
+
+function inOrder<Id, Item>(ids: readonly Id[], found: ReadonlyMap<Id, Item>): Item[] {
+  return ids.flatMap((id) => found.get(id) ?? []);
+}

@@ -1,0 +1,59 @@
+import type { Knex } from "knex";
+import type { ColumnTypes } from "../dialect.js";
+import { fillSearchIndex } from "./0013-search-index.js";
+import { addColumn, addIndex, checkOneOf, createTable, type Migration } from "./migration.js";
+
+export const librarySearch: Migration = {
+  name: "0013-library",
+  async up(knex, columns) {
+    await addColumn(knex, "tracks", "waveform", (table, name) => columns.text(table, name));
+    await addColumn(knex, "tracks", "share_token", (table, name) => columns.id(table, name, 100));
+    await addIndex(knex, columns, "tracks", "tracks_share_token", (table) =>
+      columns.indexWhereSet(knex, table, ["share_token"], "share_token", { name: "tracks_share_token", unique: true }),
+    );
+    await createTable(knex, "playlists", (table) => {
+      columns.id(table, "id").notNullable().primary();
+      columns.id(table, "account_id");
+      columns.text(table, "title").notNullable();
+      columns.id(table, "visibility", 20).notNullable();
+      columns.integer(table, "created_at").notNullable();
+      table.index(["account_id", "created_at", "id"], "playlists_account");
+      table.index(["visibility", "created_at", "id"], "playlists_visibility");
+      checkOneOf(table, "playlists_visibility_known", "visibility", ["public", "private"]);
+    });
+    await createTable(knex, "playlist_tracks", (table) => {
+      columns.id(table, "playlist_id").notNullable();
+      columns.integer(table, "position").notNullable();
+      columns.id(table, "track_id").notNullable();
+      table.primary(["playlist_id", "position"]);
+      table.unique(["track_id", "playlist_id"], { indexName: "playlist_tracks_track" });
+    });
+    await createClustered(knex, columns, "search_items", (table) => {
+      columns.id(table, "shelf").notNullable();
+      columns.integer(table, "created_at").notNullable();
+      columns.id(table, "item_id").notNullable();
+      for (const text of ["title", "label", "prompt", "tags"]) columns.text(table, text).notNullable();
+      table.primary(["shelf", "created_at", "item_id"]);
+    });
+    await createClustered(knex, columns, "search_terms", (table) => {
+      columns.id(table, "shelf").notNullable();
+      // A place and a word.
+      columns.words(table, "term", 41).notNullable();
+      columns.integer(table, "created_at").notNullable();
+      columns.id(table, "item_id").notNullable();
+      table.primary(["shelf", "term", "created_at", "item_id"]);
+    });
+    await fillSearchIndex(knex);
+  },
+};
+
+/** Rows lie in the order of the primary key, as they always do in MySQL: what is searched as a range is read as one. */
+async function createClustered(
+  knex: Knex,
+  { clustered }: ColumnTypes,
+  name: string,
+  define: (table: Knex.CreateTableBuilder) => void,
+): Promise<void> {
+  if (await knex.schema.hasTable(name)) return;
+  await knex.raw(knex.schema.createTable(name, define).toString() + clustered);
+}

@@ -1,0 +1,62 @@
+import type { JobId, TrackId } from "../../../core/ids.js";
+import type { Track } from "../../../core/library/track.js";
+import { allIn, groupBy } from "./lists.js";
+import { columnsOf, type Session } from "./session.js";
+import {
+  type AssetRow,
+  type TagRow,
+  toAssetRows,
+  toTagRows,
+  toTrack,
+  toTrackRow,
+  TRACK_ASSETS,
+  TRACK_TAGS,
+  type TrackRow,
+  TRACKS,
+} from "./track-rows.js";
+
+const FIND = (marks: string): string => `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE id IN (${marks})`;
+const TAGS = (marks: string): string =>
+  `SELECT ${columnsOf(TRACK_TAGS)} FROM track_tags WHERE track_id IN (${marks}) ORDER BY track_id, category, position`;
+const ASSETS = (marks: string): string =>
+  `SELECT ${columnsOf(TRACK_ASSETS)} FROM track_assets WHERE track_id IN (${marks}) ORDER BY track_id, position`;
+const OF_JOB = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE job_id = ? ORDER BY position`;
+const SHARED = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE share_token = ?`;
+const SHARE = "UPDATE tracks SET share_token = ? WHERE id = ?";
+
+export async function insertTracks(session: Session, tracks: readonly Track[]): Promise<void> {
+  await session.insert(TRACKS, tracks.map(toTrackRow));
+  await session.insert(TRACK_TAGS, tracks.flatMap(toTagRows));
+  await session.insert(TRACK_ASSETS, tracks.flatMap(toAssetRows));
+}
+
+export async function findTracks(session: Session, ids: readonly TrackId[]): Promise<Map<TrackId, Track>> {
+  return byId(await complete(session, await allIn<TrackRow>(session, FIND, ids)));
+}
+
+/** The tracks of each job in the order of their positions. */
+export async function tracksOfJobs(session: Session, jobIds: readonly JobId[]): Promise<Track[]> {
+  const lists = [...new Set(jobIds)].map((id) => [id]);
+  return complete(session, await session.allEach<TrackRow>(OF_JOB, lists));
+}
+
+export async function findSharedTrack(session: Session, shareToken: string): Promise<Track | null> {
+  const [track] = await complete(session, await session.all<TrackRow>(SHARED, [shareToken]));
+  return track ?? null;
+}
+
+/** @returns false when there is no such track */
+export async function setShareToken(session: Session, id: TrackId, shareToken: string | null): Promise<boolean> {
+  return (await session.run(SHARE, [shareToken, id])) > 0;
+}
+
+async function complete(session: Session, rows: readonly TrackRow[]): Promise<Track[]> {
+  const ids = rows.map(({ id }) => id);
+  const tags = groupBy(await allIn<TagRow>(session, TAGS, ids), (row) => row.track_id);
+  const assets = groupBy(await allIn<AssetRow>(session, ASSETS, ids), (row) => row.track_id);
+  return rows.map((row) => toTrack(row, tags.get(row.id) ?? [], assets.get(row.id) ?? []));
+}
+
+function byId(tracks: readonly Track[]): Map<TrackId, Track> {
+  return new Map(tracks.map((track) => [track.id, track]));
+}

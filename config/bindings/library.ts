@@ -1,0 +1,25 @@
+import type { Container } from "inversify";
+import { ImportLibrary } from "../../core/library/import-library.js";
+import { ManageLibrary } from "../../core/library/manage-library.js";
+import { ReadLibrary } from "../../core/library/read-library.js";
+import { ShareUrls } from "../../core/library/share-urls.js";
+import { TOKENS as T } from "../tokens.js";
+
+/** Tracks and playlists: reading, keeping, sharing, importing. */
+export function bindLibrary(container: Container): void {
+  container.bind(T.readLibrary).toResolvedValue((library) => new ReadLibrary(library), [T.library]);
+  container
+    .bind(T.manageLibrary)
+    .toResolvedValue(
+      (unitOfWork, library, accounts, clock, ids, random) => new ManageLibrary({ unitOfWork, library, accounts, clock, ids, random }),
+      [T.unitOfWork, T.library, T.accounts, T.clock, T.ids, T.random],
+    );
+  container
+    .bind(T.importLibrary)
+    .toResolvedValue(
+      (unitOfWork, library, accounts, audio, derived, clock, ids, logger, settings) =>
+        new ImportLibrary({ unitOfWork, library, accounts, audio, derived, clock, ids, logger, maxBytes: settings.audio.maxBytes }),
+      [T.unitOfWork, T.library, T.accounts, T.audio, T.deriveAssets, T.clock, T.ids, T.logger, T.settings],
+    );
+  container.bind(T.shareUrls).toResolvedValue((publicUrl) => new ShareUrls(() => publicUrl.current), [T.publicUrl]);
+}

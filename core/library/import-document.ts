@@ -1,0 +1,109 @@
+import { PROMPT_MAX_LENGTH } from "../models/catalogue.js";
+import type { TrackTags } from "../ports/music-provider.js";
+import { type Entry, MembersReader, type Mistakes } from "./members-reader.js";
+import { PLAYLIST_TRACKS_MAX } from "./playlist.js";
+import { TITLE_MAX_LENGTH } from "./playlist-rules.js";
+
+/** What both kinds of items of an import have. */
+export interface ImportItem {
+  /** Where it stands: `tracks[3]`. */
+  readonly path: string;
+  /** Names the item within its list. */
+  readonly ref: string;
+  readonly accountId: string | null;
+  readonly visibility: "public" | "private";
+  readonly title: string;
+}
+
+export interface ImportTrack extends ImportItem {
+  readonly artistLabel: string;
+  readonly bpm: number | null;
+  /** Relative to the place of the import. */
+  readonly audioFile: string | null;
+  readonly prompt: string | null;
+  readonly tags: TrackTags;
+}
+
+export interface ImportPlaylist extends ImportItem {
+  /** Refs of tracks of the same import. */
+  readonly tracks: readonly Entry[];
+}
+
+export interface ImportDocument {
+  readonly tracks: readonly ImportTrack[];
+  readonly playlists: readonly ImportPlaylist[];
+}
+
+const REF_MAX_LENGTH = 100;
+const ARTIST_MAX_LENGTH = 200;
+const TAG_MAX_LENGTH = 50;
+const TAGS_MAX = 50;
+const BPM_MAX = 1_000;
+const PATH_MAX_LENGTH = 1_000;
+
+const ITEM = ["ref", "account", "visibility", "title"];
+
+/**
+ * Reads what an import file holds, and notes every mistake of its form. What is mistaken has a value all the same, so that the rest can be
+ * judged too.
+ *
+ * @see decisions, "How it is started and operated" (`library import`)
+ */
+export function readImportDocument(value: unknown, mistakes: Mistakes): ImportDocument {
+  const reader = MembersReader.of(value, "", ["tracks", "playlists"], mistakes);
+  if (reader === null) return { tracks: [], playlists: [] };
+  if (!reader.has("tracks") && !reader.has("playlists")) mistakes.add("", "must have tracks, playlists or both");
+  return {
+    tracks: reader.list("tracks", (item, path) => readTrack(item, path, mistakes)),
+    playlists: reader.list("playlists", (item, path) => readPlaylist(item, path, mistakes)),
+  };
+}
+
+function readTrack(value: unknown, path: string, mistakes: Mistakes): ImportTrack | null {
+  const reader = MembersReader.of(value, path, [...ITEM, "artist_label", "bpm", "audio_file", "prompt", "tags"], mistakes);
+  if (reader === null) return null;
+  return {
+    ...readItem(reader, path),
+    artistLabel: reader.line("artist_label", ARTIST_MAX_LENGTH) ?? "",
+    bpm: reader.number("bpm", BPM_MAX),
+    audioFile: readPath(reader, mistakes),
+    prompt: reader.text("prompt", PROMPT_MAX_LENGTH, { isOptional: true }),
+    tags: readTags(reader, mistakes),
+  };
+}
+
+function readPlaylist(value: unknown, path: string, mistakes: Mistakes): ImportPlaylist | null {
+  const reader = MembersReader.of(value, path, [...ITEM, "tracks"], mistakes);
+  if (reader === null) return null;
+  return { ...readItem(reader, path), tracks: reader.entries("tracks", REF_MAX_LENGTH, PLAYLIST_TRACKS_MAX) };
+}
+
+function readItem(reader: MembersReader, path: string): ImportItem {
+  return {
+    path,
+    ref: reader.line("ref", REF_MAX_LENGTH) ?? "",
+    accountId: reader.line("account", REF_MAX_LENGTH, { isOptional: true }),
+    visibility: reader.choice("visibility", ["public", "private"]),
+    title: reader.line("title", TITLE_MAX_LENGTH) ?? "",
+  };
+}
+
+/** Lower case, as tags are everywhere; one that comes twice counts once. */
+function readTags(reader: MembersReader, mistakes: Mistakes): TrackTags {
+  const groups = ["mood", "activity", "genre", "other"] as const;
+  const tags = reader.has("tags") ? MembersReader.of(reader.value("tags"), reader.pathOf("tags"), groups, mistakes) : null;
+  const read = (group: (typeof groups)[number]): string[] => {
+    const words = tags?.lines(group, TAG_MAX_LENGTH, TAGS_MAX, { isOptional: true }) ?? [];
+    return [...new Set(words.map((word) => word.trim().toLowerCase()))];
+  };
+  return { mood: read("mood"), activity: read("activity"), genre: read("genre"), other: read("other") };
+}
+
+function readPath(reader: MembersReader, mistakes: Mistakes): string | null {
+  const path = reader.line("audio_file", PATH_MAX_LENGTH, { isOptional: true });
+  if (path === null) return null;
+  const leadsOut = path.startsWith("/") || path.includes("\\") || /^[a-z]:/i.test(path) || path.split("/").includes("..");
+  if (!leadsOut) return path;
+  mistakes.add(reader.pathOf("audio_file"), "must be a path relative to the import file, with / and without ..");
+  return null;
+}

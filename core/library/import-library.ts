@@ -1,0 +1,204 @@
+import { OperationRefusedError } from "../errors.js";
+import { type AccountId, isId, type PlaylistId, type TrackId } from "../ids.js";
+import type { AccountStore } from "../ports/account-store.js";
+import { type AudioStore, AudioTooLargeError } from "../ports/audio-store.js";
+import type { Clock } from "../ports/clock.js";
+import type { IdGenerator } from "../ports/id-generator.js";
+import { ImportFileError, type ImportFiles } from "../ports/import-files.js";
+import type { LibraryStore } from "../ports/library-store.js";
+import type { Logger } from "../ports/logger.js";
+import type { UnitOfWork } from "../ports/unit-of-work.js";
+import { AUDIO_TYPES, audioEndingOf } from "./audio-type.js";
+import type { DeriveAssets } from "./derive-assets.js";
+import { type ImportDocument, type ImportItem, type ImportTrack, readImportDocument } from "./import-document.js";
+import { audioFileMistake, checkImport } from "./import-rules.js";
+import { type ImportMistake, Mistakes } from "./members-reader.js";
+import type { Playlist } from "./playlist.js";
+import type { Track, TrackAsset } from "./track.js";
+
+/** The ids that the items of an import got, in its order. */
+export interface ImportedLibrary {
+  readonly tracks: readonly { readonly ref: string; readonly id: TrackId }[];
+  readonly playlists: readonly { readonly ref: string; readonly id: PlaylistId }[];
+}
+
+/** Nothing was imported. */
+export class ImportRefusedError extends OperationRefusedError {
+  constructor(readonly mistakes: readonly ImportMistake[]) {
+    const count = `${mistakes.length} mistake${mistakes.length === 1 ? "" : "s"}`;
+    super([`The import has ${count}; nothing was imported.`, ...mistakes.map(lineOf)].join("\n"));
+  }
+}
+
+export interface ImportLibraryPorts {
+  readonly unitOfWork: UnitOfWork;
+  readonly library: LibraryStore;
+  readonly accounts: AccountStore;
+  readonly audio: AudioStore;
+  readonly derived: Pick<DeriveAssets, "deriveFor">;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly logger: Logger;
+  /** Of one file. */
+  readonly maxBytes: number;
+}
+
+/** Rows that go to the storage at once; all within one transaction. */
+const BATCH = 500;
+
+/** Brings tracks and playlists in from elsewhere: all of them or none. */
+export class ImportLibrary {
+  constructor(private readonly ports: ImportLibraryPorts) {}
+
+  /**
+   * Makes new tracks and playlists, also of what was imported before. Files are stored first, and thrown away when the rest fails.
+   *
+   * @param value as `library import` takes it from its file
+   * @param files null: no track may name one
+   * @throws {ImportRefusedError} with every mistake
+   * @see decisions, "How it is started and operated" (`library import`)
+   */
+  async execute(value: unknown, files: ImportFiles | null): Promise<ImportedLibrary> {
+    const mistakes = new Mistakes();
+    const document = readImportDocument(value, mistakes);
+    checkImport(document, await this.accountsOf(document), mistakes);
+    for (const track of document.tracks) await this.checkFile(track, files, mistakes);
+    if (mistakes.found.length > 0) throw new ImportRefusedError(mistakes.found);
+
+    const { tracks, playlists } = this.build(document);
+    try {
+      for (const [index, { audioFile, path }] of document.tracks.entries()) {
+        const track = tracks[index];
+        if (audioFile === null || files === null || track === undefined) continue;
+        tracks[index] = await this.withAudio(track, audioFile, path, files);
+      }
+      await this.insert(tracks, playlists);
+    } catch (error) {
+      // The reply to a commit may be lost: then everything is there after all. Where nobody can tell, the files must stay.
+      const isThere = await this.isThere(tracks, playlists).catch(() => null);
+      if (isThere === false) await this.discard(tracks);
+      if (isThere !== true) throw error;
+    }
+    return { tracks: document.tracks.map(withId(tracks)), playlists: document.playlists.map(withId(playlists)) };
+  }
+
+  private async accountsOf({ tracks, playlists }: ImportDocument): Promise<Set<string>> {
+    const named = new Set([...tracks, ...playlists].map(({ accountId }) => accountId));
+    const ids = [...named].filter((id): id is AccountId => id !== null && isId("acct", id));
+    return new Set(ids.length === 0 ? [] : (await this.ports.accounts.findAccounts(ids)).keys());
+  }
+
+  private async checkFile({ audioFile, path }: ImportTrack, files: ImportFiles | null, mistakes: Mistakes): Promise<void> {
+    if (audioFile === null) return;
+    const mistake = files === null ? "there is no folder to take it from" : await this.mistakeOf(audioFile, files);
+    if (mistake !== null) mistakes.add(`${path}.audio_file`, mistake);
+  }
+
+  private async mistakeOf(audioFile: string, files: ImportFiles): Promise<string | null> {
+    try {
+      return audioFileMistake(audioFile, await files.open(audioFile), this.ports.maxBytes);
+    } catch (error) {
+      if (error instanceof ImportFileError) return error.message;
+      throw error;
+    }
+  }
+
+  private build({ tracks, playlists }: ImportDocument): { readonly tracks: Track[]; readonly playlists: readonly Playlist[] } {
+    const { ids, clock } = this.ports;
+    const createdAt = clock.now();
+    const built = tracks.map((track) => toTrack(track, ids.next("trk"), createdAt));
+    const idByRef = new Map(tracks.map(({ ref }, index) => [ref, (built[index] as Track).id]));
+    return {
+      tracks: built,
+      playlists: playlists.map((playlist) => ({
+        ...ownerAndTitle(playlist),
+        id: ids.next("pls"),
+        trackIds: playlist.tracks.flatMap(({ text }) => idByRef.get(text) ?? []),
+        createdAt,
+      })),
+    };
+  }
+
+  /** A file that changed since it was looked at is refused like one that was wrong at once. */
+  private async withAudio(track: Track, audioFile: string, path: string, files: ImportFiles): Promise<Track> {
+    const { audio, derived, maxBytes } = this.ports;
+    try {
+      const file = await files.open(audioFile);
+      const ending = audioEndingOf(audioFile);
+      const mistake = audioFileMistake(audioFile, file, maxBytes);
+      if (mistake !== null || ending === null) throw new ImportFileError(mistake ?? "is of no known type");
+      const audioKey = `${track.id}/mix.${ending}`;
+      const { sizeBytes } = await audio.put(audioKey, file.read(), maxBytes);
+      const mix: TrackAsset = { role: "mix", label: "full", audioKey, contentType: AUDIO_TYPES[ending], sizeBytes, durationSeconds: null };
+      return await derived.deriveFor({ ...track, assets: [mix] });
+    } catch (error) {
+      if (!(error instanceof ImportFileError || error instanceof AudioTooLargeError)) throw error;
+      throw new ImportRefusedError([{ path: `${path}.audio_file`, message: error.message }]);
+    }
+  }
+
+  private async insert(tracks: readonly Track[], playlists: readonly Playlist[]): Promise<void> {
+    const { unitOfWork, library } = this.ports;
+    let runs = 0;
+    await unitOfWork.inTransaction(async (tx) => {
+      runs += 1;
+      if (runs > 1 && (await this.isThere(tracks, playlists))) return;
+      for (const batch of batchesOf(tracks)) await library.insertTracks(tx, batch);
+      for (const batch of batchesOf(playlists)) await library.insertPlaylists(tx, batch);
+    });
+  }
+
+  /** All are there or none is, so that one tells. */
+  private async isThere([track]: readonly Track[], [playlist]: readonly Playlist[]): Promise<boolean> {
+    const { library } = this.ports;
+    if (track !== undefined) return (await library.findTracks([track.id])).has(track.id);
+    return playlist !== undefined && (await library.findPlaylists([playlist.id])).has(playlist.id);
+  }
+
+  /** Files that nothing knows of do no harm, so that what cannot be deleted stays, with a warning. */
+  private async discard(tracks: readonly Track[]): Promise<void> {
+    const { audio, logger } = this.ports;
+    for (const { id } of tracks) {
+      try {
+        await audio.deleteAll(id);
+      } catch (error) {
+        logger.warn("Files of an import could not be deleted", { error, track_id: id });
+      }
+    }
+  }
+}
+
+function toTrack(track: ImportTrack, id: TrackId, createdAt: number): Track {
+  const { artistLabel, bpm, prompt, tags } = track;
+  return {
+    ...ownerAndTitle(track),
+    id,
+    jobId: null,
+    position: 0,
+    artistLabel,
+    bpm,
+    prompt,
+    tags,
+    assets: [],
+    waveform: null,
+    shareToken: null,
+    origin: null,
+    createdAt,
+  };
+}
+
+function ownerAndTitle({ accountId, visibility, title }: ImportItem): Pick<Track, "accountId" | "visibility" | "title"> {
+  return { accountId: accountId as AccountId | null, visibility, title };
+}
+
+function withId<Id>(items: readonly { readonly id: Id }[]): (item: ImportItem, index: number) => { readonly ref: string; readonly id: Id } {
+  return ({ ref }, index) => ({ ref, id: (items[index] as { readonly id: Id }).id });
+}
+
+function* batchesOf<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += BATCH) yield items.slice(start, start + BATCH);
+}
+
+function lineOf({ path, message }: ImportMistake): string {
+  return path === "" ? message : `${path}: ${message}`;
+}

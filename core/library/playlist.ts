@@ -1,0 +1,15 @@
+import type { AccountId, PlaylistId, TrackId } from "../ids.js";
+
+/** Tracks of one playlist at most. */
+export const PLAYLIST_TRACKS_MAX = 500;
+
+export interface Playlist {
+  readonly id: PlaylistId;
+  /** null on public playlists that belong to nobody. */
+  readonly accountId: AccountId | null;
+  readonly title: string;
+  readonly visibility: "public" | "private";
+  /** In the playlist's own order; a track at most once. Some may be gone, or not be the viewer's to see. */
+  readonly trackIds: readonly TrackId[];
+  readonly createdAt: number;
+}

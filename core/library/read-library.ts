@@ -1,0 +1,72 @@
+import { PlaylistNotFoundError, TrackNotFoundError } from "../errors.js";
+import { type AccountId, isId } from "../ids.js";
+import type { LibraryStore } from "../ports/library-store.js";
+import { maySee } from "./access.js";
+import type { Playlist } from "./playlist.js";
+import { type SearchInput, toSearch } from "./search-rules.js";
+import type { Track } from "./track.js";
+
+/** A playlist with those of its tracks that the viewer may see, in its order. */
+export interface PlaylistWithTracks {
+  readonly playlist: Playlist;
+  readonly tracks: readonly Track[];
+}
+
+export interface FoundInLibrary {
+  readonly tracks: readonly Track[];
+  readonly playlists: readonly PlaylistWithTracks[];
+}
+
+/** A list of playlists ends here. */
+export const PLAYLISTS_MAX = 200;
+
+/**
+ * Tracks and playlists as a viewer may see them: those of its own account and public ones. What is another account's own does not exist
+ * for it: no id, search, playlist or count tells of it.
+ */
+export class ReadLibrary {
+  constructor(private readonly library: LibraryStore) {}
+
+  /**
+   * Playable tracks, and playlists, that match all of the search; of each the best first, at most `limit`.
+   *
+   * @throws {InvalidRequestError} a text too long, too many words, a limit out of bounds
+   */
+  async search(viewer: AccountId, input: SearchInput = {}): Promise<FoundInLibrary> {
+    const search = toSearch(viewer, input);
+    const [tracks, playlists] = await Promise.all([this.library.searchTracks(search), this.library.searchPlaylists(search)]);
+    return { tracks, playlists: await this.withTracks(viewer, playlists) };
+  }
+
+  /** @throws {TrackNotFoundError} unknown, or not the viewer's to see */
+  async track(viewer: AccountId, id: string): Promise<Track> {
+    const track = isId("trk", id) ? (await this.library.findTracks([id])).get(id) : undefined;
+    if (track === undefined || !maySee(track, viewer)) throw new TrackNotFoundError();
+    return track;
+  }
+
+  /** Newest first, at most {@link PLAYLISTS_MAX}. */
+  async playlists(viewer: AccountId): Promise<PlaylistWithTracks[]> {
+    return this.withTracks(viewer, await this.library.listPlaylists(viewer, PLAYLISTS_MAX));
+  }
+
+  /** @throws {PlaylistNotFoundError} unknown, or not the viewer's to see */
+  async playlist(viewer: AccountId, id: string): Promise<PlaylistWithTracks> {
+    const playlist = isId("pls", id) ? (await this.library.findPlaylists([id])).get(id) : undefined;
+    if (playlist === undefined || !maySee(playlist, viewer)) throw new PlaylistNotFoundError();
+    const [found] = await this.withTracks(viewer, [playlist]);
+    return found as PlaylistWithTracks;
+  }
+
+  private async withTracks(viewer: AccountId, playlists: readonly Playlist[]): Promise<PlaylistWithTracks[]> {
+    const ids = new Set(playlists.flatMap(({ trackIds }) => trackIds));
+    const tracks = ids.size === 0 ? new Map<string, Track>() : await this.library.findTracks([...ids]);
+    return playlists.map((playlist) => ({
+      playlist,
+      tracks: playlist.trackIds.flatMap((id) => {
+        const track = tracks.get(id);
+        return track !== undefined && maySee(track, viewer) ? [track] : [];
+      }),
+    }));
+  }
+}

@@ -1,0 +1,18 @@
+import type { AccountId } from "../ids.js";
+
+/**
+ * A search of the library.
+ *
+ * Relevance is where the words were found: all of them in the title, before all in title, artist or tags, before all in these or the prompt.
+ *
+ * @see decisions, "Library"
+ */
+export interface LibrarySearch {
+  readonly viewer: AccountId;
+  /** Folded ({@link foldWords}); each must start a word of what is searched. None: everything matches. */
+  readonly words: readonly string[];
+  /** Folded tags; null: any. */
+  readonly mood: string | null;
+  readonly activity: string | null;
+  readonly limit: number;
+}

@@ -1,0 +1,23 @@
+/** A file that an import names. */
+export interface ImportFile {
+  readonly sizeBytes: number;
+  /** Its first bytes, at most {@link HEAD_BYTES}: enough to tell what it holds. */
+  readonly head: Uint8Array;
+  read(): AsyncIterable<Uint8Array>;
+}
+
+export const HEAD_BYTES = 64;
+
+/** The files that come with an import. */
+export interface ImportFiles {
+  /**
+   * @param path relative, its parts joined by `/`; one that leads out of the place of the import is refused, also by a symbolic link
+   * @throws {ImportFileError} there is no such file, it is none, it cannot be read, or it lies elsewhere
+   */
+  open(path: string): Promise<ImportFile>;
+}
+
+/** Why a file cannot be imported; the message goes behind its name. */
+export class ImportFileError extends Error {
+  override readonly name = "ImportFileError";
+}

@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import type { Track } from "../../core/library/track.js";
+import { foldWords } from "../../core/library/words.js";
+import { anAsset, anId, aTrack, NOON } from "../support/builders.js";
+import { sqliteStorage } from "../support/databases.js";
+import { mysqlStorage } from "../support/mysql.js";
+
+const NAME = "0013-library";
+const TABLES = ["search_terms", "search_items", "playlist_tracks", "playlists"];
+
+for (const { name, open } of [sqliteStorage, mysqlStorage]) {
+  describe(`Tracks from before there was a search: ${name}`, function () {
+    this.timeout(60_000);
+
+    it("are found as those that were added since", async () => {
+      const storage = await open();
+      const { library, database } = storage;
+      const viewer = anId("acct");
+      // More than one batch of them.
+      const tracks = Array.from({ length: 1_001 }, (_, index) =>
+        aTrack({
+          accountId: index % 3 === 0 ? viewer : anId("acct"),
+          visibility: index % 2 === 0 ? "public" : "private",
+          title: `Étude ${index}`,
+          prompt: index % 5 === 0 ? null : "slow rain",
+          tags: { mood: index % 7 === 0 ? ["Très calme"] : [], activity: ["focus"], genre: ["piano"], other: [] },
+          assets: index % 11 === 0 ? [anAsset({ role: "stem" })] : [anAsset()],
+          createdAt: NOON + (index % 100),
+        }),
+      );
+      await storage.inTransaction((tx) => library.insertTracks(tx, tracks));
+      const found = async (words: string, mood: string | null = null): Promise<Track[]> =>
+        library.searchTracks({ viewer, words: foldWords(words), mood, activity: null, limit: 2_000 });
+      const searches = (): Promise<Track[][]> => Promise.all([found("etude"), found("rain 77"), found("etude piano", "tres calme"), found("")]);
+      const before = await searches();
+      for (const tracksFound of before) expect(tracksFound).to.not.deep.equal([]);
+
+      const isMysql = database.dialect.name === "mysql";
+      for (const table of TABLES) await database.write.raw(`DROP TABLE ${table}`);
+      await database.write.raw(isMysql ? "DROP INDEX tracks_share_token ON tracks" : "DROP INDEX tracks_share_token");
+      for (const column of ["waveform", "share_token"]) await database.write.raw(`ALTER TABLE tracks DROP COLUMN ${column}`);
+      await database.write("knex_migrations").where({ name: NAME }).delete();
+      expect(await database.migrate()).to.deep.equal([NAME]);
+      expect(await searches()).to.deep.equal(before);
+
+      // One that broke off in the middle runs again.
+      const last = tracks.slice(500).map(({ id }) => id);
+      await database.write("search_terms").whereIn("item_id", last).delete();
+      await database.write("knex_migrations").where({ name: NAME }).delete();
+      expect(await database.migrate()).to.deep.equal([NAME]);
+      expect(await searches()).to.deep.equal(before);
+      await storage.close();
+    });
+  });
+}

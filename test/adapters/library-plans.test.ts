@@ -1,0 +1,203 @@
+import { expect } from "chai";
+import sinon from "sinon";
+import { KnexLibraryStore } from "../../adapters/storage/knex/library-store.js";
+import type { KnexDatabase } from "../../adapters/storage/knex/index.js";
+import { SEARCH_LIMITS } from "../../adapters/storage/knex/search-queries.js";
+import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
+import type { LibrarySearch } from "../../core/library/search.js";
+import type { LibraryStore } from "../../core/ports/library-store.js";
+import { anId, aPlaylist, aTrack, NOON } from "../support/builders.js";
+import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
+import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
+
+type Storage = SqliteUnderTest | MysqlUnderTest;
+
+interface Asked {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** How an engine goes about a statement. */
+interface Plan {
+  /** The index by which each table is searched, `id` for its primary key; null where all of it is read. */
+  readonly indexes: readonly (string | null)[];
+  readonly told: string;
+}
+
+const TRACKS = 3_000;
+const VIEWER = anId("acct");
+const TRACK_IDS = Array.from({ length: TRACKS }, () => anId("trk"));
+const PLAYLIST_IDS = Array.from({ length: 300 }, () => anId("pls"));
+const SHARED = "token-1";
+
+const search = (wanted: Partial<LibrarySearch>): LibrarySearch => ({ viewer: VIEWER, words: [], mood: null, activity: null, limit: 10, ...wanted });
+
+/** What each operation goes by, apart from fetching the rows of what it found. */
+const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Storage) => Promise<unknown>>> = {
+  findTracks: (library) => library.findTracks(TRACK_IDS.slice(0, 120)),
+  findSharedTrack: (library) => library.findSharedTrack(SHARED),
+  setShareToken: (library, { inTransaction }) => inTransaction((tx) => library.setShareToken(tx, TRACK_IDS[5] ?? anId("trk"), "token-2")),
+  findPlaylists: (library) => library.findPlaylists(PLAYLIST_IDS.slice(0, 25)),
+  lockPlaylist: (library, { inTransaction }) => inTransaction((tx) => library.lockPlaylist(tx, PLAYLIST_IDS[3] ?? anId("pls"))),
+  listPlaylists: (library) => library.listPlaylists(VIEWER, 20),
+  "updatePlaylist and deletePlaylist": (library, { inTransaction }) =>
+    inTransaction(async (tx) => {
+      const playlist = aPlaylist({ trackIds: TRACK_IDS.slice(0, 3) });
+      await library.insertPlaylists(tx, [playlist]);
+      await library.updatePlaylist(tx, { ...playlist, title: "Loud mornings" });
+      await library.deletePlaylist(tx, playlist.id);
+    }),
+  "a search without anything": (library) => library.searchTracks(search({})),
+  "a search of a rare word": (library) => library.searchTracks(search({ words: ["number7"] })),
+  "a search of words that stand everywhere": (library) => library.searchTracks(search({ words: ["rain", "tin"] })),
+  "a search of a rare word and one that stands everywhere": (library) => library.searchTracks(search({ words: ["number7", "rain"] })),
+  "a search of words that stand nowhere together": (library) => library.searchTracks(search({ words: ["even", "odd"] })),
+  "a search of a tag": (library) => library.searchTracks(search({ mood: "calm" })),
+  "a search of tags and a word": (library) => library.searchTracks(search({ mood: "calm", activity: "focus", words: ["ra"] })),
+  "a search of playlists by title": (library) => library.searchPlaylists(search({ words: ["quiet"] })),
+  "a search of playlists by a rare tag": (library) => library.searchPlaylists(search({ activity: "diving" })),
+  "a search of playlists by a common tag": (library) => library.searchPlaylists(search({ mood: "calm" })),
+};
+
+for (const kind of [sqliteStorage, mysqlStorage]) {
+  describe(`Plans of the library: ${kind.name}`, function () {
+    this.timeout(60_000);
+
+    let storage: Storage;
+    /** A few hundred are many for it. */
+    let library: KnexLibraryStore;
+    before(async () => {
+      storage = await kind.open();
+      const levels = [{ entries: 50, items: 50 }, { entries: 5_000, items: 500 }];
+      library = new KnexLibraryStore(storage.database, { ...SEARCH_LIMITS, levels, fewTracks: 50 });
+      await fill(storage);
+    });
+    after(() => storage.close());
+    afterEach(() => sinon.restore());
+
+    const plansOf = async (work: () => Promise<unknown>): Promise<Plan[]> => {
+      const asked = (await askedBy(storage.database, work)).filter(({ text }) => /^(SELECT|UPDATE|DELETE)/.test(text));
+      expect(asked).to.not.deep.equal([]);
+      return Promise.all(asked.map((one) => explain(storage.database, one)));
+    };
+
+    for (const [operation, run] of Object.entries(OPERATIONS)) {
+      it(`${operation}: every table is searched by an index`, async () => {
+        for (const plan of await plansOf(() => run(library, storage))) {
+          expect(plan.indexes, plan.told).to.not.include(null);
+        }
+      });
+    }
+
+    for (const [operation, index] of [
+      ["findSharedTrack", "tracks_share_token"],
+      ["listPlaylists", "playlists_account"],
+      ["listPlaylists", "playlists_visibility"],
+      ["a search of playlists by a rare tag", "playlist_tracks_track"],
+    ] as const) {
+      it(`${operation} goes by ${index}`, async () => {
+        const plans = await plansOf(() => OPERATIONS[operation]?.(library, storage) ?? Promise.resolve());
+        expect(plans.flatMap(({ indexes }) => indexes)).to.include(index);
+      });
+    }
+
+    it("tracks of 25 playlists of 500 are few questions", async () => {
+      const ids = Array.from({ length: 12_500 }, () => anId("trk"));
+      const asked = await askedBy(storage.database, () => library.findTracks(ids));
+      expect(asked).to.have.length(25);
+    });
+
+    it("a table that is read from end to end is told apart", async () => {
+      const plan = await explain(storage.database, { text: "SELECT * FROM search_items WHERE title = ?", values: ["x"] });
+      expect(plan.indexes, plan.told).to.deep.equal([null]);
+    });
+  });
+}
+
+async function fill({ database, library, inTransaction }: Storage): Promise<void> {
+  const tracks = TRACK_IDS.map((id, index) =>
+    aTrack({
+      id,
+      accountId: index % 10 === 0 ? VIEWER : anId("acct"),
+      visibility: index % 3 === 0 ? "private" : "public",
+      title: `Rain on tin number${index} ${index % 2 === 0 ? "even" : "odd"}`,
+      tags: { mood: [index % 4 === 0 ? "calm" : "warm"], activity: [index === 1 ? "diving" : "focus"], genre: [], other: [] },
+      shareToken: index === 0 ? SHARED : null,
+      createdAt: NOON + index,
+    }),
+  );
+  const playlists = PLAYLIST_IDS.map((id, index) =>
+    aPlaylist({
+      id,
+      accountId: index % 3 === 0 ? VIEWER : anId("acct"),
+      visibility: index % 2 === 0 ? "public" : "private",
+      trackIds: Array.from({ length: 20 }, (_, position) => TRACK_IDS[(index * 7 + position) % TRACKS] ?? anId("trk")),
+      createdAt: NOON + index,
+    }),
+  );
+  await inTransaction(async (tx) => {
+    await library.insertTracks(tx, tracks);
+    await library.insertPlaylists(tx, playlists);
+  });
+  const tables = "tracks, track_tags, track_assets, playlists, playlist_tracks, search_items, search_terms";
+  await database.write.raw(database.dialect.name === "mysql" ? `ANALYZE TABLE ${tables}` : "SELECT 1");
+}
+
+/** The statements that single reads and transactions send. */
+async function askedBy(database: KnexDatabase, work: () => Promise<unknown>): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  const [reading, transaction] = [database.reading.bind(database), database.transaction.bind(database)];
+  sinon.stub(database, "reading").callsFake((ask) => reading((session) => ask(overheard(session, asked))));
+  sinon.stub(database, "transaction").callsFake((inside) =>
+    transaction((session) => inside(Object.assign(overheard(session, asked), { isOpen: true }))),
+  );
+  await work();
+  sinon.restore();
+  return asked;
+}
+
+function overheard(session: Session, asked: Asked[]): Session {
+  return {
+    all: (text, values = []) => (asked.push({ text, values }), session.all(text, values)),
+    run: (text, values = []) => (asked.push({ text, values }), session.run(text, values)),
+    allEach: (text, lists) => (asked.push({ text, values: lists[0] ?? [] }), session.allEach(text, lists)),
+    runEach: (text, lists) => (asked.push({ text, values: lists[0] ?? [] }), session.runEach(text, lists)),
+    insert: (table, rows) => session.insert(table, rows),
+    upsert: (table, rows) => session.upsert(table, rows),
+  };
+}
+
+function explain(database: KnexDatabase, asked: Asked): Promise<Plan> {
+  return database.dialect.name === "mysql" ? explainMysql(database, asked) : explainSqlite(database, asked);
+}
+
+async function explainSqlite(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
+  const rows = await database.reading((session) => session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values));
+  const details = rows.map(({ detail }) => detail);
+  // Parts of a query that were narrowed before have names of their own.
+  const reads = details.filter((detail) => /^(SCAN|SEARCH) (?!(e|c|entries|others|\(.*)\b)/.test(detail));
+  return {
+    indexes: reads.map((detail) => {
+      const index = /^SEARCH .* USING (?:COVERING )?(?:INDEX (\w+)|PRIMARY KEY)/.exec(detail);
+      if (index === null) return null;
+      return index[1] === undefined || index[1].startsWith("sqlite_autoindex") ? "id" : index[1];
+    }),
+    told: `${text}\n${details.join("\n")}`,
+  };
+}
+
+interface ExplainedTable {
+  readonly table: string | null;
+  readonly type: string | null;
+  readonly key: string | null;
+}
+
+async function explainMysql(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
+  const rows = await database.reading((session) => session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values));
+  const reads = rows.filter(({ table }) => table !== null && !table.startsWith("<"));
+  return {
+    // Type `index` reads all of one, `ALL` all of the table.
+    indexes: reads.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "id" : key)),
+    told: `${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}`,
+  };
+}

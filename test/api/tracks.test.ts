@@ -1,0 +1,118 @@
+import { expect } from "chai";
+import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
+import { Shelf, SILENCE_WAV, UNHEARD, unsigned } from "../support/shelf.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+const PATH = "/api/v1/tracks";
+
+describe("GET /api/v1/tracks/{id}", () => {
+  let test: TestApp;
+  let shelf: Shelf;
+  before(async () => {
+    test = await startTestApp({ ...UNHEARD, work: true });
+    shelf = await Shelf.open(test.app);
+  });
+  after(async () => {
+    await shelf.close();
+    await test.close();
+  });
+
+  it("shows exactly the fields of a track", async () => {
+    const { account, api } = await test.account();
+    const { rain: id } = await shelf.add(account.id, { rain: { title: "Rain", artist_label: "Nightingale", bpm: 96.4 } });
+    const track = dataOf(await api.get(`${PATH}/${id}`));
+    expect(Object.keys(track)).to.deep.equal([
+      "id",
+      "title",
+      "artist_label",
+      "bpm",
+      "duration",
+      "play_url",
+      "share_url",
+      "thumbnail_url",
+      "preview_audio_url",
+    ]);
+    expect(track).to.include({ id, title: "Rain", artist_label: "Nightingale", bpm: 96, share_url: null });
+    expect(track["play_url"]).to.match(new RegExp(`^${test.url}/audio/.+\\.wav\\?expires=\\d+&signature=`));
+  });
+
+  it("links to the audio, which needs no key and answers Range requests", async () => {
+    const { account, api } = await test.account();
+    const { rain } = await shelf.add(account.id, { rain: {} });
+    const { play_url: link } = dataOf<{ play_url: string }>(await api.get(`${PATH}/${rain}`));
+    const played = await fetch(link);
+    expect([played.status, played.headers.get("content-type")]).to.deep.equal([200, "audio/wav"]);
+    expect(SILENCE_WAV.equals(Buffer.from(await played.arrayBuffer()))).to.equal(true);
+    const part = await fetch(link, { headers: { Range: "bytes=0-3" } });
+    expect([part.status, await part.text()]).to.deep.equal([206, "RIFF"]);
+  });
+
+  it("shows a track that has no audio, without play_url and duration", async () => {
+    const { account, api } = await test.account();
+    const { rain } = await shelf.add(account.id, { rain: { hasAudio: false } });
+    expect(dataOf(await api.get(`${PATH}/${rain}`))).to.include({ title: "rain", play_url: null, duration: null });
+  });
+
+  it("shows the tracks of a generation as the generation does", async () => {
+    const { api } = await test.account();
+    const { id } = dataOf<{ id: string }>(await api.generate(undefined, { Prefer: "wait=20" }));
+    const { tracks } = dataOf<{ tracks: { id: string }[] }>(await api.get(`/api/v1/generations/${id}`));
+    expect(tracks).to.have.length(1);
+    expect(unsigned(dataOf(await api.get(`${PATH}/${tracks[0]?.id}`)))).to.deep.equal(unsigned(tracks[0] ?? {}));
+  });
+
+  it("shows public tracks to everybody, whoever owns them", async () => {
+    const [alice, bob] = [await test.account(), await test.account()];
+    const { open } = await shelf.add(alice.account.id, { open: { visibility: "public" } });
+    const { loose } = await shelf.add(null, { loose: {} });
+    for (const id of [open, loose]) {
+      for (const { api } of [alice, bob]) expect(dataOf(await api.get(`${PATH}/${id}`))).to.include({ id });
+    }
+  });
+
+  it("knows neither unknown nor foreign tracks, and says the same of both", async () => {
+    const [alice, bob] = [await test.account(), await test.account()];
+    const { hidden = "" } = await shelf.add(alice.account.id, { hidden: {} });
+    expect((await alice.api.get(`${PATH}/${hidden}`)).status).to.equal(200);
+    const unknown = "trk_01m7ysy25j6pcsftb5nnfsysak";
+    const { message } = errorOf(await bob.api.get(`${PATH}/${unknown}`));
+    for (const id of [hidden, unknown, "trk_", hidden.toUpperCase(), `${hidden}%20`, "%00", "🎵", "pls_01m7ysy25j6pcsftb5nnfsysak"]) {
+      const answer = await bob.api.get(`${PATH}/${id}`);
+      expect(refusalOf(answer), id).to.equal("404 track_not_found");
+      expect(errorOf(answer).message, id).to.equal(message);
+    }
+  });
+
+  it("tells a sharing's address to whoever may see the track, until it is taken back; the sharing makes nothing visible here", async () => {
+    const [alice, bob] = [await test.account(), await test.account()];
+    const { rain = "" } = await shelf.add(alice.account.id, { rain: {} });
+    const shareUrl = async (): Promise<unknown> => dataOf(await alice.api.get(`${PATH}/${rain}`))["share_url"];
+    await test.app.library.manage.share(rain);
+    const first = await shareUrl();
+    expect(first).to.match(new RegExp(`^${test.url}/share/[0-9A-Za-z]{22}$`));
+    await test.app.library.manage.share(rain);
+    expect(await shareUrl(), "shared again").to.equal(first);
+    expect(refusalOf(await bob.api.get(`${PATH}/${rain}`))).to.equal("404 track_not_found");
+    await test.app.library.manage.unshare(rain);
+    expect(await shareUrl()).to.equal(null);
+    await test.app.library.manage.share(rain);
+    expect(await shareUrl()).to.be.a("string").and.not.equal(first);
+  });
+
+  it("draws on the read allowance and is never cached", async () => {
+    const { account, api } = await test.account();
+    const { rain } = await shelf.add(account.id, { rain: {} });
+    for (const id of [rain, "trk_x"]) {
+      const { headers } = await api.get(`${PATH}/${id}`);
+      expect(headers.get("ratelimit")).to.match(/^"read-minute";r=\d+;/);
+      expect(headers.get("cache-control")).to.equal("no-store");
+    }
+  });
+
+  it("needs the scope library:read", async () => {
+    const [other, reader] = [await test.account({ scopes: ["generations:read"] }), await test.account({ scopes: ["library:read"] })];
+    expect(refusalOf(await other.api.get(`${PATH}/trk_x`))).to.equal("403 insufficient_scope");
+    expect(refusalOf(await reader.api.get(`${PATH}/trk_x`))).to.equal("404 track_not_found");
+    expect(refusalOf(await test.anonymous.get(`${PATH}/trk_x`))).to.equal("401 authentication_required");
+  });
+});

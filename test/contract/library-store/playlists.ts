@@ -1,0 +1,104 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import type { PlaylistId } from "../../../core/ids.js";
+import type { Playlist } from "../../../core/library/playlist.js";
+import { anId, aPlaylist, NOON } from "../../support/builders.js";
+import type { StorageUnderTest } from "../../support/databases.js";
+
+/** Behind all that other suites list. */
+const LATE = NOON + 1_000_000_000;
+
+export function libraryPlaylists(opened: () => StorageUnderTest): void {
+  const add = (...playlists: readonly Playlist[]): Promise<void> =>
+    opened().inTransaction((tx) => opened().library.insertPlaylists(tx, playlists));
+  const find = async (id: PlaylistId): Promise<Playlist | undefined> => (await opened().library.findPlaylists([id])).get(id);
+
+  it("keeps every member, tracks in their order", async () => {
+    const full = aPlaylist({ title: "Ä 🎼 “Regen”", visibility: "public", trackIds: ["c", "a", "b"].map(() => anId("trk")).reverse() });
+    const bare = aPlaylist({ accountId: null, visibility: "public", trackIds: [] });
+    await add(full, bare);
+    const found = await opened().library.findPlaylists([bare.id, anId("pls"), full.id, bare.id]);
+    expect([...found.values()]).to.have.deep.members([full, bare]);
+    expect((await opened().library.findPlaylists([])).size).to.equal(0);
+  });
+
+  it("takes and answers many playlists of many tracks", async () => {
+    const playlists = Array.from({ length: 30 }, () => aPlaylist({ trackIds: Array.from({ length: 100 }, () => anId("trk")) }));
+    await add(...playlists);
+    const found = await opened().library.findPlaylists(playlists.map(({ id }) => id));
+    for (const playlist of playlists) expect(found.get(playlist.id)).to.deep.equal(playlist);
+  });
+
+  it("refuses a visibility that does not exist", async () => {
+    const playlist = aPlaylist({ visibility: "secret" as "private" });
+    expect(await add(playlist).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    expect(await find(playlist.id)).to.equal(undefined);
+  });
+
+  it("writes title, visibility and tracks of a locked playlist, and nothing else of any", async () => {
+    const [playlist, other] = [aPlaylist({ trackIds: [anId("trk"), anId("trk")] }), aPlaylist({ trackIds: [anId("trk")] })];
+    await add(playlist, other);
+    const [first, second] = playlist.trackIds;
+    const changed = { ...playlist, title: "Later", visibility: "public", trackIds: [second, anId("trk"), first] } as Playlist;
+    await opened().inTransaction(async (tx) => {
+      expect(await opened().library.lockPlaylist(tx, playlist.id)).to.deep.equal(playlist);
+      await opened().library.updatePlaylist(tx, { ...changed, accountId: anId("acct"), createdAt: NOON + 9 });
+      expect(await opened().library.lockPlaylist(tx, playlist.id)).to.deep.equal(changed);
+    });
+    expect(await find(playlist.id)).to.deep.equal(changed);
+    expect(await find(other.id)).to.deep.equal(other);
+    await opened().inTransaction((tx) => opened().library.updatePlaylist(tx, { ...changed, trackIds: [] }));
+    expect(await find(playlist.id)).to.deep.equal({ ...changed, trackIds: [] });
+  });
+
+  it("finds nothing to lock, and writes nothing, where there is no playlist", async () => {
+    const gone = aPlaylist({ trackIds: [anId("trk")] });
+    await opened().inTransaction(async (tx) => {
+      expect(await opened().library.lockPlaylist(tx, gone.id)).to.equal(null);
+      await opened().library.updatePlaylist(tx, gone);
+    });
+    expect(await find(gone.id)).to.equal(undefined);
+  });
+
+  it("loses no change to a playlist that several transactions lock at once", async () => {
+    const playlist = aPlaylist();
+    await add(playlist);
+    const append = (): Promise<void> =>
+      opened().inTransaction(async (tx) => {
+        const found = (await opened().library.lockPlaylist(tx, playlist.id)) as Playlist;
+        await nextTurn();
+        const title = `${found.trackIds.length + 1} tracks`;
+        await opened().library.updatePlaylist(tx, { ...found, title, trackIds: [...found.trackIds, anId("trk")] });
+      });
+    await Promise.all(Array.from({ length: 10 }, append));
+    const found = await find(playlist.id);
+    expect([found?.trackIds.length, found?.title]).to.deep.equal([10, "10 tracks"]);
+  });
+
+  it("deletes one playlist, once", async () => {
+    const [playlist, other] = [aPlaylist({ trackIds: [anId("trk")] }), aPlaylist({ trackIds: [anId("trk")] })];
+    await add(playlist, other);
+    const remove = (): Promise<boolean> => opened().inTransaction((tx) => opened().library.deletePlaylist(tx, playlist.id));
+    expect([await remove(), await remove()]).to.deep.equal([true, false]);
+    expect(await find(playlist.id)).to.equal(undefined);
+    expect(await find(other.id)).to.deep.equal(other);
+    await add(playlist);
+    expect(await find(playlist.id)).to.deep.equal(playlist);
+  });
+
+  it("lists what is public and the viewer's own, the newest first, and by id where they are as old", async () => {
+    const [viewer, stranger] = [anId("acct"), anId("acct")];
+    const visible = [
+      aPlaylist({ accountId: viewer, createdAt: LATE }),
+      aPlaylist({ accountId: stranger, visibility: "public", createdAt: LATE + 2, trackIds: [anId("trk")] }),
+      aPlaylist({ accountId: null, visibility: "public", createdAt: LATE }),
+      aPlaylist({ accountId: viewer, visibility: "public", createdAt: LATE + 1 }),
+      aPlaylist({ accountId: viewer, createdAt: LATE }),
+    ];
+    await add(...visible, aPlaylist({ accountId: stranger, createdAt: LATE + 3 }));
+    const [low, newest, middle, second, high] = visible as [Playlist, Playlist, Playlist, Playlist, Playlist];
+    expect(await opened().library.listPlaylists(viewer, 5)).to.deep.equal([newest, second, high, middle, low]);
+    expect(await opened().library.listPlaylists(viewer, 2)).to.deep.equal([newest, second]);
+    expect(await opened().library.listPlaylists(anId("acct"), 3)).to.deep.equal([newest, second, middle]);
+  });
+}

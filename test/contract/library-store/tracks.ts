@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import type { JobId, TrackId } from "../../../core/ids.js";
+import type { Track } from "../../../core/library/track.js";
+import { anAsset, anId, aTrack } from "../../support/builders.js";
+import type { StorageUnderTest } from "../../support/databases.js";
+
+export function libraryTracks(opened: () => StorageUnderTest): void {
+  const add = (...tracks: readonly Track[]): Promise<void> => opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
+  const ofJobs = (...ids: readonly JobId[]): Promise<Map<JobId, Track[]>> => opened().library.tracksOfJobs(ids);
+  const find = async (id: TrackId): Promise<Track | undefined> => (await opened().library.findTracks([id])).get(id);
+  const share = (id: TrackId, token: string | null): Promise<boolean> =>
+    opened().inTransaction((tx) => opened().library.setShareToken(tx, id, token));
+
+  it("keeps every member, tags and assets in their order", async () => {
+    const jobId = anId("job");
+    const track = aTrack({
+      jobId,
+      title: "Ä 🎼 “Regen”",
+      bpm: 92.5,
+      prompt: "line\nbreak",
+      visibility: "public",
+      tags: { mood: ["warm", "calm"], activity: [], genre: ["lo-fi", "ambient", "lo-fi"], other: ["no vocals"] },
+      assets: [
+        anAsset({ durationSeconds: 29.987 }),
+        anAsset({ role: "stem", label: "vocals", contentType: "audio/wav", sizeBytes: 0, durationSeconds: null }),
+        anAsset({ role: "cover", contentType: "image/png", durationSeconds: null }),
+      ],
+      waveform: Array.from({ length: 400 }, (_, index) => index % 256),
+      shareToken: `${anId("trk")}_-Az09`,
+    });
+    await add(track);
+    expect((await ofJobs(jobId)).get(jobId)).to.deep.equal([track]);
+    expect(await find(track.id)).to.deep.equal(track);
+  });
+
+  it("keeps a track without anything that may be missing", async () => {
+    const jobId = anId("job");
+    const track = aTrack({ jobId, accountId: null, bpm: null, prompt: null, assets: [] });
+    const silent = aTrack({ waveform: [] });
+    await add(track, silent);
+    expect((await ofJobs(jobId)).get(jobId)).to.deep.equal([track]);
+    expect(await find(silent.id)).to.deep.equal(silent);
+  });
+
+  it("answers the tracks of several jobs, each in the order of its positions", async () => {
+    const [one, two, none] = [anId("job"), anId("job"), anId("job")];
+    const tracks = [2, 0, 1].map((position) =>
+      aTrack({ jobId: one, position, tags: { mood: [`m${position}`], activity: [], genre: [], other: [] } }),
+    );
+    const other = aTrack({ jobId: two });
+    await add(...tracks, other, aTrack());
+    const found = await ofJobs(two, none, one, two);
+    expect([...found.keys()]).to.have.members([one, two]);
+    expect(found.get(one)).to.deep.equal([tracks[1], tracks[2], tracks[0]]);
+    expect(found.get(two)).to.deep.equal([other]);
+  });
+
+  it("takes imported tracks, which no job made, any number of them", async () => {
+    const tracks = [aTrack({ jobId: null }), aTrack({ jobId: null })];
+    await add(...tracks);
+    for (const track of tracks) expect(await find(track.id)).to.deep.equal(track);
+  });
+
+  it("refuses a second track in the same place of a job, and keeps none of its group", async () => {
+    const [jobId, otherJobId] = [anId("job"), anId("job")];
+    const first = aTrack({ jobId });
+    await add(first);
+    const again = [aTrack({ jobId: otherJobId }), aTrack({ jobId })];
+    expect(await add(...again).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    expect([...(await ofJobs(jobId, otherJobId))]).to.deep.equal([[jobId, [first]]]);
+  });
+
+  it("takes empty lists", async () => {
+    await add();
+    expect((await ofJobs()).size).to.equal(0);
+    expect((await opened().library.findTracks([])).size).to.equal(0);
+  });
+
+  it("takes and answers more than a thousand tracks at once, and leaves out what is not there", async () => {
+    const tracks = Array.from({ length: 1_111 }, (_, index) =>
+      aTrack({ tags: { mood: [`m${index}`, "x"], activity: [], genre: [], other: [] }, assets: [anAsset(), anAsset({ role: "preview" })] }),
+    );
+    await add(...tracks);
+    const ids = [...tracks.map(({ id }) => id), anId("trk")].reverse();
+    const found = await opened().library.findTracks([...ids, ...ids]);
+    expect(found.size).to.equal(1_111);
+    for (const track of tracks) expect(found.get(track.id)).to.deep.equal(track);
+  });
+
+  it("finds a shared track by its token, letter for letter, until it is taken back", async () => {
+    const track = aTrack();
+    const token = `Token-${anId("trk")}`;
+    await add(track);
+    expect(await opened().library.findSharedTrack(token)).to.equal(null);
+    expect(await share(track.id, token)).to.equal(true);
+    expect(await opened().library.findSharedTrack(token)).to.deep.equal({ ...track, shareToken: token });
+    expect(await opened().library.findSharedTrack(token.toLowerCase())).to.equal(null);
+    expect(await share(track.id, token)).to.equal(true);
+    expect(await share(track.id, null)).to.equal(true);
+    expect(await opened().library.findSharedTrack(token)).to.equal(null);
+    expect(await find(track.id)).to.deep.equal(track);
+  });
+
+  it("shares one track under a token, and none that does not exist", async () => {
+    const [track, other] = [aTrack(), aTrack()];
+    const token = anId("trk");
+    await add(track, other);
+    await share(track.id, token);
+    expect(await share(other.id, token).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    expect(await find(other.id)).to.deep.equal(other);
+    expect(await share(anId("trk"), anId("trk"))).to.equal(false);
+  });
+}

@@ -1,0 +1,102 @@
+import { expect } from "chai";
+import { OperationRefusedError } from "../../../../core/errors.js";
+import { maySee } from "../../../../core/library/access.js";
+import { PLAYLIST_TRACKS_MAX } from "../../../../core/library/playlist.js";
+import { changedTracks, checkHeld, checkPlaylist, type PlaylistChanges } from "../../../../core/library/playlist-rules.js";
+import { anId, aTrack } from "../../../support/builders.js";
+
+const [A, B, C, D] = [anId("trk"), anId("trk"), anId("trk"), anId("trk")];
+const [ALICE, BOB] = [anId("acct"), anId("acct")];
+
+describe("What a viewer may see", () => {
+  it("is what is public and what is its own", () => {
+    for (const viewer of [ALICE, BOB, null]) expect(maySee({ accountId: ALICE, visibility: "public" }, viewer)).to.equal(true);
+    expect(maySee({ accountId: ALICE, visibility: "private" }, ALICE)).to.equal(true);
+    expect(maySee({ accountId: ALICE, visibility: "private" }, BOB)).to.equal(false);
+    expect(maySee({ accountId: ALICE, visibility: "private" }, null)).to.equal(false);
+    expect(maySee({ accountId: null, visibility: "private" }, null)).to.equal(false);
+  });
+});
+
+describe("A change of a playlist's tracks", () => {
+  const changes: readonly (readonly [string, PlaylistChanges, readonly string[]])[] = [
+    ["keeps them when nothing is named", {}, [A, B, C]],
+    ["adds at the end, in the order given", { add: [D] }, [A, B, C, D]],
+    ["leaves what is added and held already where it is", { add: [B, D, D] }, [A, B, C, D]],
+    ["removes, and minds nothing that is not held", { remove: [B, D] }, [A, C]],
+    ["removes before it adds", { remove: [A], add: [A] }, [B, C, A]],
+    ["takes all anew", { tracks: [C, D] }, [C, D]],
+    ["takes none at all", { tracks: [] }, []],
+    ["moves to the front", { move: { track: C, to: 0 } }, [C, A, B]],
+    ["moves to the back", { move: { track: A, to: 2 } }, [B, C, A]],
+    ["moves no further than the end", { move: { track: A, to: 99 } }, [B, C, A]],
+    ["moves what it adds", { add: [D], move: { track: D, to: 1 } }, [A, D, B, C]],
+  ];
+  for (const [what, change, after] of changes) {
+    it(what, () => {
+      expect(changedTracks([A, B, C], change)).to.deep.equal(after);
+      expect(changedTracks(changedTracks([A, B, C], change), change), "a second time").to.deep.equal(after);
+    });
+  }
+
+  const refusals: readonly (readonly [string, PlaylistChanges, RegExp])[] = [
+    ["all anew beside an addition", { tracks: [A], add: [B] }, /not both/],
+    ["all anew beside a removal", { tracks: [A], remove: [B] }, /not both/],
+    ["all anew beside a move", { tracks: [A], move: { track: A, to: 0 } }, /not both/],
+    ["a track twice", { tracks: [A, B, A] }, new RegExp(`${A} is named twice`)],
+    ["a move of what is not held", { move: { track: D, to: 0 } }, new RegExp(`does not hold the track ${D}`)],
+    ["a move to nowhere", { move: { track: A, to: -1 } }, /got -1/],
+    ["a move to between", { move: { track: A, to: 0.5 } }, /got 0.5/],
+  ];
+  for (const [what, change, message] of refusals) {
+    it(`refuses ${what}`, () => {
+      expect(() => changedTracks([A, B, C], change)).to.throw(OperationRefusedError, message);
+    });
+  }
+
+  it("holds 500 tracks and no more", () => {
+    const many = Array.from({ length: PLAYLIST_TRACKS_MAX + 1 }, () => anId("trk"));
+    expect(changedTracks([], { tracks: many.slice(1) })).to.have.length(500);
+    expect(() => changedTracks([], { tracks: many })).to.throw(OperationRefusedError, /at most 500 tracks; it would be 501/);
+    expect(() => changedTracks(many.slice(1), { add: [A] })).to.throw(OperationRefusedError, /501/);
+  });
+});
+
+describe("A playlist", () => {
+  const own = aTrack({ accountId: ALICE });
+  const open = aTrack({ accountId: ALICE, visibility: "public" });
+  const foreign = aTrack({ accountId: BOB });
+  const tracks = new Map([own, open, foreign].map((track) => [track.id, track]));
+
+  it("takes public tracks and its owner's own", () => {
+    expect(() => checkHeld([own.id, open.id], tracks, ALICE)).not.to.throw();
+    expect(() => checkHeld([open.id], tracks, null)).not.to.throw();
+  });
+
+  it("takes neither another's own nor what there is not, and says the same of both", () => {
+    const messageOf = (id: string): string => {
+      try {
+        checkHeld([id], tracks, ALICE);
+        return "taken";
+      } catch (error) {
+        return (error as Error).message.replace(id, "ID");
+      }
+    };
+    expect(messageOf(foreign.id)).to.equal(`There is no track that ${ALICE} may play ID.`);
+    expect(messageOf("nonsense")).to.equal(messageOf(foreign.id));
+    expect(() => checkHeld([own.id], tracks, null)).to.throw(OperationRefusedError, `There is no public track ${own.id}.`);
+  });
+
+  it("has a title of 1 to 200 characters in one line", () => {
+    const check = (title: string): void => checkPlaylist({ title, visibility: "public", accountId: null });
+    for (const title of ["x", "🎵".repeat(200)]) expect(() => check(title), title).not.to.throw();
+    for (const title of ["", " ", "x".repeat(201), "a\nb", "\ud800"]) {
+      expect(() => check(title), title).to.throw(OperationRefusedError, /title must/);
+    }
+  });
+
+  it("is somebody's when it is private", () => {
+    expect(() => checkPlaylist({ title: "x", visibility: "private", accountId: ALICE })).not.to.throw();
+    expect(() => checkPlaylist({ title: "x", visibility: "private", accountId: null })).to.throw(OperationRefusedError, /needs an account/);
+  });
+});
