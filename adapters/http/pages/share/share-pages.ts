@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import type { Request, Response, Router } from "express";
+import { NotFoundError } from "../../../../core/errors.js";
+import { isShareToken } from "../../../../core/library/share-urls.js";
+import { assetOf, type Track, type TrackAsset } from "../../../../core/library/track.js";
+import type { HttpParts } from "../../parts.js";
+import { sendStoredFile } from "../stored-file.js";
+import { ICON } from "./icon.js";
+import { notSharedPage, type SharedTrackView, trackPage } from "./page.js";
+import { PLAYER_SCRIPT } from "./player-script.js";
+import { PAGE_STYLE } from "./style.js";
+
+/** Everything comes from here; there is no inline script or style, and nothing else can be reached. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "media-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+interface StaticFile {
+  readonly name: string;
+  readonly type: string;
+  readonly text: string;
+  /** Names these very bytes. */
+  readonly version: string;
+}
+
+const SCRIPT = aFile("player.js", "text/javascript; charset=utf-8", PLAYER_SCRIPT);
+const STYLE = aFile("page.css", "text/css; charset=utf-8", PAGE_STYLE);
+const SIGN = aFile("icon.svg", "image/svg+xml", ICON);
+const FILES = { script: linkTo(SCRIPT), style: linkTo(STYLE), icon: linkTo(SIGN) };
+
+/**
+ * `GET /share/{token}`: the page of a shared track, with a player; `/audio` and `/cover` below it: its files. Whether the track is still shared
+ * is asked at each request, and nothing of it is kept by caches: what is taken back is gone at once.
+ */
+export function sharePages(router: Router, parts: HttpParts): void {
+  for (const file of [SCRIPT, STYLE, SIGN]) router.get(`/share/${file.name}`, (request, response) => sendStatic(request, response, file));
+
+  router.get("/share/:token", async (request, response) => {
+    // The page's links are relative to an address without a slash at its end.
+    if (request.path.endsWith("/")) return response.redirect(308, `../${encodeURIComponent(request.params.token)}`);
+    const track = await sharedTrack(parts, request.params.token);
+    response.setHeader("Content-Security-Policy", POLICY);
+    setPrivacyHeaders(response);
+    if (track === null) response.status(404);
+    send(response, "text/html; charset=utf-8", track === null ? notSharedPage(FILES) : trackPage(view(track, parts), FILES));
+  });
+  router.get("/share/:token/audio", (request, response) => sendAsset(request, response, parts, "mix"));
+  router.get("/share/:token/cover", (request, response) => sendAsset(request, response, parts, "cover"));
+}
+
+async function sharedTrack({ sharedTracks }: HttpParts, token: string): Promise<Track | null> {
+  return isShareToken(token) ? sharedTracks.findSharedTrack(token) : null;
+}
+
+async function sendAsset(request: Request<{ token: string }>, response: Response, parts: HttpParts, role: TrackAsset["role"]): Promise<void> {
+  const track = await sharedTrack(parts, request.params.token);
+  const asset = track === null ? null : assetOf(track, role);
+  const stored = asset === null ? null : await parts.audioStore.stat(asset.audioKey);
+  if (asset === null || stored === null) throw new NotFoundError();
+  response.setHeader("Content-Type", asset.contentType);
+  setPrivacyHeaders(response);
+  await sendStoredFile(request, response, parts, asset.audioKey, stored);
+}
+
+function view(track: Track, { shareUrls }: HttpParts): SharedTrackView {
+  const mix = assetOf(track, "mix");
+  return {
+    token: track.shareToken ?? "",
+    title: track.title,
+    artist: track.artistLabel,
+    durationSeconds: mix?.durationSeconds ?? null,
+    waveform: track.waveform,
+    audioType: mix?.contentType ?? null,
+    coverType: assetOf(track, "cover")?.contentType ?? null,
+    url: shareUrls.urlOf(track) ?? "",
+  };
+}
+
+/** Whoever has the link may look; nobody is told of it, and no search engine lists it. */
+function setPrivacyHeaders(response: Response): void {
+  response.setHeader("Referrer-Policy", "no-referrer");
+  response.setHeader("X-Robots-Tag", "noindex, nofollow");
+}
+
+/** Under the address that names its version a file never changes. */
+function sendStatic(request: Request, response: Response, { type, text, version }: StaticFile): void {
+  const etag = `"${version}"`;
+  response.setHeader("ETag", etag);
+  response.setHeader("Cache-Control", request.query["v"] === version ? "public, max-age=31536000, immutable" : "public, no-cache");
+  if (request.headers["if-none-match"] === etag) response.status(304).end();
+  else send(response, type, text);
+}
+
+function send(response: Response, type: string, text: string): void {
+  response.setHeader("Content-Type", type);
+  response.setHeader("Content-Length", Buffer.byteLength(text));
+  response.end(text);
+}
+
+function aFile(name: string, type: string, text: string): StaticFile {
+  return { name, type, text, version: createHash("sha256").update(text).digest("hex").slice(0, 16) };
+}
+
+function linkTo({ name, version }: StaticFile): string {
+  return `${name}?v=${version}`;
+}

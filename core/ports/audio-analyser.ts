@@ -1,0 +1,46 @@
+/** What a file sounds like. */
+export interface AudioAnalysis {
+  /** Seconds from the first sample to the last. */
+  readonly durationSeconds: number;
+  /** Loudness along the file, as `Track.waveform` has it; silence is all zeros. */
+  readonly waveform: readonly number[];
+  /** The excerpt that was asked for; null when none was. */
+  readonly preview: AudioPreview | null;
+}
+
+/** An excerpt from where a piece is in full swing, faded at both ends: all of a piece that is no longer. */
+export interface AudioPreview {
+  readonly bytes: Uint8Array;
+  readonly contentType: "audio/mpeg";
+  readonly durationSeconds: number;
+}
+
+export interface AnalysisRequest {
+  /** Whether to make an excerpt of {@link PREVIEW_SECONDS}. */
+  readonly preview: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Length of a preview at the most. */
+export const PREVIEW_SECONDS = 30;
+
+/**
+ * Listens to files, away from the event loop. It goes by the bytes, never by a file's name or type, and holds no more of a file than a preview
+ * needs, however long it is. What it cannot make out never harms the next call.
+ */
+export interface AudioAnalyser {
+  /**
+   * The source is read to its end, or closed early.
+   *
+   * @returns null when the file is of a format that this adapter does not know
+   * @throws {AudioUnreadableError} the format is known, but the file is broken, holds no sound, or takes more time or memory than it may
+   * @throws whatever the source throws, and the signal's reason once that is aborted
+   */
+  analyse(source: Uint8Array | AsyncIterable<Uint8Array>, request: AnalysisRequest): Promise<AudioAnalysis | null>;
+  /** Gives up what runs: those calls reject. */
+  close(): Promise<void>;
+}
+
+export class AudioUnreadableError extends Error {
+  override readonly name = "AudioUnreadableError";
+}

@@ -1,0 +1,14 @@
+import type { TrackTags } from "./music-provider.js";
+
+/** What a cover is painted from. */
+export interface CoverSubject {
+  /** Sets this picture apart from all others. */
+  readonly seed: string;
+  readonly tags: TrackTags;
+}
+
+/** Paints covers for tracks that have none. Equal subjects give equal bytes. */
+export interface CoverPainter {
+  /** A square PNG of less than 100 kB. */
+  paint(subject: CoverSubject): Promise<Uint8Array>;
+}

@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
+import { installPackage } from "./services.js";
+
+const CHROMIUM = "/usr/bin/chromium";
+
+/** A headless Chromium. Where there is none, root on Debian gets one installed; elsewhere `FERMATA_TEST_CHROMIUM` names it. */
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: await findChromium(),
+    // Root has no sandbox; sound plays into the void, and without waiting for a click.
+    args: ["--no-sandbox", "--mute-audio", "--autoplay-policy=no-user-gesture-required"],
+  });
+}
+
+async function findChromium(): Promise<string> {
+  const given = process.env["FERMATA_TEST_CHROMIUM"];
+  if (given !== undefined) return given;
+  if (existsSync(CHROMIUM)) return CHROMIUM;
+  if (process.getuid?.() !== 0) {
+    throw new Error(`There is no ${CHROMIUM}. Install Debian's package chromium, or name a Chromium in FERMATA_TEST_CHROMIUM.`);
+  }
+  await installPackage("chromium");
+  return CHROMIUM;
+}
+
+/** A page with all that it asked for and complained about. */
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly requests: Request[];
+  /** What the console and uncaught errors say; a page that is well says nothing. */
+  readonly complaints: string[];
+  close(): Promise<void>;
+}
+
+export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const requests: Request[] = [];
+  const complaints: string[] = [];
+  page.on("request", (request) => requests.push(request));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  return { page, context, requests, complaints, close: () => context.close() };
+}
+
+/** Where a test leaves pictures for people to look at: below the folder for temporary files. */
+export async function screenshotPath(name: string): Promise<string> {
+  const folder = join(tmpdir(), "fermata-screenshots");
+  await mkdir(folder, { recursive: true });
+  return join(folder, `${name}.png`);
+}

@@ -1,0 +1,35 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { App } from "../../config/index.js";
+import type { TrackId } from "../../core/ids.js";
+
+/** What a test says of a track that it imports; the rest is ordinary, and it is public. */
+export interface ImportedTrack {
+  readonly title?: string;
+  readonly artist_label?: string;
+  readonly tags?: { readonly mood: readonly string[] };
+  /** An MP3; without it there is nothing to play. */
+  readonly audio?: Uint8Array;
+}
+
+/** Brings a track into an app's library. */
+export async function importTrack(app: App, { audio, ...given }: ImportedTrack = {}): Promise<TrackId> {
+  const folder = await mkdtemp(join(tmpdir(), "fermata-import-"));
+  try {
+    if (audio !== undefined) await writeFile(join(folder, "mix.mp3"), audio);
+    const track = {
+      ref: "a",
+      account: null,
+      visibility: "public",
+      title: "Rain on a tin roof",
+      artist_label: "Nightingale",
+      ...(audio === undefined ? {} : { audio_file: "mix.mp3" }),
+      ...given,
+    };
+    const { tracks } = await app.library.import({ tracks: [track] }, folder);
+    return (tracks[0] as { readonly id: TrackId }).id;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

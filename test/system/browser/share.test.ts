@@ -1,0 +1,229 @@
+import axe from "axe-core";
+import { expect } from "chai";
+import type { Browser, BrowserContextOptions, Locator } from "playwright-core";
+import type { TrackId } from "../../../core/ids.js";
+import { aHost, bytesOf, createSynth, renderOne } from "../../plugins/synth-support.js";
+import { openBrowser, screenshotPath, visit, type Visit } from "../../support/browser.js";
+import { importTrack } from "../../support/library-import.js";
+import { startTestApp, type TestApp } from "../../support/test-app.js";
+
+const TITLE = "Lanterns over the harbour";
+const SECONDS = 60;
+
+/** What the tests look at of an audio element; the types of browsers are not among those of Node. */
+interface Player {
+  readonly currentTime: number;
+  readonly paused: boolean;
+  readonly controls: boolean;
+  readonly seeking: boolean;
+  readonly readyState: number;
+}
+
+/** What a test waits for; in any case nothing is being sought, and the length is known. */
+interface Wanted {
+  /** Seconds that have been passed. */
+  readonly after?: number;
+  readonly isPaused?: boolean;
+}
+
+describe("the page of a shared track, in a browser", function () {
+  this.timeout(120_000);
+  let browser: Browser;
+  let test: TestApp;
+  let trackId: TrackId;
+  let url: string;
+  let open: Visit;
+
+  before(async () => {
+    const synth = createSynth(aHost());
+    const piece = await renderOne(synth, { prompt: "a warm evening by the sea", durationSeconds: SECONDS });
+    await synth.close?.();
+    test = await startTestApp();
+    trackId = await importTrack(test.app, {
+      title: TITLE,
+      artist_label: "Fermata Synth",
+      tags: { mood: ["warm"] },
+      audio: bytesOf(piece, "mix"),
+    });
+    browser = await openBrowser();
+  });
+  after(async () => {
+    await browser.close();
+    await test.close();
+  });
+  beforeEach(async () => {
+    url = `${test.url}/share/${(await test.app.library.manage.share(trackId)).shareToken}`;
+  });
+  afterEach(() => open.close());
+
+  async function visitPage(options: BrowserContextOptions = {}): Promise<void> {
+    open = await visit(browser, { viewport: { width: 1_100, height: 720 }, ...options });
+    await open.page.goto(url);
+  }
+
+  const audio = (): Locator => open.page.locator("audio");
+  const slider = (): Locator => open.page.getByRole("slider", { name: "Position" });
+  const player = (): Promise<Player> =>
+    audio().evaluate((element) => {
+      const { currentTime, paused, controls, seeking, readyState } = element as unknown as Player;
+      return { currentTime, paused, controls, seeking, readyState };
+    });
+  /** Resolves when the sound has come that far; the test's own limit is the bound. */
+  const until = async (wanted: Wanted): Promise<void> =>
+    void (await open.page.waitForFunction(
+      ({ after = -1, isPaused }) => {
+        const { document } = globalThis as unknown as { readonly document: { querySelector(name: "audio"): Player } };
+        const { currentTime, paused, seeking, readyState } = document.querySelector("audio");
+        return currentTime > after && !seeking && (isPaused ?? paused) === paused && readyState > 0;
+      },
+      wanted,
+    ));
+
+  it("plays, and says where it is", async () => {
+    await visitPage();
+    const { page } = open;
+    expect((await player()).controls).to.equal(false);
+    await page.getByRole("button", { name: "Play" }).click();
+    await until({ after: 1.2 });
+    expect(await page.getByRole("button", { name: "Pause" }).count()).to.equal(1);
+    expect(await slider().getAttribute("aria-valuetext")).to.match(/^0:\d\d of (0:59|1:00)$/);
+    expect(Number(await slider().getAttribute("aria-valuenow"))).to.be.at.least(1);
+    expect(await page.locator("[data-now]").textContent()).to.match(/^0:0[1-9]$/);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await until({ isPaused: true });
+    expect(await page.getByRole("button", { name: "Play" }).count()).to.equal(1);
+  });
+
+  it("seeks to where its waveform is clicked, and fetches the file from there", async () => {
+    await visitPage();
+    await until({});
+    const box = await slider().boundingBox();
+    expect(box).not.to.equal(null);
+    const { width, height } = box as { width: number; height: number };
+    const partial = open.page.waitForResponse((response) => /^bytes=[1-9]/.test(response.request().headers()["range"] ?? ""));
+    await slider().click({ position: { x: width * 0.75, y: height / 2 } });
+    await until({});
+    expect((await player()).currentTime).to.be.closeTo(SECONDS * 0.75, 1);
+    const answer = await partial;
+    expect([answer.status(), new URL(answer.url()).pathname]).to.deep.equal([206, `${new URL(url).pathname}/audio`]);
+    await open.page.getByRole("button", { name: "Play" }).click();
+    await until({ after: SECONDS * 0.75 + 1 });
+  });
+
+  it("follows a drag along its waveform", async () => {
+    await visitPage();
+    await until({});
+    const { x, y, width } = (await slider().boundingBox()) as { x: number; y: number; width: number };
+    await open.page.mouse.move(x + width * 0.1, y + 10);
+    await open.page.mouse.down();
+    await open.page.mouse.move(x + width * 0.5, y + 10, { steps: 5 });
+    expect(await slider().getAttribute("aria-valuetext")).to.match(/^0:(29|30) of /);
+    await open.page.mouse.move(x + width * 2, y + 10);
+    await open.page.mouse.move(x + width * 0.25, y + 10);
+    await open.page.mouse.up();
+    await until({});
+    expect((await player()).currentTime).to.be.closeTo(SECONDS * 0.25, 1);
+  });
+
+  it("is played and moved by the keyboard alone", async () => {
+    await visitPage();
+    await until({});
+    const { keyboard } = open.page;
+    const pressed = async (key: string): Promise<number> => {
+      await keyboard.press(key);
+      await until({});
+      return (await player()).currentTime;
+    };
+    const focused = (): Promise<string | null> => open.page.locator(":focus").getAttribute("aria-label");
+    await keyboard.press("Tab");
+    expect(await focused()).to.equal("Play");
+    await keyboard.press("Tab");
+    expect(await focused()).to.equal("Position");
+    expect(await pressed("ArrowRight")).to.be.closeTo(5, 0.1);
+    expect(await pressed("ArrowUp")).to.be.closeTo(10, 0.1);
+    expect(await pressed("ArrowLeft")).to.be.closeTo(5, 0.1);
+    expect(await pressed("PageUp")).to.be.closeTo(5 + SECONDS / 10, 0.2);
+    expect(await pressed("Home")).to.equal(0);
+    expect(await pressed("ArrowDown")).to.equal(0);
+    expect(await pressed("End")).to.be.closeTo(SECONDS, 0.2);
+    await pressed("Home");
+    await keyboard.press("Space");
+    await until({ after: 0.3, isPaused: false });
+    await keyboard.press("Space");
+    await until({ isPaused: true });
+  });
+
+  it("reaches no other host, and gives the browser nothing to complain of", async () => {
+    await visitPage();
+    await open.page.getByRole("button", { name: "Play" }).click();
+    await until({ after: 0.3 });
+    expect(open.requests.length).to.be.at.least(5);
+    expect(open.requests.map((request) => new URL(request.url()).origin)).to.deep.equal(open.requests.map(() => test.url));
+    expect(open.complaints).to.deep.equal([]);
+  });
+
+  it("plays without JavaScript, by the browser's own player", async () => {
+    await visitPage({ javaScriptEnabled: false });
+    expect(await open.page.getByRole("heading").textContent()).to.equal(TITLE);
+    expect(await audio().isVisible()).to.equal(true);
+    expect((await player()).controls).to.equal(true);
+    expect(await open.page.getByRole("button", { name: "Play" }).count()).to.equal(0);
+    expect(await open.page.locator(".wave svg.rest").isVisible()).to.equal(true);
+    await audio().evaluate((element) => (element as unknown as { play(): Promise<void> }).play());
+    // Nothing that could wait runs in such a page: it is asked until the sound has moved on.
+    while ((await player()).currentTime < 0.3);
+    await open.page.screenshot({ path: await screenshotPath("share-without-javascript") });
+  });
+
+  const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
+    "light": { colorScheme: "light" },
+    "dark": { colorScheme: "dark" },
+    "light-phone": { colorScheme: "light", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 },
+    "dark-phone": { colorScheme: "dark", viewport: { width: 320, height: 568 }, deviceScaleFactor: 2 },
+    "still": { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" },
+  };
+  for (const [name, options] of Object.entries(LOOKS)) {
+    it(`can be read and used by everybody: ${name}`, async () => {
+      await visitPage(options);
+      await until({});
+      await slider().click({ position: { x: 90, y: 20 } });
+      await until({});
+      expect(await violationsIn(open)).to.deep.equal([]);
+      const [wanted, wide] = await open.page.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
+      expect(wanted, "nothing sticks out to the right").to.be.at.most(wide);
+      const [red = 0] = /\d+/.exec(await open.page.evaluate<string>("getComputedStyle(document.body).backgroundColor")) ?? [];
+      if (options.forcedColors === undefined) expect(Number(red) > 127).to.equal(options.colorScheme === "light");
+      await open.page.screenshot({ path: await screenshotPath(`share-${name}`) });
+    });
+  }
+
+  it("says so when it cannot be played any more", async () => {
+    await visitPage();
+    await until({});
+    await test.app.library.manage.unshare(trackId);
+    await slider().focus();
+    await open.page.keyboard.press("End");
+    await open.page.getByRole("status").filter({ hasText: "cannot be played" }).waitFor();
+  });
+
+  it("shows nothing any more once the track is taken back", async () => {
+    await visitPage();
+    await until({});
+    await test.app.library.manage.unshare(trackId);
+    const answer = await open.page.reload();
+    expect(answer?.status()).to.equal(404);
+    expect(await open.page.getByRole("heading").textContent()).to.equal("Nothing is shared here");
+    expect(await open.page.content()).to.include("taken it back").and.not.include(TITLE);
+    expect(await audio().count()).to.equal(0);
+    expect(await violationsIn(open)).to.deep.equal([]);
+    expect((await open.context.request.get(`${url}/audio`)).status()).to.equal(404);
+    await open.page.screenshot({ path: await screenshotPath("share-taken-back") });
+  });
+});
+
+/** What axe finds wrong with a page, by the rules of WCAG 2.2 AA and good practice. */
+async function violationsIn({ page }: Visit): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(", ")}`);
+}
