@@ -13,8 +13,9 @@ const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (url: string, logger: 
   amqps: openRabbitmq,
 };
 
-const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (url: string) => Promise<LocalAudioStore>>> = {
-  file: (url) => LocalAudioStore.open(pathOfUrl(url)),
+const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (audio: Settings["audio"]) => Promise<AudioStore>>> = {
+  file: ({ url }) => LocalAudioStore.open(pathOfUrl(url)),
+  s3: openS3,
 };
 
 /** Loaded when chosen: the client is a good part of a start that has no broker. */
@@ -23,13 +24,26 @@ async function openRabbitmq(url: string, logger: Logger): Promise<JobQueue> {
   return RabbitmqJobQueue.open({ url, logger });
 }
 
+/** Loaded when chosen, like the broker's client. */
+async function openS3(audio: Settings["audio"]): Promise<AudioStore> {
+  const { S3AudioStore } = await import("../adapters/audio/s3/audio-store.js");
+  return new S3AudioStore({ url: audio.url, credentials: s3Credentials(audio), givesLinks: audio.redirect });
+}
+
+/** @returns null when the SDK is to look for them @throws {Error} one half without the other */
+export function s3Credentials({ accessKeyId, secretAccessKey }: Settings["audio"]): { readonly accessKeyId: string; readonly secretAccessKey: string } | null {
+  if (accessKeyId !== null && secretAccessKey !== null) return { accessKeyId, secretAccessKey };
+  if (accessKeyId === null && secretAccessKey === null) return null;
+  throw new Error("audio.accessKeyId and audio.secretAccessKey go together: set both, or none for what the AWS environment has.");
+}
+
 export function openQueue({ queue }: Settings, logger: Logger): Promise<JobQueue> {
   return QUEUES[schemeOf(queue.url) as keyof typeof QUEUES](queue.url, logger);
 }
 
 export async function openAudio({ audio, dataDir }: Settings): Promise<AudioStore> {
   await prepareDataDir(dataDir);
-  return AUDIO_STORES[schemeOf(audio.url) as keyof typeof AUDIO_STORES](audio.url);
+  return AUDIO_STORES[schemeOf(audio.url) as keyof typeof AUDIO_STORES](audio);
 }
 
 /** Makes the data directory where it is missing. @throws {Error} naming the directory and why it cannot be written */

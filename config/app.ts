@@ -1,18 +1,24 @@
 import type { Container } from "inversify";
+import { ImportFolder } from "../adapters/audio/local/import-folder.js";
 import { createHttp, type Http } from "../adapters/http/index.js";
 import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { MetricsServer } from "../adapters/observability/metrics-server.js";
 import type { KnexDatabase } from "../adapters/storage/knex/index.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
+import { ReportMargin } from "../core/books/report-margin.js";
 import type { ManageCredits } from "../core/credits/manage-credits.js";
 import type { AcceptGeneration } from "../core/generations/accept-generation.js";
 import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
 import { Leases } from "../core/jobs/leases.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
-import type { WorkingProvider } from "../core/jobs/run-job.js";
+import type { WorkingProvider } from "../core/jobs/working-provider.js";
 import { WorkJobs } from "../core/jobs/work-jobs.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";
+import type { ImportedLibrary } from "../core/library/import-library.js";
+import type { ManageLibrary } from "../core/library/manage-library.js";
+import type { ReadLibrary } from "../core/library/read-library.js";
+import type { ShareUrls } from "../core/library/share-urls.js";
 import type { ListModels } from "../core/models/list-models.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
@@ -22,12 +28,28 @@ import type { DeliverWebhooks } from "../core/webhooks/deliver-webhooks.js";
 import type { ManageEndpoints } from "../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../core/webhooks/operate-webhooks.js";
 import { type LoadedPlugin, startPlugin } from "./plugins.js";
+import { ProviderFetch } from "./provider-fetch.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
 
 /** The storage's schema is not the one of this version. */
 export class SchemaError extends Error {
   override readonly name = "SchemaError";
+}
+
+/** Tracks and playlists. */
+export interface LibraryParts {
+  /** As an account sees them. */
+  readonly read: ReadLibrary;
+  /** Playlists and sharing. */
+  readonly manage: ManageLibrary;
+  /**
+   * Brings in tracks and playlists, all or none, in the form of `library import`.
+   *
+   * @param folder where `audio_file` begins; without it no track may name one
+   * @throws {ImportRefusedError} with every mistake
+   */
+  import(document: unknown, folder?: string): Promise<ImportedLibrary>;
 }
 
 /** An open Fermata. Several can live in one process. */
@@ -40,9 +62,14 @@ export interface App {
   readonly reads: ReadGenerations;
   readonly jobs: OperateJobs;
   readonly models: ListModels;
+  /** What accounts paid and providers billed. */
+  readonly margin: ReportMargin;
   readonly events: JobEvents;
+  readonly library: LibraryParts;
   /** Signs links to stored audio. */
   readonly audioUrls: AudioUrls;
+  /** Addresses of the pages of shared tracks. */
+  readonly shareUrls: ShareUrls;
   readonly webhookEndpoints: ManageEndpoints;
   readonly webhooks: OperateWebhooks;
   readonly plugins: readonly LoadedPlugin[];
@@ -79,8 +106,11 @@ export class ComposedApp implements App {
   readonly reads: ReadGenerations;
   readonly jobs: OperateJobs;
   readonly models: ListModels;
+  readonly margin: ReportMargin;
   readonly events: JobEvents;
+  readonly library: LibraryParts;
   readonly audioUrls: AudioUrls;
+  readonly shareUrls: ShareUrls;
   readonly webhookEndpoints: ManageEndpoints;
   readonly webhooks: OperateWebhooks;
   readonly router: Http["router"];
@@ -89,6 +119,7 @@ export class ComposedApp implements App {
   private readonly queue: JobQueue;
   private readonly metrics: PrometheusMetrics | null;
   private metricsServer: MetricsServer | null = null;
+  private readonly providerFetch = new ProviderFetch();
   private working: Working | null = null;
   private stopping: Promise<void> | null = null;
   private readonly publicUrl: { current: string };
@@ -111,6 +142,7 @@ export class ComposedApp implements App {
     this.reads = container.get(T.readGenerations);
     this.jobs = container.get(T.operateJobs);
     this.models = container.get(T.listModels);
+    this.margin = new ReportMargin(container.get(T.jobs));
     this.events = container.get(T.jobEvents);
     const metrics = container.get(T.metrics).current;
     if (metrics !== null) {
@@ -120,7 +152,14 @@ export class ComposedApp implements App {
       container.get(T.webhooks).countPending(),
     );
     this.metrics = metrics;
+    const importLibrary = container.get(T.importLibrary);
+    this.library = {
+      read: container.get(T.readLibrary),
+      manage: container.get(T.manageLibrary),
+      import: (document, folder) => importLibrary.execute(document, folder === undefined ? null : new ImportFolder(folder)),
+    };
     this.audioUrls = container.get(T.audioUrls);
+    this.shareUrls = container.get(T.shareUrls);
     this.webhookEndpoints = container.get(T.manageEndpoints);
     this.webhooks = container.get(T.operateWebhooks);
     const parts = httpParts(container, metrics, () => this.readiness());
@@ -139,10 +178,10 @@ export class ComposedApp implements App {
   }
 
   async work(): Promise<void> {
-    const { settings, container, clock, logger } = this;
+    const { settings, container, clock, logger, providerFetch } = this;
     const providers: WorkingProvider[] = [];
     try {
-      for (const plugin of this.plugins) if (plugin.enabled) providers.push(startPlugin(plugin, clock, logger));
+      for (const plugin of this.plugins) if (plugin.enabled) providers.push(startPlugin(plugin, { clock, logger, fetch: providerFetch.fetch }));
     } catch (error) {
       await closeProviders(providers, logger);
       throw error;
@@ -154,6 +193,8 @@ export class ComposedApp implements App {
       jobs: stores.jobs,
       leases,
       runJob: container.get(T.runJob),
+      cancelUpstream: container.get(T.cancelUpstream),
+      hasStandIns: (providerId) => container.get(T.routes).hasStandIns(providerId),
       availability: container.get(T.availability),
       clock,
       logger,
@@ -207,8 +248,11 @@ export class ComposedApp implements App {
       () => this.container.get(T.rateLimiter).close(),
       () => this.container.get(T.recordRequests).close(LOG_GRACE_MS),
       () => this.container.get(T.webhookSender).close(),
+      () => this.container.get(T.audioAnalyser).close(),
+      () => this.container.get(T.assetOpener).close(),
       () => this.queue.close(),
       () => closeProviders(working?.providers ?? [], this.logger),
+      () => this.providerFetch.close(),
       () => this.database.close(),
     ];
     for (const close of closers) {

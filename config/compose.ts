@@ -4,7 +4,6 @@ import { fingerprint, loadOrCreateSecretKey } from "../adapters/crypto/secret-ke
 import { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
-import { Catalogue } from "../core/models/catalogue.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
@@ -13,14 +12,17 @@ import { openAudio, openQueue } from "./adapters.js";
 import { type App, ComposedApp, SchemaError } from "./app.js";
 import { bindLeaseRenewal, bindNetwork, bindRateLimiter, bindStorage, bindSystem, type NetworkOverrides, type SystemOverrides } from "./bindings/adapters.js";
 import { bindAccounts, bindGenerations, bindJobs } from "./bindings/core.js";
+import { bindLibrary } from "./bindings/library.js";
+import { bindPlayback, type PlaybackOverrides } from "./bindings/playback.js";
+import { bindProviders } from "./bindings/providers.js";
 import { bindUsage } from "./bindings/usage.js";
 import { bindWebhooks } from "./bindings/webhooks.js";
-import { loadPlugins, toCatalogueProvider } from "./plugins.js";
+import { loadPlugins } from "./plugins.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
-export interface Overrides extends SystemOverrides, NetworkOverrides {
+export interface Overrides extends SystemOverrides, NetworkOverrides, PlaybackOverrides {
   /** Provider plugins beside those named in config. */
   readonly plugins?: readonly ProviderDefinition[];
   readonly logger?: Logger;
@@ -62,7 +64,7 @@ export async function compose(
     container.bind(T.audio).toConstantValue(audio);
     container.bind(T.queue).toConstantValue(queue);
     container.bind(T.secretKey).toConstantValue(secretKey);
-    container.bind(T.catalogue).toConstantValue(new Catalogue(plugins.map(toCatalogueProvider)));
+    bindProviders(container, plugins);
     bindRateLimiter(container);
     bindAccounts(container);
     bindGenerations(container);
@@ -70,6 +72,8 @@ export async function compose(
     bindNetwork(container, overrides);
     bindWebhooks(container);
     bindUsage(container);
+    bindLibrary(container);
+    bindPlayback(container, overrides);
     bindLeaseRenewal(container, overrides);
     return new ComposedApp(settings, container, database, plugins);
   } catch (error) {

@@ -9,8 +9,10 @@ import { SystemRandom } from "../adapters/system/random.js";
 import type { Logger } from "../core/ports/logger.js";
 import { failed, type Finding, ok, warning } from "../core/ports/self-check.js";
 import { findBlockedEndpoints } from "../core/webhooks/blocked-endpoints.js";
+import { s3Credentials } from "./adapters.js";
 import { KEY_FINGERPRINT } from "./compose.js";
-import { loadPlugins } from "./plugins.js";
+import { examineProviders } from "./doctor-providers.js";
+import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
 
@@ -31,6 +33,7 @@ const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (settings: Settings, p
 const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (settings: Settings) => Promise<readonly Finding[]>>> = {
   file: ({ audio }) =>
     examineFolder({ name: "audio directory", path: pathOfUrl(audio.url), setting: "audio.url", fileMaxBytes: audio.maxBytes }),
+  s3: examineS3Bucket,
 };
 
 /** Looks at everything a start needs, and says of each how it is and how to mend it. */
@@ -41,6 +44,7 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
   return [
     examineNode(),
     plugins.finding,
+    ...(await examineProviders(plugins.loaded, logger)),
     examinePublicUrl(settings),
     ...(await examineFolders(settings)),
     await examineSecretKey({
@@ -64,16 +68,16 @@ function examineNode(): Finding {
   return ok(name, `Node ${process.versions.node}.`);
 }
 
-async function examinePlugins(settings: Settings): Promise<{ readonly finding: Finding; readonly enabled: readonly string[] }> {
+async function examinePlugins(settings: Settings): Promise<{ readonly finding: Finding; readonly loaded: readonly LoadedPlugin[]; readonly enabled: readonly string[] }> {
   const name = "plugins";
   try {
     const plugins = await loadPlugins(settings);
     const enabled = plugins.filter((plugin) => plugin.enabled).map((plugin) => plugin.definition.id);
-    if (enabled.length > 0) return { finding: ok(name, `Enabled: ${enabled.join(", ")}.`), enabled };
-    return { finding: failed(name, "No plugin is enabled, so no model is available.", "Set plugins.ID.enabled to true."), enabled };
+    if (enabled.length > 0) return { finding: ok(name, `Enabled: ${enabled.join(", ")}.`), loaded: plugins, enabled };
+    return { finding: failed(name, "No plugin is enabled, so no model is available.", "Set plugins.ID.enabled to true."), loaded: plugins, enabled };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    return { finding: failed(name, `${error.lines.join("; ")}.`, "Correct these settings; the plugin's README lists its own."), enabled: [] };
+    return { finding: failed(name, `${error.lines.join("; ")}.`, "Correct these settings; the plugin's README lists its own."), loaded: [], enabled: [] };
   }
 }
 
@@ -125,6 +129,12 @@ async function withStores<T>({ storage }: Settings, logger: Logger, work: (store
 async function examineBroker({ queue }: Settings, providerIds: readonly string[]): Promise<readonly Finding[]> {
   const { examineRabbitmq } = await import("../adapters/queue/rabbitmq/doctor.js");
   return examineRabbitmq({ url: queue.url, providerIds });
+}
+
+/** The same. */
+async function examineS3Bucket({ audio }: Settings): Promise<readonly Finding[]> {
+  const { examineBucket } = await import("../adapters/audio/s3/doctor.js");
+  return examineBucket({ url: audio.url, credentials: () => s3Credentials(audio), givesLinks: audio.redirect });
 }
 
 function schemeOf(url: string): string {

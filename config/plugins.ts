@@ -2,17 +2,30 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { isAbsolute, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { WorkingProvider } from "../core/jobs/run-job.js";
+import type { WorkingProvider } from "../core/jobs/working-provider.js";
+import { pollOf } from "../core/jobs/poll-together.js";
 import type { CatalogueProvider } from "../core/models/catalogue.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { Logger } from "../core/ports/logger.js";
-import { PROVIDER_PORT_VERSION, type ProviderDefinition, type ProviderHost } from "../core/ports/music-provider.js";
+import {
+  PROVIDER_PORT_VERSION,
+  type ProviderCapabilities,
+  type ProviderCost,
+  type ProviderDefinition,
+  type ProviderHost,
+  type ProviderModel,
+} from "../core/ports/music-provider.js";
 import type { Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
+import { withGivenModels } from "./settings/models.js";
 import { validatePluginSettings } from "./settings/plugin-settings.js";
 
 /** Provider id to plugin, for those that come with Fermata. */
 export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default: ProviderDefinition }>>> = {
+  lalal: () => import("../plugins/lalal/index.js"),
+  "suno-compatible": () => import("../plugins/suno-compatible/index.js"),
+  fal: () => import("../plugins/fal/index.js"),
+  replicate: () => import("../plugins/replicate/index.js"),
   synth: () => import("../plugins/synth/index.js"),
 };
 
@@ -23,6 +36,9 @@ export interface LoadedPlugin {
   /** `built-in`, or the package or path it was loaded from. */
   readonly source: string;
   readonly settings: ProviderHost["settings"];
+  /** The plugin's, as config changed them. */
+  readonly models: readonly ProviderModel[];
+  readonly capabilities: ProviderCapabilities;
   /** As {@link WorkingProvider} has it. */
   readonly maxInFlight: number | null;
 }
@@ -49,36 +65,55 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
       // What a plugin that is off would need is not asked for.
       if (enabled) mistakes.push(...own.mistakes);
       const maxInFlight = entry?.maxInFlight ?? found.maxInFlight ?? null;
-      loaded.push({ definition: found, enabled, source, settings: own.values, maxInFlight });
+      const { models, mistakes: wrongModels } = withGivenModels(found, entry?.models ?? []);
+      mistakes.push(...wrongModels);
+      const capabilities = capabilitiesOf(found, own.values);
+      loaded.push({ definition: found, enabled, source, settings: own.values, models, capabilities, maxInFlight });
     } catch (error) {
       mistakes.push(`plugins.${id} (${source}): ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  mistakes.push(...repeatedModels(loaded));
+  mistakes.push(...repeatedModels(loaded), ...unknownStandIns(settings, loaded));
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   return loaded;
 }
 
-export function toCatalogueProvider({ definition, enabled }: LoadedPlugin): CatalogueProvider {
-  return { id: definition.id, label: definition.label, enabled, models: definition.models };
+/** @param isReachable whether the world can reach this installation */
+export function toCatalogueProvider({ definition, enabled, models, capabilities }: LoadedPlugin, isReachable: boolean): CatalogueProvider {
+  const { id, label } = definition;
+  const { stemSplit, vocalRemoval } = capabilities;
+  return { id, label, enabled, models, stemSplit, vocalRemoval, isReachable };
+}
+
+function capabilitiesOf({ capabilities }: ProviderDefinition, settings: ProviderHost["settings"]): ProviderCapabilities {
+  return typeof capabilities === "function" ? capabilities(settings) : capabilities;
 }
 
 /** Starts a plugin. @throws {Error} naming the plugin, when it cannot start */
-export function startPlugin(plugin: LoadedPlugin, clock: Clock, logger: Logger): WorkingProvider {
-  const { definition, settings, maxInFlight } = plugin;
-  const { id, label, capabilities, concurrency } = definition;
+export function startPlugin(plugin: LoadedPlugin, { clock, logger, fetch }: Pick<ProviderHost, "fetch"> & { readonly clock: Clock; readonly logger: Logger }): WorkingProvider {
+  const { definition, settings, models, capabilities, maxInFlight } = plugin;
+  const { id, label, concurrency } = definition;
   try {
+    const provider = definition.create({ settings, models, fetch, clock, logger: logger.child({ provider: id }) });
     return {
       id,
       label,
       capabilities,
       concurrency: typeof concurrency === "number" ? concurrency : concurrency(settings),
       maxInFlight,
-      provider: definition.create({ settings, fetch, clock, logger: logger.child({ provider: id }) }),
+      expectedCost: ({ kind, servedModelId }) => expectedCost(plugin, kind, servedModelId),
+      provider,
+      poll: pollOf(provider, clock),
     };
   } catch (cause) {
     throw new Error(`The plugin ${id} could not start: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
+}
+
+function expectedCost({ models, capabilities }: LoadedPlugin, kind: string, servedModelId: string | null): ProviderCost | null {
+  if (kind === "stem_split") return capabilities.stemSplit?.upstreamCost ?? null;
+  if (kind === "vocal_removal") return capabilities.vocalRemoval?.upstreamCost ?? null;
+  return models.find(({ id }) => id === servedModelId)?.upstreamCost ?? null;
 }
 
 async function importDefinition(id: string, use: string | null): Promise<ProviderDefinition> {
@@ -108,21 +143,19 @@ function checkDefinition(id: string, definition: ProviderDefinition): void {
   if (definition.id !== id) throw new Error(`it is the plugin of ${JSON.stringify(definition.id)}`);
   if (!/^[a-z0-9][a-z0-9-]{0,29}$/.test(id)) throw new Error("its id is not up to 30 lower-case letters, digits and -");
   if (typeof definition.create !== "function") throw new Error("it has no `create`");
-  for (const model of definition.models) {
-    if (!/^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/.test(model.id) || model.id.length > 100) {
-      throw new Error(`its model id ${JSON.stringify(model.id)} is not <provider>/<name> in lower case`);
-    }
-    if (!Number.isSafeInteger(model.creditCost) || model.creditCost < 0) {
-      throw new Error(`its model ${model.id} costs ${model.creditCost}; allowed: a whole number of credits`);
-    }
-  }
+}
+
+function unknownStandIns({ routing }: Settings, loaded: readonly LoadedPlugin[]): string[] {
+  const known = new Set(loaded.flatMap(({ models }) => models.map(({ id }) => id)));
+  const named = routing.standIns.flatMap((chain) => chain.split(">").map((id) => id.trim()));
+  return [...new Set(named)].filter((id) => !known.has(id)).map((id) => `routing.standIns: there is no model ${JSON.stringify(id)} (${[...known].join(", ")})`);
 }
 
 function repeatedModels(loaded: readonly LoadedPlugin[]): string[] {
   const owners = new Map<string, string>();
   const mistakes: string[] = [];
-  for (const { definition } of loaded) {
-    for (const model of definition.models) {
+  for (const { definition, models } of loaded) {
+    for (const model of models) {
       const owner = owners.get(model.id);
       if (owner !== undefined) mistakes.push(`plugins.${definition.id}: its model ${model.id} is already one of ${owner}`);
       else owners.set(model.id, definition.id);

@@ -3,6 +3,8 @@ import { runCli } from "../adapters/cli/program.js";
 import { presentCredits } from "../adapters/http/presenters/credits.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
 import { presentModel } from "../adapters/http/presenters/model.js";
+import { presentPlaylist } from "../adapters/http/presenters/playlist.js";
+import { presentTrack } from "../adapters/http/presenters/track.js";
 import { presentWebhookEndpoint } from "../adapters/http/presenters/webhook-endpoint.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import type { Logger } from "../core/ports/logger.js";
@@ -11,6 +13,7 @@ import { compose } from "./compose.js";
 import { makeDemoAccount } from "./first-run.js";
 import { migrateStorage } from "./migrate.js";
 import type { LoadedPlugin } from "./plugins.js";
+import { importPlugin, writePackage } from "./provider-package.js";
 import { loadSettings, SettingsError } from "./load.js";
 import type { Settings } from "./settings.js";
 import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
@@ -37,6 +40,9 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
         model: presentModel,
         job: (found: Parameters<typeof presentJob>[0]) => presentJob(found, app.audioUrls),
         webhookEndpoint: presentWebhookEndpoint,
+        playlist: (found: Parameters<typeof presentPlaylist>[0]) => presentPlaylist(found, app),
+        track: (track: Parameters<typeof presentTrack>[0]) => presentTrack(track, app),
+        shareUrl: (track: Parameters<typeof app.shareUrls.urlOf>[0]) => app.shareUrls.urlOf(track),
       };
       return { app: operator, present };
     },
@@ -55,6 +61,8 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       // What goes wrong meanwhile is among the findings.
       return examine(given, logger({ ...given, logs: { ...given.logs, level: "error" } }));
     },
+    importPlugin: (use) => importPlugin(use, process.cwd()),
+    writePackage: (directory, files) => writePackage(directory, files, process.cwd()),
   };
   return runCli(argv, host, (error) => error instanceof SettingsError);
 }
@@ -97,10 +105,10 @@ function toDocument(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-type OperatorParts = Pick<App, "accounts" | "credits" | "jobs" | "models" | "webhooks" | "webhookEndpoints">;
+type OperatorParts = Pick<App, "accounts" | "credits" | "jobs" | "library" | "margin" | "models" | "webhooks" | "webhookEndpoints">;
 
-function pick({ accounts, credits, jobs, models, webhooks, webhookEndpoints }: App): OperatorParts {
-  return { accounts, credits, jobs, models, webhooks, webhookEndpoints };
+function pick({ accounts, credits, jobs, library, margin, models, webhooks, webhookEndpoints }: App): OperatorParts {
+  return { accounts, credits, jobs, library, margin, models, webhooks, webhookEndpoints };
 }
 
 function report({ definition, enabled, source }: LoadedPlugin): {

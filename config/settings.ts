@@ -4,6 +4,7 @@ import { SCOPES } from "../core/accounts/scopes.js";
 import { environmentName, Leaf, Named } from "./settings/definition.js";
 import type { Group, ValuesOf } from "./settings/definition.js";
 import * as kind from "./settings/kinds.js";
+import { type GivenModel, models } from "./settings/models.js";
 import type { SchemeForm } from "./settings/kinds.js";
 import type { GivenSetting } from "./settings/plugin-settings.js";
 
@@ -17,7 +18,10 @@ export const QUEUE_SCHEMES = {
   amqp: { form: "amqp://USER:PASSWORD@HOST:PORT/VHOST", rest: "server" },
   amqps: { form: "amqps://USER:PASSWORD@HOST:PORT/VHOST", rest: "server" },
 } as const satisfies Record<string, SchemeForm>;
-export const AUDIO_SCHEMES = { file: { form: "file:PATH", rest: "path" } } as const satisfies Record<string, SchemeForm>;
+export const AUDIO_SCHEMES = {
+  file: { form: "file:PATH", rest: "path" },
+  s3: { form: "s3://BUCKET/PREFIX?region=REGION&endpoint=URL", rest: "server" },
+} as const satisfies Record<string, SchemeForm>;
 
 const MIB = 1024 * 1024;
 
@@ -36,6 +40,19 @@ const tierLimits = (limits: "read" | "generation" | "write") => {
     });
   return { perMinute: override("perMinute", "minute"), perDay: override("perDay", "day") };
 };
+
+/** Who is asked for a split, the specialists first; whoever is off or cannot is left out. */
+const SPLITTERS = ["lalal", "musicai", "elevenlabs", "replicate", "fal", "suno-compatible", "synth"];
+
+const split = (what: string, cost: number) => ({
+  creditCost: kind.integer({ default: cost, min: 0, unit: "credits", description: `What ${what} costs` }),
+  providers: kind.list({
+    default: SPLITTERS,
+    items: "provider ids",
+    accepts: (id) => /^[a-z0-9][a-z0-9-]{0,29}$/.test(id),
+    description: `Who is asked for ${what}, in this order; those that are off or cannot are passed over`,
+  }),
+});
 
 const TIERS: Readonly<Record<string, { readonly maxConcurrent: number; readonly monthlyCredits: number }>> = {
   free: { maxConcurrent: 1, monthlyCredits: 50 },
@@ -140,6 +157,16 @@ const DEFINITION = {
       description: "How long a stopping process lets running work finish before it hands it back",
     }),
   },
+  routing: {
+    standIns: kind.list({
+      default: [],
+      items: "chains of model ids (`suno/v5 > mureka/auto > synth/song`)",
+      accepts: (chain) => /^[a-z0-9][a-z0-9._/-]*( *> *[a-z0-9][a-z0-9._/-]*)+$/.test(chain),
+      description: "For each model named first, the models that take its jobs, in this order, while its own provider takes none",
+    }),
+  },
+  stemSplit: split("a stem split", 8),
+  vocalRemoval: split("a vocal removal", 5),
   idempotency: {
     ttlHours: kind.duration({ default: 24, max: 8_760, unit: "hours", description: "How long an idempotency key keeps its answer" }),
   },
@@ -179,7 +206,7 @@ const DEFINITION = {
       accepts: kind.isHostName,
       description: "Names that webhooks and provider downloads may reach although they are blocked",
     }),
-    allowHttp: kind.flag({ default: false, description: "Whether webhook URLs may be plain http" }),
+    allowHttp: kind.flag({ default: false, description: "Whether webhook URLs may be plain http, and downloads from https may lead to it" }),
   },
   secrets: {
     key: kind.secret({
@@ -201,13 +228,19 @@ const DEFINITION = {
       schemes: AUDIO_SCHEMES,
       description: "Where audio files are kept",
     }),
+    accessKeyId: kind.optional(
+      kind.text({ allowed: "a text that is not empty", description: "Access key for `s3:`; the other half is `audio.secretAccessKey`" }),
+      "as the AWS SDK finds it",
+    ),
+    secretAccessKey: kind.secret({ lengthMin: 1, description: "Secret of `audio.accessKeyId`" }),
+    redirect: kind.flag({ default: true, description: "Whether players are sent on to the bucket of `s3:`, by links signed for the file; else all goes through this server" }),
     urlTtlHours: kind.duration({ default: 24, max: 8_760, unit: "hours", description: "How long a signed URL of an audio file works" }),
     maxBytes: kind.integer({
       default: 256 * MIB,
       min: MIB,
       max: 16_384 * MIB,
       unit: "bytes",
-      description: "Largest audio file that is taken from a provider",
+      description: "Largest audio file that is taken from a provider or an import",
     }),
   },
   logs: {
@@ -228,7 +261,7 @@ const DEFINITION = {
     enabled: kind.flag({ default: true, description: "Whether the first start on an empty data directory makes the account `demo`" }),
   },
   plugins: new Named<
-    { enabled: Leaf<boolean>; use: Leaf<string | null>; maxInFlight: Leaf<number | null> },
+    { enabled: Leaf<boolean>; use: Leaf<string | null>; maxInFlight: Leaf<number | null>; models: Leaf<readonly GivenModel[]> },
     { /** The plugin's own settings, for {@link validatePluginSettings}. */ readonly own: Readonly<Record<string, GivenSetting>> }
   >({
     placeholder: "ID",
@@ -250,6 +283,7 @@ const DEFINITION = {
         kind.integer({ min: 1, unit: "jobs", description: "Jobs that may be at the provider at once, in all processes together" }),
         "as the plugin declares",
       ),
+      models,
     },
   }),
 } as const satisfies Group;

@@ -8,22 +8,38 @@ import type { ManageCredits } from "../core/credits/manage-credits.js";
 import type { AcceptGeneration } from "../core/generations/accept-generation.js";
 import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { WaitForJob } from "../core/generations/wait-for-job.js";
+import type { CallbackUrls } from "../core/callbacks/callback-urls.js";
+import type { ReceiveCallback } from "../core/callbacks/receive-callback.js";
 import type { RecordAnswer } from "../core/idempotency/record-answer.js";
 import type { ProcessId } from "../core/ids.js";
 import type { AcceptJobs } from "../core/jobs/accept-jobs.js";
+import type { BuildRequest } from "../core/jobs/build-request.js";
+import type { CancelUpstream } from "../core/jobs/cancel-upstream.js";
 import type { Housekeeping } from "../core/jobs/housekeeping.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
 import type { ProviderAvailability } from "../core/jobs/provider-availability.js";
+import type { Routes } from "../core/jobs/routes.js";
 import type { RunJob } from "../core/jobs/run-job.js";
 import type { SettleJobs } from "../core/jobs/settle-jobs.js";
+import type { StartSplit } from "../core/jobs/start-split.js";
+import type { StoreAsset } from "../core/jobs/store-asset.js";
 import type { StoreTracks } from "../core/jobs/store-tracks.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";
+import type { DeriveAssets } from "../core/library/derive-assets.js";
+import type { ImportLibrary } from "../core/library/import-library.js";
+import type { ManageLibrary } from "../core/library/manage-library.js";
+import type { ReadLibrary } from "../core/library/read-library.js";
+import type { ShareUrls } from "../core/library/share-urls.js";
 import type { Catalogue } from "../core/models/catalogue.js";
 import type { ListModels } from "../core/models/list-models.js";
 import type { AccountStore } from "../core/ports/account-store.js";
+import type { AudioAnalyser } from "../core/ports/audio-analyser.js";
+import type { AssetOpener } from "../core/ports/asset-opener.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
+import type { CallbackStore } from "../core/ports/callback-store.js";
 import type { Clock } from "../core/ports/clock.js";
+import type { CoverPainter } from "../core/ports/cover-painter.js";
 import type { Digest } from "../core/ports/digest.js";
 import type { IdempotencyStore } from "../core/ports/idempotency-store.js";
 import type { IdGenerator } from "../core/ports/id-generator.js";
@@ -85,6 +101,7 @@ export const TOKENS = {
   ledger: token<LedgerStore>("LedgerStore"),
   idempotency: token<IdempotencyStore>("IdempotencyStore"),
   jobs: token<JobStore>("JobStore"),
+  callbacks: token<CallbackStore>("CallbackStore"),
   library: token<LibraryStore>("LibraryStore"),
   health: token<ProviderHealthStore>("ProviderHealthStore"),
   rateCounts: token<RateCountStore>("RateCountStore"),
@@ -96,6 +113,9 @@ export const TOKENS = {
   metrics: token<MetricsHolder>("Metrics"),
   queue: token<JobQueue>("JobQueue"),
   audio: token<AudioStore>("AudioStore"),
+  assetOpener: token<AssetOpener>("AssetOpener"),
+  audioAnalyser: token<AudioAnalyser>("AudioAnalyser"),
+  coverPainter: token<CoverPainter>("CoverPainter"),
   rateLimiter: token<RateLimiter>("RateLimiter"),
 
   tiers: token<Tiers>("Tiers"),
@@ -114,6 +134,14 @@ export const TOKENS = {
   readGenerations: token<ReadGenerations>("ReadGenerations"),
   waitForJob: token<WaitForJob>("WaitForJob"),
   recordAnswer: token<RecordAnswer>("RecordAnswer"),
+  deriveAssets: token<DeriveAssets>("DeriveAssets"),
+  routes: token<Routes>("Routes"),
+  callbackUrls: token<CallbackUrls>("CallbackUrls"),
+  receiveCallback: token<ReceiveCallback>("ReceiveCallback"),
+  buildRequest: token<BuildRequest>("BuildRequest"),
+  storeAsset: token<StoreAsset>("StoreAsset"),
+  cancelUpstream: token<CancelUpstream>("CancelUpstream"),
+  startSplit: token<StartSplit>("StartSplit"),
   storeTracks: token<StoreTracks>("StoreTracks"),
   runJob: token<RunJob>("RunJob"),
   /** For the leases of one process. */
@@ -122,6 +150,10 @@ export const TOKENS = {
   operateJobs: token<OperateJobs>("OperateJobs"),
   recordRequests: token<RecordRequests>("RecordRequests"),
   readUsage: token<ReadUsage>("ReadUsage"),
+  readLibrary: token<ReadLibrary>("ReadLibrary"),
+  manageLibrary: token<ManageLibrary>("ManageLibrary"),
+  importLibrary: token<ImportLibrary>("ImportLibrary"),
+  shareUrls: token<ShareUrls>("ShareUrls"),
   writeEvents: token<WriteEvents>("WriteEvents"),
   manageEndpoints: token<ManageEndpoints>("ManageEndpoints"),
   operateWebhooks: token<OperateWebhooks>("OperateWebhooks"),

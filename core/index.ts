@@ -1,6 +1,7 @@
 /** All that a team embedding the core imports of it: use cases, domain types, the error catalogue and the ports. */
 export type { Account, ApiKey } from "./accounts/account.js";
 export type { IssuedKey, ManageAccounts, NewAccount } from "./accounts/manage-accounts.js";
+export type { MarginQuery, MarginReport, ReportMargin } from "./books/report-margin.js";
 export { type Scope, SCOPES } from "./accounts/scopes.js";
 export type { Tier } from "./accounts/tiers.js";
 export { available, type Balance, type LedgerEntry } from "./credits/balance.js";
@@ -15,6 +16,14 @@ export type * from "./ids.js";
 export type { Job, JobAttempt, JobError, JobRequest, JobStatus } from "./jobs/job.js";
 export type { JobEnded, JobEvents } from "./jobs/job-events.js";
 export type { OperateJobs } from "./jobs/operate-jobs.js";
+export { type ImportedLibrary, ImportRefusedError } from "./library/import-library.js";
+export type { ManageLibrary, NewPlaylist, OnBehalf } from "./library/manage-library.js";
+export type { ImportMistake } from "./library/members-reader.js";
+export type { Playlist } from "./library/playlist.js";
+export type { PlaylistChanges } from "./library/playlist-rules.js";
+export type { FoundInLibrary, PlaylistWithTracks, ReadLibrary } from "./library/read-library.js";
+export type { SearchInput } from "./library/search-rules.js";
+export type { ShareUrls } from "./library/share-urls.js";
 export type { Track, TrackAsset } from "./library/track.js";
 export type { ListedModel, ListModels } from "./models/list-models.js";
 export type { AudioStore } from "./ports/audio-store.js";

@@ -1,7 +1,12 @@
 import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
+import type { ReportMargin } from "../../core/books/report-margin.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
+import type { ImportedLibrary } from "../../core/library/import-library.js";
+import type { ManageLibrary } from "../../core/library/manage-library.js";
+import type { PlaylistWithTracks, ReadLibrary } from "../../core/library/read-library.js";
+import type { Track } from "../../core/library/track.js";
 import type { WebhookEndpoint } from "../../core/webhooks/endpoint.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../../core/webhooks/operate-webhooks.js";
@@ -33,6 +38,13 @@ export interface OperatorApp {
   readonly credits: ManageCredits;
   readonly jobs: OperateJobs;
   readonly models: ListModels;
+  readonly margin: ReportMargin;
+  readonly library: {
+    readonly read: ReadLibrary;
+    readonly manage: ManageLibrary;
+    /** @param folder where the files that it names begin */
+    import(document: unknown, folder: string): Promise<ImportedLibrary>;
+  };
   readonly webhooks: OperateWebhooks;
   readonly webhookEndpoints: Pick<ManageEndpoints, "list">;
   readonly plugins: readonly PluginReport[];
@@ -42,8 +54,12 @@ export interface OperatorApp {
 /** Domain to JSON, the same as the API's. */
 export interface Presenters {
   credits(balance: Balance): object;
-  job(report: Pick<JobReport, "job" | "tracks">): object;
+  job(report: Pick<JobReport, "job" | "tracks" | "outputs">): object;
   model(model: ListedModel): object;
+  playlist(found: PlaylistWithTracks): object;
+  /** null while it is not shared. */
+  shareUrl(track: Track): string | null;
+  track(track: Track): object;
   webhookEndpoint(endpoint: WebhookEndpoint): object;
 }
 
@@ -59,4 +75,8 @@ export interface CliHost {
   /** Applies what is pending. @returns the names of the migrations applied */
   migrate(): Promise<readonly string[]>;
   doctor(): Promise<readonly Finding[]>;
+  /** What a package or a path exports by default, whatever it is. Fails when it cannot be loaded. */
+  importPlugin(use: string): Promise<unknown>;
+  /** Writes files, text by path, into a folder that is empty or made for them. @returns its whole path */
+  writePackage(directory: string, files: ReadonlyMap<string, string>): Promise<string>;
 }

@@ -38,7 +38,7 @@ export function addJobCommands(program: Command, host: CliHost): void {
     async (id: string, options: { json?: boolean }) => {
       await withApp(host, async (app, present) => {
         const job = await app.jobs.cancel(id);
-        print(host, options, { id: job.id, ...present.job({ job, tracks: [] }) }, [`Cancelled ${job.id}; its credits are refunded.`]);
+        print(host, options, { id: job.id, ...present.job({ job, tracks: [], outputs: [] }) }, [`Cancelled ${job.id}; its credits are refunded.`]);
       });
     },
   );
@@ -54,6 +54,7 @@ function presentAttempt(attempt: JobAttempt): object {
     outcome: attempt.outcome,
     message: attempt.message,
     cost: attempt.cost,
+    billable: attempt.billable,
   };
 }
 

@@ -5,8 +5,13 @@ import { addCatalogueCommands } from "./catalogue.js";
 import { addCreditCommands } from "./credits.js";
 import type { CliHost } from "./host.js";
 import { addJobCommands } from "./jobs.js";
+import { addLibraryCommands } from "./library.js";
 import { addOperationCommands } from "./operations.js";
 import { CommandFailed } from "./output.js";
+import { addPlaylistCommands } from "./playlists.js";
+import { addReportCommands } from "./report.js";
+import { addStemCommands } from "./stems.js";
+import { addPluginCommands } from "./plugins.js";
 import { addWebhookCommands } from "./webhooks.js";
 
 const EXIT_REFUSED = 1;
@@ -42,8 +47,13 @@ function buildProgram(host: CliHost): Command {
   addAccountCommands(program, host);
   addCreditCommands(program, host);
   addJobCommands(program, host);
+  addLibraryCommands(program, host);
+  addPlaylistCommands(program, host);
+  addStemCommands(program, host);
+  addReportCommands(program, host);
   addWebhookCommands(program, host);
   addCatalogueCommands(program, host);
+  addPluginCommands(program, host);
   return program;
 }
 

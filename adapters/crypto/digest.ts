@@ -3,8 +3,8 @@ import type { Digest } from "../../core/ports/digest.js";
 
 /** Node's own cryptography (OpenSSL). */
 export class NodeDigest implements Digest {
-  sha256(text: string): string {
-    return createHash("sha256").update(text, "utf8").digest("hex");
+  sha256(data: string | Uint8Array): string {
+    return createHash("sha256").update(data).digest("hex");
   }
 
   hmacSha256(key: string, text: string): string {

@@ -13,6 +13,8 @@ export { presentCredits } from "./presenters/credits.js";
 export { presentGeneration } from "./presenters/generation.js";
 export { presentJob } from "./presenters/job.js";
 export { presentModel } from "./presenters/model.js";
+export { presentPlaylist } from "./presenters/playlist.js";
+export { presentTrack } from "./presenters/track.js";
 
 /** The public API over HTTP. */
 export interface Http {

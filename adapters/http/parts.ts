@@ -1,5 +1,6 @@
 import type { Authenticate } from "../../core/accounts/authenticate.js";
 import type { Scope } from "../../core/accounts/scopes.js";
+import type { ReceiveCallback } from "../../core/callbacks/receive-callback.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { ErrorCode } from "../../core/errors.js";
 import type { AcceptGeneration } from "../../core/generations/accept-generation.js";
@@ -8,10 +9,13 @@ import type { WaitForJob } from "../../core/generations/wait-for-job.js";
 import type { StoredAnswer } from "../../core/idempotency/replay.js";
 import type { AccountId, JobId, RequestId } from "../../core/ids.js";
 import type { AudioUrls } from "../../core/library/audio-urls.js";
+import type { ReadLibrary } from "../../core/library/read-library.js";
+import type { ShareUrls } from "../../core/library/share-urls.js";
 import type { ListModels } from "../../core/models/list-models.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
 import type { Clock } from "../../core/ports/clock.js";
 import type { IdGenerator } from "../../core/ports/id-generator.js";
+import type { LibraryStore } from "../../core/ports/library-store.js";
 import type { Logger } from "../../core/ports/logger.js";
 import type { Metrics } from "../../core/ports/metrics.js";
 import type { Limits } from "../../core/rate-limits/limits.js";
@@ -83,13 +87,17 @@ export interface HttpParts {
   readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
   readonly readGenerations: ReadGenerations;
   readonly waitForJob: Pick<WaitForJob, "wait">;
+  readonly readLibrary: ReadLibrary;
+  readonly receiveCallback: Pick<ReceiveCallback, "receive">;
   readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
   readonly usage: Pick<ReadUsage, "usage" | "logs">;
   /** Replaces the answer kept for a key, before the new one is sent. */
   recordAnswer(accountId: AccountId, idempotencyKey: string, answer: StoredAnswer): Promise<void>;
 
   readonly audioUrls: AudioUrls;
-  readonly audioStore: Pick<AudioStore, "stat" | "read">;
+  readonly shareUrls: ShareUrls;
+  readonly sharedTracks: Pick<LibraryStore, "findSharedTrack">;
+  readonly audioStore: Pick<AudioStore, "stat" | "read" | "linkTo">;
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly logger: Logger;

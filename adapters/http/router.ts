@@ -6,7 +6,9 @@ import { begin } from "./middleware/begin.js";
 import { handleError } from "./middleware/handle-error.js";
 import { methodNotAllowed } from "./middleware/method-not-allowed.js";
 import { audioFiles } from "./pages/audio.js";
+import { callbackPages } from "./pages/callbacks.js";
 import { docsPages } from "./pages/docs.js";
+import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
 import type { HttpParts } from "./parts.js";
 
@@ -18,6 +20,8 @@ export function createRouter(parts: HttpParts, lifecycle: Lifecycle): Router {
   statusPages(router, parts);
   docsPages(router, parts);
   audioFiles(router, parts);
+  sharePages(router, parts);
+  callbackPages(router, parts);
   methodNotAllowed(router);
   router.use((_request, _response, next) => next(new NotFoundError()));
   router.use(handleError);

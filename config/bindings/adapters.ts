@@ -52,6 +52,7 @@ export function bindStorage(container: Container, stores: Stores): void {
   container.bind(T.ledger).toConstantValue(stores.ledger);
   container.bind(T.idempotency).toConstantValue(stores.idempotency);
   container.bind(T.jobs).toConstantValue(stores.jobs);
+  container.bind(T.callbacks).toConstantValue(stores.callbacks);
   container.bind(T.library).toConstantValue(stores.library);
   container.bind(T.health).toConstantValue(stores.health);
   container.bind(T.requestLog).toConstantValue(stores.requestLog);

@@ -59,14 +59,15 @@ export function bindGenerations(container: Container): void {
     );
   container
     .bind(T.listModels)
-    .toResolvedValue((catalogue, availability) => new ListModels(catalogue, availability), [T.catalogue, T.availability]);
+    .toResolvedValue((catalogue, routes, availability) => new ListModels(catalogue, routes, availability), [T.catalogue, T.routes, T.availability]);
   container
     .bind(T.acceptGeneration)
     .toResolvedValue(
-      (acceptJobs, catalogue, availability, tiers, clock, ids, digest, { idempotency }) =>
+      (acceptJobs, catalogue, routes, availability, tiers, clock, ids, digest, { idempotency }) =>
         new AcceptGeneration({
           acceptJobs,
           catalogue,
+          routes,
           availability,
           tiers,
           clock,
@@ -74,7 +75,7 @@ export function bindGenerations(container: Container): void {
           digest,
           idempotencyTtlMs: idempotency.ttlHours * 3_600_000,
         }),
-      [T.acceptJobs, T.catalogue, T.availability, T.tiers, T.clock, T.ids, T.digest, T.settings],
+      [T.acceptJobs, T.catalogue, T.routes, T.availability, T.tiers, T.clock, T.ids, T.digest, T.settings],
     );
   container
     .bind(T.readGenerations)
@@ -117,18 +118,22 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.storeTracks)
     .toResolvedValue(
-      (audio, clock, ids, settings) => new StoreTracks(audio, clock, ids, settings.audio.maxBytes),
-      [T.audio, T.clock, T.ids, T.settings],
+      (audio, clock, ids, storeAsset, derived) => new StoreTracks(audio, clock, ids, storeAsset, derived),
+      [T.audio, T.clock, T.ids, T.storeAsset, T.deriveAssets],
     );
   container
     .bind(T.runJob)
     .toResolvedValue(
-      (jobs, unitOfWork, settleJobs, storeTracks, availability, clock, ids, random, logger, settings) =>
+      (jobs, callbacks, unitOfWork, settleJobs, storeTracks, buildRequest, routes, queue, availability, clock, ids, random, logger, settings) =>
         new RunJob({
           jobs,
+          callbacks,
           unitOfWork,
           settleJobs,
           storeTracks,
+          buildRequest,
+          routes,
+          queue,
           availability,
           clock,
           ids,
@@ -137,14 +142,30 @@ export function bindJobs(container: Container): void {
           retry: { maxAttempts: settings.jobs.maxAttempts, backoffMs: settings.jobs.backoffMs },
           unknownGraceMs: settings.jobs.unknownGraceSeconds * 1000,
         }),
-      [T.jobs, T.unitOfWork, T.settleJobs, T.storeTracks, T.availability, T.clock, T.ids, T.random, T.logger, T.settings],
+      [
+        T.jobs,
+        T.callbacks,
+        T.unitOfWork,
+        T.settleJobs,
+        T.storeTracks,
+        T.buildRequest,
+        T.routes,
+        T.queue,
+        T.availability,
+        T.clock,
+        T.ids,
+        T.random,
+        T.logger,
+        T.settings,
+      ],
     );
   container
     .bind(T.housekeeping)
     .toResolvedValue(
-      (jobs, idempotency, requestLog, webhooks, settleJobs, unitOfWork, clock, logger, settings) =>
+      (jobs, callbacks, idempotency, requestLog, webhooks, settleJobs, unitOfWork, clock, logger, settings) =>
         new Housekeeping({
           jobs,
+          callbacks,
           idempotency,
           requestLog,
           webhooks,
@@ -154,12 +175,12 @@ export function bindJobs(container: Container): void {
           logger,
           deadlineMs: settings.jobs.deadlineMinutes * 60_000,
         }),
-      [T.jobs, T.idempotency, T.requestLog, T.webhooks, T.settleJobs, T.unitOfWork, T.clock, T.logger, T.settings],
+      [T.jobs, T.callbacks, T.idempotency, T.requestLog, T.webhooks, T.settleJobs, T.unitOfWork, T.clock, T.logger, T.settings],
     );
   container
     .bind(T.operateJobs)
     .toResolvedValue(
-      (jobs, library, settleJobs) => new OperateJobs(jobs, library, settleJobs),
-      [T.jobs, T.library, T.settleJobs],
+      (jobs, library, settleJobs, startSplit) => new OperateJobs(jobs, library, settleJobs, startSplit),
+      [T.jobs, T.library, T.settleJobs, T.startSplit],
     );
 }

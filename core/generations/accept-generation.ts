@@ -6,10 +6,11 @@ import type { StoredAnswer } from "../idempotency/replay.js";
 import type { RequestId } from "../ids.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptResult } from "../jobs/decide-acceptance.js";
-import type { Job } from "../jobs/job.js";
+import type { Job, JobRequest } from "../jobs/job.js";
+import { firstOpenRoute, newJob } from "../jobs/new-job.js";
 import type { ProviderAvailability } from "../jobs/provider-availability.js";
+import type { Route, Routes } from "../jobs/routes.js";
 import { type Catalogue, checkModelBounds, type Model } from "../models/catalogue.js";
-import { isAvailable } from "../models/list-models.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
@@ -43,6 +44,7 @@ export type AcceptedGeneration = Exclude<AcceptResult, { kind: "refused" }>;
 export interface AcceptGenerationParts {
   readonly acceptJobs: AcceptJobs;
   readonly catalogue: Catalogue;
+  readonly routes: Routes;
   readonly availability: ProviderAvailability;
   readonly tiers: Tiers;
   readonly clock: Clock;
@@ -71,38 +73,19 @@ export class AcceptGeneration {
     const { parts } = this;
     // A job is never older than its request, even if the clock was set back meanwhile.
     const now = Math.max(parts.clock.now(), request.requestedAt ?? 0);
-    const { model, refusal } = await this.check(request);
+    const { model, route, refusal } = await this.check(request);
     return {
-      job: {
+      job: newJob({
         id: parts.ids.next("job"),
         accountId: request.account.id,
         kind: "music",
-        operation: model === null ? "" : `music_${model.providerId}_full`,
-        providerId: model?.providerId ?? "",
         modelId: request.input.modelId,
-        request: {
-          prompt: request.input.prompt,
-          lyrics: request.input.lyrics ?? null,
-          durationSeconds: request.input.duration ?? null,
-          instrumental: request.input.instrumental ?? false,
-          client: request.input.client ?? null,
-          metadata: request.input.metadata ?? null,
-        },
+        request: toJobRequest(request.input),
+        route,
         requestId: request.requestId,
         requestedAt: request.requestId === null ? null : (request.requestedAt ?? now),
-        status: "queued",
-        phase: "waiting",
-        attempt: 0,
-        refusals: 0,
-        crashes: 0,
-        fence: 0,
-        leaseOwner: null,
-        dueAt: now,
-        handle: null,
-        error: null,
         createdAt: now,
-        completedAt: null,
-      },
+      }),
       cost: model?.creditCost ?? 0,
       concurrencyLimit: parts.tiers.of(request.account.tier).maxConcurrent,
       refusal: request.limitExceeded ?? refusal,
@@ -118,24 +101,34 @@ export class AcceptGeneration {
     };
   }
 
-  /** The model, or what stands against it. A refusal is not thrown here: the idempotency record is looked at first. */
+  /** The model and who serves it, or what stands against it. A refusal is not thrown here: the idempotency record is looked at first. */
   private async check(
     request: AcceptGenerationRequest,
-  ): Promise<{ readonly model: Model | null; readonly refusal: FermataError | null }> {
-    const { catalogue, availability } = this.parts;
+  ): Promise<{ readonly model: Model | null; readonly route: Route | null; readonly refusal: FermataError | null }> {
+    const { catalogue, routes, availability } = this.parts;
     let model: Model | null = null;
     try {
       model = catalogue.requested(request.input.modelId);
-      checkModelBounds(model, {
-        lyrics: request.input.lyrics ?? null,
-        durationSeconds: request.input.duration ?? null,
-        instrumental: request.input.instrumental ?? false,
-      });
-      const works = await isAvailable(model, catalogue, availability);
-      return { model, refusal: works ? null : new ProviderUnavailableError() };
+      const jobRequest = toJobRequest(request.input);
+      checkModelBounds(model, jobRequest);
+      const possible = routes.routesOf({ kind: "music", modelId: model.id, request: jobRequest }, null);
+      const route = await firstOpenRoute(possible, availability);
+      return { model, route, refusal: route === null ? new ProviderUnavailableError() : null };
     } catch (error) {
       if (!FermataError.is(error)) throw error;
-      return { model, refusal: error };
+      return { model, route: null, refusal: error };
     }
   }
+}
+
+function toJobRequest(input: GenerationInput): JobRequest {
+  return {
+    prompt: input.prompt,
+    lyrics: input.lyrics ?? null,
+    durationSeconds: input.duration ?? null,
+    instrumental: input.instrumental ?? false,
+    client: input.client ?? null,
+    metadata: input.metadata ?? null,
+    sourceTrackId: null,
+  };
 }

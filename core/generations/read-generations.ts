@@ -1,6 +1,6 @@
 import { JobNotFoundError } from "../errors.js";
 import { type AccountId, isId, type JobId } from "../ids.js";
-import type { Job } from "../jobs/job.js";
+import type { Job, JobOutput } from "../jobs/job.js";
 import type { Track } from "../library/track.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
@@ -9,6 +9,8 @@ import type { LibraryStore } from "../ports/library-store.js";
 export interface JobWithTracks {
   readonly job: Job;
   readonly tracks: readonly Track[];
+  /** The files that it took a track apart into; none until it completed. */
+  readonly outputs: readonly JobOutput[];
 }
 
 export const GENERATIONS_LIMIT = { default: 20, minimum: 1, maximum: 50 } as const;
@@ -42,8 +44,10 @@ export class ReadGenerations {
   }
 
   private async withTracks(jobs: readonly Job[]): Promise<JobWithTracks[]> {
-    const completed: JobId[] = jobs.filter((job) => job.status === "completed").map((job) => job.id);
+    const completed: JobId[] = jobs.filter((job) => job.status === "completed" && job.kind === "music").map((job) => job.id);
+    const splits = jobs.filter((job) => job.status === "completed" && job.kind !== "music").map((job) => job.id);
     const tracks = completed.length === 0 ? new Map<JobId, Track[]>() : await this.library.tracksOfJobs(completed);
-    return jobs.map((job) => ({ job, tracks: tracks.get(job.id) ?? [] }));
+    const outputs = splits.length === 0 ? new Map<JobId, JobOutput[]>() : await this.jobs.outputsOf(splits);
+    return jobs.map((job) => ({ job, tracks: tracks.get(job.id) ?? [], outputs: outputs.get(job.id) ?? [] }));
   }
 }

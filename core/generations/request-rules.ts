@@ -1,5 +1,5 @@
 import { IdempotencyKeyRequiredError, InvalidRequestError, type RequestIssue } from "../errors.js";
-import { LYRICS_MAX_LENGTH } from "../models/catalogue.js";
+import { LYRICS_MAX_LENGTH, PROMPT_MAX_LENGTH } from "../models/catalogue.js";
 
 /** What a caller asks for; members that were not given are undefined. */
 export interface GenerationInput {
@@ -13,7 +13,6 @@ export interface GenerationInput {
   readonly metadata?: { readonly [key: string]: unknown } | undefined;
 }
 
-export const PROMPT_MAX_LENGTH = 3_000;
 export const CLIENT_MAX_LENGTH = 100;
 export const METADATA_MAX_BYTES = 16 * 1024;
 export const METADATA_MAX_DEPTH = 8;
@@ -29,13 +28,20 @@ export function checkGenerationInput(input: GenerationInput): void {
   const issues: RequestIssue[] = [];
   checkText(issues, "prompt", input.prompt, 1, PROMPT_MAX_LENGTH);
   checkText(issues, "lyrics", input.lyrics, 0, LYRICS_MAX_LENGTH);
-  checkText(issues, "client", input.client, 1, CLIENT_MAX_LENGTH);
   if (input.duration !== undefined && !Number.isSafeInteger(input.duration)) {
     issues.push({ path: "body.duration", message: "must be a whole number of seconds" });
   }
   if (input.lyrics !== undefined && input.instrumental === true) {
     issues.push({ path: "body.instrumental", message: "must not be true together with lyrics" });
   }
+  issues.push(...checkClientAndMetadata(input));
+  if (issues.length > 0) throw new InvalidRequestError(issues);
+}
+
+/** What is wrong with what is kept for the caller and never interpreted. */
+export function checkClientAndMetadata(input: Pick<GenerationInput, "client" | "metadata">): RequestIssue[] {
+  const issues: RequestIssue[] = [];
+  checkText(issues, "client", input.client, 1, CLIENT_MAX_LENGTH);
   if (input.metadata !== undefined) {
     if (isDeeperThan(input.metadata, METADATA_MAX_DEPTH)) {
       issues.push({ path: "body.metadata", message: `must be at most ${METADATA_MAX_DEPTH} levels deep` });
@@ -43,7 +49,7 @@ export function checkGenerationInput(input: GenerationInput): void {
       issues.push({ path: "body.metadata", message: `must have at most ${METADATA_MAX_BYTES} bytes as JSON` });
     }
   }
-  if (issues.length > 0) throw new InvalidRequestError(issues);
+  return issues;
 }
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;

@@ -37,6 +37,12 @@ export function afterFailure(health: ProviderHealth, policy: BreakerPolicy, now:
   return opens ? { ...health, failures, openedAt: now, trialUntil: null } : { ...health, failures };
 }
 
+/** The health of a provider that nobody but the operator can mend: open at once. */
+export function afterBreakdown(health: ProviderHealth, policy: BreakerPolicy, now: number): ProviderHealth {
+  const failures = Math.max(policy.failures, health.failures + 1);
+  return breakerState(health, policy, now) === "open" ? { ...health, failures } : { ...health, failures, openedAt: now, trialUntil: null };
+}
+
 /** The health after the provider did anything else than fail to be there; a refusal of content proves it alive. */
 export function afterSuccess(health: ProviderHealth): ProviderHealth {
   return { ...health, failures: 0, openedAt: null, trialUntil: null };

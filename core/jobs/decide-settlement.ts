@@ -4,10 +4,10 @@ import { postSettlement } from "../credits/settle.js";
 import type { AccountId, JobId } from "../ids.js";
 import type { Track } from "../library/track.js";
 import type { JobUpdate } from "../ports/job-store.js";
-import { assertMove, isFinal, costOf, type Job, type JobAttempt, type JobError } from "./job.js";
+import { assertMove, isFinal, costOf, type Job, type JobAttempt, type JobError, type JobOutput } from "./job.js";
 
 /** How the last attempt came out, written with the settlement. */
-export type AttemptResult = Pick<JobAttempt, "number" | "outcome" | "message" | "cost">;
+export type AttemptResult = Pick<JobAttempt, "number" | "outcome" | "message" | "cost" | "billable">;
 
 /** A job that asks to end. */
 export interface SettleCommand {
@@ -16,7 +16,13 @@ export interface SettleCommand {
   /** The fence of the worker that reports; null for an operator, who overrules any worker. */
   readonly fence: number | null;
   readonly outcome:
-    | { readonly status: "completed"; readonly tracks: readonly Track[] }
+    | {
+        readonly status: "completed";
+        /** None for a split. */
+        readonly tracks: readonly Track[];
+        /** Left out for a generation. */
+        readonly outputs?: readonly JobOutput[];
+      }
     | { readonly status: "failed"; readonly error: JobError };
   readonly attempt: AttemptResult | null;
 }
@@ -32,6 +38,7 @@ export interface SettleDecision {
   readonly updates: readonly JobUpdate[];
   readonly movements: readonly Movement[];
   readonly tracks: readonly Track[];
+  readonly outputs: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[];
   readonly attempts: readonly (AttemptResult & { readonly jobId: JobId })[];
 }
 
@@ -52,6 +59,7 @@ export function decideSettlement(
   const entries = new Map<AccountId, LedgerEntry[]>();
   const updates: JobUpdate[] = [];
   const tracks: Track[] = [];
+  const outputs: { jobId: JobId; outputs: readonly JobOutput[] }[] = [];
   const attempts: (AttemptResult & { jobId: JobId })[] = [];
 
   const results = commands.map((command): SettleResult => {
@@ -77,17 +85,22 @@ export function decideSettlement(
       error: command.outcome.status === "failed" ? command.outcome.error : null,
       creditsCharged: completed ? costOf(job) : 0,
       completedAt: now,
+      // The provider goes on with what nobody waits for any more, unless it is told.
+      cancelDueAt: command.fence === null && job.phase === "rendering" ? now : null,
     } as const;
     const ended: Job = { ...job, ...changes };
     updates.push({ id: job.id, fence: job.fence, changes });
-    if (command.outcome.status === "completed") tracks.push(...command.outcome.tracks);
+    if (command.outcome.status === "completed") {
+      tracks.push(...command.outcome.tracks);
+      if (command.outcome.outputs !== undefined) outputs.push({ jobId: job.id, outputs: command.outcome.outputs });
+    }
     if (command.attempt !== null) attempts.push({ ...command.attempt, jobId: job.id });
     current.set(job.id, ended);
     return ended;
   });
 
   const movements = [...entries].map(([accountId, list]) => ({ after: balances.get(accountId) as Balance, entries: list }));
-  return { results, updates, movements, tracks, attempts };
+  return { results, updates, movements, tracks, outputs, attempts };
 }
 
 /** Ending a job raises its fence by one, and operators only fail jobs: this fence completed it. */

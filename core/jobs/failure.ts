@@ -5,6 +5,9 @@ import type { JobError } from "./job.js";
 export function jobErrorOf(kind: ProviderFailureKind): JobError {
   switch (kind) {
     case "unavailable":
+    case "rate_limited":
+    case "misconfigured":
+    case "out_of_credit":
       return { code: "provider_unavailable", message: "The provider was unavailable on every attempt." };
     case "timeout":
     case "outcome_unknown":
@@ -16,6 +19,9 @@ export function jobErrorOf(kind: ProviderFailureKind): JobError {
         details: { reason: "content_rejected" },
       };
     case "failed":
+    case "invalid_input":
+    case "cancelled":
+    case "gone":
       return { code: "generation_failed", message: "The provider could not make the piece." };
   }
 }
@@ -33,7 +39,12 @@ export const CANCELLED_ERROR: JobError = {
   details: { reason: "cancelled" },
 };
 
+const LASTING = ["failed", "content_rejected", "invalid_input", "cancelled", "gone"] as const satisfies readonly ProviderFailureKind[];
+
+/** What will be no better next time. */
+export type LastingFailure = ProviderFailure & { readonly kind: (typeof LASTING)[number] };
+
 /** True for what will be no better next time; anything else may pass. */
-export function isLasting(error: unknown): error is ProviderFailure {
-  return ProviderFailure.is(error) && (error.kind === "failed" || error.kind === "content_rejected");
+export function isLasting(error: unknown): error is LastingFailure {
+  return ProviderFailure.is(error) && LASTING.some((kind) => kind === error.kind);
 }

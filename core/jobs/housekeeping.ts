@@ -1,3 +1,4 @@
+import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
 import type { JobStore } from "../ports/job-store.js";
@@ -11,6 +12,7 @@ import type { SettleJobs } from "./settle-jobs.js";
 
 export interface HousekeepingParts {
   readonly jobs: JobStore;
+  readonly callbacks: CallbackStore;
   readonly idempotency: IdempotencyStore;
   readonly webhooks: WebhookStore;
   readonly requestLog: RequestLogStore;
@@ -30,9 +32,11 @@ const LOG_DELETE_BATCH = 100;
 const LOG_DELETE_STEPS = 200;
 /** With their deliveries and tries; the last try of the schedule is long over by then. */
 const WEBHOOK_EVENTS_KEPT_MS = 30 * 86_400_000;
+/** What providers reported; no job lives that long. */
+const CALLBACKS_KEPT_MS = 14 * 86_400_000;
 
 /**
- * What nobody waits for: jobs past their deadline, idempotency records, webhook events and request log rows past their life. Extra copies in
+ * What nobody waits for: jobs past their deadline, idempotency records, webhook events, callbacks and request log rows past their life. Extra copies in
  * other processes do no harm.
  */
 export class Housekeeping {
@@ -54,6 +58,7 @@ export class Housekeeping {
     await this.endOverdueJobs();
     await this.deleteExpiredRecords();
     await this.deleteOldEvents();
+    await this.deleteOldCallbacks();
     await this.deleteOldRequests();
   }
 
@@ -81,6 +86,15 @@ export class Housekeeping {
     let deleted: number;
     do {
       deleted = await unitOfWork.inTransaction((tx) => webhooks.deleteOld(tx, createdBefore, DELETE_BATCH));
+    } while (deleted === DELETE_BATCH);
+  }
+
+  private async deleteOldCallbacks(): Promise<void> {
+    const { unitOfWork, callbacks, clock } = this.parts;
+    const receivedBefore = clock.now() - CALLBACKS_KEPT_MS;
+    let deleted: number;
+    do {
+      deleted = await unitOfWork.inTransaction((tx) => callbacks.deleteOld(tx, receivedBefore, DELETE_BATCH));
     } while (deleted === DELETE_BATCH);
   }
 

@@ -1,12 +1,11 @@
-import type { Track } from "../library/track.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
-import type { ProviderTrack } from "../ports/music-provider.js";
+import type { ProviderAsset, ProviderTrack } from "../ports/music-provider.js";
 import type { Random } from "../ports/random.js";
 import { isLasting } from "./failure.js";
-import type { Job } from "./job.js";
+import type { Job, JobOutput } from "./job.js";
 import { backoffMs } from "./retry-policy.js";
-import type { StoreTracks } from "./store-tracks.js";
+import type { StoredTracks, StoreTracks } from "./store-tracks.js";
 
 export interface JobAudioParts {
   readonly storeTracks: StoreTracks;
@@ -28,17 +27,13 @@ export class JobAudio {
   ) {}
 
   /** @throws what the last try failed with; a {@link ProviderFailure} of a lasting kind at once */
-  async store(artistLabel: string, made: readonly ProviderTrack[]): Promise<Track[]> {
-    const { storeTracks, clock, random, logger } = this.parts;
-    for (let tries = 1; ; tries++) {
-      try {
-        return await storeTracks.store(this.job, artistLabel, made);
-      } catch (error) {
-        if (isLasting(error) || tries === STORE_TRIES_MAX || this.signal.aborted) throw error;
-        logger.warn("The audio of a job could not be stored; trying again", { error, job_id: this.job.id });
-        await clock.sleep(backoffMs(STORE_RETRY_MS, tries, random.fraction()), this.signal);
-      }
-    }
+  storeTracks(artistLabel: string, made: readonly ProviderTrack[]): Promise<StoredTracks> {
+    return this.tryAgain(() => this.parts.storeTracks.store(this.job, artistLabel, made, this.signal));
+  }
+
+  /** As {@link storeTracks}. */
+  storeStems(stems: readonly ProviderAsset[]): Promise<JobOutput[]> {
+    return this.tryAgain(() => this.parts.storeTracks.storeStems(this.job, stems, this.signal));
   }
 
   /** Throws away what was stored for the job, or only what was stored under one fence. What cannot be deleted stays, with a warning. */
@@ -47,6 +42,19 @@ export class JobAudio {
       await this.parts.storeTracks.discard(this.job, fence);
     } catch (error) {
       this.parts.logger.warn("Files of a job could not be deleted", { error, job_id: this.job.id });
+    }
+  }
+
+  private async tryAgain<T>(store: () => Promise<T>): Promise<T> {
+    const { clock, random, logger } = this.parts;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await store();
+      } catch (error) {
+        if (isLasting(error) || tries === STORE_TRIES_MAX || this.signal.aborted) throw error;
+        logger.warn("The audio of a job could not be stored; trying again", { error, job_id: this.job.id });
+        await clock.sleep(backoffMs(STORE_RETRY_MS, tries, random.fraction()), this.signal);
+      }
     }
   }
 }

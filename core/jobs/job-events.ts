@@ -1,4 +1,4 @@
-import type { Job } from "./job.js";
+import type { Job, JobOutput } from "./job.js";
 import type { Track } from "../library/track.js";
 import type { Logger } from "../ports/logger.js";
 
@@ -7,6 +7,8 @@ export interface JobEnded {
   readonly job: Job;
   /** Empty unless it completed. */
   readonly tracks: readonly Track[];
+  /** The files of a split; empty unless it completed. */
+  readonly outputs: readonly JobOutput[];
 }
 
 export type JobEndedListener = (ended: JobEnded) => void;

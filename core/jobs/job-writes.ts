@@ -1,6 +1,7 @@
 import { ServiceUnavailableError } from "../errors.js";
 import type { AttemptId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
+import type { CallbackStore, StoredCallback } from "../ports/callback-store.js";
 import type { JobChanges, JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Random } from "../ports/random.js";
@@ -12,6 +13,7 @@ import type { SettleJobs } from "./settle-jobs.js";
 
 export interface JobWritesParts {
   readonly jobs: JobStore;
+  readonly callbacks: CallbackStore;
   readonly unitOfWork: UnitOfWork;
   readonly settleJobs: SettleJobs;
   readonly clock: Clock;
@@ -56,6 +58,7 @@ export class JobWrites {
       outcome: null,
       message: null,
       cost: null,
+      billable: null,
     };
     await this.write({ phase: "submitting", attempt: number }, async (tx, isRepeated) => {
       // The first run may have been committed although its reply was lost.
@@ -64,18 +67,40 @@ export class JobWrites {
     });
     const now = clock.now();
     if (this.job.dueAt !== null && now < this.job.dueAt) return true;
-    await this.handBack({ status: "queued", phase: "waiting", dueAt: now }, { number, outcome: "unavailable", message: NOT_CALLED, cost: null });
+    await this.handBack({ status: "queued", phase: "waiting", dueAt: now }, { number, outcome: "unavailable", message: NOT_CALLED, cost: null, billable: "no" });
     return false;
   }
 
   /** Gives the lease up. @throws {WorkAbandoned} another worker has the job by now; nothing was written */
   handBack(changes: JobChanges, attempt: AttemptResult | null): Promise<void> {
-    const { jobs, clock } = this.parts;
+    return this.write({ ...changes, leaseOwner: null }, (tx) => this.finish(tx, attempt));
+  }
+
+  /**
+   * {@link handBack} of work that is at the provider: takes note of the callbacks that were read, and makes the job due at once when another
+   * one came meanwhile.
+   */
+  handBackReported(changes: JobChanges, attempt: AttemptResult | null, read: readonly StoredCallback[]): Promise<void> {
+    const { jobs, callbacks, clock } = this.parts;
+    const { id, fence } = this.job;
     return this.write({ ...changes, leaseOwner: null }, async (tx) => {
-      if (attempt === null) return;
-      const { number, ...result } = attempt;
-      await jobs.finishAttempt(tx, this.job.id, number, { ...result, endedAt: clock.now() });
+      await this.finish(tx, attempt);
+      const now = clock.now();
+      await callbacks.markRead(tx, read.map((callback) => callback.id), now);
+      // The row is locked by now: a callback is kept before, and seen here, or after, and makes the job due itself.
+      if (await callbacks.hasUnread(tx, id)) await jobs.updateJobs(tx, [{ id, fence, changes: { dueAt: now } }]);
     });
+  }
+
+  /** Writes while the work goes on under the same lease. @throws {WorkAbandoned} another worker has the job by now; nothing was written */
+  note(changes: JobChanges): Promise<void> {
+    return this.write(changes, () => Promise.resolve());
+  }
+
+  private async finish(tx: Transaction, attempt: AttemptResult | null): Promise<void> {
+    if (attempt === null) return;
+    const { number, ...result } = attempt;
+    await this.parts.jobs.finishAttempt(tx, this.job.id, number, { ...result, endedAt: this.parts.clock.now() });
   }
 
   /** Ends the job. @returns false when it had ended before, or another worker has it by now: nothing was written */

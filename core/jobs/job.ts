@@ -1,8 +1,8 @@
 import { assert } from "../assert.js";
 import type { Buckets } from "../credits/balance.js";
 import type { ErrorCode } from "../errors.js";
-import type { AccountId, AttemptId, JobId, ProcessId, RequestId } from "../ids.js";
-import type { ProviderCost, ProviderFailureKind, ProviderHandle } from "../ports/music-provider.js";
+import type { AccountId, AttemptId, JobId, ProcessId, RequestId, TrackId } from "../ids.js";
+import type { Billable, ProviderCost, ProviderFailureKind, ProviderHandle } from "../ports/music-provider.js";
 
 /** What everybody sees of a job's state. `completed` and `failed` are final. */
 export type JobStatus = "queued" | "processing" | "completed" | "failed";
@@ -16,17 +16,22 @@ export type JobStatus = "queued" | "processing" | "completed" | "failed";
  */
 export type JobPhase = "waiting" | "submitting" | "rendering" | "ended";
 
-/** A job's kind; `music` is a generation. */
-export type JobKind = "music";
+/** A job's kind; `music` is a generation, the others take a track apart. */
+export type JobKind = "music" | "stem_split" | "vocal_removal";
+
+export type SplitKind = Exclude<JobKind, "music">;
 
 /** What the caller asked for, kept whole. */
 export interface JobRequest {
+  /** Empty for a split. */
   readonly prompt: string;
   readonly lyrics: string | null;
   readonly durationSeconds: number | null;
   readonly instrumental: boolean;
   readonly client: string | null;
   readonly metadata: { readonly [key: string]: unknown } | null;
+  /** The track to take apart; null for a generation. */
+  readonly sourceTrackId: TrackId | null;
 }
 
 /** Why a job failed, as its `error` shows it. */
@@ -42,8 +47,12 @@ export interface Job {
   readonly kind: JobKind;
   /** `music_<provider>_full`, `stem_split`, `vocal_removal`. */
   readonly operation: string;
+  /** Who does it, or is to do it next; a stand-in once the one before had surely not taken it. */
   readonly providerId: string;
+  /** As the caller named it; `stem_split` or `vocal_removal` for a split. */
   readonly modelId: string;
+  /** The model of `providerId` that does it: `modelId`, or a stand-in; null for a split. */
+  readonly servedModelId: string | null;
   readonly request: JobRequest;
   /** The API request that made it; null when an embedding app or the command line did. */
   readonly requestId: RequestId | null;
@@ -71,6 +80,8 @@ export interface Job {
   readonly dueAt: number | null;
   readonly handle: ProviderHandle | null;
   readonly error: JobError | null;
+  /** Since when the provider is to be told that nobody waits for this job any more; null when it need not be, or was. */
+  readonly cancelDueAt: number | null;
   readonly createdAt: number;
   /** When it ended, completed or failed. */
   readonly completedAt: number | null;
@@ -89,7 +100,20 @@ export interface JobAttempt {
   readonly outcome: "accepted" | "completed" | ProviderFailureKind | null;
   /** The provider's words, for operators. */
   readonly message: string | null;
+  /** What it cost there: as the provider told, or else as the model is expected to. */
   readonly cost: ProviderCost | null;
+  /** Whether that was billed; null while that is not known yet. */
+  readonly billable: Billable | null;
+}
+
+/** A file that a split made. */
+export interface JobOutput {
+  /** `vocals`, `instrumental`, `drums`, …: lower case. */
+  readonly label: string;
+  readonly audioKey: string;
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  readonly durationSeconds: number | null;
 }
 
 const MOVES: Readonly<Record<JobStatus, readonly JobStatus[]>> = {

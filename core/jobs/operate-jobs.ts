@@ -4,12 +4,14 @@ import type { JobFilter, JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Track } from "../library/track.js";
 import { CANCELLED_ERROR } from "./failure.js";
-import type { Job, JobAttempt } from "./job.js";
+import type { Job, JobAttempt, JobOutput } from "./job.js";
 import type { SettleJobs } from "./settle-jobs.js";
+import type { SplitOptions, StartSplit } from "./start-split.js";
 
 export interface JobReport {
   readonly job: Job;
   readonly tracks: readonly Track[];
+  readonly outputs: readonly JobOutput[];
   readonly attempts: readonly JobAttempt[];
 }
 
@@ -19,7 +21,23 @@ export class OperateJobs {
     private readonly jobs: JobStore,
     private readonly library: LibraryStore,
     private readonly settleJobs: SettleJobs,
+    private readonly startSplit: Pick<StartSplit, "start">,
   ) {}
+
+  /**
+   * Begins to take a track apart into stems; `GET /jobs/{id}` polls it.
+   *
+   * @param accountId who pays and gets the stems; null: the track's owner
+   * @throws as {@link StartSplit.start}; nothing was reserved
+   */
+  splitStems(accountId: string | null, trackId: string, options: SplitOptions = {}): Promise<Job> {
+    return this.startSplit.start({ kind: "stem_split", accountId, trackId, ...options });
+  }
+
+  /** Begins to take a track apart into vocals and all the rest; else as {@link splitStems}. */
+  removeVocals(accountId: string | null, trackId: string, options: SplitOptions = {}): Promise<Job> {
+    return this.startSplit.start({ kind: "vocal_removal", accountId, trackId, ...options });
+  }
 
   /** Newest first. */
   list(filter: JobFilter): Promise<Job[]> {
@@ -30,7 +48,8 @@ export class OperateJobs {
   async show(id: string): Promise<JobReport> {
     const job = await this.find(id);
     const tracks = (await this.library.tracksOfJobs([job.id])).get(job.id) ?? [];
-    return { job, tracks, attempts: await this.jobs.listAttempts(job.id) };
+    const outputs = (await this.jobs.outputsOf([job.id])).get(job.id) ?? [];
+    return { job, tracks, outputs, attempts: await this.jobs.listAttempts(job.id) };
   }
 
   /**

@@ -2,6 +2,7 @@ import type { Clock } from "../ports/clock.js";
 import type { ProviderHealthStore } from "../ports/provider-health-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import {
+  afterBreakdown,
   afterFailure,
   afterSuccess,
   beginTrial,
@@ -36,6 +37,11 @@ export class ProviderAvailability {
   /** Counts an `unavailable` or `timeout`. @returns true when it opened the breaker */
   async recordFailure(providerId: string): Promise<boolean> {
     return this.change(providerId, (health) => afterFailure(health, this.policy, this.clock.now()));
+  }
+
+  /** Opens the breaker at once, until somebody tries again. */
+  async recordBroken(providerId: string): Promise<void> {
+    await this.change(providerId, (health) => afterBreakdown(health, this.policy, this.clock.now()));
   }
 
   /** Takes note that the provider is there; writes nothing while it was well anyway. */

@@ -4,12 +4,17 @@ import type { ClaimRequest, JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Leases } from "./leases.js";
 import type { ProviderAvailability } from "./provider-availability.js";
-import type { RunJob, WorkingProvider } from "./run-job.js";
+import type { RunJob } from "./run-job.js";
+import type { CancelUpstream } from "./cancel-upstream.js";
+import type { WorkingProvider } from "./working-provider.js";
 
 export interface ProviderWorkerParts {
   readonly jobs: JobStore;
   readonly leases: Leases;
   readonly runJob: RunJob;
+  readonly cancelUpstream: Pick<CancelUpstream, "tellDue">;
+  /** Whether jobs of this provider may go to another. */
+  hasStandIns(providerId: string): boolean;
   readonly availability: ProviderAvailability;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -30,6 +35,8 @@ export class ProviderWorker {
   private looking: Promise<number> = Promise.resolve(0);
   private waitingForLook: (() => void)[] = [];
   private stopped = false;
+  private readonly stopping = new AbortController();
+  private cancelling: Promise<void> | null = null;
 
   constructor(
     private readonly working: WorkingProvider,
@@ -53,6 +60,7 @@ export class ProviderWorker {
   /** Claims nothing more; what runs goes on. */
   stop(): void {
     this.stopped = true;
+    this.stopping.abort();
     this.wake();
   }
 
@@ -60,6 +68,7 @@ export class ProviderWorker {
   async idle(): Promise<void> {
     // A claim may be under way; what it brings is waited for as well.
     await this.looking;
+    await this.cancelling;
     await Promise.all([...this.submitting.values(), ...this.polling.values()]);
   }
 
@@ -84,6 +93,7 @@ export class ProviderWorker {
     try {
       await this.claimSubmissions();
       await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
+      this.cancelling ??= this.parts.cancelUpstream.tellDue(this.working, this.stopping.signal).finally(() => (this.cancelling = null));
       const dueAt = await jobs.nextDueAt(this.working.id);
       const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
       // A job that is due but was not taken waits for a free hand or for the breaker.
@@ -99,7 +109,12 @@ export class ProviderWorker {
     const { id, concurrency } = this.working;
     const hands = concurrency - this.submitting.size;
     const state = await availability.state(id);
-    if (hands <= 0 || state === "open") return;
+    if (hands <= 0) return;
+    if (state === "open") {
+      // They are taken to be handed to a stand-in, not to be submitted.
+      if (this.parts.hasStandIns(id)) await this.claim(["waiting"], this.submitting, hands);
+      return;
+    }
     if (state === "closed") {
       await this.claim(TO_SUBMIT, this.submitting, hands);
       return;

@@ -10,9 +10,17 @@ export interface RetryPolicy {
 const BACKOFF_MAX_MS = 60_000;
 const RETRY_AFTER_MAX_MS = 15 * 60_000;
 
+/** Failures that say nothing was accepted and a later try, there or elsewhere, may work. */
+const RETRYABLE: ReadonlySet<ProviderFailureKind> = new Set(["unavailable", "rate_limited", "timeout", "misconfigured", "out_of_credit"]);
+
 /** True for failures that say nothing was accepted and a later try may work. */
 export function isRetryable(kind: ProviderFailureKind): boolean {
-  return kind === "unavailable" || kind === "timeout";
+  return RETRYABLE.has(kind);
+}
+
+/** True for failures that nobody but the operator can mend: waiting does not. */
+export function needsOperator(kind: ProviderFailureKind): boolean {
+  return kind === "misconfigured" || kind === "out_of_credit";
 }
 
 /**

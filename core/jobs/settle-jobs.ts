@@ -53,6 +53,7 @@ export class SettleJobs {
       assert(written.size === decision.updates.length, "a locked job keeps its fence");
       await ledger.apply(tx, decision.movements);
       await library.insertTracks(tx, decision.tracks);
+      await jobs.insertOutputs(tx, decision.outputs);
       for (const { jobId, number, ...result } of decision.attempts) {
         await jobs.finishAttempt(tx, jobId, number, { ...result, endedAt: now });
       }
@@ -72,5 +73,5 @@ function newlyEnded(commands: readonly SettleCommand[], { results, updates }: Se
 }
 
 function toEnded(job: Job, { outcome }: SettleCommand): JobEnded {
-  return { job, tracks: outcome.status === "completed" ? outcome.tracks : [] };
+  return outcome.status === "completed" ? { job, tracks: outcome.tracks, outputs: outcome.outputs ?? [] } : { job, tracks: [], outputs: [] };
 }

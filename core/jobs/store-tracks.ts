@@ -1,24 +1,23 @@
 import type { JobId } from "../ids.js";
+import type { DeriveAssets } from "../library/derive-assets.js";
 import { titleFromPrompt, type Track, type TrackAsset } from "../library/track.js";
-import { type AudioStore, AudioTooLargeError, type StoredAudio } from "../ports/audio-store.js";
+import type { AudioStore } from "../ports/audio-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
-import { type AssetSource, ProviderFailure, type ProviderAsset, type ProviderTrack } from "../ports/music-provider.js";
-import type { Job } from "./job.js";
-
-const EXTENSIONS: Readonly<Record<ProviderAsset["contentType"], string>> = {
-  "audio/mpeg": "mp3",
-  "audio/wav": "wav",
-  "audio/flac": "flac",
-  "audio/ogg": "ogg",
-  "audio/mp4": "m4a",
-  "image/png": "png",
-  "image/jpeg": "jpg",
-};
+import { ProviderFailure, type ProviderAsset, type ProviderTrack } from "../ports/music-provider.js";
+import { isLasting } from "./failure.js";
+import type { Job, JobOutput } from "./job.js";
+import type { StoreAsset } from "./store-asset.js";
 
 /** Where everything that a job leaves is stored. */
 export function audioPrefix(jobId: JobId): string {
   return jobId;
+}
+
+export interface StoredTracks {
+  readonly tracks: readonly Track[];
+  /** What could not be had, and why, for operators; none when all is there. */
+  readonly missing: readonly string[];
 }
 
 /** Copies what a provider made into the AudioStore: part of success, since a provider's own copies vanish. */
@@ -27,39 +26,73 @@ export class StoreTracks {
     private readonly audio: AudioStore,
     private readonly clock: Clock,
     private readonly ids: IdGenerator,
-    private readonly maxBytes: number,
+    private readonly storeAsset: StoreAsset,
+    private readonly derived: Pick<DeriveAssets, "deriveFor">,
   ) {}
 
   /**
-   * Keys carry the job's fence, so that a worker that lost its lease never writes over what its successor stored.
+   * Keys carry the job's fence, so that a worker that lost its lease never writes over what its successor stored. A track is kept when its mix
+   * is; what else of it cannot be had is left out, and so is a track without a mix as long as another one is kept.
    *
-   * @throws {ProviderFailure} `failed` when there is nothing playable, or more than may be stored
+   * @throws {ProviderFailure} of a lasting kind when no track can be kept
    */
-  async store(job: Job, artistLabel: string, made: readonly ProviderTrack[]): Promise<Track[]> {
-    if (made.length === 0) throw new ProviderFailure("failed", "The provider reported success without a track.");
+  async store(job: Job, artistLabel: string, made: readonly ProviderTrack[], signal: AbortSignal): Promise<StoredTracks> {
     const tracks: Track[] = [];
+    const missing: string[] = [];
+    let firstFailure: ProviderFailure | null = null;
     for (const [position, track] of made.entries()) {
-      if (!track.assets.some((asset) => asset.role === "mix")) {
-        throw new ProviderFailure("failed", `Track ${position} came without a mix.`);
+      try {
+        const { assets, missing: lost } = await this.storeAssets(job, position, track.assets, signal);
+        missing.push(...lost);
+        tracks.push(await this.derived.deriveFor(this.toTrack(job, position, artistLabel, track, assets), signal));
+      } catch (error) {
+        if (!isLasting(error)) throw error;
+        firstFailure ??= error;
+        missing.push(`Track ${position}: ${error.message}`);
       }
-      const assets: TrackAsset[] = [];
-      for (const asset of track.assets) assets.push(await this.storeAsset(job, position, asset));
-      tracks.push({
-        id: this.ids.next("trk"),
-        accountId: job.accountId,
-        jobId: job.id,
-        position,
-        title: track.title ?? titleFromPrompt(job.request.prompt),
-        artistLabel,
-        bpm: track.bpm === null ? null : Math.round(track.bpm),
-        prompt: job.request.prompt,
-        visibility: "private",
-        tags: track.tags,
-        assets,
-        createdAt: this.clock.now(),
-      });
     }
-    return tracks;
+    if (tracks.length > 0) return { tracks, missing };
+    throw firstFailure ?? new ProviderFailure("failed", "The provider reported success without a track.");
+  }
+
+  private async storeAssets(
+    job: Job,
+    position: number,
+    assets: readonly ProviderAsset[],
+    signal: AbortSignal,
+  ): Promise<{ readonly assets: readonly TrackAsset[]; readonly missing: readonly string[] }> {
+    const stored: TrackAsset[] = [];
+    const missing: string[] = [];
+    if (!assets.some(({ role }) => role === "mix")) throw new ProviderFailure("failed", "It came without a mix.");
+    for (const asset of assets) {
+      try {
+        stored.push(await this.storeAsset.store(keyPrefix(job, position), asset, signal));
+      } catch (error) {
+        if (asset.role === "mix" || !isLasting(error)) throw error;
+        missing.push(`The ${asset.role} ${asset.label} of track ${position}: ${error.message}`);
+      }
+    }
+    return { assets: stored, missing };
+  }
+
+  private toTrack(job: Job, position: number, artistLabel: string, made: ProviderTrack, assets: readonly TrackAsset[]): Track {
+    return {
+      id: this.ids.next("trk"),
+      accountId: job.accountId,
+      jobId: job.id,
+      position,
+      title: made.title ?? titleFromPrompt(job.request.prompt),
+      artistLabel,
+      bpm: made.bpm === null ? null : Math.round(made.bpm),
+      prompt: job.request.prompt,
+      visibility: "private",
+      tags: made.tags,
+      assets,
+      waveform: null,
+      shareToken: null,
+      origin: { providerId: job.providerId, reference: made.reference ?? null },
+      createdAt: this.clock.now(),
+    };
   }
 
   /** Throws away what was stored for a job, or only what was stored under one fence. */
@@ -67,26 +100,23 @@ export class StoreTracks {
     await this.audio.deleteAll(fence === undefined ? audioPrefix(job.id) : `${audioPrefix(job.id)}/${fence}`);
   }
 
-  private async storeAsset(job: Job, position: number, asset: ProviderAsset): Promise<TrackAsset> {
-    const name = asset.label === "full" ? asset.role : `${asset.role}-${asset.label.replace(/[^a-z0-9]+/g, "-")}`;
-    const audioKey = `${audioPrefix(job.id)}/${job.fence}/${position}-${name}.${EXTENSIONS[asset.contentType]}`;
-    const stored = await this.put(audioKey, asset.source);
-    return {
-      role: asset.role,
-      label: asset.label,
-      audioKey,
-      contentType: asset.contentType,
-      sizeBytes: stored.sizeBytes,
-      durationSeconds: asset.durationSeconds,
-    };
-  }
-
-  private async put(audioKey: string, source: AssetSource): Promise<StoredAudio> {
-    try {
-      return await this.audio.put(audioKey, source.kind === "bytes" ? source.bytes : source.open(), this.maxBytes);
-    } catch (error) {
-      if (!(error instanceof AudioTooLargeError)) throw error;
-      throw new ProviderFailure("failed", error.message, { cause: error });
+  /**
+   * The parts that a split made.
+   *
+   * @throws {ProviderFailure} `failed` when there are none, two of one name, or more than may be stored
+   */
+  async storeStems(job: Job, stems: readonly ProviderAsset[], signal: AbortSignal): Promise<JobOutput[]> {
+    if (stems.length === 0) throw new ProviderFailure("failed", "The provider reported success without a stem.");
+    if (new Set(stems.map(({ label }) => label)).size < stems.length) throw new ProviderFailure("failed", "The provider named two stems alike.");
+    const outputs: JobOutput[] = [];
+    for (const [position, stem] of stems.entries()) {
+      const { role: _role, ...output } = await this.storeAsset.store(keyPrefix(job, position), { ...stem, role: "stem" }, signal);
+      outputs.push(output);
     }
+    return outputs;
   }
+}
+
+function keyPrefix(job: Job, position: number): string {
+  return `${audioPrefix(job.id)}/${job.fence}/${position}`;
 }

@@ -1,6 +1,6 @@
 import { InvalidModelError, InvalidRequestError, ModelNotFoundError, type RequestIssue } from "../errors.js";
 import type { JobRequest } from "../jobs/job.js";
-import type { ProviderModel } from "../ports/music-provider.js";
+import type { ProviderModel, SplitCapability } from "../ports/music-provider.js";
 
 /** A model as the catalogue holds it. */
 export interface Model extends ProviderModel {
@@ -14,10 +14,15 @@ export interface CatalogueProvider {
   readonly label: string;
   readonly enabled: boolean;
   readonly models: readonly ProviderModel[];
+  readonly stemSplit?: SplitCapability | undefined;
+  readonly vocalRemoval?: SplitCapability | undefined;
+  /** Whether it can fetch files from this installation. */
+  readonly isReachable: boolean;
 }
 
-/** Most code points in lyrics, where a model sets no lower bound. */
+/** Most code points in lyrics and prompt, where a model sets no lower bound. */
 export const LYRICS_MAX_LENGTH = 10_000;
+export const PROMPT_MAX_LENGTH = 3_000;
 
 /** The models of all providers in config, in the order of config. */
 export class Catalogue {
@@ -35,6 +40,11 @@ export class Catalogue {
 
   isEnabled(providerId: string): boolean {
     return this.enabledProviders.has(providerId);
+  }
+
+  /** null: there is no such model. */
+  find(modelId: string): Model | null {
+    return this.byId.get(modelId) ?? null;
   }
 
   /** @throws {ModelNotFoundError} for GET of a model */
@@ -58,11 +68,14 @@ export class Catalogue {
  * @throws {InvalidRequestError} `details.issues` names each field and the model's bounds
  * @see decisions, "Values, units, shapes"
  */
-export function checkModelBounds(model: Model, request: Pick<JobRequest, "lyrics" | "durationSeconds" | "instrumental">): void {
+export function checkModelBounds(model: Model, request: Pick<JobRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental">): void {
   const issues: RequestIssue[] = [];
   const issue = (field: string, message: string): void => void issues.push({ path: `body.${field}`, message });
   const { lyrics, durationSeconds } = request;
 
+  const promptMax = Math.min(model.promptMaxLength ?? PROMPT_MAX_LENGTH, PROMPT_MAX_LENGTH);
+  if ([...request.prompt].length > promptMax) issue("prompt", `must have at most ${promptMax} characters for ${model.id}`);
+  if (lyrics === null && model.requiresLyrics === true && !request.instrumental) issue("lyrics", `are required by ${model.id}`);
   if (lyrics !== null && !model.supportsLyrics) issue("lyrics", `are not supported by ${model.id}`);
   if (request.instrumental && !model.supportsInstrumental) issue("instrumental", `must not be true for ${model.id}`);
   const lyricsMax = Math.min(model.lyricsMaxLength ?? LYRICS_MAX_LENGTH, LYRICS_MAX_LENGTH);

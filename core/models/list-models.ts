@@ -1,21 +1,19 @@
 import type { ProviderAvailability } from "../jobs/provider-availability.js";
+import { firstOpenRoute } from "../jobs/new-job.js";
+import type { Routes } from "../jobs/routes.js";
 import type { Catalogue, Model } from "./catalogue.js";
 
 export interface ListedModel {
   readonly model: Model;
-  /** `unavailable`: the plugin is off, or its circuit breaker is open. */
+  /** `unavailable`: its plugin is off, or its circuit breaker is open, and so it is with every stand-in. */
   readonly status: "available" | "unavailable";
-}
-
-/** False while the model's plugin is off, or its circuit breaker is open. */
-export async function isAvailable(model: Model, catalogue: Catalogue, availability: ProviderAvailability): Promise<boolean> {
-  return catalogue.isEnabled(model.providerId) && (await availability.state(model.providerId)) !== "open";
 }
 
 /** The catalogue as callers see it. */
 export class ListModels {
   constructor(
     private readonly catalogue: Catalogue,
+    private readonly routes: Routes,
     private readonly availability: ProviderAvailability,
   ) {}
 
@@ -30,7 +28,7 @@ export class ListModels {
   }
 
   private async withStatus(model: Model): Promise<ListedModel> {
-    const works = await isAvailable(model, this.catalogue, this.availability);
-    return { model, status: works ? "available" : "unavailable" };
+    const routes = this.routes.routesOf({ kind: "music", modelId: model.id, request: null }, null);
+    return { model, status: (await firstOpenRoute(routes, this.availability)) === null ? "unavailable" : "available" };
   }
 }

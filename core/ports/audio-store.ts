@@ -7,6 +7,14 @@ export interface StoredAudio {
   readonly modifiedAt: number;
 }
 
+/** What a link to a stored file gives. */
+export interface AudioLink {
+  /** Milliseconds since 1970; a store that cannot promise so long a life gives a shorter one. */
+  readonly expiresAt: number;
+  /** What the file is said to be. */
+  readonly contentType: string;
+}
+
 /**
  * Files of tracks. A key is lower-case segments of letters, digits, `_`, `-` and `.`, joined by `/`; its ending names the type. What is stored
  * under a key is whole or absent: a reader never sees a part of it.
@@ -26,6 +34,11 @@ export interface AudioStore {
   read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
   /** Deletes whatever is stored under keys that begin with `prefix` and a `/`. Nothing there is fine. */
   deleteAll(prefix: string): Promise<void>;
+  /**
+   * A link that gives the file, and parts of it, to whoever has it, until it expires; nobody asks whether the file is there. Left out by a
+   * store that gives none: then all that is heard goes through this server.
+   */
+  readonly linkTo?: (key: string, link: AudioLink) => Promise<string>;
 }
 
 export class AudioTooLargeError extends Error {

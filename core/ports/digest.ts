@@ -1,7 +1,7 @@
-/** Hashes of UTF-8 text. */
+/** Hashes of bytes, and of text as UTF-8. */
 export interface Digest {
   /** SHA-256, 64 lower-case hexadecimal digits. */
-  sha256(text: string): string;
+  sha256(data: string | Uint8Array): string;
   /** HMAC-SHA-256 (RFC 2104), base64url without padding. */
   hmacSha256(key: string, text: string): string;
   /** Compares two texts in a time that tells nothing about where they differ. */

@@ -1,11 +1,14 @@
 import type { AccountId, JobId, ProcessId } from "../ids.js";
-import type { Job, JobAttempt, JobPhase, JobStatus } from "../jobs/job.js";
+import type { Job, JobAttempt, JobOutput, JobPhase, JobStatus } from "../jobs/job.js";
 import type { Transaction } from "./unit-of-work.js";
 
 /** What changes while a job lives; everything else is fixed at its creation. */
 export type JobChanges = Partial<
   Pick<
     Job,
+    | "providerId"
+    | "servedModelId"
+    | "operation"
     | "status"
     | "phase"
     | "attempt"
@@ -18,6 +21,7 @@ export type JobChanges = Partial<
     | "error"
     | "creditsCharged"
     | "completedAt"
+    | "cancelDueAt"
   >
 >;
 
@@ -59,6 +63,12 @@ export interface JobFilter {
   readonly status?: JobStatus;
   readonly kind?: Job["kind"];
   readonly limit: number;
+}
+
+/** A place in a list of ended jobs. */
+export interface EndedJobsCursor {
+  readonly createdAt: number;
+  readonly id: JobId;
 }
 
 /** Jobs, their leases and their attempts. */
@@ -104,9 +114,26 @@ export interface JobStore {
     tx: Transaction,
     jobId: JobId,
     number: number,
-    result: Pick<JobAttempt, "endedAt" | "outcome" | "message" | "cost">,
+    result: Pick<JobAttempt, "endedAt" | "outcome" | "message" | "cost" | "billable">,
   ): Promise<void>;
 
   /** A job's attempts in their order. */
   listAttempts(jobId: JobId): Promise<JobAttempt[]>;
+
+  /** Those of several jobs, each in its order; a job without any is left out. */
+  attemptsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>>;
+
+  /** Ended jobs behind this place and made before `createdBefore`, the oldest first (`createdAt`, then `id`). */
+  listEnded(after: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]>;
+
+  insertOutputs(tx: Transaction, made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[]): Promise<void>;
+
+  /** The files that splits made, in their order; a job without any is left out. */
+  outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>>;
+
+  /**
+   * Ended jobs of this provider that it is to be told of, the longest due first. Each is due again at `dueAgainAt`, unless it is
+   * {@link updateJobs | written} that it was told.
+   */
+  claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<Job[]>;
 }

@@ -7,7 +7,7 @@ import type { AccountId, WebhookEndpointId } from "../ids.js";
 import type { WebhookDelivery, WebhookEvent } from "./endpoint.js";
 
 /** The first word of an event's type. */
-const SUBJECTS: Readonly<Record<JobKind, string>> = { music: "generation" };
+const SUBJECTS: Readonly<Record<JobKind, string>> = { music: "generation", stem_split: "stem_split", vocal_removal: "vocal_removal" };
 
 /** An ended job as JSON, as `GET /jobs/{id}` shows it; its URLs outlive the schedule of tries. */
 export type JobPresenter = (ended: JobEnded) => object;

@@ -1,7 +1,7 @@
 import type { Account, ApiKey } from "../../core/accounts/account.js";
 import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
 import type { ProcessId } from "../../core/ids.js";
-import type { Job } from "../../core/jobs/job.js";
+import type { Job, JobOutput } from "../../core/jobs/job.js";
 import { aBalance, aJob, aMovement, anAccount, anApiKey, anAttempt, anId, anIdempotencyRecord, aTrack, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 
@@ -17,6 +17,8 @@ export const BIG_TABLES = [
   "tracks",
   "track_tags",
   "track_assets",
+  "job_outputs",
+  "provider_callbacks",
   "webhook_endpoints",
   "webhook_events",
   "webhook_deliveries",
@@ -34,6 +36,9 @@ export interface KnownRows {
   readonly leased: Job & { readonly leaseOwner: ProcessId };
   readonly reference: string;
 }
+
+const AN_OUTPUT: JobOutput = { label: "vocals", audioKey: "job/1/0-stem.wav", contentType: "audio/wav", sizeBytes: 1, durationSeconds: 1 };
+const A_CALLBACK = { providerId: "synth", digest: "0".repeat(64), headers: {}, query: {}, body: new Uint8Array(), receivedAt: NOON };
 
 /** Every operation of the stores of jobs and credits that reads or changes rows, the audit apart. */
 export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, known: KnownRows) => Promise<unknown>>> = {
@@ -82,8 +87,27 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   insertAttempts: (storage) => storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, [anAttempt()])),
   finishAttempt: (storage, { job }) =>
     storage.inTransaction((tx) =>
-      storage.jobs.finishAttempt(tx, job.id, 1, { endedAt: NOON, outcome: "failed", message: null, cost: null }),
+      storage.jobs.finishAttempt(tx, job.id, 1, { endedAt: NOON, outcome: "failed", message: null, cost: null, billable: "no" }),
     ),
+  outputsOf: ({ jobs }, { job }) => jobs.outputsOf([job.id]),
+  insertOutputs: (storage) =>
+    storage.inTransaction((tx) => storage.jobs.insertOutputs(tx, [{ jobId: anId("job"), outputs: [AN_OUTPUT] }])),
+  claimCancels: async (storage) => {
+    const job = aJob({ status: "failed", phase: "ended", dueAt: null, cancelDueAt: NOON });
+    await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [job]));
+    await storage.jobs.claimCancels("synth", NOON, NOON + 1, 10);
+  },
+  "unread callbacks": ({ callbacks }, { job }) => callbacks.unread(job.id, 10),
+  "a callback": (storage, { job }) =>
+    storage.inTransaction(async (tx) => {
+      await storage.callbacks.countOf(tx, job.id);
+      await storage.callbacks.insert(tx, { ...A_CALLBACK, id: anId("cbk"), jobId: job.id });
+      await storage.callbacks.hasUnread(tx, job.id);
+      await storage.callbacks.markRead(tx, [anId("cbk")], NOON);
+    }),
+  "old callbacks": (storage) => storage.inTransaction((tx) => storage.callbacks.deleteOld(tx, NOON, 10)),
+  attemptsOf: ({ jobs }, { job }) => jobs.attemptsOf([job.id]),
+  listEnded: ({ jobs }, { job }) => jobs.listEnded({ createdAt: NOON - 1, id: job.id }, NOON + 1, 10),
   listAttempts: ({ jobs }, { job }) => jobs.listAttempts(job.id),
   tracksOfJobs: ({ library }, { job }) => library.tracksOfJobs([job.id]),
 };

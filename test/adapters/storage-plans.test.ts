@@ -30,6 +30,9 @@ describe("SQLite query plans", () => {
     ["findOverdue", "jobs_status (status=? AND created_at<?)"],
     ["claimJobs", "jobs_due (provider_id=? AND phase=? AND due_at<?)"],
     ["nextDueAt", "jobs_due (provider_id=? AND phase=? AND due_at>?)"],
+    ["claimCancels", "jobs_cancel_due (provider_id=? AND cancel_due_at<?)"],
+    ["unread callbacks", "provider_callbacks_digest (job_id=?)"],
+    ["old callbacks", "provider_callbacks_received (received_at<?)"],
     ["listEntries", "sqlite_autoindex_ledger_entries_1 (account_id=?)"],
   ] as const) {
     it(`${name} goes straight to ${search}`, async () => {

@@ -1,4 +1,5 @@
 import { accountStoreContract } from "../contract/account-store.contract.js";
+import { callbackStoreContract } from "../contract/callback-store.contract.js";
 import { idempotencyStoreContract } from "../contract/idempotency-store.contract.js";
 import { installationStoreContract } from "../contract/installation-store.contract.js";
 import { jobStoreContract } from "../contract/job-store.contract.js";
@@ -18,6 +19,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   ledgerStoreContract(name, open);
   idempotencyStoreContract(name, open);
   jobStoreContract(name, open);
+  callbackStoreContract(name, open);
   libraryStoreContract(name, open);
   providerHealthStoreContract(name, open);
   providerLimitsContract(name, open);

@@ -14,6 +14,10 @@ const KNOWN_PATHS: Readonly<Record<string, string>> = {
   "/api/v1/generations": "GET, HEAD, OPTIONS, POST",
   "/api/v1/generations/x": "GET, HEAD, OPTIONS",
   "/api/v1/jobs/x": "GET, HEAD, OPTIONS",
+  "/api/v1/library/search": "GET, HEAD, OPTIONS",
+  "/api/v1/tracks/x": "GET, HEAD, OPTIONS",
+  "/api/v1/playlists": "GET, HEAD, OPTIONS",
+  "/api/v1/playlists/x": "GET, HEAD, OPTIONS",
   "/healthz": "GET, HEAD, OPTIONS",
   "/audio/x/y.mp3": "GET, HEAD, OPTIONS",
 };
@@ -35,7 +39,7 @@ describe("Errors", () => {
   });
 
   describe("404 not_found", () => {
-    for (const path of ["/", "/api", "/api/v1", "/api/v2/me", "/api/v1/ME", "/API/v1/me", "/api/v1/me/x", "/api/v1/jobs", "/nothing?x=1"]) {
+    for (const path of ["/", "/api", "/api/v1", "/api/v2/me", "/api/v1/ME", "/API/v1/me", "/api/v1/me/x", "/api/v1/jobs", "/api/v1/tracks", "/api/v1/library", "/nothing?x=1"]) {
       it(`answers ${path}`, async () => {
         expect(refusalOf(await test.anonymous.get(path))).to.equal("404 not_found");
       });
@@ -96,7 +100,9 @@ describe("Errors", () => {
   describe("403", () => {
     it("api_terms_not_accepted: until the terms are accepted", async () => {
       const { account, api } = await test.account({ acceptTerms: false });
-      for (const path of ["/api/v1/me", "/api/v1/credits", "/api/v1/usage", "/api/v1/logs", "/api/v1/models", "/api/v1/generations", "/api/v1/jobs/x"]) {
+      const reads = Object.keys(KNOWN_PATHS).filter((path) => path.startsWith("/api/v1/"));
+      expect(reads.length).to.be.greaterThan(10);
+      for (const path of reads) {
         expect(refusalOf(await api.get(path)), path).to.equal("403 api_terms_not_accepted");
       }
       const { token } = await test.app.accounts.issueKey(account.id);

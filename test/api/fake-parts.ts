@@ -7,6 +7,7 @@ import { SCOPES } from "../../core/accounts/scopes.js";
 import { Tiers } from "../../core/accounts/tiers.js";
 import { JobNotFoundError } from "../../core/errors.js";
 import { AudioUrls } from "../../core/library/audio-urls.js";
+import { ShareUrls } from "../../core/library/share-urls.js";
 import { Limits } from "../../core/rate-limits/limits.js";
 import { aBalance, anAccount, anApiKey, anId, aJob } from "../support/builders.js";
 import { ApiClient } from "../support/api-client.js";
@@ -47,14 +48,18 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
       execute: ({ idempotency }) => Promise.resolve({ kind: "accepted", job, answer: idempotency?.present(job) ?? null }),
     },
     readGenerations: {
-      getJob: () => Promise.resolve({ job, tracks: [] }),
+      getJob: () => Promise.resolve({ job, tracks: [], outputs: [] }),
       get: () => Promise.reject(new JobNotFoundError()),
     } as unknown as HttpParts["readGenerations"],
     waitForJob: { wait: () => Promise.resolve({ ...job, status: "completed" }) },
+    readLibrary: {} as HttpParts["readLibrary"],
     usage: {} as HttpParts["usage"],
+    receiveCallback: {} as HttpParts["receiveCallback"],
     webhookEndpoints: {} as HttpParts["webhookEndpoints"],
     recordAnswer: () => Promise.resolve(),
     audioUrls: new AudioUrls(new NodeDigest(), clock, "secret", () => publicUrl.current, 60_000),
+    shareUrls: new ShareUrls(() => publicUrl.current),
+    sharedTracks: { findSharedTrack: () => Promise.resolve(null) },
     audioStore: {} as HttpParts["audioStore"],
     clock,
     ids: { next: anId },

@@ -30,6 +30,46 @@ describe("Headers of every answer", () => {
     }
   });
 
+  describe("of every read", () => {
+    const READS: readonly (readonly [path: string, status: number])[] = [
+      ["/api/v1/me", 200],
+      ["/api/v1/credits", 200],
+      ["/api/v1/usage", 200],
+      ["/api/v1/usage?status=1", 400],
+      ["/api/v1/logs", 200],
+      ["/api/v1/logs?limit=0", 400],
+      ["/api/v1/models", 200],
+      ["/api/v1/models/scripted%2Fsong", 200],
+      ["/api/v1/models/x", 404],
+      ["/api/v1/generations", 200],
+      ["/api/v1/generations?limit=0", 400],
+      ["/api/v1/generations/x", 404],
+      ["/api/v1/jobs/x", 404],
+      ["/api/v1/library/search", 200],
+      ["/api/v1/library/search?limit=0", 400],
+      ["/api/v1/tracks/x", 404],
+      ["/api/v1/playlists", 200],
+      ["/api/v1/playlists/x", 404],
+      ["/api/v1/webhook-endpoints", 200],
+      ["/api/v1/webhook-endpoints?status=x", 400],
+    ];
+    for (const [path, status] of READS) {
+      it(`show the read allowance and forbid caching: ${path}`, async () => {
+        const { headers, ...answer } = await caller.api.get(path);
+        expect(answer.status).to.equal(status);
+        expect(headers.get("ratelimit-policy")).to.match(/^"read-minute";q=\d+;w=60, "read-day";q=\d+;w=86400$/);
+        expect(headers.get("ratelimit")).to.match(/^"read-minute";r=\d+;t=\d+, "read-day";r=\d+;t=\d+$/);
+        expect(headers.get("cache-control")).to.equal("no-store");
+        expect(headers.get("content-type")).to.equal("application/json; charset=utf-8");
+      });
+
+      it(`ask for a key: ${path}`, async () => {
+        const { headers, ...answer } = await test.anonymous.get(path);
+        expect([answer.status, headers.get("www-authenticate"), headers.get("ratelimit")]).to.deep.equal([401, "Bearer", null]);
+      });
+    }
+  });
+
   it("carry a request id of our own, whatever the request says", async () => {
     const ids = [];
     for (let count = 0; count < 2; count++) {
@@ -39,7 +79,8 @@ describe("Headers of every answer", () => {
   });
 
   it("are the same for HEAD as for GET, without the body", async () => {
-    for (const path of ["/api/v1/me", "/api/v1/models/scripted%2Fsong", "/api/v1/generations", "/api/v1/jobs/x"]) {
+    const paths = ["me", "models/scripted%2Fsong", "generations", "jobs/x", "playlists", "tracks/x"].map((path) => `/api/v1/${path}`);
+    for (const path of paths) {
       const [get, head] = [await caller.api.get(path), await caller.api.send("HEAD", path)];
       expect([head.status, head.text]).to.deep.equal([get.status, ""]);
       expect(head.headers.get("content-length")).to.equal(get.headers.get("content-length"));

@@ -4,6 +4,7 @@ import { STATUS_BY_CODE } from "../../adapters/http/index.js";
 import type { ErrorCode } from "../../core/errors.js";
 import { A_GENERATION, type Answer, dataOf } from "../support/api-client.js";
 import { completes, fails, holds } from "../support/doubles/scripted-provider.js";
+import { Shelf, UNHEARD } from "../support/shelf.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 import { mistakesIn, resolve } from "./json-schema.js";
 
@@ -18,7 +19,7 @@ describe("GET /openapi.json", () => {
   let document: OpenApiDocument;
   let operations: readonly DescribedOperation[];
   before(async () => {
-    test = await startTestApp({ work: true });
+    test = await startTestApp({ ...UNHEARD, work: true });
     const answer = await test.anonymous.get("/openapi.json");
     expect(answer.status).to.equal(200);
     document = answer.json as OpenApiDocument;
@@ -53,6 +54,10 @@ describe("GET /openapi.json", () => {
       "GET /api/v1/generations generations:read",
       "GET /api/v1/generations/{id} generations:read",
       "GET /api/v1/jobs/{job_id} generations:read",
+      "GET /api/v1/library/search library:read",
+      "GET /api/v1/tracks/{id} library:read",
+      "GET /api/v1/playlists library:read",
+      "GET /api/v1/playlists/{id} library:read",
       "GET /api/v1/webhook-endpoints ",
       "POST /api/v1/webhook-endpoints ",
       "PATCH /api/v1/webhook-endpoints/{id} ",
@@ -108,6 +113,8 @@ describe("GET /openapi.json", () => {
     expect(schemaOf("createGeneration", "Idempotency-Key")).to.include({ minLength: 1, maxLength: 255 });
     expect(schemaOf("listLogs", "limit")).to.include({ type: "integer", minimum: 1, maximum: 100, default: 50 });
     expect(schemaOf("getUsage", "status")).to.include({ type: "integer", minimum: 100, maximum: 599 });
+    expect(schemaOf("searchLibrary", "limit")).to.include({ type: "integer", minimum: 1, maximum: 25, default: 10 });
+    for (const name of ["q", "mood", "activity"]) expect(schemaOf("searchLibrary", name)).to.include({ type: "string", maxLength: 200 });
     for (const name of ["from", "to"]) expect(schemaOf("getUsage", name)).to.include({ type: "string", format: "date-time" });
   });
 
@@ -135,6 +142,11 @@ describe("GET /openapi.json", () => {
       ["/api/v1/generations", "/api/v1/generations"],
       ["/api/v1/generations/{id}", `/api/v1/generations/${id}`],
       ["/api/v1/jobs/{job_id}", `/api/v1/jobs/${id}`],
+      ["/api/v1/library/search", "/api/v1/library/search"],
+      ["/api/v1/tracks/{id}", "/api/v1/tracks/trk_x"],
+      ["/api/v1/playlists", "/api/v1/playlists"],
+      ["/api/v1/playlists/{id}", "/api/v1/playlists/pls_x"],
+      ["/api/v1/webhook-endpoints", "/api/v1/webhook-endpoints"],
     ];
     const checkReads = async ({ api }: Pick<TestAccount, "api">, id: string): Promise<void> => {
       for (const [template, path] of reads(id)) check("GET", template, await api.get(path));
@@ -150,14 +162,29 @@ describe("GET /openapi.json", () => {
       }
     });
 
+    it("of reads of a library with something in it", async () => {
+      const caller = await test.account();
+      const shelf = await Shelf.open(test.app);
+      const { list, rain } = await shelf.add(caller.account.id, { rain: {}, silent: { hasAudio: false } }, { list: { tracks: ["silent", "rain"] } });
+      await shelf.close();
+      await test.app.library.manage.share(rain ?? "");
+      check("GET", "/api/v1/library/search", await caller.api.get("/api/v1/library/search?q=rain"));
+      check("GET", "/api/v1/tracks/{id}", await caller.api.get(`/api/v1/tracks/${rain}`));
+      check("GET", "/api/v1/playlists", await caller.api.get("/api/v1/playlists"));
+      check("GET", "/api/v1/playlists/{id}", await caller.api.get(`/api/v1/playlists/${list}`));
+    });
+
     it("of refused reads", async () => {
       await checkReads({ api: test.anonymous }, "job_x");
       await checkReads(await test.account({ acceptTerms: false }), "job_x");
       await checkReads(await test.account({ scopes: ["library:read"] }), "job_x");
+      await checkReads(await test.account({ scopes: ["models:read"] }), "job_x");
       const caller = await test.account();
       await checkReads(caller, "job_x");
       check("GET", "/api/v1/generations", await caller.api.get("/api/v1/generations?limit=0"));
       check("GET", "/api/v1/logs", await caller.api.get("/api/v1/logs?limit=0"));
+      check("GET", "/api/v1/library/search", await caller.api.get("/api/v1/library/search?limit=0"));
+      check("GET", "/api/v1/webhook-endpoints", await caller.api.get("/api/v1/webhook-endpoints?status=lost"));
       check("GET", "/api/v1/usage", await caller.api.get("/api/v1/usage?from=now"));
       check("GET", "/api/v1/models/{model_id}", await caller.api.get("/api/v1/models/%zz").then(withoutAllowance));
       check("GET", "/api/v1/models/{model_id}", await caller.api.get("/api/v1/models/nothing"));

@@ -206,6 +206,18 @@ describe("GET /api/v1/usage", () => {
       });
     }
 
+    it("by status take any from 100 to 599", async () => {
+      const caller = await test.account();
+      for (const status of ["100", "599"]) expect(figuresOf(await usageOf(caller, { status })), status).to.deep.equal([0, 0, 0, 0]);
+    });
+
+    for (const name of ["client", "endpoint"]) {
+      it(`refuse ${name} given twice`, async () => {
+        const answer = await (await test.account()).api.get(`/api/v1/usage?${name}=a&${name}=b`);
+        expect([refusalOf(answer), ...issuePaths(answer)]).to.deep.equal(["400 invalid_request", `query.${name}`]);
+      });
+    }
+
     it("name all that is wrong with both moments, and refuse a from that is later than to", async () => {
       const { api } = await test.account();
       expect(issuePaths(await api.get("/api/v1/usage?from=x&to=y"))).to.deep.equal(["query.from", "query.to"]);

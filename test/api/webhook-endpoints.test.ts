@@ -157,10 +157,12 @@ describe("Webhook endpoints", () => {
       for (const endpoint of await list(api, "?status=all")) expect(endpoint).not.to.have.property("signing_secret");
     });
 
-    it("refuses a status that there is not", async () => {
-      const answer = await api.get(`${PATH}?status=asleep`);
-      expect([refusalOf(answer), issuePaths(answer)]).to.deep.equal(["400 invalid_request", ["query.status"]]);
-    });
+    for (const status of ["asleep", "", "Active", "active&status=all"]) {
+      it(`refuses status=${status}`, async () => {
+        const answer = await api.get(`${PATH}?status=${status}`);
+        expect([refusalOf(answer), issuePaths(answer)]).to.deep.equal(["400 invalid_request", ["query.status"]]);
+      });
+    }
 
     it("shows nothing of another account", async () => {
       await register(api);

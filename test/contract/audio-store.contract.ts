@@ -4,6 +4,8 @@ import type { AudioStore } from "../../core/ports/audio-store.js";
 
 export interface AudioStoreUnderTest {
   readonly store: AudioStore;
+  /** Whether it has links of its own; false by default. */
+  readonly givesLinks?: boolean;
   close(): Promise<void>;
 }
 
@@ -177,6 +179,22 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       await store.put("trk_10/mix.mp3", bytes("kept"), MAX_BYTES);
       await store.deleteAll("trk_10/mix.mp3");
       expect(await textOf(store.read("trk_10/mix.mp3"))).to.equal("kept");
+    });
+
+    it("gives links where it says so, to the file and to parts of it, and nowhere else", async () => {
+      expect(store.linkTo !== undefined).to.equal(opened.givesLinks ?? false);
+      for (const linkTo of store.linkTo === undefined ? [] : [store.linkTo]) {
+        await store.put("trk_11/mix.mp3", bytes("0123456789"), MAX_BYTES);
+        const url = await linkTo("trk_11/mix.mp3", { expiresAt: Date.now() + 60_000, contentType: "audio/mpeg" });
+        const whole = await fetch(url);
+        expect([whole.status, whole.headers.get("content-type"), await whole.text()]).to.deep.equal([200, "audio/mpeg", "0123456789"]);
+        const part = await fetch(url, { headers: { Range: "bytes=3-5" } });
+        expect([part.status, part.headers.get("content-range"), await part.text()]).to.deep.equal([206, "bytes 3-5/10", "345"]);
+        const other = await fetch(url.replace("trk_11/mix.mp3", "trk_10/mix.mp3"));
+        await other.arrayBuffer();
+        expect(other.status).to.equal(403);
+        expect(await errorOf(linkTo("../outside", { expiresAt: Date.now() + 60_000, contentType: "audio/mpeg" }))).to.be.instanceOf(Error);
+      }
     });
 
     for (const key of NOT_KEYS) {

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { JobId } from "../../core/ids.js";
-import type { Job, JobAttempt, JobStatus } from "../../core/jobs/job.js";
+import type { Job, JobAttempt, JobOutput, JobStatus } from "../../core/jobs/job.js";
 import type { ClaimedJob, ClaimRequest, JobFilter, JobUpdate } from "../../core/ports/job-store.js";
-import { aJob, aJobRequest, anAttempt, anId, NOON } from "../support/builders.js";
+import { aHash, aJob, aJobRequest, anAttempt, anId, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 
 export function jobStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
@@ -357,6 +357,9 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         const job = aJob();
         await add(job);
         const changes: Required<JobUpdate["changes"]> = {
+          providerId: "stand-in",
+          servedModelId: "stand-in/v1",
+          operation: "music_stand-in_full",
           status: "failed",
           phase: "ended",
           attempt: 3,
@@ -369,6 +372,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           error: { code: "generation_failed", message: "The provider could not make the piece." },
           creditsCharged: 0,
           completedAt: NOON + 9,
+          cancelDueAt: NOON + 10,
         };
         expect(await update({ id: job.id, fence: 0, changes })).to.deep.equal(new Set([job.id]));
         expect(await find(job.id)).to.deep.equal({ ...job, ...changes });
@@ -431,6 +435,49 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       });
     });
 
+    describe("outputs", () => {
+      const addOutputs = (...made: Parameters<typeof storage.jobs.insertOutputs>[1]): Promise<void> =>
+        storage.inTransaction((tx) => storage.jobs.insertOutputs(tx, made));
+      const anOutput = (label: string, durationSeconds: number | null = 2.5): JobOutput => ({
+        label,
+        audioKey: `${anId("job")}/1/0-stem.wav`,
+        contentType: "audio/wav",
+        sizeBytes: 0,
+        durationSeconds,
+      });
+
+      it("are kept whole, in their order, by job", async () => {
+        const [one, other, none] = [anId("job"), anId("job"), anId("job")];
+        const outputs = [anOutput("vocals"), anOutput("ö 🎼", null), anOutput("drums")];
+        const others = [anOutput("vocals")];
+        await addOutputs({ jobId: one, outputs }, { jobId: other, outputs: others });
+        expect(await storage.jobs.outputsOf([none, other, one])).to.deep.equal(new Map([[other, others], [one, outputs]]));
+      });
+
+      it("of a job are written once", async () => {
+        const made = { jobId: anId("job"), outputs: [anOutput("vocals")] };
+        await addOutputs(made);
+        expect(await addOutputs(made).catch((error: unknown) => error)).to.be.instanceOf(Error);
+      });
+    });
+
+    describe("cancels", () => {
+      const cancelled = (cancelDueAt: number | null, providerId: string): Job =>
+        aJob({ providerId, status: "failed", phase: "ended", dueAt: null, cancelDueAt });
+
+      it("are claimed when due, the longest due first, and due again later", async () => {
+        const providerId = aHash().slice(0, 8);
+        const jobs = [3, 1, 2].map((moment) => cancelled(NOON + moment, providerId));
+        await add(...jobs, cancelled(NOON + 9, providerId), cancelled(null, providerId), cancelled(NOON, "another"));
+        const claim = (limit: number): Promise<string[]> =>
+          storage.jobs.claimCancels(providerId, NOON + 3, NOON + 60, limit).then((claimed) => claimed.map(({ id }) => id));
+        expect(await claim(2)).to.deep.equal([jobs[1]?.id, jobs[2]?.id]);
+        expect(await claim(9)).to.deep.equal([jobs[0]?.id]);
+        expect(await claim(9)).to.deep.equal([]);
+        expect((await storage.jobs.claimCancels(providerId, NOON + 60, NOON + 90, 9)).length).to.equal(4);
+      });
+    });
+
     describe("attempts", () => {
       const addAttempts = (...attempts: readonly JobAttempt[]): Promise<void> =>
         storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, attempts));
@@ -455,7 +502,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         const jobId = anId("job");
         const [first, second] = [anAttempt({ jobId }), anAttempt({ jobId, number: 2 })];
         await addAttempts(first, second);
-        const result = { endedAt: NOON + 1, outcome: "completed", message: null, cost: { amount: 10, unit: "credits" } } as const;
+        const result = { endedAt: NOON + 1, outcome: "completed", message: null, cost: { amount: 10, unit: "credits" }, billable: "yes" } as const;
         await storage.inTransaction((tx) => storage.jobs.finishAttempt(tx, jobId, 2, result));
         expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([first, { ...second, ...result }]);
       });
@@ -463,7 +510,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       it("changes nothing when there is no attempt of that number", async () => {
         const attempt = anAttempt();
         await addAttempts(attempt);
-        const result = { endedAt: NOON, outcome: "failed", message: null, cost: null } as const;
+        const result = { endedAt: NOON, outcome: "failed", message: null, cost: null, billable: null } as const;
         await storage.inTransaction((tx) => storage.jobs.finishAttempt(tx, attempt.jobId, 7, result));
         expect(await storage.jobs.listAttempts(attempt.jobId)).to.deep.equal([attempt]);
       });

@@ -8,7 +8,20 @@ import type { ClaimedJob } from "../../core/ports/job-store.js";
 import { aHash, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { cancellation, claiming, collide, completion, creating, handingBack, LEASE_MS, Racer, settling, type Step } from "../support/racer.js";
+import {
+  cancellation,
+  claiming,
+  collide,
+  completion,
+  creating,
+  handingBack,
+  LEASE_MS,
+  polling,
+  Racer,
+  reporting,
+  settling,
+  type Step,
+} from "../support/racer.js";
 import type { Point } from "../support/stepping.js";
 import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";
 
@@ -68,6 +81,11 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       expect(await kindsOf(id)).to.deep.equal(["reserve", status === "completed" ? "charge" : "refund"]);
       expect((await storage.library.tracksOfJobs([id])).size).to.equal(status === "completed" ? 1 : 0);
       expect(await storage.balanceOf(accountId)).to.include({ runningJobs: 0, reservedMonthly: 0, spent: status === "completed" ? COST : 0 });
+    }
+
+    async function expectDueForCallback(id: JobId): Promise<void> {
+      expect((await storage.jobs.findJobs([id])).get(id)).to.include({ phase: "rendering", leaseOwner: null, dueAt: clock.now() });
+      expect(await storage.callbacks.unread(id, 10)).to.have.length(1);
     }
 
     for (const point of POINTS) {
@@ -173,6 +191,35 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       const [one, other] = await collide("before commit", claiming(first, "rendering"), claiming(second, "rendering"));
       expect(one.map(({ job: { id, fence } }) => ({ id, fence }))).to.deep.equal([{ id: claimed.job.id, fence: claimed.job.fence + 1 }]);
       expect(other).to.deep.equal([]);
+    });
+
+    for (const point of [/FROM jobs WHERE id = \?/, "before commit"] as const) {
+      const held = point === "before commit" ? point : "after its locking read";
+
+      it(`callback and poll, the callback held ${held}: the job is due at once for what the poll did not see`, async () => {
+        const claimed = await aJobIn("rendering");
+        await collide(point, reporting(second, claimed), polling(first, claimed));
+        await expectDueForCallback(claimed.job.id);
+      });
+
+      it(`callback and completion, the callback held ${held}: the job ends once, whatever the callback says`, async () => {
+        const claimed = await aJobIn("rendering");
+        await collide(point, reporting(second, claimed), settling(first, completion(claimed.job)));
+        await expectEnd(claimed.job.id, "completed");
+      });
+    }
+
+    it("poll and callback, the poll held before commit: the job is due at once for what the poll did not see", async () => {
+      const claimed = await aJobIn("rendering");
+      await collide("before commit", polling(first, claimed), reporting(second, claimed));
+      await expectDueForCallback(claimed.job.id);
+    });
+
+    it("completion and callback, the completion held before commit: the job ends once, and nothing is kept", async () => {
+      const claimed = await aJobIn("rendering");
+      await collide("before commit", settling(first, completion(claimed.job)), reporting(second, claimed));
+      await expectEnd(claimed.job.id, "completed");
+      expect(await storage.callbacks.unread(claimed.job.id, 10)).to.deep.equal([]);
     });
 
     describe("revoke and create", () => {

@@ -7,6 +7,7 @@ import { postSettlement } from "../../core/credits/settle.js";
 import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
 import type { IdByPrefix, IdPrefix } from "../../core/ids.js";
 import type { Job, JobAttempt, JobRequest } from "../../core/jobs/job.js";
+import type { Playlist } from "../../core/library/playlist.js";
 import type { Track, TrackAsset } from "../../core/library/track.js";
 import type { LoggedRequest } from "../../core/usage/request-log.js";
 
@@ -99,6 +100,7 @@ export function aJobRequest(overrides: Partial<JobRequest> = {}): JobRequest {
     instrumental: true,
     client: null,
     metadata: null,
+    sourceTrackId: null,
     ...overrides,
   };
 }
@@ -114,6 +116,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     operation: "music_synth_full",
     providerId: "synth",
     modelId: "synth/v1",
+    servedModelId: "synth/v1",
     request: aJobRequest(),
     requestId: null,
     requestedAt: null,
@@ -129,6 +132,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     dueAt: createdAt,
     handle: null,
     error: null,
+    cancelDueAt: null,
     createdAt,
     completedAt: null,
     ...overrides,
@@ -146,6 +150,7 @@ export function anAttempt(overrides: Partial<JobAttempt> = {}): JobAttempt {
     outcome: null,
     message: null,
     cost: null,
+    billable: null,
     ...overrides,
   };
 }
@@ -191,6 +196,22 @@ export function aTrack(overrides: Partial<Track> = {}): Track {
     visibility: "private",
     tags: { mood: [], activity: [], genre: [], other: [] },
     assets: [anAsset()],
+    waveform: null,
+    shareToken: null,
+    origin: null,
+    createdAt: NOON,
+    ...overrides,
+  };
+}
+
+/** A private playlist without tracks. */
+export function aPlaylist(overrides: Partial<Playlist> = {}): Playlist {
+  return {
+    id: anId("pls"),
+    accountId: anId("acct"),
+    title: "Quiet evenings",
+    visibility: "private",
+    trackIds: [],
     createdAt: NOON,
     ...overrides,
   };

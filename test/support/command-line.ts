@@ -18,6 +18,8 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     run: understood,
     migrate: understood,
     doctor: understood,
+    importPlugin: understood,
+    writePackage: understood,
   };
   const code = await runCli(words, host, () => false);
   return code === 0 || stderr.trim() === UNDERSTOOD ? null : stderr.trim();

@@ -4,6 +4,8 @@ import { SystemRandom } from "../../adapters/system/random.js";
 import { Authenticate } from "../../core/accounts/authenticate.js";
 import { ManageAccounts } from "../../core/accounts/manage-accounts.js";
 import { type Tier, Tiers } from "../../core/accounts/tiers.js";
+import { CallbackUrls } from "../../core/callbacks/callback-urls.js";
+import { ReceiveCallback } from "../../core/callbacks/receive-callback.js";
 import type { ProcessId } from "../../core/ids.js";
 import { AcceptJobs } from "../../core/jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
@@ -56,6 +58,8 @@ export class Racer {
   readonly settle: SettleJobs;
   readonly accounts: ManageAccounts;
   readonly authenticate: Authenticate;
+  private readonly callbackUrls: CallbackUrls;
+  private readonly receive: ReceiveCallback;
 
   private constructor(
     readonly process: SteppedProcess,
@@ -68,6 +72,9 @@ export class Racer {
     this.settle = new SettleJobs({ ...stores, clock, writeEvents: eventsOf(stores), events: new JobEvents(SILENT) });
     this.accounts = new ManageAccounts({ ...stores, clock, digest, ids: { next: anId }, random: new SystemRandom(), tiers: new Tiers([TIER]) });
     this.authenticate = new Authenticate(stores.accounts, digest, clock);
+    this.callbackUrls = new CallbackUrls(digest, "secret", "https://fermata.test");
+    const queue = new MemoryJobQueue(SILENT);
+    this.receive = new ReceiveCallback({ ...stores, urls: this.callbackUrls, queue, clock, ids: { next: anId }, digest, logger: SILENT });
   }
 
   static async open(url: string, clock: ManualClock, providerId: string): Promise<Racer> {
@@ -85,6 +92,19 @@ export class Racer {
     const { stores } = this.process;
     const parts = { ...stores, settleJobs: this.settle, clock: this.clock, random: new ManualRandom(), logger: SILENT };
     return new JobWrites(parts, job, new AbortController().signal).handBack({ dueAt: this.clock.now(), ...changes }, null);
+  }
+
+  /** What a worker writes when the provider is still at work, and is to be asked again in an hour. */
+  handBackReported({ job }: ClaimedJob): Promise<void> {
+    const { stores } = this.process;
+    const parts = { ...stores, settleJobs: this.settle, clock: this.clock, random: new ManualRandom(), logger: SILENT };
+    return new JobWrites(parts, job, new AbortController().signal).handBackReported({ dueAt: this.clock.now() + 3_600_000 }, null, []);
+  }
+
+  /** What the provider reports, at the address that it was given. */
+  receiveCallback({ job }: ClaimedJob): Promise<void> {
+    const token = this.callbackUrls.urlOf(this.providerId, job.id)?.split("/").at(-1) ?? "";
+    return this.receive.receive({ providerId: this.providerId, jobId: job.id, token, headers: {}, query: {}, body: new Uint8Array([1]) });
   }
 
   close(): Promise<void> {
@@ -106,6 +126,14 @@ export function claiming(by: Racer, phase: Exclude<JobPhase, "ended">): Step<Cla
 
 export function handingBack(by: Racer, claimed: ClaimedJob): Step<void> {
   return { by, begin: () => by.handBack(claimed, {}) };
+}
+
+export function polling(by: Racer, claimed: ClaimedJob): Step<void> {
+  return { by, begin: () => by.handBackReported(claimed) };
+}
+
+export function reporting(by: Racer, claimed: ClaimedJob): Step<void> {
+  return { by, begin: () => by.receiveCallback(claimed) };
 }
 
 export function completion({ id, accountId, fence }: Job): Parameters<SettleJobs["settle"]>[0] {

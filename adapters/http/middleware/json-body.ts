@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { NextFunction, Request, Response } from "express";
-import { InvalidRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from "../../../core/errors.js";
+import { InvalidRequestError, UnsupportedMediaTypeError } from "../../../core/errors.js";
 import { exchangeOf } from "../exchange.js";
+import { readBody } from "./read-body.js";
 
 const JSON_TYPE = "application/json";
 const BYTE_ORDER_MARK = 0xfeff;
@@ -15,7 +16,7 @@ export function jsonBody(request: Request, _response: Response, next: NextFuncti
     next();
     return;
   }
-  readBody(request)
+  readBody(request, exchangeOf(request).parts.settings.bodyLimitBytes)
     .then((bytes) => {
       if (bytes === null) return;
       request.body = parseJson(bytes);
@@ -43,29 +44,6 @@ function checkMediaType({ headers }: Request): void {
     const isCharset = name.trim().toLowerCase() === "charset";
     if (isCharset && !/^"?utf-8"?$/i.test(value.trim())) throw new UnsupportedMediaTypeError();
   }
-}
-
-/** The whole body; null when the client went away before its end. */
-function readBody(request: Request): Promise<Buffer | null> {
-  const exchange = exchangeOf(request);
-  const { bodyLimitBytes } = exchange.parts.settings;
-  return new Promise((resolve, reject) => {
-    const announced = Number(request.headers["content-length"] ?? 0);
-    if (announced > bodyLimitBytes) reject(new PayloadTooLargeError(bodyLimitBytes));
-    const chunks: Buffer[] = [];
-    let size = 0;
-    request.on("data", (chunk: Buffer) => {
-      size += chunk.byteLength;
-      if (size <= bodyLimitBytes) chunks.push(chunk);
-      else reject(new PayloadTooLargeError(bodyLimitBytes)); // what still comes is read and dropped, so that the client sees the answer
-    });
-    request.on("end", () => {
-      exchange.bytesRead = size;
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-    });
-    request.on("error", () => resolve(null));
-    request.on("close", () => resolve(null));
-  });
 }
 
 function parseJson(bytes: Buffer): unknown {

@@ -1,7 +1,8 @@
 import { SCOPES } from "../../../core/accounts/scopes.js";
 import { assert } from "../../../core/assert.js";
 import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
-import { CLIENT_MAX_LENGTH, IDEMPOTENCY_KEY_MAX_LENGTH, PROMPT_MAX_LENGTH } from "../../../core/generations/request-rules.js";
+import { CLIENT_MAX_LENGTH, IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../core/generations/request-rules.js";
+import { PROMPT_MAX_LENGTH } from "../../../core/models/catalogue.js";
 import { LYRICS_MAX_LENGTH } from "../../../core/models/catalogue.js";
 import generated from "../generated/openapi.json" with { type: "json" };
 import { errorResponses } from "./errors.js";
@@ -60,6 +61,7 @@ export function describeApi(publicUrl: string, serverVersion: string): OpenApiDo
     { name: "Models", description: "What can be asked for." },
     { name: "Generations", description: "Music in the making. Only creating one costs credits." },
     { name: "Jobs", description: "Asynchronous work of every kind." },
+    { name: "Library", description: "Tracks and playlists: the account's own and public ones. Nothing here costs credits." },
   ];
   document.components.headers = HEADERS;
   document.components.securitySchemes = {

@@ -4,6 +4,7 @@ import type { AcceptedGeneration, Generation } from "../presenters/generation.js
 import type { Job } from "../presenters/job.js";
 import type { LogEntry } from "../presenters/log-entry.js";
 import type { Model } from "../presenters/model.js";
+import type { Playlist } from "../presenters/playlist.js";
 import type { Profile } from "../presenters/profile.js";
 import type { Track } from "../presenters/track.js";
 import type { Usage } from "../presenters/usage.js";
@@ -92,7 +93,7 @@ export const ACCEPTED: AcceptedGeneration = {
   status_url: `https://music.example.com/api/v1/generations/${JOB_ID}`,
 };
 
-const TRACK: Track = {
+export const TRACK: Track = {
   id: "trk_01m7yt6mv39xt4v1ejr9ybtpcc",
   title: "Rainy Evening Waltz",
   artist_label: "Fermata Synth",
@@ -102,6 +103,13 @@ const TRACK: Track = {
   share_url: null,
   thumbnail_url: `${LINK}cover.png${SIGNED}`,
   preview_audio_url: `${LINK}preview.mp3${SIGNED}`,
+};
+
+export const PLAYLIST: Playlist = {
+  id: "pls_01m7ytd9q2b7w4s0e6r1t3y5ua",
+  title: "Rainy evenings",
+  track_count: 1,
+  tracks: [{ ...TRACK, share_url: "https://music.example.com/share/7hQ2mXw9Lk4RbT0vYc6sNz" }],
 };
 
 export const GENERATION: Generation = {

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../../../core/errors.js";
+import { SEARCH_LIMIT, SEARCH_TEXT_MAX_LENGTH } from "../../../core/library/search-rules.js";
 import { LOGS_LIMIT } from "../../../core/usage/read-usage.js";
 import * as example from "./examples.js";
 import type { Schema } from "./model.js";
@@ -76,6 +77,27 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   getGeneration: {
     errors: ["invalid_request", "job_not_found"],
     examples: { completed: { data: example.GENERATION }, processing: { data: example.RUNNING_GENERATION } },
+  },
+  searchLibrary: {
+    errors: ["invalid_request"],
+    examples: { found: { data: { tracks: [example.TRACK], playlists: [example.PLAYLIST] } } },
+    parameters: {
+      q: { schema: { maxLength: SEARCH_TEXT_MAX_LENGTH }, example: "rain piano" },
+      mood: { schema: { maxLength: SEARCH_TEXT_MAX_LENGTH }, example: "calm" },
+      activity: { schema: { maxLength: SEARCH_TEXT_MAX_LENGTH }, example: "focus" },
+      limit: { schema: { default: SEARCH_LIMIT.default }, example: 10 },
+    },
+  },
+  getTrack: {
+    errors: ["invalid_request", "track_not_found"],
+    examples: { track: { data: example.TRACK } },
+    parameters: { id: { schema: {}, example: example.TRACK.id } },
+  },
+  listPlaylists: { errors: [], examples: { playlists: { data: { playlists: [example.PLAYLIST] } } } },
+  getPlaylist: {
+    errors: ["invalid_request", "playlist_not_found"],
+    examples: { playlist: { data: example.PLAYLIST } },
+    parameters: { id: { schema: {}, example: example.PLAYLIST.id } },
   },
   listWebhookEndpoints: {
     errors: ["invalid_request"],

@@ -1,7 +1,7 @@
 import type { JobWithTracks } from "../../../core/generations/read-generations.js";
 import { costOf, type Job } from "../../../core/jobs/job.js";
 import { timestamp } from "./time.js";
-import { type LinkSigner, presentTrack, type Track } from "./track.js";
+import { presentTrack, type Track, type TrackLinks } from "./track.js";
 
 /** `completed` and `failed` are final. */
 export type JobStatus = "queued" | "processing" | "completed" | "failed";
@@ -61,7 +61,7 @@ export function presentAccepted(job: Job, publicUrl: string): AcceptedGeneration
   };
 }
 
-export function presentGeneration({ job, tracks }: JobWithTracks, links: LinkSigner): Generation {
+export function presentGeneration({ job, tracks }: JobWithTracks, links: TrackLinks): Generation {
   return {
     id: job.id,
     status: job.status,

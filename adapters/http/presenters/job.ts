@@ -1,4 +1,5 @@
 import type { JobWithTracks } from "../../../core/generations/read-generations.js";
+import type { JobOutput as StoredOutput } from "../../../core/jobs/job.js";
 import { assetOf, type Track } from "../../../core/library/track.js";
 import { type ErrorBody, toErrorBody } from "../errors.js";
 import type { JobStatus } from "./generation.js";
@@ -10,6 +11,7 @@ export interface JobOutput {
   type: "track" | "stem";
   /** `full`, `vocals`, `instrumental`, `drums`, `bass`, `other`, or the provider's own word. */
   label: string;
+  /** The track itself; for a stem the track that was taken apart. */
   track_id: string | null;
   /**
    * Signed; needs no API key and expires.
@@ -47,14 +49,14 @@ export interface Job {
   completed_at: string | null;
 }
 
-export function presentJob({ job, tracks }: JobWithTracks, links: LinkSigner): Job {
+export function presentJob({ job, tracks, outputs }: JobWithTracks, links: LinkSigner): Job {
   return {
     job_id: job.id,
     operation: job.operation,
     provider: job.providerId,
     status: job.status,
     credits_charged: job.creditsCharged,
-    outputs: tracks.flatMap((track) => presentOutputs(track, links)),
+    outputs: [...tracks.flatMap((track) => presentTrackOutputs(track, links)), ...outputs.map((output) => presentStem(job, output, links))],
     // A job of an embedding app has no request behind it; then its own id is what support can look for.
     ...(job.status === "failed" && job.error !== null ? { error: toErrorBody(job.error, job.requestId ?? job.id) } : {}),
     created_at: timestamp(job.createdAt),
@@ -62,8 +64,21 @@ export function presentJob({ job, tracks }: JobWithTracks, links: LinkSigner): J
   };
 }
 
+/** `track_id` is the track that was taken apart. */
+function presentStem({ request }: JobWithTracks["job"], output: StoredOutput, links: LinkSigner): JobOutput {
+  return {
+    type: "stem",
+    label: output.label,
+    track_id: request.sourceTrackId,
+    url: links.sign(output.audioKey),
+    content_type: output.contentType,
+    duration: seconds(output.durationSeconds),
+    size_bytes: output.sizeBytes,
+  };
+}
+
 /** The stems that a plugin keeps beside a piece are for later splits; what a generation makes is its tracks. */
-function presentOutputs(track: Track, links: LinkSigner): JobOutput[] {
+function presentTrackOutputs(track: Track, links: LinkSigner): JobOutput[] {
   const mix = assetOf(track, "mix");
   if (mix === null) return [];
   return [

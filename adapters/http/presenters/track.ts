@@ -1,9 +1,16 @@
 import type { AudioUrls } from "../../../core/library/audio-urls.js";
+import type { ShareUrls } from "../../../core/library/share-urls.js";
 import { assetOf, type Track as LibraryTrack, type TrackAsset } from "../../../core/library/track.js";
 import { seconds } from "./time.js";
 
 /** Signs the links in an answer. */
 export type LinkSigner = Pick<AudioUrls, "sign">;
+
+/** Makes the links of a track. */
+export interface TrackLinks {
+  readonly audioUrls: LinkSigner;
+  readonly shareUrls: Pick<ShareUrls, "urlOf">;
+}
 
 /** A piece of music. Its links are signed, need no API key and expire. */
 export interface Track {
@@ -39,7 +46,7 @@ export interface Track {
   preview_audio_url: string | null;
 }
 
-export function presentTrack(track: LibraryTrack, links: LinkSigner): Track {
+export function presentTrack(track: LibraryTrack, { audioUrls, shareUrls }: TrackLinks): Track {
   const mix = assetOf(track, "mix");
   return {
     id: track.id,
@@ -47,10 +54,10 @@ export function presentTrack(track: LibraryTrack, links: LinkSigner): Track {
     artist_label: track.artistLabel,
     bpm: track.bpm === null ? null : Math.round(track.bpm),
     duration: seconds(mix?.durationSeconds ?? null),
-    play_url: urlOf(mix, links),
-    share_url: null,
-    thumbnail_url: urlOf(assetOf(track, "cover"), links),
-    preview_audio_url: urlOf(assetOf(track, "preview"), links),
+    play_url: urlOf(mix, audioUrls),
+    share_url: shareUrls.urlOf(track),
+    thumbnail_url: urlOf(assetOf(track, "cover"), audioUrls),
+    preview_audio_url: urlOf(assetOf(track, "preview"), audioUrls),
   };
 }
 

@@ -62,6 +62,8 @@ export interface ColumnTypes {
     column: string,
     options: { readonly name: string; readonly unique?: boolean },
   ): void;
+  /** Ends a CREATE TABLE whose rows are to lie in the order of their primary key. */
+  readonly clustered: string;
   hasIndex(knex: Knex, table: string, name: string): Promise<boolean>;
 }
 

@@ -1,4 +1,5 @@
 import type { AccountStore } from "../../../core/ports/account-store.js";
+import type { CallbackStore } from "../../../core/ports/callback-store.js";
 import type { Clock } from "../../../core/ports/clock.js";
 import type { IdempotencyStore } from "../../../core/ports/idempotency-store.js";
 import type { InstallationStore } from "../../../core/ports/installation-store.js";
@@ -12,6 +13,7 @@ import type { RateCountStore } from "../../../core/ports/rate-count-store.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import type { WebhookStore } from "../../../core/ports/webhook-store.js";
 import { KnexAccountStore } from "./account-store.js";
+import { KnexCallbackStore } from "./callback-store.js";
 import type { KnexDatabase } from "./database.js";
 import { KnexIdempotencyStore } from "./idempotency-store.js";
 import { KnexInstallationStore } from "./installation-store.js";
@@ -34,6 +36,7 @@ export interface Stores {
   readonly ledger: LedgerStore;
   readonly idempotency: IdempotencyStore;
   readonly jobs: JobStore;
+  readonly callbacks: CallbackStore;
   readonly library: LibraryStore;
   readonly health: ProviderHealthStore;
   readonly rateCounts: RateCountStore;
@@ -51,6 +54,7 @@ export function createStores(database: KnexDatabase, ports: { readonly clock: Cl
     ledger: new KnexLedgerStore(database),
     idempotency: new KnexIdempotencyStore(),
     jobs: new KnexJobStore(database, unitOfWork),
+    callbacks: new KnexCallbackStore(database),
     library: new KnexLibraryStore(database),
     health: new KnexProviderHealthStore(database),
     rateCounts: new KnexRateCountStore(database),

@@ -1,5 +1,5 @@
 import type { AccountId, AttemptId, JobId, ProcessId, RequestId } from "../../../core/ids.js";
-import type { Job, JobAttempt, JobKind, JobPhase, JobStatus } from "../../../core/jobs/job.js";
+import type { Job, JobAttempt, JobKind, JobOutput, JobPhase, JobStatus } from "../../../core/jobs/job.js";
 import type { JobChanges } from "../../../core/ports/job-store.js";
 import { fromJson, toJson } from "./rows.js";
 import type { SqlValue, Table } from "./session.js";
@@ -11,6 +11,7 @@ export interface JobRow {
   operation: string;
   provider_id: string;
   model_id: string;
+  served_model_id: string | null;
   request_id: RequestId | null;
   requested_at: number | null;
   client: string | null;
@@ -27,6 +28,7 @@ export interface JobRow {
   due_at: number | null;
   created_at: number;
   completed_at: number | null;
+  cancel_due_at: number | null;
   handle: string | null;
   error: string | null;
   request: string;
@@ -41,6 +43,7 @@ export const JOBS: Table<JobRow> = {
     "operation",
     "provider_id",
     "model_id",
+    "served_model_id",
     "request_id",
     "requested_at",
     "client",
@@ -57,6 +60,7 @@ export const JOBS: Table<JobRow> = {
     "due_at",
     "created_at",
     "completed_at",
+    "cancel_due_at",
     "handle",
     "error",
     "request",
@@ -72,6 +76,7 @@ export function toJobRow(job: Job): JobRow {
     operation: job.operation,
     provider_id: job.providerId,
     model_id: job.modelId,
+    served_model_id: job.servedModelId,
     request_id: job.requestId,
     requested_at: job.requestedAt,
     client: job.request.client,
@@ -88,6 +93,7 @@ export function toJobRow(job: Job): JobRow {
     due_at: job.dueAt,
     created_at: job.createdAt,
     completed_at: job.completedAt,
+    cancel_due_at: job.cancelDueAt,
     handle: toJson(job.handle),
     error: toJson(job.error),
     request: JSON.stringify(job.request),
@@ -102,7 +108,9 @@ export function toJob(row: JobRow): Job {
     operation: row.operation,
     providerId: row.provider_id,
     modelId: row.model_id,
-    request: fromJson<Job["request"]>(row.request),
+    servedModelId: row.served_model_id,
+    // Jobs of before there were splits have no such member.
+    request: { sourceTrackId: null, ...fromJson<Omit<Job["request"], "sourceTrackId"> & Partial<Pick<Job["request"], "sourceTrackId">>>(row.request) },
     requestId: row.request_id,
     requestedAt: row.requested_at,
     reserved: { monthly: row.reserved_monthly, pack: row.reserved_pack },
@@ -119,11 +127,15 @@ export function toJob(row: JobRow): Job {
     error: fromJson<Job["error"]>(row.error),
     createdAt: row.created_at,
     completedAt: row.completed_at,
+    cancelDueAt: row.cancel_due_at,
   };
 }
 
 /** The column of each member that may change. */
 const CHANGES: readonly (readonly [keyof JobChanges, keyof JobRow])[] = [
+  ["providerId", "provider_id"],
+  ["servedModelId", "served_model_id"],
+  ["operation", "operation"],
   ["status", "status"],
   ["phase", "phase"],
   ["attempt", "attempt"],
@@ -136,6 +148,7 @@ const CHANGES: readonly (readonly [keyof JobChanges, keyof JobRow])[] = [
   ["error", "error"],
   ["creditsCharged", "credits_charged"],
   ["completedAt", "completed_at"],
+  ["cancelDueAt", "cancel_due_at"],
 ];
 
 /** The columns that `changes` names, with their values; a member that is undefined is not named. */
@@ -161,11 +174,12 @@ export interface AttemptRow {
   outcome: JobAttempt["outcome"];
   message: string | null;
   cost: string | null;
+  billable: JobAttempt["billable"];
 }
 
 export const JOB_ATTEMPTS: Table<AttemptRow> = {
   name: "job_attempts",
-  columns: ["job_id", "number", "id", "provider_id", "started_at", "ended_at", "outcome", "message", "cost"],
+  columns: ["job_id", "number", "id", "provider_id", "started_at", "ended_at", "outcome", "message", "cost", "billable"],
   key: ["job_id", "number"],
 };
 
@@ -180,6 +194,7 @@ export function toAttemptRow(attempt: JobAttempt): AttemptRow {
     outcome: attempt.outcome,
     message: attempt.message,
     cost: toJson(attempt.cost),
+    billable: attempt.billable,
   };
 }
 
@@ -194,5 +209,44 @@ export function toAttempt(row: AttemptRow): JobAttempt {
     outcome: row.outcome,
     message: row.message,
     cost: fromJson<JobAttempt["cost"]>(row.cost),
+    billable: row.billable,
+  };
+}
+
+export interface OutputRow {
+  job_id: JobId;
+  position: number;
+  label: string;
+  audio_key: string;
+  content_type: string;
+  size_bytes: number;
+  duration_ms: number | null;
+}
+
+export const JOB_OUTPUTS: Table<OutputRow> = {
+  name: "job_outputs",
+  columns: ["job_id", "position", "label", "audio_key", "content_type", "size_bytes", "duration_ms"],
+  key: ["job_id", "position"],
+};
+
+export function toOutputRow(jobId: JobId, output: JobOutput, position: number): OutputRow {
+  return {
+    job_id: jobId,
+    position,
+    label: output.label,
+    audio_key: output.audioKey,
+    content_type: output.contentType,
+    size_bytes: output.sizeBytes,
+    duration_ms: output.durationSeconds === null ? null : Math.round(output.durationSeconds * 1000),
+  };
+}
+
+export function toOutput(row: OutputRow): JobOutput {
+  return {
+    label: row.label,
+    audioKey: row.audio_key,
+    contentType: row.content_type,
+    sizeBytes: row.size_bytes,
+    durationSeconds: row.duration_ms === null ? null : row.duration_ms / 1000,
   };
 }

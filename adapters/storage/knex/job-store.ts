@@ -1,19 +1,23 @@
 import type { JobId, ProcessId } from "../../../core/ids.js";
-import type { Job, JobAttempt, JobPhase, JobStatus } from "../../../core/jobs/job.js";
-import type { ClaimedJob, ClaimRequest, JobFilter, JobStore, JobUpdate } from "../../../core/ports/job-store.js";
+import type { Job, JobAttempt, JobOutput, JobPhase, JobStatus } from "../../../core/jobs/job.js";
+import type { ClaimedJob, ClaimRequest, EndedJobsCursor, JobFilter, JobStore, JobUpdate } from "../../../core/ports/job-store.js";
 import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
 import { writeGuarded } from "./guarded-updates.js";
 import {
   type AttemptRow,
   JOB_ATTEMPTS,
+  JOB_OUTPUTS,
   JOBS,
   type JobRow,
+  type OutputRow,
   toAttempt,
   toAttemptRow,
   toChangedColumns,
   toJob,
   toJobRow,
+  toOutput,
+  toOutputRow,
 } from "./job-rows.js";
 import { lockProvider } from "./provider-health-store.js";
 import { HELD, RENEW } from "./lease-rows.js";
@@ -21,6 +25,7 @@ import { toJson } from "./rows.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "./session.js";
 
 const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
+const ENDED_STATUSES: readonly JobStatus[] = ["completed", "failed"];
 const LIVE_STATUSES: readonly JobStatus[] = ["queued", "processing"];
 const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 
@@ -37,7 +42,12 @@ const CLAIM =
 /** Not MIN(): MySQL would read all that is due to find the first. */
 const NEXT_DUE = "SELECT due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
 const FINISH_ATTEMPT =
-  "UPDATE job_attempts SET ended_at = ?, outcome = ?, message = ?, cost = ? WHERE job_id = ? AND number = ?";
+  "UPDATE job_attempts SET ended_at = ?, outcome = ?, message = ?, cost = ?, billable = ? WHERE job_id = ? AND number = ?";
+const LIST_OUTPUTS = `SELECT ${columnsOf(JOB_OUTPUTS)} FROM job_outputs WHERE job_id = ? ORDER BY position`;
+const CANCELS_DUE = "FROM jobs WHERE provider_id = ? AND cancel_due_at <= ?";
+const ANY_CANCEL_DUE = `SELECT 1 ${CANCELS_DUE} LIMIT 1`;
+const FIND_CANCELS = `SELECT ${columnsOf(JOBS)} ${CANCELS_DUE} ORDER BY cancel_due_at LIMIT ?`;
+const CANCEL_AGAIN = "UPDATE jobs SET cancel_due_at = ? WHERE id = ?";
 const LIST_ATTEMPTS = `SELECT ${columnsOf(JOB_ATTEMPTS)} FROM job_attempts WHERE job_id = ? ORDER BY number`;
 
 export class KnexJobStore implements JobStore {
@@ -134,15 +144,55 @@ export class KnexJobStore implements JobStore {
     tx: Transaction,
     jobId: JobId,
     number: number,
-    result: Pick<JobAttempt, "endedAt" | "outcome" | "message" | "cost">,
+    result: Pick<JobAttempt, "endedAt" | "outcome" | "message" | "cost" | "billable">,
   ): Promise<void> {
-    const values = [result.endedAt, result.outcome, result.message, toJson(result.cost), jobId, number];
+    const values = [result.endedAt, result.outcome, result.message, toJson(result.cost), result.billable, jobId, number];
     await sessionOf(tx).run(FINISH_ATTEMPT, values);
   }
 
   async listAttempts(jobId: JobId): Promise<JobAttempt[]> {
     const rows = await this.database.reading((session) => session.all<AttemptRow>(LIST_ATTEMPTS, [jobId]));
     return rows.map(toAttempt);
+  }
+
+  async attemptsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
+    const lists = jobIds.map((id) => [id]);
+    const rows = await this.database.reading((session) => session.allEach<AttemptRow>(LIST_ATTEMPTS, lists));
+    const attempts = new Map<JobId, JobAttempt[]>();
+    for (const row of rows) attempts.set(row.job_id, [...(attempts.get(row.job_id) ?? []), toAttempt(row)]);
+    return attempts;
+  }
+
+  async listEnded({ createdAt, id }: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]> {
+    const behind = "AND created_at < ? AND (created_at > ? OR (created_at = ? AND id > ?))";
+    return this.listByStatus(ENDED_STATUSES, behind, [createdBefore, createdAt, createdAt, id], "ASC", limit);
+  }
+
+  async insertOutputs(tx: Transaction, made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[]): Promise<void> {
+    const rows = made.flatMap(({ jobId, outputs }) => outputs.map((output, position) => toOutputRow(jobId, output, position)));
+    await sessionOf(tx).insert(JOB_OUTPUTS, rows);
+  }
+
+  async outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>> {
+    const lists = jobIds.map((id) => [id]);
+    const rows = await this.database.reading((session) => session.allEach<OutputRow>(LIST_OUTPUTS, lists));
+    const outputs = new Map<JobId, JobOutput[]>();
+    for (const row of rows) outputs.set(row.job_id, [...(outputs.get(row.job_id) ?? []), toOutput(row)]);
+    return outputs;
+  }
+
+  async claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<Job[]> {
+    const anyDue = await this.database.reading((session) => session.all(ANY_CANCEL_DUE, [providerId, now]));
+    if (anyDue.length === 0) return [];
+    return this.unitOfWork.inTransaction(async (tx) => {
+      const session = sessionOf(tx);
+      const rows = await session.all<JobRow>(FIND_CANCELS + this.database.dialect.forClaim, [providerId, now, limit]);
+      await session.runEach(
+        CANCEL_AGAIN,
+        rows.map(({ id }) => [dueAgainAt, id]),
+      );
+      return rows.map(toJob);
+    });
   }
 
   /** How many waiting jobs may be claimed. Under a limit, the claims for one provider are made one after another. */

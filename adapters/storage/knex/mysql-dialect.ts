@@ -32,6 +32,7 @@ export const mysqlDialect: Dialect = {
       if (unique) table.unique([...columns], { indexName: name });
       else table.index([...columns], name);
     },
+    clustered: "",
     async hasIndex(knex, table, name) {
       const [rows] = await knex.raw<object[][]>(`SHOW INDEX FROM ?? WHERE Key_name = ?`, [table, name]);
       return rows !== undefined && rows.length > 0;

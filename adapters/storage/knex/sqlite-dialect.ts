@@ -25,6 +25,7 @@ export const sqliteDialect: Dialect = {
       if (unique) table.unique([...columns], { indexName: name, predicate });
       else table.index([...columns], name, { predicate });
     },
+    clustered: " WITHOUT ROWID",
     async hasIndex(knex, table, name) {
       return (await knex("sqlite_schema").where({ type: "index", tbl_name: table, name }).first("name")) !== undefined;
     },

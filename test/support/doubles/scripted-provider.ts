@@ -1,6 +1,7 @@
 import { once, EventEmitter } from "node:events";
 import {
   type Accepted,
+  type AssetContentType,
   type CallContext,
   type Completed,
   defineProvider,
@@ -12,7 +13,7 @@ import {
   type ProviderFailureKind,
   type ProviderHandle,
   type ProviderTrack,
-  type Running,
+  type Snapshot,
   type SubmitRequest,
 } from "../../../core/ports/music-provider.js";
 
@@ -20,11 +21,26 @@ import {
 export type Behaviour = (request: SubmitRequest, context: CallContext) => Promise<Completed | Accepted>;
 
 /** What it answers to a poll, and to a lookup. */
-export type PollBehaviour = (handle: ProviderHandle, context: CallContext) => Promise<Running | Completed>;
+export type PollBehaviour = (handle: ProviderHandle, context: CallContext) => Promise<Snapshot>;
 export type LookupBehaviour = (attemptId: string, context: CallContext) => Promise<LookupOutcome>;
 
-/** Sounds like nothing, and is enough to be stored. */
-export const SCRIPTED_AUDIO: Uint8Array = new Uint8Array(1_000).map((_, index) => index % 251);
+/** What files of each type begin with. */
+const HEADS: Partial<Record<AssetContentType, readonly number[]>> = {
+  "audio/mpeg": [0x49, 0x44, 0x33],
+  "audio/wav": [..."RIFF\0\0\0\0WAVE"].map((character) => character.charCodeAt(0)),
+  "audio/flac": [..."fLaC"].map((character) => character.charCodeAt(0)),
+  "image/png": [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+};
+
+/** Sounds and looks like nothing, and is enough to be stored: 1,000 bytes that begin as files of this type do. */
+export function scriptedBytes(contentType: AssetContentType): Uint8Array {
+  const bytes = new Uint8Array(1_000).map((_, index) => index % 251);
+  bytes.set(HEADS[contentType] ?? []);
+  return bytes;
+}
+
+/** An mp3 of that kind. */
+export const SCRIPTED_AUDIO: Uint8Array = scriptedBytes("audio/mpeg");
 
 export const SCRIPTED_TRACK: ProviderTrack = {
   title: "Rain on a tin roof",
@@ -38,13 +54,13 @@ export const SCRIPTED_TRACK: ProviderTrack = {
   ],
 };
 
-function anAsset(role: "mix" | "master" | "stem" | "cover", label: string, contentType: ProviderTrack["assets"][number]["contentType"]) {
+function anAsset(role: "mix" | "master" | "stem" | "cover", label: string, contentType: AssetContentType) {
   return {
     role,
     label,
     contentType,
     durationSeconds: role === "cover" ? null : 12.34567,
-    source: { kind: "bytes" as const, bytes: SCRIPTED_AUDIO },
+    source: { kind: "bytes" as const, bytes: scriptedBytes(contentType) },
   };
 }
 
@@ -82,34 +98,42 @@ export class ScriptedProvider implements MusicProvider {
   lookupBehaviour: LookupBehaviour = () => Promise.resolve({ state: "absent" });
   private readonly events = new EventEmitter();
 
-  readonly definition: ProviderDefinition = defineProvider({
-    id: "scripted",
-    label: "Scripted Provider",
-    portVersion: PROVIDER_PORT_VERSION,
-    concurrency: 8,
-    settings: {},
-    models: [
-      {
-        id: "scripted/song",
-        name: "Scripted Song",
-        creditCost: 10,
-        supportsLyrics: true,
-        supportsInstrumental: true,
-        duration: { minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 },
-        lyricsMaxLength: 200,
-      },
-      {
-        id: "scripted/beat",
-        name: "Scripted Beat",
-        creditCost: 3,
-        supportsLyrics: false,
-        supportsInstrumental: false,
-        duration: null,
-      },
-    ],
-    capabilities: { idempotentSubmit: true, lookup: false, cancel: false },
-    create: () => this,
-  });
+  readonly definition: ProviderDefinition;
+
+  constructor(id = "scripted") {
+    this.definition = this.define(id);
+  }
+
+  protected define(id: string): ProviderDefinition {
+    return defineProvider({
+      id,
+      label: "Scripted Provider",
+      portVersion: PROVIDER_PORT_VERSION,
+      concurrency: 8,
+      settings: {},
+      models: [
+        {
+          id: `${id}/song`,
+          name: "Scripted Song",
+          creditCost: 10,
+          supportsLyrics: true,
+          supportsInstrumental: true,
+          duration: { minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 },
+          lyricsMaxLength: 200,
+        },
+        {
+          id: `${id}/beat`,
+          name: "Scripted Beat",
+          creditCost: 3,
+          supportsLyrics: false,
+          supportsInstrumental: false,
+          duration: null,
+        },
+      ],
+      capabilities: { idempotentSubmit: true, lookup: false, cancel: false },
+      create: () => this,
+    });
+  }
 
   submit(request: SubmitRequest, context: CallContext): Promise<Completed | Accepted> {
     this.submissions.push(request);
@@ -117,7 +141,7 @@ export class ScriptedProvider implements MusicProvider {
     return this.behaviour(request, context);
   }
 
-  poll(handle: ProviderHandle, context: CallContext): Promise<Running | Completed> {
+  poll(handle: ProviderHandle, context: CallContext): Promise<Snapshot> {
     this.polls.push(handle);
     return this.pollBehaviour(handle, context);
   }

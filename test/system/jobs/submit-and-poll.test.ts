@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import { type Completed, ProviderFailure, type ProviderFailureKind, type ProviderTrack } from "../../../core/ports/music-provider.js";
 import { aTrack } from "../../support/builders.js";
-import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { accepts, completes, fails, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { COST, LEASE_MS, Workshop } from "./workshop.js";
 
 /** A finished track whose mix comes from this source. */
@@ -13,11 +13,11 @@ function trackFrom(open: () => AsyncIterable<Uint8Array>): ProviderTrack {
 }
 
 async function* bytes(): AsyncIterable<Uint8Array> {
-  yield new Uint8Array(100);
+  yield SCRIPTED_AUDIO;
 }
 
 async function* broken(error: Error): AsyncIterable<Uint8Array> {
-  yield new Uint8Array(10);
+  yield SCRIPTED_AUDIO.subarray(0, 10);
   throw error;
 }
 
@@ -47,7 +47,8 @@ describe("A job", () => {
       expect(more).to.deep.equal([]);
       expect(attempt).to.deep.include({ number: 1, outcome: "completed", message: null, cost: { amount: 7, unit: "credits" }, endedAt: shop.clock.now() });
       expect(shop.provider.submissions).to.have.length(1);
-      expect(shop.provider.submissions[0]).to.include({ jobId: id, attemptId: attempt?.id, attempt: 1, modelId: "scripted/song", prompt: "rain on a tin roof" });
+      expect(shop.provider.submissions[0]).to.include({ jobId: id, attemptId: attempt?.id, attempt: 1, operation: "music", prompt: "rain on a tin roof", callbackUrl: null });
+      expect(shop.provider.submissions[0]).to.have.nested.property("model.id", "scripted/song");
       expect(await shop.storage.balanceOf(shop.accountId)).to.include({ spent: COST, reservedMonthly: 0, reservedPack: 0, runningJobs: 0 });
     });
 
@@ -256,9 +257,34 @@ describe("A job", () => {
 
     it("is gone at the provider for good is refunded", async () => {
       const gone = trackFrom(() => broken(new ProviderFailure("failed", "the file has expired")));
-      const id = await run({ state: "completed", tracks: [SCRIPTED_TRACK, gone] });
+      const id = await run({ state: "completed", tracks: [gone, gone] });
       await shop.expectFailed(id, "generation_failed");
       expect(await shop.attempts(id)).to.deep.equal([[1, "failed"]]);
+    });
+
+    it("is gone of one of two tracks is charged in full, and the attempt says what is missing", async () => {
+      const gone = trackFrom(() => broken(new ProviderFailure("gone", "the file has expired")));
+      const id = await run({ state: "completed", tracks: [gone, SCRIPTED_TRACK] });
+      await shop.expectCompleted(id);
+      const [attempt] = await shop.storage.jobs.listAttempts(id);
+      expect(attempt).to.include({ outcome: "completed", billable: "yes", message: "Track 0: the file has expired" });
+    });
+
+    it("is there while a cover or a stem is gone is charged, without these", async () => {
+      const source = { kind: "stream", open: () => broken(new ProviderFailure("gone", "404")) } as const;
+      const assets = SCRIPTED_TRACK.assets.map((asset) => (asset.role === "mix" ? asset : { ...asset, source }));
+      const id = await run({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets }] });
+      await shop.expectCompleted(id);
+      const stored = (await shop.storage.library.tracksOfJobs([id])).get(id);
+      expect(stored?.[0]?.assets.map(({ role }) => role)).to.deep.equal(["mix"]);
+    });
+
+    it("is no audio at all is refunded: a page of HTML that came in its place", async () => {
+      const page = new TextEncoder().encode("<!doctype html><title>Sorry</title>");
+      const [mix] = SCRIPTED_TRACK.assets;
+      if (mix === undefined) throw new Error("The scripted track has a mix.");
+      const track: ProviderTrack = { ...SCRIPTED_TRACK, assets: [{ ...mix, source: { kind: "bytes", bytes: page } }] };
+      await shop.expectFailed(await run({ state: "completed", tracks: [track] }), "generation_failed");
     });
 
     it("is larger than may be stored is refunded at once", async () => {

@@ -3,11 +3,17 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
+import { NodeDigest } from "../../../adapters/crypto/digest.js";
+import { type AssetOpenerParts, GuardedAssetOpener } from "../../../adapters/downloads/asset-opener.js";
 import { MemoryJobQueue } from "../../../adapters/queue/memory/job-queue.js";
 import type { Stores } from "../../../adapters/storage/knex/index.js";
+import { Tiers } from "../../../core/accounts/tiers.js";
+import { CallbackUrls } from "../../../core/callbacks/callback-urls.js";
 import type { LedgerEntry } from "../../../core/credits/balance.js";
 import type { AccountId, JobId } from "../../../core/ids.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
+import { BuildRequest } from "../../../core/jobs/build-request.js";
+import { CancelUpstream } from "../../../core/jobs/cancel-upstream.js";
 import { Housekeeping } from "../../../core/jobs/housekeeping.js";
 import { type JobEnded, JobEvents } from "../../../core/jobs/job-events.js";
 import type { Job, JobAttempt } from "../../../core/jobs/job.js";
@@ -15,11 +21,18 @@ import { ClockLeaseRenewal } from "../../../core/jobs/clock-lease-renewal.js";
 import { Leases } from "../../../core/jobs/leases.js";
 import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
 import { ProviderAvailability } from "../../../core/jobs/provider-availability.js";
-import { RunJob, type WorkingProvider } from "../../../core/jobs/run-job.js";
+import { pollOf } from "../../../core/jobs/poll-together.js";
+import { type RoutePreferences, Routes } from "../../../core/jobs/routes.js";
+import { RunJob } from "../../../core/jobs/run-job.js";
+import { StartSplit } from "../../../core/jobs/start-split.js";
+import { StoreAsset } from "../../../core/jobs/store-asset.js";
+import type { WorkingProvider } from "../../../core/jobs/working-provider.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
 import { StoreTracks } from "../../../core/jobs/store-tracks.js";
 import { WorkJobs } from "../../../core/jobs/work-jobs.js";
-import type { MusicProvider, ProviderCapabilities } from "../../../core/ports/music-provider.js";
+import { AudioUrls } from "../../../core/library/audio-urls.js";
+import { Catalogue } from "../../../core/models/catalogue.js";
+import type { MusicProvider, ProviderCapabilities, ProviderCost } from "../../../core/ports/music-provider.js";
 import { aJob, anId } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
 import { eventsOf } from "../../support/webhook-events.js";
@@ -32,8 +45,6 @@ import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 const PATIENCE_MS = 8_000;
 /** The steps in which time passes: short enough that nobody sleeps through a moment that matters. */
 const STEP_MS = 250;
-/** Whoever sleeps in an idle worker: its only loop over jobs, the housekeeping. A worker that keeps leases has a heartbeat, too. */
-const LOOPS_PER_WORKER = 2;
 
 export const LEASE_MS = 30_000;
 export const GRACE_MS = 120_000;
@@ -42,6 +53,13 @@ export const COST = 10;
 const CREDITS = { monthly: 5, pack: 10_000 };
 
 export const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
+
+const ROUTES: RoutePreferences = {
+  standIns: { "scripted/song": ["stand-in/song"] },
+  splits: { stem_split: ["scripted", "stand-in"], vocal_removal: ["scripted", "stand-in"] },
+};
+const PLENTY = { perMinute: 1_000, perDay: 1_000 };
+const TIERS = new Tiers([{ name: "pro", maxConcurrent: 1_000, monthlyCredits: 0, rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY } }]);
 
 export interface WorkerOptions {
   readonly capabilities?: Partial<ProviderCapabilities>;
@@ -52,6 +70,10 @@ export interface WorkerOptions {
   readonly breakerFailures?: number;
   readonly maxBytes?: number;
   readonly provider?: MusicProvider;
+  /** Works for the stand-in as well, with the same powers: models of `scripted` go to it, and so do splits. */
+  readonly withStandIn?: boolean;
+  /** What each piece of work is expected to cost. */
+  readonly expectedCost?: ProviderCost;
   /** The worker's own time; the workshop's by default. One that nobody moves is a process that hangs. */
   readonly clock?: ManualClock;
   /** What the worker uses in place of the workshop's stores. */
@@ -67,8 +89,10 @@ export interface Worker {
   readonly settleJobs: SettleJobs;
   readonly operate: OperateJobs;
   readonly housekeeping: Housekeeping;
-  /** Calls of the provider that have not come back. */
+  /** Calls of providers that have not come back. */
   calls(): number;
+  /** Whoever sleeps in it while it is idle: a loop over the jobs of each provider, the housekeeping. While it keeps leases it has a heartbeat, too. */
+  readonly loops: number;
   /** Stops, moving time on until it has. */
   stop(graceMs?: number): Promise<void>;
 }
@@ -79,6 +103,9 @@ export class Workshop {
   readonly random = new ManualRandom();
   readonly logger = new RecordingLogger();
   readonly provider = new ScriptedProvider();
+  readonly standIn = new ScriptedProvider("stand-in");
+  readonly callbackUrls = new CallbackUrls(new NodeDigest(), "secret", "https://fermata.test");
+  readonly audioUrls = new AudioUrls(new NodeDigest(), this.clock, "secret", () => "https://fermata.test", 60_000);
   readonly queue = new MemoryJobQueue(this.logger);
   readonly events = new JobEvents(this.logger);
   readonly ended: JobEnded[] = [];
@@ -117,7 +144,7 @@ export class Workshop {
     const results = await Promise.all(
       Array.from({ length: count }, () => {
         const now = this.clock.now();
-        const wanted = aJob({ accountId: this.accountId, providerId: "scripted", modelId: "scripted/song", createdAt: now });
+        const wanted = aJob({ accountId: this.accountId, providerId: "scripted", modelId: "scripted/song", servedModelId: "scripted/song", createdAt: now });
         const { reserved: _reserved, creditsCharged: _creditsCharged, ...job } = wanted;
         return acceptJobs.accept({ job, cost: COST, concurrencyLimit: 1_000, idempotency: null, refusal: null });
       }),
@@ -137,28 +164,65 @@ export class Workshop {
   prepare(options: WorkerOptions = {}): Worker {
     const { logger, random } = this;
     const clock = options.clock ?? this.clock;
-    const { jobs, unitOfWork, ledger, library, idempotency, health, requestLog, webhooks } = { ...this.storage, ...options.stores };
+    const { jobs, callbacks, unitOfWork, accounts, ledger, library, idempotency, health, requestLog, webhooks } = { ...this.storage, ...options.stores };
     const ids = { next: anId };
     const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
-    const storeTracks = new StoreTracks(this.audio, clock, ids, options.maxBytes ?? 1_000_000);
+    const storeAsset = new StoreAsset(this.audio, new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }), options.maxBytes ?? 1_000_000);
+    const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, { deriveFor: (track) => Promise.resolve(track) });
+    const capabilities = { ...NO_POWERS, ...options.capabilities };
+    const providers = [this.provider, ...(options.withStandIn === true ? [this.standIn] : [])];
+    const catalogue = new Catalogue(
+      providers.map(({ definition: { id, label, models } }) => ({ ...capabilities, id, label, models, enabled: true, isReachable: true })),
+    );
+    const routes = new Routes(catalogue, ROUTES);
+    const buildRequest = new BuildRequest({ catalogue, library, audio: this.audio, audioUrls: this.audioUrls, callbackUrls: this.callbackUrls });
     const retry = { maxAttempts: options.maxAttempts ?? 3, backoffMs: 1_000 };
-    const runJob = new RunJob({ jobs, unitOfWork, settleJobs, storeTracks, availability, clock, ids, random, logger, retry, unknownGraceMs: GRACE_MS });
-    const housekeeping = new Housekeeping({ jobs, idempotency, requestLog, webhooks, settleJobs, unitOfWork, clock, logger, deadlineMs: options.deadlineMs ?? 86_400_000 });
+    const { queue } = this;
+    const runJob = new RunJob({
+      jobs,
+      callbacks,
+      unitOfWork,
+      settleJobs,
+      storeTracks,
+      buildRequest,
+      routes,
+      queue,
+      availability,
+      clock,
+      ids,
+      random,
+      logger,
+      retry,
+      unknownGraceMs: GRACE_MS,
+    });
+    const deadlineMs = options.deadlineMs ?? 86_400_000;
+    const housekeeping = new Housekeeping({ jobs, callbacks, idempotency, requestLog, webhooks, settleJobs, unitOfWork, clock, logger, deadlineMs });
     const owner = anId("prc");
     const leases = new Leases(owner, LEASE_MS, new ClockLeaseRenewal({ owner, leaseMs: LEASE_MS, jobs, clock, logger }), logger);
-    const counted = countCalls(options.provider ?? this.provider);
-    const working: WorkingProvider = {
-      id: "scripted",
-      label: "Scripted Provider",
-      concurrency: options.concurrency ?? 8,
-      maxInFlight: options.maxInFlight ?? null,
-      capabilities: { ...NO_POWERS, ...options.capabilities },
-      provider: counted.provider,
-    };
-    const parts = { jobs, leases, runJob, availability, clock, logger, sweepMs: 1_000, queue: this.queue, housekeeping };
-    const workJobs = new WorkJobs([working], parts);
-    const operate = new OperateJobs(jobs, library, settleJobs);
+    const counts: (() => number)[] = [];
+    const working = providers.map((scripted): WorkingProvider => {
+      const counted = countCalls(scripted === this.provider ? (options.provider ?? scripted) : scripted);
+      counts.push(counted.calls);
+      return {
+        id: scripted.definition.id,
+        label: scripted.definition.label,
+        concurrency: options.concurrency ?? 8,
+        maxInFlight: options.maxInFlight ?? null,
+        capabilities,
+        expectedCost: () => options.expectedCost ?? null,
+        provider: counted.provider,
+        poll: pollOf(counted.provider, clock),
+      };
+    });
+    const cancelUpstream = new CancelUpstream({ jobs, unitOfWork, clock, logger });
+    const hasStandIns = (providerId: string): boolean => routes.hasStandIns(providerId);
+    const parts = { jobs, leases, runJob, cancelUpstream, hasStandIns, availability, clock, logger, sweepMs: 1_000, queue, housekeeping };
+    const workJobs = new WorkJobs(working, parts);
+    const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue, clock });
+    const costs = { stem_split: COST, vocal_removal: COST };
+    const startSplit = new StartSplit({ acceptJobs, accounts, library, routes, availability, tiers: TIERS, clock, ids, costs });
+    const operate = new OperateJobs(jobs, library, settleJobs, startSplit);
     return {
       jobs: workJobs,
       leases,
@@ -167,7 +231,8 @@ export class Workshop {
       settleJobs,
       operate,
       housekeeping,
-      calls: counted.calls,
+      calls: () => counts.reduce((sum, calls) => sum + calls(), 0),
+      loops: 1 + working.length,
       stop: async (graceMs = 0) => {
         this.workers.splice(this.workers.findIndex((worker) => worker.jobs === workJobs), 1);
         await this.passUntilDone(workJobs.stop(graceMs), clock);
@@ -187,10 +252,10 @@ export class Workshop {
   async quiet(): Promise<void> {
     await until("the workers are quiet", () => {
       const clocks = new Map<ManualClock, { loops: number; held: number; calls: number }>();
-      for (const { clock, leases, calls } of this.workers) {
+      for (const { clock, leases, loops, calls } of this.workers) {
         const sum = clocks.get(clock) ?? { loops: 0, held: 0, calls: 0 };
         const heartbeats = leases.kept.length > 0 ? 1 : 0;
-        clocks.set(clock, { loops: sum.loops + LOOPS_PER_WORKER + heartbeats, held: sum.held + leases.count, calls: sum.calls + calls() });
+        clocks.set(clock, { loops: sum.loops + loops + heartbeats, held: sum.held + leases.count, calls: sum.calls + calls() });
       }
       // A job in work waits for its provider or sleeps; anything else is on its way.
       return [...clocks].every(([clock, { loops, held, calls }]) => clock.sleeping - loops === Math.max(0, held - calls));
@@ -277,6 +342,9 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   }
 }
 
+/** What is scripted is delivered as bytes. */
+const noConnection: AssetOpenerParts["connect"] = (_options, callback) => callback(new Error("Nothing is fetched in the workshop."), null);
+
 function countCalls(provider: MusicProvider): { readonly provider: MusicProvider; calls(): number } {
   let calls = 0;
   const counting = async <T>(call: Promise<T>): Promise<T> => {
@@ -287,10 +355,13 @@ function countCalls(provider: MusicProvider): { readonly provider: MusicProvider
       calls--;
     }
   };
-  const { poll, lookup } = provider;
+  const { poll, pollMany, lookup, cancel, parseCallback } = provider;
   const counted: MusicProvider = {
     submit: (request, context) => counting(provider.submit(request, context)),
     ...(poll && { poll: (handle, context) => counting(poll.call(provider, handle, context)) }),
+    ...(pollMany && { pollMany: (handles, context) => counting(pollMany.call(provider, handles, context)) }),
+    ...(cancel && { cancel: (handle, context) => counting(cancel.call(provider, handle, context)) }),
+    ...(parseCallback && { parseCallback: (callback, context) => counting(parseCallback.call(provider, callback, context)) }),
     ...(lookup && { lookup: (attemptId, context) => counting(lookup.call(provider, attemptId, context)) }),
   };
   return { provider: counted, calls: () => calls };

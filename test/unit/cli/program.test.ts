@@ -24,6 +24,18 @@ const COMMANDS = [
   "jobs list",
   "jobs show",
   "jobs cancel",
+  "library import",
+  "library share",
+  "library unshare",
+  "library search",
+  "playlists create",
+  "playlists list",
+  "playlists show",
+  "playlists edit",
+  "playlists delete",
+  "stems split",
+  "stems remove-vocals",
+  "report margin",
   "webhooks endpoints",
   "webhooks deliveries",
   "webhooks resend",
@@ -31,6 +43,8 @@ const COMMANDS = [
   "webhooks rotate-secret",
   "models list",
   "plugins list",
+  "plugins new",
+  "plugins check",
 ] as const;
 
 class UsageMistake extends Error {}
@@ -56,6 +70,8 @@ describe("The command line", () => {
       run: nothing,
       migrate: nothing,
       doctor: nothing,
+      importPlugin: nothing,
+      writePackage: nothing,
       ...given,
     };
     const code = await runCli(args, host, (error) => error instanceof UsageMistake);
@@ -95,6 +111,12 @@ describe("The command line", () => {
     ["a limit that is no number", ["jobs", "list", "--limit", "1e2"], /Allowed: a whole number\./],
     ["a status that does not exist", ["jobs", "list", "--status", "lost"], /Allowed choices are queued, processing, completed, failed\./],
     ["an amount that is no number", ["credits", "grant", "acct_1", "1.5"], /'1\.5' is invalid for argument 'amount'\. Allowed: a whole number\./],
+    ["a search of nobody", ["library", "search", "rain"], /^error: required option '--account <id>' not specified/],
+    ["a search limit out of bounds", ["library", "search", "--account", "acct_1", "--limit", "26"], /Allowed: 1 to 25\./],
+    ["a private playlist of nobody", ["playlists", "create", "x"], /^error: name an --account, or make it --public/],
+    ["an edit of nothing", ["playlists", "edit", "pls_1", "--json"], /^error: name what is to change/],
+    ["a playlist public and private", ["playlists", "edit", "pls_1", "--public", "--private"], /'--public' cannot be used with option '--private'/],
+    ["tracks anew and tracks more", ["playlists", "edit", "pls_1", "--tracks", "trk_1", "--add", "trk_2"], /'--tracks <ids>' cannot be used with/],
     ["a resend of nothing", ["webhooks", "resend"], /^error: name a delivery, or --endpoint with --since/],
     ["a resend of one and of a range", ["webhooks", "resend", "dlv_1", "--endpoint", "whe_1"], /^error: name a delivery, or --endpoint with --since/],
     ["a resend of a range without its start", ["webhooks", "resend", "--endpoint", "whe_1"], /^error: --endpoint needs --since/],
@@ -127,7 +149,8 @@ describe("The command line", () => {
     let closed = 0;
     const models = { list: () => (closed === 0 ? Promise.resolve([]) : Promise.reject(new Error("gone"))) };
     const app = { models, close: async () => void closed++ } as unknown as OperatorApp;
-    const present = { credits: () => ({}), job: () => ({}), model: () => ({}), webhookEndpoint: () => ({}) };
+    const empty = (): object => ({});
+    const present = { credits: empty, job: empty, model: empty, webhookEndpoint: empty, playlist: empty, track: empty, shareUrl: () => null };
     const host: Partial<CliHost> = { open: async () => ({ app, present }) };
     expect(await run(["models", "list"], host)).to.deep.equal({ code: 0, stdout: "No models.\n", stderr: "" });
     expect(await run(["models", "list", "--json"], host)).to.deep.equal({ code: 1, stdout: "", stderr: "gone\n" });

@@ -71,7 +71,7 @@ describe("loading settings", () => {
     });
 
     it("has the plugin synth and no other", () => {
-      expect(load().plugins).to.deep.equal({ synth: { enabled: true, use: null, maxInFlight: null, own: {} } });
+      expect(load().plugins).to.deep.equal({ synth: { enabled: true, use: null, maxInFlight: null, models: [], own: {} } });
     });
 
     it("writes pretty lines on a terminal only", () => {
@@ -244,7 +244,7 @@ describe("loading settings", () => {
       expect(plugins["synth"]).to.deep.equal({
         enabled: true,
         use: null,
-        maxInFlight: null,
+        maxInFlight: null, models: [],
         own: {
           threads: { value: 2, origin: "fermata.yaml", isText: false },
           testHooks: { value: "true", origin: "FERMATA_PLUGINS__SYNTH__TEST_HOOKS", isText: true },

@@ -20,6 +20,7 @@ const samples: readonly errors.FermataError[] = [
   new errors.GenerationConcurrencyExceededError({ limit: 1, running: 1 }),
   new errors.JobNotFoundError(),
   new errors.TrackNotFoundError(),
+  new errors.PlaylistNotFoundError(),
   new errors.WebhookEndpointNotFoundError(),
   new errors.WebhookUrlInvalidError(),
   new errors.WebhookHttpsRequiredError(),

@@ -12,6 +12,8 @@ import { providerTrials } from "./0009-provider-trials.js";
 import { webhooks } from "./0010-webhooks.js";
 import { rateCounts } from "./0011-rate-counts.js";
 import { requestLog } from "./0012-request-log.js";
+import { librarySearch } from "./0013-library.js";
+import { providers } from "./0014-providers.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -28,6 +30,8 @@ export const MIGRATIONS: readonly Migration[] = [
   webhooks,
   rateCounts,
   requestLog,
+  librarySearch,
+  providers,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

@@ -56,7 +56,8 @@ class GateProvider implements MusicProvider {
     private readonly folder: string,
   ) {}
 
-  async submit({ jobId, attemptId, attempt, modelId }: SubmitRequest): Promise<Completed> {
+  async submit({ jobId, attemptId, attempt, ...request }: SubmitRequest): Promise<Completed> {
+    const modelId = request.operation === "music" ? request.model.id : request.operation;
     gateLogbook(this.folder).note({ providerId: "gate", jobId, attemptId, modelId, pid: process.pid, at: Date.now() });
     const isOpen = (): boolean => existsSync(gateFile(this.folder, attempt));
     const opened = async (): Promise<void> => {

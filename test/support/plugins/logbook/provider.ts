@@ -64,7 +64,8 @@ class LogbookProvider implements MusicProvider {
     this.logbook = new Logbook(String(host.settings["file"]));
   }
 
-  async submit({ jobId, attemptId, attempt, modelId }: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
+  async submit({ jobId, attemptId, attempt, ...request }: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
+    const modelId = request.operation === "music" ? request.model.id : request.operation;
     const at = this.host.clock.now();
     this.logbook.note({ providerId: this.id, jobId, attemptId, modelId, pid: process.pid, at });
     switch (fateOf(modelId)) {

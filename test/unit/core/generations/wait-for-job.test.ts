@@ -64,7 +64,7 @@ describe("WaitForJob", () => {
     const seen = watch(waitForJob.wait(job.id, 60_000));
     await clock.advance(100);
     const ended = table.put({ ...job, status: "completed", phase: "ended" });
-    events.emitEnded({ job: ended, tracks: [] });
+    events.emitEnded({ job: ended, tracks: [], outputs: [] });
     await clock.advance(0);
     expect(seen.value).to.equal(ended);
     expect(clock.sleeping).to.equal(0);
@@ -75,7 +75,7 @@ describe("WaitForJob", () => {
     const job = table.put(aJob());
     const seen = watch(waitForJob.wait(job.id, 400));
     await clock.advance(0);
-    events.emitEnded({ job: aJob({ status: "completed" }), tracks: [] });
+    events.emitEnded({ job: aJob({ status: "completed" }), tracks: [], outputs: [] });
     await clock.advance(0);
     expect([seen.value, table.reads]).to.deep.equal(["waiting", 1]);
     await clock.advance(400);
@@ -125,7 +125,7 @@ describe("WaitForJob", () => {
     const findJobs = table.findJobs.bind(table);
     table.findJobs = async (ids) => {
       const seen = await findJobs(ids);
-      if (table.reads === 1) events.emitEnded({ job: table.put(ended), tracks: [] });
+      if (table.reads === 1) events.emitEnded({ job: table.put(ended), tracks: [], outputs: [] });
       return seen;
     };
     const seen = watch(waitForJob.wait(job.id, 60_000));

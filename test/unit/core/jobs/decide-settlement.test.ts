@@ -35,17 +35,17 @@ function decide(commands: readonly SettleCommand[], jobs: readonly Job[], balanc
   );
 }
 
-const NOTHING = { updates: [], movements: [], tracks: [], attempts: [] };
+const NOTHING = { updates: [], movements: [], tracks: [], outputs: [], attempts: [] };
 
 describe("decideSettlement", () => {
   it("completes a job: final status, charge, free slot, tracks and what the attempt brought", () => {
     const job = aRunningJob();
     const balance = balanceOf(job);
     const track = aTrack({ jobId: job.id });
-    const attempt = { number: 1, outcome: "completed", message: null, cost: { amount: 7, unit: "credits" } } as const;
+    const attempt = { number: 1, outcome: "completed", message: null, cost: { amount: 7, unit: "credits" }, billable: "yes" } as const;
     const decision = decide([aSettleCommand(job, { outcome: { status: "completed", tracks: [track] }, attempt })], [job], [balance]);
 
-    const changes = { status: "completed", phase: "ended", fence: 4, leaseOwner: null, dueAt: null, error: null, creditsCharged: 5, completedAt: NOW };
+    const changes = { status: "completed", phase: "ended", fence: 4, leaseOwner: null, dueAt: null, error: null, creditsCharged: 5, completedAt: NOW, cancelDueAt: null };
     expect(decision.results).to.deep.equal([{ ...job, ...changes }]);
     expect(decision.updates).to.deep.equal([{ id: job.id, fence: 3, changes }]);
     expect(decision.tracks).to.deep.equal([track]);
@@ -67,6 +67,23 @@ describe("decideSettlement", () => {
     const job = aJob({ reserved: { monthly: 5, pack: 0 } });
     const [ended] = decide([aSettleCommand(job, { fence: null, outcome: FAILED })], [job], [balanceOf(job)]).results;
     expect(ended).to.include({ status: "failed", fence: 1 });
+  });
+
+  it("has the provider told of work that an operator or a deadline ended, and of no other", () => {
+    const told = (job: Job, fence: number | null): number | null | undefined =>
+      decide([aSettleCommand(job, { fence, outcome: FAILED })], [job], [balanceOf(job)]).results[0]?.cancelDueAt;
+    const rendering = aRunningJob({ phase: "rendering" });
+    expect(told(rendering, null)).to.equal(NOW);
+    expect(told(rendering, rendering.fence)).to.equal(null);
+    expect(told(aJob({ reserved: { monthly: 5, pack: 0 } }), null)).to.equal(null);
+  });
+
+  it("keeps the files of a split with its job", () => {
+    const job = aRunningJob({ kind: "stem_split" });
+    const outputs = [{ label: "vocals", audioKey: "k.wav", contentType: "audio/wav", sizeBytes: 9, durationSeconds: 1 }];
+    const decision = decide([aSettleCommand(job, { outcome: { status: "completed", tracks: [], outputs } })], [job], [balanceOf(job)]);
+    expect(decision.outputs).to.deep.equal([{ jobId: job.id, outputs }]);
+    expect(decision.tracks).to.deep.equal([]);
   });
 
   it("never completes a job that waits", () => {

@@ -9,6 +9,12 @@ describe("jobErrorOf", () => {
     ["outcome_unknown", "provider_timeout"],
     ["content_rejected", "invalid_request"],
     ["failed", "generation_failed"],
+    ["rate_limited", "provider_unavailable"],
+    ["misconfigured", "provider_unavailable"],
+    ["out_of_credit", "provider_unavailable"],
+    ["invalid_input", "generation_failed"],
+    ["cancelled", "generation_failed"],
+    ["gone", "generation_failed"],
   ] as const;
   for (const [kind, code] of codes) {
     it(`says ${code} for ${kind}`, () => {

@@ -3,7 +3,7 @@ import { type JobEnded, JobEvents } from "../../../../core/jobs/job-events.js";
 import { aJob } from "../../../support/builders.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
-const ENDED: JobEnded = { job: aJob({ status: "completed", phase: "ended" }), tracks: [] };
+const ENDED: JobEnded = { job: aJob({ status: "completed", phase: "ended" }), tracks: [], outputs: [] };
 
 describe("JobEvents", () => {
   it("tells every listener of every end", () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { ProviderHealth } from "../../../../core/jobs/circuit-breaker.js";
+import { Routes } from "../../../../core/jobs/routes.js";
 import { ProviderAvailability } from "../../../../core/jobs/provider-availability.js";
 import { Catalogue } from "../../../../core/models/catalogue.js";
 import { ListModels } from "../../../../core/models/list-models.js";
@@ -115,13 +116,12 @@ describe("ListModels", () => {
     const [table, clock] = [new HealthTable(), new ManualClock()];
     const availability = new ProviderAvailability(table, unitOfWork, clock, POLICY);
     const model = { name: "M", creditCost: 1, supportsLyrics: true, supportsInstrumental: true, duration: null };
-    const listModels = new ListModels(
-      new Catalogue([
-        { id: "on", label: "On", enabled: true, models: [{ ...model, id: "on/v1" }] },
-        { id: "off", label: "Off", enabled: false, models: [{ ...model, id: "off/v1" }] },
-      ]),
-      availability,
-    );
+    const catalogue = new Catalogue([
+      { id: "on", label: "On", enabled: true, isReachable: false, models: [{ ...model, id: "on/v1" }] },
+      { id: "off", label: "Off", enabled: false, isReachable: false, models: [{ ...model, id: "off/v1" }] },
+    ]);
+    const routes = new Routes(catalogue, { standIns: {}, splits: { stem_split: [], vocal_removal: [] } });
+    const listModels = new ListModels(catalogue, routes, availability);
     const states = async (): Promise<string[]> => (await listModels.list()).map(({ model: { id }, status }) => `${id} ${status}`);
     expect(await states()).to.deep.equal(["on/v1 available", "off/v1 unavailable"]);
     await availability.recordFailure("on");

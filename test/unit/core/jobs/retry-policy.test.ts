@@ -1,13 +1,31 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { backoffMs, isRetryable, retryDelayMs } from "../../../../core/jobs/retry-policy.js";
+import { backoffMs, isRetryable, needsOperator, retryDelayMs } from "../../../../core/jobs/retry-policy.js";
+import type { ProviderFailureKind } from "../../../../core/ports/music-provider.js";
 
 const POLICY = { maxAttempts: 3, backoffMs: 1_000 };
 
 describe("isRetryable", () => {
-  it("holds for a refusal for now and for a reported timeout alone", () => {
-    const kinds = ["unavailable", "timeout", "content_rejected", "failed", "outcome_unknown"] as const;
-    expect(kinds.filter(isRetryable)).to.deep.equal(["unavailable", "timeout"]);
+  const kinds: readonly ProviderFailureKind[] = [
+    "unavailable",
+    "rate_limited",
+    "timeout",
+    "misconfigured",
+    "out_of_credit",
+    "content_rejected",
+    "invalid_input",
+    "failed",
+    "cancelled",
+    "gone",
+    "outcome_unknown",
+  ];
+
+  it("holds for what says that nothing was accepted, and for a reported timeout", () => {
+    expect(kinds.filter(isRetryable)).to.deep.equal(["unavailable", "rate_limited", "timeout", "misconfigured", "out_of_credit"]);
+  });
+
+  it("knows what only the operator can mend", () => {
+    expect(kinds.filter(needsOperator)).to.deep.equal(["misconfigured", "out_of_credit"]);
   });
 });
 

@@ -18,9 +18,9 @@ function aModel(overrides: Partial<Model> = {}): Model {
   };
 }
 
-const PLAIN = { lyrics: null, durationSeconds: null, instrumental: false };
+const PLAIN = { prompt: "rain", lyrics: null, durationSeconds: null, instrumental: false };
 
-function messagesOf(model: Model, request: Partial<typeof PLAIN | { lyrics: string; durationSeconds: number; instrumental: boolean }>): string[] {
+function messagesOf(model: Model, request: Partial<typeof PLAIN | { prompt: string; lyrics: string; durationSeconds: number; instrumental: boolean }>): string[] {
   try {
     checkModelBounds(model, { ...PLAIN, ...request });
     return [];
@@ -80,8 +80,8 @@ describe("checkModelBounds", () => {
 describe("Catalogue", () => {
   const { providerId: _providerId, providerLabel: _providerLabel, ...model } = aModel();
   const catalogue = new Catalogue([
-    { id: "synth", label: "Synth", enabled: true, models: [model, { ...model, id: "synth/v2" }] },
-    { id: "off", label: "Switched off", enabled: false, models: [{ ...model, id: "off/v1" }] },
+    { id: "synth", label: "Synth", enabled: true, isReachable: false, models: [model, { ...model, id: "synth/v2" }] },
+    { id: "off", label: "Switched off", enabled: false, isReachable: false, models: [{ ...model, id: "off/v1" }] },
   ]);
 
   it("holds the models of all providers in the order of config, those of switched-off ones too", () => {

@@ -1,0 +1,95 @@
+import { tmpdir } from "node:os";
+import type { AssetOpener, OpenedAsset, OpenOptions } from "../../core/ports/asset-opener.js";
+import { type AssetSource, type PlainSource, ProviderFailure } from "../../core/ports/music-provider.js";
+import { atMost, decoded, once, providerBytes, tooLarge } from "./bytes.js";
+import { type DownloadParts, Downloads } from "./downloads.js";
+import { contentTypeOf, HEAD_BYTES } from "./file-type.js";
+import { entryOf } from "./zip-entry.js";
+
+/** A ZIP may be so many times as large as what is taken from it. */
+const ARCHIVE_FACTOR = 4;
+
+export interface AssetOpenerParts extends DownloadParts {
+  /** Where archives lie while they are read; the system's folder for temporary files by default. */
+  readonly temporaryFolder?: string;
+}
+
+/** Opens what a plugin delivers, wherever it is. Every failure is a {@link ProviderFailure}; none shows the query of a URL. */
+export class GuardedAssetOpener implements AssetOpener {
+  private readonly downloads: Downloads;
+  private readonly temporaryFolder: string;
+
+  constructor({ temporaryFolder = tmpdir(), ...parts }: AssetOpenerParts) {
+    this.downloads = new Downloads(parts);
+    this.temporaryFolder = temporaryFolder;
+  }
+
+  async open(source: AssetSource, options: OpenOptions): Promise<OpenedAsset> {
+    return recognised(atMost(options.maxBytes, await this.bytesOf(source, options)));
+  }
+
+  close(): Promise<void> {
+    return this.downloads.close();
+  }
+
+  private async bytesOf(source: AssetSource, options: OpenOptions): Promise<AsyncIterable<Uint8Array>> {
+    if (source.kind !== "archive") return this.plainBytesOf(source, options);
+    const archiveMaxBytes = options.maxBytes * ARCHIVE_FACTOR;
+    const archive = await this.plainBytesOf(source.archive, { ...options, maxBytes: archiveMaxBytes });
+    return entryOf(atMost(archiveMaxBytes, archive), source.entry, { folder: this.temporaryFolder, maxBytes: options.maxBytes });
+  }
+
+  private async plainBytesOf(source: PlainSource, options: OpenOptions): Promise<AsyncIterable<Uint8Array>> {
+    switch (source.kind) {
+      case "bytes":
+        return once(source.bytes);
+      case "stream":
+        return providerBytes(source.open());
+      case "text":
+        // Either encoding has more than half as many bytes as characters, or just that: what is too long for sure is not decoded.
+        if (source.text.length / 2 > options.maxBytes) throw tooLarge(options.maxBytes);
+        return once(decoded(source));
+      case "url":
+        return this.downloads.open(source, options);
+    }
+  }
+}
+
+/** Reads as much as shows what it is, and gives it back in front of the rest. */
+async function recognised(bytes: AsyncIterable<Uint8Array>): Promise<OpenedAsset> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let length = 0;
+  while (length < HEAD_BYTES) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    first.push(next.value);
+    length += next.value.length;
+  }
+  const contentType = contentTypeOf(Buffer.concat(first));
+  if (contentType !== null) return { contentType, bytes: new Resumed(first, iterator) };
+  await iterator.return?.();
+  throw new ProviderFailure("failed", length === 0 ? "It is empty." : "It is neither audio nor an image that may be stored.");
+}
+
+/** What was read already, then the rest. Closing it closes what lies below even when nothing was read: a generator would not. */
+class Resumed implements AsyncIterableIterator<Uint8Array> {
+  constructor(
+    private readonly first: Uint8Array[],
+    private readonly rest: AsyncIterator<Uint8Array>,
+  ) {}
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array>> {
+    const value = this.first.shift();
+    return value === undefined ? this.rest.next() : { done: false, value };
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array>> {
+    await this.rest.return?.();
+    return { done: true, value: undefined };
+  }
+}

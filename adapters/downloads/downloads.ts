@@ -1,0 +1,157 @@
+import { Agent, type buildConnector } from "undici";
+import type { OpenOptions } from "../../core/ports/asset-opener.js";
+import type { Clock } from "../../core/ports/clock.js";
+import { ProviderFailure, type UrlSource } from "../../core/ports/music-provider.js";
+import { type Answer, failure } from "./answer.js";
+import { tooLarge } from "./bytes.js";
+import { unpacked } from "./content-encoding.js";
+import { exchange, whyAborted, wordsFor } from "./exchange.js";
+import { judge } from "./judge.js";
+
+export interface DownloadParts {
+  /** Opens connections to places that may be connected to, and to no others. */
+  readonly connect: buildConnector.connector;
+  readonly clock: Pick<Clock, "now" | "sleep">;
+  /** Of this program, for `User-Agent`. */
+  readonly version: string;
+  /** Whether an https address may redirect to a plain http one; false by default. */
+  readonly allowHttp?: boolean;
+  readonly limits?: Partial<DownloadLimits>;
+}
+
+/** Milliseconds. How long a connection may take is the connector's business. */
+export interface DownloadLimits {
+  readonly firstByteMs: number;
+  /** Between two pieces. */
+  readonly idleMs: number;
+  /** For all of it, with what had to be asked for again. */
+  readonly totalMs: number;
+  /** Before a broken download goes on; it grows with each further time. */
+  readonly resumeMs: number;
+}
+
+const LIMITS: DownloadLimits = { firstByteMs: 60_000, idleMs: 30_000, totalMs: 1_800_000, resumeMs: 500 };
+
+/** How often one download may go on where it broke off. */
+const RESUMES_MAX = 5;
+
+const CONNECTIONS_MAX = 16;
+
+/** A connection is kept no longer, whatever the server would like: a name may have moved to where nobody may go. */
+const KEPT_MAX_MS = 10_000;
+
+/** Answers to the question for a rest where the file is another one by now. */
+const NO_REST: ReadonlySet<number> = new Set([200, 412, 416]);
+
+/** What a download knows of the file. */
+interface Known {
+  /** null: the server did not say. */
+  readonly length: number | null;
+  /** Names these very bytes; null where a rest cannot be asked for. */
+  readonly validator: string | null;
+}
+
+/** Files behind URLs, by guarded connections. */
+export class Downloads {
+  private readonly agent: Agent;
+  private readonly closing = new AbortController();
+  private readonly limits: DownloadLimits;
+
+  constructor(private readonly parts: DownloadParts) {
+    this.limits = { ...LIMITS, ...parts.limits };
+    this.agent = new Agent({
+      connect: parts.connect,
+      connections: CONNECTIONS_MAX,
+      keepAliveMaxTimeout: KEPT_MAX_MS,
+      headersTimeout: this.limits.firstByteMs,
+      bodyTimeout: this.limits.idleMs,
+    });
+  }
+
+  /** @throws {ProviderFailure} as {@link AssetOpener.open} */
+  async open(source: UrlSource, { maxBytes, signal }: OpenOptions): Promise<AsyncIterable<Uint8Array>> {
+    const whole = AbortSignal.any([signal, this.closing.signal, AbortSignal.timeout(this.limits.totalMs)]);
+    const answer = await this.ask(source, whole);
+    const known = knownOf(answer);
+    if ((known.length ?? 0) > maxBytes) {
+      answer.body.destroy();
+      throw tooLarge(maxBytes);
+    }
+    return unpacked(this.bytesOf(source, answer, known, whole), answer);
+  }
+
+  /** Breaks off what runs. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.agent.destroy();
+  }
+
+  private async ask(source: UrlSource, signal: AbortSignal, rest: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const { version, allowHttp = false, clock } = this.parts;
+    const own = { accept: "*/*", "accept-encoding": "identity", "user-agent": `Fermata/${version}`, ...rest };
+    const answer = await exchange(this.agent, { url: source.url, headers: source.headers ?? {}, own, allowHttp, signal });
+    const linkIsOver = source.expiresAt !== undefined && source.expiresAt <= clock.now();
+    // A rest that the server has not is the file as a whole, or 416: for `rest` to see.
+    if (rest["range"] !== undefined && NO_REST.has(answer.status)) return answer;
+    const refusal = await judge(answer, rest["range"] === undefined ? 200 : 206, linkIsOver);
+    if (refusal !== null) throw refusal;
+    return answer;
+  }
+
+  /** The bytes of an answer; what breaks off goes on with the rest, where the server can. */
+  private async *bytesOf(source: UrlSource, first: Answer, known: Known, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    const { url } = first;
+    let answer: Answer | null = first;
+    let at = 0;
+    for (let resumes = 0; ; resumes++) {
+      let problem: unknown = null;
+      try {
+        answer ??= await this.rest(source, at, known, signal);
+        if (answer === null) break;
+        for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+          at += chunk.byteLength;
+          yield chunk;
+        }
+        if (known.length === null || at === known.length) return;
+      } catch (error) {
+        if (ProviderFailure.is(error) && error.kind !== "unavailable") throw error;
+        problem = error;
+      } finally {
+        answer?.body.destroy();
+        answer = null;
+      }
+      if (known.length !== null && at > known.length) throw failure("failed", url, `it has more than the ${known.length} bytes it was said to have`);
+      if (signal.aborted) throw failure("unavailable", url, whyAborted(signal), { cause: problem });
+      if (known.validator === null || resumes === RESUMES_MAX) throw brokenOff(url, at, known, problem);
+      await this.parts.clock.sleep(this.limits.resumeMs * (resumes + 1), signal);
+    }
+    // Lasting it is not: from its beginning it can be had.
+    throw failure("unavailable", url, `it broke off after ${at} bytes, and there is another file by now`);
+  }
+
+  /** null when what comes is not the rest of the same file. */
+  private async rest(source: UrlSource, at: number, { validator, length }: Known, signal: AbortSignal): Promise<Answer | null> {
+    const answer = await this.ask(source, signal, { range: `bytes=${at}-`, "if-range": validator ?? "" });
+    const [, start = "", total = ""] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.headers.get("content-range") ?? "") ?? [];
+    const fits = answer.status === 206 && start === String(at) && (length === null || total === "*" || Number(total) === length);
+    if (fits) return answer;
+    answer.body.destroy();
+    return null;
+  }
+}
+
+function knownOf({ headers }: Answer): Known {
+  const length = headers.get("content-length");
+  const etag = headers.get("etag");
+  // If-Range takes no weak tag (RFC 9110, section 13.1.5).
+  const validator = etag !== null && !etag.startsWith("W/") ? etag : headers.get("last-modified");
+  const hasRanges = headers.get("accept-ranges")?.trim().toLowerCase() === "bytes";
+  return { length: length === null || !/^\d+$/.test(length) ? null : Number(length), validator: hasRanges ? validator : null };
+}
+
+function brokenOff(url: URL, at: number, { length }: Known, problem: unknown): ProviderFailure {
+  // The last try's own failure tells more, and how long to wait.
+  if (ProviderFailure.is(problem)) return problem;
+  const words = problem === null ? "" : `: ${wordsFor(problem)}`;
+  return failure("unavailable", url, `it broke off after ${at}${length === null ? "" : ` of ${length}`} bytes${words}`, { cause: problem ?? undefined });
+}

@@ -1,0 +1,40 @@
+import { addColumn, addIndex, createTable, type Migration } from "./migration.js";
+
+/** Splits and their files, stand-ins, what attempts cost, callbacks of providers, and whom to tell of cancelled work. */
+export const providers: Migration = {
+  name: "0014-providers",
+  async up(knex, columns) {
+    await addColumn(knex, "jobs", "served_model_id", (table, name) => columns.id(table, name, 100));
+    await addColumn(knex, "jobs", "cancel_due_at", (table, name) => columns.integer(table, name));
+    await addIndex(knex, columns, "jobs", "jobs_cancel_due", (table) => {
+      columns.indexWhereSet(knex, table, ["provider_id", "cancel_due_at"], "cancel_due_at", { name: "jobs_cancel_due" });
+    });
+    // A job of before was never handed on: who served it is what was asked for.
+    await knex("jobs").whereNull("served_model_id").update({ served_model_id: knex.ref("model_id") });
+    await addColumn(knex, "job_attempts", "billable", (table, name) => columns.id(table, name, 10));
+    await addColumn(knex, "tracks", "origin", (table, name) => columns.json(table, name));
+    await createTable(knex, "job_outputs", (table) => {
+      columns.id(table, "job_id").notNullable();
+      columns.integer(table, "position").notNullable();
+      columns.words(table, "label", 100).notNullable();
+      columns.words(table, "audio_key", 255).notNullable();
+      columns.id(table, "content_type", 100).notNullable();
+      columns.integer(table, "size_bytes").notNullable();
+      columns.integer(table, "duration_ms");
+      table.primary(["job_id", "position"]);
+    });
+    await createTable(knex, "provider_callbacks", (table) => {
+      columns.id(table, "id").notNullable().primary();
+      columns.id(table, "job_id").notNullable();
+      columns.id(table, "provider_id", 40).notNullable();
+      columns.id(table, "digest", 64).notNullable();
+      columns.integer(table, "received_at").notNullable();
+      columns.integer(table, "read_at");
+      columns.json(table, "headers").notNullable();
+      columns.json(table, "query").notNullable();
+      columns.text(table, "body").notNullable();
+      table.unique(["job_id", "digest"], { indexName: "provider_callbacks_digest" });
+      table.index(["received_at"], "provider_callbacks_received");
+    });
+  },
+};

@@ -1,0 +1,49 @@
+import { SystemClock } from "../adapters/system/clock.js";
+import type { Logger } from "../core/ports/logger.js";
+import { type ProbeResult, ProviderFailure } from "../core/ports/music-provider.js";
+import { failed, type Finding, ok, warning } from "../core/ports/self-check.js";
+import { type LoadedPlugin, startPlugin } from "./plugins.js";
+import { ProviderFetch } from "./provider-fetch.js";
+
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** Asks every provider that is on, and can be asked, whether it takes our key and what credit is left; no work is made there. */
+export async function examineProviders(plugins: readonly LoadedPlugin[], logger: Logger): Promise<readonly Finding[]> {
+  const providerFetch = new ProviderFetch();
+  try {
+    const found = await Promise.all(plugins.filter(({ enabled }) => enabled).map((plugin) => examineProvider(plugin, providerFetch, logger)));
+    return found.flatMap((finding) => finding ?? []);
+  } finally {
+    await providerFetch.close();
+  }
+}
+
+async function examineProvider(plugin: LoadedPlugin, { fetch }: ProviderFetch, logger: Logger): Promise<Finding | null> {
+  const { id } = plugin.definition;
+  const name = `provider ${id}`;
+  try {
+    const { provider } = startPlugin(plugin, { clock: new SystemClock(), logger, fetch });
+    try {
+      if (provider.probe === undefined) return null;
+      return judged(name, id, await provider.probe({ signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }));
+    } finally {
+      await provider.close?.();
+    }
+  } catch (error) {
+    if (!ProviderFailure.is(error)) return failed(name, messageOf(error), `Correct plugins.${id}; its README lists its settings.`);
+    if (error.kind === "misconfigured") return failed(name, `It refuses the key: ${error.message}`, `Set the key and the region of plugins.${id}.`);
+    if (error.kind === "out_of_credit") return failed(name, `No credit is left: ${error.message}`, "Buy credit at the provider.");
+    return warning(name, `It could not be asked (${error.kind}): ${error.message}`, "Try again; if it stays so, look at the provider's status page.");
+  }
+}
+
+function judged(name: string, id: string, { credit, warnings }: ProbeResult): Finding {
+  const left = credit === null ? "" : `, ${credit.amount} ${credit.unit} left`;
+  if (credit !== null && credit.amount <= 0) return failed(name, `It takes the key${left}.`, "Buy credit at the provider.");
+  if (warnings.length > 0) return warning(name, warnings.join("; "), `Look into the provider's console, or correct plugins.${id}.`);
+  return ok(name, `It takes the key${left}.`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,88 @@
+import { NotFoundError } from "../errors.js";
+import { isId, type JobId } from "../ids.js";
+import { isFinal } from "../jobs/job.js";
+import type { CallbackStore, StoredCallback } from "../ports/callback-store.js";
+import type { Clock } from "../ports/clock.js";
+import type { Digest } from "../ports/digest.js";
+import type { IdGenerator } from "../ports/id-generator.js";
+import type { JobQueue } from "../ports/job-queue.js";
+import type { JobStore } from "../ports/job-store.js";
+import type { Logger } from "../ports/logger.js";
+import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { CallbackUrls } from "./callback-urls.js";
+
+/** A callback as the HTTP server took it. */
+export interface IncomingCallback extends Pick<StoredCallback, "headers" | "query" | "body"> {
+  readonly providerId: string;
+  readonly jobId: string;
+  readonly token: string;
+}
+
+export interface ReceiveCallbackParts {
+  readonly urls: CallbackUrls;
+  readonly jobs: JobStore;
+  readonly callbacks: CallbackStore;
+  readonly unitOfWork: UnitOfWork;
+  readonly queue: JobQueue;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly digest: Digest;
+  readonly logger: Logger;
+}
+
+/** More of one job tell nothing that asking the provider does not. */
+const KEPT_PER_JOB_MAX = 50;
+
+/** Headers that a signature may cover or lie in; cookies and the like are nobody's business. */
+const DROPPED_HEADERS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
+
+/** Keeps what a provider reports and wakes whoever works on that job. Nothing is believed here: that is for the worker, who knows the provider. */
+export class ReceiveCallback {
+  constructor(private readonly parts: ReceiveCallbackParts) {}
+
+  /**
+   * Returns once the callback is kept, or is known to change nothing: an equal one was kept, or the job has ended.
+   *
+   * @throws {NotFoundError} the address was not made here
+   * @throws {ServiceUnavailableError} it was not kept: the provider may send it again
+   */
+  async receive(incoming: IncomingCallback): Promise<void> {
+    const { providerId, jobId, token } = incoming;
+    const { urls, unitOfWork, queue } = this.parts;
+    if (!isId("job", jobId) || !urls.isToken(providerId, jobId, token)) throw new NotFoundError();
+    const isNews = await unitOfWork.inTransaction((tx) => this.keep(tx, jobId, incoming));
+    if (isNews) queue.ring([{ jobId, providerId }]);
+  }
+
+  private async keep(tx: Parameters<CallbackStore["insert"]>[0], jobId: JobId, incoming: IncomingCallback): Promise<boolean> {
+    const { jobs, callbacks, clock, ids, digest, logger } = this.parts;
+    // The lock orders this after or before a worker's hand-back: either that sees the callback, or this sees the job without a lease.
+    const job = (await jobs.lockJobs(tx, [jobId])).get(jobId);
+    if (job === undefined || isFinal(job.status) || job.providerId !== incoming.providerId) return false;
+    if ((await callbacks.countOf(tx, jobId)) >= KEPT_PER_JOB_MAX) {
+      logger.warn("A provider reports more about a job than is kept", { job_id: jobId, provider: job.providerId });
+      return false;
+    }
+    const headers = Object.fromEntries(Object.entries(incoming.headers).filter(([name]) => !DROPPED_HEADERS.has(name)));
+    const now = clock.now();
+    const callback: StoredCallback = {
+      id: ids.next("cbk"),
+      jobId,
+      providerId: incoming.providerId,
+      digest: digest.sha256(JSON.stringify([digest.sha256(incoming.body), incoming.query, signaturesAmong(headers)])),
+      headers,
+      query: incoming.query,
+      body: incoming.body,
+      receivedAt: now,
+    };
+    if (!(await callbacks.insert(tx, callback))) return false;
+    if (job.phase !== "rendering" || job.leaseOwner !== null) return true;
+    await jobs.updateJobs(tx, [{ id: jobId, fence: job.fence, changes: { dueAt: Math.min(now, job.dueAt ?? now) } }]);
+    return true;
+  }
+}
+
+/** A forged callback must not keep a real one with the same body out. */
+function signaturesAmong(headers: IncomingCallback["headers"]): readonly (readonly [string, string])[] {
+  return Object.entries(headers).filter(([name]) => name.includes("signature"));
+}

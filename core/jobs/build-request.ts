@@ -1,0 +1,68 @@
+import type { CallbackUrls } from "../callbacks/callback-urls.js";
+import type { AttemptId } from "../ids.js";
+import type { AudioUrls } from "../library/audio-urls.js";
+import type { Track } from "../library/track.js";
+import type { Catalogue } from "../models/catalogue.js";
+import type { AudioStore } from "../ports/audio-store.js";
+import type { LibraryStore } from "../ports/library-store.js";
+import { type AssetContentType, ProviderFailure, type ProviderCapabilities, type SourceAudio, type SplitRequest, type SubmitRequest } from "../ports/music-provider.js";
+import type { Job, SplitKind } from "./job.js";
+import { capabilityOf, splitSourceOf } from "./routes.js";
+
+export interface BuildRequestParts {
+  readonly catalogue: Catalogue;
+  readonly library: LibraryStore;
+  readonly audio: AudioStore;
+  readonly audioUrls: AudioUrls;
+  readonly callbackUrls: CallbackUrls;
+}
+
+/** A link to a source lives as long as a provider may queue. */
+const SOURCE_URL_TTL_MS = 24 * 3_600_000;
+
+/** Turns a job into what its provider is asked. */
+export class BuildRequest {
+  constructor(private readonly parts: BuildRequestParts) {}
+
+  /** @throws {ProviderFailure} `failed` when what the job is about is there no more: its track, or its model */
+  async build(job: Job, capabilities: ProviderCapabilities, attemptId: AttemptId, attempt: number): Promise<SubmitRequest> {
+    const common = {
+      jobId: job.id,
+      attemptId,
+      attempt,
+      callbackUrl: (capabilities.callbacks ?? "none") === "none" ? null : this.parts.callbackUrls.urlOf(job.providerId, job.id),
+    };
+    if (job.kind !== "music") return { ...common, operation: job.kind, source: await this.sourceOf(job, job.kind, capabilities) };
+    const model = this.parts.catalogue.find(job.servedModelId ?? job.modelId);
+    if (model === null) throw new ProviderFailure("failed", `The model ${job.servedModelId ?? job.modelId} is no longer in config.`, { billable: "no" });
+    const { prompt, lyrics, durationSeconds, instrumental } = job.request;
+    return { ...common, operation: "music", model, prompt, lyrics, durationSeconds, instrumental };
+  }
+
+  /** The track that a split is about; null for a generation, and when it is there no more. */
+  async trackOf({ request: { sourceTrackId } }: Pick<Job, "request">): Promise<Track | null> {
+    if (sourceTrackId === null) return null;
+    return (await this.parts.library.findTracks([sourceTrackId])).get(sourceTrackId) ?? null;
+  }
+
+  private async sourceOf(job: Job, kind: SplitKind, capabilities: ProviderCapabilities): Promise<SplitRequest["source"]> {
+    const track = await this.trackOf(job);
+    const capability = capabilityOf(capabilities, kind);
+    const file = track === null || capability === undefined ? null : splitSourceOf(track, capability);
+    if (track === null || file === null) throw new ProviderFailure("failed", "There is no file of the track that this provider takes.", { billable: "no" });
+    return this.toSource(track, file, job.providerId);
+  }
+
+  private toSource(track: Track, file: NonNullable<ReturnType<typeof splitSourceOf>>, providerId: string): SourceAudio {
+    const { audio, audioUrls, callbackUrls } = this.parts;
+    return {
+      title: track.title,
+      contentType: file.contentType as AssetContentType,
+      sizeBytes: file.sizeBytes,
+      durationSeconds: file.durationSeconds,
+      open: () => audio.read(file.audioKey),
+      url: callbackUrls.isReachable ? audioUrls.sign(file.audioKey, SOURCE_URL_TTL_MS) : null,
+      reference: track.origin?.providerId === providerId ? track.origin.reference : null,
+    };
+  }
+}

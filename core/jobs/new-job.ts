@@ -1,0 +1,49 @@
+import type { AccountId, JobId, RequestId } from "../ids.js";
+import type { AcceptCommand } from "./decide-acceptance.js";
+import { type JobKind, type JobRequest } from "./job.js";
+import type { ProviderAvailability } from "./provider-availability.js";
+import type { Route } from "./routes.js";
+
+export interface NewJob {
+  readonly id: JobId;
+  readonly accountId: AccountId;
+  readonly kind: JobKind;
+  readonly modelId: string;
+  readonly request: JobRequest;
+  /** null: there is none, and the job is refused for it. */
+  readonly route: Route | null;
+  readonly requestId: RequestId | null;
+  readonly requestedAt: number | null;
+  readonly createdAt: number;
+}
+
+/** A job that waits for its first worker. */
+export function newJob({ route, createdAt, ...given }: NewJob): AcceptCommand["job"] {
+  return {
+    ...given,
+    operation: route?.operation ?? "",
+    providerId: route?.providerId ?? "",
+    servedModelId: route?.servedModelId ?? null,
+    status: "queued",
+    phase: "waiting",
+    attempt: 0,
+    refusals: 0,
+    crashes: 0,
+    fence: 0,
+    leaseOwner: null,
+    dueAt: createdAt,
+    handle: null,
+    error: null,
+    cancelDueAt: null,
+    createdAt,
+    completedAt: null,
+  };
+}
+
+/** The first route whose provider is there; null when all are known to be down. */
+export async function firstOpenRoute(routes: readonly Route[], availability: Pick<ProviderAvailability, "state">): Promise<Route | null> {
+  for (const route of routes) {
+    if ((await availability.state(route.providerId)) !== "open") return route;
+  }
+  return null;
+}

@@ -1,0 +1,129 @@
+import { FermataError } from "../errors.js";
+import { assetOf, type Track, type TrackAsset } from "../library/track.js";
+import { type Catalogue, type CatalogueProvider, checkModelBounds, type Model } from "../models/catalogue.js";
+import type { SplitCapability } from "../ports/music-provider.js";
+import type { Job, JobKind, JobRequest, SplitKind } from "./job.js";
+
+/** One way to get a job done. */
+export interface Route {
+  readonly providerId: string;
+  /** null for a split. */
+  readonly servedModelId: string | null;
+  /** What the job is called on this route. */
+  readonly operation: string;
+}
+
+export interface RoutePreferences {
+  /** Models to go to, in order, when a model's own provider does not take a job; by model id. */
+  readonly standIns: Readonly<Record<string, readonly string[]>>;
+  /** Providers to ask, in order. */
+  readonly splits: Readonly<Record<SplitKind, readonly string[]>>;
+}
+
+/** What a route is looked for by. */
+export type RoutedJob = Pick<Job, "kind" | "modelId"> & {
+  /** null: any that the model's own provider takes. */
+  readonly request: Pick<JobRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental"> | null;
+};
+
+/** Who may do a job, in which order. The same for the same job as long as config and the track are. */
+export class Routes {
+  constructor(
+    private readonly catalogue: Catalogue,
+    private readonly preferences: RoutePreferences,
+  ) {}
+
+  /**
+   * The routes of providers that are on, the preferred one first.
+   *
+   * @param source the track to take apart; null for a generation, or when it is gone: then there is no route
+   */
+  routesOf(job: RoutedJob, source: Track | null): readonly Route[] {
+    if (job.kind === "music") return this.modelsFor(job).map(musicRoute);
+    const { kind } = job;
+    if (source === null) return [];
+    return this.splitters(kind)
+      .filter((provider) => canSplit(provider, kind, source))
+      .map(({ id }) => ({ providerId: id, servedModelId: null, operation: kind }));
+  }
+
+  /** Those after the job's present one. */
+  routesAfter(job: RoutedJob & Pick<Job, "providerId" | "servedModelId">, source: Track | null): readonly Route[] {
+    const routes = this.routesOf(job, source);
+    const at = routes.findIndex(({ providerId, servedModelId }) => providerId === job.providerId && servedModelId === job.servedModelId);
+    return routes.slice(at + 1);
+  }
+
+  /** Whether any job of this provider may go to another. */
+  hasStandIns(providerId: string): boolean {
+    const splits = Object.values(this.preferences.splits).some((ids) => ids.length > 1 && ids.includes(providerId));
+    return splits || Object.keys(this.preferences.standIns).some((modelId) => this.isServedBy(modelId, providerId));
+  }
+
+  private isServedBy(modelId: string, providerId: string): boolean {
+    const ids = [modelId, ...(this.preferences.standIns[modelId] ?? [])];
+    return ids.some((id) => this.catalogue.find(id)?.providerId === providerId);
+  }
+
+  /** Whether a provider does such work at all, for any track. */
+  hasSplitters(kind: SplitKind): boolean {
+    return this.splitters(kind).length > 0;
+  }
+
+  private modelsFor({ modelId, request }: RoutedJob): Model[] {
+    const standIns = (this.preferences.standIns[modelId] ?? []).flatMap((id) => this.catalogue.find(id) ?? []);
+    const own = this.catalogue.find(modelId);
+    const fitting = standIns.filter((model) => request === null || fits(model, request));
+    return [...(own === null ? [] : [own]), ...fitting].filter(({ providerId }) => this.catalogue.isEnabled(providerId));
+  }
+
+  private splitters(kind: SplitKind): readonly CatalogueProvider[] {
+    const byId = new Map(this.catalogue.providers.map((provider) => [provider.id, provider]));
+    return this.preferences.splits[kind].flatMap((id) => {
+      const provider = byId.get(id);
+      return provider !== undefined && provider.enabled && capabilityOf(provider, kind) !== undefined ? [provider] : [];
+    });
+  }
+}
+
+/** The file of a track that a provider is given: the lossless copy where it takes that, else the mix; null when it takes neither. */
+export function splitSourceOf(track: Track, { contentTypes, maxBytes, maxSeconds }: SplitCapability): TrackAsset | null {
+  const files = [assetOf(track, "master"), assetOf(track, "mix")].flatMap((asset) => asset ?? []);
+  const fitting = files.find(
+    ({ contentType, sizeBytes, durationSeconds }) =>
+      (contentTypes === undefined || contentTypes.some((type) => type === contentType)) &&
+      (maxBytes === undefined || sizeBytes <= maxBytes) &&
+      (maxSeconds === undefined || durationSeconds === null || durationSeconds <= maxSeconds),
+  );
+  return fitting ?? null;
+}
+
+export function capabilityOf(provider: Pick<CatalogueProvider, "stemSplit" | "vocalRemoval">, kind: SplitKind): SplitCapability | undefined {
+  return kind === "stem_split" ? provider.stemSplit : provider.vocalRemoval;
+}
+
+function canSplit(provider: CatalogueProvider, kind: SplitKind, track: Track): boolean {
+  const capability = capabilityOf(provider, kind);
+  if (capability === undefined) return false;
+  const isOwn = track.origin?.providerId === provider.id;
+  return (capability.sources === "any" || isOwn) && (capability.needsUrl !== true || provider.isReachable) && splitSourceOf(track, capability) !== null;
+}
+
+function musicRoute({ id, providerId }: Model): Route {
+  return { providerId, servedModelId: id, operation: operationOf("music", providerId) };
+}
+
+/** @see decisions, "Values, units, shapes" (Operation) */
+export function operationOf(kind: JobKind, providerId: string): string {
+  return kind === "music" ? `music_${providerId}_full` : kind;
+}
+
+function fits(model: Model, request: NonNullable<RoutedJob["request"]>): boolean {
+  try {
+    checkModelBounds(model, request);
+    return true;
+  } catch (error) {
+    if (FermataError.is(error)) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+import type { AssetOpener } from "../ports/asset-opener.js";
+import { type AudioStore, AudioTooLargeError } from "../ports/audio-store.js";
+import { type AssetContentType, ProviderFailure, type ProviderAsset } from "../ports/music-provider.js";
+import type { TrackAsset } from "../library/track.js";
+
+const EXTENSIONS: Readonly<Record<AssetContentType, string>> = {
+  "audio/mpeg": "mp3",
+  "audio/wav": "wav",
+  "audio/flac": "flac",
+  "audio/ogg": "ogg",
+  "audio/mp4": "m4a",
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/webp": "webp",
+};
+
+/** Copies single files of a provider into the AudioStore. */
+export class StoreAsset {
+  constructor(
+    private readonly audio: AudioStore,
+    private readonly opener: AssetOpener,
+    private readonly maxBytes: number,
+  ) {}
+
+  /**
+   * @param keyPrefix where it is stored, without the file's own name and ending
+   * @throws {ProviderFailure} as {@link AssetOpener} does; `failed` when a sound came for a picture, or the other way round
+   */
+  async store(keyPrefix: string, asset: ProviderAsset, signal: AbortSignal): Promise<TrackAsset> {
+    const { contentType, bytes } = await this.opener.open(asset.source, { maxBytes: this.maxBytes, signal });
+    if ((asset.role === "cover") !== contentType.startsWith("image/")) {
+      await close(bytes);
+      throw new ProviderFailure("failed", `The ${asset.role} ${JSON.stringify(asset.label)} is ${contentType}.`);
+    }
+    const label = asset.label.replace(/[^a-z0-9]+/g, "-");
+    const audioKey = `${keyPrefix}-${label === "full" ? asset.role : `${asset.role}-${label}`}.${EXTENSIONS[contentType]}`;
+    const stored = await this.put(audioKey, bytes);
+    return { role: asset.role, label: asset.label, audioKey, contentType, sizeBytes: stored.sizeBytes, durationSeconds: asset.durationSeconds };
+  }
+
+  private async put(audioKey: string, bytes: AsyncIterable<Uint8Array>): ReturnType<AudioStore["put"]> {
+    try {
+      return await this.audio.put(audioKey, bytes, this.maxBytes);
+    } catch (error) {
+      if (!(error instanceof AudioTooLargeError)) throw error;
+      throw new ProviderFailure("failed", error.message, { cause: error });
+    }
+  }
+}
+
+async function close(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  await bytes[Symbol.asyncIterator]().return?.();
+}

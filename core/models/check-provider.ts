@@ -1,0 +1,83 @@
+import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
+import type { ProviderDefinition, ProviderHost, ProviderSetting } from "../ports/music-provider.js";
+import { definitionMistakes, methodMistakes } from "./definition-mistakes.js";
+import { capabilityMistakes } from "./definition-parts.js";
+
+/** What was found out about a plugin without any configuration. */
+export interface CheckedProvider {
+  /** null where it has none that is text. */
+  readonly id: string | null;
+  readonly portVersion: number | null;
+  readonly ours: number;
+  readonly models: readonly string[];
+  /** What stops the host from using it, a line each. */
+  readonly mistakes: readonly string[];
+  /** What could not be looked at, and why. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Looks at all that a plugin declares, and starts it once with its default settings to compare its methods with that. No network: its
+ * `fetch` refuses.
+ *
+ * @param value the default export, whatever it is
+ */
+export async function checkProvider(value: unknown): Promise<CheckedProvider> {
+  const mistakes = definitionMistakes(value);
+  const { id, portVersion, models } = (value ?? {}) as Partial<Record<keyof ProviderDefinition, unknown>>;
+  const started =
+    mistakes.length === 0
+      ? await tryOut(value as ProviderDefinition)
+      : { mistakes: [], notes: ["not started: its definition is not right yet"] };
+  const ids = Array.isArray(models) ? models.map((model: unknown) => (model as { readonly id?: unknown } | null)?.id) : [];
+  return {
+    id: typeof id === "string" ? id : null,
+    portVersion: typeof portVersion === "number" ? portVersion : null,
+    ours: PROVIDER_PORT_VERSION,
+    models: ids.filter((model) => typeof model === "string"),
+    mistakes: [...mistakes, ...started.mistakes],
+    notes: started.notes,
+  };
+}
+
+async function tryOut(definition: ProviderDefinition): Promise<Pick<CheckedProvider, "mistakes" | "notes">> {
+  const settings = Object.fromEntries(Object.entries(definition.settings).map(([name, setting]) => [name, exampleOf(name, setting)]));
+  try {
+    const { capabilities, concurrency, models } = definition;
+    const declared = typeof capabilities === "function" ? capabilities(settings) : capabilities;
+    const atOnce = typeof concurrency === "function" ? concurrency(settings) : concurrency;
+    const provider = definition.create(aHost(settings, models));
+    const mistakes = [...capabilityMistakes(declared), ...methodMistakes(provider, declared)];
+    if (!Number.isSafeInteger(atOnce) || atOnce < 1)
+      mistakes.push(`concurrency: ${atOnce} for the default settings; allowed: a whole number from 1`);
+    for (const model of models) {
+      const mistake = definition.checkModel?.(model) ?? null;
+      if (mistake !== null) mistakes.push(`checkModel refuses its own model ${model.id}: ${mistake}`);
+    }
+    await provider.close?.();
+    return { mistakes, notes: [] };
+  } catch (error) {
+    // It may need settings that an example cannot stand for: a key in a form of its own.
+    const reason = error instanceof Error ? error.message : String(error);
+    return { mistakes: [], notes: [`methods not compared with capabilities: it does not start with example settings (${reason})`] };
+  }
+}
+
+/** The default; for what is required, something of its type. */
+function exampleOf(name: string, setting: ProviderSetting): string | number | boolean | undefined {
+  if (setting.default !== undefined || setting.required !== true) return setting.default;
+  if (setting.type === "boolean") return false;
+  if (setting.type === "integer") return setting.minimum ?? 1;
+  return setting.allowed?.[0] ?? (/url$/i.test(name) ? "http://127.0.0.1:9" : "example-value");
+}
+
+function aHost(settings: ProviderHost["settings"], models: ProviderHost["models"]): ProviderHost {
+  const nothing = (): void => undefined;
+  return {
+    settings,
+    models,
+    fetch: () => Promise.reject(new Error("a check makes no calls")),
+    clock: { now: () => 0, sleep: () => Promise.reject(new Error("a check does not wait")) },
+    logger: { info: nothing, warn: nothing },
+  };
+}

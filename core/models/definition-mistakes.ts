@@ -1,0 +1,73 @@
+import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
+import type { MusicProvider, ProviderCapabilities } from "../ports/music-provider.js";
+import { capabilityMistakes, modelMistakes, settingMistakes } from "./definition-parts.js";
+
+const MEMBERS: ReadonlySet<string> = new Set([
+  "id",
+  "label",
+  "portVersion",
+  "concurrency",
+  "maxInFlight",
+  "settings",
+  "models",
+  "checkModel",
+  "capabilities",
+  "create",
+]);
+
+/**
+ * Everything that is wrong with what a plugin exports, a line each; `[]` when it can be loaded. Nothing of it is started.
+ *
+ * @param value the default export, whatever it is
+ */
+export function definitionMistakes(value: unknown): string[] {
+  if (typeof value !== "object" || value === null)
+    return ["its default export is no provider definition; allowed: what `defineProvider` returns"];
+  const definition = value as Readonly<Record<string, unknown>>;
+  const { id, label, portVersion, concurrency, maxInFlight, settings, models, checkModel, capabilities, create } = definition;
+  const mistakes: string[] = [];
+  if (portVersion !== PROVIDER_PORT_VERSION)
+    mistakes.push(`it speaks port version ${shown(portVersion)}; this Fermata speaks ${PROVIDER_PORT_VERSION}`);
+  if (typeof id !== "string" || !/^[a-z0-9][a-z0-9-]{0,29}$/.test(id))
+    mistakes.push(`id: ${shown(id)}; allowed: up to 30 lower-case letters, digits and -`);
+  if (typeof label !== "string" || label.trim() === "") mistakes.push(`label: ${shown(label)}; allowed: a name to be shown`);
+  if (typeof concurrency !== "function" && !isWhole(concurrency, 1))
+    mistakes.push(`concurrency: ${shown(concurrency)}; allowed: a whole number from 1, or a function of the settings`);
+  if (maxInFlight !== undefined && !isWhole(maxInFlight, 1))
+    mistakes.push(`maxInFlight: ${shown(maxInFlight)}; allowed: a whole number from 1`);
+  if (typeof create !== "function") mistakes.push("create: missing; allowed: a function that answers the provider");
+  if (checkModel !== undefined && typeof checkModel !== "function") mistakes.push(`checkModel: ${shown(checkModel)}; allowed: a function`);
+  mistakes.push(...settingMistakes(settings), ...modelMistakes(models, typeof id === "string" ? id : null));
+  if (typeof capabilities !== "function") mistakes.push(...capabilityMistakes(capabilities));
+  for (const name of Object.keys(definition))
+    if (!MEMBERS.has(name)) mistakes.push(`${name}: a definition has no such member; allowed: ${[...MEMBERS].join(", ")}`);
+  return mistakes;
+}
+
+/** Where a started provider and its capabilities contradict each other, a line each. */
+export function methodMistakes(provider: MusicProvider, capabilities: ProviderCapabilities): string[] {
+  const has = (name: keyof MusicProvider): boolean => typeof provider[name] === "function";
+  const mistakes: string[] = [];
+  if (!has("submit")) mistakes.push("submit: missing; every provider has it");
+  for (const name of ["lookup", "cancel"] as const) {
+    if (capabilities[name] && !has(name)) mistakes.push(`capabilities.${name} is true, and there is no method \`${name}\``);
+    if (!capabilities[name] && has(name))
+      mistakes.push(`there is a method \`${name}\`, and capabilities.${name} is false: nobody would call it`);
+  }
+  const callbacks = capabilities.callbacks ?? "none";
+  if (callbacks === "signed" && !has("parseCallback"))
+    mistakes.push("capabilities.callbacks is signed, and there is no method `parseCallback`");
+  if (callbacks === "none" && has("parseCallback"))
+    mistakes.push("there is a method `parseCallback`, and capabilities.callbacks is none: nobody would call it");
+  if (callbacks !== "none" && !has("poll") && !has("pollMany"))
+    mistakes.push(`capabilities.callbacks is ${callbacks}, and there is neither \`poll\` nor \`pollMany\`: a callback may never come`);
+  return mistakes;
+}
+
+function isWhole(value: unknown, minimum: number): boolean {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= minimum;
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? "missing" : (JSON.stringify(value) ?? typeof value);
+}

@@ -1,0 +1,28 @@
+import type { AssetContentType, AssetSource } from "./music-provider.js";
+
+export interface OpenedAsset {
+  /** What the first bytes say it is, whatever the provider called it. */
+  readonly contentType: AssetContentType;
+  /** Read once, to its end or closed early. Throws as {@link AssetOpener.open} does. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+}
+
+export interface OpenOptions {
+  /** Of the asset itself; a ZIP around it may be four times as large. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Gets at what a provider made, wherever it is: in memory, in a stream, in text, behind a URL, in a ZIP. URLs fall under the address policy of
+ * webhooks.
+ */
+export interface AssetOpener {
+  /**
+   * @throws {ProviderFailure} `failed`: it is no audio or image that may be stored, too large, or its address is blocked; `gone`: it is there no
+   *   more; `unavailable`: it could not be fetched now. A download that breaks off goes on where it was, where the server can
+   */
+  open(source: AssetSource, options: OpenOptions): Promise<OpenedAsset>;
+  /** Gives up what runs. */
+  close(): Promise<void>;
+}

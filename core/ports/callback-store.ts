@@ -1,0 +1,30 @@
+import type { CallbackId, JobId } from "../ids.js";
+import type { Transaction } from "./unit-of-work.js";
+
+/** What a provider sent about a job, as it came. */
+export interface StoredCallback {
+  readonly id: CallbackId;
+  readonly jobId: JobId;
+  readonly providerId: string;
+  /** Equal for two callbacks that say the same: SHA-256 over the body and what was signed with it. */
+  readonly digest: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly query: { readonly [name: string]: string };
+  readonly body: Uint8Array;
+  readonly receivedAt: number;
+}
+
+/** The inbox of provider callbacks: kept before anybody looks at them, so that none is lost between two processes. */
+export interface CallbackStore {
+  /** @returns false when the job has one of the same digest already: nothing was written */
+  insert(tx: Transaction, callback: StoredCallback): Promise<boolean>;
+  /** How many were kept for a job, read ones included. */
+  countOf(tx: Transaction, jobId: JobId): Promise<number>;
+  /** Those that were not read yet, in the order in which they came. */
+  unread(jobId: JobId, limit: number): Promise<StoredCallback[]>;
+  /** True while a callback of the job was not read; as `tx` sees it. */
+  hasUnread(tx: Transaction, jobId: JobId): Promise<boolean>;
+  markRead(tx: Transaction, ids: readonly CallbackId[], readAt: number): Promise<void>;
+  /** Deletes callbacks that came before `receivedBefore`, at most `limit`. @returns how many */
+  deleteOld(tx: Transaction, receivedBefore: number, limit: number): Promise<number>;
+}

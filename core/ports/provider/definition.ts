@@ -1,0 +1,87 @@
+import type { AssetContentType } from "./assets.js";
+import type { ProviderCost } from "./outcomes.js";
+
+/** One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. */
+export type ProviderSetting = { readonly description: string; readonly required?: boolean; readonly secret?: boolean } & (
+  | { readonly type: "string"; readonly default?: string; readonly allowed?: readonly string[] }
+  | { readonly type: "integer"; readonly default?: number; readonly minimum?: number; readonly maximum?: number }
+  | { readonly type: "boolean"; readonly default?: boolean }
+);
+
+/** Whole seconds, both ends included. */
+export interface DurationBounds {
+  readonly minSeconds: number;
+  readonly maxSeconds: number;
+  readonly defaultSeconds: number;
+}
+
+/** A model that callers can choose. The operator may change any member but the id, and add models, under `plugins.<id>.models`. */
+export interface ProviderModel {
+  /** Public id, `<provider>/<name>`; lower case, at most 100 characters. */
+  readonly id: string;
+  readonly name: string;
+  /** Whole credits for one generation. */
+  readonly creditCost: number;
+  readonly supportsLyrics: boolean;
+  readonly supportsInstrumental: boolean;
+  /** A generation that is not instrumental needs lyrics. */
+  readonly requiresLyrics?: boolean;
+  /** null: the provider takes no duration; a request that names one is refused. */
+  readonly duration: DurationBounds | null;
+  /** In code points; at most and by default 10,000. */
+  readonly lyricsMaxLength?: number;
+  /** In code points; at most and by default 3,000. */
+  readonly promptMaxLength?: number;
+  /** What the provider calls the model. */
+  readonly upstream?: string;
+  /** What a generation is expected to cost there, for the books, where the provider does not tell. */
+  readonly upstreamCost?: ProviderCost;
+  /** What else the plugin needs to know of this model; its README says what. */
+  readonly options?: { readonly [name: string]: unknown };
+}
+
+/** What of other people's audio a provider can take apart. */
+export interface SplitCapability {
+  /** `own`: only pieces that this provider made; needs {@link SourceAudio.reference}. */
+  readonly sources: "any" | "own";
+  /** Types of file that it takes; a track in none of these is not routed here. Left out: any. */
+  readonly contentTypes?: readonly AssetContentType[];
+  readonly maxBytes?: number;
+  readonly maxSeconds?: number;
+  /** True when it fetches the file by {@link SourceAudio.url}: without a public address it cannot be asked. */
+  readonly needsUrl?: boolean;
+  /** What a split is expected to cost there. */
+  readonly upstreamCost?: ProviderCost;
+}
+
+/** Powers that not every provider has. Each that is true or named has its method; the conformance suite checks both sides. */
+export interface ProviderCapabilities {
+  /**
+   * `submit` with the same `jobId` never makes a second piece of work there. False: after a lost reply the job waits for
+   * `lookup` or the grace time and is refunded.
+   */
+  readonly idempotentSubmit: boolean;
+  /** `lookup` finds what an attempt left there. */
+  readonly lookup: boolean;
+  /** `cancel` stops accepted work, at least sometimes. */
+  readonly cancel: boolean;
+  /** It reports to `callbackUrl`. `signed`: `parseCallback` can tell a real one by its signature. */
+  readonly callbacks?: "none" | "hints" | "signed";
+  /** Operations beside generations. */
+  readonly stemSplit?: SplitCapability;
+  readonly vocalRemoval?: SplitCapability;
+}
+
+/** What the host gives a plugin. */
+export interface ProviderHost {
+  readonly settings: { readonly [name: string]: string | number | boolean | undefined };
+  /** Those of the definition, as the operator changed them. */
+  readonly models: readonly ProviderModel[];
+  /** For calls of the provider's API. Files are not fetched with it: give them as a {@link UrlSource}. */
+  readonly fetch: typeof fetch;
+  readonly clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> };
+  readonly logger: {
+    info(message: string, fields?: Record<string, unknown>): void;
+    warn(message: string, fields?: Record<string, unknown>): void;
+  };
+}

@@ -1,0 +1,76 @@
+import type { ProviderAsset, ProviderTrack } from "./assets.js";
+import type { ProviderFailure } from "./failure.js";
+
+/** What an attempt cost at the provider, where it tells. */
+export interface ProviderCost {
+  readonly amount: number;
+  /** ISO 4217 code, or the provider's own unit in lower case (`credits`, `minutes`). */
+  readonly unit: string;
+}
+
+/** Opaque to the core, stored as JSON; holds whatever later calls need. */
+export interface ProviderHandle {
+  /** Raised when a plugin changes what `data` means. */
+  readonly version: number;
+  readonly data: { readonly [key: string]: unknown };
+}
+
+export interface Completed {
+  readonly state: "completed";
+  /** A generation's pieces in the provider's order, at least one; `[]` for a split. */
+  readonly tracks: readonly ProviderTrack[];
+  /** A split's parts, role `stem`, at least one; left out for a generation. */
+  readonly stems?: readonly ProviderAsset[];
+  readonly cost?: ProviderCost;
+}
+
+export interface Accepted {
+  readonly state: "accepted";
+  readonly handle: ProviderHandle;
+  readonly nextPollMs: number;
+}
+
+export interface Running {
+  readonly state: "running";
+  readonly nextPollMs: number;
+  /** Replaces the stored handle when given. */
+  readonly handle?: ProviderHandle;
+}
+
+/** What became of accepted work; a failure may be returned or, where only one handle was asked after, thrown. */
+export type Snapshot = Running | Completed;
+
+/** `absent`: the provider is sure that the attempt never reached it. */
+export type LookupOutcome = Accepted | Completed | { readonly state: "absent" };
+
+/** `requested`: it may or may not stop in time. */
+export type CancelOutcome = "cancelled" | "requested" | "too_late";
+
+/** A callback as it came in. Its address was checked: only who was given `callbackUrl` of this job can have sent it, or seen it on the way. */
+export interface ReceivedCallback {
+  /** Names in lower case. */
+  readonly headers: { readonly [name: string]: string };
+  readonly query: { readonly [name: string]: string };
+  readonly body: Uint8Array;
+  /** Milliseconds since 1970. */
+  readonly receivedAt: number;
+  /** What `submit` or a later poll left; callbacks that came before it was stored are kept until then. */
+  readonly handle: ProviderHandle;
+}
+
+/**
+ * What a callback is worth. `verified`: a signature over the raw body held; the snapshot counts as if it had been polled. `hint`: something
+ * happened; the work is polled at once. `forged`: a signature that had to be there did not hold; nothing follows.
+ */
+export type ParsedCallback =
+  | { readonly trust: "verified"; readonly snapshot: Snapshot | ProviderFailure }
+  | { readonly trust: "hint" }
+  | { readonly trust: "forged"; readonly reason: string };
+
+/** What a probe found: whether the key works, and what credit is left where the provider tells. */
+export interface ProbeResult {
+  /** In the provider's own unit; null when it does not tell. */
+  readonly credit: ProviderCost | null;
+  /** Anything an operator should read; `[]` when all is well. */
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,46 @@
+import type { AssetContentType, ProviderReference } from "./assets.js";
+import type { ProviderModel } from "./definition.js";
+
+interface AnyRequest {
+  /** The same for every attempt of one job: pass it as the provider's idempotency key where there is one. */
+  readonly jobId: string;
+  /** One per try: pass it as client reference or metadata where the provider can be searched by it. */
+  readonly attemptId: string;
+  /** Counts from 1. */
+  readonly attempt: number;
+  /** Where the provider may report to, unguessable and the same for every attempt of one job; null when it could not reach us. */
+  readonly callbackUrl: string | null;
+}
+
+/** What a generation asks of a provider. Already checked against the model's own bounds. */
+export interface MusicRequest extends AnyRequest {
+  readonly operation: "music";
+  readonly model: ProviderModel;
+  readonly prompt: string;
+  readonly lyrics: string | null;
+  readonly durationSeconds: number | null;
+  readonly instrumental: boolean;
+}
+
+/** The track that is to be taken apart. */
+export interface SourceAudio {
+  readonly title: string;
+  readonly contentType: AssetContentType;
+  readonly sizeBytes: number;
+  readonly durationSeconds: number | null;
+  /** The stored bytes, lossless where there is a lossless copy; may be opened again. */
+  open(): AsyncIterable<Uint8Array>;
+  /** A signed link to the same bytes that a provider can fetch for a day; null when this installation has no public address. */
+  readonly url: string | null;
+  /** What the provider of this very plugin said of the piece when it made it; null for all other tracks. */
+  readonly reference: ProviderReference | null;
+}
+
+/** Asks for a track's parts. Already checked against the declared {@link SplitCapability}. */
+export interface SplitRequest extends AnyRequest {
+  /** `vocal_removal` wants `instrumental` and `vocals`; `stem_split` whatever stems the provider makes. */
+  readonly operation: "stem_split" | "vocal_removal";
+  readonly source: SourceAudio;
+}
+
+export type SubmitRequest = MusicRequest | SplitRequest;

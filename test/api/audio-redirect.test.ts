@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import type { AudioLink, AudioStore } from "../../core/ports/audio-store.js";
+import { ManualClock } from "../support/doubles/manual-clock.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+const KEY = "job_x/1/0-mix.mp3";
+
+/** A store that has one file, and links to it. */
+class LinkingStore implements Pick<AudioStore, "stat" | "read" | "linkTo"> {
+  readonly asked: (readonly [key: string, link: AudioLink])[] = [];
+
+  async stat(key: string) {
+    return key === KEY ? { sizeBytes: 4, etag: "e", modifiedAt: 0 } : null;
+  }
+
+  async *read(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from("file");
+  }
+
+  readonly linkTo = async (key: string, link: AudioLink): Promise<string> => {
+    this.asked.push([key, link]);
+    return `https://bucket.example/${key}?signature=theirs`;
+  };
+}
+
+describe("GET /audio/{key} with a store that has links of its own", () => {
+  const clock = new ManualClock();
+  const store = new LinkingStore();
+  let test: TestApp;
+  before(async () => {
+    test = await startTestApp({ clock, audio: store as unknown as AudioStore });
+  });
+  after(() => test.close());
+
+  const load = (url: string, init: RequestInit = {}): Promise<Response> => fetch(url, { redirect: "manual", ...init });
+
+  it("sends whoever may listen on to the store, for as long as the link lives", async () => {
+    const answer = await load(test.app.audioUrls.sign(KEY, 3_600_000), { headers: { Range: "bytes=1-2" } });
+    expect(answer.status).to.equal(302);
+    expect(answer.headers.get("location")).to.equal(`https://bucket.example/${KEY}?signature=theirs`);
+    expect(answer.headers.get("cache-control")).to.equal("private, max-age=300");
+    expect(answer.headers.get("access-control-allow-origin")).to.equal("*");
+    expect(answer.headers.get("cross-origin-resource-policy")).to.equal("cross-origin");
+    expect(store.asked.at(-1)).to.deep.equal([KEY, { expiresAt: Math.ceil(clock.now() / 1000) * 1000 + 3_600_000, contentType: "audio/mpeg" }]);
+  });
+
+  it("lets no browser keep the way longer than the link lives", async () => {
+    const answer = await load(test.app.audioUrls.sign(KEY, 60_000));
+    expect(answer.headers.get("cache-control")).to.match(/^private, max-age=(59|60)$/);
+  });
+
+  it("answers HEAD itself: a link of the store is for GET alone", async () => {
+    const answer = await load(test.app.audioUrls.sign(KEY), { method: "HEAD" });
+    expect([answer.status, answer.headers.get("content-length"), answer.headers.get("content-type")]).to.deep.equal([200, "4", "audio/mpeg"]);
+  });
+
+  it("gives nobody a link who has none that is good", async () => {
+    const before = store.asked.length;
+    const link = test.app.audioUrls.sign(KEY, 1_000);
+    expect((await load(link.replace(/signature=./, "signature=_"))).status).to.equal(403);
+    clock.set(clock.now() + 2_000);
+    expect((await load(link)).status).to.equal(410);
+    expect(store.asked).to.have.lengthOf(before);
+  });
+});

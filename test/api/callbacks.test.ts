@@ -1,0 +1,112 @@
+import { expect } from "chai";
+import { type MusicProvider, type ReceivedCallback } from "../../core/ports/music-provider.js";
+import { dataOf } from "../support/api-client.js";
+import { accepts, SCRIPTED_TRACK, ScriptedProvider } from "../support/doubles/scripted-provider.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+const HOUR = 3_600_000;
+const PUBLIC_URL = "https://music.example.com/base";
+
+/** Reports to the address it is given, unsigned; asked after, it says that it is done from then on. */
+class Reporting extends ScriptedProvider {
+  readonly heard: ReceivedCallback[] = [];
+  override readonly definition = { ...this.define("scripted"), capabilities: { idempotentSubmit: true, lookup: false, cancel: false, callbacks: "hints" as const } };
+
+  readonly parseCallback: MusicProvider["parseCallback"] = (callback) => {
+    this.heard.push(callback);
+    return Promise.resolve({ trust: "hint" });
+  };
+}
+
+describe("POST /callbacks/{provider}/{job}/{token}", () => {
+  let provider: Reporting;
+  let testApp: TestApp;
+  before(async () => {
+    provider = new Reporting();
+    provider.behaviour = accepts(HOUR);
+    provider.pollBehaviour = () => Promise.resolve(provider.heard.length === 0 ? { state: "running", nextPollMs: HOUR } : { state: "completed", tracks: [SCRIPTED_TRACK] });
+    testApp = await startTestApp({ work: true, plugins: [provider.definition], settings: { http: { port: 0, publicUrl: PUBLIC_URL } } });
+  });
+  after(() => testApp.close());
+
+  /** Makes a generation and waits until its provider was given it. @returns its id, and the path it may report to */
+  async function submitted(): Promise<{ readonly id: string; readonly path: string; status(): Promise<string> }> {
+    const { api } = await testApp.account();
+    const before = provider.submissions.length;
+    const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true }));
+    await provider.submitted(before + 1);
+    const url = provider.submissions[before]?.callbackUrl ?? "";
+    expect(url.slice(0, PUBLIC_URL.length)).to.equal(PUBLIC_URL);
+    const ended = new Promise<void>((resolve) => testApp.app.events.onEnded(({ job }) => (job.id === id ? resolve() : undefined)));
+    return {
+      id,
+      path: url.slice(PUBLIC_URL.length),
+      status: async () => {
+        await ended;
+        return dataOf<{ status: string }>(await api.get(`/api/v1/generations/${id}`)).status;
+      },
+    };
+  }
+
+  const send = (path: string, body: Uint8Array<ArrayBuffer> | string, headers: Record<string, string> = {}): Promise<Response> =>
+    fetch(`${testApp.url}${path}`, { method: "POST", body, headers });
+
+  it("answers 200 once it is kept, hands the raw bytes on, and the work is looked at at once", async () => {
+    const { path, status } = await submitted();
+    const bytes = new Uint8Array([0, 255, 10, 13, 123]);
+    const answer = await send(`${path}?stage=first`, bytes, { "X-Signature": "v1,abc", Cookie: "secret" });
+    expect([answer.status, await answer.json()]).to.deep.equal([200, { received: true }]);
+    expect(answer.headers.get("cache-control")).to.equal("no-store");
+    expect(await status()).to.equal("completed");
+    const [heard] = provider.heard;
+    expect(heard?.body).to.deep.equal(bytes);
+    expect(heard?.query).to.deep.equal({ stage: "first" });
+    expect(heard?.headers).to.include({ "x-signature": "v1,abc" }).and.not.have.property("cookie");
+  });
+
+  it("takes whatever the provider calls its body, also none", async () => {
+    const { path } = await submitted();
+    for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
+      expect((await send(path, `body of ${type}`, { "Content-Type": type })).status, type).to.equal(200);
+    }
+    expect((await send(path, "")).status).to.equal(200);
+  });
+
+  it("answers 200 to a doubled one, and to one for a job that has ended", async () => {
+    const { path, status } = await submitted();
+    const answers = await Promise.all([send(path, "done"), send(path, "done")]);
+    await status();
+    answers.push(await send(path, "done"), await send(path, "late"));
+    expect(answers.map((answer) => answer.status)).to.deep.equal([200, 200, 200, 200]);
+  });
+
+  it("answers 404 to an address that was not given out, and tells nothing of what there is", async () => {
+    const [{ path, id }, other] = [await submitted(), await submitted()];
+    const wrong = [`${path}x`, path.replace(id, other.id), path.replace("/scripted/", "/synth/"), "/callbacks/scripted/job_1/t", path.replace(id, "job_01j00000000000000000000000")];
+    for (const address of wrong) {
+      const answer = await send(address, "done");
+      expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code], address).to.deep.equal([404, "not_found"]);
+    }
+    await Promise.all([send(path, "done"), send(other.path, "done")]);
+  });
+
+  it("answers 413 to a body above one mebibyte, and 405 to other methods", async () => {
+    const { path } = await submitted();
+    expect((await send(path, new Uint8Array(1024 * 1024 + 1))).status).to.equal(413);
+    expect((await send(path, new Uint8Array(1024 * 1024))).status).to.equal(200);
+    const answer = await fetch(`${testApp.url}${path}`);
+    expect([answer.status, answer.headers.get("allow")]).to.deep.equal([405, "OPTIONS, POST"]);
+  });
+});
+
+describe("A provider without an address to report to", () => {
+  it("is given none while http.publicUrl is not set, and is polled", async () => {
+    const provider = new Reporting();
+    const testApp = await startTestApp({ work: true, plugins: [provider.definition] });
+    const { api } = await testApp.account();
+    await api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true });
+    await provider.submitted();
+    expect(provider.submissions[0]?.callbackUrl).to.equal(null);
+    await testApp.close();
+  });
+});

@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import type { StoredCallback } from "../../core/ports/callback-store.js";
+import { aHash, anId, NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+function aCallback(overrides: Partial<StoredCallback> = {}): StoredCallback {
+  return {
+    id: anId("cbk"),
+    jobId: anId("job"),
+    providerId: "nightingale",
+    digest: aHash(),
+    headers: { "x-signature": "v1,abc" },
+    query: {},
+    body: new TextEncoder().encode('{"state":"done"}'),
+    receivedAt: NOON,
+    ...overrides,
+  };
+}
+
+export function callbackStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`CallbackStore contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+
+    const insert = (callback: StoredCallback): Promise<boolean> => storage.inTransaction((tx) => storage.callbacks.insert(tx, callback));
+
+    it("keeps every member, and every byte of the body", async () => {
+      const body = new Uint8Array(70_000).map((_, index) => index % 256);
+      const callback = aCallback({ body, headers: { "x-ü": "🎼" }, query: { stage: "first" } });
+      expect(await insert(callback)).to.equal(true);
+      expect(await storage.callbacks.unread(callback.jobId, 10)).to.deep.equal([callback]);
+    });
+
+    it("keeps an empty body", async () => {
+      const callback = aCallback({ body: new Uint8Array() });
+      await insert(callback);
+      expect(await storage.callbacks.unread(callback.jobId, 10)).to.deep.equal([callback]);
+    });
+
+    it("keeps one of equal callbacks of a job, and the same of another job", async () => {
+      const callback = aCallback();
+      expect(await insert(callback)).to.equal(true);
+      expect(await insert({ ...callback, id: anId("cbk") })).to.equal(false);
+      expect(await insert({ ...callback, id: anId("cbk"), jobId: anId("job") })).to.equal(true);
+      expect(await storage.callbacks.unread(callback.jobId, 10)).to.deep.equal([callback]);
+    });
+
+    it("keeps a callback out that equals one that was read", async () => {
+      const callback = aCallback();
+      await insert(callback);
+      await storage.inTransaction((tx) => storage.callbacks.markRead(tx, [callback.id], NOON));
+      expect(await insert({ ...callback, id: anId("cbk") })).to.equal(false);
+    });
+
+    it("answers those of a job that were not read, in the order in which they came", async () => {
+      const jobId = anId("job");
+      const [second, first, third] = [2, 1, 3].map((after) => aCallback({ jobId, receivedAt: NOON + after })) as [StoredCallback, StoredCallback, StoredCallback];
+      for (const callback of [second, first, third, aCallback()]) await insert(callback);
+      expect(await storage.callbacks.unread(jobId, 2)).to.deep.equal([first, second]);
+      await storage.inTransaction((tx) => storage.callbacks.markRead(tx, [first.id, second.id], NOON));
+      expect(await storage.callbacks.unread(jobId, 2)).to.deep.equal([third]);
+    });
+
+    it("tells whether any waits to be read, as the transaction sees it", async () => {
+      const callback = aCallback();
+      const states = await storage.inTransaction(async (tx) => {
+        const before = await storage.callbacks.hasUnread(tx, callback.jobId);
+        await storage.callbacks.insert(tx, callback);
+        const kept = await storage.callbacks.hasUnread(tx, callback.jobId);
+        await storage.callbacks.markRead(tx, [callback.id], NOON);
+        return [before, kept, await storage.callbacks.hasUnread(tx, callback.jobId), await storage.callbacks.countOf(tx, callback.jobId)];
+      });
+      expect(states).to.deep.equal([false, true, false, 1]);
+    });
+
+    it("deletes what came before a moment, the oldest first, no more than asked for", async () => {
+      const jobId = anId("job");
+      const old = [1, 2, 3].map((minute) => aCallback({ jobId, receivedAt: minute }));
+      const fresh = aCallback({ jobId });
+      for (const callback of [...old, fresh]) await insert(callback);
+      const remove = (): Promise<number> => storage.inTransaction((tx) => storage.callbacks.deleteOld(tx, 4, 2));
+      expect(await remove()).to.equal(2);
+      expect(await storage.callbacks.unread(jobId, 10)).to.deep.equal([old[2], fresh]);
+      expect([await remove(), await remove()]).to.deep.equal([1, 0]);
+      expect(await storage.callbacks.unread(jobId, 10)).to.deep.equal([fresh]);
+    });
+  });
+}

@@ -1,0 +1,231 @@
+import type {
+  MusicRequest,
+  ProviderCost,
+  ProviderDefinition,
+  ProviderFailureKind,
+  ProviderHandle,
+  ProviderHost,
+  ProviderModel,
+  SourceAudio,
+} from "../../../core/ports/music-provider.js";
+import type { FakeApi, Route } from "../../support/provider-kit/fake-api.js";
+import type { FakeRequest } from "../../support/provider-kit/request.js";
+
+/** A scenario that cannot exist at this provider, and why. The suite then checks that the plugin does not claim it. */
+export interface NotApplicable {
+  readonly notApplicable: string;
+}
+
+export type OrNot<T> = T | NotApplicable;
+
+/** Teaches the fake one situation: `fake.on("POST", "/v1/music", json({ … }))`. On a fake that knows nothing yet, or only `accepts`. */
+export type Script<Result = void> = (fake: FakeApi) => Result | Promise<Result>;
+
+/** What must come out of work that succeeds. */
+export interface ExpectedTracks {
+  /** The bytes of every track's playable file, in the provider's order; files that the fake serves as URL are fetched. */
+  readonly mixes: readonly Uint8Array[];
+  /** What it cost, where the provider tells. */
+  readonly cost?: ProviderCost;
+  /** What the tracks must hold beside it, in the same order. */
+  readonly tracks?: readonly { readonly title?: string | null; readonly bpm?: number | null; readonly mixSeconds?: number | null }[];
+}
+
+export interface ExpectedStems {
+  /** The bytes of every stem, by our label: `vocals`, `instrumental`, `drums`, `bass`, `other`, … */
+  readonly stems: { readonly [label: string]: Uint8Array };
+  readonly cost?: ProviderCost;
+}
+
+export interface GenerationScenarios {
+  /** The call that makes billed work. Not applicable: a provider without network. */
+  readonly submit: OrNot<Route>;
+  /** From the submission to the files; work that is accepted is seen running at least once. */
+  readonly completes: Script<ExpectedTracks>;
+  /** One submission that makes more than one track. */
+  readonly severalTracks: OrNot<Script<ExpectedTracks>>;
+}
+
+/** Work that is accepted first and asked after. All but `accepts` say what the status call answers; the work was accepted before. */
+export interface WorkScenarios {
+  /** The status call: of `poll`, or of `pollMany`. */
+  readonly status: Route;
+  /** `submit` answers `accepted`. Every call of it makes another piece of work. */
+  readonly accepts: Script;
+  readonly running: Script;
+  readonly succeeds: Script<ExpectedTracks | ExpectedStems>;
+  /** Every way in which it says that the work failed. */
+  readonly fails: Script | readonly Script[];
+  readonly rejectsContent: OrNot<Script>;
+  /** Every spelling of cancelled. */
+  readonly cancelled: OrNot<Script | readonly Script[]>;
+  /** It ran out of time there. */
+  readonly timesOut: OrNot<Script>;
+  /** It knows nothing of the work, or not any more. */
+  readonly gone: OrNot<Script>;
+  /** The work succeeded, and its files are there no more. */
+  readonly expiredLink: OrNot<Script>;
+  /** It says success and has no file. */
+  readonly succeedsEmpty: OrNot<Script>;
+  /** Some of several tracks are ready: the work still runs. */
+  readonly partlyReady: OrNot<Script>;
+  /** Whatever else its table has, by what it says. */
+  readonly others?: { readonly [what: string]: NamedFailure };
+}
+
+/** A failure of the provider's own table. */
+export interface NamedFailure {
+  readonly kind: ProviderFailureKind;
+  readonly script: Script;
+}
+
+/** How `submit` is refused. Nothing was accepted. */
+export interface RefusalScenarios {
+  readonly content: OrNot<Script>;
+  /** Give `retryAfterMs` where it says how long to wait. */
+  readonly rateLimit: OrNot<Script | { readonly script: Script; readonly retryAfterMs: number }>;
+  readonly key: OrNot<Script>;
+  readonly credit: OrNot<Script>;
+  /** Overload, maintenance. */
+  readonly unavailable: OrNot<Script>;
+  readonly input: OrNot<Script>;
+  /** HTTP 200 and an error in the body. */
+  readonly errorWith200: OrNot<NamedFailure>;
+  /** Whatever else its table has, by what it says: the same number with another meaning, … */
+  readonly others?: { readonly [what: string]: NamedFailure };
+}
+
+/** What the provider would send to the callback URL. */
+export interface SentCallback {
+  readonly headers?: { readonly [name: string]: string };
+  readonly query?: { readonly [name: string]: string };
+  readonly body: string | Uint8Array;
+}
+
+export type CallbackStage = "running" | "succeeded" | "failed";
+
+export interface CallbackScenarios {
+  /** What the fake must answer besides: a key that signatures are checked with, … */
+  readonly prepare?: Script;
+  /** Stages that it reports; the others it does not. */
+  readonly stages: readonly CallbackStage[];
+  /** A callback as the provider sends it at that time, of the work with this handle. */
+  send(
+    stage: CallbackStage,
+    work: { readonly handle: ProviderHandle; readonly at: number; readonly fake: FakeApi },
+  ): SentCallback | Promise<SentCallback>;
+  /** Not applicable: it does not sign, every callback is a hint. */
+  readonly signature: OrNot<{
+    /** The header that the signature stands in, in lower case. */
+    readonly header: string;
+    /** True when it covers the raw body. */
+    readonly coversBody: boolean;
+    /** How old a callback may be, where the time is signed. */
+    readonly toleranceMs: OrNot<number>;
+  }>;
+}
+
+export interface LookupScenarios {
+  readonly route: Route;
+  /** The attempt is there. */
+  readonly found: (fake: FakeApi, attemptId: string) => void | Promise<void>;
+  readonly absent: Script;
+}
+
+export interface CancelScenarios {
+  readonly route: Route;
+  /** It can be stopped: `cancelled`, or `requested`. */
+  readonly cancels: Script;
+  readonly tooLate: OrNot<Script>;
+}
+
+export interface ProbeScenarios {
+  readonly route: Route;
+  /** The key works. @returns the credit that is left; null where it does not tell */
+  readonly answers: Script<ProviderCost | null>;
+  readonly refusesKey: Script;
+}
+
+export interface SplitScenarios {
+  /** The call that makes billed work; an upload before it is none. Not applicable: a provider without network. */
+  readonly submit: OrNot<Route>;
+  /** From the submission to the stems. */
+  readonly completes: Script<ExpectedStems>;
+  /** What the track needs beside the ordinary: the `reference` of an own piece. */
+  readonly source?: Partial<SourceAudio>;
+  /** Whether what the provider was sent holds the source: the uploaded bytes, the URL, the reference. */
+  receivedSource(requests: readonly FakeRequest[], source: SourceAudio): boolean;
+}
+
+/**
+ * What the conformance suite needs to know of a plugin. Each scenario teaches the fake what the real API would answer; what cannot exist
+ * there is `{ notApplicable: "why" }`. The suite does the rest: lost connections, garbage, aborts, forgeries are its own.
+ */
+export interface MusicProviderHarness {
+  /** The default export of the plugin. */
+  readonly definition: ProviderDefinition;
+  /** Settings that point the plugin at the fake; secrets get a value of their own, at least 8 characters. */
+  settings(fake: FakeApi): ProviderHost["settings"];
+  /** Models of the operator's; the definition's by default. */
+  readonly models?: readonly ProviderModel[];
+  /** What a generation needs beside what fits the first model. */
+  readonly request?: Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental">>;
+  readonly generation: OrNot<GenerationScenarios>;
+  /** Not applicable: `submit` always answers `completed`. */
+  readonly work: OrNot<WorkScenarios>;
+  readonly refusals: OrNot<RefusalScenarios>;
+  /** Where the key of idempotency stands in a request that creates. Not applicable: it takes none. */
+  readonly idempotency: OrNot<{ keyOf(request: FakeRequest): string | undefined }>;
+  readonly callbacks: OrNot<CallbackScenarios>;
+  readonly lookup: OrNot<LookupScenarios>;
+  readonly cancel: OrNot<CancelScenarios>;
+  readonly probe: OrNot<ProbeScenarios>;
+  readonly stemSplit: OrNot<SplitScenarios>;
+  readonly vocalRemoval: OrNot<SplitScenarios>;
+}
+
+/** Narrowing that plain truthiness cannot do: a script is a function, a group an object, and either may be said not to exist. */
+export function isApplicable<T>(scenario: OrNot<T>): scenario is T {
+  return !(typeof scenario === "object" && scenario !== null && "notApplicable" in scenario);
+}
+
+/** Names of scenarios that are neither given nor said not to exist: JavaScript and casts get past the types. */
+export function missingScenarios(harness: MusicProviderHarness): string[] {
+  const groups: Readonly<Record<string, readonly string[]>> = {
+    generation: ["submit", "completes", "severalTracks"],
+    work: [
+      "status",
+      "accepts",
+      "running",
+      "succeeds",
+      "fails",
+      "rejectsContent",
+      "cancelled",
+      "timesOut",
+      "gone",
+      "expiredLink",
+      "succeedsEmpty",
+      "partlyReady",
+    ],
+    refusals: ["content", "rateLimit", "key", "credit", "unavailable", "input", "errorWith200"],
+    idempotency: ["keyOf"],
+    callbacks: ["stages", "send", "signature"],
+    lookup: ["route", "found", "absent"],
+    cancel: ["route", "cancels", "tooLate"],
+    probe: ["route", "answers", "refusesKey"],
+    stemSplit: ["submit", "completes", "receivedSource"],
+    vocalRemoval: ["submit", "completes", "receivedSource"],
+  };
+  return Object.entries(groups).flatMap(([group, members]) => {
+    const given = (harness as unknown as Readonly<Record<string, unknown>>)[group] as OrNot<Readonly<Record<string, unknown>>> | undefined;
+    if (given === undefined) return [group];
+    if (!isApplicable(given)) return given.notApplicable.trim() === "" ? [`${group} (why is it not applicable?)`] : [];
+    return members.flatMap((member) => {
+      const value = given[member];
+      if (value === undefined) return [`${group}.${member}`];
+      return !isApplicable<unknown>(value) && (value as NotApplicable).notApplicable.trim() === ""
+        ? [`${group}.${member} (why is it not applicable?)`]
+        : [];
+    });
+  });
+}

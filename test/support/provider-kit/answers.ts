@@ -1,0 +1,51 @@
+/** What a scripted route answers. */
+export interface FakeAnswer {
+  readonly status?: number;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: Uint8Array | string;
+  /** Sent piece by piece, without a length. */
+  readonly chunks?: readonly (Uint8Array | string)[];
+  /** Waited for before anything is answered: the event that a test decides on. */
+  readonly after?: Promise<unknown>;
+  readonly fault?: Fault;
+}
+
+/**
+ * What goes wrong on the way.
+ * `cut-request`: the connection ends when the request's head has come, its body unread.
+ * `cut-reply`: the request is taken in whole, then the connection ends without an answer.
+ * `cut-body`: the head and half of the body are sent, then the connection ends.
+ * `hang`: nothing is answered until the client goes away.
+ */
+export type Fault = "cut-request" | "cut-reply" | "cut-body" | "hang";
+
+type Head = Pick<FakeAnswer, "status" | "headers">;
+
+export function json(body: unknown, { status = 200, headers = {} }: Head = {}): FakeAnswer {
+  return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
+}
+
+export function bytes(body: Uint8Array, contentType = "application/octet-stream", { status = 200, headers = {} }: Head = {}): FakeAnswer {
+  return { status, headers: { "content-type": contentType, ...headers }, body };
+}
+
+export function text(body: string, { status = 200, headers = {} }: Head = {}): FakeAnswer {
+  return { status, headers: { "content-type": "text/plain", ...headers }, body };
+}
+
+/** A page of a gateway or a maintenance notice, where JSON was due. */
+export function htmlPage(status = 502): FakeAnswer {
+  return {
+    status,
+    headers: { "content-type": "text/html" },
+    body: `<!doctype html><html><body><h1>${status} Bad gateway</h1></body></html>`,
+  };
+}
+
+export function chunks(pieces: readonly (Uint8Array | string)[], contentType: string, status = 200): FakeAnswer {
+  return { status, headers: { "content-type": contentType }, chunks: pieces };
+}
+
+export function fault(kind: Exclude<Fault, "cut-body">): FakeAnswer {
+  return { fault: kind };
+}

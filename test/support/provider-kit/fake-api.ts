@@ -1,0 +1,210 @@
+import { EventEmitter, once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { bytes, type FakeAnswer, type Fault, json } from "./answers.js";
+import { type FakeRequest, readRequest } from "./request.js";
+
+/** What a route answers: always the same, or what a function makes of the request. */
+export type Answer = FakeAnswer | ((request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>);
+
+/** A call of the provider's API. Of the path, `:name` stands for one part and `*` at the end for the rest; the query does not count. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+}
+
+interface ScriptedRoute extends Route {
+  readonly pattern: RegExp;
+  readonly once: Answer[];
+  lasting: Answer | null;
+  /** What becomes of the next calls, before all else. */
+  readonly faults: (Fault | Answer)[];
+}
+
+/**
+ * The provider's API for a test: a real HTTP server on this machine that answers what it was told, and remembers what it was asked.
+ * What no route fits is answered 501, and stands in {@link unexpected}.
+ */
+export class FakeApi {
+  /** In the order of their arrival. */
+  readonly requests: FakeRequest[] = [];
+  /** Calls that no route fits, as `POST /path`. */
+  readonly unexpected: string[] = [];
+  private readonly routes: ScriptedRoute[] = [];
+  private readonly events = new EventEmitter().setMaxListeners(0);
+  private readonly server: Server;
+  private open = 0;
+  private files = 0;
+  /** `http://127.0.0.1:PORT`, without a slash at its end. */
+  url = "";
+
+  private constructor() {
+    // A client may end the connection at any time: that is what some tests are about.
+    this.server = createServer((incoming, outgoing) => {
+      this.serve(incoming, outgoing).catch((error: unknown) => {
+        this.unexpected.push(`${incoming.method ?? ""} ${incoming.url ?? ""}: ${String(error)}`);
+        outgoing.destroy();
+      });
+    });
+  }
+
+  static async open(): Promise<FakeApi> {
+    const fake = new FakeApi();
+    fake.server.listen(0, "127.0.0.1");
+    await once(fake.server, "listening");
+    fake.url = `http://127.0.0.1:${(fake.server.address() as AddressInfo).port}`;
+    return fake;
+  }
+
+  /** Answers every such call so, until it is told another. */
+  on(method: string, path: string, answer: Answer): this {
+    this.routeOf(method, path).lasting = answer;
+    return this;
+  }
+
+  /** Answers the next such calls so, each once; then as `on` says. */
+  once(method: string, path: string, ...answers: readonly Answer[]): this {
+    this.routeOf(method, path).once.push(...answers);
+    return this;
+  }
+
+  /** Spoils the next answers to such a call on their way, whatever they are; a `hang` and a cut before it make no answer at all. */
+  spoil(route: Route, fault: Fault, times = 1): this {
+    this.routeOf(route.method, route.path).faults.push(...Array<Fault>(times).fill(fault));
+    return this;
+  }
+
+  /** Answers the next such call so, before all that was scripted. */
+  instead(route: Route, answer: Answer): this {
+    this.routeOf(route.method, route.path).faults.push(answer);
+    return this;
+  }
+
+  /** Serves a file. @returns its URL */
+  file(content: Uint8Array, contentType = "audio/mpeg", name = "file"): string {
+    this.files += 1;
+    const path = `/fake-files/${this.files}/${name}`;
+    this.on("GET", path, bytes(content, contentType));
+    return this.url + path;
+  }
+
+  /** The requests of a route, in their order; without one, all. */
+  calls(route?: Route): FakeRequest[] {
+    if (route === undefined) return [...this.requests];
+    const pattern = patternOf(route.path);
+    return this.requests.filter(({ method, path }) => method === route.method.toUpperCase() && pattern.test(path));
+  }
+
+  /** Resolves with the `count`-th request of a route as soon as it is there. */
+  async received(route: Route, count = 1): Promise<FakeRequest> {
+    for (;;) {
+      const request = this.calls(route)[count - 1];
+      if (request !== undefined) return request;
+      await once(this.events, "request");
+    }
+  }
+
+  /** Exchanges that neither side has ended. */
+  get openExchanges(): number {
+    return this.open;
+  }
+
+  /** Resolves when no exchange is open. */
+  async idle(): Promise<void> {
+    while (this.open > 0) await once(this.events, "ended");
+  }
+
+  /** Forgets what it was told, files included; not what it was asked. */
+  forget(): void {
+    this.routes.length = 0;
+  }
+
+  /** Ends all connections; from then on they are refused. */
+  async close(): Promise<void> {
+    if (!this.server.listening) return;
+    const closed = once(this.server, "close");
+    this.server.close();
+    this.server.closeAllConnections();
+    await closed;
+  }
+
+  private routeOf(method: string, path: string): ScriptedRoute {
+    const upper = method.toUpperCase();
+    const known = this.routes.find((route) => route.method === upper && route.path === path);
+    if (known !== undefined) return known;
+    const route: ScriptedRoute = { method: upper, path, pattern: patternOf(path), once: [], lasting: null, faults: [] };
+    this.routes.push(route);
+    return route;
+  }
+
+  private async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    this.open += 1;
+    outgoing.once("close", () => {
+      this.open -= 1;
+      this.events.emit("ended");
+    });
+    const { pathname } = new URL(incoming.url ?? "/", "http://fake");
+    const fitting = this.routes.filter(({ method, pattern }) => method === incoming.method && pattern.test(pathname));
+    const next = fitting.find(({ faults }) => faults.length > 0)?.faults.shift();
+    const fault = typeof next === "string" ? next : undefined;
+    // A path that is spelled out goes before one with names in it.
+    fitting.sort((a, b) => Number(/[:*]/.test(a.path)) - Number(/[:*]/.test(b.path)));
+    const route = fitting.find(({ once: answers }) => answers.length > 0) ?? fitting.find(({ lasting }) => lasting !== null);
+    const params = route === undefined ? {} : (route.pattern.exec(pathname)?.groups ?? {});
+    const answer = answerOf(next, route);
+    const readsBody = answer === null || typeof answer === "function" || answer.fault !== "cut-request";
+    const request = await readRequest(incoming, { ...params }, readsBody).catch(() => null);
+    // Who went away in the middle of its own request asks for nothing.
+    if (request === null) return;
+    this.requests.push(request);
+    this.events.emit("request");
+    if (answer === null) this.unexpected.push(`${request.method} ${request.path}`);
+    const made =
+      answer === null
+        ? json({ error: `no route of the fake fits ${request.method} ${request.path}` }, { status: 501 })
+        : await resolved(answer, request);
+    await send(outgoing, fault === undefined ? made : { ...made, fault });
+  }
+}
+
+/** A cut body needs a body to be cut; the other faults leave what was scripted to the next call. */
+function answerOf(next: Fault | Answer | undefined, route: ScriptedRoute | undefined): Answer | null {
+  if (next === undefined || next === "cut-body") return route?.once.shift() ?? route?.lasting ?? null;
+  return typeof next === "string" ? { fault: next } : next;
+}
+
+async function resolved(answer: Answer, request: FakeRequest): Promise<FakeAnswer> {
+  return typeof answer === "function" ? answer(request) : answer;
+}
+
+async function send(outgoing: ServerResponse, { status = 200, headers = {}, body = "", chunks, after, fault }: FakeAnswer): Promise<void> {
+  await after;
+  if (fault === "hang") return;
+  if (fault === "cut-request" || fault === "cut-reply") return void outgoing.destroy();
+  const whole = chunks === undefined ? Buffer.from(body) : Buffer.concat(chunks.map((chunk) => Buffer.from(chunk)));
+  if (fault === "cut-body") {
+    outgoing.writeHead(status, { ...headers, "content-length": String(Math.max(2, whole.length)) });
+    outgoing.write(whole.length < 2 ? " " : whole.subarray(0, Math.ceil(whole.length / 2)), () => outgoing.destroy());
+    return;
+  }
+  if (chunks === undefined) {
+    outgoing.writeHead(status, { ...headers, ...(status === 204 || status === 304 ? {} : { "content-length": String(whole.length) }) });
+    outgoing.end(whole);
+    return;
+  }
+  outgoing.writeHead(status, headers);
+  for (const chunk of chunks) outgoing.write(chunk);
+  outgoing.end();
+}
+
+/** `/tasks/:id/*` as an expression with groups. */
+function patternOf(path: string): RegExp {
+  const parts = path.split("/").map((part) => {
+    if (part === "*") return ".*";
+    return part
+      .split(/(:[a-z]\w*)/i)
+      .map((piece) => (/^:[a-z]/i.test(piece) ? `(?<${piece.slice(1)}>[^/]+)` : piece.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
+      .join("");
+  });
+  return new RegExp(`^${parts.join("/")}$`);
+}

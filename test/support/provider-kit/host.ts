@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ProviderHost, ProviderModel } from "../../../core/ports/music-provider.js";
+
+/** A line a plugin logged, as it was given: nothing is masked, so that a test can see what should not be there. */
+export interface ProviderLogLine {
+  readonly level: "info" | "warn";
+  readonly message: string;
+  readonly fields: Record<string, unknown>;
+}
+
+/** The host of a plugin under test. */
+export interface HostUnderTest extends ProviderHost {
+  readonly lines: readonly ProviderLogLine[];
+  /** The URLs that were asked for with the host's `fetch`. */
+  readonly fetched: readonly string[];
+}
+
+export interface HostOptions {
+  readonly settings?: ProviderHost["settings"];
+  readonly models?: readonly ProviderModel[];
+  /** A `ManualClock`, where a test decides on the time; the system's by default. */
+  readonly clock?: ProviderHost["clock"];
+  readonly fetch?: typeof fetch;
+}
+
+/** What the host gives a plugin, for a test: real `fetch`, a clock, and a log that is kept. */
+export function providerHost({ settings = {}, models = [], clock, fetch: own = fetch }: HostOptions = {}): HostUnderTest {
+  const lines: ProviderLogLine[] = [];
+  const fetched: string[] = [];
+  return {
+    settings,
+    models,
+    lines,
+    fetched,
+    fetch: (input, init) => {
+      fetched.push(input instanceof Request ? input.url : String(input));
+      return own(input, init);
+    },
+    clock: clock ?? { now: () => Date.now(), sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }) },
+    logger: {
+      info: (message, fields = {}) => void lines.push({ level: "info", message, fields }),
+      warn: (message, fields = {}) => void lines.push({ level: "warn", message, fields }),
+    },
+  };
+}
+
+/** The definition's settings with their defaults, and `given` over them: what the host would hand over. */
+export function settingsOf(
+  definition: { readonly settings: { readonly [name: string]: { readonly default?: unknown } } },
+  given: ProviderHost["settings"],
+): ProviderHost["settings"] {
+  const defaults = Object.entries(definition.settings).flatMap(([name, setting]) =>
+    setting.default === undefined ? [] : [[name, setting.default] as const],
+  );
+  return { ...(Object.fromEntries(defaults) as ProviderHost["settings"]), ...given };
+}

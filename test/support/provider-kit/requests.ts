@@ -1,0 +1,52 @@
+import type { MusicRequest, ProviderModel, SourceAudio, SplitRequest } from "../../../core/ports/music-provider.js";
+import { tinyMp3 } from "./sounds.js";
+
+let made = 0;
+
+/** A generation that fits the model; every one is another job's. */
+export function aMusicRequest(model: ProviderModel, parts: Partial<MusicRequest> = {}): MusicRequest {
+  made += 1;
+  const isInstrumental = model.supportsInstrumental && model.requiresLyrics !== true && !model.supportsLyrics;
+  return {
+    operation: "music",
+    jobId: `job_01jd${String(made).padStart(22, "0")}`,
+    attemptId: `att_01jd${String(made).padStart(22, "0")}`,
+    attempt: 1,
+    callbackUrl: null,
+    model,
+    prompt: "a quiet tune for rain",
+    lyrics: model.supportsLyrics ? "[Verse]\nRain on the roof tonight\nAll is well inside" : null,
+    durationSeconds: model.duration?.defaultSeconds ?? null,
+    instrumental: isInstrumental,
+    ...parts,
+  };
+}
+
+/** A stored track to be taken apart: a small MP3 unless told otherwise. */
+export function aSource(parts: Partial<SourceAudio> = {}, content: Uint8Array = tinyMp3("source")): SourceAudio {
+  return {
+    title: "Rain on a tin roof",
+    contentType: "audio/mpeg",
+    sizeBytes: content.length,
+    durationSeconds: 0.5,
+    open: async function* () {
+      yield content;
+    },
+    url: null,
+    reference: null,
+    ...parts,
+  };
+}
+
+export function aSplitRequest(operation: SplitRequest["operation"], source: SourceAudio, parts: Partial<SplitRequest> = {}): SplitRequest {
+  made += 1;
+  return {
+    operation,
+    jobId: `job_01jd${String(made).padStart(22, "0")}`,
+    attemptId: `att_01jd${String(made).padStart(22, "0")}`,
+    attempt: 1,
+    callbackUrl: null,
+    source,
+    ...parts,
+  };
+}

@@ -1,0 +1,185 @@
+import { expect } from "chai";
+import { NodeDigest } from "../../../adapters/crypto/digest.js";
+import { ReceiveCallback } from "../../../core/callbacks/receive-callback.js";
+import { NotFoundError } from "../../../core/errors.js";
+import type { JobId } from "../../../core/ids.js";
+import { type MusicProvider, type ParsedCallback, ProviderFailure, type ReceivedCallback } from "../../../core/ports/music-provider.js";
+import { anId } from "../../support/builders.js";
+import { accepts, completes, holds, SCRIPTED_TRACK, ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+import { Workshop } from "./workshop.js";
+
+const FAR = 600_000;
+const SIGNED = { callbacks: "signed" } as const;
+
+/** Bodies are the words that they stand for; the signature is a word, too. */
+function parseWords({ headers, body }: ReceivedCallback): Promise<ParsedCallback> {
+  if (headers["x-signature"] === "forged") return Promise.resolve({ trust: "forged", reason: "the signature does not hold" });
+  if (headers["x-signature"] !== "good") return Promise.resolve({ trust: "hint" });
+  const word = new TextDecoder().decode(body);
+  if (word === "done") return Promise.resolve({ trust: "verified", snapshot: { state: "completed", tracks: [SCRIPTED_TRACK] } });
+  if (word === "failed") return Promise.resolve({ trust: "verified", snapshot: new ProviderFailure("failed", "their words") });
+  return Promise.resolve({ trust: "verified", snapshot: { state: "running", nextPollMs: FAR } });
+}
+
+describe("A provider's callback", () => {
+  let shop: Workshop;
+  let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
+  let read: ReceivedCallback[];
+  beforeEach(async () => {
+    shop = await Workshop.open();
+    read = [];
+    provider = Object.assign(shop.provider, {
+      parseCallback: (callback: ReceivedCallback) => {
+        read.push(callback);
+        return parseWords(callback);
+      },
+    });
+    provider.behaviour = accepts(FAR);
+    provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: FAR });
+  });
+  afterEach(() => shop.close());
+
+  function receiver(): ReceiveCallback {
+    const { queue, clock, logger, callbackUrls: urls } = shop;
+    const { jobs, callbacks, unitOfWork } = shop.storage;
+    return new ReceiveCallback({ urls, jobs, callbacks, unitOfWork, queue, clock, ids: { next: anId }, digest: new NodeDigest(), logger });
+  }
+
+  /** What comes to the address that a provider was given. */
+  async function report(id: JobId, word: string, signature?: string, url = urlOf(id)): Promise<void> {
+    const [, providerId = "", jobId = "", token = ""] = /\/callbacks\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(url) ?? [];
+    const signed: Record<string, string> = signature === undefined ? {} : { "x-signature": signature };
+    await receiver().receive({ providerId, jobId, token, headers: { ...signed, cookie: "c" }, query: {}, body: new TextEncoder().encode(word) });
+  }
+
+  const urlOf = (id: JobId): string => shop.callbackUrls.urlOf("scripted", id) ?? "";
+
+  async function rendering(): Promise<JobId> {
+    const id = await shop.acceptOne();
+    await shop.start({ capabilities: SIGNED });
+    await shop.quiet();
+    return id;
+  }
+
+  it("goes to an address that the provider is given with the work, the same on every attempt", async () => {
+    provider.behaviour = (request, context) =>
+      request.attempt === 1 ? Promise.reject(new ProviderFailure("unavailable", "busy")) : completes(request, context);
+    const id = await shop.acceptOne();
+    await shop.start({ capabilities: SIGNED });
+    await shop.pass(1_500);
+    await shop.expectCompleted(id);
+    expect(provider.submissions.map(({ callbackUrl }) => callbackUrl)).to.deep.equal([urlOf(id), urlOf(id)]);
+    expect(urlOf(id)).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/[\\w-]{43}$`));
+  });
+
+  it("that is signed and says that the work is done ends the job at once, without asking", async () => {
+    const id = await rendering();
+    await report(id, "done", "good");
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+    expect(provider.polls).to.have.length(0);
+  });
+
+  it("that is signed and says that the work failed refunds the job at once", async () => {
+    const id = await rendering();
+    await report(id, "failed", "good");
+    await shop.pass(0);
+    await shop.expectFailed(id, "generation_failed");
+  });
+
+  it("that is not signed is worth a look at the provider, which alone is believed", async () => {
+    const id = await rendering();
+    await report(id, "done");
+    await shop.pass(0);
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering" });
+    expect(provider.polls).to.have.length(1);
+    provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+    await report(id, "done again");
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+  });
+
+  it("that is forged ends nothing, and does not keep the real one with the same body out", async () => {
+    const id = await rendering();
+    await report(id, "failed", "forged");
+    await shop.pass(0);
+    expect((await shop.job(id)).status).to.equal("processing");
+    expect(shop.logger.lines.some(({ message }) => message === "A callback was not signed by its provider")).to.equal(true);
+    await report(id, "failed", "good");
+    await shop.pass(0);
+    await shop.expectFailed(id, "generation_failed");
+  });
+
+  it("that comes before the provider's answer to the submission is kept until that is stored", async () => {
+    const { behaviour, release } = holds(accepts(FAR));
+    provider.behaviour = behaviour;
+    const id = await shop.acceptOne();
+    await shop.start({ capabilities: SIGNED });
+    await provider.submitted();
+    await report(id, "done", "good");
+    expect((await shop.job(id)).phase).to.equal("submitting");
+    release();
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+    expect(read.map(({ handle }) => handle.data)).to.deep.equal([{ task: id }]);
+  });
+
+  it("that comes while the provider is being asked is read as soon as that is over", async () => {
+    const id = await rendering();
+    let answer = (): void => undefined;
+    provider.pollBehaviour = () => new Promise((resolve) => (answer = () => resolve({ state: "running", nextPollMs: FAR })));
+    await report(id, "look");
+    await shop.pass(0);
+    expect(provider.polls).to.have.length(1);
+    await report(id, "done", "good");
+    answer();
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+    expect(provider.polls).to.have.length(1);
+  });
+
+  it("that comes twice, or late, changes nothing more", async () => {
+    const id = await rendering();
+    await Promise.all([report(id, "done", "good"), report(id, "done", "good")]);
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+    await report(id, "failed", "good");
+    await shop.pass(1_000);
+    await shop.expectCompleted(id);
+    expect(read).to.have.length(1);
+  });
+
+  it("of an earlier stage that overtakes the end does not take it back", async () => {
+    const id = await rendering();
+    await report(id, "done", "good");
+    await report(id, "first of two", "good");
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+  });
+
+  it("that the plugin cannot read is worth a look at the provider", async () => {
+    provider.parseCallback = () => Promise.reject(new TypeError("no such member"));
+    const id = await rendering();
+    await report(id, "{", "good");
+    await shop.pass(0);
+    expect(provider.polls).to.have.length(1);
+    expect((await shop.job(id)).status).to.equal("processing");
+  });
+
+  it("to an address that was not made here is refused: another job's, another provider's, one without a token", async () => {
+    const [id, other] = [await rendering(), await shop.acceptOne()];
+    const wrong = [urlOf(id).replace(id, other), urlOf(id).replace("scripted", "stand-in"), `${urlOf(id)}x`, urlOf(id).replace(id, "job_1")];
+    for (const url of wrong) {
+      expect(await report(id, "failed", "good", url).catch((error: unknown) => error), url).to.be.instanceOf(NotFoundError);
+    }
+    expect(await shop.storage.callbacks.unread(id, 10)).to.deep.equal([]);
+  });
+
+  it("is kept without what is nobody's business, and no more than fifty of one job", async () => {
+    const id = await shop.acceptOne();
+    for (let count = 0; count < 60; count++) await report(id, `word ${count}`);
+    const kept = await shop.storage.callbacks.unread(id, 100);
+    expect(kept).to.have.length(50);
+    expect(kept[0]?.headers).to.deep.equal({});
+  });
+});

@@ -1,0 +1,100 @@
+import { expect } from "chai";
+import type { JobId } from "../../../core/ids.js";
+import { type CancelOutcome, type MusicProvider, ProviderFailure, type ProviderHandle } from "../../../core/ports/music-provider.js";
+import { accepts } from "../../support/doubles/scripted-provider.js";
+import { type Worker, type WorkerOptions, Workshop } from "./workshop.js";
+
+const CANCELS = { cancel: true } as const;
+const MINUTE = 60_000;
+
+describe("Work that nobody waits for any more", () => {
+  let shop: Workshop;
+  let told: ProviderHandle[];
+  let answer: () => Promise<CancelOutcome>;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+    told = [];
+    answer = () => Promise.resolve("cancelled");
+    const cancel: MusicProvider["cancel"] = (handle) => {
+      told.push(handle);
+      return answer();
+    };
+    Object.assign(shop.provider, { cancel });
+    shop.provider.behaviour = accepts(10 * MINUTE);
+  });
+  afterEach(() => shop.close());
+
+  async function rendering(options: WorkerOptions = {}): Promise<{ readonly id: JobId; readonly worker: Worker }> {
+    const id = await shop.acceptOne();
+    const worker = await shop.start({ capabilities: CANCELS, ...options });
+    await shop.quiet();
+    return { id, worker };
+  }
+
+  it("is cancelled at the provider when an operator cancelled its job", async () => {
+    const { id, worker } = await rendering();
+    await worker.operate.cancel(id);
+    await shop.pass(2_000);
+    expect(told.map(({ data }) => data)).to.deep.equal([{ task: id }]);
+    expect((await shop.job(id)).cancelDueAt).to.equal(null);
+    await shop.pass(5 * MINUTE);
+    expect(told).to.have.length(1);
+    await shop.expectFailed(id, "generation_failed");
+  });
+
+  it("is cancelled at the provider when its job passed the deadline", async () => {
+    const { id } = await rendering({ deadlineMs: MINUTE });
+    await shop.pass(MINUTE + 10_000);
+    await shop.expectFailed(id, "provider_timeout");
+    expect(told).to.have.length(1);
+  });
+
+  it("is told of again while the provider cannot be reached, for a quarter of an hour", async () => {
+    answer = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
+    const { id, worker } = await rendering();
+    await worker.operate.cancel(id);
+    await shop.pass(3 * MINUTE + 2_000);
+    expect(told.length).to.be.within(3, 4);
+    answer = () => Promise.resolve("too_late");
+    await shop.pass(MINUTE + 1_000);
+    const times = told.length;
+    expect((await shop.job(id)).cancelDueAt).to.equal(null);
+    await shop.pass(3 * MINUTE);
+    expect(told).to.have.length(times);
+  });
+
+  it("is given up when the provider does not know it, and after a quarter of an hour", async () => {
+    answer = () => Promise.reject(new ProviderFailure("gone", "no such task"));
+    const { id, worker } = await rendering();
+    await worker.operate.cancel(id);
+    await shop.pass(2_000);
+    expect((await shop.job(id)).cancelDueAt).to.equal(null);
+    answer = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
+    const next = await shop.acceptOne();
+    await shop.quiet();
+    await worker.operate.cancel(next);
+    await shop.pass(20 * MINUTE);
+    expect((await shop.job(next)).cancelDueAt).to.equal(null);
+  });
+
+  it("is no matter of a job that was only waiting, or that ended by itself", async () => {
+    const worker = await shop.start({ capabilities: CANCELS });
+    await worker.availability.recordBroken("scripted");
+    const waiting = await shop.acceptOne();
+    await worker.operate.cancel(waiting);
+    await shop.pass(5_000);
+    expect(told).to.deep.equal([]);
+    expect((await shop.job(waiting)).cancelDueAt).to.equal(null);
+  });
+
+  it("is left to a worker that can tell: one without the power tells nothing", async () => {
+    const { id, worker } = await rendering({ capabilities: {} });
+    await worker.operate.cancel(id);
+    await shop.pass(5_000);
+    expect(told).to.deep.equal([]);
+    await worker.stop();
+    await shop.start({ capabilities: CANCELS });
+    await shop.pass(2_000);
+    expect(told).to.have.length(1);
+  });
+});

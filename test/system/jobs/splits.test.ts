@@ -1,0 +1,172 @@
+import { expect } from "chai";
+import { FermataError } from "../../../core/errors.js";
+import type { JobId, TrackId } from "../../../core/ids.js";
+import type { Track } from "../../../core/library/track.js";
+import type { LibraryStore } from "../../../core/ports/library-store.js";
+import type { Completed, ProviderAsset, SplitRequest } from "../../../core/ports/music-provider.js";
+import { anAsset, anId, aTrack } from "../../support/builders.js";
+import { accepts, fails, SCRIPTED_AUDIO, scriptedBytes } from "../../support/doubles/scripted-provider.js";
+import { COST, type WorkerOptions, Workshop } from "./workshop.js";
+
+const ANY = { sources: "any" } as const;
+const SPLITS = { stemSplit: ANY, vocalRemoval: ANY };
+
+function stem(label: string): ProviderAsset {
+  return { role: "stem", label, contentType: null, durationSeconds: 2, source: { kind: "bytes", bytes: scriptedBytes("audio/wav") } };
+}
+
+const parted = (...labels: string[]): Completed => ({ state: "completed", tracks: [], stems: labels.map(stem) });
+
+describe("A split", () => {
+  let shop: Workshop;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+    shop.provider.behaviour = () => Promise.resolve(parted("vocals", "instrumental"));
+  });
+  afterEach(() => shop.close());
+
+  async function addTrack(overrides: Partial<Track> = {}): Promise<Track> {
+    const track = aTrack({ accountId: shop.accountId, assets: [anAsset({ audioKey: `${anId("trk")}/mix.mp3`, sizeBytes: 1_000 })], ...overrides });
+    for (const { audioKey } of track.assets) await shop.audio.put(audioKey, SCRIPTED_AUDIO, 10_000);
+    await shop.storage.inTransaction((tx) => shop.storage.library.insertTracks(tx, [track]));
+    return track;
+  }
+
+  const start = (options: WorkerOptions = {}): ReturnType<Workshop["start"]> => shop.start({ capabilities: SPLITS, ...options });
+  const outputsOf = async (id: JobId) => (await shop.storage.jobs.outputsOf([id])).get(id) ?? [];
+  const codeOf = (outcome: Promise<unknown>): Promise<string> =>
+    outcome.then(
+      () => "started",
+      (error: unknown) => (FermataError.is(error) ? error.code : String(error)),
+    );
+
+  it("reserves its cost, takes the track apart, is charged, and leaves its files", async () => {
+    const track = await addTrack();
+    const { operate } = await start();
+    const job = await operate.removeVocals(null, track.id, { client: "studio", metadata: { take: 3 } });
+    expect(job).to.include({ kind: "vocal_removal", operation: "vocal_removal", accountId: shop.accountId, creditsCharged: COST, status: "queued" });
+    await shop.quiet();
+    await shop.pass(0);
+    expect(await shop.job(job.id)).to.deep.include({ status: "completed", creditsCharged: COST, providerId: "scripted" });
+    expect(await shop.entries(job.id)).to.deep.equal(["reserve", "charge"]);
+    const outputs = await outputsOf(job.id);
+    expect(outputs.map(({ label, contentType, sizeBytes, durationSeconds }) => [label, contentType, sizeBytes, durationSeconds])).to.deep.equal([
+      ["vocals", "audio/wav", 1_000, 2],
+      ["instrumental", "audio/wav", 1_000, 2],
+    ]);
+    expect((await shop.files()).filter((file) => file.startsWith(job.id))).to.have.members(outputs.map(({ audioKey }) => audioKey));
+    expect((await operate.show(job.id)).outputs).to.deep.equal(outputs);
+    expect(shop.ended[0]?.outputs).to.deep.equal(outputs);
+    const request = shop.provider.submissions[0] as SplitRequest;
+    expect(request).to.deep.include({ operation: "vocal_removal", jobId: job.id });
+    const heard: Buffer[] = [];
+    for await (const chunk of request.source.open()) heard.push(Buffer.from(chunk));
+    expect(Buffer.concat(heard)).to.deep.equal(Buffer.from(SCRIPTED_AUDIO));
+  });
+
+  it("gives the provider the lossless copy, a link, and what it knew its own piece by", async () => {
+    const master = anAsset({ role: "master", contentType: "audio/wav", audioKey: "a/master.wav" });
+    const track = await addTrack({ assets: [anAsset({ audioKey: "a/mix.mp3" }), master], origin: { providerId: "scripted", reference: { clip: "c1" } } });
+    const { operate } = await start();
+    await operate.splitStems(null, track.id);
+    await shop.pass(0);
+    const { source } = shop.provider.submissions[0] as SplitRequest;
+    expect(source).to.deep.include({ title: track.title, contentType: "audio/wav", reference: { clip: "c1" } });
+    expect(source.url).to.match(/^https:\/\/fermata\.test\/audio\/a\/master\.wav\?expires=/);
+  });
+
+  it("is refunded when the provider finds nothing to take apart, names two parts alike, or fails", async () => {
+    const track = await addTrack();
+    const { operate } = await start();
+    const answers = [() => Promise.resolve(parted()), () => Promise.resolve(parted("drums", "drums")), fails("failed")];
+    for (const answer of answers) {
+      shop.provider.behaviour = answer;
+      const { id } = await operate.splitStems(null, track.id);
+      await shop.pass(0);
+      await shop.expectFailed(id, "generation_failed");
+      expect(await outputsOf(id)).to.deep.equal([]);
+    }
+  });
+
+  it("goes to the next provider that can while one takes none", async () => {
+    shop.provider.behaviour = fails("unavailable");
+    shop.standIn.behaviour = () => Promise.resolve(parted("drums", "other"));
+    const track = await addTrack();
+    const { operate } = await start({ withStandIn: true, maxAttempts: 1 });
+    const { id } = await operate.splitStems(null, track.id);
+    await shop.pass(0);
+    await shop.pass(0);
+    expect(await shop.job(id)).to.include({ status: "completed", providerId: "stand-in", operation: "stem_split", servedModelId: null });
+    expect((await outputsOf(id)).map(({ label }) => label)).to.deep.equal(["drums", "other"]);
+  });
+
+  it("is routed past providers that only take their own pieces, other files, or shorter ones", async () => {
+    const track = await addTrack();
+    for (const stemSplit of [{ sources: "own" }, { sources: "any", contentTypes: ["audio/flac"] }, { sources: "any", maxSeconds: 29 }, { sources: "any", maxBytes: 999 }] as const) {
+      const { operate, stop } = await start({ capabilities: { stemSplit } });
+      expect(await codeOf(operate.splitStems(null, track.id)), JSON.stringify(stemSplit)).to.equal("invalid_request");
+      await stop();
+    }
+    expect(shop.provider.submissions).to.have.length(0);
+  });
+
+  it("survives a lost worker: polled by the handle, like any job", async () => {
+    shop.provider.behaviour = accepts(1_000);
+    shop.provider.pollBehaviour = () => Promise.resolve(parted("vocals"));
+    const track = await addTrack();
+    const first = await start();
+    const { id } = await first.operate.splitStems(null, track.id);
+    await shop.pass(250);
+    await first.stop(0);
+    await start();
+    await shop.pass(1_500);
+    expect((await shop.job(id)).status).to.equal("completed");
+    expect(shop.provider.submissions).to.have.length(1);
+  });
+
+  it("fails, refunded, when its track is gone meanwhile", async () => {
+    const track = await addTrack();
+    const { operate } = shop.prepare({ capabilities: SPLITS });
+    const { id } = await operate.splitStems(null, track.id);
+    const emptied = Object.assign(Object.create(shop.storage.library) as LibraryStore, { findTracks: () => Promise.resolve(new Map<TrackId, Track>()) });
+    await start({ stores: { library: emptied } });
+    await shop.pass(0);
+    await shop.expectFailed(id, "generation_failed");
+    expect(shop.provider.submissions).to.have.length(0);
+  });
+
+  describe("is refused, and reserves nothing,", () => {
+    it("for a track that is unknown, private to another account, or has no audio", async () => {
+      const other = (await shop.storage.addAccount({})).id;
+      const { operate } = await start();
+      const [foreign, silent] = [await addTrack({ accountId: other }), await addTrack({ assets: [] })];
+      for (const id of [anId("trk"), "x", foreign.id, silent.id]) {
+        expect(await codeOf(operate.splitStems(shop.accountId, id)), id).to.equal("track_not_found");
+      }
+      expect(await codeOf(operate.splitStems(null, (await addTrack({ accountId: other, visibility: "public" })).id))).to.equal("insufficient_credits");
+      expect(await shop.storage.jobs.listJobs({ limit: 10 })).to.deep.equal([]);
+    });
+
+    it("without an account for a track of nobody; with one it is paid by it", async () => {
+      const track = await addTrack({ accountId: null, visibility: "public" });
+      const { operate } = await start();
+      expect(await codeOf(operate.splitStems(null, track.id))).to.equal("invalid_request");
+      expect(await codeOf(operate.splitStems(anId("acct"), track.id))).to.equal("invalid_request");
+      expect((await operate.splitStems(shop.accountId, track.id)).accountId).to.equal(shop.accountId);
+    });
+
+    it("for a label or metadata beyond the bounds", async () => {
+      const track = await addTrack();
+      const { operate } = await start();
+      expect(await codeOf(operate.splitStems(null, track.id, { client: "" }))).to.equal("invalid_request");
+      expect(await codeOf(operate.splitStems(null, track.id, { metadata: { long: "x".repeat(17_000) } }))).to.equal("invalid_request");
+    });
+
+    it("while every provider that can is known to be down", async () => {
+      const track = await addTrack();
+      const { operate, availability } = await start();
+      await availability.recordBroken("scripted");
+      expect(await codeOf(operate.splitStems(null, track.id))).to.equal("provider_unavailable");
+    });
+  });
+});

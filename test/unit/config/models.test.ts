@@ -1,0 +1,49 @@
+import { expect } from "chai";
+import { withGivenModels } from "../../../config/settings/models.js";
+import type { ProviderModel } from "../../../core/ports/music-provider.js";
+
+const SONG: ProviderModel = { id: "p/song", name: "Song", creditCost: 10, supportsLyrics: true, supportsInstrumental: true, duration: null };
+const BEAT: ProviderModel = { ...SONG, id: "p/beat", upstream: "beat-1" };
+
+const definition = { id: "p", models: [SONG, BEAT] };
+
+describe("models of config", () => {
+  it("change what they name, in its place, and leave the rest as the plugin has it", () => {
+    const { models, mistakes } = withGivenModels(definition, [{ id: "p/song", creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } }]);
+    expect(mistakes).to.deep.equal([]);
+    expect(models).to.deep.equal([{ ...SONG, creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } }, BEAT]);
+  });
+
+  it("leave models out, and add others behind them", () => {
+    const { models } = withGivenModels(definition, [
+      { id: "p/song", enabled: false },
+      { id: "p/new", name: "New", creditCost: 0, options: { mapping: 1 } },
+    ]);
+    expect(models).to.deep.equal([
+      BEAT,
+      { id: "p/new", name: "New", creditCost: 0, supportsLyrics: false, supportsInstrumental: true, duration: null, options: { mapping: 1 } },
+    ]);
+  });
+
+  it("need a name and a price when the plugin does not know them", () => {
+    expect(withGivenModels(definition, [{ id: "p/new", name: "New" }]).mistakes).to.deep.equal([
+      "plugins.p.models: p/new is not one of the plugin's: it needs a `name` and a `creditCost`",
+    ]);
+  });
+
+  it("are checked as the plugin's own are: durations within their bounds, lyrics that are required are supported", () => {
+    const wrong = { minSeconds: 10, maxSeconds: 20, defaultSeconds: 30 };
+    expect(withGivenModels(definition, [{ id: "p/song", duration: wrong }]).mistakes).to.deep.equal([
+      'plugins.p: its model "p/song" has a default duration outside its own bounds',
+    ]);
+    expect(withGivenModels(definition, [{ id: "p/song", supportsLyrics: false, requiresLyrics: true }]).mistakes).to.deep.equal([
+      'plugins.p: its model "p/song" requires lyrics, which it does not support',
+    ]);
+    expect(withGivenModels({ id: "p", models: [{ ...SONG, id: "Song" }, { ...SONG, creditCost: 1.5 }] }, []).mistakes).to.have.length(2);
+  });
+
+  it("are checked by the plugin, which knows what its options mean", () => {
+    const checkModel = ({ upstream }: ProviderModel): string | null => (upstream === undefined ? "needs an `upstream`" : null);
+    expect(withGivenModels({ ...definition, checkModel }, []).mistakes).to.deep.equal(['plugins.p: its model "p/song" needs an `upstream`']);
+  });
+});

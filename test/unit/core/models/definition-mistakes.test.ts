@@ -1,0 +1,168 @@
+import { expect } from "chai";
+import { checkProvider } from "../../../../core/models/check-provider.js";
+import { definitionMistakes } from "../../../../core/models/definition-mistakes.js";
+
+const MODEL = { id: "owl/v1", name: "Owl", creditCost: 3, supportsLyrics: true, supportsInstrumental: true, duration: null };
+const CAPABILITIES = { idempotentSubmit: false, lookup: false, cancel: false };
+const OWL = {
+  id: "owl",
+  label: "Owl",
+  portVersion: 2,
+  concurrency: 2,
+  settings: { size: { type: "integer", default: 3, minimum: 1, maximum: 9, description: "How large" } },
+  models: [MODEL],
+  capabilities: CAPABILITIES,
+  create: () => ({ submit: () => Promise.reject(new Error("not asked")) }),
+};
+
+const setting = (given: object): object => ({ ...OWL, settings: { size: { type: "integer", description: "How large", ...given } } });
+const model = (given: object): object => ({ ...OWL, models: [{ ...MODEL, ...given }] });
+const capabilities = (given: object): object => ({ ...OWL, capabilities: { ...CAPABILITIES, ...given } });
+
+/** A definition with one thing wrong, and the beginning of what is said of it. */
+const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
+  [{ ...OWL, portVersion: undefined }, "it speaks port version missing; this Fermata speaks 2"],
+  [{ ...OWL, id: "owl_1", models: [] }, 'id: "owl_1"; allowed'],
+  [{ ...OWL, id: "o".repeat(31), models: [] }, "id: "],
+  [{ ...OWL, label: " " }, 'label: " "; allowed'],
+  [{ ...OWL, concurrency: 1.5 }, "concurrency: 1.5; allowed"],
+  [{ ...OWL, maxInFlight: 0 }, "maxInFlight: 0; allowed"],
+  [{ ...OWL, create: undefined }, "create: missing"],
+  [{ ...OWL, checkModel: true }, "checkModel: true; allowed"],
+  [{ ...OWL, capabilites: {} }, "capabilites: a definition has no such member"],
+  [{ ...OWL, settings: [] }, "settings: []; allowed"],
+  [{ ...OWL, settings: { size: 3 } }, "settings.size: 3; allowed"],
+  [{ ...OWL, settings: { use: { type: "string", description: "x" } } }, "settings.use: the name is taken"],
+  [{ ...OWL, settings: { Size: { type: "string", description: "x" } } }, "settings.Size: its name is not in camelCase"],
+  [{ ...OWL, settings: { licenceToken: { type: "string", description: "x" } } }, "settings.licenceToken: it is named like a secret"],
+  [
+    { ...OWL, settings: { pin: { type: "string", description: "x", secret: true, default: "1" } } },
+    "settings.pin.default: a secret has none",
+  ],
+  [setting({ type: "number" }), 'settings.size.type: "number"; allowed'],
+  [setting({ description: "" }), "settings.size.description: missing"],
+  [setting({ required: true, default: 1 }), "settings.size: what is required has no default"],
+  [setting({ default: "3" }), 'settings.size.default: "3"; allowed: of type "integer"'],
+  [setting({ default: 0, minimum: 1 }), "settings.size.default: 0; allowed: from 1"],
+  [setting({ default: 10, maximum: 9 }), "settings.size.default: 10; allowed: up to 9"],
+  [setting({ minimum: 9, maximum: 1 }), "settings.size: minimum 9 is above maximum 1"],
+  [setting({ type: "string", default: "c", allowed: ["a", "b"] }), 'settings.size.default: "c"; allowed: a, b'],
+  [{ ...OWL, models: {} }, "models: {}; allowed"],
+  [{ ...OWL, models: [null] }, "models[0]: null; allowed"],
+  [{ ...OWL, models: [MODEL, MODEL] }, 'models[1].id: "owl/v1" is there twice'],
+  [model({ id: "Owl/v1" }), 'models[0].id: "Owl/v1"; allowed: <provider>/<name>'],
+  [model({ id: "swan/v1" }), 'models[0].id: "swan/v1"; allowed: owl/<name>'],
+  [model({ name: "" }), "models[0].name"],
+  [model({ creditCost: -1 }), "models[0].creditCost: -1"],
+  [model({ supportsLyrics: "yes" }), 'models[0].supportsLyrics: "yes"'],
+  [model({ supportsInstrumental: undefined }), "models[0].supportsInstrumental: missing"],
+  [model({ supportsLyrics: false, requiresLyrics: true }), "models[0].requiresLyrics: true"],
+  [model({ lyricsMaxLength: 10_001 }), "models[0].lyricsMaxLength: 10001; allowed: 1 to 10000"],
+  [model({ promptMaxLength: 0 }), "models[0].promptMaxLength: 0; allowed: 1 to 3000"],
+  [model({ duration: 30 }), "models[0].duration: 30; allowed"],
+  [model({ duration: { minSeconds: 0, maxSeconds: 9, defaultSeconds: 3 } }), "models[0].duration: "],
+  [model({ duration: { minSeconds: 5, maxSeconds: 9, defaultSeconds: 10 } }), "models[0].duration: "],
+  [model({ upstreamCost: { amount: "1", unit: "EUR" } }), "models[0].upstreamCost: "],
+  [model({ options: { at: new Date(0) } }), "models[0]: it holds what JSON cannot carry"],
+  [model({ options: { many: 1n } }), "models[0]: it holds what JSON cannot carry"],
+  [{ ...OWL, capabilities: null }, "capabilities: null; allowed"],
+  [capabilities({ cancel: undefined }), "capabilities.cancel: missing; allowed"],
+  [capabilities({ callbacks: true }), "capabilities.callbacks: true; allowed: none, hints, signed"],
+  [capabilities({ stemSplit: true }), "capabilities.stemSplit: true; allowed"],
+  [capabilities({ vocalRemoval: { sources: "mine" } }), 'capabilities.vocalRemoval.sources: "mine"; allowed: any, own'],
+  [capabilities({ stemSplit: { sources: "any", contentTypes: ["audio/mp3"] } }), "capabilities.stemSplit.contentTypes: "],
+  [capabilities({ stemSplit: { sources: "any", maxBytes: 0 } }), "capabilities.stemSplit.maxBytes: 0; allowed"],
+];
+
+describe("The mistakes of a provider's definition", () => {
+  it("are none of one that is right, or goes by the settings", () => {
+    const dynamic = { ...OWL, concurrency: () => 1, capabilities: () => CAPABILITIES, models: [], maxInFlight: 3, checkModel: () => null };
+    expect([definitionMistakes(OWL), definitionMistakes(dynamic)]).to.deep.equal([[], []]);
+    const whole = {
+      ...MODEL,
+      duration: { minSeconds: 1, maxSeconds: 9, defaultSeconds: 9 },
+      options: { a: [1, { b: null, c: undefined }] },
+    };
+    expect(definitionMistakes({ ...OWL, models: [whole] })).to.deep.equal([]);
+  });
+
+  for (const value of [undefined, null, "owl", () => OWL]) {
+    it(`are said of ${String(value)} instead of a definition`, () => {
+      expect(definitionMistakes(value)).to.deep.equal([
+        "its default export is no provider definition; allowed: what `defineProvider` returns",
+      ]);
+    });
+  }
+
+  for (const [definition, says] of MISTAKES) {
+    it(`name one thing that is wrong: ${says}`, () => {
+      const mistakes = definitionMistakes(definition);
+      expect(mistakes).to.have.lengthOf(1);
+      expect(mistakes[0]).to.match(new RegExp(`^${says.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`));
+    });
+  }
+});
+
+describe("The check of a provider", () => {
+  /** What is said of a provider with these methods and capabilities. */
+  const mistakesOf = async (methods: readonly string[], given: object): Promise<readonly string[]> => {
+    const create = (): object => Object.fromEntries(methods.map((name) => [name, () => Promise.resolve()]));
+    return (await checkProvider({ ...capabilities(given), create })).mistakes;
+  };
+
+  it("finds nothing wrong with methods that fit the capabilities", async () => {
+    expect(
+      await mistakesOf(["submit", "poll", "lookup", "cancel", "parseCallback", "close"], {
+        lookup: true,
+        cancel: true,
+        callbacks: "signed",
+      }),
+    ).to.deep.equal([]);
+    expect(await mistakesOf(["submit", "pollMany"], { callbacks: "hints" })).to.deep.equal([]);
+  });
+
+  for (const [methods, given, says] of [
+    [[], {}, /^submit: missing/],
+    [["submit"], { cancel: true }, /^capabilities\.cancel is true, and there is no method/],
+    [["submit", "lookup"], {}, /^there is a method `lookup`, and capabilities\.lookup is false/],
+    [["submit", "poll"], { callbacks: "signed" }, /^capabilities\.callbacks is signed, and there is no method/],
+    [["submit", "parseCallback"], {}, /^there is a method `parseCallback`, and capabilities\.callbacks is none/],
+    [["submit"], { callbacks: "hints" }, /neither `poll` nor `pollMany`/],
+  ] as const) {
+    it(`compares methods and capabilities: ${String(says)}`, async () => {
+      const mistakes = await mistakesOf(methods, given);
+      expect(mistakes).to.have.lengthOf(1);
+      expect(mistakes[0]).to.match(says);
+    });
+  }
+
+  it("starts it with example settings, closes it, and looks at what depends on them", async () => {
+    const seen: unknown[] = [];
+    const definition = {
+      ...OWL,
+      settings: {
+        size: { type: "integer", default: 3, description: "x" },
+        apiKey: { type: "string", required: true, secret: true, description: "x" },
+        baseUrl: { type: "string", required: true, description: "x" },
+        mode: { type: "string", required: true, allowed: ["fast"], description: "x" },
+        note: { type: "string", description: "x" },
+      },
+      concurrency: () => 0,
+      capabilities: () => ({ lookup: false, cancel: false }),
+      checkModel: () => "too loud",
+      create: ({ settings }: { readonly settings: unknown }) => {
+        seen.push(settings);
+        return { submit: () => undefined, close: () => Promise.resolve(void seen.push("closed")) };
+      },
+    };
+    expect((await checkProvider(definition)).mistakes).to.deep.equal([
+      "capabilities.idempotentSubmit: missing; allowed: true, false",
+      "concurrency: 0 for the default settings; allowed: a whole number from 1",
+      "checkModel refuses its own model owl/v1: too loud",
+    ]);
+    expect(seen).to.deep.equal([
+      { size: 3, apiKey: "example-value", baseUrl: "http://127.0.0.1:9", mode: "fast", note: undefined },
+      "closed",
+    ]);
+  });
+});
