@@ -276,7 +276,7 @@ const DEFINITION = {
         description: "Whether the provider takes jobs",
       }),
       use: kind.optional(
-        kind.text({ allowed: "a package name or path", description: "Package name or path of the plugin" }),
+        kind.text({ allowed: "a built-in id, a package name or a path", description: "Built-in id, package name or path of the plugin" }),
         "the built-in of that id",
       ),
       maxInFlight: kind.optional(

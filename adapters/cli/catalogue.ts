@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, print, table, withApp } from "./output.js";
 
-/** `models list` and `plugins list`. */
+/** `models list`. */
 export function addCatalogueCommands(program: Command, host: CliHost): void {
   const models = addGroup(program, "models", "The models callers can choose");
   addCommand(models, "list", "List the models of all plugins in config", ["models list"]).action(
@@ -11,15 +11,6 @@ export function addCatalogueCommands(program: Command, host: CliHost): void {
         const list = await app.models.list();
         const rows = list.map(({ model, status }) => [model.id, `${model.creditCost} credits`, status]);
         print(host, options, { models: list.map((model) => present.model(model)) }, rows.length === 0 ? ["No models."] : table(rows));
-      });
-    },
-  );
-  const plugins = addGroup(program, "plugins", "The provider plugins");
-  addCommand(plugins, "list", "List the plugins named in config", ["plugins list --json"]).action(
-    async (options: { json?: boolean }) => {
-      await withApp(host, async (app) => {
-        const rows = app.plugins.map((plugin) => [plugin.id, plugin.enabled ? "enabled" : "off", plugin.source, plugin.models.join(", ")]);
-        print(host, options, { plugins: app.plugins }, rows.length === 0 ? ["No plugins."] : table(rows));
       });
     },
   );

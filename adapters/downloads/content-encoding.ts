@@ -16,13 +16,24 @@ const NO_CODING: ReadonlySet<string> = new Set(["", "identity", "aws-chunked"]);
 
 /** The file itself, whatever coding it came in. @throws {ProviderFailure} `failed`: a coding that nobody asked for */
 export function unpacked(bytes: AsyncGenerator<Uint8Array>, { headers, url, body }: Answer): AsyncIterable<Uint8Array> {
-  const codings = (headers.get("content-encoding") ?? "").toLowerCase().split(",").map((coding) => coding.trim()).filter((coding) => !NO_CODING.has(coding));
+  const codings = (headers.get("content-encoding") ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((coding) => coding.trim())
+    .filter((coding) => !NO_CODING.has(coding));
   const [coding] = codings;
   if (coding === undefined) return bytes;
   const decoder = DECODERS[coding];
   if (decoder !== undefined && codings.length === 1) return decodedBy(decoder(), bytes, url);
   body.destroy();
-  throw failure("failed", url, `it came as ${codings.join(", ").replace(/[^\x20-\x7e]/g, "?").slice(0, 60)}`);
+  throw failure(
+    "failed",
+    url,
+    `it came as ${codings
+      .join(", ")
+      .replace(/[^\x20-\x7e]/g, "?")
+      .slice(0, 60)}`,
+  );
 }
 
 async function* decodedBy(decoder: Transform, bytes: AsyncIterable<Uint8Array>, url: URL): AsyncGenerator<Uint8Array> {

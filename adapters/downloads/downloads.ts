@@ -120,7 +120,8 @@ export class Downloads {
         answer?.body.destroy();
         answer = null;
       }
-      if (known.length !== null && at > known.length) throw failure("failed", url, `it has more than the ${known.length} bytes it was said to have`);
+      if (known.length !== null && at > known.length)
+        throw failure("failed", url, `it has more than the ${known.length} bytes it was said to have`);
       if (signal.aborted) throw failure("unavailable", url, whyAborted(signal), { cause: problem });
       if (known.validator === null || resumes === RESUMES_MAX) throw brokenOff(url, at, known, problem);
       await this.parts.clock.sleep(this.limits.resumeMs * (resumes + 1), signal);
@@ -153,5 +154,7 @@ function brokenOff(url: URL, at: number, { length }: Known, problem: unknown): P
   // The last try's own failure tells more, and how long to wait.
   if (ProviderFailure.is(problem)) return problem;
   const words = problem === null ? "" : `: ${wordsFor(problem)}`;
-  return failure("unavailable", url, `it broke off after ${at}${length === null ? "" : ` of ${length}`} bytes${words}`, { cause: problem ?? undefined });
+  return failure("unavailable", url, `it broke off after ${at}${length === null ? "" : ` of ${length}`} bytes${words}`, {
+    cause: problem ?? undefined,
+  });
 }

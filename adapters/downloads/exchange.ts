@@ -6,7 +6,15 @@ const REDIRECTS_MAX = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** These say how the file comes, which is not the plugin's business. */
-const OWN_HEADERS: ReadonlySet<string> = new Set(["accept-encoding", "connection", "content-length", "host", "if-range", "range", "transfer-encoding"]);
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "host",
+  "if-range",
+  "range",
+  "transfer-encoding",
+]);
 
 export interface Question {
   readonly url: string;
@@ -49,14 +57,19 @@ function addressOf(text: string, from: URL | null, allowHttp: boolean): URL {
   if (!URL.canParse(text, from?.href)) return refuse("its address cannot be read");
   const url = new URL(text, from?.href);
   if (url.protocol !== "https:" && url.protocol !== "http:") return refuse(`it leads to ${url.protocol}, not to http or https`);
-  if (url.protocol === "http:" && from?.protocol === "https:" && !allowHttp) return refuse(`it leads from https to plain http, at ${url.host}`);
+  if (url.protocol === "http:" && from?.protocol === "https:" && !allowHttp)
+    return refuse(`it leads from https to plain http, at ${url.host}`);
   if (url.username !== "" || url.password !== "") return refuse(`it leads to an address with a user or a password, at ${url.host}`);
   return url;
 }
 
 async function ask(agent: Agent, url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
   try {
-    const { statusCode, headers: fields, body } = await agent.request({
+    const {
+      statusCode,
+      headers: fields,
+      body,
+    } = await agent.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: "GET",

@@ -23,12 +23,16 @@ export interface ZipOptions {
 }
 
 /**
- * One file of a ZIP: of exactly this name with its path, else of this name in whatever folder. The archive is stored first, since its table of
- * contents is at its end. Nothing is written under the names it holds.
+ * One file of a ZIP: of exactly this name with its path, else of this name in whatever folder. The archive is stored first, since its table
+ * of contents is at its end. Nothing is written under the names it holds.
  *
  * @throws {ProviderFailure} `failed`: it is no ZIP, has no such entry, or one that is encrypted or too large; and what `archive` throws
  */
-export async function entryOf(archive: AsyncIterable<Uint8Array>, name: string, { folder, maxBytes }: ZipOptions): Promise<AsyncIterable<Uint8Array>> {
+export async function entryOf(
+  archive: AsyncIterable<Uint8Array>,
+  name: string,
+  { folder, maxBytes }: ZipOptions,
+): Promise<AsyncIterable<Uint8Array>> {
   const own = await mkdtemp(join(folder, "fermata-archive-"));
   const path = join(own, "archive.zip");
   let zip: ZipFile | null = null;
@@ -78,7 +82,8 @@ function check(entry: Entry, name: string, maxBytes: number): void {
   };
   if (entry.fileName.endsWith("/")) refuse("is a folder");
   if (entry.isEncrypted()) refuse("is encrypted");
-  if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED) refuse(`is compressed by a method that is not read (${entry.compressionMethod})`);
+  if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
+    refuse(`is compressed by a method that is not read (${entry.compressionMethod})`);
   if (entry.uncompressedSize > maxBytes) refuse(`is larger than ${maxBytes} bytes`);
 }
 

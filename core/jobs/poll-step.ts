@@ -49,8 +49,7 @@ async function readCallbacks(step: JobStep, handle: ProviderHandle): Promise<Rep
     }
     if (parsed.trust !== "verified" || ended !== null) continue;
     const { snapshot } = parsed;
-    const isEnd = ProviderFailure.is(snapshot) ? isLasting(snapshot) : snapshot.state === "completed";
-    if (isEnd) ended = snapshot;
+    if (ProviderFailure.is(snapshot) ? isEnd(snapshot) : snapshot.state === "completed") ended = snapshot;
   }
   return { ended, read };
 }
@@ -78,8 +77,13 @@ async function pollFailed(step: JobStep, error: unknown, read: readonly StoredCa
   const { job, parts } = step;
   parts.logger.warn("A poll failed", { error, job_id: job.id, provider: job.providerId });
   const failure = ProviderFailure.is(error) ? error : null;
-  if (isLasting(failure)) return step.fail(jobErrorOf(failure.kind), step.resultOf(failure));
+  if (failure !== null && isEnd(failure)) return step.fail(jobErrorOf(failure.kind), step.resultOf(failure));
   if (failure !== null && isRetryable(failure.kind) && failure.kind !== "rate_limited") await step.noteFailure();
   const dueAt = step.inMs(Math.max(boundedRetryAfterMs(failure?.retryAfterMs ?? null), step.jittered(POLL_RETRY_MS)));
   await step.writes.handBackReported({ dueAt }, null, read);
+}
+
+/** Work that ran out of time there is over; that we could not ask in time is `unavailable`. */
+function isEnd(failure: ProviderFailure): boolean {
+  return isLasting(failure) || failure.kind === "timeout";
 }

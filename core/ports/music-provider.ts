@@ -45,7 +45,10 @@ export interface MusicProvider {
    *   connection, a reply cut off, a time-out after sending
    */
   submit(request: SubmitRequest, context: CallContext): Promise<Completed | Accepted>;
-  /** Asks after accepted work. Needed by a provider whose `submit` answers `accepted`, unless it has `pollMany`. A failure that may pass means: ask again. */
+  /**
+   * Asks after accepted work. Needed by a provider whose `submit` answers `accepted`, unless it has `pollMany`.
+   * `unavailable` and `rate_limited` mean: ask again; `timeout` that the work ran out of time there, and is over.
+   */
   poll?(handle: ProviderHandle, context: CallContext): Promise<Snapshot>;
   /**
    * Asks after much work with one request, where the provider limits how often it is asked.

@@ -1,8 +1,18 @@
 import { availableParallelism } from "node:os";
 import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
+import type { SplitCapability } from "../../core/ports/music-provider.js";
 import { SynthProvider, synthSettings } from "./provider.js";
+import { SPLIT_MAX_BYTES, SPLIT_MAX_SECONDS } from "./split/limits.js";
 
 const DURATION = { minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 } as const;
+
+/** Whatever it was made by: its own pieces are rendered again, all others are taken apart by signal processing. */
+const SPLIT: SplitCapability = {
+  sources: "any",
+  contentTypes: ["audio/mpeg", "audio/wav", "audio/flac", "audio/ogg"],
+  maxBytes: SPLIT_MAX_BYTES,
+  maxSeconds: SPLIT_MAX_SECONDS,
+};
 
 /** The built-in provider: composes and renders music on this machine, offline, the same for the same request. */
 export default defineProvider({
@@ -49,6 +59,6 @@ export default defineProvider({
     },
   ],
   // Resubmitting is harmless: nothing is kept between calls and equal requests give equal bytes.
-  capabilities: { idempotentSubmit: true, lookup: false, cancel: false },
+  capabilities: { idempotentSubmit: true, lookup: false, cancel: false, stemSplit: SPLIT, vocalRemoval: SPLIT },
   create: (host) => new SynthProvider(host),
 });

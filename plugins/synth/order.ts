@@ -1,14 +1,37 @@
-import type { ProviderAsset, TrackTags } from "../../core/ports/music-provider.js";
+import type { ProviderAsset, SplitRequest, TrackTags } from "../../core/ports/music-provider.js";
 
-/** What a render worker is asked for. Two equal orders give equal bytes. */
-export interface RenderOrder {
+/** What a piece is made from. Two equal ones sound the same. */
+export interface PieceOrder {
   readonly prompt: string;
   readonly lyrics: string | null;
   readonly seconds: number;
   /** True for a sung lead, false for an instrumental. */
   readonly sung: boolean;
+}
+
+/** What a render worker is asked for. Two equal orders give equal bytes. */
+export interface RenderOrder extends PieceOrder {
+  readonly kind: "render";
   readonly keepStems: boolean;
 }
+
+/** Stems of a piece that was made here. */
+export interface OwnSplitOrder extends PieceOrder {
+  readonly kind: "split-own";
+  readonly operation: SplitRequest["operation"];
+  /** SHA-256 of the master that must come out, as hex. */
+  readonly masterDigest: string;
+}
+
+/** Stems of any other audio. */
+export interface SplitOrder {
+  readonly kind: "split";
+  readonly operation: SplitRequest["operation"];
+  /** An audio file. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+export type Order = RenderOrder | OwnSplitOrder | SplitOrder;
 
 /** A finished file, small enough to be moved between threads in one piece. */
 export interface RenderedAsset extends Pick<ProviderAsset, "role" | "label" | "contentType" | "durationSeconds"> {
@@ -21,4 +44,14 @@ export interface RenderedTrack {
   readonly bpm: number;
   readonly tags: TrackTags;
   readonly assets: readonly RenderedAsset[];
+  /** SHA-256 of the master, as hex. */
+  readonly masterDigest: string;
+}
+
+/** What becomes of each kind of order. */
+export interface Results {
+  readonly render: RenderedTrack;
+  /** null where the piece sounds different by now. */
+  readonly "split-own": readonly RenderedAsset[] | null;
+  readonly split: readonly RenderedAsset[];
 }

@@ -1,8 +1,20 @@
 import { availableParallelism } from "node:os";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { CallContext, Completed, MusicProvider, ProviderHost, SubmitRequest } from "../../core/ports/music-provider.js";
-import type { RenderedTrack } from "./order.js";
+import type {
+  CallContext,
+  Completed,
+  MusicProvider,
+  MusicRequest,
+  ProviderAsset,
+  ProviderHost,
+  ProviderTrack,
+  SplitRequest,
+  SubmitRequest,
+} from "../../core/ports/music-provider.js";
+import type { PieceOrder, RenderedAsset, RenderedTrack } from "./order.js";
 import { RenderPool } from "./render-pool.js";
+import { readReference, toReference } from "./split/own-piece.js";
+import { readSource } from "./split/read-source.js";
 import { failAsAsked, readTestHooks } from "./test-hooks.js";
 
 const DEFAULT_SECONDS = 30;
@@ -24,7 +36,7 @@ export function synthSettings(settings: ProviderHost["settings"]): SynthSettings
   };
 }
 
-/** Renders every submission in a worker thread and answers it complete; there is nothing to poll. */
+/** Carries out every submission in a worker thread and answers it complete; there is nothing to poll. */
 export class SynthProvider implements MusicProvider {
   private readonly settings: SynthSettings;
   private readonly pool: RenderPool;
@@ -34,26 +46,34 @@ export class SynthProvider implements MusicProvider {
     this.pool = new RenderPool(this.settings.threads);
   }
 
-  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
-    const prompt = this.settings.testHooks ? await this.obeyTestHooks(request, signal) : request.prompt;
-    const track = await this.pool.render(
-      {
-        prompt,
-        lyrics: request.lyrics,
-        seconds: request.durationSeconds ?? DEFAULT_SECONDS,
-        sung: request.modelId === "synth/song" && !request.instrumental,
-        keepStems: this.settings.keepStems,
-      },
-      signal,
-    );
-    return { state: "completed", tracks: [toProviderTrack(track)] };
+  submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
+    return request.operation === "music" ? this.make(request, signal) : this.split(request, signal);
   }
 
   async close(): Promise<void> {
     await this.pool.close();
   }
 
-  private async obeyTestHooks(request: SubmitRequest, signal: AbortSignal): Promise<string> {
+  private async make(request: MusicRequest, signal: AbortSignal): Promise<Completed> {
+    const prompt = this.settings.testHooks ? await this.obeyTestHooks(request, signal) : request.prompt;
+    const piece: PieceOrder = {
+      prompt,
+      lyrics: request.lyrics,
+      seconds: request.durationSeconds ?? DEFAULT_SECONDS,
+      sung: request.model.id === "synth/song" && !request.instrumental,
+    };
+    const track = await this.pool.run({ kind: "render", ...piece, keepStems: this.settings.keepStems }, signal);
+    return { state: "completed", tracks: [toProviderTrack(track, piece)] };
+  }
+
+  private async split({ operation, source }: SplitRequest, signal: AbortSignal): Promise<Completed> {
+    const piece = readReference(source.reference);
+    const own = piece === null ? null : await this.pool.run({ kind: "split-own", operation, ...piece }, signal);
+    const stems = own ?? (await this.pool.run({ kind: "split", operation, bytes: await readSource(source, signal) }, signal));
+    return { state: "completed", tracks: [], stems: stems.map(toProviderAsset) };
+  }
+
+  private async obeyTestHooks(request: MusicRequest, signal: AbortSignal): Promise<string> {
     const hooks = readTestHooks(request.prompt);
     if (hooks.delayMs > 0) {
       await this.host.clock.sleep(hooks.delayMs, signal).catch((cause: unknown) => {
@@ -66,11 +86,11 @@ export class SynthProvider implements MusicProvider {
   }
 }
 
-function toProviderTrack({ title, bpm, tags, assets }: RenderedTrack): Completed["tracks"][number] {
-  return {
-    title,
-    bpm,
-    tags,
-    assets: assets.map(({ bytes, ...asset }) => ({ ...asset, source: { kind: "bytes", bytes } })),
-  };
+function toProviderTrack({ title, bpm, tags, assets, masterDigest }: RenderedTrack, piece: PieceOrder): ProviderTrack {
+  const reference = toReference({ ...piece, masterDigest });
+  return { title, bpm, tags, assets: assets.map(toProviderAsset), ...(reference === undefined ? {} : { reference }) };
+}
+
+function toProviderAsset({ bytes, ...asset }: RenderedAsset): ProviderAsset {
+  return { ...asset, source: { kind: "bytes", bytes } };
 }

@@ -2,19 +2,20 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { RenderOrder, RenderedTrack } from "./order.js";
+import type { ProviderFailureKind } from "../../core/ports/music-provider.js";
+import type { Order, Results } from "./order.js";
 
 /** A worker without work is stopped after this long, so that an idle process is small again. */
 const IDLE_MS = 60_000;
 
 /** What a worker reports for its one running order. */
-export type WorkerReport = { readonly track: RenderedTrack } | { readonly error: string };
+export type WorkerReport = { readonly result: Results[Order["kind"]] } | { readonly kind: ProviderFailureKind; readonly error: string };
 
 interface Job {
-  readonly order: RenderOrder;
+  readonly order: Order;
   readonly signal: AbortSignal;
   readonly onAbort: () => void;
-  resolve(track: RenderedTrack): void;
+  resolve(result: Results[Order["kind"]]): void;
   reject(failure: ProviderFailure): void;
 }
 
@@ -24,7 +25,7 @@ interface Seat {
   idleTimer: NodeJS.Timeout | null;
 }
 
-/** Worker threads that render one order each; what does not fit waits in order of arrival. */
+/** Worker threads that carry out one order each; what does not fit waits in order of arrival. */
 export class RenderPool {
   private readonly seats = new Set<Seat>();
   private readonly waiting: Job[] = [];
@@ -36,19 +37,19 @@ export class RenderPool {
   ) {}
 
   /**
-   * Renders an order in a worker that is started on demand.
+   * Carries out an order in a worker that is started on demand. The bytes of a split are moved there: they are not to be used again.
    *
-   * @throws {ProviderFailure} `unavailable` when aborted, closed or the thread died; `failed` when rendering threw
+   * @throws {ProviderFailure} `unavailable` when aborted, closed or the thread died; what the work threw, as `failed` if it is of no kind
    */
-  render(order: RenderOrder, signal: AbortSignal): Promise<RenderedTrack> {
-    return new Promise((resolve, reject) => {
+  run<O extends Order>(order: O, signal: AbortSignal): Promise<Results[O["kind"]]> {
+    return new Promise<Results[Order["kind"]]>((resolve, reject) => {
       if (this.isClosed) return reject(new ProviderFailure("unavailable", "the synth has been closed"));
-      if (signal.aborted) return reject(new ProviderFailure("unavailable", "rendering was stopped"));
+      if (signal.aborted) return reject(new ProviderFailure("unavailable", "the work was stopped"));
       const job: Job = { order, signal, resolve, reject, onAbort: () => this.abort(job) };
       signal.addEventListener("abort", job.onAbort, { once: true });
       this.waiting.push(job);
       this.assign();
-    });
+    }) as Promise<Results[O["kind"]]>;
   }
 
   /** Stops every thread. What was running or waiting is rejected as `unavailable`. */
@@ -68,7 +69,7 @@ export class RenderPool {
       seat.idleTimer = null;
       seat.job = job;
       seat.worker.ref();
-      seat.worker.postMessage(job.order);
+      seat.worker.postMessage(job.order, "bytes" in job.order ? [job.order.bytes.buffer] : []);
     }
   }
 
@@ -88,14 +89,14 @@ export class RenderPool {
     seat.job = null;
     seat.worker.unref();
     if (job !== null) {
-      finish(job, () => ("track" in report ? job.resolve(report.track) : job.reject(new ProviderFailure("failed", report.error))));
+      finish(job, () => ("result" in report ? job.resolve(report.result) : job.reject(new ProviderFailure(report.kind, report.error))));
     }
     seat.idleTimer = setTimeout(() => void this.remove(seat, null), IDLE_MS).unref();
     this.assign();
   }
 
   private abort(job: Job): void {
-    const failure = new ProviderFailure("unavailable", "rendering was stopped");
+    const failure = new ProviderFailure("unavailable", "the work was stopped");
     const index = this.waiting.indexOf(job);
     if (index >= 0) {
       this.waiting.splice(index, 1);
@@ -125,11 +126,20 @@ function finish(job: Job, report: () => void): void {
 
 /** Starts the worker beside this file: the compiled one, or the source one when this file itself runs under tsx. */
 function startRenderWorker(): Worker {
-  if (!import.meta.url.endsWith(".ts")) return new Worker(new URL("./render-worker.js", import.meta.url));
+  const worker = import.meta.url.endsWith(".ts") ? startSource() : new Worker(new URL("./render-worker.js", import.meta.url), SILENT);
+  // Decoders write what they think of a file to the console.
+  worker.stdout.resume();
+  worker.stderr.resume();
+  return worker;
+}
+
+const SILENT = { stdout: true, stderr: true } as const;
+
+function startSource(): Worker {
   // A thread on Node 20 does not inherit tsx, and its first file must be one that Node can read without it.
   // Resolved beside "tsx/esm": as "tsx/esm/api" a require gets tsx's CommonJS copy, which cannot register in a thread.
   const api = new URL("./api/index.mjs", pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm"))).href;
   const entry = new URL("./render-worker.ts", import.meta.url).href;
   const code = `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(entry)}); });`;
-  return new Worker(code, { eval: true, execArgv: [] });
+  return new Worker(code, { ...SILENT, eval: true, execArgv: [] });
 }

@@ -1,21 +1,40 @@
 import { parentPort } from "node:worker_threads";
-import type { RenderOrder } from "./order.js";
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Order, RenderedAsset, Results } from "./order.js";
 import type { WorkerReport } from "./render-pool.js";
 import { renderTrack } from "./render.js";
+import { splitOwnPiece } from "./split/own-piece.js";
+import { splitAudio } from "./split/split-audio.js";
 
 // One order at a time comes in; the pool sends the next when this one has been answered.
-parentPort?.on("message", (order: RenderOrder) => void answer(order));
+parentPort?.on("message", (order: Order) => void answer(order));
 
-async function answer(order: RenderOrder): Promise<void> {
+async function answer(order: Order): Promise<void> {
   try {
-    const track = await renderTrack(order);
-    report(
-      { track },
-      track.assets.map(({ bytes }) => bytes.buffer),
-    );
+    const result = await carryOut(order);
+    report({ result }, buffersOf(result));
   } catch (error) {
-    report({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    if (ProviderFailure.is(error)) report({ kind: error.kind, error: error.message });
+    else report({ kind: "failed", error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
+}
+
+async function carryOut(order: Order): Promise<Results[Order["kind"]]> {
+  switch (order.kind) {
+    case "render":
+      return renderTrack(order);
+    case "split-own":
+      return splitOwnPiece(order, order.operation);
+    case "split":
+      return splitAudio(order);
+  }
+}
+
+/** What is moved instead of copied. */
+function buffersOf(result: Results[Order["kind"]]): ArrayBuffer[] {
+  if (result === null) return [];
+  const assets: readonly RenderedAsset[] = "assets" in result ? result.assets : result;
+  return assets.map(({ bytes }) => bytes.buffer);
 }
 
 function report(message: WorkerReport, transfer: ArrayBuffer[] = []): void {

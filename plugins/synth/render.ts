@@ -8,6 +8,7 @@ import { tagsOf } from "./piece/tags.js";
 import { titleOf } from "./piece/title.js";
 import { SAMPLE_RATE } from "./sound/dsp.js";
 import { mixDown } from "./sound/mixdown.js";
+import { digestOf } from "./split/own-piece.js";
 import { withoutMarkers } from "./test-hooks.js";
 
 /** Composes, sounds and encodes a track: all the work of one submission, on the calling thread. */
@@ -29,7 +30,13 @@ export async function renderTrack(order: RenderOrder): Promise<RenderedTrack> {
     { ...sound, role: "cover", contentType: "image/png", durationSeconds: null, bytes: paintCover(piece.brief) },
     ...[...stems].map(([label, { bytes }]): RenderedAsset => ({ ...sound, role: "stem", label, contentType: "audio/wav", bytes })),
   ];
-  return { title: titleOf(withoutMarkers(order.prompt)), bpm: piece.brief.bpm, tags: tagsOf(piece.brief, order.sung), assets };
+  return {
+    title: titleOf(withoutMarkers(order.prompt)),
+    bpm: piece.brief.bpm,
+    tags: tagsOf(piece.brief, order.sung),
+    assets,
+    masterDigest: digestOf(master.bytes),
+  };
 }
 
 /** A moment before the first chorus, in seconds. */

@@ -60,7 +60,8 @@ describe("S3AudioStore", function () {
       for (let at = 0; at < until; at += CHUNK) yield sound.subarray(at, Math.min(at + CHUNK, until));
       if (error !== null) throw error;
     }
-    const unfinished = async (): Promise<number> => (await server.client.send(new ListMultipartUploadsCommand({ Bucket: bucket }))).Uploads?.length ?? 0;
+    const unfinished = async (): Promise<number> =>
+      (await server.client.send(new ListMultipartUploadsCommand({ Bucket: bucket }))).Uploads?.length ?? 0;
 
     it("stores them in parts, and reads them across the borders of parts", async () => {
       for (const source of [inChunks(), sound]) {
@@ -119,7 +120,10 @@ describe("S3AudioStore", function () {
     const bucket = await server.makeBucket();
     await storeOf(bucket).put("trk_1/mix.flac", Buffer.from("x"), 100);
     const bare = storeOf(bucket, { url: server.urlOf(bucket).replace("/files", "") });
-    const link = await storeOf(bucket, { url: server.urlOf(bucket) }).linkTo?.("trk_1/mix.flac", { expiresAt: Date.now() + 60_000, contentType: "audio/flac" });
+    const link = await storeOf(bucket, { url: server.urlOf(bucket) }).linkTo?.("trk_1/mix.flac", {
+      expiresAt: Date.now() + 60_000,
+      contentType: "audio/flac",
+    });
     expect(link).to.include(`/${bucket}/files/trk_1/mix.flac?`);
     expect(await bare.stat("files/trk_1/mix.flac")).to.include({ sizeBytes: 1 });
     expect(await bare.stat("trk_1/mix.flac")).to.equal(null);
@@ -129,7 +133,8 @@ describe("S3AudioStore", function () {
     it("gives one link for a while, so that browsers find what they have kept, and none that outlives its time", async () => {
       const store = storeOf(await server.makeBucket());
       await store.put("trk_1/mix.mp3", Buffer.from("x"), 100);
-      const link = (expiresAt: number): Promise<string> => store.linkTo?.("trk_1/mix.mp3", { expiresAt, contentType: "audio/mpeg" }) ?? Promise.resolve("");
+      const link = (expiresAt: number): Promise<string> =>
+        store.linkTo?.("trk_1/mix.mp3", { expiresAt, contentType: "audio/mpeg" }) ?? Promise.resolve("");
       const expiresAt = Date.now() + 3 * 3_600_000;
       const url = new URL(await link(expiresAt));
       const [day = "", time = ""] = (url.searchParams.get("X-Amz-Date") ?? "").split("T");
@@ -140,7 +145,7 @@ describe("S3AudioStore", function () {
       expect(new URL(await link(Date.now() + 30 * 86_400_000)).searchParams.get("X-Amz-Expires")).to.equal("604800");
     });
 
-    it("gives none that works when its time is over", async () => {
+    it("gives one that is dead at once when its time is over", async () => {
       const store = storeOf(await server.makeBucket());
       await store.put("trk_1/mix.mp3", Buffer.from("x"), 100);
       const url = (await store.linkTo?.("trk_1/mix.mp3", { expiresAt: Date.now() - 3_700_000, contentType: "audio/mpeg" })) ?? "";
@@ -157,7 +162,9 @@ describe("S3AudioStore", function () {
 
     it("names a bucket that is missing", async () => {
       const store = storeOf("nobody-made-it");
-      expect(await failed(store.put("trk_1/mix.mp3", Buffer.from("x"), 100))).to.equal("The bucket nobody-made-it cannot be used: NoSuchBucket (404).");
+      expect(await failed(store.put("trk_1/mix.mp3", Buffer.from("x"), 100))).to.equal(
+        "The bucket nobody-made-it cannot be used: NoSuchBucket (404).",
+      );
       expect(await failed(bytesOf(store.read("trk_1/mix.mp3")))).to.include("NoSuchBucket");
       expect(await failed(store.deleteAll("trk_1"))).to.include("NoSuchBucket");
     });
@@ -168,7 +175,8 @@ describe("S3AudioStore", function () {
       const store = storeOf(bucket, { credentials: { accessKeyId: server.accessKeyId, secretAccessKey } });
       const error = (await errorOf(store.put("trk_1/mix.mp3", Buffer.from("x"), 100))) as Error;
       expect(await failed(store.put("trk_1/mix.mp3", Buffer.from("x"), 100))).to.include("SignatureDoesNotMatch (403)");
-      for (let at: unknown = error; at instanceof Error; at = at.cause) expect(`${at.message}${at.stack}${JSON.stringify(at)}`).to.not.include(secretAccessKey);
+      for (let at: unknown = error; at instanceof Error; at = at.cause)
+        expect(`${at.message}${at.stack}${JSON.stringify(at)}`).to.not.include(secretAccessKey);
       expect(await failed(store.stat("trk_1/mix.mp3"))).to.include("403");
     });
 
@@ -187,7 +195,7 @@ describe("S3AudioStore", function () {
       await relay.close();
     });
 
-    it("fails a read that stands still while somebody waits, but not for a reader who takes his time", async () => {
+    it("fails a read that stands still while somebody waits", async () => {
       const bucket = await server.makeBucket();
       const relay = await relayTo(server);
       const store = storeOf(bucket, { url: server.urlOf(bucket, relay.address), timeouts: { idleMs: 300 } });
@@ -204,12 +212,17 @@ describe("S3AudioStore", function () {
   });
 
   describe("as configured", () => {
-    const load = (env: Readonly<Record<string, string>>): ReturnType<typeof loadSettings> => loadSettings({ env: { ...env, FERMATA_DATA_DIR: process.cwd() }, cwd: "/" });
+    const load = (env: Readonly<Record<string, string>>): ReturnType<typeof loadSettings> =>
+      loadSettings({ env: { ...env, FERMATA_DATA_DIR: process.cwd() }, cwd: "/" });
 
     it("takes its key from the settings", async () => {
       const bucket = await server.makeBucket();
       const { accessKeyId, secretAccessKey } = server;
-      const env = { FERMATA_AUDIO__URL: server.urlOf(bucket), FERMATA_AUDIO__ACCESS_KEY_ID: accessKeyId, FERMATA_AUDIO__SECRET_ACCESS_KEY: secretAccessKey };
+      const env = {
+        FERMATA_AUDIO__URL: server.urlOf(bucket),
+        FERMATA_AUDIO__ACCESS_KEY_ID: accessKeyId,
+        FERMATA_AUDIO__SECRET_ACCESS_KEY: secretAccessKey,
+      };
       const store = (await openAudio(load(env))) as S3AudioStore;
       const through = (await openAudio(load({ ...env, FERMATA_AUDIO__REDIRECT: "false" }))) as S3AudioStore;
       opened.push(store, through);
@@ -225,7 +238,9 @@ describe("S3AudioStore", function () {
       try {
         const { api } = await test.account();
         const { id } = dataOf<{ readonly id: string }>(await api.generate(undefined, { Prefer: "wait=20" }));
-        const { tracks } = dataOf<{ readonly tracks: readonly { readonly id: TrackId; readonly play_url: string }[] }>(await api.get(`/api/v1/generations/${id}`));
+        const { tracks } = dataOf<{ readonly tracks: readonly { readonly id: TrackId; readonly play_url: string }[] }>(
+          await api.get(`/api/v1/generations/${id}`),
+        );
         const [track] = tracks;
         const played = await fetch(track?.play_url ?? "", { headers: { Range: "bytes=2-5" } });
         expect(played.url).to.match(new RegExp(`^${server.endpoint}/${bucket}/files/`));

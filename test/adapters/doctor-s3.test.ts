@@ -20,7 +20,11 @@ describe("The doctor of S3", function () {
   const examine = (url = server.urlOf(bucket), secretAccessKey = server.secretAccessKey, givesLinks = false): Promise<readonly Finding[]> =>
     examineBucket({ url, credentials: () => ({ accessKeyId: server.accessKeyId, secretAccessKey }), givesLinks });
 
-  selfCheckContract("the bucket", async () => ({ check: () => examine(), secrets: [server.secretAccessKey], close: () => Promise.resolve() }));
+  selfCheckContract("the bucket", async () => ({
+    check: () => examine(),
+    secrets: [server.secretAccessKey],
+    close: () => Promise.resolve(),
+  }));
 
   it("finds a bucket well, and leaves nothing in it", async () => {
     expect((await examine()).map(({ name, result }) => `${name}: ${result}`)).to.deep.equal(["audio bucket: ok"]);

@@ -24,7 +24,8 @@ describe("GuardedAssetOpener with archives", () => {
   });
 
   const inZip = (zip: Uint8Array, entry = "song.mp3"): AssetSource => ({ kind: "archive", archive: { kind: "bytes", bytes: zip }, entry });
-  const load = async (source: AssetSource, maxBytes = 1_000_000): Promise<Buffer> => contentOf(await openWith(opener, source, { maxBytes }));
+  const load = async (source: AssetSource, maxBytes = 1_000_000): Promise<Buffer> =>
+    contentOf(await openWith(opener, source, { maxBytes }));
   const refusal = async (zip: Uint8Array, maxBytes?: number, entry?: string): Promise<ProviderFailure> => {
     const refused = await failureOf(load(inZip(zip, entry), maxBytes));
     expect(await readdir(folder)).to.deep.equal([]);
@@ -40,12 +41,14 @@ describe("GuardedAssetOpener with archives", () => {
   });
 
   it("reads stored and deflated entries", async () => {
-    for (const level of [0, 9] as const) expect((await load(inZip(zipSync({ "song.mp3": [SONG, { level }] })))).equals(SONG)).to.equal(true);
+    for (const level of [0, 9] as const)
+      expect((await load(inZip(zipSync({ "song.mp3": [SONG, { level }] })))).equals(SONG)).to.equal(true);
   });
 
   it("refuses what is no ZIP, one that is cut, and one without the entry", async () => {
     const zip = zipOf({ "x/song.mp3": SONG });
-    for (const bytes of [SONG, new Uint8Array(), zip.subarray(0, zip.length - 30), zip.subarray(50)]) expect(await refusal(bytes)).to.include({ kind: "failed" });
+    for (const bytes of [SONG, new Uint8Array(), zip.subarray(0, zip.length - 30), zip.subarray(50)])
+      expect(await refusal(bytes)).to.include({ kind: "failed" });
     expect(await refusal(zip, undefined, "song.wav")).to.include({ kind: "failed", message: 'The ZIP has no "song.wav".' });
     expect(await refusal(zip, undefined, "x/")).to.include({ kind: "failed" });
     expect(await refusal(zip, undefined, "SONG.MP3")).to.include({ kind: "failed" });
@@ -53,7 +56,10 @@ describe("GuardedAssetOpener with archives", () => {
 
   it("refuses an entry that is encrypted", async () => {
     const zip = Buffer.from(zipOf({ "song.mp3": SONG }));
-    for (const [signature, offset] of [["PK\x03\x04", 6], ["PK\x01\x02", 8]] as const) {
+    for (const [signature, offset] of [
+      ["PK\x03\x04", 6],
+      ["PK\x01\x02", 8],
+    ] as const) {
       const at = zip.indexOf(signature, 0, "latin1") + offset;
       zip.writeUInt16LE(zip.readUInt16LE(at) | 1, at);
     }
@@ -83,7 +89,8 @@ describe("GuardedAssetOpener with archives", () => {
   });
 
   it("refuses names that lead out of the archive, and never writes under any", async () => {
-    for (const name of ["../song.mp3", "/etc/song.mp3", "a/../../song.mp3"]) expect(await refusal(zipOf({ [name]: SONG })), name).to.include({ kind: "failed" });
+    for (const name of ["../song.mp3", "/etc/song.mp3", "a/../../song.mp3"])
+      expect(await refusal(zipOf({ [name]: SONG })), name).to.include({ kind: "failed" });
   });
 
   it("leaves no file behind, read, left unread, or broken off", async () => {

@@ -41,7 +41,10 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
     expect(answer.headers.get("cache-control")).to.equal("private, max-age=300");
     expect(answer.headers.get("access-control-allow-origin")).to.equal("*");
     expect(answer.headers.get("cross-origin-resource-policy")).to.equal("cross-origin");
-    expect(store.asked.at(-1)).to.deep.equal([KEY, { expiresAt: Math.ceil(clock.now() / 1000) * 1000 + 3_600_000, contentType: "audio/mpeg" }]);
+    expect(store.asked.at(-1)).to.deep.equal([
+      KEY,
+      { expiresAt: Math.ceil(clock.now() / 1000) * 1000 + 3_600_000, contentType: "audio/mpeg" },
+    ]);
   });
 
   it("lets no browser keep the way longer than the link lives", async () => {
@@ -51,7 +54,11 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
 
   it("answers HEAD itself: a link of the store is for GET alone", async () => {
     const answer = await load(test.app.audioUrls.sign(KEY), { method: "HEAD" });
-    expect([answer.status, answer.headers.get("content-length"), answer.headers.get("content-type")]).to.deep.equal([200, "4", "audio/mpeg"]);
+    expect([answer.status, answer.headers.get("content-length"), answer.headers.get("content-type")]).to.deep.equal([
+      200,
+      "4",
+      "audio/mpeg",
+    ]);
   });
 
   it("gives nobody a link who has none that is good", async () => {

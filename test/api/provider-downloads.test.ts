@@ -36,7 +36,11 @@ describe("A generation whose provider delivers by URL", () => {
     const sources: readonly AssetSource[] = [
       { kind: "url", url: host.on("/song", serving(SCRIPTED_AUDIO)) },
       { kind: "url", url: host.on("/broken", cutting(SCRIPTED_AUDIO, [400], { "Accept-Ranges": "bytes", ETag: '"1"' })) },
-      { kind: "archive", archive: { kind: "url", url: host.on("/zip", serving(zipSync({ "song.mp3": SCRIPTED_AUDIO }))) }, entry: "song.mp3" },
+      {
+        kind: "archive",
+        archive: { kind: "url", url: host.on("/zip", serving(zipSync({ "song.mp3": SCRIPTED_AUDIO }))) },
+        entry: "song.mp3",
+      },
     ];
     for (const source of sources) {
       const { status, tracks } = await generate(test, source);
@@ -59,7 +63,10 @@ describe("A generation whose provider delivers by URL", () => {
   it("fails without a request where the address is not public and nobody allowed it", async () => {
     const strict = await startTestApp({ work: true });
     try {
-      expect(await generate(strict, { kind: "url", url: host.on("/song", serving(SCRIPTED_AUDIO)) })).to.include({ status: "failed", credits_charged: 0 });
+      expect(await generate(strict, { kind: "url", url: host.on("/song", serving(SCRIPTED_AUDIO)) })).to.include({
+        status: "failed",
+        credits_charged: 0,
+      });
       expect(host.requests).to.have.lengthOf(0);
     } finally {
       await strict.close();

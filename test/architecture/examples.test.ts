@@ -10,7 +10,7 @@ import { repositoryPath } from "../support/repository.js";
 /** For whatever the environment must give: long enough for a key, and fit for a URL. */
 const SAMPLE = "sample-".repeat(6);
 
-const SETTINGS_FILES = ["embedded.yaml", "mysql-rabbitmq.yaml"];
+const SETTINGS_FILES = ["embedded.yaml", "mysql-rabbitmq.yaml", "s3.yaml"];
 
 /** After SIGTERM a process ends within this time, whatever it does. */
 const STOP_MAX_SECONDS = 10;

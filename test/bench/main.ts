@@ -11,6 +11,7 @@ import { type Bench, type Figure, toTable } from "./figures.js";
 import { hanging } from "./hanging.js";
 import { rateLimits } from "./rate-limits.js";
 import { read } from "./read.js";
+import { search } from "./search.js";
 import { start } from "./start.js";
 import { storage } from "./storage.js";
 import { synth } from "./synth.js";
@@ -19,7 +20,7 @@ import { verify } from "./verify.js";
 import { webhooks } from "./webhooks.js";
 import { work } from "./work.js";
 
-const BENCHES: readonly Bench[] = [read, create, work, storage, synth, start, verify, webhooks, hanging, takeover, rateLimits];
+const BENCHES: readonly Bench[] = [read, create, work, storage, synth, start, verify, webhooks, hanging, takeover, rateLimits, search];
 
 const given = process.argv.slice(2);
 const names = given.filter((word) => !word.startsWith("--"));

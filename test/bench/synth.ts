@@ -43,7 +43,7 @@ async function figureOf(seconds: number, pieces: number): Promise<Figure> {
 function anOrder(piece: number, seconds: number): RenderOrder {
   const sung = piece % 2 === 1;
   const lyrics = sung ? "Rain on a tin roof\nAll through the night\nWash me a window\nLet in the light" : null;
-  return { prompt: PROMPTS[piece % PROMPTS.length] as string, lyrics, seconds, sung, keepStems: true };
+  return { kind: "render", prompt: PROMPTS[piece % PROMPTS.length] as string, lyrics, seconds, sung, keepStems: true };
 }
 
 /** Processor time of this process, which other processes on the machine do not stretch. */

@@ -97,7 +97,14 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
 
     it("refuses text with a stray character", async () => {
       const [base64, hex] = [Buffer.from(file).toString("base64"), Buffer.from(file).toString("hex")];
-      for (const text of [`${base64} `, `\n${base64}`, `${base64}=`, base64.replace(/^./, "-"), `data:audio/mpeg;base64,${base64}`, `${base64.slice(0, 8)}=${base64.slice(8)}`]) {
+      for (const text of [
+        `${base64} `,
+        `\n${base64}`,
+        `${base64}=`,
+        base64.replace(/^./, "-"),
+        `data:audio/mpeg;base64,${base64}`,
+        `${base64.slice(0, 8)}=${base64.slice(8)}`,
+      ]) {
         expect(await kindOf({ kind: "text", encoding: "base64", text }), text.slice(0, 20)).to.equal("failed");
       }
       for (const text of [`${hex} `, hex.slice(1), `0x${hex}`, hex.replace(/^../, "zz")]) {
@@ -106,7 +113,8 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
     });
 
     it("says `gone` of what is there no more, and `unavailable` of what cannot be had now", async () => {
-      for (const status of [404, 410]) expect(await kindOf({ kind: "url", url: subject.host.on("/x", answering(status)) })).to.equal("gone");
+      for (const status of [404, 410])
+        expect(await kindOf({ kind: "url", url: subject.host.on("/x", answering(status)) })).to.equal("gone");
       for (const status of [408, 425, 429, 500, 502, 503]) {
         expect(await kindOf({ kind: "url", url: subject.host.on("/x", answering(status)) }), String(status)).to.equal("unavailable");
       }

@@ -13,12 +13,12 @@ parentPort.on("message", ({ prompt }) => {
   if (prompt === "crash") throw new Error("out of tune");
   if (prompt === "exit") process.exit(3);
   if (prompt === "hang") return;
-  const report = prompt === "broken" ? { error: "cannot render" } : { track: { title: prompt + running, bpm: 1, tags: {}, assets: [] } };
+  const report = prompt === "broken" ? { kind: "failed", error: "cannot render" } : { result: { title: prompt + running, bpm: 1, tags: {}, assets: [] } };
   running -= 1;
   parentPort.postMessage(report);
 });`;
 
-const anOrder = (prompt: string): RenderOrder => ({ prompt, lyrics: null, seconds: 5, sung: false, keepStems: false });
+const anOrder = (prompt: string): RenderOrder => ({ kind: "render", prompt, lyrics: null, seconds: 5, sung: false, keepStems: false });
 const never = new AbortController().signal;
 
 describe("synth render pool", () => {
@@ -36,38 +36,38 @@ describe("synth render pool", () => {
 
   it("starts no thread before there is work, and never more than it may", async () => {
     expect(started).to.equal(0);
-    const titles = await Promise.all(Array.from({ length: 8 }, (_, index) => pool.render(anOrder(`${index} `), never)));
+    const titles = await Promise.all(Array.from({ length: 8 }, (_, index) => pool.run(anOrder(`${index} `), never)));
     expect(started).to.equal(2);
     expect(titles.map(({ title }) => title)).to.deep.equal(Array.from({ length: 8 }, (_, index) => `${index} 1`));
   });
 
   it("fails the order of a thread that crashes or exits, and replaces the thread", async () => {
     for (const prompt of ["crash", "exit"]) {
-      expect((await failureOf(pool.render(anOrder(prompt), never))).kind).to.equal("unavailable");
-      expect((await pool.render(anOrder("fine "), never)).title).to.equal("fine 1");
+      expect((await failureOf(pool.run(anOrder(prompt), never))).kind).to.equal("unavailable");
+      expect((await pool.run(anOrder("fine "), never)).title).to.equal("fine 1");
     }
   });
 
   it("fails for good what the renderer cannot do, and keeps the thread", async () => {
-    const failure = await failureOf(pool.render(anOrder("broken"), never));
+    const failure = await failureOf(pool.run(anOrder("broken"), never));
     expect([failure.kind, failure.message]).to.deep.equal(["failed", "cannot render"]);
-    await pool.render(anOrder("fine "), never);
+    await pool.run(anOrder("fine "), never);
     expect(started).to.equal(1);
   });
 
   it("stops the thread of an aborted order and gives its place to the next", async () => {
     const abort = new AbortController();
-    const hanging = [1, 2].map(() => failureOf(pool.render(anOrder("hang"), abort.signal)));
-    const waiting = pool.render(anOrder("fine "), never);
+    const hanging = [1, 2].map(() => failureOf(pool.run(anOrder("hang"), abort.signal)));
+    const waiting = pool.run(anOrder("fine "), never);
     abort.abort();
     for (const failure of await Promise.all(hanging)) expect(failure.kind).to.equal("unavailable");
     expect((await waiting).title).to.equal("fine 1");
   });
 
   it("rejects what runs and what waits when it is closed", async () => {
-    const work = ["hang", "hang", "fine"].map((prompt) => failureOf(pool.render(anOrder(prompt), never)));
+    const work = ["hang", "hang", "fine"].map((prompt) => failureOf(pool.run(anOrder(prompt), never)));
     await pool.close();
     for (const failure of await Promise.all(work)) expect(failure.kind).to.equal("unavailable");
-    expect((await failureOf(pool.render(anOrder("fine"), never))).kind).to.equal("unavailable");
+    expect((await failureOf(pool.run(anOrder("fine"), never))).kind).to.equal("unavailable");
   });
 });

@@ -3,7 +3,7 @@ import { ProviderFailure } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/synth/index.js";
 
 /** What a test says about a request; the rest is ordinary. */
-export type RequestParts = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "modelId" | "attempt" | "jobId">>;
+export type RequestParts = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "attempt" | "jobId">> & { readonly modelId?: string };
 
 /** Delays asked of the host's clock, which passes them at once. */
 export interface HostUnderTest extends ProviderHost {
@@ -13,6 +13,7 @@ export interface HostUnderTest extends ProviderHost {
 export function aHost(settings: ProviderHost["settings"] = {}): HostUnderTest {
   const sleeps: number[] = [];
   return {
+    models: definition.models,
     settings: { testHooks: false, threads: 1, keepStems: true, ...settings },
     fetch: () => Promise.reject(new Error("the synth works offline")),
     sleeps,
@@ -27,19 +28,21 @@ export function aHost(settings: ProviderHost["settings"] = {}): HostUnderTest {
   };
 }
 
-export function aRequest(parts: RequestParts = {}): MusicRequest {
-  const modelId = parts.modelId ?? "synth/instrumental";
+export function aRequest({ modelId = "synth/instrumental", ...parts }: RequestParts = {}): MusicRequest {
+  const model = definition.models.find(({ id }) => id === modelId);
+  if (model === undefined) throw new Error(`the synth has no model ${modelId}`);
   return {
     operation: "music",
     jobId: "job_1",
     attemptId: "attempt_1",
     attempt: 1,
+    callbackUrl: null,
+    model,
     prompt: "a quiet tune",
     lyrics: null,
     durationSeconds: 5,
     instrumental: modelId === "synth/instrumental",
     ...parts,
-    modelId,
   };
 }
 

@@ -87,7 +87,9 @@ export function cutting(file: Uint8Array, cuts: readonly number[], headers: Read
   const left = [...cuts];
   return (request, response) => {
     const [, from] = /^bytes=(\d+)-$/.exec(request.headers.range ?? "") ?? [];
-    const hasChanged = request.headers["if-range"] !== undefined && ![headers["ETag"], headers["Last-Modified"]].includes(request.headers["if-range"] as string);
+    const hasChanged =
+      request.headers["if-range"] !== undefined &&
+      ![headers["ETag"], headers["Last-Modified"]].includes(request.headers["if-range"] as string);
     const start = hasChanged || headers["Accept-Ranges"] === undefined ? 0 : Number(from ?? 0);
     const part = { "Content-Range": `bytes ${start}-${file.length - 1}/${file.length}` };
     response.writeHead(start > 0 ? 206 : 200, { "Content-Length": String(file.length - start), ...headers, ...(start > 0 ? part : {}) });

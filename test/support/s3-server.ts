@@ -62,7 +62,13 @@ export async function startS3Server(): Promise<S3Server> {
   };
   const endpoint = `http://127.0.0.1:${port}`;
   const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey };
-  const client = new S3Client({ endpoint, region: "us-east-1", forcePathStyle: true, credentials, requestChecksumCalculation: "WHEN_REQUIRED" });
+  const client = new S3Client({
+    endpoint,
+    region: "us-east-1",
+    forcePathStyle: true,
+    credentials,
+    requestChecksumCalculation: "WHEN_REQUIRED",
+  });
   try {
     for (const [index, child] of children.entries()) await answering(ports[index] ?? 0, child);
   } catch (error) {
@@ -132,7 +138,15 @@ sys.exit(run_wsgi(os.path.join(home, role + ".conf"), role + "-server"))
 
 async function writeConfiguration(home: string, ports: readonly number[], secret: string): Promise<void> {
   const defaults = (role: (typeof ROLES)[number]): string =>
-    ["[DEFAULT]", "bind_ip = 127.0.0.1", `bind_port = ${ports[ROLES.indexOf(role)]}`, "workers = 0", `user = ${userInfo().username}`, `swift_dir = ${home}`, "log_level = ERROR"].join("\n");
+    [
+      "[DEFAULT]",
+      "bind_ip = 127.0.0.1",
+      `bind_port = ${ports[ROLES.indexOf(role)]}`,
+      "workers = 0",
+      `user = ${userInfo().username}`,
+      `swift_dir = ${home}`,
+      "log_level = ERROR",
+    ].join("\n");
   const filters = ["catch_errors", "healthcheck", "memcache", "listing_formats", "bulk", "s3api", "tempauth", "slo"];
   const options: Readonly<Record<string, string>> = {
     // It asks for one and does without.
@@ -151,7 +165,8 @@ async function writeConfiguration(home: string, ports: readonly number[], secret
   };
   for (const role of ROLES.filter((name) => name !== "proxy")) {
     const disk = `devices = ${join(home, "devices")}\nmount_check = false\nfallocate_reserve = 0`;
-    files[`${role}.conf`] = `${defaults(role)}\n${disk}\n[pipeline:main]\npipeline = ${role}-server\n[app:${role}-server]\nuse = egg:swift#${role}\n`;
+    files[`${role}.conf`] =
+      `${defaults(role)}\n${disk}\n[pipeline:main]\npipeline = ${role}-server\n[app:${role}-server]\nuse = egg:swift#${role}\n`;
   }
   await mkdir(join(home, "devices", "disk"), { recursive: true });
   for (const [name, text] of Object.entries(files)) await writeFile(join(home, name), text);

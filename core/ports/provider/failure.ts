@@ -4,7 +4,7 @@ export type ProviderFailureKind =
   | "unavailable"
   /** It asks for fewer requests. Nothing was accepted. Waited for, without counting against the provider or the job. */
   | "rate_limited"
-  /** It reported that it ran out of time. Nothing is still running there. Tried again. */
+  /** It reported that it ran out of time. Nothing is still running there. Tried again when `submit` says so; the end of work that was accepted. */
   | "timeout"
   /** It refuses the operator's key, plan or region. Nothing was accepted. Work is kept away from it and the operator told. */
   | "misconfigured"

@@ -37,7 +37,7 @@ export async function readRequest(incoming: IncomingMessage, params: FakeRequest
   const headers = Object.fromEntries(
     Object.entries(incoming.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
   );
-  const fields = await readForm(body, headers["content-type"] ?? "");
+  const fields = readsBody ? await readForm(body, headers["content-type"] ?? "") : [];
   return {
     method: incoming.method ?? "GET",
     path: url.pathname,

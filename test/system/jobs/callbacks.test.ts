@@ -5,7 +5,8 @@ import { NotFoundError } from "../../../core/errors.js";
 import type { JobId } from "../../../core/ids.js";
 import { type MusicProvider, type ParsedCallback, ProviderFailure, type ReceivedCallback } from "../../../core/ports/music-provider.js";
 import { anId } from "../../support/builders.js";
-import { accepts, completes, holds, SCRIPTED_TRACK, ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+import { accepts, completes, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { Workshop } from "./workshop.js";
 
 const FAR = 600_000;

@@ -126,7 +126,7 @@ describe("A job", () => {
       });
     }
 
-    for (const kind of ["unavailable", "timeout", "outcome_unknown"] as const) {
+    for (const kind of ["unavailable", "rate_limited", "misconfigured", "outcome_unknown"] as const) {
       it(`is asked after again when a poll ends in ${kind}`, async () => {
         shop.provider.behaviour = accepts(1_000);
         shop.provider.pollBehaviour = pollFails(kind);
@@ -150,7 +150,14 @@ describe("A job", () => {
       expect((await shop.job(id)).dueAt).to.equal(shop.clock.now() + 20_000);
     });
 
-    for (const [kind, code] of [["failed", "generation_failed"], ["content_rejected", "invalid_request"]] as const) {
+    const ENDS = [
+      ["failed", "generation_failed"],
+      ["cancelled", "generation_failed"],
+      ["gone", "generation_failed"],
+      ["timeout", "provider_timeout"],
+      ["content_rejected", "invalid_request"],
+    ] as const;
+    for (const [kind, code] of ENDS) {
       it(`is refunded when a poll says ${kind}, and its attempt says so too`, async () => {
         shop.provider.behaviour = accepts(1_000);
         shop.provider.pollBehaviour = pollFails(kind);

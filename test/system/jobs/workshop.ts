@@ -32,6 +32,7 @@ import { StoreTracks } from "../../../core/jobs/store-tracks.js";
 import { WorkJobs } from "../../../core/jobs/work-jobs.js";
 import { AudioUrls } from "../../../core/library/audio-urls.js";
 import { Catalogue } from "../../../core/models/catalogue.js";
+import type { AssetOpener } from "../../../core/ports/asset-opener.js";
 import type { MusicProvider, ProviderCapabilities, ProviderCost } from "../../../core/ports/music-provider.js";
 import { aJob, anId } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
@@ -72,6 +73,8 @@ export interface WorkerOptions {
   readonly provider?: MusicProvider;
   /** Works for the stand-in as well, with the same powers: models of `scripted` go to it, and so do splits. */
   readonly withStandIn?: boolean;
+  /** What gets at the files of a provider; without it nothing behind a URL. */
+  readonly opener?: AssetOpener;
   /** What each piece of work is expected to cost. */
   readonly expectedCost?: ProviderCost;
   /** The worker's own time; the workshop's by default. One that nobody moves is a process that hangs. */
@@ -168,7 +171,7 @@ export class Workshop {
     const ids = { next: anId };
     const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
-    const storeAsset = new StoreAsset(this.audio, new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }), options.maxBytes ?? 1_000_000);
+    const storeAsset = new StoreAsset(this.audio, options.opener ?? new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }), options.maxBytes ?? 1_000_000);
     const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, { deriveFor: (track) => Promise.resolve(track) });
     const capabilities = { ...NO_POWERS, ...options.capabilities };
     const providers = [this.provider, ...(options.withStandIn === true ? [this.standIn] : [])];

@@ -109,7 +109,7 @@ async function settlement(url: string): Promise<Deed> {
       accountId: account.id,
       fence: job.fence,
       outcome: { status: "completed", tracks: [track] },
-      attempt: { number: attempt.number, outcome: "completed", message: null, cost: null },
+      attempt: { number: attempt.number, outcome: "completed", message: null, cost: null, billable: "yes" },
     };
     const expectState = (status: Job["status"], kinds: readonly string[], tracks: readonly string[], outcome: string | null): Promise<void> =>
       onStores(url, async ({ jobs, ledger, library }) => {

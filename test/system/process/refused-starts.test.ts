@@ -1,6 +1,7 @@
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { PROVIDER_PORT_VERSION } from "../../../core/ports/music-provider.js";
 import { type CommandResult, type Environment, useSandbox } from "../../support/process.js";
 
 describe("A start that cannot be", function () {
@@ -121,7 +122,7 @@ describe("A start that cannot be", function () {
       FERMATA_PLUGINS__NIGHTINGALE__USE: plugin,
     });
     expect(code).to.equal(2);
-    expect(stderr).to.include(`plugins.nightingale (${plugin}): it speaks port version 99; this Fermata speaks 1`);
+    expect(stderr).to.include(`plugins.nightingale (${plugin}): it speaks port version 99; this Fermata speaks ${PROVIDER_PORT_VERSION}\n`);
   });
 
   it("says which plugin package is missing", async () => {
@@ -130,6 +131,6 @@ describe("A start that cannot be", function () {
       FERMATA_PLUGINS__NIGHTINGALE__USE: "fermata-nightingale-that-nobody-installed",
     });
     expect(code).to.equal(2);
-    expect(stderr).to.match(/^A setting is wrong: plugins\.nightingale \(fermata-nightingale-that-nobody-installed\): Cannot find module/m);
+    expect(stderr).to.match(/^A setting is wrong: plugins\.nightingale \(fermata-nightingale-that-nobody-installed\): fermata-nightingale-that-nobody-installed cannot be loaded: Cannot find module/m);
   });
 });

@@ -15,7 +15,13 @@ describe("The URL of a bucket", () => {
 
   it("has a region and the bucket in the path for a server of one's own, unless it says otherwise", () => {
     const own = "s3://music/files?endpoint=https://s3.example.com:9000/";
-    expect(readS3Url(own)).to.deep.equal({ bucket: "music", prefix: "files", region: "us-east-1", endpoint: "https://s3.example.com:9000", pathStyle: true });
+    expect(readS3Url(own)).to.deep.equal({
+      bucket: "music",
+      prefix: "files",
+      region: "us-east-1",
+      endpoint: "https://s3.example.com:9000",
+      pathStyle: true,
+    });
     expect(readS3Url(`${own}&region=garage&pathStyle=false`)).to.include({ region: "garage", pathStyle: false });
   });
 
@@ -38,7 +44,10 @@ describe("The URL of a bucket", () => {
   ];
   for (const [url, words] of refused) {
     it(`is refused as ${url}`, () => {
-      expect(() => readS3Url(url)).to.throw(words).with.property("message").that.does.not.include("SECRET");
+      expect(() => readS3Url(url))
+        .to.throw(words)
+        .with.property("message")
+        .that.does.not.include("SECRET");
     });
   }
 });

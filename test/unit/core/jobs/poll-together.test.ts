@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { assert } from "../../../../core/assert.js";
 import { pollOf } from "../../../../core/jobs/poll-together.js";
 import { type CallContext, type MusicProvider, ProviderFailure, type ProviderHandle, type Snapshot } from "../../../../core/ports/music-provider.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
@@ -30,13 +31,18 @@ class Batches {
   }
 }
 
+function polling(provider: MusicProvider): NonNullable<MusicProvider["poll"]> {
+  const poll = pollOf(provider, new ManualClock());
+  assert(poll !== null, "it can be asked");
+  return poll;
+}
+
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("pollOf", () => {
   it("asks with one request at a time, which takes along whatever has come due meanwhile", async () => {
     const batches = new Batches((task) => (task === "3" ? new ProviderFailure("gone", "no such task") : { ...RUNNING, nextPollMs: Number(task) }));
-    const poll = pollOf(batches.provider, new ManualClock());
-    if (poll === null) throw new Error("It can be asked.");
+    const poll = polling(batches.provider);
     const first = poll(handleOf("1"), context());
     await turn();
     const others = ["2", "3", "4"].map((task) => poll(handleOf(task), context()).catch((error: unknown) => error));
@@ -69,8 +75,8 @@ describe("pollOf", () => {
       [new TypeError("a bug"), "unavailable"],
     ] as const) {
       asked = 0;
-      const poll = pollOf(failing(error), new ManualClock());
-      const outcomes = await Promise.all(["1", "2", "3"].map((task) => poll?.(handleOf(task), context()).catch((caught: unknown) => caught)));
+      const poll = polling(failing(error));
+      const outcomes = await Promise.all(["1", "2", "3"].map((task) => poll(handleOf(task), context()).catch((caught: unknown) => caught)));
       expect(outcomes.map((outcome) => (outcome as ProviderFailure).kind)).to.deep.equal([kind, kind, kind]);
       expect(asked).to.equal(1);
     }
@@ -78,9 +84,9 @@ describe("pollOf", () => {
 
   it("breaks a request off only when nobody of its group waits any more", async () => {
     const batches = new Batches(() => RUNNING);
-    const poll = pollOf(batches.provider, new ManualClock());
+    const poll = polling(batches.provider);
     const [one, two] = [new AbortController(), new AbortController()];
-    const polls = [poll?.(handleOf("1"), { signal: one.signal }), poll?.(handleOf("2"), { signal: two.signal })];
+    const polls = [poll(handleOf("1"), { signal: one.signal }), poll(handleOf("2"), { signal: two.signal })];
     await turn();
     one.abort();
     expect(batches.signals[0]?.aborted).to.equal(false);
@@ -91,8 +97,8 @@ describe("pollOf", () => {
   });
 
   it("asks one by one where the provider can do no more, and nothing where it cannot even that", async () => {
-    const poll = pollOf({ submit: () => Promise.reject(new Error("no")), poll: () => Promise.resolve(RUNNING) }, new ManualClock());
-    expect(await poll?.(handleOf("1"), context())).to.equal(RUNNING);
+    const poll = polling({ submit: () => Promise.reject(new Error("no")), poll: () => Promise.resolve(RUNNING) });
+    expect(await poll(handleOf("1"), context())).to.equal(RUNNING);
     expect(pollOf({ submit: () => Promise.reject(new Error("no")) }, new ManualClock())).to.equal(null);
   });
 });

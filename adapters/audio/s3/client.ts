@@ -1,0 +1,72 @@
+import { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
+import { ServiceUnavailableError } from "../../../core/errors.js";
+import type { S3Place } from "./s3-url.js";
+
+export interface S3Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** Milliseconds. */
+export interface S3Timeouts {
+  readonly connectMs: number;
+  /** From a request to the headers of its answer; a part that is stored goes with the request. */
+  readonly answerMs: number;
+  /** Between two pieces of what is read, while somebody waits for it. */
+  readonly idleMs: number;
+}
+
+export const S3_TIMEOUTS: S3Timeouts = { connectMs: 5_000, answerMs: 60_000, idleMs: 30_000 };
+
+/** The first try and what the SDK makes of failures that may pass, with its own waits in between. */
+const ATTEMPTS_MAX = 3;
+
+/** Files that are sent through take one each, for as long as somebody listens. */
+const CONNECTIONS_MAX = 512;
+
+/** @param credentials null: the SDK looks for them in the environment, the profile, the machine's role */
+export function clientFor(
+  { region, endpoint, pathStyle }: S3Place,
+  credentials: S3Credentials | null,
+  { connectMs, answerMs }: S3Timeouts,
+): S3Client {
+  const agent = { keepAlive: true, maxSockets: CONNECTIONS_MAX };
+  return new S3Client({
+    ...(region === null ? {} : { region }),
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(credentials === null ? {} : { credentials }),
+    forcePathStyle: pathStyle,
+    maxAttempts: ATTEMPTS_MAX,
+    // A player that pauses keeps its connection waiting: who reads has a limit of its own.
+    requestHandler: {
+      connectionTimeout: connectMs,
+      requestTimeout: answerMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: 0,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+    // Checksums of the newer kinds are unknown to many servers that speak S3 otherwise; TLS and the signature guard what is sent.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+  });
+}
+
+/** True when an object is not there; a bucket that is missing is another matter, where the answer says so. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof S3ServiceException && (error.name === "NoSuchKey" || error.name === "NotFound");
+}
+
+/** What went wrong, by the name that server or network have for it, which holds no key; the SDK's error carries the whole answer along. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof S3ServiceException) return `${error.name} (${error.$metadata.httpStatusCode ?? "no status"})`;
+  const { code, name, message } = error as NodeJS.ErrnoException;
+  return code ?? (name === "Error" ? message : `${name}: ${message}`);
+}
+
+/** Everything else may pass, or waits for an operator. */
+export function unavailable(bucket: string, error: unknown): ServiceUnavailableError {
+  return new ServiceUnavailableError(undefined, undefined, {
+    cause: new Error(`The bucket ${bucket} cannot be used: ${reasonOf(error)}.`),
+  });
+}

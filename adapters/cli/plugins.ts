@@ -1,0 +1,61 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { checkProvider, type CheckedProvider } from "../../core/models/check-provider.js";
+import type { CliHost } from "./host.js";
+import { addCommand, addGroup, CommandFailed, print, table, withApp } from "./output.js";
+import { scaffold } from "./scaffold.js";
+
+type Json = { readonly json?: boolean };
+
+/** `plugins list`, `plugins new` and `plugins check`. */
+export function addPluginCommands(program: Command, host: CliHost): void {
+  const plugins = addGroup(program, "plugins", "The provider plugins");
+  addCommand(plugins, "list", "List the plugins named in config", ["plugins list --json"]).action(async (options: Json) => {
+    await withApp(host, async (app) => {
+      const rows = app.plugins.map((plugin) => [plugin.id, plugin.enabled ? "enabled" : "off", plugin.source, plugin.models.join(", ")]);
+      print(host, options, { plugins: app.plugins }, rows.length === 0 ? ["No plugins."] : table(rows));
+    });
+  });
+  addCommand(plugins, "new", "Write a package for a provider, with its tests", [
+    "plugins new nightingale",
+    "plugins new nightingale --dir ~/code/nightingale",
+  ])
+    .argument("<name>", "the provider's id: up to 30 lower-case letters, digits and -", providerId)
+    .option("--dir <dir>", "where to; a folder that is empty or not there yet (default: fermata-NAME)")
+    .action(async (name: string, options: Json & { readonly dir?: string }) => {
+      const files = scaffold(name, host.version);
+      const directory = await host.writePackage(options.dir ?? `fermata-${name}`, files);
+      const paths = [...files.keys()];
+      const next = [
+        `Wrote ${paths.length} files to ${directory}.`,
+        `Next: cd ${directory} && npm install && npm test; its README.md says how to go on.`,
+      ];
+      print(host, options, { id: name, directory, files: paths }, next);
+    });
+  addCommand(plugins, "check", "Say what is wrong with a plugin, all at once", [
+    "plugins check .",
+    "plugins check @example/fermata-nightingale --json",
+  ])
+    .argument("<plugin>", "a path or the name of a package, as `use` has it in config")
+    .action(async (use: string, options: Json) => {
+      const checked = await checkProvider(await host.importPlugin(use));
+      print(host, options, presented(checked), described(checked));
+      if (checked.mistakes.length > 0) throw new CommandFailed();
+    });
+}
+
+function providerId(text: string): string {
+  if (!/^[a-z0-9][a-z0-9-]{0,29}$/.test(text))
+    throw new InvalidArgumentError("Allowed: up to 30 lower-case letters, digits and -, the first no -.");
+  return text;
+}
+
+function presented({ id, portVersion, ours, models, mistakes, notes }: CheckedProvider): object {
+  return { id, ok: mistakes.length === 0, port_version: portVersion, fermata_port_version: ours, models, mistakes, notes };
+}
+
+function described({ id, portVersion, ours, models, mistakes, notes }: CheckedProvider): string[] {
+  const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
+  const head = `${id ?? "(no id)"}: port version ${portVersion ?? "(none)"}, this Fermata's ${ours}; ${count(models.length, "model")}`;
+  const verdict = mistakes.length === 0 ? "Nothing is wrong." : `${count(mistakes.length, "mistake")}.`;
+  return [head, ...mistakes.map((mistake) => `  mistake  ${mistake}`), ...notes.map((note) => `  note     ${note}`), verdict];
+}

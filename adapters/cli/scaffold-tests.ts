@@ -1,0 +1,83 @@
+/** The tests of a new package: the conformance suite, and what it needs to know. */
+export const TEST_FILES: Readonly<Record<string, string>> = {
+  "test/provider.test.ts": `import { musicProviderContract } from "fermata/testing";
+import { harness } from "./harness.js";
+
+musicProviderContract("__ID__", harness);
+`,
+  "test/harness.ts": `import { json, tinyMp3 } from "fermata/testing";
+import type { ExpectedTracks, FakeApi, MusicProviderHarness, Script } from "fermata/testing";
+import definition from "../src/index.js";
+
+const SUBMIT = { method: "POST", path: "/v1/music" };
+const STATUS = { method: "GET", path: "/v1/tasks/:id" };
+
+let tasks = 0;
+
+/** Their API accepts: every call makes another task. */
+const accepts: Script = (fake) => void fake.on(SUBMIT.method, SUBMIT.path, () => json({ id: "task-" + (tasks += 1), status: "queued" }, { status: 202 }));
+
+/** The status call answers so. */
+function status(body: object): Script {
+  return (fake) => void fake.on(STATUS.method, STATUS.path, json(body));
+}
+
+/** The submission is refused so. */
+function refused(code: number, body: object = {}, headers: Record<string, string> = {}): Script {
+  return (fake) => void fake.on(SUBMIT.method, SUBMIT.path, json(body, { status: code, headers }));
+}
+
+function succeeds(fake: FakeApi, titles: readonly string[]): ExpectedTracks {
+  const mixes = titles.map((title) => tinyMp3(title));
+  const files = mixes.map((mix, index) => ({ url: fake.file(mix), title: titles[index], seconds: 61.5 }));
+  fake.on(STATUS.method, STATUS.path, json({ status: "succeeded", files }));
+  return { mixes, tracks: titles.map((title) => ({ title, mixSeconds: 61.5 })) };
+}
+
+/** The whole way: accepted, seen running once, done. */
+function completes(titles: readonly string[]): Script<ExpectedTracks> {
+  return async (fake) => {
+    await accepts(fake);
+    fake.once(STATUS.method, STATUS.path, json({ status: "running" }));
+    return succeeds(fake, titles);
+  };
+}
+
+/** What the suite needs to know: how the real API would answer. Replace every answer by one from its documentation. */
+export const harness: MusicProviderHarness = {
+  definition,
+  settings: (fake) => ({ apiKey: "key-of-the-test", baseUrl: fake.url }),
+  generation: { submit: SUBMIT, completes: completes(["First"]), severalTracks: completes(["First", "Second"]) },
+  work: {
+    status: STATUS,
+    accepts,
+    running: status({ status: "running" }),
+    succeeds: (fake) => succeeds(fake, ["First"]),
+    fails: [status({ status: "failed", error: { message: "out of memory" } }), status({ status: "failed" })],
+    rejectsContent: status({ status: "failed", error: { code: "content_policy", message: "no" } }),
+    cancelled: status({ status: "cancelled" }),
+    timesOut: { notApplicable: "its tasks have no time limit" },
+    gone: (fake) => void fake.on(STATUS.method, STATUS.path, json({}, { status: 404 })),
+    expiredLink: { notApplicable: "its files stay" },
+    succeedsEmpty: status({ status: "succeeded", files: [] }),
+    partlyReady: { notApplicable: "all files are ready at once" },
+  },
+  refusals: {
+    content: refused(422, { error: { code: "content_policy" } }),
+    rateLimit: { script: refused(429, {}, { "retry-after": "7" }), retryAfterMs: 7_000 },
+    key: refused(401),
+    credit: refused(402),
+    unavailable: refused(503),
+    input: refused(400),
+    errorWith200: { kind: "content_rejected", script: refused(200, { error: { code: "content_policy" } }) },
+  },
+  idempotency: { notApplicable: "its API takes no key of ours" },
+  callbacks: { notApplicable: "it reports nothing by itself" },
+  lookup: { notApplicable: "its tasks cannot be searched" },
+  cancel: { notApplicable: "its tasks cannot be stopped" },
+  probe: { notApplicable: "its API tells no credit" },
+  stemSplit: { notApplicable: "it takes nothing apart" },
+  vocalRemoval: { notApplicable: "it takes nothing apart" },
+};
+`,
+};

@@ -1,0 +1,24 @@
+import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
+import { modelMistake, MODELS } from "./models.js";
+import { FalProvider } from "./provider.js";
+import { SETTINGS } from "./settings.js";
+
+/** Any model behind fal.ai's queue, by a mapping of its inputs and its output. */
+export default defineProvider({
+  id: "fal",
+  label: "fal",
+  portVersion: PROVIDER_PORT_VERSION,
+  concurrency: 4,
+  settings: SETTINGS,
+  models: MODELS,
+  checkModel: modelMistake,
+  capabilities: ({ splits }) => ({
+    idempotentSubmit: false,
+    lookup: false,
+    cancel: true,
+    callbacks: "signed",
+    // Its separator answers no instrumental: no vocal removal. It fetches the track itself.
+    ...(splits === false ? {} : { stemSplit: { sources: "any", needsUrl: true } }),
+  }),
+  create: (host) => new FalProvider(host),
+});

@@ -1,0 +1,113 @@
+import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, Completed, ProviderAsset, ProviderTrack } from "../../core/ports/music-provider.js";
+import { errorTypesIn, REJECTED } from "./errors.js";
+
+/** Accepted work, as its handle keeps it. */
+export interface Work {
+  readonly requestId: string;
+  /** Not to be made from the endpoint's id: they drop parts of it. */
+  readonly statusUrl: string;
+  readonly responseUrl: string;
+  readonly cancelUrl: string;
+  readonly operation: "music" | "stem_split";
+  /** `options.output` of the model; empty for the output itself. */
+  readonly output: string;
+}
+
+/** A status: there is no word for failed, only an error beside `COMPLETED`. */
+export type Status =
+  | { readonly state: "running" }
+  | { readonly state: "completed" }
+  | { readonly state: "failed"; readonly error: string; readonly errorType: string | null };
+
+type Bag = Readonly<Record<string, unknown>>;
+
+const NO_TAGS = { mood: [], activity: [], genre: [], other: [] } as const;
+
+/** null: it is no accepted work. */
+export function readAccepted(answer: ApiAnswer): Omit<Work, "operation" | "output"> | null {
+  const { request_id: requestId, status_url: statusUrl, response_url: responseUrl, cancel_url: cancelUrl } = bagOf(answer.json());
+  const all = { requestId, statusUrl, responseUrl, cancelUrl };
+  const isWhole = Object.values(all).every((value) => typeof value === "string" && value !== "");
+  return isWhole ? (all as Omit<Work, "operation" | "output">) : null;
+}
+
+/** @throws {ProviderFailure} `unavailable` where the answer says nothing of the work: that does not say that it failed */
+export function readStatus(answer: ApiAnswer): Status {
+  const { status, error, error_type: errorType } = bagOf(answer.json());
+  if (status === "IN_QUEUE" || status === "IN_PROGRESS") return { state: "running" };
+  if (status !== "COMPLETED")
+    throw providerFailure("unavailable", answer, { message: `The status ${JSON.stringify(status)} is none that is known.` });
+  const type = typeof errorType === "string" && errorType !== "" ? errorType : null;
+  if ((error === undefined || error === null || error === "") && type === null) return { state: "completed" };
+  return { state: "failed", error: typeof error === "string" ? error : (JSON.stringify(error) ?? ""), errorType: type };
+}
+
+/** What finished work left: the output of its model. */
+export function completedOf(output: unknown, { operation, output: path }: Pick<Work, "operation" | "output">): Completed | ProviderFailure {
+  if (operation !== "music") return stemsOf(output);
+  const found = at(output, path);
+  const urls = (Array.isArray(found) ? found : [found]).map(urlIn);
+  const known = urls.filter((url) => url !== null);
+  if (known.length === 0 || known.length < urls.length) return noFiles(output, path === "" ? "its output" : `${path} of its output`);
+  return { state: "completed", tracks: known.map(trackOf) };
+}
+
+/** What a webhook says; null where the queue has to be asked. */
+export function reportIn(body: unknown, work: Work): Completed | ProviderFailure | null {
+  const { request_id: requestId, status, payload } = bagOf(body);
+  if (requestId !== work.requestId) return null;
+  if (status === "OK") {
+    const completed = completedOf(payload, work);
+    // A payload that could not be written is missing here, and is in the result.
+    return ProviderFailure.is(completed) ? null : completed;
+  }
+  // Whether other errors are final, and what they cost, stands in the result's status.
+  if (status !== "ERROR" || !errorTypesIn(payload).includes(REJECTED)) return null;
+  return new ProviderFailure("content_rejected", JSON.stringify(payload).slice(0, 300), { providerCode: REJECTED });
+}
+
+/** Every member that is a file is a stem of its name. */
+function stemsOf(output: unknown): Completed | ProviderFailure {
+  const stems = Object.entries(bagOf(output)).flatMap(([name, value]) => {
+    const url = urlIn(value);
+    return url === null ? [] : [assetOf("stem", labelOf(name.toLowerCase()), url)];
+  });
+  return stems.length === 0 ? noFiles(output, "its output") : { state: "completed", tracks: [], stems };
+}
+
+function noFiles(output: unknown, where: string): ProviderFailure {
+  const said = JSON.stringify(output)?.slice(0, 200) ?? "nothing";
+  return new ProviderFailure("failed", `It succeeded, and ${where} has no file: ${said}`, { billable: "yes" });
+}
+
+function trackOf(url: string): ProviderTrack {
+  return { title: null, bpm: null, tags: NO_TAGS, assets: [assetOf("mix", "full", url)] };
+}
+
+function assetOf(role: "mix" | "stem", label: string, url: string): ProviderAsset {
+  return { role, label, contentType: null, durationSeconds: null, source: { kind: "url", url } };
+}
+
+function labelOf(name: string): string {
+  const label = name.replace(/[^a-z0-9_ -]/g, "_");
+  return /^[a-z]/.test(label) && label !== "full" ? label : `stem_${label}`;
+}
+
+/** Of a file object, or the URL itself. */
+function urlIn(value: unknown): string | null {
+  const url = typeof value === "string" ? value : bagOf(value)["url"];
+  return typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null;
+}
+
+function at(value: unknown, path: string): unknown {
+  if (path === "") return value;
+  return path.split(".").reduce<unknown>((found, step) => {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, step)) return undefined;
+    return (found as Bag)[step];
+  }, value);
+}
+
+function bagOf(value: unknown): Bag {
+  return typeof value === "object" && value !== null ? (value as Bag) : {};
+}

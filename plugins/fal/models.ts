@@ -1,0 +1,129 @@
+import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { optionsMistake } from "./options.js";
+
+const ENDPOINT = /^[\w.-]+(\/[\w.-]+)+$/;
+
+const PLAIN = { supportsLyrics: false, supportsInstrumental: true } as const;
+
+/** Takes words of its own, an instrumental switch, or writes the words itself. */
+const MINIMAX = {
+  creditCost: 15,
+  supportsLyrics: true,
+  supportsInstrumental: true,
+  duration: null,
+  promptMaxLength: 2_000,
+  lyricsMaxLength: 3_500,
+  options: {
+    prompt: "prompt",
+    lyrics: "lyrics",
+    instrumental: { is_instrumental: true },
+    wordless: { lyrics_optimizer: true },
+    output: "audio",
+  },
+} as const;
+
+/** Models as fal's own list has them; the operator changes them, and names others, under `plugins.fal.models`. */
+export const MODELS: readonly ProviderModel[] = [
+  { ...MINIMAX, id: "fal/minimax-music-2.6", name: "MiniMax Music 2.6", upstream: "fal-ai/minimax-music/v2.6" },
+  { ...MINIMAX, id: "fal/minimax-music-2.5", name: "MiniMax Music 2.5", upstream: "fal-ai/minimax-music/v2.5" },
+  {
+    id: "fal/minimax-music-2",
+    name: "MiniMax Music 2",
+    creditCost: 12,
+    supportsLyrics: true,
+    requiresLyrics: true,
+    supportsInstrumental: false,
+    duration: null,
+    promptMaxLength: 300,
+    lyricsMaxLength: 3_000,
+    upstream: "fal-ai/minimax-music/v2",
+    options: { prompt: "prompt", lyrics: "lyrics_prompt", output: "audio" },
+  },
+  {
+    ...PLAIN,
+    id: "fal/elevenlabs-music",
+    name: "ElevenLabs Music",
+    creditCost: 20,
+    duration: { minSeconds: 3, maxSeconds: 600, defaultSeconds: 60 },
+    upstream: "fal-ai/elevenlabs/music",
+    options: {
+      prompt: "prompt",
+      duration: "music_length_ms",
+      durationUnit: "ms",
+      fixed: { output_format: "mp3_44100_128" },
+      instrumental: { force_instrumental: true },
+      output: "audio",
+    },
+  },
+  {
+    ...PLAIN,
+    id: "fal/stable-audio-2.5",
+    name: "Stable Audio 2.5",
+    creditCost: 15,
+    duration: { minSeconds: 1, maxSeconds: 190, defaultSeconds: 190 },
+    upstream: "fal-ai/stable-audio-25/text-to-audio",
+    options: { prompt: "prompt", duration: "seconds_total", output: "audio" },
+  },
+  {
+    id: "fal/ace-step",
+    name: "ACE-Step",
+    creditCost: 10,
+    supportsLyrics: true,
+    supportsInstrumental: true,
+    // Only the default is told; the bounds are ours.
+    duration: { minSeconds: 5, maxSeconds: 240, defaultSeconds: 60 },
+    upstream: "fal-ai/ace-step",
+    options: { prompt: "tags", lyrics: "lyrics", duration: "duration", instrumental: { lyrics: "[inst]" }, output: "audio" },
+  },
+  {
+    ...PLAIN,
+    id: "fal/lyria-2",
+    name: "Lyria 2",
+    creditCost: 10,
+    duration: null,
+    upstream: "fal-ai/lyria2",
+    options: { prompt: "prompt", output: "audio" },
+  },
+  // The next three have no instrumental switch there.
+  {
+    ...PLAIN,
+    supportsInstrumental: false,
+    id: "fal/lyria-3",
+    name: "Lyria 3",
+    creditCost: 12,
+    duration: null,
+    upstream: "fal-ai/lyria3",
+    options: { prompt: "prompt", output: "audio" },
+  },
+  {
+    ...PLAIN,
+    supportsInstrumental: false,
+    id: "fal/lyria-3-pro",
+    name: "Lyria 3 Pro",
+    creditCost: 18,
+    duration: null,
+    upstream: "fal-ai/lyria3/pro",
+    options: { prompt: "prompt", output: "audio" },
+  },
+  {
+    ...PLAIN,
+    supportsInstrumental: false,
+    id: "fal/sonilo-1.1",
+    name: "Sonilo 1.1",
+    creditCost: 15,
+    duration: { minSeconds: 1, maxSeconds: 600, defaultSeconds: 90 },
+    upstream: "sonilo/v1.1/text-to-music",
+    options: { prompt: "prompt", duration: "duration", output: "audio" },
+  },
+];
+
+export function modelMistake(model: ProviderModel): string | null {
+  const { upstream } = model;
+  if (upstream === undefined || !isEndpoint(upstream))
+    return `upstream: ${upstream ?? "missing"}; allowed: an endpoint id such as fal-ai/ace-step`;
+  return optionsMistake(model);
+}
+
+export function isEndpoint(id: string): boolean {
+  return ENDPOINT.test(id);
+}

@@ -1,0 +1,135 @@
+import type { KeyObject } from "node:crypto";
+import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type {
+  Accepted,
+  CallContext,
+  CancelOutcome,
+  MusicProvider,
+  ParsedCallback,
+  ProviderHandle,
+  ProviderHost,
+  ReceivedCallback,
+  Snapshot,
+  SplitRequest,
+  SubmitRequest,
+} from "../../core/ports/music-provider.js";
+import { FalClient } from "./client.js";
+import { failureOfStatus } from "./errors.js";
+import { completedOf, readAccepted, readStatus, reportIn, type Work } from "./map.js";
+import { type Inputs, inputOf, optionsOf } from "./options.js";
+import { type Config, readSettings } from "./settings.js";
+import { forgeryIn, keysIn } from "./webhook.js";
+
+const HANDLE_VERSION = 1;
+/** At most a day, says fal. */
+const KEYS_KEPT_MS = 3_600_000;
+
+/** Requests of the queue: made with one call, then polled, or reported by a signed webhook. */
+export class FalProvider implements MusicProvider {
+  private readonly config: Config;
+  private readonly client: FalClient;
+  private keys: { readonly list: readonly KeyObject[]; readonly readAt: number } | null = null;
+
+  constructor(private readonly host: ProviderHost) {
+    this.config = readSettings(host.settings);
+    this.client = new FalClient(this.config, host);
+  }
+
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
+    const { operation, callbackUrl } = request;
+    const { endpoint, input, output } = operation === "music" ? generationOf(request) : this.splitOf(request);
+    const answer = await this.client.submit(endpoint, input, callbackUrl, signal);
+    const accepted = readAccepted(answer);
+    if (accepted === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no request." });
+    const data = { ...accepted, operation, output };
+    return { state: "accepted", handle: { version: HANDLE_VERSION, data }, nextPollMs: this.config.pollMs };
+  }
+
+  async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
+    const work = workOf(handle);
+    const status = readStatus(await this.client.status(work.statusUrl, signal));
+    if (status.state === "running") return { state: "running", nextPollMs: this.config.pollMs };
+    const known = status.state === "failed" ? failureOfStatus(status.error, status.errorType) : null;
+    if (known !== null) throw known;
+    // The result of work that failed is its error, and is thrown.
+    const answer = await this.client.result(work.responseUrl, signal);
+    if (status.state === "failed")
+      throw new ProviderFailure("failed", status.error.slice(0, 300), { providerCode: status.errorType ?? undefined });
+    const output = answer.json();
+    if (output === undefined) throw providerFailure("unavailable", answer, { message: "The result is no JSON." });
+    const completed = completedOf(output, work);
+    if (ProviderFailure.is(completed)) throw completed;
+    return completed;
+  }
+
+  async cancel(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
+    try {
+      const answer = (await this.client.cancel(workOf(handle).cancelUrl, signal)).text();
+      if (/\bALREADY_COMPLETED\b|\bNOT_FOUND\b/.test(answer)) return "too_late";
+      // `OK`: it was still in the queue. What runs is asked to stop, and may not.
+      return /\bOK\b/.test(answer) ? "cancelled" : "requested";
+    } catch (error) {
+      // 400, 404, 409: it is done, or not there.
+      if (ProviderFailure.is(error) && (error.kind === "gone" || error.kind === "invalid_input")) return "too_late";
+      throw error;
+    }
+  }
+
+  async parseCallback(callback: ReceivedCallback, { signal }: CallContext): Promise<ParsedCallback> {
+    const keys = await this.webhookKeys(signal);
+    // Without the keys nothing can be said of the signature; the work is polled.
+    if (keys.length === 0) return { trust: "hint" };
+    const reason = forgeryIn(callback, keys);
+    if (reason !== null) return { trust: "forged", reason };
+    const snapshot = reportIn(parsed(callback.body), workOf(callback.handle));
+    return snapshot === null ? { trust: "hint" } : { trust: "verified", snapshot };
+  }
+
+  private async webhookKeys(signal: AbortSignal): Promise<readonly KeyObject[]> {
+    const now = this.host.clock.now();
+    if (this.keys !== null && now - this.keys.readAt < KEYS_KEPT_MS) return this.keys.list;
+    try {
+      const list = keysIn((await this.client.webhookKeys(signal)).json());
+      if (list.length > 0) this.keys = { list, readAt: now };
+      return list;
+    } catch (error) {
+      if (!ProviderFailure.is(error)) throw error;
+      this.host.logger.warn("The keys of fal's webhooks could not be read", { kind: error.kind, error: error.message });
+      return [];
+    }
+  }
+
+  private splitOf({ operation, source }: SplitRequest): { readonly endpoint: string; readonly input: Inputs; readonly output: string } {
+    const { split } = this.config;
+    if (operation !== "stem_split" || split === null) {
+      const message = split === null ? "Splits are switched off (`splits`)." : "fal's separator answers no instrumental.";
+      throw new ProviderFailure("invalid_input", message, { billable: "no" });
+    }
+    if (source.url === null)
+      throw new ProviderFailure("invalid_input", "fal fetches tracks by URL, and this one has none.", { billable: "no" });
+    return { endpoint: split.endpoint, input: { ...split.inputs, [split.audioInput]: source.url }, output: "" };
+  }
+}
+
+function generationOf(request: SubmitRequest & { readonly operation: "music" }): {
+  readonly endpoint: string;
+  readonly input: Inputs;
+  readonly output: string;
+} {
+  const { model } = request;
+  return { endpoint: model.upstream ?? "", input: inputOf(request), output: optionsOf(model).output ?? "" };
+}
+
+function workOf({ version, data }: ProviderHandle): Work {
+  if (version !== HANDLE_VERSION || typeof data["requestId"] !== "string")
+    throw new ProviderFailure("failed", "The handle is none of this plugin's.");
+  return data as unknown as Work;
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8")) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,29 @@
+import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
+import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { HttpModelProvider } from "./provider.js";
+import { SETTINGS } from "./settings.js";
+
+/** A model server of the operator's own (MusicGen, ACE-Step, …), without code: its models and its shape are settings. */
+export default defineProvider({
+  id: "http-model",
+  label: "Model server",
+  portVersion: PROVIDER_PORT_VERSION,
+  concurrency: ({ concurrency }) => (typeof concurrency === "number" ? concurrency : 1),
+  settings: SETTINGS,
+  models: [],
+  checkModel,
+  capabilities: ({ idempotent, cancelPath, callbacks }) => ({
+    idempotentSubmit: idempotent === true,
+    lookup: false,
+    cancel: typeof cancelPath === "string" && cancelPath.trim() !== "",
+    callbacks: callbacks === true ? "hints" : "none",
+  }),
+  create: (host) => new HttpModelProvider(host),
+});
+
+function checkModel({ options = {} }: ProviderModel): string | null {
+  const odd = Object.entries(options).find(
+    ([name, value]) => !/^[\w-]+$/.test(name) || !["string", "number", "boolean"].includes(typeof value),
+  );
+  return odd === undefined ? null : `options.${odd[0]}: allowed: text, numbers, booleans, by names of letters, digits, _ and -`;
+}

@@ -1,0 +1,106 @@
+import type { ProviderHost } from "../../core/ports/music-provider.js";
+import { pointerMistake } from "./pointer.js";
+import { SETTINGS } from "./settings.js";
+import { unknownPlaceholders } from "./template.js";
+
+/** What a status word means here. */
+export const MEANINGS = ["running", "completed", "failed", "cancelled", "timeout", "content_rejected", "gone"] as const;
+export type Meaning = (typeof MEANINGS)[number];
+
+const POINTERS = ["id", "status", "tracks", "audioUrl", "audioBase64", "title", "duration", "error", "errorCode"] as const;
+
+/** How a server's shape is read and written: the settings, checked. */
+export interface Mapping {
+  readonly baseUrl: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly submitPath: string;
+  readonly statusPath: string;
+  /** null: it cannot be stopped. */
+  readonly cancelPath: string | null;
+  readonly request: object;
+  readonly pointers: { readonly [name in (typeof POINTERS)[number]]: string };
+  /** By their words in lower case. */
+  readonly statusWords: ReadonlyMap<string, Meaning>;
+  readonly rejectionCodes: ReadonlySet<string>;
+  readonly callbacks: boolean;
+  readonly pollMs: number;
+  readonly timeoutMs: number;
+}
+
+/** @throws {Error} with a line for every setting that is wrong */
+export function readMapping(settings: ProviderHost["settings"]): Mapping {
+  const mistakes: string[] = [];
+  const wrong = (name: string, why: string): void => void mistakes.push(`${name}: ${JSON.stringify(settings[name])}; ${why}`);
+  const text = (name: string): string => String(settings[name] ?? SETTINGS[name]?.default ?? "").trim();
+
+  const baseUrl = text("baseUrl").replace(/\/+$/, "");
+  if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) wrong("baseUrl", "allowed: an http or https URL");
+  for (const name of ["submitPath", "statusPath", "cancelPath"]) {
+    const isLeftOut = name === "cancelPath" && text(name) === "";
+    if (!isLeftOut && !text(name).startsWith("/")) wrong(name, "allowed: a path that begins with /");
+    const unknown = unknownPlaceholders(text(name), name === "submitPath" ? ["model"] : ["id"]);
+    if (unknown.length > 0)
+      wrong(name, `there is no {{${unknown.join("}}, {{")}}}; allowed: {{${name === "submitPath" ? "model" : "id"}}}`);
+    if (name !== "submitPath" && !isLeftOut && !text(name).includes("{{id}}")) wrong(name, "allowed: a path with {{id}} in it");
+  }
+  for (const name of POINTERS) {
+    const mistake = pointerMistake(text(`${name}Pointer`));
+    if (mistake !== null) wrong(`${name}Pointer`, mistake);
+  }
+  const request = readRequest(text("request"), (why) => wrong("request", why));
+  const statusWords = readStatusWords(text("statusWords"), (why) => wrong("statusWords", why));
+  const key = text("apiKey");
+  const scheme = text("authScheme");
+  if (!/^[!#$%&'*+.^`|~\w-]+$/.test(text("authHeader"))) wrong("authHeader", "allowed: the name of a header");
+  if (mistakes.length > 0) throw new Error(mistakes.join("\n"));
+  return {
+    baseUrl,
+    headers: key === "" ? {} : { [text("authHeader").toLowerCase()]: scheme === "" ? key : `${scheme} ${key}` },
+    submitPath: text("submitPath"),
+    statusPath: text("statusPath"),
+    cancelPath: text("cancelPath") === "" ? null : text("cancelPath"),
+    request,
+    pointers: Object.fromEntries(POINTERS.map((name) => [name, text(`${name}Pointer`)])) as Mapping["pointers"],
+    statusWords,
+    rejectionCodes: new Set(
+      text("rejectionCodes")
+        .split(",")
+        .map((code) => code.trim().toLowerCase())
+        .filter((code) => code !== ""),
+    ),
+    callbacks: settings["callbacks"] === true,
+    pollMs: Number(text("pollSeconds")) * 1_000,
+    timeoutMs: Number(text("timeoutSeconds")) * 1_000,
+  };
+}
+
+function readRequest(json: string, wrong: (why: string) => void): object {
+  const template = parsed(json);
+  if (typeof template !== "object" || template === null) {
+    wrong("allowed: a JSON object, its placeholders inside quotation marks");
+    return {};
+  }
+  const unknown = unknownPlaceholders(template);
+  if (unknown.length > 0) wrong(`there is no {{${unknown.join("}}, {{")}}}; its README lists the placeholders`);
+  return template;
+}
+
+function readStatusWords(json: string, wrong: (why: string) => void): Map<string, Meaning> {
+  const words = parsed(json);
+  if (typeof words !== "object" || words === null || Array.isArray(words)) {
+    wrong('allowed: a JSON object such as {"done":"completed"}');
+    return new Map();
+  }
+  const odd = Object.entries(words).filter(([, meaning]) => !MEANINGS.includes(meaning as Meaning));
+  if (odd.length > 0) wrong(`${odd.map(([word]) => word).join(", ")}: allowed: ${MEANINGS.join(", ")}`);
+  for (const needed of ["running", "completed"]) if (!Object.values(words).includes(needed)) wrong(`no word means ${needed}`);
+  return new Map(Object.entries(words).map(([word, meaning]) => [word.toLowerCase(), meaning as Meaning]));
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return undefined;
+  }
+}

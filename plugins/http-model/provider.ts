@@ -1,0 +1,91 @@
+import { ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type {
+  Accepted,
+  CallContext,
+  CancelOutcome,
+  Completed,
+  MusicProvider,
+  ProviderHandle,
+  ProviderHost,
+  Snapshot,
+  SubmitRequest,
+} from "../../core/ports/music-provider.js";
+import { read, refusalOf } from "./answers.js";
+import { type Mapping, readMapping } from "./mapping.js";
+import { filled, valuesOf } from "./template.js";
+
+const HANDLE_VERSION = 1;
+
+/** A model server of the operator's own, by its mapping. */
+export class HttpModelProvider implements MusicProvider {
+  /** Only where the server has a path for it. */
+  readonly cancel?: NonNullable<MusicProvider["cancel"]>;
+  private readonly mapping: Mapping;
+  private readonly api: ProviderApi;
+
+  constructor({ settings, fetch }: ProviderHost) {
+    const mapping = readMapping(settings);
+    const { baseUrl, headers, timeoutMs, cancelPath } = mapping;
+    this.mapping = mapping;
+    this.api = new ProviderApi({ fetch, baseUrl, headers, timeoutMs, judge: (answer) => refusalOf(answer, mapping) });
+    if (cancelPath !== null) this.cancel = (handle, context) => this.stop(pathOf(cancelPath, idOf(handle)), context);
+  }
+
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
+    if (request.operation !== "music")
+      throw new ProviderFailure("invalid_input", "Model servers make music; they take no tracks apart.", { billable: "no" });
+    const { mapping } = this;
+    const values = valuesOf(mapping.callbacks ? request : { ...request, callbackUrl: null });
+    const answer = await this.api.call({
+      path: pathOf(mapping.submitPath, "", String(values["model"])),
+      json: filled(mapping.request, values),
+      headers: { accept: "application/json, audio/*", "idempotency-key": request.jobId },
+      creates: true,
+      signal,
+    });
+    const reading = read(answer, mapping);
+    if (reading.says === "completed") return reading.completed;
+    if (reading.says === "failure") throw reading.failure;
+    if (reading.says === "running" && reading.id !== null) {
+      return { state: "accepted", handle: { version: HANDLE_VERSION, data: { id: reading.id } }, nextPollMs: mapping.pollMs };
+    }
+    // A good status and no work in it: it may run there all the same.
+    const message = reading.says === "nothing" ? reading.why : "The work runs, and there is no id to ask with.";
+    throw providerFailure("outcome_unknown", answer, { message });
+  }
+
+  async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
+    const { mapping } = this;
+    const answer = await this.api.call({
+      path: pathOf(mapping.statusPath, idOf(handle)),
+      headers: { accept: "application/json, audio/*" },
+      signal,
+    });
+    const reading = read(answer, mapping);
+    if (reading.says === "completed") return reading.completed;
+    if (reading.says === "failure") throw reading.failure;
+    // What says nothing does not say that the work failed.
+    if (reading.says === "nothing") throw providerFailure("unavailable", answer, { message: reading.why });
+    return { state: "running", nextPollMs: mapping.pollMs };
+  }
+
+  private async stop(path: string, { signal }: CallContext): Promise<CancelOutcome> {
+    try {
+      await this.api.call({ method: "POST", path, signal });
+      return "requested";
+    } catch (error) {
+      // 404, 409, 410: it is not there to be stopped any more.
+      if (ProviderFailure.is(error) && (error.kind === "gone" || error.kind === "invalid_input")) return "too_late";
+      throw error;
+    }
+  }
+}
+
+function idOf({ version, data: { id } }: ProviderHandle): string {
+  if (version !== HANDLE_VERSION || typeof id !== "string") throw new ProviderFailure("failed", "The handle is none of this plugin's.");
+  return id;
+}
+
+function pathOf(template: string, id: string, model = ""): string {
+  return template.replaceAll("{{id}}", encodeURIComponent(id)).replaceAll("{{model}}", model.split("/").map(encodeURIComponent).join("/"));
+}

@@ -1,0 +1,99 @@
+import { ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, ProviderFailureKind, ProviderHost, SourceAudio } from "../../core/ports/music-provider.js";
+
+export type Bag = Readonly<Record<string, unknown>>;
+
+/** Every call but the upload takes and answers JSON; all are POST, a slash at the end of their path. */
+export class LalalClient {
+  private readonly api: ProviderApi;
+  private readonly uploadTimeoutMs: number;
+
+  constructor({ settings, fetch }: ProviderHost) {
+    this.api = new ProviderApi({
+      fetch,
+      baseUrl: `${String(settings["baseUrl"]).replace(/\/+$/, "")}/api/v1`,
+      headers: { "x-license-key": String(settings["apiKey"]) },
+      timeoutMs: Number(settings["timeoutMs"]),
+      judge,
+    });
+    this.uploadTimeoutMs = Number(settings["uploadTimeoutMs"]);
+  }
+
+  /** Hands a file over; nothing is billed. @returns its source id */
+  async upload(source: SourceAudio, filename: string, signal: AbortSignal): Promise<string> {
+    const headers = { "content-disposition": `attachment; filename=${filename}`, "content-length": String(source.sizeBytes) };
+    const body = ReadableStream.from<Uint8Array>(source.open());
+    const answer = await this.api.call({ path: "/upload/", body, headers, timeoutMs: this.uploadTimeoutMs, signal });
+    const { id } = bagOf(answer.json());
+    if (typeof id !== "string" || id === "") throw providerFailure("unavailable", answer, { message: "It answered no id of the upload." });
+    return id;
+  }
+
+  /** Starts a split, which is billed. @returns its task id */
+  async split(path: string, json: Bag, signal: AbortSignal): Promise<string> {
+    const answer = await this.api.call({ path, json, creates: true, signal });
+    const { task_id: id } = bagOf(answer.json());
+    if (typeof id !== "string" || id === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    return id;
+  }
+
+  /** States by task id. */
+  async check(taskIds: readonly string[], signal: AbortSignal): Promise<Bag> {
+    const answer = await this.api.call({ path: "/check/", json: { task_ids: taskIds }, signal });
+    const { result } = bagOf(answer.json());
+    if (typeof result !== "object" || result === null || Array.isArray(result))
+      throw providerFailure("unavailable", answer, { message: "It answered no states." });
+    return bagOf(result);
+  }
+
+  /** @returns what it says of the task: `success`, `server_error` */
+  async cancel(taskId: string, signal: AbortSignal): Promise<unknown> {
+    const body = bagOf((await this.api.call({ path: "/cancel/", json: { task_ids: [taskId] }, signal })).json());
+    // That each id has its own answer is documented, and not in what it is wrapped.
+    const said = bagOf(body["result"])[taskId] ?? body[taskId];
+    return typeof said === "string" ? said : bagOf(said)["status"];
+  }
+
+  async minutesLeft(signal: AbortSignal): Promise<number> {
+    const answer = await this.api.call({ method: "POST", path: "/limits/minutes_left/", signal });
+    const { minutes_left: minutes } = bagOf(answer.json());
+    if (typeof minutes !== "number") throw providerFailure("unavailable", answer, { message: "It answered no number of minutes." });
+    return minutes;
+  }
+}
+
+/** Codes of a refusal. */
+const CODES: Readonly<Record<string, ProviderFailureKind>> = {
+  exceeded_duration: "out_of_credit",
+  exceeded_size: "invalid_input",
+  max_duration: "invalid_input",
+  batch_not_avaliable: "misconfigured",
+};
+
+function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null | undefined {
+  if (answer.status !== 400 && answer.status !== 422) return undefined;
+  const { code: given, detail } = bagOf(answer.json());
+  const code = typeof given === "string" ? given : undefined;
+  if (code === "idempotency_key_used") {
+    const message = "The work was begun by an attempt before, whose reply was lost: its task id is not known.";
+    return new ProviderFailure("failed", message, { billable: "yes", providerCode: code });
+  }
+  const kind = refusalKind(code, detail, call);
+  return kind === undefined ? undefined : providerFailure(kind, answer, code === undefined ? {} : { code });
+}
+
+/** undefined: what HTTP means by the status. */
+function refusalKind(code: string | undefined, detail: unknown, call: ApiCall): ProviderFailureKind | undefined {
+  if (code === "internal_error") return call.creates === true ? "outcome_unknown" : "unavailable";
+  if (code !== undefined && Object.hasOwn(CODES, code)) return CODES[code];
+  // With which status a wrong key is refused is not documented. A call without a body can be refused for nothing else.
+  const namesKey = typeof detail === "string" && /licen[cs]e|api.?key/i.test(detail);
+  if (namesKey || call.path.startsWith("/limits/")) return "misconfigured";
+  // Accepted work is not given up because it could not be asked after.
+  return call.path === "/check/" ? "unavailable" : undefined;
+}
+
+/** The members of a JSON object; none of anything else. */
+export function bagOf(value: unknown): Bag {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
+}

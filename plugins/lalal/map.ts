@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { AssetContentType, ProviderAsset, Snapshot, SplitRequest } from "../../core/ports/music-provider.js";
+import { bagOf } from "./client.js";
+
+type Split = SplitRequest["operation"];
+
+const EXTENSIONS: Readonly<Partial<Record<AssetContentType, string>>> = {
+  "audio/mpeg": "mp3",
+  "audio/wav": "wav",
+  "audio/flac": "flac",
+  "audio/ogg": "ogg",
+  "audio/mp4": "m4a",
+};
+
+/** What is left is called after what was taken out. */
+const LABELS: Readonly<Record<Split, Readonly<Record<string, string>>>> = {
+  stem_split: { drum: "drums", no_multistem: "other" },
+  vocal_removal: { no_vocals: "instrumental" },
+};
+
+/** They check 30 times a minute for all of an account's work: what is due at the same time is asked after together. */
+const POLL_EVERY_MS = 10_000;
+const POLL_MIN_MS = 2_000;
+
+/** The same UUIDv4 for the same job. */
+export function idempotencyKeyOf(jobId: string): string {
+  const bytes = createHash("sha256").update(`fermata:lalal:${jobId}`).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/** A name without letters that a header cannot carry; its ending tells the format. */
+export function filenameOf({ jobId, source: { contentType } }: SplitRequest): string {
+  return `${jobId}.${EXTENSIONS[contentType] ?? "bin"}`;
+}
+
+/** The next of the moments at which all work is asked after. */
+export function nextPollMs(now: number): number {
+  const wait = POLL_EVERY_MS - (now % POLL_EVERY_MS);
+  return wait < POLL_MIN_MS ? wait + POLL_EVERY_MS : wait;
+}
+
+/** What a state of `check` says. */
+export function snapshotOf(state: unknown, operation: Split, now: number): Snapshot | ProviderFailure {
+  if (state === undefined) return new ProviderFailure("gone", "It knows no such task; a task is known for a day.");
+  const { status, result, error } = bagOf(state);
+  switch (status) {
+    case "success":
+      return completedOf(bagOf(result), operation);
+    case "error":
+      return failureIn(bagOf(error));
+    case "cancelled":
+      return new ProviderFailure("cancelled", "The task was cancelled there.");
+    case "server_error":
+      return new ProviderFailure("unavailable", "The state of the task could not be read there.");
+    default:
+      if (typeof status !== "string") return new ProviderFailure("unavailable", "It answered no state of the task.");
+      return { state: "running", nextPollMs: nextPollMs(now) };
+  }
+}
+
+function completedOf({ tracks, duration }: Readonly<Record<string, unknown>>, operation: Split): Snapshot | ProviderFailure {
+  const durationSeconds = typeof duration === "number" && duration > 0 ? duration : null;
+  const stems = (Array.isArray(tracks) ? tracks : []).map(bagOf).flatMap(({ type, label: given, url }): ProviderAsset[] => {
+    if (typeof given !== "string" || typeof url !== "string" || !/^https?:\/\/./i.test(url)) return [];
+    const label = labelOf(given, type, operation);
+    return label === null ? [] : [{ role: "stem", label, contentType: null, durationSeconds, source: { kind: "url", url } }];
+  });
+  const labels = stems.map(({ label }) => label);
+  if (stems.length === 0) return new ProviderFailure("failed", "The task succeeded, and there are no stems.");
+  if (operation === "vocal_removal" && !(labels.includes("vocals") && labels.includes("instrumental")))
+    return new ProviderFailure("failed", `The task succeeded, and there are only: ${labels.join(", ")}.`);
+  return { state: "completed", tracks: [], stems };
+}
+
+/** null: a remainder that is no part of its own. */
+function labelOf(given: string, type: unknown, operation: Split): string | null {
+  const known = LABELS[operation][given];
+  if (known !== undefined) return known;
+  return type === "back" || !/^[a-z][a-z0-9_ -]*$/.test(given) ? null : given;
+}
+
+/** What went wrong with accepted work stays wrong, whatever its code would mean of a request. */
+function failureIn({ detail, code, id }: Readonly<Record<string, unknown>>): ProviderFailure {
+  const said = typeof detail === "string" ? detail : (JSON.stringify(detail) ?? "");
+  return new ProviderFailure("failed", `The task failed: ${said.slice(0, 300)}`, {
+    ...(typeof code === "string" ? { providerCode: code } : {}),
+    ...(typeof id === "string" ? { requestId: id } : {}),
+    ...(code === "exceeded_duration" ? { billable: "no" } : {}),
+  });
+}

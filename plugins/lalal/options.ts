@@ -1,0 +1,44 @@
+import type { ProviderHost } from "../../core/ports/music-provider.js";
+
+/** Their names of what can be taken out of a piece. */
+export const STEMS = ["vocals", "drum", "piano", "bass", "electric_guitar", "acoustic_guitar", "synthesizer", "strings", "wind"];
+
+/** Stems that one splitter alone can do. */
+const PHOENIX_ONLY = ["synthesizer", "strings", "wind"];
+
+export const SPLITTERS = ["auto", "andromeda", "perseus", "orion", "phoenix", "lyra", "lynx"];
+export const EXTRACTION_LEVELS = ["deep_extraction", "clear_cut"];
+/** Those of theirs that Fermata can store; `source`: as the file came. */
+export const FORMATS = ["source", "mp3", "wav", "flac", "ogg"];
+
+/** How pieces are taken apart: the settings, checked. */
+export interface SplitOptions {
+  readonly stems: readonly string[];
+  /** Members of `presets` for every split. */
+  readonly presets: { readonly [name: string]: string | boolean };
+}
+
+/** @throws {Error} with a line for every setting that is wrong */
+export function readOptions(settings: ProviderHost["settings"]): SplitOptions {
+  const { stems: list, splitter, extractionLevel, encoderFormat, dereverb } = settings;
+  const stems = String(list)
+    .split(",")
+    .map((stem) => stem.trim());
+  const mistakes: string[] = [];
+  const unknown = stems.filter((stem) => !STEMS.includes(stem));
+  if (unknown.length > 0) mistakes.push(`stems: ${JSON.stringify(unknown.join(", "))}; allowed: ${STEMS.join(", ")}`);
+  if (new Set(stems).size < stems.length) mistakes.push(`stems: ${JSON.stringify(list)}; allowed: each once`);
+  const needy = stems.filter((stem) => PHOENIX_ONLY.includes(stem));
+  if (needy.length > 0 && splitter !== "phoenix")
+    mistakes.push(`splitter: ${JSON.stringify(splitter)}; allowed with ${needy.join(", ")}: phoenix`);
+  if (mistakes.length > 0) throw new Error(mistakes.join("\n"));
+  return {
+    stems,
+    presets: {
+      ...(splitter === "auto" ? {} : { splitter: String(splitter) }),
+      ...(encoderFormat === "source" ? {} : { encoder_format: String(encoderFormat) }),
+      ...(dereverb === true ? { dereverb_enabled: true } : {}),
+      extraction_level: String(extractionLevel),
+    },
+  };
+}

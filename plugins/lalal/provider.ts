@@ -1,0 +1,88 @@
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type {
+  Accepted,
+  CallContext,
+  CancelOutcome,
+  MusicProvider,
+  ProbeResult,
+  ProviderHandle,
+  ProviderHost,
+  Snapshot,
+  SplitRequest,
+  SubmitRequest,
+} from "../../core/ports/music-provider.js";
+import { LalalClient } from "./client.js";
+import { filenameOf, idempotencyKeyOf, nextPollMs, snapshotOf } from "./map.js";
+import { readOptions, type SplitOptions } from "./options.js";
+
+const HANDLE_VERSION = 1;
+const CHECKED_AT_ONCE_MAX = 200;
+
+interface Work {
+  readonly operation: SplitRequest["operation"];
+  readonly taskId: string;
+}
+
+/** Takes pieces apart: uploads, starts, and asks after all work together. */
+export class LalalProvider implements MusicProvider {
+  private readonly client: LalalClient;
+  private readonly options: SplitOptions;
+
+  constructor(private readonly host: ProviderHost) {
+    this.options = readOptions(host.settings);
+    this.client = new LalalClient(host);
+  }
+
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
+    if (request.operation === "music") throw new ProviderFailure("invalid_input", "LALAL.AI makes no music.", { billable: "no" });
+    const { operation, jobId, source } = request;
+    const { stems, presets } = this.options;
+    const sourceId = await this.client.upload(source, filenameOf(request), signal);
+    const isVocalRemoval = operation === "vocal_removal";
+    const body = {
+      source_id: sourceId,
+      presets: { ...(isVocalRemoval ? { stem: "vocals" } : { stem_list: stems }), ...presets },
+      idempotency_key: idempotencyKeyOf(jobId),
+    };
+    const taskId = await this.client.split(isVocalRemoval ? "/split/stem_separator/" : "/split/multistem/", body, signal);
+    const work: Work = { operation, taskId };
+    return { state: "accepted", handle: { version: HANDLE_VERSION, data: { ...work } }, nextPollMs: nextPollMs(this.host.clock.now()) };
+  }
+
+  async pollMany(handles: readonly ProviderHandle[], { signal }: CallContext): Promise<readonly (Snapshot | ProviderFailure)[]> {
+    const snapshots: (Snapshot | ProviderFailure)[] = [];
+    for (let at = 0; at < handles.length; at += CHECKED_AT_ONCE_MAX) {
+      const works = handles.slice(at, at + CHECKED_AT_ONCE_MAX).map(workOf);
+      const ids = works.flatMap((work) => work?.taskId ?? []);
+      const states = ids.length === 0 ? {} : await this.client.check(ids, signal);
+      const now = this.host.clock.now();
+      for (const work of works) {
+        if (work === null) snapshots.push(foreign());
+        else snapshots.push(snapshotOf(Object.hasOwn(states, work.taskId) ? states[work.taskId] : undefined, work.operation, now));
+      }
+    }
+    return snapshots;
+  }
+
+  async cancel(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
+    const work = workOf(handle);
+    if (work === null) throw foreign();
+    const said = await this.client.cancel(work.taskId, signal);
+    if (said === "success") return "requested";
+    throw new ProviderFailure("unavailable", `The task was not cancelled: ${String(said)}.`);
+  }
+
+  async probe({ signal }: CallContext): Promise<ProbeResult> {
+    const amount = await this.client.minutesLeft(signal);
+    return { credit: { amount, unit: "minutes" }, warnings: amount > 0 ? [] : ["No minutes are left."] };
+  }
+}
+
+/** null: it is none of this plugin's. Thrown, it would end all that is asked after together. */
+function workOf({ version, data }: ProviderHandle): Work | null {
+  return version === HANDLE_VERSION && typeof data["taskId"] === "string" ? (data as unknown as Work) : null;
+}
+
+function foreign(): ProviderFailure {
+  return new ProviderFailure("failed", "The handle is none of this plugin's.");
+}

@@ -1,0 +1,79 @@
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type {
+  Accepted,
+  CallContext,
+  Completed,
+  MusicProvider,
+  ProbeResult,
+  ProviderHandle,
+  ProviderHost,
+  Snapshot,
+  SourceAudio,
+  SplitRequest,
+  SubmitRequest,
+} from "../../core/ports/music-provider.js";
+import { type Kind, MurekaClient } from "./client.js";
+import { generationOf, snapshotOf, stemsOf } from "./map.js";
+import { readStemFiles, type StemFiles } from "./stem-files.js";
+
+const HANDLE_VERSION = 1;
+const FIRST_POLL_MS = 15_000;
+
+/** Ten megabytes when they are written in base64. */
+const INLINE_MAX_BYTES = 7_500_000;
+
+/** Mureka: songs and instrumentals as tasks, splits while the call lasts. */
+export class MurekaProvider implements MusicProvider {
+  private readonly client: MurekaClient;
+  private readonly stemFiles: StemFiles;
+
+  constructor(private readonly host: ProviderHost) {
+    this.stemFiles = readStemFiles(host.settings);
+    this.client = new MurekaClient(host);
+  }
+
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted | Completed> {
+    if (request.operation !== "music") return this.split(request, signal);
+    const { path, json, kind } = generationOf(request);
+    const taskId = await this.client.generate(path, json, signal);
+    return { state: "accepted", handle: { version: HANDLE_VERSION, data: { kind, taskId } }, nextPollMs: FIRST_POLL_MS };
+  }
+
+  async poll({ version, data: { kind, taskId } }: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
+    if (version !== HANDLE_VERSION || !isKind(kind) || typeof taskId !== "string")
+      throw new ProviderFailure("failed", "The handle is none of this plugin's.");
+    return snapshotOf(await this.client.query(kind, taskId, signal));
+  }
+
+  async probe({ signal }: CallContext): Promise<ProbeResult> {
+    await this.client.billing(signal);
+    return { credit: null, warnings: [] };
+  }
+
+  private async split({ operation, source }: SplitRequest, signal: AbortSignal): Promise<Completed> {
+    const files = [...(this.stemFiles ?? [])].filter(
+      ([label]) => operation === "stem_split" || label === "vocals" || label === "instrumental",
+    );
+    if (files.length < (operation === "stem_split" ? 1 : 2))
+      throw new ProviderFailure("invalid_input", "The setting stemFiles does not name the files that this needs.", { billable: "no" });
+    const body = { url: await linkTo(source), model: String(this.host.settings["separationModel"]) };
+    return { state: "completed", tracks: [], stems: stemsOf(await this.client.stem(body, signal), files) };
+  }
+}
+
+/** A link where there is one; else the file itself. */
+async function linkTo(source: SourceAudio): Promise<string> {
+  const { url, contentType, sizeBytes } = source;
+  if (url !== null) return url;
+  if (sizeBytes > INLINE_MAX_BYTES) {
+    const why = `Without a public address of this installation a file may have ${INLINE_MAX_BYTES} bytes; it has ${sizeBytes}.`;
+    throw new ProviderFailure("invalid_input", why, { billable: "no" });
+  }
+  const parts: Uint8Array[] = [];
+  for await (const part of source.open()) parts.push(part);
+  return `data:${contentType};base64,${Buffer.concat(parts).toString("base64")}`;
+}
+
+function isKind(kind: unknown): kind is Kind {
+  return kind === "song" || kind === "instrumental";
+}

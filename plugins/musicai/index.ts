@@ -1,0 +1,24 @@
+import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
+import { MusicAiProvider } from "./provider.js";
+import { SETTINGS } from "./settings.js";
+
+/** Splits by workflows of music.ai (Moises). */
+export default defineProvider({
+  id: "musicai",
+  label: "Music AI",
+  portVersion: PROVIDER_PORT_VERSION,
+  concurrency: 2,
+  // Of an account without a plan; 10 with a professional one.
+  maxInFlight: 2,
+  settings: SETTINGS,
+  models: [],
+  checkModel: () => "cannot be served: Music AI takes tracks apart and makes none",
+  capabilities: ({ stemSplitWorkflow }) => ({
+    idempotentSubmit: false,
+    lookup: true,
+    cancel: false,
+    vocalRemoval: { sources: "any" },
+    ...(typeof stemSplitWorkflow === "string" && stemSplitWorkflow.trim() !== "" ? { stemSplit: { sources: "any" } } : {}),
+  }),
+  create: (host) => new MusicAiProvider(host),
+});

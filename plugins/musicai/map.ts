@@ -1,0 +1,78 @@
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { ProviderAsset, ProviderFailureKind, Snapshot, SplitRequest } from "../../core/ports/music-provider.js";
+import type { Labels } from "./settings.js";
+
+export type Bag = Readonly<Record<string, unknown>>;
+
+/** A job, as far as we go by it. */
+export interface Job {
+  readonly id: string;
+  readonly status: string;
+  /** By the workflow's names of its outputs. */
+  readonly result: Bag;
+  readonly error: Bag;
+  /** What was given along with it. */
+  readonly metadata: Bag;
+}
+
+/** Codes of a job that failed; any other, `INTERNAL_ERROR` among them, is `failed`. */
+const KINDS: Readonly<Record<string, ProviderFailureKind>> = { BAD_INPUT: "invalid_input", TIMEOUT: "timeout" };
+
+/** null: it is no job. */
+export function readJob(value: unknown): Job | null {
+  const { id, status, result, error, metadata } = bagOf(value);
+  if (typeof id !== "string" || id === "" || typeof status !== "string") return null;
+  return { id, status, result: bagOf(result), error: bagOf(error), metadata: bagOf(metadata) };
+}
+
+export function snapshotOf(job: Job, operation: SplitRequest["operation"], labels: Labels, pollMs: number): Snapshot | ProviderFailure {
+  switch (job.status) {
+    case "QUEUED":
+    case "STARTED":
+      return { state: "running", nextPollMs: pollMs };
+    case "SUCCEEDED":
+      return completedOf(job, operation, labels);
+    case "FAILED":
+      return failureSaid(job.error);
+    default:
+      return new ProviderFailure("unavailable", `The status ${JSON.stringify(job.status)} is none that is known.`);
+  }
+}
+
+export function bagOf(value: unknown): Bag {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
+}
+
+function completedOf({ result }: Job, operation: SplitRequest["operation"], labels: Labels): Snapshot | ProviderFailure {
+  const stems = new Map<string, ProviderAsset>();
+  for (const [name, url] of Object.entries(result)) {
+    const label = labelOf(name, labels);
+    // Outputs that are no files, chords or a tempo, stand beside the stems.
+    if (label === null || typeof url !== "string" || !/^https?:\/\/./i.test(url) || stems.has(label)) continue;
+    stems.set(label, { role: "stem", label, contentType: null, durationSeconds: null, source: { kind: "url", url } });
+  }
+  const lacking = operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !stems.has(label)) : [];
+  if (stems.size > 0 && lacking.length === 0) return { state: "completed", tracks: [], stems: [...stems.values()] };
+  const answered = Object.keys(result).join(", ");
+  const what = lacking.length === 0 ? "stem" : lacking.join(" and no ");
+  return new ProviderFailure("failed", `It answered ${answered === "" ? "nothing" : answered}: there is no ${what} (\`labels\`).`, {
+    billable: "yes",
+  });
+}
+
+/** null: it is left out. */
+function labelOf(name: string, labels: Labels): string | null {
+  const given = name.toLowerCase();
+  const named = labels.get(given);
+  if (named !== undefined) return named;
+  const label = given.replace(/[^a-z0-9_ -]/g, "_");
+  return /^[a-z]/.test(label) && label !== "full" ? label : `stem_${label}`;
+}
+
+function failureSaid({ code, title, message }: Bag): ProviderFailure {
+  const words = [title, message].filter((word) => typeof word === "string" && word !== "").join(": ");
+  const kind = (typeof code === "string" && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined) ?? "failed";
+  return new ProviderFailure(kind, (words === "" ? "It failed without a word." : words).slice(0, 300), {
+    providerCode: typeof code === "string" ? code : undefined,
+  });
+}

@@ -1,0 +1,95 @@
+import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type {
+  Accepted,
+  CallContext,
+  LookupOutcome,
+  MusicProvider,
+  ProbeResult,
+  ProviderHandle,
+  ProviderHost,
+  Snapshot,
+  SplitRequest,
+  SubmitRequest,
+} from "../../core/ports/music-provider.js";
+import { MusicAiClient } from "./client.js";
+import { bagOf, type Job, readJob, snapshotOf } from "./map.js";
+import { type Config, readSettings } from "./settings.js";
+
+const HANDLE_VERSION = 1;
+const PAGE_SIZE = 100;
+/** What is not among so many jobs may still be behind them. */
+const PAGES_MAX = 20;
+
+/** Jobs of a workflow: made with one call after the track was handed over, then polled. */
+export class MusicAiProvider implements MusicProvider {
+  private readonly config: Config;
+  private readonly client: MusicAiClient;
+
+  constructor(host: ProviderHost) {
+    this.config = readSettings(host.settings);
+    this.client = new MusicAiClient(this.config, host);
+  }
+
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
+    if (request.operation === "music") throw new ProviderFailure("invalid_input", "Music AI makes no music.", { billable: "no" });
+    const { operation, source, jobId, attemptId } = request;
+    const workflow = this.config.workflows[operation];
+    if (workflow === null)
+      throw new ProviderFailure("invalid_input", "No workflow is named for it (`stemSplitWorkflow`).", { billable: "no" });
+    const inputUrl = source.url ?? (await this.client.upload(source, signal));
+    const json = { name: jobId, workflow, params: { inputUrl }, metadata: { ref: attemptId, operation } };
+    const answer = await this.client.create(json, signal);
+    const { id } = bagOf(answer.json());
+    if (typeof id !== "string" || id === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no job." });
+    return this.accepted(id, operation);
+  }
+
+  async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
+    const { id, operation } = workOf(handle);
+    const answer = await this.client.job(id, signal);
+    const job = readJob(answer.json());
+    // What says nothing of the work does not say that it failed: it is asked again.
+    if (job === null) throw providerFailure("unavailable", answer, { message: "It answered no job." });
+    const snapshot = snapshotOf(job, operation, this.config.labels, this.config.pollMs);
+    if (ProviderFailure.is(snapshot)) throw snapshot;
+    return snapshot;
+  }
+
+  async lookup(attemptId: string, { signal }: CallContext): Promise<LookupOutcome> {
+    for (let page = 0; page < PAGES_MAX; page += 1) {
+      const jobs = await this.jobs(page, signal);
+      // How large a page may be is not told: only an empty one is surely the last.
+      if (jobs.length === 0) return { state: "absent" };
+      const found = jobs.find(({ metadata }) => metadata["ref"] === attemptId);
+      if (found !== undefined) return this.accepted(found.id, operationIn(found.metadata));
+    }
+    throw new ProviderFailure("unavailable", `It is not among the first ${PAGES_MAX} pages of jobs: that it is not there is not sure.`);
+  }
+
+  async probe({ signal }: CallContext): Promise<ProbeResult> {
+    await this.client.application(signal);
+    return { credit: null, warnings: [] };
+  }
+
+  private async jobs(page: number, signal: AbortSignal): Promise<readonly Job[]> {
+    const answer = await this.client.jobs(page, PAGE_SIZE, signal);
+    const list = answer.json();
+    const jobs = Array.isArray(list) ? list.map(readJob) : [null];
+    if (jobs.includes(null)) throw providerFailure("unavailable", answer, { message: "It answered no list of jobs." });
+    return jobs.filter((job) => job !== null);
+  }
+
+  private accepted(id: string, operation: SplitRequest["operation"]): Accepted {
+    return { state: "accepted", handle: { version: HANDLE_VERSION, data: { id, operation } }, nextPollMs: this.config.pollMs };
+  }
+}
+
+function operationIn({ operation }: { readonly operation?: unknown }): SplitRequest["operation"] {
+  return operation === "vocal_removal" ? "vocal_removal" : "stem_split";
+}
+
+function workOf({ version, data }: ProviderHandle): { readonly id: string; readonly operation: SplitRequest["operation"] } {
+  const { id } = data;
+  if (version !== HANDLE_VERSION || typeof id !== "string") throw new ProviderFailure("failed", "The handle is none of this plugin's.");
+  return { id, operation: operationIn(data) };
+}

@@ -1,0 +1,54 @@
+import { ProviderApi, providerFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
+import type { Inputs } from "./options.js";
+import type { Config } from "./settings.js";
+
+/** The calls of the predictions API; each answers what came, to be read by `map.ts`. */
+export class ReplicateClient {
+  private readonly api: ProviderApi;
+
+  constructor(
+    private readonly config: Config,
+    { fetch }: ProviderHost,
+  ) {
+    const { baseUrl, apiKey, timeoutMs } = config;
+    this.api = new ProviderApi({ fetch, baseUrl, timeoutMs, headers: { authorization: `Bearer ${apiKey}` }, judge });
+  }
+
+  create(version: string, input: Inputs, callbackUrl: string | null, signal: AbortSignal): Promise<ApiAnswer> {
+    const { cancelAfterSeconds } = this.config;
+    // Webhooks go to https only; an address that they would refuse is left out, and the work polled.
+    const webhook = callbackUrl?.startsWith("https://") === true ? { webhook: callbackUrl, webhook_events_filter: ["completed"] } : {};
+    return this.api.call({
+      path: "/predictions",
+      json: { version, input, ...webhook },
+      headers: cancelAfterSeconds === null ? {} : { "cancel-after": `${cancelAfterSeconds}s` },
+      creates: true,
+      signal,
+    });
+  }
+
+  prediction(id: string, signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: `/predictions/${encodeURIComponent(id)}`, signal });
+  }
+
+  cancel(id: string, signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ method: "POST", path: `/predictions/${encodeURIComponent(id)}/cancel`, signal });
+  }
+
+  account(signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: "/account", signal });
+  }
+
+  webhookSecret(signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: "/webhooks/default/secret", signal });
+  }
+}
+
+/** Statuses mean what they usually mean; only the wait may stand in words. */
+function judge(answer: ApiAnswer): ProviderFailure | undefined {
+  if (answer.status !== 429) return undefined;
+  const [, seconds] = /resets in ~?(\d+)\s*s/i.exec(answer.text()) ?? [];
+  const wait = retryAfterMs(answer.headers) ?? (seconds === undefined ? undefined : Number(seconds) * 1_000);
+  return providerFailure("rate_limited", answer, wait === undefined ? {} : { retryAfterMs: wait });
+}

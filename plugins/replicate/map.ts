@@ -1,0 +1,150 @@
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { ProviderAsset, ProviderTrack, Snapshot, SubmitRequest, UrlSource } from "../../core/ports/music-provider.js";
+
+/** A prediction, as far as we go by it. */
+export interface Prediction {
+  readonly id: string;
+  readonly status: string;
+  readonly output: unknown;
+  readonly error: string | null;
+  /** Milliseconds since 1970; null when it does not say. */
+  readonly completedAt: number | null;
+  readonly isRemoved: boolean;
+}
+
+/** What a poll has to know of the work. */
+export interface Work {
+  readonly operation: SubmitRequest["operation"];
+  /** `options.output` of the model; empty for the output itself. */
+  readonly output: string;
+  readonly pollMs: number;
+  /** What is sent along to fetch a file. */
+  headersFor(url: URL): UrlSource["headers"];
+}
+
+/** Files of predictions made by the API are deleted after an hour. */
+const FILES_LIVE_MS = 3_600_000;
+
+/** There is no code for it: their text has to be read. */
+const REJECTED =
+  /\b(nsfw|moderat(ion|ed)|flagged|sensitive|content polic(y|ies)|safety (filter|system|check)|prohibited content|copyright)/i;
+
+const NO_TAGS = { mood: [], activity: [], genre: [], other: [] } as const;
+
+/** Names that the forks of demucs give to all but the vocals. */
+const INSTRUMENTAL: ReadonlySet<string> = new Set(["no_vocals", "accompaniment", "instrumental"]);
+
+/** null: it is no prediction. */
+export function readPrediction(value: unknown): Prediction | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { id, status, output, error, completed_at: completed, data_removed: removed } = value as Readonly<Record<string, unknown>>;
+  if (typeof id !== "string" || id === "" || typeof status !== "string") return null;
+  const completedAt = typeof completed === "string" ? Date.parse(completed) : NaN;
+  return {
+    id,
+    status,
+    output: output ?? null,
+    error: typeof error === "string" && error !== "" ? error : null,
+    completedAt: Number.isFinite(completedAt) ? completedAt : null,
+    isRemoved: removed === true,
+  };
+}
+
+export function snapshotOf(prediction: Prediction, work: Work): Snapshot | ProviderFailure {
+  const { status, error } = prediction;
+  switch (status) {
+    case "starting":
+    case "processing":
+      return { state: "running", nextPollMs: work.pollMs };
+    case "succeeded":
+      return completedOf(prediction, work);
+    case "failed":
+      return failureSaid(error ?? "It failed without a word.");
+    case "canceled":
+      return new ProviderFailure("cancelled", error ?? "It was cancelled there.");
+    case "aborted":
+      return new ProviderFailure("timeout", error ?? "Its deadline passed before it started.", { billable: "no" });
+    default:
+      return new ProviderFailure("unavailable", `The status ${JSON.stringify(status)} is none that is known.`);
+  }
+}
+
+function completedOf(prediction: Prediction, work: Work): Snapshot | ProviderFailure {
+  const { output, isRemoved } = prediction;
+  if (isRemoved) return new ProviderFailure("gone", "Replicate has deleted the files: it keeps them for an hour.", { billable: "yes" });
+  if (work.operation !== "music") return stemsOf(prediction, work);
+  const found = at(output, work.output);
+  const urls = (Array.isArray(found) ? found : [found]).map(toUrl);
+  const known = urls.filter((url) => url !== null);
+  if (known.length === 0 || known.length < urls.length) return noFiles(output, work.output);
+  return { state: "completed", tracks: known.map((url) => trackOf(sourceOf(url, prediction, work))) };
+}
+
+/** An object of names and URLs; what was not asked for is null in it. */
+function stemsOf(prediction: Prediction, work: Work): Snapshot | ProviderFailure {
+  const { output } = prediction;
+  if (typeof output !== "object" || output === null || Array.isArray(output)) return noFiles(output, "");
+  const named = Object.entries(output).flatMap(([name, value]) => {
+    const url = toUrl(value);
+    return url === null ? [] : [{ name: name.toLowerCase(), url }];
+  });
+  const isPair = named.length === 2 && named.some(({ name }) => name === "vocals");
+  const stems = named.map(({ name, url }): ProviderAsset => {
+    // Of two files, one of them the vocals, `other` is all the rest.
+    const isRest = INSTRUMENTAL.has(name) || (work.operation === "vocal_removal" && isPair && name === "other");
+    return assetOf("stem", isRest ? "instrumental" : labelOf(name), sourceOf(url, prediction, work));
+  });
+  const labels = stems.map(({ label }) => label);
+  const lacking = work.operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !labels.includes(label)) : [];
+  if (stems.length === 0) return noFiles(output, "");
+  if (lacking.length > 0)
+    return new ProviderFailure("failed", `It answered ${labels.join(", ")}: there is no ${lacking.join(" and no ")}.`, { billable: "yes" });
+  return { state: "completed", tracks: [], stems };
+}
+
+function failureSaid(error: string): ProviderFailure {
+  const [code] = /\bE\d{3,4}\b/.exec(error) ?? [];
+  return new ProviderFailure(REJECTED.test(error) ? "content_rejected" : "failed", error.slice(0, 300), { providerCode: code });
+}
+
+function noFiles(output: unknown, path: string): ProviderFailure {
+  const where = path === "" ? "its output" : `${path} of its output`;
+  const said = JSON.stringify(output)?.slice(0, 200) ?? "nothing";
+  return new ProviderFailure("failed", `It succeeded, and ${where} is no URL of a file and no list of them: ${said}`, { billable: "yes" });
+}
+
+function trackOf(source: UrlSource): ProviderTrack {
+  return { title: null, bpm: null, tags: NO_TAGS, assets: [assetOf("mix", "full", source)] };
+}
+
+function assetOf(role: "mix" | "stem", label: string, source: UrlSource): ProviderAsset {
+  return { role, label, contentType: null, durationSeconds: null, source };
+}
+
+function sourceOf(url: URL, { completedAt }: Prediction, work: Work): UrlSource {
+  const headers = work.headersFor(url);
+  return {
+    kind: "url",
+    url: url.href,
+    ...(headers === undefined ? {} : { headers }),
+    ...(completedAt === null ? {} : { expiresAt: completedAt + FILES_LIVE_MS }),
+  };
+}
+
+function labelOf(name: string): string {
+  const label = name.replace(/[^a-z0-9_ -]/g, "_");
+  return /^[a-z]/.test(label) && label !== "full" ? label : `stem_${label}`;
+}
+
+function toUrl(value: unknown): URL | null {
+  const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : null;
+  return url?.protocol === "https:" || url?.protocol === "http:" ? url : null;
+}
+
+function at(value: unknown, path: string): unknown {
+  if (path === "") return value;
+  return path.split(".").reduce<unknown>((found, step) => {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, step)) return undefined;
+    return (found as Readonly<Record<string, unknown>>)[step];
+  }, value);
+}

@@ -1,0 +1,57 @@
+import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { optionsMistake } from "./options.js";
+
+const UPSTREAM = /^([\w.-]+\/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64})$/;
+
+/** Models as their pages had them; the operator changes them, and names others, under `plugins.replicate.models`. */
+export const MODELS: readonly ProviderModel[] = [
+  {
+    id: "replicate/minimax-music-1.5",
+    name: "MiniMax Music 1.5",
+    creditCost: 12,
+    supportsLyrics: true,
+    requiresLyrics: true,
+    supportsInstrumental: false,
+    duration: null,
+    promptMaxLength: 300,
+    lyricsMaxLength: 600,
+    upstream: "minimax/music-1.5",
+    options: { prompt: "prompt", lyrics: "lyrics", fixed: { audio_format: "mp3" } },
+  },
+  {
+    id: "replicate/stable-audio-2.5",
+    name: "Stable Audio 2.5",
+    creditCost: 15,
+    supportsLyrics: false,
+    supportsInstrumental: true,
+    duration: { minSeconds: 1, maxSeconds: 190, defaultSeconds: 190 },
+    upstream: "stability-ai/stable-audio-2.5",
+    options: { prompt: "prompt", duration: "duration" },
+  },
+  {
+    id: "replicate/musicgen",
+    name: "MusicGen",
+    creditCost: 10,
+    supportsLyrics: false,
+    supportsInstrumental: true,
+    duration: { minSeconds: 1, maxSeconds: 30, defaultSeconds: 8 },
+    // A model of the community: it is called by its version.
+    upstream: "meta/musicgen:671ac645ce5e552cc63a54a2bbff63fcf798043055d2dac5fc9e36a837eedcfb",
+    options: { prompt: "prompt", duration: "duration", fixed: { model_version: "stereo-large", output_format: "mp3" } },
+  },
+];
+
+/** The separator that splits are made with, unless settings name another. */
+export const SPLIT_MODEL = "ryan5453/demucs:5a7041cc9b82e5a558fea6b3d7b12dea89625e89da33f0447bd727c2d0ab9e77";
+
+export function modelMistake(model: ProviderModel): string | null {
+  const { upstream } = model;
+  if (upstream === undefined || !isVersion(upstream))
+    return `upstream: ${upstream ?? "missing"}; allowed: owner/name, owner/name:<version of 64 hex digits>, or the version alone`;
+  return optionsMistake(model);
+}
+
+/** Whether it can stand as `version` of a prediction. */
+export function isVersion(upstream: string): boolean {
+  return UPSTREAM.test(upstream);
+}

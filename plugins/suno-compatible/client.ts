@@ -1,0 +1,70 @@
+import { failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, ProviderFailure, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+import type { Dialect } from "./dialects.js";
+
+export type Bag = Readonly<Record<string, unknown>>;
+
+/** The vendor's API. Every answer is an envelope `{ code, msg, data }` whose code may be an error while HTTP says 200. */
+export class SunoClient {
+  private readonly api: ProviderApi;
+
+  constructor({ settings, fetch }: ProviderHost, dialect: Dialect) {
+    this.api = new ProviderApi({
+      fetch,
+      baseUrl: String(settings["baseUrl"] ?? dialect.baseUrl).replace(/\/+$/, ""),
+      headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
+      timeoutMs: Number(settings["timeoutMs"]),
+      judge: (answer, call) => judge(answer, call, dialect),
+    });
+  }
+
+  /** Starts billed work. @returns its task id */
+  async create(path: string, json: Bag, signal: AbortSignal): Promise<string> {
+    const answer = await this.api.call({ path, json, creates: true, signal });
+    const { taskId } = bagOf(dataOf(answer));
+    if (typeof taskId !== "string" || taskId === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    return taskId;
+  }
+
+  /** What it knows of a task. */
+  async record(path: string, taskId: string, signal: AbortSignal): Promise<Bag> {
+    const answer = await this.api.call({ path: `${path}?taskId=${encodeURIComponent(taskId)}`, signal });
+    const record = bagOf(dataOf(answer));
+    if (Object.keys(record).length === 0) throw providerFailure("unavailable", answer, { message: "It answered nothing about the task." });
+    return record;
+  }
+
+  async credit(signal: AbortSignal): Promise<number> {
+    const answer = await this.api.call({ path: "/api/v1/generate/credit", signal });
+    const credit = dataOf(answer);
+    if (typeof credit !== "number") throw providerFailure("unavailable", answer, { message: "It answered no number of credits." });
+    return credit;
+  }
+}
+
+function judge(answer: ApiAnswer, call: ApiCall, { codes }: Dialect): ProviderFailure | null | undefined {
+  const isGoodStatus = answer.status >= 200 && answer.status < 300;
+  const { code, msg } = bagOf(answer.json());
+  if (typeof code !== "number") {
+    if (!isGoodStatus) return undefined;
+    return providerFailure(call.creates === true ? "outcome_unknown" : "unavailable", answer, { message: "It answered without a code." });
+  }
+  if (code === 200) return isGoodStatus ? null : undefined;
+  const message = `code ${code}: ${typeof msg === "string" ? msg.slice(0, 300) : ""}`;
+  const kind = codes[code] ?? failureOf({ ...answer, status: code }, call)?.kind ?? "outcome_unknown";
+  return providerFailure(call.creates === true ? kind : whileAskedAfter(kind), answer, { message, code: String(code) });
+}
+
+/** Accepted work is not given up because a question about it was refused. */
+function whileAskedAfter(kind: ProviderFailureKind): ProviderFailureKind {
+  return kind === "invalid_input" || kind === "failed" || kind === "outcome_unknown" ? "unavailable" : kind;
+}
+
+function dataOf(answer: ApiAnswer): unknown {
+  return bagOf(answer.json())["data"];
+}
+
+/** The members of a JSON object; none of anything else. */
+export function bagOf(value: unknown): Bag {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
+}

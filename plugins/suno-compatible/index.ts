@@ -1,0 +1,79 @@
+import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
+import type { ProviderModel, ProviderSetting } from "../../core/ports/music-provider.js";
+import { DIALECTS } from "./dialects.js";
+import { LYRICS_OPTIONS } from "./map.js";
+import { SunoProvider } from "./provider.js";
+
+/** A description without lyrics is no longer there; a style beside lyrics could be, with most models. */
+const PROMPT_MAX_LENGTH = 500;
+
+const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
+  apiKey: { type: "string", required: true, secret: true, description: "Key from the vendor's console" },
+  dialect: {
+    type: "string",
+    default: "sunoapi.org",
+    allowed: Object.keys(DIALECTS),
+    description: "The vendor: the same number means no credit at one and a rate limit at the other",
+  },
+  baseUrl: { type: "string", description: "Where its API is, without a slash at its end; left out: the dialect's own" },
+  webhookKey: { type: "string", secret: true, description: "Key that kie.ai signs its callbacks with; left out: none is checked" },
+  fallbackCallbackUrl: {
+    type: "string",
+    description: "Address sent as callBackUrl where Fermata has no public one: the vendors refuse a request without any",
+  },
+  timeoutMs: { type: "integer", default: 60_000, minimum: 1_000, maximum: 600_000, description: "How long one call may take" },
+};
+
+const MODEL = {
+  supportsLyrics: true,
+  supportsInstrumental: true,
+  duration: null,
+  lyricsMaxLength: 5_000,
+  promptMaxLength: PROMPT_MAX_LENGTH,
+};
+
+/** Resellers of Suno, which has no public API of its own. */
+export default defineProvider({
+  id: "suno-compatible",
+  label: "Suno-compatible",
+  portVersion: PROVIDER_PORT_VERSION,
+  concurrency: 4,
+  settings: SETTINGS,
+  models: [
+    // The style of this one is the shortest.
+    { ...MODEL, id: "suno-compatible/v4", name: "Suno V4", creditCost: 10, upstream: "V4", lyricsMaxLength: 3_000, promptMaxLength: 200 },
+    { ...MODEL, id: "suno-compatible/v4.5", name: "Suno V4.5", creditCost: 10, upstream: "V4_5" },
+    { ...MODEL, id: "suno-compatible/v4.5-plus", name: "Suno V4.5 Plus", creditCost: 10, upstream: "V4_5PLUS" },
+    { ...MODEL, id: "suno-compatible/v4.5-all", name: "Suno V4.5 All", creditCost: 10, upstream: "V4_5ALL" },
+    { ...MODEL, id: "suno-compatible/v5", name: "Suno V5", creditCost: 12, upstream: "V5" },
+    { ...MODEL, id: "suno-compatible/v5.5", name: "Suno V5.5", creditCost: 12, upstream: "V5_5" },
+  ],
+  checkModel,
+  capabilities: ({ dialect, webhookKey }) => ({
+    idempotentSubmit: false,
+    lookup: false,
+    cancel: false,
+    callbacks: DIALECTS[String(dialect)]?.signs === true && webhookKey !== undefined ? "signed" : "hints",
+    stemSplit: { sources: "own" },
+    vocalRemoval: { sources: "own" },
+  }),
+  create: (host) => new SunoProvider(host),
+});
+
+function checkModel({ upstream, duration, promptMaxLength, options = {} }: ProviderModel): string | null {
+  if (upstream === undefined) return "needs `upstream`: the vendor's name of the model, such as V5";
+  if (duration !== null) return "has a `duration`; allowed: null, the length is the model's own";
+  if (promptMaxLength === undefined || promptMaxLength > PROMPT_MAX_LENGTH)
+    return `needs a \`promptMaxLength\` of at most ${PROMPT_MAX_LENGTH}`;
+  const unknown = Object.keys(options).find((name) => !(LYRICS_OPTIONS as readonly string[]).includes(name));
+  if (unknown !== undefined) return `has options.${unknown}; allowed: ${LYRICS_OPTIONS.join(", ")}`;
+  const { negativeTags, vocalGender, styleWeight, weirdnessConstraint } = options;
+  if (negativeTags !== undefined && typeof negativeTags !== "string") return "has options.negativeTags that is no text";
+  if (vocalGender !== undefined && vocalGender !== "m" && vocalGender !== "f") return "has another options.vocalGender than m, f";
+  const odd = Object.entries({ styleWeight, weirdnessConstraint }).find(([, weight]) => weight !== undefined && !isWeight(weight));
+  return odd === undefined ? null : `has another options.${odd[0]} than 0 to 1 with two decimals`;
+}
+
+function isWeight(value: unknown): boolean {
+  return typeof value === "number" && value >= 0 && value <= 1 && Number(value.toFixed(2)) === value;
+}

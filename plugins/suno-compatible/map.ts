@@ -1,0 +1,126 @@
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { MusicRequest, ProviderAsset, ProviderFailureKind, ProviderTrack, SplitRequest } from "../../core/ports/music-provider.js";
+import { type Bag, bagOf } from "./client.js";
+import { tagsOf } from "./tags.js";
+
+/** Of every vendor and model the lowest. */
+const TITLE_MAX_LENGTH = 80;
+
+/** Members of a model's `options` that go along with lyrics of the caller's. */
+export const LYRICS_OPTIONS = ["negativeTags", "vocalGender", "styleWeight", "weirdnessConstraint"] as const;
+
+/** Their names of stems and ours; `originUrl` is the whole piece. */
+const STEMS: Readonly<Record<string, string>> = {
+  vocalUrl: "vocals",
+  instrumentalUrl: "instrumental",
+  backingVocalsUrl: "backing_vocals",
+  drumsUrl: "drums",
+  bassUrl: "bass",
+  guitarUrl: "guitar",
+  keyboardUrl: "keyboard",
+  percussionUrl: "percussion",
+  stringsUrl: "strings",
+  synthUrl: "synth",
+  fxUrl: "fx",
+  brassUrl: "brass",
+  woodwindsUrl: "woodwinds",
+};
+
+/** Codes of failed work, as the callback's documentation explains them. */
+const WORK_CODES: Readonly<Record<string, ProviderFailureKind>> = { 400: "content_rejected", 408: "timeout", 413: "content_rejected" };
+
+/** It failed there, and their credits were given back. */
+const REFUNDED_CODE = "531";
+
+/** `unreported`: they could not reach our callback address, whatever became of the work. */
+export type Stage = "running" | "unreported" | "succeeded" | "failed";
+
+/** The body of a generation. In custom mode `prompt` is the lyrics and `style` the description; otherwise `prompt` is the description. */
+export function generationOf({ model, prompt, lyrics, instrumental }: MusicRequest, callBackUrl: string | undefined): Bag {
+  const common = { instrumental, model: model.upstream, callBackUrl };
+  if (lyrics === null) return { customMode: false, prompt, ...common };
+  const options = Object.fromEntries(LYRICS_OPTIONS.map((name) => [name, model.options?.[name]]));
+  return { customMode: true, prompt: lyrics, style: prompt, title: titleOf(prompt), ...options, ...common };
+}
+
+/** The body of a split of an own piece. */
+export function splitOf({ operation, source: { reference } }: SplitRequest, dialect: string, callBackUrl: string | undefined): Bag {
+  const refuse = (why: string): never => {
+    throw new ProviderFailure("invalid_input", why, { billable: "no" });
+  };
+  if (reference === null) return refuse("It takes only pieces apart that it made itself, and this is none.");
+  const { taskId, audioId, dialect: madeAt } = reference;
+  if (madeAt !== dialect) return refuse(`The piece was made at ${String(madeAt)}; the setting dialect is ${dialect}.`);
+  if (typeof taskId !== "string" || typeof audioId !== "string") return refuse("The piece's reference names no task and audio.");
+  return { taskId, audioId, type: operation === "vocal_removal" ? "separate_vocal" : "split_stem", callBackUrl };
+}
+
+/** Words that are not known do not say that the work ended. */
+export function stageOf(word: unknown): Stage {
+  switch (word) {
+    case "SUCCESS":
+      return "succeeded";
+    case "CALLBACK_EXCEPTION":
+      return "unreported";
+    case "CREATE_TASK_FAILED":
+    case "GENERATE_AUDIO_FAILED":
+    case "SENSITIVE_WORD_ERROR":
+      return "failed";
+    default:
+      return "running";
+  }
+}
+
+/** Why work failed. */
+export function failureIn(record: Bag, word: unknown): ProviderFailure {
+  const { errorCode, errorMessage } = record;
+  const code = typeof errorCode === "number" || typeof errorCode === "string" ? String(errorCode) : undefined;
+  const kind = word === "SENSITIVE_WORD_ERROR" ? "content_rejected" : (WORK_CODES[code ?? ""] ?? "failed");
+  const said = typeof errorMessage === "string" ? `: ${errorMessage.slice(0, 300)}` : "";
+  return new ProviderFailure(kind, `${String(word)}${code === undefined ? "" : ` ${code}`}${said}`, {
+    providerCode: code ?? String(word),
+    ...(code === REFUNDED_CODE ? { billable: "no" } : {}),
+  });
+}
+
+/** The tracks whose files are there. */
+export function tracksIn({ taskId, response }: Bag, dialect: string): ProviderTrack[] {
+  const { sunoData } = bagOf(response);
+  return (Array.isArray(sunoData) ? sunoData : []).map(bagOf).flatMap((track) => {
+    const { id, audioUrl, imageUrl, title, tags, duration } = track;
+    if (!isLink(audioUrl)) return [];
+    const durationSeconds = typeof duration === "number" && duration > 0 ? duration : null;
+    const assets: ProviderAsset[] = [{ ...FULL, role: "mix", durationSeconds, source: { kind: "url", url: audioUrl } }];
+    if (isLink(imageUrl)) assets.push({ ...FULL, role: "cover", source: { kind: "url", url: imageUrl } });
+    const reference = typeof id === "string" && typeof taskId === "string" ? { reference: { dialect, taskId, audioId: id } } : {};
+    return [{ title: isText(title) ? title.trim() : null, bpm: null, tags: tagsOf(tags), assets, ...reference }];
+  });
+}
+
+/** The stems whose files are there. */
+export function stemsIn({ response }: Bag): ProviderAsset[] {
+  const links = bagOf(response);
+  return Object.entries(STEMS).flatMap(([name, label]) => {
+    const url = links[name];
+    return isLink(url) ? [{ ...FULL, role: "stem" as const, label, source: { kind: "url" as const, url } }] : [];
+  });
+}
+
+const FULL = { label: "full", contentType: null, durationSeconds: null } as const;
+
+/** The beginning of the description, cut between two words. */
+function titleOf(prompt: string): string {
+  const letters = [...prompt.trim().replace(/\s+/gu, " ")];
+  if (letters.length <= TITLE_MAX_LENGTH) return letters.join("");
+  const cut = letters.slice(0, TITLE_MAX_LENGTH + 1).join("");
+  const space = cut.lastIndexOf(" ");
+  return space > 0 ? cut.slice(0, space) : letters.slice(0, TITLE_MAX_LENGTH).join("");
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
+
+function isLink(value: unknown): value is string {
+  return typeof value === "string" && /^https?:\/\/./i.test(value);
+}

@@ -1,0 +1,136 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type {
+  Accepted,
+  CallContext,
+  MusicProvider,
+  ParsedCallback,
+  ProbeResult,
+  ProviderHandle,
+  ProviderHost,
+  ReceivedCallback,
+  Snapshot,
+  SubmitRequest,
+} from "../../core/ports/music-provider.js";
+import { type Bag, SunoClient } from "./client.js";
+import { type Dialect, dialectOf } from "./dialects.js";
+import { failureIn, generationOf, splitOf, stageOf, stemsIn, tracksIn } from "./map.js";
+
+const HANDLE_VERSION = 1;
+
+const PATHS = { music: "/api/v1/generate", split: "/api/v1/vocal-removal" } as const;
+
+/** No file is there before two minutes have passed; a split is quicker. */
+const FIRST_POLL_MS = { music: 30_000, split: 15_000 } as const;
+const NEXT_POLL_MS = 10_000;
+
+/** A generation makes two tracks, always; a split two stems at least. */
+const FILES_MIN = 2;
+/** How long after a callback that did not arrive the rest of the work is waited for. */
+const UNREPORTED_WAIT_MS = 10 * 60_000;
+
+const TOLERANCE_MS = 5 * 60_000;
+
+interface Work {
+  readonly operation: SubmitRequest["operation"];
+  readonly taskId: string;
+  /** When it was first seen that they could not report it, in milliseconds since 1970. */
+  readonly unreportedSince: number | null;
+}
+
+/** A vendor of the Suno shape: generations of two tracks, and splits of them. */
+export class SunoProvider implements MusicProvider {
+  private readonly client: SunoClient;
+  private readonly dialect: Dialect;
+
+  constructor(private readonly host: ProviderHost) {
+    this.dialect = dialectOf(host.settings["dialect"]);
+    if (host.settings["webhookKey"] !== undefined && !this.dialect.signs)
+      throw new Error(`webhookKey: ${this.dialect.name} signs no callbacks; allowed with dialect kie.ai`);
+    this.client = new SunoClient(host, this.dialect);
+  }
+
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
+    const { operation } = request;
+    const callBackUrl = request.callbackUrl ?? (this.host.settings["fallbackCallbackUrl"] as string | undefined);
+    const what = kindOf(operation);
+    const body = operation === "music" ? generationOf(request, callBackUrl) : splitOf(request, this.dialect.name, callBackUrl);
+    const taskId = await this.client.create(`${PATHS[what]}${what === "music" ? "" : "/generate"}`, body, signal);
+    const handle = this.toHandle({ operation, taskId, unreportedSince: null });
+    return { state: "accepted", handle, nextPollMs: FIRST_POLL_MS[what] };
+  }
+
+  async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
+    const work = this.workOf(handle);
+    const record = await this.client.record(`${PATHS[kindOf(work.operation)]}/record-info`, work.taskId, signal);
+    const word = work.operation === "music" ? record["status"] : record["successFlag"];
+    if (typeof word !== "string") throw new ProviderFailure("unavailable", "It answered no status of the task.");
+    switch (stageOf(word)) {
+      case "failed":
+        throw failureIn(record, word);
+      case "succeeded":
+        return this.completed(work, record, word);
+      case "unreported":
+        return this.unreported(work, record, word);
+      case "running":
+        return { state: "running", nextPollMs: NEXT_POLL_MS };
+    }
+  }
+
+  /** A signature covers the task and the time, not the body: what became of the work is asked for. */
+  async parseCallback({ headers, receivedAt, handle }: ReceivedCallback): Promise<ParsedCallback> {
+    const key = this.host.settings["webhookKey"];
+    if (typeof key !== "string") return { trust: "hint" };
+    const sentAt = headers["x-webhook-timestamp"] ?? "";
+    const expected = Buffer.from(createHmac("sha256", key).update(`${this.workOf(handle).taskId}.${sentAt}`).digest("base64"));
+    const given = Buffer.from(headers["x-webhook-signature"] ?? "");
+    if (given.length !== expected.length || !timingSafeEqual(given, expected))
+      return { trust: "forged", reason: "The signature does not hold for the task." };
+    return Math.abs(receivedAt - toMs(sentAt)) <= TOLERANCE_MS ? { trust: "hint" } : { trust: "forged", reason: "It is too old." };
+  }
+
+  async probe({ signal }: CallContext): Promise<ProbeResult> {
+    const amount = await this.client.credit(signal);
+    return { credit: { amount, unit: "credits" }, warnings: amount > 0 ? [] : ["No credit is left."] };
+  }
+
+  private completed({ operation }: Work, record: Bag, word: string): Snapshot {
+    const [tracks, stems] = operation === "music" ? [tracksIn(record, this.dialect.name), []] : [[], stemsIn(record)];
+    if (tracks.length + stems.length === 0) throw new ProviderFailure("failed", `${word}, and there are no files.`);
+    if (operation === "vocal_removal" && !["vocals", "instrumental"].every((label) => stems.some((stem) => stem.label === label)))
+      throw new ProviderFailure("failed", `${word}, and there are only: ${stems.map(({ label }) => label).join(", ")}.`);
+    return { state: "completed", tracks, ...(operation === "music" ? {} : { stems }) };
+  }
+
+  /** Their report may have failed in the middle of the work, or at its end: the files tell. */
+  private unreported(work: Work, record: Bag, word: string): Snapshot {
+    const files = work.operation === "music" ? tracksIn(record, this.dialect.name) : stemsIn(record);
+    const now = this.host.clock.now();
+    const unreportedSince = work.unreportedSince ?? now;
+    if (files.length >= FILES_MIN || now - unreportedSince >= UNREPORTED_WAIT_MS) return this.completed(work, record, word);
+    return { state: "running", nextPollMs: NEXT_POLL_MS, handle: this.toHandle({ ...work, unreportedSince }) };
+  }
+
+  private toHandle(work: Work): ProviderHandle {
+    return { version: HANDLE_VERSION, data: { ...work, dialect: this.dialect.name } };
+  }
+
+  private workOf({ version, data }: ProviderHandle): Work {
+    if (version !== HANDLE_VERSION || typeof data["taskId"] !== "string")
+      throw new ProviderFailure("failed", "The handle is none of this plugin's.");
+    // Another vendor does not know the task; this one will again when the setting is put back.
+    if (data["dialect"] !== this.dialect.name)
+      throw new ProviderFailure("misconfigured", `The work is at ${String(data["dialect"])}; the setting dialect is ${this.dialect.name}.`);
+    return data as unknown as Work;
+  }
+}
+
+function kindOf(operation: SubmitRequest["operation"]): "music" | "split" {
+  return operation === "music" ? "music" : "split";
+}
+
+/** Whether the time is in seconds or milliseconds is not documented. */
+function toMs(sentAt: string): number {
+  const time = /^\d+$/.test(sentAt) ? Number(sentAt) : Number.NaN;
+  return time < 100_000_000_000 ? time * 1_000 : time;
+}

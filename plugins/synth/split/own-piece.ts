@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import type { ProviderReference } from "../../../core/ports/music-provider.js";
+import type { PieceOrder, RenderedAsset, SplitOrder } from "../order.js";
+import { createWav } from "../output/wav.js";
+import type { WavFile } from "../output/wav.js";
+import { compose } from "../piece/compose.js";
+import { SAMPLE_RATE } from "../sound/dsp.js";
+import { toInt16 } from "../sound/gain-curve.js";
+import { mixDown } from "../sound/mixdown.js";
+import { stemAssets } from "./stem-assets.js";
+
+/** Raised when a reference gets other members. */
+const REFERENCE_VERSION = 1;
+/** What a track may keep; of a piece with longer words nothing is kept. */
+const REFERENCE_MAX_BYTES = 14_000;
+
+/** A piece that was made here: what was asked for, and what came out of it. */
+export interface OwnPiece extends PieceOrder {
+  /** SHA-256 of the master's bytes, as hex. */
+  readonly masterDigest: string;
+}
+
+/** As it stands in {@link OwnPiece}. */
+export function digestOf(master: Uint8Array): string {
+  return createHash("sha256").update(master).digest("hex");
+}
+
+/** What is kept with a track so that it can be rendered again; undefined where that would be too long. */
+export function toReference({ prompt, lyrics, seconds, sung, masterDigest }: OwnPiece): ProviderReference | undefined {
+  const reference = { version: REFERENCE_VERSION, prompt, lyrics, seconds, sung, masterDigest };
+  return Buffer.byteLength(JSON.stringify(reference)) <= REFERENCE_MAX_BYTES ? reference : undefined;
+}
+
+/** The piece that a reference tells of; null for one that this version does not understand. */
+export function readReference(reference: ProviderReference | null): OwnPiece | null {
+  if (reference === null || reference["version"] !== REFERENCE_VERSION) return null;
+  const { prompt, lyrics, seconds, sung, masterDigest } = reference;
+  const areWords = typeof prompt === "string" && (lyrics === null || typeof lyrics === "string");
+  const isWhole = typeof seconds === "number" && typeof sung === "boolean" && typeof masterDigest === "string";
+  return areWords && isWhole ? { prompt, lyrics, seconds, sung, masterDigest } : null;
+}
+
+/**
+ * Renders a piece again and answers its stems, which add up to its master.
+ *
+ * @returns null where what comes out is not the piece any more: this version, or this machine, sounds different
+ */
+export function splitOwnPiece(piece: OwnPiece, operation: SplitOrder["operation"]): RenderedAsset[] | null {
+  const { master, stems } = mixDown(compose(piece), true);
+  if (digestOf(master.bytes) !== piece.masterDigest) return null;
+  if (operation === "stem_split") return stemAssets(operation, stems, piece.seconds);
+  const frames = master.samples.length / 2;
+  const instruments = [...stems].filter(([name]) => name !== "vocals").map(([, stem]) => stem);
+  const files = new Map([
+    ["vocals", stems.get("vocals") ?? createWav(frames, SAMPLE_RATE)],
+    ["instrumental", sumOf(instruments, frames)],
+  ]);
+  return stemAssets(operation, files, piece.seconds);
+}
+
+function sumOf(stems: readonly WavFile[], frames: number): WavFile {
+  const sum = createWav(frames, SAMPLE_RATE);
+  for (let index = 0; index < sum.samples.length; index += 1) {
+    sum.samples[index] = toInt16(stems.reduce((total, { samples }) => total + (samples[index] as number), 0));
+  }
+  return sum;
+}

@@ -1,0 +1,17 @@
+import type { RenderedAsset, SplitOrder } from "../order.js";
+import type { WavFile } from "../output/wav.js";
+
+/**
+ * Stems as files. One that is silent all along is left out, where something remains; a vocal removal has both of its stems whatever is in
+ * them.
+ */
+export function stemAssets(
+  operation: SplitOrder["operation"],
+  files: ReadonlyMap<string, WavFile>,
+  durationSeconds: number,
+): RenderedAsset[] {
+  const all = [...files];
+  const audible = all.filter(([, { samples }]) => samples.some((sample) => sample !== 0));
+  const kept = operation === "vocal_removal" ? all : audible.length > 0 ? audible : all.slice(-1);
+  return kept.map(([label, { bytes }]) => ({ role: "stem", label, contentType: "audio/wav", durationSeconds, bytes }));
+}

@@ -1,0 +1,131 @@
+import { expect } from "chai";
+import { FermataError } from "../../core/errors.js";
+import type { AccountId } from "../../core/ids.js";
+import type { ProviderAsset } from "../../core/ports/music-provider.js";
+import { dataOf, refusalOf } from "../support/api-client.js";
+import { fails, holds, scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";
+import { RecordingSender } from "../support/doubles/recording-sender.js";
+import { StubGuard } from "../support/doubles/stub-guard.js";
+import { Shelf, UNHEARD } from "../support/shelf.js";
+import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
+
+const ANY = { sources: "any" } as const;
+
+class Splitting extends ScriptedProvider {
+  override readonly definition = {
+    ...this.define("scripted"),
+    capabilities: { idempotentSubmit: true, lookup: false, cancel: false, stemSplit: ANY, vocalRemoval: ANY },
+  };
+}
+
+function stem(label: string): ProviderAsset {
+  return { role: "stem", label, contentType: "audio/wav", durationSeconds: 12.34567, source: { kind: "bytes", bytes: scriptedBytes("audio/wav") } };
+}
+
+describe("Stem splits and vocal removals over the API", () => {
+  let provider: Splitting;
+  let sender: RecordingSender;
+  let testApp: TestApp;
+  let caller: TestAccount;
+  let trackId: string;
+  before(async () => {
+    provider = new Splitting();
+    sender = new RecordingSender();
+    testApp = await startTestApp({
+      ...UNHEARD,
+      work: true,
+      plugins: [provider.definition],
+      webhookSender: sender,
+      addressGuard: new StubGuard(),
+      settings: { stemSplit: { creditCost: 8, providers: ["scripted"] }, vocalRemoval: { creditCost: 5, providers: ["scripted"] } },
+    });
+    caller = await testApp.account({ credits: 100 });
+    const { id } = dataOf<{ id: string }>(await caller.api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true }, { Prefer: "wait=30" }));
+    trackId = dataOf<{ tracks: { id: string }[] }>(await caller.api.get(`/api/v1/generations/${id}`)).tracks[0]?.id ?? "";
+    provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [], stems: [stem("vocals"), stem("instrumental")] });
+  });
+  after(() => testApp.close());
+
+  /** Does something that starts a job, and waits for that job's end. */
+  async function ended(start: () => Promise<{ readonly id: string }>): Promise<string> {
+    const ids = new Set<string>();
+    let found = (): void => undefined;
+    const off = testApp.app.events.onEnded(({ job }) => {
+      ids.add(job.id);
+      found();
+    });
+    const { id } = await start();
+    while (!ids.has(id)) await new Promise<void>((resolve) => (found = resolve));
+    off();
+    return id;
+  }
+
+  it("are polled under /jobs, with their files, and are no generations", async () => {
+    const id = await ended(() => testApp.app.jobs.removeVocals(caller.account.id, trackId));
+    const answer = await caller.api.get(`/api/v1/jobs/${id}`);
+    const { outputs, created_at, completed_at, ...job } = dataOf<{ outputs: { url: string }[]; created_at: string; completed_at: string }>(answer);
+    expect(job).to.deep.equal({ job_id: id, operation: "vocal_removal", provider: "scripted", status: "completed", credits_charged: 5 });
+    expect(Date.parse(completed_at)).to.be.at.least(Date.parse(created_at));
+    expect(outputs.map(({ url: _url, ...output }) => output)).to.deep.equal(
+      ["vocals", "instrumental"].map((label) => ({ type: "stem", label, track_id: trackId, content_type: "audio/wav", duration: 12.346, size_bytes: 1_000 })),
+    );
+    for (const { url } of outputs) expect(new Uint8Array(await (await fetch(url)).arrayBuffer())).to.deep.equal(scriptedBytes("audio/wav"));
+    expect(refusalOf(await caller.api.get(`/api/v1/generations/${id}`))).to.equal("404 job_not_found");
+    const { generations } = dataOf<{ generations: { id: string }[] }>(await caller.api.get("/api/v1/generations?limit=50"));
+    expect(generations.map((generation) => generation.id)).to.not.include(id);
+  });
+
+  it("are nobody else's to see", async () => {
+    const id = await ended(() => testApp.app.jobs.splitStems(caller.account.id, trackId));
+    const { api } = await testApp.account();
+    expect(refusalOf(await api.get(`/api/v1/jobs/${id}`))).to.equal("404 job_not_found");
+  });
+
+  it("are told of by webhooks, each by its own name, with client and metadata", async () => {
+    const { api } = caller;
+    const created = await api.send("POST", "/api/v1/webhook-endpoints", { headers: { "Content-Type": "application/json" }, body: { url: "https://hooks.example/a" } });
+    const endpoint = dataOf<{ id: string }>(created).id;
+    const wellBehaved = provider.behaviour;
+    const completed = await ended(() => testApp.app.jobs.splitStems(caller.account.id, trackId, { client: "studio", metadata: { take: 3 } }));
+    provider.behaviour = fails("failed");
+    const failed = await ended(() => testApp.app.jobs.removeVocals(caller.account.id, trackId));
+    provider.behaviour = wellBehaved;
+    await sender.sent(2);
+    const bodies = sender.messages.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> });
+    expect(bodies.map(({ type, data }) => [type, data["job_id"], data["client"], data["metadata"]])).to.have.deep.members([
+      ["stem_split.completed", completed, "studio", { take: 3 }],
+      ["vocal_removal.failed", failed, null, null],
+    ]);
+    expect(bodies[0]?.data["outputs"]).to.have.length(2);
+    await api.send("DELETE", `/api/v1/webhook-endpoints/${endpoint}`);
+  });
+
+  it("draw on the same credits, and on the same number of running jobs, as generations", async () => {
+    const refusal = async (start: Promise<unknown>): Promise<unknown> => {
+      const error: unknown = await start.catch((caught: unknown) => caught);
+      return FermataError.is(error) ? [error.code, error.details] : error;
+    };
+    const shelf = await Shelf.open(testApp.app);
+    const trackOf = async (account: AccountId): Promise<string> => (await shelf.add(account, { rain: {} }))["rain"] ?? "";
+    const poor = await testApp.account({ credits: 7 });
+    const start = async ({ account }: TestAccount): Promise<unknown> => testApp.app.jobs.splitStems(account.id, await trackOf(account.id));
+    expect(await refusal(start(poor))).to.deep.equal(["insufficient_credits", { required: 8, available: 7 }]);
+
+    const wellBehaved = provider.behaviour;
+    const { behaviour, release } = holds(wellBehaved);
+    provider.behaviour = behaviour;
+    const busy = await testApp.account({ credits: 20, tier: "free" });
+    await ended(async () => {
+      const { id } = await testApp.app.jobs.splitStems(busy.account.id, await trackOf(busy.account.id));
+      const exceeded = ["generation_concurrency_exceeded", { limit: 1, running: 1 }];
+      expect(await refusal(start(busy))).to.deep.equal(exceeded);
+      const answer = await busy.api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true });
+      expect(refusalOf(answer)).to.equal("409 generation_concurrency_exceeded");
+      release();
+      return { id };
+    });
+    provider.behaviour = wellBehaved;
+    expect(dataOf(await busy.api.get("/api/v1/credits"))).to.include({ available: 12, total_spent: 8 });
+    await shelf.close();
+  });
+});

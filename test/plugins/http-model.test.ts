@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import type { MusicRequest } from "../../core/ports/music-provider.js";
+import definition from "../../plugins/http-model/index.js";
+import { musicProviderContract } from "../contract/music-provider.contract.js";
+import { aMusicRequest, FakeApi, json, providerHost, settingsOf } from "../support/provider-kit/index.js";
+import { documented, foreign, immediate, MODEL, SUBMIT } from "./http-model-support.js";
+
+musicProviderContract("http-model, the documented protocol", documented());
+musicProviderContract("http-model, a server of another shape", foreign());
+musicProviderContract("http-model, a server that answers the file", immediate());
+
+describe("http-model: what is sent", () => {
+  let fake: FakeApi;
+  beforeEach(async () => {
+    fake = await FakeApi.open();
+  });
+  afterEach(() => fake.close());
+
+  /** The body and the path of one submission. */
+  async function sent(
+    settings: Record<string, string>,
+    parts: Partial<MusicRequest> = {},
+  ): Promise<{ readonly body: unknown; readonly headers: Record<string, string> }> {
+    fake.on("POST", "/*", json({ id: "1" }));
+    const provider = definition.create(providerHost({ settings: settingsOf(definition, { baseUrl: fake.url, ...settings }) }));
+    await provider.submit(aMusicRequest(MODEL, { jobId: "job_7", attemptId: "att_7", ...parts }), { signal: new AbortController().signal });
+    const [request] = fake.requests;
+    return { body: request?.json, headers: { ...request?.headers } };
+  }
+
+  it("is the documented body, what has no value left out", async () => {
+    const { body, headers } = await sent({}, { prompt: 'say "hi"\n{{lyrics}}', lyrics: null, durationSeconds: 12, instrumental: true });
+    expect(body).to.deep.equal({
+      job_id: "job_7",
+      attempt_id: "att_7",
+      model: "facebook/musicgen-large",
+      prompt: 'say "hi"\n{{lyrics}}',
+      duration: 12,
+      instrumental: true,
+    });
+    expect(headers).to.include({ "idempotency-key": "job_7", "content-type": "application/json" }).and.not.have.property("authorization");
+    expect(fake.calls(SUBMIT)).to.have.lengthOf(1);
+  });
+
+  it("is the operator's template, with values of their own type and text around others", async () => {
+    const request =
+      '{"a":["{{options.seed}}","{{callback_url}}",{"b":"{{instrumental}}"}],"c":"{{prompt}} for {{duration}} s{{callback_url}}","d":"{{options.none}}","e":null,"f":1}';
+    const { body } = await sent({ request }, { prompt: "rain", durationSeconds: 5, instrumental: false });
+    expect(body).to.deep.equal({ a: [7, { b: false }], c: "rain for 5 s", e: null, f: 1 });
+  });
+
+  it("carries the key as the server wants it", async () => {
+    expect((await sent({ apiKey: "abc123", authHeader: "X-Token", authScheme: "" })).headers).to.include({ "x-token": "abc123" });
+    fake.requests.length = 0;
+    expect((await sent({ apiKey: "abc123", authScheme: "Token" })).headers).to.include({ authorization: "Token abc123" });
+  });
+});
+
+describe("http-model: settings", () => {
+  const created =
+    (settings: Record<string, string>): (() => unknown) =>
+    () =>
+      definition.create(providerHost({ settings: settingsOf(definition, { baseUrl: "http://127.0.0.1:1", ...settings }) }));
+
+  it("names everything that is wrong with a mapping, a line each", () => {
+    const wrong = {
+      baseUrl: "gpu-box",
+      statusPath: "/status",
+      cancelPath: "cancel/{{id}}",
+      submitPath: "/{{prompt}}",
+      idPointer: "id",
+      titlePointer: "/a~b",
+      request: '{"prompt":"{{promt}}"}',
+      statusWords: '{"done":"ready","busy":"running"}',
+      authHeader: "X Token",
+    };
+    expect(created(wrong)).to.throw(
+      [
+        'baseUrl: "gpu-box"; allowed: an http or https URL',
+        'submitPath: "/{{prompt}}"; there is no {{prompt}}; allowed: {{model}}',
+        'statusPath: "/status"; allowed: a path with {{id}} in it',
+        'cancelPath: "cancel/{{id}}"; allowed: a path that begins with /',
+        'idPointer: "id"; allowed: empty for the whole, or a JSON pointer such as /output/0',
+        'titlePointer: "/a~b"; in a JSON pointer, ~ is written ~0 and / is written ~1',
+        'request: "{\\"prompt\\":\\"{{promt}}\\"}"; there is no {{promt}}; its README lists the placeholders',
+        'statusWords: "{\\"done\\":\\"ready\\",\\"busy\\":\\"running\\"}"; done: allowed: running, completed, failed, cancelled, timeout, content_rejected, gone',
+        'statusWords: "{\\"done\\":\\"ready\\",\\"busy\\":\\"running\\"}"; no word means completed',
+        'authHeader: "X Token"; allowed: the name of a header',
+      ].join("\n"),
+    );
+  });
+
+  for (const [what, settings] of [
+    ["a template that is no JSON", { request: '{"prompt": {{prompt}}}' }],
+    ["a template that is no object", { request: "7" }],
+    ["status words that are no object", { statusWords: "[]" }],
+    ["a base URL of another scheme", { baseUrl: "ftp://gpu-box" }],
+  ] as const) {
+    it(`refuses ${what}`, () => {
+      expect(created(settings)).to.throw(new RegExp(`^${Object.keys(settings)[0]}: `));
+    });
+  }
+
+  it("refuses a model with options that no placeholder can name", () => {
+    expect(definition.checkModel?.(MODEL)).to.equal(null);
+    expect(definition.checkModel?.({ ...MODEL, options: { seed: 1, nested: {} } })).to.equal(
+      "options.nested: allowed: text, numbers, booleans, by names of letters, digits, _ and -",
+    );
+  });
+
+  it("is idempotent, cancels and hears callbacks as far as the operator says so", () => {
+    const { capabilities, concurrency } = definition;
+    if (typeof capabilities !== "function" || typeof concurrency !== "function") throw new Error("both go by the settings");
+    expect(capabilities({})).to.deep.equal({ idempotentSubmit: false, lookup: false, cancel: false, callbacks: "none" });
+    expect(capabilities({ idempotent: true, cancelPath: "/x/{{id}}", callbacks: true })).to.deep.equal({
+      idempotentSubmit: true,
+      lookup: false,
+      cancel: true,
+      callbacks: "hints",
+    });
+    expect(concurrency({ concurrency: 3 })).to.equal(3);
+  });
+});

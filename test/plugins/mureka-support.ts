@@ -1,0 +1,144 @@
+import definition from "../../plugins/mureka/index.js";
+import type { ExpectedTracks, MusicProviderHarness, Script, SplitScenarios } from "../contract/music-provider.contract.js";
+import { type FakeApi, type FakeRequest, json, tinyMp3, tinyWav, tinyZip } from "../support/provider-kit/index.js";
+
+export const API_KEY = "key-of-the-platform";
+export const SONG = { method: "POST", path: "/v1/song/generate" } as const;
+export const EASY = { method: "POST", path: "/v1/song/easy-generate" } as const;
+export const INSTRUMENTAL = { method: "POST", path: "/v1/instrumental/generate" } as const;
+export const QUERY = { method: "GET", path: "/v1/song/query/:id" } as const;
+export const STEM = { method: "POST", path: "/v1/song/stem" } as const;
+const BILLING = { method: "GET", path: "/v1/account/billing" } as const;
+
+export const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> => (request?.json ?? {}) as Record<string, unknown>;
+
+let made = 435_134;
+export const accepts: Script = (fake) => {
+  for (const { method, path } of [SONG, EASY, INSTRUMENTAL]) {
+    fake.on(method, path, () => json({ id: String((made += 1)), created_at: 1_790_000_000, model: "mureka-9", status: "preparing" }));
+  }
+};
+
+export const says =
+  (task: object): Script =>
+  (fake) =>
+    void fake.on(QUERY.method, QUERY.path, ({ params }) => json({ id: params["id"], ...task }));
+
+/** A choice as they show it: its length in milliseconds. */
+export function aChoice(fake: FakeApi, mix: Uint8Array, index: number): object {
+  const wav = fake.file(tinyWav(440 + index), "audio/wav");
+  const sections = [{ section_type: "verse", start: 0, end: 30_000, lines: [] }];
+  return { index, id: `s${index}`, url: fake.file(mix), flac_url: "", wav_url: wav, duration: 182_000, lyrics_sections: sections };
+}
+
+function succeeds(fake: FakeApi, marks: readonly string[]): ExpectedTracks {
+  const mixes = marks.map((mark) => tinyMp3(mark));
+  // They come in any order; `index` counts.
+  const choices = mixes.map((mix, index) => aChoice(fake, mix, index)).reverse();
+  void says({ status: "succeeded", finished_at: 1_790_000_080, choices })(fake);
+  return { mixes, tracks: mixes.map(() => ({ title: null, bpm: null, mixSeconds: 182 })) };
+}
+
+const completes =
+  (marks: readonly string[]): Script<ExpectedTracks> =>
+  async (fake) => {
+    await accepts(fake);
+    const expected = succeeds(fake, marks);
+    fake.once(QUERY.method, QUERY.path, json({ id: "1", status: "queued" }));
+    return expected;
+  };
+
+const refused =
+  (status: number, body: object = {}, headers: Record<string, string> = {}): Script =>
+  (fake) =>
+    void fake.on(SONG.method, SONG.path, json(body, { status, headers }));
+
+export const mureka: MusicProviderHarness = {
+  definition,
+  settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url }),
+  generation: { submit: SONG, completes: completes(["one"]), severalTracks: completes(["one", "two", "three"]) },
+  work: {
+    status: QUERY,
+    accepts,
+    running: says({ status: "running" }),
+    succeeds: (fake) => succeeds(fake, ["one", "two"]),
+    fails: [says({ status: "failed", failed_reason: "internal error" }), says({ status: "failed" })],
+    rejectsContent: says({ status: "failed", failed_reason: "The lyrics contain sensitive words" }),
+    cancelled: says({ status: "cancelled" }),
+    timesOut: says({ status: "timeouted" }),
+    gone: (fake) => void fake.on(QUERY.method, QUERY.path, json({ error: { message: "no such task" } }, { status: 404 })),
+    expiredLink: { notApplicable: "a link that died answers the download, not the query" },
+    succeedsEmpty: says({ status: "succeeded", choices: [] }),
+    partlyReady: says({ status: "streaming", choices: [{ index: 0, id: "s0", stream_url: "https://cdn.mureka.ai/s0" }] }),
+    others: {
+      "choices without files": { kind: "failed", script: says({ status: "succeeded", choices: [{ index: 0, id: "s0", url: "" }] }) },
+      "a question that is refused": {
+        kind: "unavailable",
+        script: (fake) => void fake.on(QUERY.method, QUERY.path, json({ message: "no" }, { status: 400 })),
+      },
+      "an error of the server": {
+        kind: "unavailable",
+        script: (fake) => void fake.on(QUERY.method, QUERY.path, json({ message: "no" }, { status: 500 })),
+      },
+    },
+  },
+  refusals: {
+    content: { notApplicable: "words are looked at when the work has begun" },
+    rateLimit: {
+      script: refused(429, { error: { message: "Rate limit reached for requests" } }, { "retry-after": "4" }),
+      retryAfterMs: 4_000,
+    },
+    key: refused(401, { error: { message: "Invalid key" } }),
+    credit: refused(429, { error: { message: "You exceeded your current quota, please check your billing details" } }),
+    unavailable: refused(503, { error: { message: "overloaded" } }),
+    input: refused(400, { error: { message: "Invalid request" } }),
+    errorWith200: { notApplicable: "errors have a status of their own" },
+    others: {
+      "a region that it does not serve": { kind: "misconfigured", script: refused(403) },
+      "an account without credit, in the other place": { kind: "out_of_credit", script: refused(429, { message: "Quota exceeded" }) },
+      "a rate limit without words": { kind: "rate_limited", script: refused(429) },
+      "an error of the server": { kind: "outcome_unknown", script: refused(500) },
+    },
+  },
+  idempotency: { notApplicable: "there is no key of idempotency" },
+  callbacks: { notApplicable: "it calls nobody" },
+  lookup: { notApplicable: "tasks are found by their id alone" },
+  cancel: { notApplicable: "there is no route for it" },
+  probe: {
+    route: BILLING,
+    answers: (fake) => {
+      fake.on(BILLING.method, BILLING.path, json({ account_id: 1 }));
+      return null;
+    },
+    refusesKey: (fake) => void fake.on(BILLING.method, BILLING.path, json({}, { status: 401 })),
+  },
+  stemSplit: { notApplicable: "the names of the files in its ZIP are not documented: the operator gives them" },
+  vocalRemoval: { notApplicable: "the names of the files in its ZIP are not documented: the operator gives them" },
+};
+
+export const STEM_FILES = '{"vocals":"vocals.mp3","drums":"drums.mp3","instrumental":"backing.mp3"}';
+
+function splits(labels: readonly string[]): SplitScenarios {
+  return {
+    submit: STEM,
+    completes: (fake) => {
+      const [vocals, drums, instrumental] = [tinyMp3("vocals"), tinyMp3("drums"), tinyMp3("instrumental")];
+      const zip = tinyZip({ "vocals.mp3": vocals, "drums.mp3": drums, "backing.mp3": instrumental, "notes.txt": new Uint8Array([1]) });
+      fake.on(STEM.method, STEM.path, json({ zip_url: fake.file(zip, "application/zip"), expires_at: 1_790_086_400 }));
+      const all: Readonly<Record<string, Uint8Array>> = { vocals, drums, instrumental };
+      return { stems: Object.fromEntries(labels.map((label) => [label, all[label] ?? new Uint8Array()])) };
+    },
+    receivedSource: (requests) => {
+      const inline = `data:audio/mpeg;base64,${Buffer.from(tinyMp3("to be taken apart")).toString("base64")}`;
+      return requests.some((request) => request.path === STEM.path && bodyOf(request)["url"] === inline);
+    },
+  };
+}
+
+/** An operator who has looked into a ZIP. */
+export const murekaWithSplits: MusicProviderHarness = {
+  ...mureka,
+  settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url, stemFiles: STEM_FILES }),
+  stemSplit: splits(["vocals", "drums", "instrumental"]),
+  vocalRemoval: splits(["vocals", "instrumental"]),
+};

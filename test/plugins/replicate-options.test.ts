@@ -1,0 +1,62 @@
+import { expect } from "chai";
+import type { MusicRequest, ProviderModel } from "../../core/ports/music-provider.js";
+import definition from "../../plugins/replicate/index.js";
+import { inputOf } from "../../plugins/replicate/options.js";
+import { aMusicRequest } from "../support/provider-kit/index.js";
+
+/** With everything that an option can say. */
+const OWN: ProviderModel = {
+  id: "replicate/own",
+  name: "Own",
+  creditCost: 10,
+  supportsLyrics: true,
+  supportsInstrumental: true,
+  duration: { minSeconds: 1, maxSeconds: 60, defaultSeconds: 20 },
+  upstream: "a".repeat(64),
+  options: {
+    prompt: "caption",
+    lyrics: "words",
+    duration: "length_ms",
+    durationUnit: "ms",
+    fixed: { steps: 8 },
+    instrumental: { words: "[inst]" },
+    wordless: { write: true },
+    output: "result.0",
+  },
+};
+
+describe("replicate: options of a model", () => {
+  const sent = (parts: Partial<MusicRequest>): unknown =>
+    inputOf(aMusicRequest(OWN, { prompt: "sea", lyrics: null, durationSeconds: null, instrumental: false, ...parts }));
+
+  it("name its inputs, with the duration in its unit", () => {
+    expect(sent({ lyrics: "la", durationSeconds: 2 })).to.deep.equal({ steps: 8, caption: "sea", length_ms: 2_000, words: "la" });
+  });
+
+  it("say what else goes with instrumental music, and with music that has neither lyrics nor that wish", () => {
+    expect(sent({ instrumental: true })).to.deep.equal({ steps: 8, caption: "sea", words: "[inst]" });
+    expect(sent({})).to.deep.equal({ steps: 8, caption: "sea", write: true });
+  });
+
+  for (const [parts, mistake] of [
+    [{ upstream: undefined }, /^upstream: missing; allowed: owner\/name/],
+    [{ upstream: "https://replicate.com/meta/musicgen" }, /^upstream: https/],
+    [{ options: {} }, /^options\.prompt: missing/],
+    [{ options: { prompt: "prompt" } }, /^options\.lyrics: missing/],
+    [{ options: { prompt: "prompt", lyrics: "lyrics" } }, /^options\.duration: missing/],
+    [{ options: { ...OWN.options, promt: "x" } }, /^options\.promt: there is no such option; allowed: prompt, /],
+    [{ options: { ...OWN.options, fixed: "x" } }, /^options\.fixed: allowed: inputs/],
+    [{ options: { ...OWN.options, instrumental: ["x"] } }, /^options\.instrumental: allowed: inputs/],
+    [{ options: { ...OWN.options, output: 0 } }, /^options\.output: allowed: a name/],
+    [{ options: { ...OWN.options, lyrics: "" } }, /^options\.lyrics: allowed: a name/],
+    [{ options: { ...OWN.options, durationUnit: "min" } }, /^options\.durationUnit: allowed: s, ms/],
+  ] as const) {
+    it(`are refused where they cannot work: ${JSON.stringify(parts)}`, () => {
+      expect(definition.checkModel?.({ ...OWN, ...parts })).to.match(mistake);
+    });
+  }
+
+  it("are good as the models have them", () => {
+    for (const model of [...definition.models, OWN]) expect(definition.checkModel?.(model), model.id).to.equal(null);
+  });
+});

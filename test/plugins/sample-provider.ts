@@ -1,0 +1,185 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { ProviderApi, defineProvider, ProviderFailure, providerFailure, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
+import type {
+  Accepted,
+  ApiAnswer,
+  CallContext,
+  CancelOutcome,
+  Completed,
+  LookupOutcome,
+  MusicProvider,
+  ParsedCallback,
+  ProbeResult,
+  ProviderAsset,
+  ProviderHandle,
+  ProviderHost,
+  ReceivedCallback,
+  Snapshot,
+  SplitRequest,
+  SubmitRequest,
+} from "../../core/ports/music-provider.js";
+
+interface Task {
+  readonly id: string;
+  readonly kind: "music" | "split";
+  readonly status: string;
+  readonly files?: readonly { readonly name: string; readonly url: string }[];
+  readonly price?: number;
+  readonly code?: string;
+}
+
+/** A provider with every power of the port, for the suite's own tests: it exists nowhere else. */
+export const nightingale = defineProvider({
+  id: "nightingale",
+  label: "Nightingale",
+  portVersion: PROVIDER_PORT_VERSION,
+  concurrency: 4,
+  settings: {
+    apiKey: { type: "string", required: true, secret: true, description: "Key from the provider's console" },
+    webhookSecret: { type: "string", required: true, secret: true, description: "Signs what it sends" },
+    baseUrl: { type: "string", default: "https://api.nightingale.example", description: "Where its API is" },
+  },
+  models: [
+    { id: "nightingale/v2", name: "Nightingale v2", creditCost: 10, supportsLyrics: true, supportsInstrumental: true, duration: null },
+  ],
+  capabilities: {
+    idempotentSubmit: true,
+    lookup: true,
+    cancel: true,
+    callbacks: "signed",
+    stemSplit: { sources: "any", contentTypes: ["audio/mpeg", "audio/wav"] },
+    vocalRemoval: { sources: "any", needsUrl: true },
+  },
+  create: (host) => new NightingaleProvider(host),
+});
+
+const TOLERANCE_MS = 300_000;
+
+export class NightingaleProvider implements MusicProvider {
+  protected readonly api: ProviderApi;
+
+  constructor(protected readonly host: ProviderHost) {
+    const { baseUrl, apiKey } = host.settings;
+    this.api = new ProviderApi({
+      fetch: host.fetch,
+      baseUrl: String(baseUrl),
+      headers: { authorization: `Bearer ${String(apiKey)}` },
+      timeoutMs: 30_000,
+      judge: (answer) => refusalOf(answer),
+    });
+  }
+
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
+    const { operation, jobId, attemptId, callbackUrl } = request;
+    const json = {
+      ...(operation === "music" ? { prompt: request.prompt } : { mode: operation, audio: await audioOf(request) }),
+      ref: attemptId,
+      webhook: callbackUrl ?? undefined,
+    };
+    const path = operation === "music" ? "/v1/music" : "/v1/splits";
+    const answer = await this.api.call({ path, json, headers: { "idempotency-key": jobId }, creates: true, signal });
+    const { id } = (answer.json() ?? {}) as { readonly id?: unknown };
+    if (typeof id !== "string") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    return { state: "accepted", handle: { version: 1, data: { id } }, nextPollMs: 5_000 };
+  }
+
+  async pollMany(handles: readonly ProviderHandle[], { signal }: CallContext): Promise<readonly (Snapshot | ProviderFailure)[]> {
+    const ids = handles.map(idOf);
+    const tasks = await this.tasks(`ids=${ids.join(",")}`, signal);
+    return ids.map((id) => {
+      const task = tasks.find((candidate) => candidate.id === id);
+      return task === undefined ? new ProviderFailure("gone", `It knows no task ${id}.`) : snapshotOf(task);
+    });
+  }
+
+  async lookup(attemptId: string, { signal }: CallContext): Promise<LookupOutcome> {
+    const [task] = await this.tasks(`ref=${attemptId}`, signal);
+    return task === undefined ? { state: "absent" } : { state: "accepted", handle: { version: 1, data: { id: task.id } }, nextPollMs: 0 };
+  }
+
+  async cancel(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
+    const answer = await this.api.call({ method: "POST", path: `/v1/tasks/${idOf(handle)}/cancel`, signal });
+    return (answer.json() as { readonly stopped?: boolean } | undefined)?.stopped === true ? "cancelled" : "too_late";
+  }
+
+  async probe({ signal }: CallContext): Promise<ProbeResult> {
+    const answer = await this.api.call({ path: "/v1/account", signal });
+    return { credit: { amount: (answer.json() as { readonly credits: number }).credits, unit: "credits" }, warnings: [] };
+  }
+
+  async parseCallback({ headers, body, receivedAt }: ReceivedCallback): Promise<ParsedCallback> {
+    const { "x-signature": signature = "", "x-timestamp": sentAt = "" } = headers;
+    const expected = signatureOf(String(this.host.settings["webhookSecret"]), sentAt, body);
+    if (signature.length !== expected.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(expected)))
+      return { trust: "forged", reason: "The signature does not hold." };
+    if (Math.abs(receivedAt - Number(sentAt)) > TOLERANCE_MS) return { trust: "forged", reason: "It is too old." };
+    const snapshot = snapshotOf(JSON.parse(Buffer.from(body).toString("utf8")) as Task);
+    return { trust: "verified", snapshot };
+  }
+
+  private async tasks(query: string, signal: AbortSignal): Promise<readonly Task[]> {
+    const answer = await this.api.call({ path: `/v1/tasks?${query}`, signal });
+    const { tasks } = (answer.json() ?? {}) as { readonly tasks?: readonly Task[] };
+    if (!Array.isArray(tasks)) throw providerFailure("unavailable", answer, { message: "It answered no tasks." });
+    return tasks as readonly Task[];
+  }
+}
+
+export function signatureOf(secret: string, sentAt: string, body: Uint8Array): string {
+  return createHmac("sha256", secret).update(`${sentAt}.`).update(body).digest("hex");
+}
+
+function idOf(handle: ProviderHandle): string {
+  return String(handle.data["id"]);
+}
+
+function refusalOf(answer: ApiAnswer): ProviderFailure | undefined {
+  const { code } = (answer.json() ?? {}) as { readonly code?: string };
+  if (code === "blocked") return providerFailure("content_rejected", answer, { code });
+  return undefined;
+}
+
+async function audioOf({ source, operation }: SplitRequest): Promise<string> {
+  if (operation === "vocal_removal") {
+    if (source.url === null)
+      throw new ProviderFailure("invalid_input", "It fetches tracks by URL, and this one has none.", { billable: "no" });
+    return source.url;
+  }
+  const parts: Uint8Array[] = [];
+  for await (const part of source.open()) parts.push(part);
+  return Buffer.concat(parts).toString("base64");
+}
+
+function snapshotOf({ id, kind, status, files = [], price, code }: Task): Snapshot | ProviderFailure {
+  const cost = price === undefined ? {} : { cost: { amount: price, unit: "credits" } };
+  const assets = files.map(({ name, url }): ProviderAsset => ({
+    role: kind === "music" ? "mix" : "stem",
+    label: kind === "music" ? "full" : name,
+    contentType: "audio/mpeg",
+    durationSeconds: null,
+    source: { kind: "url", url },
+  }));
+  switch (status) {
+    case "queued":
+    case "working":
+      return { state: "running", nextPollMs: 5_000 };
+    case "done":
+      if (assets.length === 0) return new ProviderFailure("failed", `Task ${id} is done and has no files.`);
+      if (kind === "split") return { state: "completed", tracks: [], stems: assets, ...cost };
+      return {
+        state: "completed",
+        tracks: assets.map((asset) => ({
+          title: null,
+          bpm: null,
+          tags: { mood: [], activity: [], genre: [], other: [] },
+          assets: [asset],
+        })),
+        ...cost,
+      };
+    case "canceled":
+    case "cancelled":
+      return new ProviderFailure("cancelled", `Task ${id} was cancelled.`);
+    default:
+      return new ProviderFailure(code === "blocked" ? "content_rejected" : "failed", `Task ${id}: ${status} ${code ?? ""}`);
+  }
+}

@@ -1,0 +1,207 @@
+import { expect } from "chai";
+import {
+  type Completed,
+  type MusicProvider,
+  type MusicRequest,
+  ProviderFailure,
+  type ProviderHandle,
+  type ProviderModel,
+  type Snapshot,
+} from "../../core/ports/music-provider.js";
+import definition from "../../plugins/suno-compatible/index.js";
+import { musicProviderContract } from "../contract/music-provider.contract.js";
+import { ManualClock } from "../support/doubles/manual-clock.js";
+import { aMusicRequest, aSource, aSplitRequest, FakeApi, providerHost, settingsOf, tinyMp3 } from "../support/provider-kit/index.js";
+import {
+  API_KEY,
+  aTrack,
+  envelope,
+  GENERATE,
+  kie,
+  RECORD,
+  SPLIT,
+  SPLIT_RECORD,
+  status,
+  sunoapi,
+  WEBHOOK_KEY,
+} from "./suno-compatible-support.js";
+
+musicProviderContract("suno-compatible, sunoapi.org", sunoapi);
+musicProviderContract("suno-compatible, kie.ai", kie);
+
+const { signal } = new AbortController();
+const handle = (data: object = {}): ProviderHandle => ({
+  version: 1,
+  data: { operation: "music", taskId: "t77", unreportedSince: null, dialect: "sunoapi.org", ...data },
+});
+
+describe("suno-compatible", () => {
+  let fake: FakeApi;
+  let clock: ManualClock;
+  beforeEach(async () => {
+    fake = await FakeApi.open();
+    clock = new ManualClock();
+    for (const { method, path } of [GENERATE, SPLIT]) fake.on(method, path, envelope({ taskId: "t77" }));
+  });
+  afterEach(() => fake.close());
+
+  const open = (settings: Record<string, string> = {}): MusicProvider =>
+    definition.create(providerHost({ clock, settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }) }));
+  const model = (id: string, parts: Partial<ProviderModel> = {}): ProviderModel => {
+    const found = definition.models.find((candidate) => candidate.id === `suno-compatible/${id}`);
+    if (found === undefined) throw new Error(`there is no model ${id}`);
+    return { ...found, ...parts };
+  };
+  const sent = async (of: ProviderModel, parts: Partial<MusicRequest>, settings: Record<string, string> = {}): Promise<unknown> => {
+    await open(settings).submit(aMusicRequest(of, parts), { signal });
+    return fake.calls(GENERATE).at(-1)?.json;
+  };
+  const failureOf = async (promise: Promise<unknown> | undefined): Promise<ProviderFailure> => {
+    try {
+      throw new Error(`Expected a failure, and got ${JSON.stringify(await promise)}`);
+    } catch (error) {
+      if (!ProviderFailure.is(error)) throw error;
+      return error;
+    }
+  };
+
+  describe("what is sent", () => {
+    it("has the lyrics as prompt and the description as style, where there are lyrics", async () => {
+      const options = { negativeTags: "metal", vocalGender: "f", styleWeight: 0.65 };
+      const body = await sent(model("v5.5", { options }), {
+        prompt: "dream pop",
+        lyrics: "[Verse]\nPaper boats",
+        instrumental: false,
+        callbackUrl: "https://fermata.example/cb",
+      });
+      expect(body).to.deep.equal({
+        customMode: true,
+        instrumental: false,
+        model: "V5_5",
+        prompt: "[Verse]\nPaper boats",
+        style: "dream pop",
+        title: "dream pop",
+        negativeTags: "metal",
+        vocalGender: "f",
+        styleWeight: 0.65,
+        callBackUrl: "https://fermata.example/cb",
+      });
+      expect(fake.calls(GENERATE)[0]?.headers).to.include({ authorization: `Bearer ${API_KEY}`, "content-type": "application/json" });
+    });
+
+    it("has the description as prompt and nothing else, where there are none", async () => {
+      const of = model("v4.5-plus", { options: { negativeTags: "metal" } });
+      const words = { customMode: false, instrumental: false, model: "V4_5PLUS", prompt: "rain" };
+      expect(await sent(of, { prompt: "rain", lyrics: null, instrumental: false })).to.deep.equal(words);
+      expect(await sent(of, { prompt: "rain", lyrics: null, instrumental: true })).to.deep.equal({ ...words, instrumental: true });
+    });
+
+    it("has a title of at most 80 characters, cut between words", async () => {
+      const of = model("v5");
+      const long = `${"boats ".repeat(13)}and paper`;
+      expect(await sent(of, { prompt: long, lyrics: "La" })).to.have.property("title", "boats ".repeat(13).trim());
+      expect(await sent(of, { prompt: "é".repeat(100), lyrics: "La" })).to.have.property("title", "é".repeat(80));
+    });
+
+    it("names the operator's own address where Fermata has none", async () => {
+      const own = { fallbackCallbackUrl: "https://hooks.example/ok" };
+      expect(await sent(model("v5"), {}, own)).to.have.property("callBackUrl", "https://hooks.example/ok");
+      const callbackUrl = "https://fermata.example/cb";
+      expect(await sent(model("v5"), { callbackUrl }, own)).to.have.property("callBackUrl", callbackUrl);
+    });
+  });
+
+  describe("what comes of it", () => {
+    const poll = (at = handle(), settings = {}): Promise<Snapshot> | undefined => open(settings).poll?.(at, { signal });
+
+    it("is both tracks with cover, sorted tags and the ids that a split needs", async () => {
+      const sunoData = [1, 2].map((number) => aTrack(fake, tinyMp3(String(number)), number));
+      await status({ status: "SUCCESS", response: { sunoData } })(fake);
+      const { tracks } = (await poll()) as Completed;
+      expect(tracks.map(({ reference }) => reference)).to.deep.equal(
+        [1, 2].map((number) => ({ dialect: "sunoapi.org", taskId: "t77", audioId: `a${number}` })),
+      );
+      expect(tracks[0]?.tags).to.deep.equal({ mood: ["calm"], activity: [], genre: ["dream pop"], other: ["female vocal"] });
+      expect(tracks[0]?.assets.map(({ role }) => role)).to.deep.equal(["mix", "cover"]);
+      expect(fake.calls(RECORD)[0]?.query).to.deep.equal({ taskId: "t77" });
+    });
+
+    it("is the tracks that are there, when a callback did not reach us", async () => {
+      const sunoData = [1, 2].map((number) => aTrack(fake, tinyMp3(String(number)), number));
+      await status({ status: "CALLBACK_EXCEPTION", response: { sunoData } })(fake);
+      expect(await poll()).to.include({ state: "completed" }).and.have.property("tracks").with.lengthOf(2);
+    });
+
+    it("is waited for when a callback did not reach us and a track is missing, but not for ever", async () => {
+      const sunoData = [aTrack(fake, tinyMp3("one"), 1), { id: "a2", audioUrl: "" }];
+      await status({ status: "CALLBACK_EXCEPTION", response: { sunoData } })(fake);
+      const seen = await poll();
+      const later = seen?.state === "running" ? seen.handle : undefined;
+      await clock.advance(10 * 60_000 - 1);
+      expect(await poll(later)).to.include({ state: "running" });
+      await clock.advance(1);
+      expect(await poll(later)).to.include({ state: "completed" }).and.have.property("tracks").with.lengthOf(1);
+      await status({ status: "CALLBACK_EXCEPTION", response: null })(fake);
+      expect((await failureOf(poll(later))).kind).to.equal("failed");
+    });
+
+    it("is a failure that says whether it is paid for", async () => {
+      await status({ status: "GENERATE_AUDIO_FAILED", errorCode: 531, errorMessage: "refunded" })(fake);
+      expect(await failureOf(poll())).to.include({ kind: "failed", billable: "no", providerCode: "531" });
+      await status({ status: "GENERATE_AUDIO_FAILED", errorCode: 501 })(fake);
+      expect(await failureOf(poll())).to.include({ kind: "failed", billable: "unknown" });
+    });
+
+    it("runs on under a word that is not known", async () => {
+      await status({ status: "REVIEWING" })(fake);
+      expect(await poll()).to.deep.equal({ state: "running", nextPollMs: 10_000 });
+    });
+
+    it("is not asked of another vendor than the one that does it", async () => {
+      expect((await failureOf(poll(handle(), { dialect: "kie.ai" }))).kind).to.equal("misconfigured");
+      expect(fake.requests).to.have.lengthOf(0);
+    });
+
+    it("is no vocal removal without both of its parts", async () => {
+      const response = { vocalUrl: "https://cdn.example/v.mp3" };
+      fake.on("GET", SPLIT_RECORD.path, envelope({ successFlag: "SUCCESS", response }));
+      expect((await failureOf(poll(handle({ operation: "vocal_removal" })))).kind).to.equal("failed");
+      for (const word of ["CREATE_TASK_FAILED", "GENERATE_AUDIO_FAILED"]) {
+        fake.on("GET", SPLIT_RECORD.path, envelope({ successFlag: word, response: null }));
+        expect((await failureOf(poll(handle({ operation: "stem_split" })))).kind, word).to.equal("failed");
+      }
+    });
+  });
+
+  it("splits no piece of another vendor", async () => {
+    const source = aSource({ reference: { dialect: "kie.ai", taskId: "t1", audioId: "a1" } });
+    expect((await failureOf(open().submit(aSplitRequest("stem_split", source), { signal }))).kind).to.equal("invalid_input");
+    expect(fake.requests).to.have.lengthOf(0);
+  });
+
+  it("warns when no credit is left", async () => {
+    fake.on("GET", "/api/v1/generate/credit", envelope(0));
+    expect(await open().probe?.({ signal })).to.deep.equal({ credit: { amount: 0, unit: "credits" }, warnings: ["No credit is left."] });
+  });
+
+  it("says that its callbacks are signed only where a key tells so", () => {
+    const callbacks = (settings: Record<string, string>): unknown =>
+      typeof definition.capabilities === "function" && definition.capabilities(settings).callbacks;
+    expect(callbacks({ dialect: "kie.ai", webhookKey: WEBHOOK_KEY })).to.equal("signed");
+    expect(callbacks({ dialect: "kie.ai" })).to.equal("hints");
+    expect(() => open({ webhookKey: WEBHOOK_KEY })).to.throw("webhookKey: sunoapi.org signs no callbacks; allowed with dialect kie.ai");
+  });
+
+  it("names what is wrong with a model of the operator's", () => {
+    const wrong = (parts: Partial<ProviderModel>): string | null | undefined => definition.checkModel?.(model("v5", parts));
+    expect(wrong({ options: { styleWeight: 0.5, vocalGender: "m", negativeTags: "x", weirdnessConstraint: 1 } })).to.equal(null);
+    const { upstream: _, ...nameless } = model("v5");
+    expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
+    expect(wrong({ duration: { minSeconds: 1, maxSeconds: 2, defaultSeconds: 1 } })).to.match(/^has a `duration`/);
+    expect(wrong({ promptMaxLength: 501 })).to.match(/at most 500$/);
+    expect(wrong({ options: { seed: 1 } })).to.match(/^has options.seed; allowed: negativeTags/);
+    expect(wrong({ options: { vocalGender: "x" } })).to.match(/vocalGender/);
+    expect(wrong({ options: { negativeTags: 1 } })).to.match(/negativeTags/);
+    for (const styleWeight of [1.1, 0.123, "1"]) expect(wrong({ options: { styleWeight } })).to.match(/styleWeight than 0 to 1/);
+  });
+});

@@ -1,0 +1,57 @@
+import type { SplitRequest } from "../../core/ports/music-provider.js";
+import definition from "../../plugins/synth/index.js";
+import { renderTrack } from "../../plugins/synth/render.js";
+import { splitAudio } from "../../plugins/synth/split/split-audio.js";
+import { musicProviderContract } from "../contract/music-provider.contract.js";
+import type { MusicProviderHarness, SplitScenarios } from "../contract/music-provider.contract.js";
+import { wavFile } from "../support/audio-files.js";
+import { aBand } from "./synth-split-support.js";
+
+const OFFLINE = { notApplicable: "it works on this machine, without a network" };
+const REQUEST = { prompt: "a quiet tune", durationSeconds: 5 };
+const SOURCE = wavFile(aBand(0.5).mix);
+
+/** The files that the renderer makes on this thread are those that the plugin must deliver. */
+async function renderedMix(): Promise<Uint8Array> {
+  const piece = { prompt: REQUEST.prompt, lyrics: null, seconds: REQUEST.durationSeconds, sung: false };
+  const mix = (await renderTrack({ kind: "render", ...piece, keepStems: false })).assets.find(({ role }) => role === "mix");
+  return mix?.bytes ?? new Uint8Array(0);
+}
+
+const splits = (operation: SplitRequest["operation"]): SplitScenarios => ({
+  submit: OFFLINE,
+  completes: async () => {
+    const stems = await splitAudio({ kind: "split", operation, bytes: new Uint8Array(SOURCE) });
+    return { stems: Object.fromEntries(stems.map(({ label, bytes }) => [label, bytes])) };
+  },
+  source: {
+    contentType: "audio/wav",
+    sizeBytes: SOURCE.length,
+    async *open() {
+      yield SOURCE;
+    },
+  },
+  receivedSource: (requests) => requests.length === 0,
+});
+
+const synthHarness: MusicProviderHarness = {
+  definition,
+  settings: () => ({ threads: 1, keepStems: false }),
+  request: REQUEST,
+  generation: {
+    submit: OFFLINE,
+    completes: async () => ({ mixes: [await renderedMix()], tracks: [{ title: "Quiet Tune", mixSeconds: REQUEST.durationSeconds }] }),
+    severalTracks: { notApplicable: "a submission makes one track" },
+  },
+  work: { notApplicable: "there is nothing to ask after" },
+  refusals: OFFLINE,
+  idempotency: { notApplicable: "equal requests give equal bytes" },
+  callbacks: OFFLINE,
+  lookup: { notApplicable: "nothing is kept between calls" },
+  cancel: { notApplicable: "an aborted submission stops" },
+  probe: { notApplicable: "there is no key and no credit" },
+  stemSplit: splits("stem_split"),
+  vocalRemoval: splits("vocal_removal"),
+};
+
+musicProviderContract("synth", synthHarness);

@@ -1,0 +1,126 @@
+import { expect } from "chai";
+import type {
+  Completed,
+  MusicProvider,
+  ProviderReference,
+  ProviderTrack,
+  SourceAudio,
+  SplitRequest,
+} from "../../core/ports/music-provider.js";
+import { readReference, toReference } from "../../plugins/synth/split/own-piece.js";
+import { readWav, rmsOf } from "../support/audio-analysis.js";
+import { wavFile } from "../support/audio-files.js";
+import { aSource, aSplitRequest } from "../support/provider-kit/index.js";
+import type { Stems } from "./synth-split-support.js";
+import { aBand, soundsOf, sumErrorOf } from "./synth-split-support.js";
+import { aHost, bytesOf, createSynth, renderOne } from "./synth-support.js";
+import type { RequestParts } from "./synth-support.js";
+
+const SUM_ERROR_MAX = -60;
+const never = new AbortController().signal;
+
+const unread = (): never => {
+  throw new Error("a piece of its own is not read");
+};
+
+describe("synth: splits of its own pieces", function () {
+  this.timeout(60_000);
+  let provider: MusicProvider;
+
+  before(() => {
+    provider = createSynth(aHost({ keepStems: false }));
+  });
+  after(() => provider.close?.());
+
+  const make = (parts: RequestParts): Promise<ProviderTrack> => renderOne(provider, parts);
+  const song = (): Promise<ProviderTrack> => make({ modelId: "synth/song", prompt: "rock song", lyrics: "Stay with me until the night" });
+
+  async function split(operation: SplitRequest["operation"], source: Partial<SourceAudio>, file?: Uint8Array): Promise<Stems> {
+    const { stems } = (await provider.submit(aSplitRequest(operation, aSource(source, file)), { signal: never })) as Completed;
+    return soundsOf(stems);
+  }
+
+  /** As it comes back from storage. */
+  const referenceOf = ({ reference }: ProviderTrack): ProviderReference => JSON.parse(JSON.stringify(reference)) as ProviderReference;
+
+  it("answers the stems that a song was mixed from, which add up to it within -60 dB", async () => {
+    const track = await song();
+    const stems = await split("stem_split", { reference: referenceOf(track), open: unread });
+    expect([...stems.keys()]).to.deep.equal(["drums", "bass", "other", "vocals"]);
+    expect(sumErrorOf(stems, readWav(bytesOf(track, "master")))).to.be.below(SUM_ERROR_MAX);
+  });
+
+  it("answers the very stems that are delivered with a song", async () => {
+    const other = createSynth(aHost({ keepStems: true }));
+    const track = await renderOne(other, { modelId: "synth/song", prompt: "folk song", lyrics: "Rain rain go away" });
+    await other.close?.();
+    const stems = await split("stem_split", { reference: referenceOf(track), open: unread });
+    for (const [label, { left }] of stems) expect(left, label).to.deep.equal(readWav(bytesOf(track, "stem", label)).left);
+  });
+
+  it("takes the singer out of a song", async () => {
+    const track = await song();
+    const stems = await split("vocal_removal", { reference: referenceOf(track), open: unread });
+    expect([...stems.keys()]).to.deep.equal(["vocals", "instrumental"]);
+    expect(sumErrorOf(stems, readWav(bytesOf(track, "master")))).to.be.below(SUM_ERROR_MAX);
+    for (const { left } of stems.values()) expect(rmsOf(left)).to.be.above(0.01);
+  });
+
+  it("finds no singer in an instrumental", async () => {
+    const track = await make({ prompt: "house" });
+    const reference = referenceOf(track);
+    expect([...(await split("stem_split", { reference, open: unread })).keys()]).to.deep.equal(["drums", "bass", "other"]);
+    const removed = await split("vocal_removal", { reference, open: unread });
+    expect(rmsOf(removed.get("vocals")?.left ?? new Float32Array(1).fill(1))).to.equal(0);
+    expect(sumErrorOf(removed, readWav(bytesOf(track, "master")))).to.be.below(SUM_ERROR_MAX);
+  });
+
+  it("leaves out instruments that a piece does without", async () => {
+    const stems = await split("stem_split", { reference: referenceOf(await make({ prompt: "rock without drums" })), open: unread });
+    expect([...stems.keys()]).to.deep.equal(["bass", "other"]);
+  });
+
+  it("takes a piece apart as any other where it does not sound as it did", async () => {
+    const reference = { ...referenceOf(await make({ prompt: "house" })), masterDigest: "0".repeat(64) };
+    const file = wavFile(aBand(0.5).mix);
+    expect(sumErrorOf(await split("stem_split", { reference }, file), readWav(file))).to.be.below(SUM_ERROR_MAX);
+  });
+
+  it("takes a piece apart as any other where its reference is of another version", async () => {
+    const reference = { ...referenceOf(await make({ prompt: "house" })), version: 99 };
+    const file = wavFile(aBand(0.5).mix);
+    expect(sumErrorOf(await split("stem_split", { reference }, file), readWav(file))).to.be.below(SUM_ERROR_MAX);
+  });
+});
+
+describe("synth: what is kept of a piece", () => {
+  const piece = { prompt: "a quiet tune", lyrics: "la la", seconds: 30, sung: true, masterDigest: "ab".repeat(32) };
+  const kept = (parts: Partial<typeof piece> = {}): ProviderReference => toReference({ ...piece, ...parts }) ?? {};
+
+  it("is all that it takes to make it again", () => {
+    for (const lyrics of [piece.lyrics, null]) {
+      expect(readReference(toReference({ ...piece, lyrics }) ?? null)).to.deep.equal({ ...piece, lyrics });
+    }
+  });
+
+  it("is nothing where its words are longer than a track may keep", () => {
+    expect(toReference({ ...piece, prompt: "a".repeat(3_000), lyrics: "b".repeat(5_000) })).to.not.equal(undefined);
+    expect(toReference({ ...piece, lyrics: "夜".repeat(5_000) })).to.equal(undefined);
+  });
+
+  it("is not taken for a piece where something is missing or of another kind", () => {
+    const wrongs: ProviderReference[] = [
+      { prompt: null },
+      { lyrics: 3 },
+      { seconds: "30" },
+      { sung: null },
+      { masterDigest: null },
+      { version: 2 },
+    ];
+    for (const wrong of wrongs) {
+      expect(readReference({ ...kept(), ...wrong }), JSON.stringify(wrong)).to.equal(null);
+    }
+    expect(readReference({})).to.equal(null);
+    expect(readReference(null)).to.equal(null);
+  });
+});

@@ -1,0 +1,84 @@
+import { expect } from "chai";
+import type { AssetOpener, OpenedAsset } from "../../../core/ports/asset-opener.js";
+import { type AssetSource, ProviderFailure, type ProviderTrack } from "../../../core/ports/music-provider.js";
+import { ManualClock } from "../../support/doubles/manual-clock.js";
+import { SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { GRACE_MS, LEASE_MS, until, Workshop } from "./workshop.js";
+
+const LINK = "https://cdn.test/song.mp3";
+
+/** Fetches what it is told to, when it is told to. */
+class ScriptedOpener implements AssetOpener {
+  readonly opened: AssetSource[] = [];
+  fetch: () => Promise<OpenedAsset> = () => Promise.resolve({ contentType: "audio/mpeg", bytes: bytes() });
+
+  open(source: AssetSource): Promise<OpenedAsset> {
+    this.opened.push(source);
+    return this.fetch();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+async function* bytes(): AsyncIterable<Uint8Array> {
+  yield SCRIPTED_AUDIO;
+}
+
+const fails = (kind: "unavailable" | "gone") => () => Promise.reject(new ProviderFailure(kind, "scripted"));
+
+describe("What a provider makes at once and leaves behind a link", () => {
+  let shop: Workshop;
+  let opener: ScriptedOpener;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+    opener = new ScriptedOpener();
+    const track: ProviderTrack = {
+      ...SCRIPTED_TRACK,
+      assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: 3, source: { kind: "url", url: LINK } }],
+    };
+    shop.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [track], cost: { amount: 2, unit: "credits" } });
+  });
+  afterEach(() => shop.close());
+
+  it("is fetched until it comes, and never made again, however long the link's server is down", async () => {
+    opener.fetch = fails("unavailable");
+    const id = await shop.acceptOne();
+    await shop.start({ opener });
+    await shop.pass(20_000);
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering" });
+    opener.fetch = new ScriptedOpener().fetch;
+    await shop.pass(120_000);
+    await shop.expectCompleted(id);
+    expect(shop.provider.submissions).to.have.length(1);
+    expect(opener.opened.length).to.be.above(5);
+    expect(opener.opened.every((source) => source.kind === "url" && source.url === LINK)).to.equal(true);
+    const [attempt] = await shop.storage.jobs.listAttempts(id);
+    expect(attempt).to.deep.include({ outcome: "completed", cost: { amount: 2, unit: "credits" } });
+  });
+
+  it("is fetched by another worker when the first was lost in the middle, without a second submission", async () => {
+    opener.fetch = () => new Promise(() => undefined);
+    const id = await shop.acceptOne();
+    // Its clock stands still: it works, but never renews its lease.
+    const hanging = shop.prepare({ opener, clock: new ManualClock(shop.clock.now()) });
+    await hanging.jobs.start();
+    await until("the first worker fetches", async () => opener.opened.length > 0 && (await shop.job(id)).phase === "rendering");
+    const second = new ScriptedOpener();
+    await shop.start({ opener: second });
+    await shop.pass(LEASE_MS + 1_000);
+    await shop.expectCompleted(id);
+    expect([shop.provider.submissions.length, second.opened.length]).to.deep.equal([1, 1]);
+  });
+
+  it("is refunded when the link is dead, and the books say that it was billed", async () => {
+    opener.fetch = fails("gone");
+    const id = await shop.acceptOne();
+    await shop.start({ opener });
+    await shop.pass(GRACE_MS);
+    await shop.expectFailed(id, "generation_failed");
+    const [attempt] = await shop.storage.jobs.listAttempts(id);
+    expect(attempt).to.deep.include({ outcome: "gone", billable: "yes", cost: { amount: 2, unit: "credits" } });
+  });
+});
