@@ -1,7 +1,3 @@
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { isAbsolute, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { WorkingProvider } from "../core/jobs/working-provider.js";
 import { pollOf } from "../core/jobs/poll-together.js";
 import type { CatalogueProvider } from "../core/models/catalogue.js";
@@ -15,6 +11,8 @@ import {
   type ProviderHost,
   type ProviderModel,
 } from "../core/ports/music-provider.js";
+import { definitionMistakes } from "../core/models/definition-mistakes.js";
+import { importPlugin } from "./provider-package.js";
 import type { Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
 import { withGivenModels } from "./settings/models.js";
@@ -22,10 +20,20 @@ import { validatePluginSettings } from "./settings/plugin-settings.js";
 
 /** Provider id to plugin, for those that come with Fermata. */
 export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default: ProviderDefinition }>>> = {
-  lalal: () => import("../plugins/lalal/index.js"),
-  "suno-compatible": () => import("../plugins/suno-compatible/index.js"),
+  beatoven: () => import("../plugins/beatoven/index.js"),
+  elevenlabs: () => import("../plugins/elevenlabs/index.js"),
   fal: () => import("../plugins/fal/index.js"),
+  "http-model": () => import("../plugins/http-model/index.js"),
+  lalal: () => import("../plugins/lalal/index.js"),
+  loudly: () => import("../plugins/loudly/index.js"),
+  lyria: () => import("../plugins/lyria/index.js"),
+  minimax: () => import("../plugins/minimax/index.js"),
+  mubert: () => import("../plugins/mubert/index.js"),
+  mureka: () => import("../plugins/mureka/index.js"),
+  musicai: () => import("../plugins/musicai/index.js"),
   replicate: () => import("../plugins/replicate/index.js"),
+  stability: () => import("../plugins/stability/index.js"),
+  "suno-compatible": () => import("../plugins/suno-compatible/index.js"),
   synth: () => import("../plugins/synth/index.js"),
 };
 
@@ -58,8 +66,7 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
     const definition = given.find((candidate) => candidate.id === id);
     const source = definition === undefined ? (entry?.use ?? "built-in") : "given";
     try {
-      const found = definition ?? (await importDefinition(id, entry?.use ?? null));
-      checkDefinition(id, found);
+      const found = checkedDefinition(id, definition ?? (await importDefinition(id, entry?.use ?? null)));
       const own = validatePluginSettings(id, found.settings, entry?.own ?? {});
       const enabled = entry?.enabled ?? true;
       // What a plugin that is off would need is not asked for.
@@ -90,7 +97,10 @@ function capabilitiesOf({ capabilities }: ProviderDefinition, settings: Provider
 }
 
 /** Starts a plugin. @throws {Error} naming the plugin, when it cannot start */
-export function startPlugin(plugin: LoadedPlugin, { clock, logger, fetch }: Pick<ProviderHost, "fetch"> & { readonly clock: Clock; readonly logger: Logger }): WorkingProvider {
+export function startPlugin(
+  plugin: LoadedPlugin,
+  { clock, logger, fetch }: Pick<ProviderHost, "fetch"> & { readonly clock: Clock; readonly logger: Logger },
+): WorkingProvider {
   const { definition, settings, models, capabilities, maxInFlight } = plugin;
   const { id, label, concurrency } = definition;
   try {
@@ -116,33 +126,28 @@ function expectedCost({ models, capabilities }: LoadedPlugin, kind: string, serv
   return models.find(({ id }) => id === servedModelId)?.upstreamCost ?? null;
 }
 
-async function importDefinition(id: string, use: string | null): Promise<ProviderDefinition> {
-  const builtIn = BUILT_IN[id];
-  if (use === null && builtIn === undefined) {
-    throw new Error(`there is no built-in plugin of this id (${Object.keys(BUILT_IN).join(", ")}); set \`use\` to a package name or path`);
+async function importDefinition(id: string, use: string | null): Promise<unknown> {
+  const own = BUILT_IN[id];
+  if (use === null && own === undefined) {
+    throw new Error(`there is no built-in plugin of this id (${Object.keys(BUILT_IN).join(", ")}); set \`use\` to one of these, a package name or a path`);
   }
-  const module: unknown = use === null ? await builtIn?.() : await import(locate(use));
-  const definition = (module as { readonly default?: ProviderDefinition } | undefined)?.default;
-  if (typeof definition !== "object" || definition === null) throw new Error("its default export is no provider definition");
-  return definition;
+  if (use === null) return (await own?.())?.default;
+  const builtIn = BUILT_IN[use];
+  return builtIn === undefined ? importPlugin(use, process.cwd()) : underAnotherId((await builtIn()).default, id);
 }
 
-/** Packages and paths are found from the working directory, as the operator's own modules are. */
-function locate(use: string): string {
-  const isPath = isAbsolute(use) || use.startsWith(".");
-  if (!isPath) return pathToFileURL(createRequire(join(process.cwd(), "package.json")).resolve(use)).href;
-  const path = resolve(use);
-  const index = join(path, "index.js");
-  return pathToFileURL(existsSync(index) ? index : path).href;
+/** One built-in plugin for several accounts or servers. Its own models bear its own id, so config names those of this one. */
+function underAnotherId(definition: ProviderDefinition, id: string): ProviderDefinition {
+  return definition.id === id ? definition : { ...definition, id, label: `${definition.label} (${id})`, models: [] };
 }
 
-function checkDefinition(id: string, definition: ProviderDefinition): void {
-  if (definition.portVersion !== PROVIDER_PORT_VERSION) {
-    throw new Error(`it speaks port version ${definition.portVersion}; this Fermata speaks ${PROVIDER_PORT_VERSION}`);
-  }
+function checkedDefinition(id: string, found: unknown): ProviderDefinition {
+  const mistakes = definitionMistakes(found);
+  const definition = found as ProviderDefinition;
+  // What another version means by its members is not known here: that it is another one is all there is to say.
+  if (mistakes.length > 0) throw new Error(definition?.portVersion === PROVIDER_PORT_VERSION ? mistakes.join("; ") : mistakes[0]);
   if (definition.id !== id) throw new Error(`it is the plugin of ${JSON.stringify(definition.id)}`);
-  if (!/^[a-z0-9][a-z0-9-]{0,29}$/.test(id)) throw new Error("its id is not up to 30 lower-case letters, digits and -");
-  if (typeof definition.create !== "function") throw new Error("it has no `create`");
+  return definition;
 }
 
 function unknownStandIns({ routing }: Settings, loaded: readonly LoadedPlugin[]): string[] {

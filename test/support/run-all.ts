@@ -1,58 +1,93 @@
 /**
- * Runs every test, then those of the API once more on MySQL and RabbitMQ: they pass unchanged on both. Arguments go to both runs. Where
- * `FERMATA_TEST_RESULT` names a file, it gets the sums: `PASSED FAILED`.
+ * Runs every test on two cores: what starts and breaks processes and servers on one, the rest on the other, with those of the API once more on
+ * MySQL and RabbitMQ, which they pass unchanged. Arguments go to every run. Where `FERMATA_TEST_RESULT` names a file, it gets the sums:
+ * `PASSED FAILED`.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { installMissingPackages } from "./services.js";
 import { REPOSITORY } from "./repository.js";
 
 interface Run {
   readonly title: string;
   readonly env: Readonly<Record<string, string>>;
-  readonly args: readonly string[];
+  readonly specs: readonly string[];
 }
 
-const RUNS: readonly Run[] = [
-  { title: "everything", env: {}, args: [] },
-  {
-    title: "the API on MySQL and RabbitMQ",
-    env: { FERMATA_TEST_STACK: "mysql-rabbitmq" },
-    // A --grep may leave nothing here.
-    args: [
-      "--no-config",
-      "--enable-source-maps",
-      "--timeout=20000",
-      "--reporter=./test/support/reporter.cjs",
-      "--require=./dist/test/support/setup.js",
-      "dist/test/api/**/*.test.js",
-    ],
-  },
+interface Sums {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** Rooms that need no machine to themselves. */
+const QUIET = "dist/test/{api,architecture,plugins,unit}/**/*.test.js";
+
+/** Each of these goes through its runs one after another. */
+const LANES: readonly (readonly Run[])[] = [
+  [{ title: "system and adapters", env: {}, specs: ["dist/test/**/*.test.js", "--ignore", QUIET] }],
+  [
+    { title: "units, plugins and the API", env: {}, specs: [QUIET] },
+    { title: "the API on MySQL and RabbitMQ", env: { FERMATA_TEST_STACK: "mysql-rabbitmq" }, specs: ["dist/test/api/**/*.test.js"] },
+  ],
 ];
 
-const MOCHA = join(REPOSITORY, "node_modules/mocha/bin/mocha.js");
+const MOCHA = [
+  join(REPOSITORY, "node_modules/mocha/bin/mocha.js"),
+  "--no-config",
+  "--enable-source-maps",
+  "--timeout=30000",
+  "--reporter=./test/support/reporter.cjs",
+  "--require=./dist/test/support/setup.js",
+];
+
+const given = process.argv.slice(2);
+const folder = await mkdtemp(join(tmpdir(), "fermata-tests-"));
+
+await installMissingPackages();
+const [first = [], ...others] = await Promise.all(LANES.map((runs, lane) => runLane(runs, lane === 0 ? null : join(folder, `${lane}.out`))));
+for (const [index] of others.entries()) await pipeline(createReadStream(join(folder, `${index + 1}.out`)), process.stdout, { end: false });
+
+const ended = [...first, ...others.flat()];
+const sums = { passed: sumOf(ended, "passed"), failed: sumOf(ended, "failed") };
 const resultFile = process.env["FERMATA_TEST_RESULT"];
-const sums = [0, 0];
-let exitCode = 0;
+if (resultFile !== undefined) await writeFile(resultFile, `${sums.passed} ${sums.failed}\n`);
+else process.stdout.write(`${sums.passed} passed, ${sums.failed} failed\n`);
+await rm(folder, { recursive: true });
+// A pattern that names no test at all is a mistake.
+process.exitCode = sums.failed > 0 || sums.passed === 0 ? 1 : 0;
 
-for (const { title, env, args } of RUNS) {
-  process.stdout.write(`== ${title}\n`);
-  const own = resultFile === undefined ? {} : { FERMATA_TEST_RESULT: `${resultFile}.part` };
-  const { status } = spawnSync(process.execPath, [MOCHA, ...args, ...process.argv.slice(2)], {
-    cwd: REPOSITORY,
-    stdio: "inherit",
-    env: { ...process.env, ...env, ...own },
-  });
-  exitCode = Math.max(exitCode, status ?? 1);
-  if (resultFile !== undefined) addResult(`${resultFile}.part`);
+/** @param file gets what the runs print; null: it is printed at once */
+async function runLane(runs: readonly Run[], file: string | null): Promise<Sums[]> {
+  const output = file === null ? process.stdout : createWriteStream(file);
+  const all: Sums[] = [];
+  for (const [index, run] of runs.entries()) {
+    output.write(`== ${run.title}\n`);
+    all.push(await runMocha(run, output, join(folder, `${run.title} ${index}`)));
+  }
+  if (output !== process.stdout) await new Promise<void>((resolve) => output.end(resolve));
+  return all;
 }
-if (resultFile !== undefined) writeFileSync(resultFile, `${sums.join(" ")}\n`);
-process.exitCode = exitCode;
 
-/** A run without a result broke down: that counts as a failure. */
-function addResult(file: string): void {
-  const [passed = 0, failed = 1] = existsSync(file) ? readFileSync(file, "utf8").trim().split(" ").map(Number) : [];
-  sums[0] = (sums[0] ?? 0) + passed;
-  sums[1] = (sums[1] ?? 0) + failed;
-  rmSync(file, { force: true });
+async function runMocha({ env, specs }: Run, output: NodeJS.WritableStream, result: string): Promise<Sums> {
+  const child = spawn(process.execPath, [...MOCHA, ...specs, ...given], {
+    cwd: REPOSITORY,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, ...env, FERMATA_TEST_RESULT: result },
+  });
+  const exited = new Promise<number | null>((resolve, reject) => child.once("error", reject).once("exit", resolve));
+  await Promise.all([child.stdout, child.stderr].map((stream) => pipeline(stream, output, { end: false })));
+  const code = await exited;
+  const text = await readFile(result, "utf8").catch(() => null);
+  // A run without a result broke down, and so did one that fails beside its tests: each counts as a failure.
+  if (text === null) return { passed: 0, failed: 1 };
+  const [passed = 0, failed = 0] = text.trim().split(" ").map(Number);
+  return { passed, failed: failed === 0 && code !== 0 ? 1 : failed };
+}
+
+function sumOf(all: readonly Sums[], member: keyof Sums): number {
+  return all.reduce((sum, one) => sum + one[member], 0);
 }

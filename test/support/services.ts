@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { promisify } from "node:util";
 
@@ -9,6 +10,20 @@ export async function installPackage(name: string): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   await run("apt-get", ["update"], { env });
   await run("apt-get", ["install", "--yes", "--no-install-recommends", name], { env });
+}
+
+/** What the tests start, by a file that Debian's package of it has. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  "mariadb-server": "/usr/sbin/mariadbd",
+  "rabbitmq-server": "/usr/lib/rabbitmq/bin/rabbitmq-server",
+  chromium: "/usr/bin/chromium",
+  "python3-swift": "/usr/lib/python3/dist-packages/swift",
+};
+
+/** Before several runs at once would each install the same. Whoever may not install, or has no Debian, is told by the test that misses something. */
+export async function installMissingPackages(): Promise<void> {
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
+  for (const [name, file] of Object.entries(PACKAGES)) if (!existsSync(file)) await installPackage(name);
 }
 
 /** A port of this machine that nobody listens on right now. */

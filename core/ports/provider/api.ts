@@ -99,6 +99,7 @@ export class ProviderApi {
     const signal = AbortSignal.any([call.signal, timeout]);
     if (call.signal.aborted) throw new ProviderFailure("unavailable", "Stopped before the call was made.", { billable: "no" });
     try {
+      const form = call.body instanceof FormData ? await inOnePiece(call.body) : null;
       const response = await options.fetch(this.urlOf(call.path), {
         method: call.method ?? (call.json === undefined && call.body === undefined ? "GET" : "POST"),
         headers: {
@@ -106,9 +107,10 @@ export class ProviderApi {
           ...options.headers,
           ...(call.json === undefined ? {} : { "content-type": "application/json" }),
           ...call.headers,
+          ...(form === null ? {} : { "content-type": form.contentType }),
         },
         ...(call.json === undefined ? {} : { body: JSON.stringify(call.json) }),
-        ...(call.body === undefined ? {} : { body: call.body }),
+        ...(call.body === undefined ? {} : { body: form?.bytes ?? call.body }),
         ...(call.body instanceof ReadableStream ? { duplex: "half" as const } : {}),
         redirect: "manual",
         signal,
@@ -127,6 +129,12 @@ export class ProviderApi {
     if (new URL(path).origin === new URL(baseUrl).origin) return path;
     throw new ProviderFailure("failed", `The provider named an address of another origin: ${new URL(path).origin}.`);
   }
+}
+
+/** A form that is sent as a stream can hang in Node's `fetch` when the connection is cut; one block of bytes fails as it should. */
+async function inOnePiece(form: FormData): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly contentType: string }> {
+  const encoded = new Response(form);
+  return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType: encoded.headers.get("content-type") ?? "multipart/form-data" };
 }
 
 /** The failure that a status stands for where a provider follows common usage; null for 2xx. */

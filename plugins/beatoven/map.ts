@@ -1,0 +1,57 @@
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
+import { type Bag, bagOf } from "./client.js";
+
+/** Those of theirs that Fermata can store; bare AAC it cannot. */
+export const FORMATS: readonly string[] = ["wav", "mp3"];
+
+const STEMS = ["bass", "chords", "melody", "percussion"];
+
+/** The body of a generation: a length is said in words. */
+export function compositionOf({ model, prompt, durationSeconds }: MusicRequest): Bag {
+  const { format = "mp3", looping = false } = model.options ?? {};
+  return { prompt: { text: durationSeconds === null ? prompt : `${durationSeconds} seconds ${prompt}` }, format, looping };
+}
+
+/** What became of a task. @throws {ProviderFailure} when it failed, or says nothing that is known */
+export function snapshotOf(task: Bag, pollMs: number): Snapshot {
+  const { status, meta } = task;
+  switch (status) {
+    case "composing":
+    case "running":
+      return { state: "running", nextPollMs: pollMs };
+    case "composed":
+      return { state: "completed", tracks: [trackIn(bagOf(meta))] };
+    case "failed":
+      throw new ProviderFailure("failed", `The task failed${reasonIn(task)}.`);
+    default:
+      throw new ProviderFailure("unavailable", `It answered another status than is known: ${JSON.stringify(status)?.slice(0, 100)}.`);
+  }
+}
+
+function trackIn({ track_url: url, stems_url: stems }: Bag): ProviderTrack {
+  if (!isLink(url)) throw new ProviderFailure("failed", "The task is composed, and there is no file.");
+  const links = bagOf(stems);
+  const assets = STEMS.flatMap((label): ProviderAsset[] => {
+    const link = links[label];
+    return isLink(link) ? [{ role: "stem", label, ...UNTOLD, source: { kind: "url", url: link } }] : [];
+  });
+  return {
+    title: null,
+    bpm: null,
+    tags: { mood: [], activity: [], genre: [], other: [] },
+    assets: [{ role: "mix", label: "full", ...UNTOLD, source: { kind: "url", url } }, ...assets],
+  };
+}
+
+/** Whether stems have the format of the track is not documented. */
+const UNTOLD = { contentType: null, durationSeconds: null } as const;
+
+function reasonIn({ error, detail }: Bag): string {
+  const said = [error, detail].filter((value) => typeof value === "string" && value !== "");
+  return said.length === 0 ? "" : `: ${said.join(": ").slice(0, 300)}`;
+}
+
+function isLink(value: unknown): value is string {
+  return typeof value === "string" && /^https?:\/\/./i.test(value);
+}

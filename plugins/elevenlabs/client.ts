@@ -1,0 +1,112 @@
+import { failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+
+export type Bag = Readonly<Record<string, unknown>>;
+
+/** Six stems of ten minutes at 320 kbit/s, and room. */
+const ARCHIVE_MAX_BYTES = 512 * 1024 * 1024;
+
+/** What the codes of their errors stand for; the same status has several. */
+const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
+  invalid_api_key: "misconfigured",
+  missing_api_key: "misconfigured",
+  "only_for_creator+": "misconfigured",
+  subscription_required: "misconfigured",
+  insufficient_permissions: "misconfigured",
+  quota_exceeded: "out_of_credit",
+  payment_required: "out_of_credit",
+  bad_prompt: "content_rejected",
+  bad_composition_plan: "content_rejected",
+  invalid_parameters: "invalid_input",
+  validation_error: "invalid_input",
+  rate_limit_exceeded: "rate_limited",
+  concurrent_limit_exceeded: "rate_limited",
+  too_many_concurrent_requests: "rate_limited",
+  system_busy: "unavailable",
+  service_unavailable: "unavailable",
+};
+
+/** The calls of the music API; each answers what came, to be read by `map.ts`. */
+export class ElevenLabsClient {
+  private readonly api: ProviderApi;
+  private readonly format: string;
+
+  constructor({ settings, fetch }: ProviderHost) {
+    this.format = encodeURIComponent(String(settings["outputFormat"]));
+    this.api = new ProviderApi({
+      fetch,
+      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      headers: { "xi-api-key": String(settings["apiKey"]) },
+      timeoutMs: Number(settings["timeoutMs"]),
+      judge,
+    });
+  }
+
+  /** A plan of the piece; makes no music and no cost. */
+  plan(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: "/v1/music/plan", json, signal });
+  }
+
+  compose(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+    const path = `/v1/music/detailed?output_format=${this.format}`;
+    return this.api.call({ path, json, headers: { accept: "multipart/mixed, application/json" }, creates: true, signal });
+  }
+
+  separate(body: FormData, signal: AbortSignal): Promise<ApiAnswer> {
+    const path = `/v1/music/stem-separation?output_format=${this.format}`;
+    const headers = { accept: "application/zip, application/json" };
+    return this.api.call({ path, body, headers, creates: true, maxBytes: ARCHIVE_MAX_BYTES, signal });
+  }
+}
+
+function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(answer, call);
+  if (usual === null) return null;
+  const { code, message, requestId, suggestion } = detailIn(answer.json());
+  // Every call here belongs to a submission: what is not there was never there.
+  const byStatus = usual.kind === "gone" ? "misconfigured" : usual.kind;
+  const kind = (code !== undefined && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined) ?? byStatus;
+  const said = message === undefined ? usual.message : `${answer.status}: ${message}`;
+  return new ProviderFailure(kind, suggestion === undefined ? said : `${said} It suggests: ${suggestion}`, {
+    retryAfterMs: retryAfterMs(answer.headers),
+    billable: kind === "outcome_unknown" || kind === "failed" ? "unknown" : "no",
+    providerCode: code,
+    requestId: requestId ?? usual.requestId ?? undefined,
+  });
+}
+
+interface Detail {
+  readonly code: string | undefined;
+  readonly message: string | undefined;
+  readonly requestId: string | undefined;
+  /** What it would take in place of a prompt or plan that it refuses. */
+  readonly suggestion: string | undefined;
+}
+
+/** Of all three shapes: the envelope of today, that of old (`status` and `message`), and the list of the framework. */
+function detailIn(body: unknown): Detail {
+  const { detail } = bagOf(body);
+  if (Array.isArray(detail)) {
+    const lines = detail.map(bagOf).map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join(".") : ""}: ${String(msg)}`);
+    return { code: undefined, message: lines.join("; ").slice(0, 300), requestId: undefined, suggestion: undefined };
+  }
+  const { code, status, message, request_id: requestId, data } = bagOf(detail);
+  // Seen in all three places.
+  const suggestions = [data, detail, body].map(bagOf).map((bag) => bag["prompt_suggestion"] ?? bag["composition_plan_suggestion"]);
+  const suggestion = suggestions.find((value) => value !== undefined && value !== null);
+  return {
+    code: textOf(code) ?? textOf(status),
+    message: textOf(message)?.slice(0, 300),
+    requestId: textOf(requestId),
+    suggestion: suggestion === undefined ? undefined : JSON.stringify(suggestion).slice(0, 500),
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The members of a JSON object; none of anything else. */
+export function bagOf(value: unknown): Bag {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
+}

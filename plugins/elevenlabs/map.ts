@@ -1,0 +1,120 @@
+import { fromBufferPromise } from "yauzl";
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, MusicRequest, ProviderAsset, ProviderTrack, SplitRequest } from "../../core/ports/music-provider.js";
+import { type Bag, bagOf } from "./client.js";
+import { partsOf } from "./multipart.js";
+
+/** Names of stems, by a word of the file's name; the names themselves are not documented. */
+const STEM_WORDS: readonly (readonly [word: RegExp, label: string])[] = [
+  [/(^|_)(no_vocals?|instrumentals?|accompaniment)(_|$)/, "instrumental"],
+  [/(^|_)vocals?(_|$)/, "vocals"],
+  [/(^|_)drums?(_|$)/, "drums"],
+  [/(^|_)bass(_|$)/, "bass"],
+  [/(^|_)guitars?(_|$)/, "guitar"],
+  [/(^|_)piano(_|$)/, "piano"],
+  [/(^|_)other(_|$)/, "other"],
+];
+
+const FILE_ENDS: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/mp4": "m4a" };
+
+/** Seconds here, milliseconds there; without a default of the model's, it chooses the length itself. */
+function lengthOf({ model, durationSeconds }: MusicRequest): Bag {
+  const seconds = durationSeconds ?? model.duration?.defaultSeconds;
+  return seconds === undefined ? {} : { music_length_ms: seconds * 1_000 };
+}
+
+/** The body of a composition by prompt. It takes no seed; length and `force_instrumental` it alone takes. */
+export function promptBody(request: MusicRequest): Bag {
+  const { prompt, model, instrumental } = request;
+  return { prompt, model_id: model.upstream, ...lengthOf(request), force_instrumental: instrumental };
+}
+
+/** The body of the request for a plan. */
+export function planBody(request: MusicRequest): Bag {
+  const { prompt, model } = request;
+  return { prompt, model_id: model.upstream, ...lengthOf(request) };
+}
+
+/** The piece in the answer to `detailed`; null when there is no sound in it. */
+export function trackIn({ bytes, headers }: ApiAnswer): ProviderTrack | null {
+  const contentType = headers.get("content-type") ?? "";
+  const parts = contentType.startsWith("audio/") ? [{ contentType, bytes }] : partsOf(bytes, contentType);
+  const audio = parts.find((part) => part.contentType !== "application/json" && part.bytes.length > 0);
+  if (audio === undefined) return null;
+  const { song_metadata: metadata } = bagOf(parsed(parts.find((part) => part.contentType === "application/json")?.bytes));
+  const { title, genres, is_explicit: isExplicit } = bagOf(metadata);
+  const words = (Array.isArray(genres) ? genres : []).filter((word) => typeof word === "string").map((word) => word.trim().toLowerCase());
+  return {
+    title: typeof title === "string" && title.trim() !== "" ? title.trim() : null,
+    bpm: null,
+    tags: {
+      mood: [],
+      activity: [],
+      genre: [...new Set(words)].filter((word) => word !== ""),
+      other: isExplicit === true ? ["explicit"] : [],
+    },
+    assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source: { kind: "bytes", bytes: audio.bytes } }],
+  };
+}
+
+/** The form of a split. @throws {ProviderFailure} `unavailable`: the track cannot be read; nothing was sent */
+export async function splitForm({ operation, source }: SplitRequest): Promise<FormData> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  try {
+    for await (const chunk of source.open()) chunks.push(new Uint8Array(chunk));
+  } catch (cause) {
+    throw new ProviderFailure("unavailable", "The track to be taken apart could not be read.", { cause, billable: "no" });
+  }
+  const form = new FormData();
+  const [, kind = "audio"] = source.contentType.split("/");
+  form.append("file", new Blob(chunks, { type: source.contentType }), `track.${FILE_ENDS[source.contentType] ?? kind}`);
+  form.append("stem_variation_id", operation === "vocal_removal" ? "two_stems_v1" : "six_stems_v1");
+  return form;
+}
+
+/** The stems in a ZIP; null when it is none, or empty. */
+export async function stemsIn(archive: Uint8Array, operation: SplitRequest["operation"]): Promise<ProviderAsset[] | null> {
+  const names = await namesIn(archive);
+  if (names === null || names.length === 0) return null;
+  const labels = names.map(labelOf);
+  const isPair = operation === "vocal_removal" && labels.length === 2 && labels.includes("vocals");
+  return names.map((entry, index): ProviderAsset => {
+    const label = labels[index] ?? "";
+    const before = labels.slice(0, index).filter((other) => other === label).length;
+    // Of two files, one of them the vocals, the other is all the rest.
+    const whole = isPair && label !== "vocals" ? "instrumental" : label;
+    const source = { kind: "archive", archive: { kind: "bytes", bytes: archive }, entry } as const;
+    return { role: "stem", label: before === 0 ? whole : `${whole}_${before + 1}`, contentType: null, durationSeconds: null, source };
+  });
+}
+
+async function namesIn(archive: Uint8Array): Promise<string[] | null> {
+  const names: string[] = [];
+  try {
+    const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), { lazyEntries: true });
+    for await (const { fileName } of zip.eachEntry()) {
+      if (!/(\/|\.json|\.txt)$/i.test(fileName)) names.push(fileName);
+    }
+  } catch {
+    return null;
+  }
+  return names;
+}
+
+function labelOf(fileName: string): string {
+  const base = fileName.slice(fileName.lastIndexOf("/") + 1).replace(/\.[a-z0-9]+$/i, "");
+  const word = base
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "");
+  const [, known] = STEM_WORDS.find(([pattern]) => pattern.test(word)) ?? [];
+  return known ?? (/^[a-z]/.test(word) ? word : `stem_${word}`);
+}
+
+function parsed(bytes: Uint8Array | undefined): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes ?? []).toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,122 @@
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { type Bag, bagOf } from "./client.js";
+
+const SECTION_LINES_MAX = 30;
+const SECTION_LINE_LENGTH_MAX = 200;
+const SECTION_NAME_LENGTH_MAX = 100;
+const CHUNK_LENGTH_MAX = 6_000;
+
+/** A verse of fewer lines is not halved. */
+const HALVED_LINES_MIN = 4;
+
+/** What stands for a part that nothing is sung in. */
+const SILENT = "[Instrumental]";
+
+/**
+ * The plan with these words in place of its own. Styles and lengths stay its own: they are in the bounds that it knows.
+ *
+ * @param plan of `music_v1` (sections) or `music_v2` (chunks)
+ * @returns null when it is none of the two
+ * @throws {ProviderFailure} `invalid_input`: more words than its parts can hold
+ */
+export function withLyrics(plan: unknown, lyrics: string): Bag | null {
+  const { sections, chunks } = bagOf(plan);
+  if (Array.isArray(chunks) && chunks.length > 0) {
+    return { ...bagOf(plan), chunks: sung(chunks.map(bagOf), lyrics, { isSung: isSungChunk, sing: singChunk }) };
+  }
+  if (Array.isArray(sections) && sections.length > 0) {
+    return { ...bagOf(plan), sections: sung(sections.map(bagOf), lyrics, { isSung: isSungSection, sing: singSection }) };
+  }
+  return null;
+}
+
+interface Voice {
+  isSung(part: Bag): boolean;
+  /** `lines` is empty for a part that has no words left. */
+  sing(part: Bag, lines: readonly string[]): Bag;
+}
+
+/** The parts that the plan sings in, or all where it sings in none, get the verses in their order. */
+function sung(parts: readonly Bag[], lyrics: string, { isSung, sing }: Voice): Bag[] {
+  const singing = parts.some(isSung) ? parts.filter(isSung) : parts;
+  const verses = dealt(versesOf(lyrics), singing.length);
+  return parts.map((part) => (singing.includes(part) ? sing(part, verses[singing.indexOf(part)] ?? []) : part));
+}
+
+/** What empty lines and labels part; a label belongs to what follows. */
+function versesOf(lyrics: string): string[][] {
+  const verses: string[][] = [[]];
+  for (const line of lyrics.split(/\r?\n/).map((text) => text.trim())) {
+    const last = verses.at(-1) ?? [];
+    if ((line === "" || isLabel(line)) && last.some((text) => !isLabel(text))) verses.push(line === "" ? [] : [line]);
+    else if (line !== "") last.push(line);
+  }
+  return verses.filter((verse) => verse.length > 0);
+}
+
+/** A group of lines for each part: the longest verses are halved, or neighbours go together. Fewer groups where there are few lines. */
+function dealt(verses: readonly (readonly string[])[], count: number): string[][] {
+  const pieces = verses.map((verse) => [...verse]);
+  while (pieces.length < count) {
+    const longest = pieces.reduce((best, piece, index) => (piece.length > (pieces[best]?.length ?? 0) ? index : best), 0);
+    const piece = pieces[longest] ?? [];
+    if (piece.length < HALVED_LINES_MIN) break;
+    const middle = Math.ceil(piece.length / 2);
+    pieces.splice(longest, 1, piece.slice(0, middle), piece.slice(middle));
+  }
+  const groups = Math.min(count, pieces.length);
+  const from = (group: number): number => Math.floor((group * pieces.length) / groups);
+  return Array.from({ length: groups }, (_, group) => pieces.slice(from(group), from(group + 1)).flat());
+}
+
+function isSungChunk({ text }: Bag): boolean {
+  return linesOf(text).some((line) => !isLabel(line) && !isDirection(line));
+}
+
+function singChunk(chunk: Bag, lines: readonly string[]): Bag {
+  const own = linesOf(chunk["text"]);
+  const label = own.find(isLabel);
+  const labelled = isLabel(lines[0] ?? "") || label === undefined ? lines : [label, ...lines];
+  const text = lines.length === 0 ? [SILENT, ...own.filter(isDirection)].join("\n") : labelled.join("\n");
+  if (text.length > CHUNK_LENGTH_MAX) throw tooMuch(`${CHUNK_LENGTH_MAX} characters to a chunk`);
+  return { ...chunk, text };
+}
+
+function isSungSection({ lines }: Bag): boolean {
+  return Array.isArray(lines) && lines.length > 0;
+}
+
+function singSection(section: Bag, lines: readonly string[]): Bag {
+  const label = lines.find(isLabel)?.slice(1, -1).trim().slice(0, SECTION_NAME_LENGTH_MAX);
+  const words = lines.filter((line) => !isLabel(line)).flatMap(wrapped);
+  if (words.length > SECTION_LINES_MAX) throw tooMuch(`${SECTION_LINES_MAX} lines to a section`);
+  return { ...section, ...(label === undefined || label === "" ? {} : { section_name: label }), lines: words };
+}
+
+/** Cut between words, where there are any. */
+function wrapped(line: string): string[] {
+  if (line.length <= SECTION_LINE_LENGTH_MAX) return [line];
+  const space = line.lastIndexOf(" ", SECTION_LINE_LENGTH_MAX);
+  const end = space > 0 ? space : SECTION_LINE_LENGTH_MAX;
+  return [line.slice(0, end), ...wrapped(line.slice(end).trim())];
+}
+
+function linesOf(text: unknown): string[] {
+  if (typeof text !== "string") return [];
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
+
+function isLabel(line: string): boolean {
+  return /^\[[^\]]*\]$/.test(line);
+}
+
+function isDirection(line: string): boolean {
+  return /^\{[^}]*\}$/.test(line);
+}
+
+function tooMuch(limit: string): ProviderFailure {
+  return new ProviderFailure("invalid_input", `The lyrics do not fit the plan of the piece: it takes ${limit}.`, { billable: "no" });
+}

@@ -1,0 +1,57 @@
+import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type {
+  CallContext,
+  Completed,
+  MusicProvider,
+  MusicRequest,
+  ProviderHost,
+  SplitRequest,
+  SubmitRequest,
+} from "../../core/ports/music-provider.js";
+import { type Bag, ElevenLabsClient } from "./client.js";
+import { planBody, promptBody, splitForm, stemsIn, trackIn } from "./map.js";
+import { withLyrics } from "./plan.js";
+
+/** One call that makes the music, or the stems, and answers them. */
+export class ElevenLabsProvider implements MusicProvider {
+  private readonly client: ElevenLabsClient;
+
+  constructor(host: ProviderHost) {
+    this.client = new ElevenLabsClient(host);
+  }
+
+  submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
+    return request.operation === "music" ? this.compose(request, signal) : this.separate(request, signal);
+  }
+
+  private async compose(request: MusicRequest, signal: AbortSignal): Promise<Completed> {
+    const lyrics = request.lyrics?.trim() ?? "";
+    const body = lyrics === "" ? promptBody(request) : await this.sungBody(request, lyrics, signal);
+    const answer = await this.client.compose(body, signal);
+    const track = trackIn(answer);
+    if (track === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no music." });
+    return { state: "completed", tracks: [track] };
+  }
+
+  /** The words of the caller's go into a plan that ElevenLabs makes of the prompt: that is the stable way to have them sung. */
+  private async sungBody(request: MusicRequest, lyrics: string, signal: AbortSignal): Promise<Bag> {
+    const answer = await this.client.plan(planBody(request), signal);
+    const plan = withLyrics(answer.json(), lyrics);
+    // Nothing was made yet.
+    if (plan === null) throw providerFailure("unavailable", answer, { message: "It answered no plan that is known." });
+    return { composition_plan: plan, model_id: request.model.upstream };
+  }
+
+  private async separate(request: SplitRequest, signal: AbortSignal): Promise<Completed> {
+    const answer = await this.client.separate(await splitForm(request), signal);
+    const stems = await stemsIn(answer.bytes, request.operation);
+    if (stems === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no archive of stems." });
+    const labels = stems.map(({ label }) => label);
+    const lacking = request.operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !labels.includes(label)) : [];
+    if (lacking.length > 0) {
+      const message = `It answered ${labels.join(", ")}: there is no ${lacking.join(" and no ")}.`;
+      throw new ProviderFailure("failed", message, { billable: "yes" });
+    }
+    return { state: "completed", tracks: [], stems };
+  }
+}

@@ -1,0 +1,55 @@
+import { failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
+
+export type Bag = Readonly<Record<string, unknown>>;
+
+/** Of the account's limits. */
+const LIMITS_TIMEOUT_MS = 30_000;
+
+/** The API of loudly.com: songs of a prompt, and what the account has left. */
+export class LoudlyClient {
+  private readonly api: ProviderApi;
+
+  constructor({ settings, fetch }: ProviderHost) {
+    this.api = new ProviderApi({
+      fetch,
+      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      headers: { "api-key": String(settings["apiKey"]) },
+      timeoutMs: Number(settings["timeoutMs"]),
+      judge,
+    });
+  }
+
+  /** Makes a song, which is billed work. */
+  async song(form: FormData, signal: AbortSignal): Promise<Bag> {
+    const answer = await this.api.call({ path: "/b2b/ai/prompt/songs", body: form, creates: true, signal });
+    const song = bagOf(answer.json());
+    if (song["id"] === undefined && song["music_file_path"] === undefined)
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no song." });
+    return song;
+  }
+
+  /** Limits of the account, one for each type of request. */
+  async limits(signal: AbortSignal): Promise<readonly Bag[]> {
+    const answer = await this.api.call({ path: "/b2b/account/limits", signal, timeoutMs: LIMITS_TIMEOUT_MS });
+    const limits = answer.json();
+    if (!Array.isArray(limits)) throw providerFailure("unavailable", answer, { message: "It answered no list of limits." });
+    return limits.map(bagOf);
+  }
+}
+
+/** Errors are `{ error, error_description }`; a 500 may be too many requests, which only its words tell. */
+function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(answer, call);
+  if (usual === null) return null;
+  const { error, error_description: description } = bagOf(answer.json());
+  const said = [error, description].filter((text): text is string => typeof text === "string" && text !== "");
+  const message = said.join(": ").slice(0, 300);
+  const kind = answer.status === 500 && /rate[ _-]?limit|too many requests/i.test(message) ? "rate_limited" : usual.kind;
+  return providerFailure(kind, answer, message === "" ? {} : { message });
+}
+
+/** The members of a JSON object; none of anything else. */
+export function bagOf(value: unknown): Bag {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
+}

@@ -1,0 +1,44 @@
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { MusicRequest, ProbeResult, ProviderTrack } from "../../core/ports/music-provider.js";
+import { type Bag, bagOf } from "./client.js";
+
+/** The type of request that a generation counts as. */
+const REQUEST_TYPE = "ai_song";
+
+/** The form of a generation. Without a duration, one that the prompt names counts. */
+export function formOf({ prompt, durationSeconds }: MusicRequest): FormData {
+  const form = new FormData();
+  form.append("prompt", prompt);
+  if (durationSeconds !== null) form.append("duration", String(durationSeconds));
+  return form;
+}
+
+/** @throws {ProviderFailure} when there is no file */
+export function trackOf({ title, duration, bpm, key, music_file_path: url }: Bag): ProviderTrack {
+  if (typeof url !== "string" || !/^https?:\/\/./i.test(url))
+    throw new ProviderFailure("failed", "The song is made, and there is no file.");
+  const { name: keyName } = bagOf(key);
+  return {
+    title: isText(title) ? title.trim() : null,
+    bpm: numberWithin(bpm, 1_000),
+    tags: { mood: [], activity: [], genre: [], other: isText(keyName) ? [keyName.trim().toLowerCase()] : [] },
+    assets: [
+      { role: "mix", label: "full", contentType: null, durationSeconds: numberWithin(duration, 86_400), source: { kind: "url", url } },
+    ],
+  };
+}
+
+/** What is left of the account's limit of songs. */
+export function probeOf(limits: readonly Bag[]): ProbeResult {
+  const left = limits.find(({ request_type: type }) => type === REQUEST_TYPE)?.["left"];
+  if (typeof left !== "number") return { credit: null, warnings: [`The account's limits do not tell what is left of ${REQUEST_TYPE}.`] };
+  return { credit: { amount: Math.max(0, left), unit: "songs" }, warnings: left > 0 ? [] : ["No songs are left."] };
+}
+
+function numberWithin(value: unknown, end: number): number | null {
+  return typeof value === "number" && value > 0 && value < end ? value : null;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}

@@ -1,0 +1,73 @@
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { MusicRequest, ProviderFailureKind, ProviderTrack } from "../../core/ports/music-provider.js";
+import { type Bag, bagOf } from "./client.js";
+
+/** Why a candidate without music ended, where its content is the reason. */
+const REFUSED: ReadonlySet<unknown> = new Set(["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]);
+
+/** The body of a `generateContent`: all that is wanted stands in the words. */
+export function contentBody({ model, prompt, lyrics, instrumental }: MusicRequest): Bag {
+  const words = lyrics?.trim() ?? "";
+  const wish = words !== "" ? `\nLyrics:\n${words}` : instrumental ? "\nInstrumental only, no vocals." : "";
+  const isWav = model.options?.["format"] === "wav";
+  return {
+    contents: [{ parts: [{ text: `${prompt}${wish}` }] }],
+    generationConfig: {
+      responseModalities: ["AUDIO", "TEXT"],
+      ...(isWav ? { responseFormat: { audio: { mimeType: "audio/wav" } } } : {}),
+    },
+  };
+}
+
+/** The body of a `predict`; `seed` and `sample_count` exclude each other, and it is the second that is sent. */
+export function predictBody({ model, prompt }: MusicRequest): Bag {
+  const { sampleCount = 1, negativePrompt } = model.options ?? {};
+  const negative = negativePrompt === undefined ? {} : { negative_prompt: negativePrompt };
+  return { instances: [{ prompt, ...negative }], parameters: { sample_count: sampleCount } };
+}
+
+/** The song in the answer of `generateContent`; null when it says nothing of any. */
+export function songIn(body: unknown): ProviderTrack[] | ProviderFailure | null {
+  const { candidates, promptFeedback } = bagOf(body);
+  const { blockReason } = bagOf(promptFeedback);
+  if (typeof blockReason === "string") return failed("content_rejected", `The prompt was blocked: ${blockReason}.`, blockReason);
+  const [candidate] = Array.isArray(candidates) ? (candidates as readonly unknown[]) : [];
+  if (candidate === undefined) return null;
+  const { content, finishReason } = bagOf(candidate);
+  const { parts } = bagOf(content);
+  const sounds = (Array.isArray(parts) ? parts : []).map((part) => bagOf(bagOf(part)["inlineData"]));
+  const sound = sounds.map(({ mimeType, data }) => (isImage(mimeType) ? null : trackOf(data))).find((track) => track !== null);
+  if (sound !== undefined) return [sound];
+  const reason = typeof finishReason === "string" ? finishReason : "none";
+  return failed(REFUSED.has(reason) ? "content_rejected" : "failed", `It answered no music; it ended with ${reason}.`, reason);
+}
+
+/** The clips in the answer of `predict`, in their order; null when it says nothing of any. */
+export function clipsIn(body: unknown): ProviderTrack[] | ProviderFailure | null {
+  const { predictions } = bagOf(body);
+  if (!Array.isArray(predictions)) return null;
+  // So it answers, it is reported, where its filters took everything away.
+  if (predictions.length === 0) return failed("content_rejected", "It answered an empty list of predictions.", undefined);
+  const tracks = predictions.map(bagOf).map(({ bytesBase64Encoded, audioContent }) => trackOf(bytesBase64Encoded ?? audioContent));
+  const whole = tracks.filter((track) => track !== null);
+  return whole.length > 0 ? whole : failed("failed", "Its predictions hold no music.", undefined);
+}
+
+/** null: it is no base64. */
+function trackOf(text: unknown): ProviderTrack | null {
+  if (typeof text !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return null;
+  return {
+    title: null,
+    bpm: null,
+    tags: { mood: [], activity: [], genre: [], other: [] },
+    assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source: { kind: "text", encoding: "base64", text } }],
+  };
+}
+
+function isImage(mimeType: unknown): boolean {
+  return typeof mimeType === "string" && mimeType.startsWith("image/");
+}
+
+function failed(kind: ProviderFailureKind, message: string, code: string | undefined): ProviderFailure {
+  return new ProviderFailure(kind, message, { providerCode: code });
+}

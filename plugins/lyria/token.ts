@@ -1,0 +1,73 @@
+import { sign } from "node:crypto";
+import { failureOf, ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, ProviderHost } from "../../core/ports/music-provider.js";
+import type { ServiceAccount } from "./settings.js";
+
+const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+
+/** How long a token is asked for; the longest that Google gives. */
+const LIFETIME_SECONDS = 3_600;
+
+/** A token is not used in its last minute: a call that begins then might end without it. */
+const MARGIN_MS = 60_000;
+
+const TIMEOUT_MS = 30_000;
+
+/** Access tokens of a service account (RFC 7523): each is used until shortly before its end, then the next one is asked for. */
+export class AccessTokens {
+  private readonly api: ProviderApi;
+  private current: { readonly token: string; readonly goodUntil: number } | null = null;
+
+  constructor(
+    private readonly account: ServiceAccount,
+    private readonly host: Pick<ProviderHost, "fetch" | "clock">,
+  ) {
+    this.api = new ProviderApi({ fetch: host.fetch, baseUrl: new URL(account.tokenUrl).origin, timeoutMs: TIMEOUT_MS, judge });
+  }
+
+  /** @throws {ProviderFailure} `misconfigured`: the account is refused; or what may pass. No work was begun in either case */
+  async token(signal: AbortSignal): Promise<string> {
+    const now = this.host.clock.now();
+    if (this.current !== null && now < this.current.goodUntil) return this.current.token;
+    const form = new URLSearchParams({ grant_type: GRANT, assertion: assertionOf(this.account, now) });
+    const body = new Uint8Array(new TextEncoder().encode(form.toString()));
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const answer = await this.api.call({ path: this.account.tokenUrl, body, headers, signal });
+    const { access_token: token, expires_in: seconds } = (answer.json() ?? {}) as { readonly [name: string]: unknown };
+    if (typeof token !== "string" || token === "")
+      throw providerFailure("unavailable", answer, { message: "Google answered no access token." });
+    const livesMs = typeof seconds === "number" ? seconds * 1_000 : 0;
+    this.current = { token, goodUntil: now + livesMs - MARGIN_MS };
+    return token;
+  }
+
+  /** A token that was refused is not used again. */
+  forget(): void {
+    this.current = null;
+  }
+}
+
+/** A statement of the account's, signed with its key. */
+function assertionOf({ clientEmail, privateKey, keyId, tokenUrl }: ServiceAccount, now: number): string {
+  const issuedAt = Math.floor(now / 1_000);
+  const header = { alg: "RS256", typ: "JWT", ...(keyId === null ? {} : { kid: keyId }) };
+  const claims = { iss: clientEmail, scope: SCOPE, aud: tokenUrl, iat: issuedAt, exp: issuedAt + LIFETIME_SECONDS };
+  const said = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
+  return `${said}.${sign("sha256", Buffer.from(said), privateKey).toString("base64url")}`;
+}
+
+/** Only what names the error is repeated: the answer could hold the statement. */
+function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(answer, call);
+  if (usual === null) return null;
+  const { error, error_description: description } = (answer.json() ?? {}) as { readonly [name: string]: unknown };
+  const code = typeof error === "string" ? error : undefined;
+  const said = typeof description === "string" ? description.slice(0, 200) : "";
+  const passes = usual.kind === "unavailable" || usual.kind === "rate_limited";
+  return new ProviderFailure(passes ? usual.kind : "misconfigured", `No access token (${answer.status} ${code ?? ""}): ${said}`, {
+    retryAfterMs: usual.retryAfterMs ?? undefined,
+    billable: "no",
+    providerCode: code,
+  });
+}

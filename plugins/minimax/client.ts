@@ -1,0 +1,93 @@
+import { failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+
+export type Bag = Readonly<Record<string, unknown>>;
+
+/** Ten minutes of WAV in hex. */
+const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
+
+/** What the codes of `base_resp` stand for. */
+const KINDS: ReadonlyMap<number, ProviderFailureKind> = new Map([
+  [1000, "unavailable"],
+  // It ran out of time; what became of the music is not known.
+  [1001, "outcome_unknown"],
+  [1002, "rate_limited"],
+  [1004, "misconfigured"],
+  [1008, "out_of_credit"],
+  [1024, "unavailable"],
+  [1026, "content_rejected"],
+  [1027, "content_rejected"],
+  // Not on the page of errors; their own command-line tool takes them for a used-up quota.
+  [1028, "out_of_credit"],
+  [1030, "out_of_credit"],
+  [1033, "unavailable"],
+  [1039, "unavailable"],
+  [1041, "rate_limited"],
+  [1042, "invalid_input"],
+  [2013, "invalid_input"],
+  [2038, "misconfigured"],
+  [2049, "misconfigured"],
+  [2061, "misconfigured"],
+  [2153, "misconfigured"],
+]);
+
+/** The page of errors and their own tool contradict each other on these: the words decide. */
+const CONTRADICTED: ReadonlySet<number> = new Set([1002, 1039]);
+
+/** Music may have been made, and paid for, before these were said. */
+const PERHAPS_BILLED: ReadonlySet<number> = new Set([1000, 1001, 1024, 1027, 1033]);
+
+/** The one call there is. */
+export class MiniMaxClient {
+  private readonly api: ProviderApi;
+
+  constructor({ settings, fetch }: ProviderHost) {
+    this.api = new ProviderApi({
+      fetch,
+      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
+      timeoutMs: Number(settings["timeoutMs"]),
+      maxBytes: ANSWER_MAX_BYTES,
+      judge,
+    });
+  }
+
+  generate(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: "/v1/music_generation", json, creates: true, signal });
+  }
+}
+
+/** Most errors come with status 200; the code goes before the status. */
+function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+  const body = bagOf(answer.json());
+  const { status_code: given, status_msg: said } = bagOf(body["base_resp"]);
+  const code = typeof given === "number" && given !== 0 ? given : null;
+  const usual = failureOf(answer, call);
+  if (code === null && usual === null) return null;
+  const text = typeof said === "string" ? said : "";
+  const kind = code === null ? kindOfStatus(answer, usual?.kind) : kindOfCode(code, text, usual?.kind);
+  const message = code === null ? usual?.message : `${answer.status}: code ${code}: ${text.slice(0, 300)}`;
+  const isUnsure = kind === "outcome_unknown" || kind === "failed" || (code !== null && PERHAPS_BILLED.has(code));
+  const traceId = answer.headers.get("trace-id") ?? body["trace_id"];
+  return new ProviderFailure(kind, message ?? "", {
+    retryAfterMs: retryAfterMs(answer.headers),
+    billable: isUnsure ? "unknown" : "no",
+    providerCode: code === null ? undefined : String(code),
+    requestId: typeof traceId === "string" ? traceId : undefined,
+  });
+}
+
+function kindOfCode(code: number, text: string, byStatus: ProviderFailureKind | undefined): ProviderFailureKind {
+  if (CONTRADICTED.has(code) && /sensitive/i.test(text)) return "content_rejected";
+  return KINDS.get(code) ?? byStatus ?? "failed";
+}
+
+/** A plain 429 is about requests or about money. */
+function kindOfStatus(answer: ApiAnswer, byStatus: ProviderFailureKind = "failed"): ProviderFailureKind {
+  return answer.status === 429 && /balance|quota|insufficient/i.test(answer.text()) ? "out_of_credit" : byStatus;
+}
+
+/** The members of a JSON object; none of anything else. */
+export function bagOf(value: unknown): Bag {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
+}

@@ -1,0 +1,50 @@
+import type { MusicRequest, PlainSource, ProviderHost, ProviderTrack } from "../../core/ports/music-provider.js";
+import { type Bag, bagOf } from "./client.js";
+
+/** Links to files die after a day. */
+const LINKS_LIVE_MS = 86_400_000;
+
+const SAMPLE_RATE = 44_100;
+const MP3_BITRATE = 256_000;
+
+/** `data.status` of music that is not whole. */
+const IN_PROGRESS = 1;
+
+/** The body of a generation: with lyrics, without a voice, or with lyrics of the model's own. */
+export function generationOf(request: MusicRequest, { audioFormat, delivery }: ProviderHost["settings"]): Bag {
+  const { model, prompt } = request;
+  const bitrate = audioFormat === "mp3" ? { bitrate: MP3_BITRATE } : {};
+  const audio_setting = { format: audioFormat, sample_rate: SAMPLE_RATE, ...bitrate };
+  return { model: model.upstream, prompt, ...wordsOf(request), audio_setting, output_format: delivery };
+}
+
+/** Exactly one of the three: without any of them it wants lyrics. */
+function wordsOf({ lyrics, instrumental }: MusicRequest): Bag {
+  const text = lyrics?.replace(/\r\n?/g, "\n").trim() ?? "";
+  if (text !== "") return { lyrics: text };
+  return instrumental ? { is_instrumental: true } : { lyrics_optimizer: true };
+}
+
+/** The piece in an answer; null when there is none. */
+export function trackIn(body: unknown, now: number): ProviderTrack | null {
+  const { data, extra_info: info } = bagOf(body);
+  const { status, audio, audio_url: audioUrl } = bagOf(data);
+  const source = status === IN_PROGRESS ? null : (sourceOf(audio, now) ?? sourceOf(audioUrl, now));
+  if (source === null) return null;
+  const { music_duration: duration, audio_length: length } = bagOf(info);
+  const milliseconds = [duration, length].find((value): value is number => typeof value === "number" && value > 0);
+  const durationSeconds = milliseconds === undefined ? null : milliseconds / 1_000;
+  return {
+    title: null,
+    bpm: null,
+    tags: { mood: [], activity: [], genre: [], other: [] },
+    assets: [{ role: "mix", label: "full", contentType: null, durationSeconds, source }],
+  };
+}
+
+/** A link, or the file in hex: whichever was asked for, both are understood. */
+function sourceOf(value: unknown, now: number): PlainSource | null {
+  if (typeof value !== "string" || value === "") return null;
+  if (/^https?:\/\/./i.test(value)) return { kind: "url", url: value, expiresAt: now + LINKS_LIVE_MS };
+  return value.length % 2 === 0 && /^[0-9a-f]+$/i.test(value) ? { kind: "text", encoding: "hex", text: value } : null;
+}

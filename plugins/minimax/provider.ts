@@ -1,0 +1,22 @@
+import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type { CallContext, Completed, MusicProvider, ProviderHost, SubmitRequest } from "../../core/ports/music-provider.js";
+import { MiniMaxClient } from "./client.js";
+import { generationOf, trackIn } from "./map.js";
+
+/** One call that makes the music and answers it, or a link to it. */
+export class MiniMaxProvider implements MusicProvider {
+  private readonly client: MiniMaxClient;
+
+  constructor(private readonly host: ProviderHost) {
+    this.client = new MiniMaxClient(host);
+  }
+
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
+    if (request.operation !== "music")
+      throw new ProviderFailure("invalid_input", "MiniMax makes music; it takes no tracks apart.", { billable: "no" });
+    const answer = await this.client.generate(generationOf(request, this.host.settings), signal);
+    const track = trackIn(answer.json(), this.host.clock.now());
+    if (track === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no music." });
+    return { state: "completed", tracks: [track] };
+  }
+}

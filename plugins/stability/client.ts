@@ -1,0 +1,74 @@
+import { failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+
+export type Bag = Readonly<Record<string, unknown>>;
+
+/** Six minutes of WAV, and room. */
+const SOUND_MAX_BYTES = 256 * 1024 * 1024;
+
+/** Who asks too often is kept out for a minute. */
+const KEPT_OUT_MS = 60_000;
+
+/** The calls of the audio API; each answers what came, to be read by `map.ts`. */
+export class StabilityClient {
+  private readonly api: ProviderApi;
+
+  constructor({ settings, fetch }: ProviderHost) {
+    this.api = new ProviderApi({
+      fetch,
+      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
+      timeoutMs: Number(settings["timeoutMs"]),
+      maxBytes: SOUND_MAX_BYTES,
+      judge,
+    });
+  }
+
+  /** @param accept `audio/*` for the sound itself; `application/json` where the answer is an id */
+  generate(endpoint: string, body: FormData, accept: string, signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: `/v2beta/audio/${endpoint}/text-to-audio`, body, headers: { accept }, creates: true, signal });
+  }
+
+  /** 202 while it runs, then the sound. */
+  result(id: string, signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: `/v2beta/audio/results/${encodeURIComponent(id)}`, headers: { accept: "audio/*" }, signal });
+  }
+}
+
+function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(answer, call);
+  const { headers, status } = answer;
+  const isJson = headers.get("content-type")?.startsWith("application/json") === true;
+  const { id, name, errors, finish_reason: reason } = usual === null && !isJson ? ({} as Bag) : bagOf(answer.json());
+  if (usual === null) {
+    const isFiltered = (headers.get("finish-reason") ?? reason) === "CONTENT_FILTERED";
+    const message = "It made music and filtered it (CONTENT_FILTERED).";
+    return isFiltered ? new ProviderFailure("content_rejected", message, { providerCode: "CONTENT_FILTERED" }) : null;
+  }
+  const code = typeof name === "string" ? name : undefined;
+  const kind = kindOf(status, code, call) ?? usual.kind;
+  const said = Array.isArray(errors) ? errors.map(String).join("; ").slice(0, 300) : null;
+  const requestId = headers.get("x-request-id") ?? id;
+  return new ProviderFailure(kind, said === null ? usual.message : `${status}: ${code ?? ""}: ${said}`, {
+    retryAfterMs: kind === "rate_limited" ? Math.max(KEPT_OUT_MS, retryAfterMs(headers) ?? 0) : retryAfterMs(headers),
+    // What failed is not charged, they say; of an answer that is not theirs nothing is known.
+    billable: code !== undefined || usual.billable === "no" ? "no" : "unknown",
+    providerCode: code,
+    requestId: typeof requestId === "string" ? requestId : undefined,
+  });
+}
+
+/** What their errors stand for, told by their envelope; undefined: what HTTP means by the status. */
+function kindOf(status: number, code: string | undefined, { creates }: ApiCall): ProviderFailureKind | undefined {
+  // Elsewhere 403 is about permission; here it is about content, where they say it themselves.
+  if (code === "content_moderation" || (code !== undefined && status === 403)) return "content_rejected";
+  if (code !== undefined && status === 500) return "unavailable";
+  // Work that was accepted, and turned out to be impossible.
+  if (creates !== true && [400, 413, 422].includes(status)) return "failed";
+  return undefined;
+}
+
+/** The members of a JSON object; none of anything else. */
+export function bagOf(value: unknown): Bag {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
+}

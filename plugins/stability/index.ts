@@ -1,0 +1,82 @@
+import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
+import type { ProviderModel, ProviderSetting } from "../../core/ports/music-provider.js";
+import { ENDPOINTS } from "./map.js";
+import { StabilityProvider } from "./provider.js";
+
+const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
+  apiKey: { type: "string", required: true, secret: true, description: "API key of the platform" },
+  baseUrl: { type: "string", default: "https://api.stability.ai", description: "Where the API is, without a slash at its end" },
+  outputFormat: { type: "string", default: "mp3", allowed: ["mp3", "wav"], description: "Kind of file" },
+  pollMs: { type: "integer", default: 10_000, minimum: 1_000, maximum: 600_000, description: "How often accepted work is asked after" },
+  timeoutMs: {
+    type: "integer",
+    default: 300_000,
+    minimum: 1_000,
+    maximum: 1_800_000,
+    description: "How long one call may take; the music of the older models comes in the answer",
+  },
+};
+
+const MODEL = { supportsLyrics: false, supportsInstrumental: true, promptMaxLength: 3_000 };
+
+const OLDER = { ...MODEL, creditCost: 12, duration: { minSeconds: 1, maxSeconds: 190, defaultSeconds: 190 } };
+const OLDER_OPTIONS = { endpoint: "stable-audio-2" };
+
+/** A hundredth of a dollar each. */
+const cost = (amount: number): { readonly amount: number; readonly unit: string } => ({ amount, unit: "credits" });
+
+/** Two shapes of one API: the older models answer with the music, Stable Audio 3 is asked after. */
+export default defineProvider({
+  id: "stability",
+  label: "Stability AI",
+  portVersion: PROVIDER_PORT_VERSION,
+  concurrency: 4,
+  settings: SETTINGS,
+  models: [
+    {
+      ...MODEL,
+      id: "stability/stable-audio-3",
+      name: "Stable Audio 3",
+      creditCost: 15,
+      duration: { minSeconds: 1, maxSeconds: 380, defaultSeconds: 190 },
+      upstream: "stable-audio-3",
+      upstreamCost: cost(26),
+      options: { endpoint: "stable-audio" },
+    },
+    {
+      ...OLDER,
+      id: "stability/stable-audio-2.5",
+      name: "Stable Audio 2.5",
+      upstream: "stable-audio-2.5",
+      upstreamCost: cost(20),
+      options: OLDER_OPTIONS,
+    },
+    // 17 credits, and 0.06 for each of the usual 50 steps.
+    {
+      ...OLDER,
+      id: "stability/stable-audio-2",
+      name: "Stable Audio 2",
+      upstream: "stable-audio-2",
+      upstreamCost: cost(20),
+      options: OLDER_OPTIONS,
+    },
+  ],
+  checkModel,
+  capabilities: { idempotentSubmit: false, lookup: false, cancel: false },
+  create: (host) => new StabilityProvider(host),
+});
+
+function checkModel({ upstream, supportsLyrics, options = {} }: ProviderModel): string | null {
+  const { endpoint, steps, cfgScale, ...others } = options;
+  if (upstream === undefined) return "needs `upstream`: Stability's name of the model, such as stable-audio-3";
+  if (supportsLyrics) return "supports lyrics; Stable Audio sings none";
+  if (!(ENDPOINTS as readonly unknown[]).includes(endpoint)) return `needs options.endpoint; allowed: ${ENDPOINTS.join(", ")}`;
+  if (steps !== undefined && !isBetween(steps, 4, 100, true)) return "has another options.steps than a whole number from 4 to 100";
+  if (cfgScale !== undefined && !isBetween(cfgScale, 1, 25, false)) return "has another options.cfgScale than a number from 1 to 25";
+  const [unknown] = Object.keys(others);
+  return unknown === undefined ? null : `has options.${unknown}; allowed: endpoint, steps, cfgScale`;
+}
+
+function isBetween(value: unknown, minimum: number, maximum: number, whole: boolean): boolean {
+  return typeof value === "number" && value >= minimum && value <= maximum && (!whole || Number.isInteger(value));
+}

@@ -1,0 +1,132 @@
+import type { ProviderFailureKind, ProviderModel } from "../../core/ports/music-provider.js";
+import definition from "../../plugins/stability/index.js";
+import type { ExpectedTracks, MusicProviderHarness, NamedFailure, Script } from "../contract/music-provider.contract.js";
+import { bytes, type FakeAnswer, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
+
+export const ASYNC = { method: "POST", path: "/v2beta/audio/stable-audio/text-to-audio" } as const;
+export const SYNC = { method: "POST", path: "/v2beta/audio/stable-audio-2/text-to-audio" } as const;
+export const RESULTS = { method: "GET", path: "/v2beta/audio/results/:id" } as const;
+export const API_KEY = "key-of-the-platform";
+
+export function modelOf(id: string): ProviderModel {
+  const found = definition.models.find((candidate) => candidate.id === `stability/${id}`);
+  if (found === undefined) throw new Error(`there is no model ${id}`);
+  return found;
+}
+
+/** Sound as it comes, with its headers. */
+export const sound = (content: Uint8Array, headers: Record<string, string> = {}): FakeAnswer =>
+  bytes(content, "audio/mpeg", { headers: { seed: "7", "finish-reason": "SUCCESS", "x-request-id": "rq1", ...headers } });
+
+/** The envelope of every error. */
+export const refusal = (status: number, name: string, headers: Record<string, string> = {}): FakeAnswer =>
+  json({ id: "e9", name, errors: [`it says ${name}`] }, { status, headers });
+
+type Called = { readonly method: string; readonly path: string };
+const answers =
+  ({ method, path }: Called, answer: FakeAnswer): Script =>
+  (fake) =>
+    void fake.on(method, path, answer);
+const named = (kind: ProviderFailureKind, script: Script): NamedFailure => ({ kind, script });
+
+let made = 0;
+export const accepts: Script = (fake) => void fake.on("POST", ASYNC.path, () => json({ id: `a1b2-${(made += 1)}` }, { status: 202 }));
+
+function succeeds(fake: FakeApi): ExpectedTracks {
+  const mix = tinyMp3("pad");
+  fake.on("GET", RESULTS.path, sound(mix));
+  return { mixes: [mix], tracks: [{ title: null, bpm: null, mixSeconds: null }] };
+}
+
+const running: Script = (fake) => void fake.on("GET", RESULTS.path, json({ id: "a1b2", status: "in-progress" }, { status: 202 }));
+
+function refusalsOf(route: Called): MusicProviderHarness["refusals"] {
+  const refused = (...parts: Parameters<typeof refusal>): Script => answers(route, refusal(...parts));
+  return {
+    content: refused(403, "content_moderation"),
+    rateLimit: { script: refused(429, "rate_limit_exceeded"), retryAfterMs: 60_000 },
+    key: refused(401, "unauthorized"),
+    credit: refused(402, "payment_required"),
+    unavailable: refused(500, "internal_error"),
+    input: refused(400, "bad_request"),
+    errorWith200: named("content_rejected", answers(route, sound(tinyMp3(), { "finish-reason": "CONTENT_FILTERED" }))),
+    others: {
+      "music that was filtered, as JSON": named("content_rejected", answers(route, json({ finish_reason: "CONTENT_FILTERED", audio: "" }))),
+      "a file that is too large": named("invalid_input", refused(413, "payload_too_large")),
+      "another language than English": named("invalid_input", refused(422, "invalid_language")),
+      "a 403 of somebody else": named("misconfigured", answers(route, json({}, { status: 403 }))),
+      "an address that is not there": named("misconfigured", refused(404, "not_found")),
+      "a 500 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 500 }))),
+      "a gateway that gave up": named("outcome_unknown", answers(route, json({}, { status: 504 }))),
+      "a plain 503": named("unavailable", answers(route, json({}, { status: 503 }))),
+    },
+  };
+}
+
+const COMMON = {
+  definition,
+  settings: (fake: FakeApi) => ({ apiKey: API_KEY, baseUrl: fake.url }),
+  idempotency: { notApplicable: "it takes no key" },
+  callbacks: { notApplicable: "nothing is reported" },
+  lookup: { notApplicable: "nothing lists what was made" },
+  cancel: { notApplicable: "nothing can be cancelled there" },
+  probe: { notApplicable: "no call without work is documented" },
+  stemSplit: { notApplicable: "it takes no tracks apart" },
+  vocalRemoval: { notApplicable: "it takes no tracks apart" },
+} satisfies Partial<MusicProviderHarness>;
+const ONE_TRACK = { notApplicable: "a call makes one piece" };
+
+/** Stable Audio 3: an id, and then the sound. */
+export const asyncHarness: MusicProviderHarness = {
+  ...COMMON,
+  models: [modelOf("stable-audio-3")],
+  generation: {
+    submit: ASYNC,
+    completes: async (fake) => {
+      await accepts(fake);
+      const expected = succeeds(fake);
+      fake.once("GET", RESULTS.path, json({}, { status: 202 }));
+      return expected;
+    },
+    severalTracks: ONE_TRACK,
+  },
+  work: {
+    status: RESULTS,
+    accepts,
+    running,
+    succeeds,
+    fails: [400, 413, 422].map((status) => answers(RESULTS, refusal(status, "bad_request"))),
+    rejectsContent: answers(RESULTS, refusal(403, "content_moderation")),
+    cancelled: { notApplicable: "nothing can be cancelled there" },
+    timesOut: { notApplicable: "no such answer is documented" },
+    gone: answers(RESULTS, refusal(404, "not_found")),
+    expiredLink: { notApplicable: "the sound is the answer itself" },
+    succeedsEmpty: answers(RESULTS, sound(new Uint8Array())),
+    partlyReady: { notApplicable: "work is one piece" },
+    others: {
+      "sound that was filtered": named("content_rejected", answers(RESULTS, sound(tinyMp3(), { "finish-reason": "CONTENT_FILTERED" }))),
+      "an error of the server": named("unavailable", answers(RESULTS, refusal(500, "internal_error"))),
+      "a key that was taken back": named("misconfigured", answers(RESULTS, refusal(401, "unauthorized"))),
+      "an account that was emptied": named("out_of_credit", answers(RESULTS, refusal(402, "payment_required"))),
+      "questions that come too fast": named("rate_limited", answers(RESULTS, refusal(429, "rate_limit_exceeded"))),
+    },
+  },
+  refusals: refusalsOf(ASYNC),
+};
+
+/** Stable Audio 2 and 2.5: the sound at once. */
+export const syncHarness: MusicProviderHarness = {
+  ...COMMON,
+  models: [modelOf("stable-audio-2.5"), modelOf("stable-audio-2")],
+  generation: {
+    submit: SYNC,
+    completes: (fake) => {
+      const mix = tinyMp3("sync");
+      fake.on("POST", SYNC.path, sound(mix));
+      return { mixes: [mix], tracks: [{ title: null, bpm: null, mixSeconds: null }] };
+    },
+    severalTracks: ONE_TRACK,
+  },
+  work: { notApplicable: "the music of these models is the answer of the call" },
+  refusals: refusalsOf(SYNC),
+};
