@@ -4,9 +4,8 @@ import { SCOPES } from "../core/accounts/scopes.js";
 import { environmentName, Leaf, Named } from "./settings/definition.js";
 import type { Group, ValuesOf } from "./settings/definition.js";
 import * as kind from "./settings/kinds.js";
-import { type GivenModel, models } from "./settings/models.js";
+import * as providers from "./settings/providers.js";
 import type { SchemeForm } from "./settings/kinds.js";
-import type { GivenSetting } from "./settings/plugin-settings.js";
 
 /** The schemes that choose an adapter. One line here and one in `adapters.ts` make another known. */
 export const STORAGE_SCHEMES = {
@@ -40,19 +39,6 @@ const tierLimits = (limits: "read" | "generation" | "write") => {
     });
   return { perMinute: override("perMinute", "minute"), perDay: override("perDay", "day") };
 };
-
-/** Who is asked for a split, the specialists first; whoever is off or cannot is left out. */
-const SPLITTERS = ["lalal", "musicai", "elevenlabs", "replicate", "fal", "suno-compatible", "synth"];
-
-const split = (what: string, cost: number) => ({
-  creditCost: kind.integer({ default: cost, min: 0, unit: "credits", description: `What ${what} costs` }),
-  providers: kind.list({
-    default: SPLITTERS,
-    items: "provider ids",
-    accepts: (id) => /^[a-z0-9][a-z0-9-]{0,29}$/.test(id),
-    description: `Who is asked for ${what}, in this order; those that are off or cannot are passed over`,
-  }),
-});
 
 const TIERS: Readonly<Record<string, { readonly maxConcurrent: number; readonly monthlyCredits: number }>> = {
   free: { maxConcurrent: 1, monthlyCredits: 50 },
@@ -157,16 +143,9 @@ const DEFINITION = {
       description: "How long a stopping process lets running work finish before it hands it back",
     }),
   },
-  routing: {
-    standIns: kind.list({
-      default: [],
-      items: "chains of model ids (`suno/v5 > mureka/auto > synth/song`)",
-      accepts: (chain) => /^[a-z0-9][a-z0-9._/-]*( *> *[a-z0-9][a-z0-9._/-]*)+$/.test(chain),
-      description: "For each model named first, the models that take its jobs, in this order, while its own provider takes none",
-    }),
-  },
-  stemSplit: split("a stem split", 8),
-  vocalRemoval: split("a vocal removal", 5),
+  routing: providers.routing,
+  stemSplit: providers.stemSplit,
+  vocalRemoval: providers.vocalRemoval,
   idempotency: {
     ttlHours: kind.duration({ default: 24, max: 8_760, unit: "hours", description: "How long an idempotency key keeps its answer" }),
   },
@@ -260,32 +239,7 @@ const DEFINITION = {
   demo: {
     enabled: kind.flag({ default: true, description: "Whether the first start on an empty data directory makes the account `demo`" }),
   },
-  plugins: new Named<
-    { enabled: Leaf<boolean>; use: Leaf<string | null>; maxInFlight: Leaf<number | null>; models: Leaf<readonly GivenModel[]> },
-    { /** The plugin's own settings, for {@link validatePluginSettings}. */ readonly own: Readonly<Record<string, GivenSetting>> }
-  >({
-    placeholder: "ID",
-    pattern: /^[a-z0-9][a-z0-9-]{0,29}$/,
-    allowed: "up to 30 lower-case letters, digits and -",
-    defaults: ["synth"],
-    fromEnvironment: (word) => word.toLowerCase().replaceAll("_", "-"),
-    keepsOthers: true,
-    of: {
-      enabled: kind.flag({
-        default: kind.workedOut("synth `true`, others `false`", ({ name }) => name === "synth"),
-        description: "Whether the provider takes jobs",
-      }),
-      use: kind.optional(
-        kind.text({ allowed: "a built-in id, a package name or a path", description: "Built-in id, package name or path of the plugin" }),
-        "the built-in of that id",
-      ),
-      maxInFlight: kind.optional(
-        kind.integer({ min: 1, unit: "jobs", description: "Jobs that may be at the provider at once, in all processes together" }),
-        "as the plugin declares",
-      ),
-      models,
-    },
-  }),
+  plugins: providers.plugins,
 } as const satisfies Group;
 
 /** The tree that `load.ts` walks. */

@@ -1,0 +1,59 @@
+/** Settings of providers: which there are, and who does what. */
+import { type Group, type Leaf, Named } from "./definition.js";
+import * as kind from "./kinds.js";
+import { type GivenModel, models } from "./models.js";
+import type { GivenSetting } from "./plugin-settings.js";
+
+/** Who is asked for a split, the specialists first; whoever is off or cannot is left out. */
+const SPLITTERS = ["lalal", "musicai", "elevenlabs", "replicate", "fal", "suno-compatible", "synth"];
+
+const split = (what: string, cost: number) => ({
+  creditCost: kind.integer({ default: cost, min: 0, unit: "credits", description: `What ${what} costs` }),
+  providers: kind.list({
+    default: SPLITTERS,
+    items: "provider ids",
+    accepts: (id) => /^[a-z0-9][a-z0-9-]{0,29}$/.test(id),
+    description: `Who is asked for ${what}, in this order; those that are off or cannot are passed over`,
+  }),
+});
+
+/** Who stands in for whom. */
+export const routing = {
+  standIns: kind.list({
+    default: [],
+    items: "chains of model ids (`suno/v5 > mureka/auto > synth/song`)",
+    accepts: (chain) => /^[a-z0-9][a-z0-9._/-]*( *> *[a-z0-9][a-z0-9._/-]*)+$/.test(chain),
+    description: "For each model named first, the models that take its jobs, in this order, while its own provider takes none",
+  }),
+} as const satisfies Group;
+
+export const stemSplit = split("a stem split", 8);
+export const vocalRemoval = split("a vocal removal", 5);
+
+/** Providers by their id. */
+export const plugins = new Named<
+  { enabled: Leaf<boolean>; use: Leaf<string | null>; maxInFlight: Leaf<number | null>; models: Leaf<readonly GivenModel[]> },
+  { /** The plugin's own settings, for {@link validatePluginSettings}. */ readonly own: Readonly<Record<string, GivenSetting>> }
+>({
+  placeholder: "ID",
+  pattern: /^[a-z0-9][a-z0-9-]{0,29}$/,
+  allowed: "up to 30 lower-case letters, digits and -",
+  defaults: ["synth"],
+  fromEnvironment: (word) => word.toLowerCase().replaceAll("_", "-"),
+  keepsOthers: true,
+  of: {
+    enabled: kind.flag({
+      default: kind.workedOut("synth `true`, others `false`", ({ name }) => name === "synth"),
+      description: "Whether the provider takes jobs",
+    }),
+    use: kind.optional(
+      kind.text({ allowed: "a built-in id, a package name or a path", description: "Built-in id, package name or path of the plugin" }),
+      "the built-in of that id",
+    ),
+    maxInFlight: kind.optional(
+      kind.integer({ min: 1, unit: "jobs", description: "Jobs that may be at the provider at once, in all processes together" }),
+      "as the plugin declares",
+    ),
+    models,
+  },
+});
