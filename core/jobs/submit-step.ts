@@ -50,7 +50,11 @@ export async function resolveLostSubmission(step: JobStep): Promise<void> {
       if (step.signal.aborted) return step.handBackAborted(null);
       parts.logger.warn("A lost submission could not be looked up", { error, job_id: job.id });
     }
-    if (found?.state === "absent") return step.handBack({ status: "queued", phase: "waiting", dueAt: parts.clock.now() }, null);
+    if (found?.state === "absent") {
+      const settledAt = lost.startedAt + (working.capabilities.lookupSettlesMs ?? 0);
+      if (parts.clock.now() < settledAt) return step.handBack({ dueAt: settledAt }, null);
+      return step.handBack({ status: "queued", phase: "waiting", dueAt: parts.clock.now() }, null);
+    }
     if (found !== null) return answered(step, found);
   }
   const now = parts.clock.now();

@@ -16,6 +16,8 @@ export default defineProvider({
   capabilities: ({ stemSplitWorkflow }) => ({
     idempotentSubmit: false,
     lookup: true,
+    // How soon a new job is in their list is not told.
+    lookupSettlesMs: 60_000,
     cancel: false,
     vocalRemoval: { sources: "any" },
     ...(typeof stemSplitWorkflow === "string" && stemSplitWorkflow.trim() !== "" ? { stemSplit: { sources: "any" } } : {}),

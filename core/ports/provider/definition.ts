@@ -63,6 +63,8 @@ export interface ProviderCapabilities {
   readonly idempotentSubmit: boolean;
   /** `lookup` finds what an attempt left there. */
   readonly lookup: boolean;
+  /** How long after a submission `lookup` may still not see it: `absent` is believed from then on. 0 by default. */
+  readonly lookupSettlesMs?: number;
   /** `cancel` stops accepted work, at least sometimes. */
   readonly cancel: boolean;
   /** It reports to `callbackUrl`. `signed`: `parseCallback` can tell a real one by its signature. */

@@ -89,6 +89,17 @@ describe("A submission whose outcome is unknown", () => {
       expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"], [2, "completed"]]);
     });
 
+    it("is submitted again only once the provider's search has had its time to see it", async () => {
+      loseFirst(completes);
+      const id = await shop.acceptOne();
+      await shop.start({ capabilities: { ...capabilities, lookupSettlesMs: 60_000 } });
+      await shop.pass(59_750);
+      expect(await shop.job(id)).to.include({ phase: "submitting", attempt: 1 });
+      expect(shop.provider.submissions).to.have.length(1);
+      await shop.pass(250);
+      await shop.expectCompleted(id);
+    });
+
     it("is searched again while the search fails, and adopted in the end", async () => {
       shop.provider.behaviour = LOST;
       shop.provider.lookupBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "down"));
