@@ -76,6 +76,7 @@ export function decideSettlement(
     balances.set(job.accountId, posted.balance);
     entries.set(job.accountId, [...(entries.get(job.accountId) ?? []), posted.entry]);
 
+    const toBeCancelled = command.fence === null && job.phase === "rendering";
     const changes = {
       status: command.outcome.status,
       phase: "ended",
@@ -86,7 +87,8 @@ export function decideSettlement(
       creditsCharged: completed ? costOf(job) : 0,
       completedAt: now,
       // The provider goes on with what nobody waits for any more, unless it is told.
-      cancelDueAt: command.fence === null && job.phase === "rendering" ? now : null,
+      cancelDueAt: toBeCancelled ? now : null,
+      handle: toBeCancelled ? job.handle : null,
     } as const;
     const ended: Job = { ...job, ...changes };
     updates.push({ id: job.id, fence: job.fence, changes });

@@ -3,7 +3,7 @@ import type { Completed, ProviderAsset, ProviderHandle } from "../ports/music-pr
 /** Names what only the core puts into a handle. */
 const DELIVERED = "fermata:delivered";
 
-/** What a provider made, as a handle that outlives this process; null when some of it is only in memory. */
+/** What a provider made, as a handle that outlives this process; null when some of it is only in memory, or behind a key. */
 export function deliveredHandle(made: Completed): ProviderHandle | null {
   const assets = [...made.tracks.flatMap((track) => track.assets), ...(made.stems ?? [])];
   return assets.every(isBehindLink) ? { version: 0, data: { [DELIVERED]: made } } : null;
@@ -14,6 +14,8 @@ export function deliveredIn({ data }: ProviderHandle): Completed | null {
   return (data[DELIVERED] as Completed | undefined) ?? null;
 }
 
+/** A link that takes a key along is not kept: the row of a job is no place for keys. */
 function isBehindLink({ source }: ProviderAsset): boolean {
-  return source.kind === "url" || (source.kind === "archive" && source.archive.kind === "url");
+  const plain = source.kind === "archive" ? source.archive : source;
+  return plain.kind === "url" && plain.headers === undefined;
 }

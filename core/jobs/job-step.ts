@@ -41,6 +41,7 @@ export interface RunJobParts {
 
 export const POLL_MIN_MS = 50;
 export const POLL_RETRY_MS = 2_000;
+const FETCH_AGAIN_MS = 20_000;
 const STUMBLE_DELAY_MS = 5_000;
 /** Each further stumble waits this much longer: a disk may be full for minutes. */
 const STUMBLE_GROWTH = 4;
@@ -63,26 +64,43 @@ export class JobStep {
     this.audio = new JobAudio(parts, job, signal);
   }
 
+  /** False: whatever comes to the job's address for callbacks is not read, and wakes nobody. */
+  get hasCallbacks(): boolean {
+    return (this.working.capabilities.callbacks ?? "none") !== "none";
+  }
+
+  /** An earlier attempt may have been accepted: then the job waits for nothing but word of it, and goes to nobody else. */
+  get mayBeAccepted(): boolean {
+    return this.job.phase === "submitting";
+  }
+
   /** Files that a lost worker stored and never settled. One that still lives throws its own away when it finds itself replaced. */
   async discardLost(): Promise<void> {
     await this.audio.discard(this.job.fence - 1);
   }
 
-  /** Stores what was made and charges for it; or fails, refunded, when none of it can be had for good. */
-  async complete(made: Completed): Promise<void> {
+  /**
+   * Stores what was made and charges for it; or fails, refunded, when none of it can be had for good.
+   *
+   * @param canBeHadAgain whether it is still there when this step ends without it: behind a link that was kept, or at the provider
+   */
+  async complete(made: Completed, canBeHadAgain: boolean): Promise<void> {
     const cost = made.cost ?? this.working.expectedCost(this.job);
     let outcome: SettleCommand["outcome"];
     let missing: readonly string[] = [];
     try {
       if (this.job.kind === "music") {
-        const stored = await this.audio.storeTracks(this.working.label, made.tracks);
+        const stored = await this.audio.storeTracks(this.working.label, made.tracks, canBeHadAgain);
         missing = stored.missing;
         outcome = { status: "completed", tracks: stored.tracks };
       } else {
-        outcome = { status: "completed", tracks: [], outputs: await this.audio.storeStems(made.stems ?? []) };
+        outcome = { status: "completed", tracks: [], outputs: await this.audio.storeStems(made.stems ?? [], canBeHadAgain) };
       }
     } catch (error) {
-      if (!isLasting(error)) throw error;
+      if (!isLasting(error)) {
+        if (!canBeHadAgain || this.signal.aborted) throw error;
+        return this.fetchLater(error);
+      }
       // Made there, and paid for, whatever became of the files.
       return this.fail(jobErrorOf(error.kind), { ...this.resultOf(error), cost, billable: "yes" });
     }
@@ -92,11 +110,29 @@ export class JobStep {
     if (!ended) await this.audio.discard(this.job.fence);
   }
 
+  /** What is paid for is fetched until the job's deadline: whatever keeps it away is no fault of the job. */
+  private async fetchLater(error: unknown): Promise<void> {
+    const { parts, job } = this;
+    parts.logger.error("What a provider made could not be stored; it is fetched again", { error, job_id: job.id, provider: job.providerId });
+    await this.handBack({ dueAt: this.inMs(this.jittered(FETCH_AGAIN_MS)) }, null);
+    await this.audio.discard(job.fence);
+  }
+
   /** Ends the job as failed, refunded in full. */
   async fail(error: JobError, attempt: AttemptResult | null): Promise<void> {
     const ended = await this.writes.settle({ status: "failed", error }, attempt);
     // Files of a job that another worker has by now are that worker's; only this worker's own are thrown away.
     await this.audio.discard(ended ? undefined : this.job.fence);
+  }
+
+  /** Our own stop, or another worker, broke the step off in the middle of something. */
+  async breakOff(): Promise<void> {
+    try {
+      await this.handBackAborted(null);
+    } catch (error) {
+      if (!(error instanceof WorkAbandoned)) this.parts.logger.error("A job could not be handed back", { error, job_id: this.job.id });
+    }
+    await this.audio.discard(this.job.fence);
   }
 
   /** Something broke that no rule foresees: count it, try again later, give up after a few. */

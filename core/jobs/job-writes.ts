@@ -7,7 +7,8 @@ import type { Logger } from "../ports/logger.js";
 import type { Random } from "../ports/random.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { AttemptResult, SettleCommand } from "./decide-settlement.js";
-import type { Job } from "./job.js";
+import type { ProviderHandle } from "../ports/music-provider.js";
+import { isFinal, type Job } from "./job.js";
 import { backoffMs } from "./retry-policy.js";
 import type { SettleJobs } from "./settle-jobs.js";
 
@@ -67,7 +68,8 @@ export class JobWrites {
     });
     const now = clock.now();
     if (this.job.dueAt !== null && now < this.job.dueAt) return true;
-    await this.handBack({ status: "queued", phase: "waiting", dueAt: now }, { number, outcome: "unavailable", message: NOT_CALLED, cost: null, billable: "no" });
+    const waits = this.job.phase === "submitting" ? {} : ({ status: "queued", phase: "waiting" } as const);
+    await this.handBack({ ...waits, dueAt: now }, { number, outcome: "unavailable", message: NOT_CALLED, cost: null, billable: "no" });
     return false;
   }
 
@@ -93,8 +95,21 @@ export class JobWrites {
   }
 
   /** Writes while the work goes on under the same lease. @throws {WorkAbandoned} another worker has the job by now; nothing was written */
-  note(changes: JobChanges): Promise<void> {
-    return this.write(changes, () => Promise.resolve());
+  note(changes: JobChanges, attempt: AttemptResult): Promise<void> {
+    return this.write({ ...changes, attempt: attempt.number }, (tx) => this.finish(tx, attempt));
+  }
+
+  /** Work was accepted whose job had ended meanwhile, by an operator or its deadline: the books hold it, and the provider is told. */
+  async noteOrphan(handle: ProviderHandle, attempt: AttemptResult): Promise<void> {
+    const { jobs, unitOfWork, clock, logger } = this.parts;
+    const isOrphan = await unitOfWork.inTransaction(async (tx) => {
+      const job = (await jobs.lockJobs(tx, [this.job.id])).get(this.job.id);
+      if (job === undefined || !isFinal(job.status)) return false;
+      await jobs.updateJobs(tx, [{ id: job.id, fence: job.fence, changes: { handle, cancelDueAt: clock.now() } }]);
+      await this.finish(tx, attempt);
+      return true;
+    });
+    if (isOrphan) logger.warn("A provider accepted a job that had ended meanwhile", { job_id: this.job.id, provider: this.job.providerId });
   }
 
   private async finish(tx: Transaction, attempt: AttemptResult | null): Promise<void> {

@@ -1,5 +1,6 @@
 import type { StoredCallback } from "../ports/callback-store.js";
 import { type ParsedCallback, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
+import type { JobChanges } from "../ports/job-store.js";
 import { deliveredIn } from "./delivered.js";
 import { isLasting, jobErrorOf } from "./failure.js";
 import { type JobStep, POLL_MIN_MS, POLL_RETRY_MS } from "./job-step.js";
@@ -13,7 +14,7 @@ export async function poll(step: JobStep): Promise<void> {
   const { job } = step;
   if (job.handle === null) return step.fail(jobErrorOf("failed"), null);
   const delivered = deliveredIn(job.handle);
-  if (delivered !== null) return step.complete(delivered);
+  if (delivered !== null) return step.complete(delivered, true);
 
   const reported = await readCallbacks(step, job.handle);
   let snapshot: Snapshot | ProviderFailure;
@@ -24,22 +25,23 @@ export async function poll(step: JobStep): Promise<void> {
   }
   if (ProviderFailure.is(snapshot)) return pollFailed(step, snapshot, reported.read);
   await step.noteSuccess();
-  if (snapshot.state === "completed") return step.complete(snapshot);
+  if (snapshot.state === "completed") return step.complete(snapshot, true);
   const handle = snapshot.handle ?? job.handle;
   const dueAt = step.inMs(Math.max(POLL_MIN_MS, snapshot.nextPollMs));
-  await step.writes.handBackReported({ handle, dueAt }, null, reported.read);
+  await handBack(step, { handle, dueAt }, reported.read);
 }
 
 interface Reported {
   /** What a signed callback says became of the work; null when none does. */
   readonly ended: Snapshot | ProviderFailure | null;
-  readonly read: readonly StoredCallback[];
+  /** null where the provider reports nothing. */
+  readonly read: readonly StoredCallback[] | null;
 }
 
 /** States only move forward: an end wins over whatever came before or after it. */
 async function readCallbacks(step: JobStep, handle: ProviderHandle): Promise<Reported> {
   const { parts, job, working } = step;
-  if ((working.capabilities.callbacks ?? "none") === "none") return { ended: null, read: [] };
+  if (!step.hasCallbacks) return { ended: null, read: null };
   const read = await parts.callbacks.unread(job.id, CALLBACKS_MAX);
   let ended: Reported["ended"] = null;
   for (const callback of read) {
@@ -72,7 +74,7 @@ async function ask(step: JobStep, handle: ProviderHandle): Promise<Snapshot> {
   return askProvider(handle, { signal: step.signal });
 }
 
-async function pollFailed(step: JobStep, error: unknown, read: readonly StoredCallback[]): Promise<void> {
+async function pollFailed(step: JobStep, error: unknown, read: Reported["read"]): Promise<void> {
   if (step.signal.aborted) return step.handBackAborted(null);
   const { job, parts } = step;
   parts.logger.warn("A poll failed", { error, job_id: job.id, provider: job.providerId });
@@ -80,7 +82,11 @@ async function pollFailed(step: JobStep, error: unknown, read: readonly StoredCa
   if (failure !== null && isEnd(failure)) return step.fail(jobErrorOf(failure.kind), step.resultOf(failure));
   if (failure !== null && isRetryable(failure.kind) && failure.kind !== "rate_limited") await step.noteFailure();
   const dueAt = step.inMs(Math.max(boundedRetryAfterMs(failure?.retryAfterMs ?? null), step.jittered(POLL_RETRY_MS)));
-  await step.writes.handBackReported({ dueAt }, null, read);
+  await handBack(step, { dueAt }, read);
+}
+
+function handBack(step: JobStep, changes: JobChanges, read: Reported["read"]): Promise<void> {
+  return read === null ? step.handBack(changes, null) : step.writes.handBackReported(changes, null, read);
 }
 
 /** Work that ran out of time there is over; that we could not ask in time is `unavailable`. */

@@ -34,10 +34,11 @@ async function askTogether(
 ): Promise<readonly (Snapshot | ProviderFailure)[]> {
   const signal = allAborted(asked.map((one) => one.signal));
   try {
-    return await pollMany(
+    const snapshots = await pollMany(
       asked.map(({ handle }) => handle),
       { signal },
     );
+    return asked.map((_, index) => snapshots[index] ?? new ProviderFailure("unavailable", "The plugin answered for fewer than it was asked after."));
   } catch (cause) {
     const failure = ProviderFailure.is(cause) ? cause : new ProviderFailure("unavailable", "The plugin failed without saying why.", { cause });
     return asked.map(() => failure);

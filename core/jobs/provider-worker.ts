@@ -25,6 +25,7 @@ export interface ProviderWorkerParts {
 /** Polls at once per provider and process; a poll is one short request. */
 const POLLS_MAX = 50;
 
+const TO_BEGIN = ["waiting"] as const;
 const TO_SUBMIT = ["waiting", "submitting"] as const;
 
 /** Works on the jobs of one provider: claims no more than it has hands for, and looks again whenever a hand is free. */
@@ -104,29 +105,41 @@ export class ProviderWorker {
     }
   }
 
+  /** How many more submissions this process may make now. */
+  private get hands(): number {
+    return this.working.concurrency - this.submitting.size;
+  }
+
   private async claimSubmissions(): Promise<void> {
     const { jobs, availability, clock } = this.parts;
-    const { id, concurrency } = this.working;
-    const hands = concurrency - this.submitting.size;
+    const { id, capabilities } = this.working;
     const state = await availability.state(id);
-    if (hands <= 0) return;
+    // What became of a lost submission is found out without submitting: no matter of the breaker, and no try of it.
+    if (!capabilities.idempotentSubmit) await this.claim(["submitting"], this.submitting, this.hands);
+    if (this.hands <= 0) return;
+    const phases = capabilities.idempotentSubmit ? TO_SUBMIT : TO_BEGIN;
     if (state === "open") {
       // They are taken to be handed to a stand-in, not to be submitted.
-      if (this.parts.hasStandIns(id)) await this.claim(["waiting"], this.submitting, hands);
+      if (this.parts.hasStandIns(id)) await this.claim(TO_BEGIN, this.submitting, this.hands, null);
       return;
     }
     if (state === "closed") {
-      await this.claim(TO_SUBMIT, this.submitting, hands);
+      await this.claim(phases, this.submitting, this.hands);
       return;
     }
     // The try is taken before the job, and only when there seems to be one: the other processes go without it meanwhile.
     const dueAt = await jobs.nextDueAt(id);
     if (dueAt === null || dueAt > clock.now() || !(await availability.takeTrial(id))) return;
-    if ((await this.claim(TO_SUBMIT, this.submitting, 1)) === 0) await availability.returnTrial(id);
+    if ((await this.claim(phases, this.submitting, 1)) === 0) await availability.returnTrial(id);
   }
 
   /** @returns how many jobs it took */
-  private async claim(phases: ClaimRequest["phases"], running: Map<JobId, Promise<void>>, limit: number): Promise<number> {
+  private async claim(
+    phases: ClaimRequest["phases"],
+    running: Map<JobId, Promise<void>>,
+    limit: number,
+    maxInFlight = this.working.maxInFlight,
+  ): Promise<number> {
     const { jobs, leases, runJob, clock } = this.parts;
     if (limit <= 0 || this.stopped) return 0;
     const now = clock.now();
@@ -137,7 +150,7 @@ export class ProviderWorker {
       now,
       owner: leases.owner,
       leaseUntil: now + leases.leaseMs,
-      maxInFlight: this.working.maxInFlight,
+      maxInFlight,
       // Their leases may have run out, as after a pause of the whole process. Whoever else comes first takes them; they are not begun anew here.
       except: leases.kept,
     });

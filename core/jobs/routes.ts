@@ -4,6 +4,8 @@ import { type Catalogue, type CatalogueProvider, checkModelBounds, type Model } 
 import type { SplitCapability } from "../ports/music-provider.js";
 import type { Job, JobKind, JobRequest, SplitKind } from "./job.js";
 
+const SPLIT_KINDS: readonly SplitKind[] = ["stem_split", "vocal_removal"];
+
 /** One way to get a job done. */
 export interface Route {
   readonly providerId: string;
@@ -56,13 +58,9 @@ export class Routes {
 
   /** Whether any job of this provider may go to another. */
   hasStandIns(providerId: string): boolean {
-    const splits = Object.values(this.preferences.splits).some((ids) => ids.length > 1 && ids.includes(providerId));
-    return splits || Object.keys(this.preferences.standIns).some((modelId) => this.isServedBy(modelId, providerId));
-  }
-
-  private isServedBy(modelId: string, providerId: string): boolean {
-    const ids = [modelId, ...(this.preferences.standIns[modelId] ?? [])];
-    return ids.some((id) => this.catalogue.find(id)?.providerId === providerId);
+    const splits = SPLIT_KINDS.map((kind) => this.splitters(kind).map(({ id }) => id));
+    const chains = Object.keys(this.preferences.standIns).map((modelId) => this.modelsFor({ modelId, request: null }).map((model) => model.providerId));
+    return [...splits, ...chains].some((ids) => ids.includes(providerId) && ids.some((id) => id !== providerId));
   }
 
   /** Whether a provider does such work at all, for any track. */
@@ -70,7 +68,7 @@ export class Routes {
     return this.splitters(kind).length > 0;
   }
 
-  private modelsFor({ modelId, request }: RoutedJob): Model[] {
+  private modelsFor({ modelId, request }: Pick<RoutedJob, "modelId" | "request">): Model[] {
     const standIns = (this.preferences.standIns[modelId] ?? []).flatMap((id) => this.catalogue.find(id) ?? []);
     const own = this.catalogue.find(modelId);
     const fitting = standIns.filter((model) => request === null || fits(model, request));

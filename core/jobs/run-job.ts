@@ -28,7 +28,8 @@ export class RunJob {
       return await submit(step);
     } catch (error) {
       if (error instanceof WorkAbandoned) return;
-      await step.stumble(error);
+      if (signal.aborted) await step.breakOff();
+      else await step.stumble(error);
     }
   }
 }

@@ -1,7 +1,10 @@
 import { type Accepted, type Completed, type LookupOutcome, ProviderFailure } from "../ports/music-provider.js";
+import type { JobChanges } from "../ports/job-store.js";
+import type { AttemptResult } from "./decide-settlement.js";
 import { deliveredHandle } from "./delivered.js";
 import { isLasting, jobErrorOf } from "./failure.js";
 import { type JobStep, POLL_MIN_MS, POLL_RETRY_MS } from "./job-step.js";
+import { WorkAbandoned } from "./job-writes.js";
 import { backoffMs, boundedRetryAfterMs, isRetryable, needsOperator, retryDelayMs } from "./retry-policy.js";
 import type { Route } from "./routes.js";
 
@@ -27,6 +30,7 @@ export async function submit(step: JobStep): Promise<void> {
     return step.fail(jobErrorOf(error.kind), null);
   }
   if (!(await step.writes.announce(attemptId, step.attempt, working.id))) return;
+  if (step.signal.aborted) return stoppedBefore(step);
   let outcome: Completed | Accepted;
   try {
     outcome = await working.provider.submit(request, { signal: step.signal });
@@ -53,14 +57,17 @@ export async function resolveLostSubmission(step: JobStep): Promise<void> {
     if (found?.state === "absent") {
       const settledAt = lost.startedAt + (working.capabilities.lookupSettlesMs ?? 0);
       if (parts.clock.now() < settledAt) return step.handBack({ dueAt: settledAt }, null);
-      return step.handBack({ status: "queued", phase: "waiting", dueAt: parts.clock.now() }, null);
+      const never = new ProviderFailure("unavailable", "The provider never heard of it.");
+      return step.handBack({ status: "queued", phase: "waiting", dueAt: parts.clock.now() }, step.resultOf(never));
     }
     if (found !== null) return answered(step, found);
   }
   const now = parts.clock.now();
   if (now >= graceEndsAt) {
-    const unknown = new ProviderFailure("outcome_unknown", "Nothing more was heard of the submission.");
-    return step.fail(jobErrorOf("outcome_unknown"), { ...step.resultOf(unknown), message: null });
+    // What it made, and we lost before it was stored, is in the books already.
+    if (lost?.outcome === "completed") return step.fail(jobErrorOf("failed"), null);
+    const unknown = step.resultOf(new ProviderFailure("outcome_unknown", "Nothing was heard of the submission."));
+    return step.fail(jobErrorOf("outcome_unknown"), { ...unknown, message: lost?.message ?? unknown.message, cost: lost?.cost ?? unknown.cost });
   }
   const lookAgainAt = working.capabilities.lookup ? now + step.jittered(POLL_RETRY_MS) : graceEndsAt;
   await step.handBack({ dueAt: Math.min(lookAgainAt, graceEndsAt) }, null);
@@ -71,13 +78,39 @@ async function answered(step: JobStep, outcome: Completed | Accepted): Promise<v
   if (outcome.state === "completed") {
     // What lies behind links is not made again when its copying takes more than one try, or more than one worker.
     const handle = deliveredHandle(outcome);
-    if (handle !== null) await step.writes.note({ phase: "rendering", handle });
-    return step.complete(outcome);
+    if (handle !== null) await step.writes.note({ phase: "rendering", handle }, made(step, outcome));
+    // Made twice, at the worst, it costs nothing more where a repeated call makes nothing new.
+    else if (!step.working.capabilities.idempotentSubmit) await step.writes.note({}, made(step, outcome));
+    return step.complete(outcome, handle !== null || step.working.capabilities.idempotentSubmit);
   }
   const dueAt = step.inMs(Math.max(POLL_MIN_MS, outcome.nextPollMs));
   const cost = step.working.expectedCost(step.job);
   const attempt = { number: step.attempt, outcome: "accepted", message: null, cost, billable: "unknown" } as const;
-  await step.writes.handBackReported({ phase: "rendering", handle: outcome.handle, dueAt }, attempt, []);
+  const changes = { phase: "rendering", handle: outcome.handle, dueAt } as const;
+  try {
+    if (step.hasCallbacks) await step.writes.handBackReported(changes, attempt, []);
+    else await step.handBack(changes, attempt);
+  } catch (error) {
+    if (error instanceof WorkAbandoned) await step.writes.noteOrphan(outcome.handle, attempt);
+    throw error;
+  }
+}
+
+/** The attempt went well, whatever becomes of its files. */
+function made(step: JobStep, outcome: Completed): AttemptResult {
+  return { number: step.attempt, outcome: "completed", message: null, cost: outcome.cost ?? step.working.expectedCost(step.job), billable: "yes" };
+}
+
+/** The process stops between the announcement and the call: nothing was sent. */
+async function stoppedBefore(step: JobStep): Promise<void> {
+  step.checkNotAborted();
+  const notCalled = step.resultOf(new ProviderFailure("unavailable", "The process stopped before the call was made.", { billable: "no" }));
+  await step.handBack({ ...notAccepted(step), dueAt: step.parts.clock.now() }, notCalled);
+}
+
+/** How a job goes back whose attempt was surely not accepted: to whoever comes next, unless an attempt before may have been. */
+function notAccepted(step: JobStep): JobChanges {
+  return step.mayBeAccepted ? {} : { status: "queued", phase: "waiting" };
 }
 
 async function failed(step: JobStep, error: unknown): Promise<void> {
@@ -93,6 +126,7 @@ async function failed(step: JobStep, error: unknown): Promise<void> {
   parts.logger.warn("A submission failed", { error: failure, kind: failure.kind, job_id: job.id, attempt: step.attempt });
 
   if (failure.kind === "outcome_unknown") {
+    await step.noteFailure();
     const again = working.capabilities.idempotentSubmit || working.capabilities.lookup;
     const dueAt = step.inMs(again ? step.jittered(parts.retry.backoffMs) : parts.unknownGraceMs);
     return step.handBack({ dueAt, crashes: job.crashes + (again ? 1 : 0) }, result);
@@ -106,20 +140,20 @@ async function failed(step: JobStep, error: unknown): Promise<void> {
   else await step.noteFailure();
   const refusals = job.refusals + 1;
   const delayMs = retryDelayMs(parts.retry, refusals, failure.retryAfterMs, parts.random.fraction());
-  if (delayMs === null || needsOperator(failure.kind)) {
+  if (!step.mayBeAccepted && (delayMs === null || needsOperator(failure.kind))) {
     const route = await nextRoute(step);
     if (route !== null) return moveTo(step, route, result);
   }
   if (delayMs === null) return step.fail(jobErrorOf(failure.kind), result);
-  await step.handBack({ status: "queued", phase: "waiting", refusals, dueAt: step.inMs(delayMs) }, result);
+  await step.handBack({ ...notAccepted(step), refusals, dueAt: step.inMs(delayMs) }, result);
 }
 
 /** Too many requests say nothing against the provider or the job: it waits, until its deadline if need be. */
 async function waitForRoom(step: JobStep, failure: ProviderFailure): Promise<void> {
-  const { parts, job } = step;
+  const { parts } = step;
   await step.noteSuccess();
   const delayMs = Math.max(backoffMs(parts.retry.backoffMs, step.attempt, parts.random.fraction()), boundedRetryAfterMs(failure.retryAfterMs));
-  await step.handBack({ status: "queued", phase: "waiting", refusals: job.refusals, dueAt: step.inMs(delayMs) }, step.resultOf(failure));
+  await step.handBack({ ...notAccepted(step), dueAt: step.inMs(delayMs) }, step.resultOf(failure));
 }
 
 /** The next provider that is there; null when there is none. Asked only while the attempt before is surely dead. */

@@ -164,8 +164,9 @@ export class KnexJobStore implements JobStore {
   }
 
   async listEnded({ createdAt, id }: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]> {
-    const behind = "AND created_at < ? AND (created_at > ? OR (created_at = ? AND id > ?))";
-    return this.listByStatus(ENDED_STATUSES, behind, [createdBefore, createdAt, createdAt, id], "ASC", limit);
+    // The first bound is what the index begins at: SQLite makes nothing of the OR.
+    const behind = "AND created_at >= ? AND created_at < ? AND (created_at > ? OR (created_at = ? AND id > ?))";
+    return this.listByStatus(ENDED_STATUSES, behind, [createdAt, createdBefore, createdAt, createdAt, id], "ASC", limit);
   }
 
   async insertOutputs(tx: Transaction, made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[]): Promise<void> {
@@ -196,8 +197,8 @@ export class KnexJobStore implements JobStore {
   }
 
   /** How many waiting jobs may be claimed. Under a limit, the claims for one provider are made one after another. */
-  private async roomFor(session: Session, { providerId, limit, now, maxInFlight = null }: ClaimRequest): Promise<number> {
-    if (maxInFlight === null) return limit;
+  private async roomFor(session: Session, { providerId, phases, limit, now, maxInFlight = null }: ClaimRequest): Promise<number> {
+    if (maxInFlight === null || !phases.includes("waiting")) return limit;
     await lockProvider(session, this.database.dialect, providerId);
     const [found] = await session.all<{ total: number }>(COUNT_IN_FLIGHT, [providerId, providerId, providerId, now]);
     return Math.min(limit, Math.max(0, maxInFlight - (found?.total ?? 0)));

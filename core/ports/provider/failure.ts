@@ -29,7 +29,7 @@ export type Billable = "yes" | "no" | "unknown";
 export interface ProviderFailureOptions {
   /** How long it asks us to wait, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
-  /** `unknown` by default. */
+  /** By default `no` where nothing was accepted, else `unknown`. */
   readonly billable?: Billable | undefined;
   /** Its own error code, for operators. */
   readonly providerCode?: string | undefined;
@@ -37,6 +37,9 @@ export interface ProviderFailureOptions {
   readonly requestId?: string | undefined;
   readonly cause?: unknown;
 }
+
+/** Kinds that say so. */
+const NOT_ACCEPTED: ReadonlySet<ProviderFailureKind> = new Set(["unavailable", "rate_limited", "misconfigured", "out_of_credit"]);
 
 const FAILURE_BRAND = Symbol.for("fermata.provider-failure");
 
@@ -58,7 +61,7 @@ export class ProviderFailure extends Error {
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.retryAfterMs = options.retryAfterMs ?? null;
-    this.billable = options.billable ?? "unknown";
+    this.billable = options.billable ?? (NOT_ACCEPTED.has(kind) ? "no" : "unknown");
     this.providerCode = options.providerCode ?? null;
     this.requestId = options.requestId ?? null;
   }

@@ -67,7 +67,7 @@ describe("fermata models and plugins", () => {
     expect((await sandbox.command(["models", "list"], dataDir)).stdout).to.match(/^synth\/instrumental +10 credits +available\nsynth\/song +15 credits +available\n$/);
     const { plugins } = await sandbox.json<{ plugins: object[] }>(["plugins", "list"], dataDir);
     expect(plugins).to.deep.equal([
-      { id: "synth", label: "Fermata Synth", enabled: true, source: "built-in", port_version: 1, models: ["synth/instrumental", "synth/song"] },
+      { id: "synth", label: "Fermata Synth", enabled: true, source: "built-in", port_version: 2, models: ["synth/instrumental", "synth/song"] },
     ]);
   });
 
@@ -83,7 +83,7 @@ describe("fermata models and plugins", () => {
       label: "Nightingale",
       enabled: true,
       source: path,
-      port_version: 1,
+      port_version: 2,
       models: ["nightingale/v1"],
     });
     const { models } = await sandbox.json<{ models: { id: string; status: string }[] }>(["models", "list"], dataDir, env);
@@ -104,7 +104,7 @@ const A_PLUGIN = `
 export default {
   id: "nightingale",
   label: "Nightingale",
-  portVersion: 1,
+  portVersion: 2,
   concurrency: 1,
   settings: {},
   models: [{ id: "nightingale/v1", name: "v1", creditCost: 4, supportsLyrics: false, supportsInstrumental: true, duration: null }],

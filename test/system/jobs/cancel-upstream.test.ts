@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import { type CancelOutcome, type MusicProvider, ProviderFailure, type ProviderHandle } from "../../../core/ports/music-provider.js";
-import { accepts } from "../../support/doubles/scripted-provider.js";
+import { accepts, holds } from "../../support/doubles/scripted-provider.js";
 import { type Worker, type WorkerOptions, Workshop } from "./workshop.js";
 
 const CANCELS = { cancel: true } as const;
@@ -85,6 +85,20 @@ describe("Work that nobody waits for any more", () => {
     await shop.pass(5_000);
     expect(told).to.deep.equal([]);
     expect((await shop.job(waiting)).cancelDueAt).to.equal(null);
+  });
+
+  it("is cancelled at the provider when its job was cancelled while the provider was still being called", async () => {
+    const { behaviour, release } = holds(accepts(10 * MINUTE));
+    shop.provider.behaviour = behaviour;
+    const id = await shop.acceptOne();
+    const worker = await shop.start({ capabilities: CANCELS, expectedCost: { amount: 1, unit: "USD" } });
+    await shop.provider.submitted();
+    await worker.operate.cancel(id);
+    release();
+    await shop.pass(5_000);
+    expect(told.map(({ data }) => data)).to.deep.equal([{ task: id }]);
+    await shop.expectFailed(id, "generation_failed");
+    expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({ outcome: "accepted", cost: { amount: 1, unit: "USD" }, billable: "unknown" });
   });
 
   it("is left to a worker that can tell: one without the power tells nothing", async () => {

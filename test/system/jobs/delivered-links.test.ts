@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { AssetOpener, OpenedAsset } from "../../../core/ports/asset-opener.js";
-import { type AssetSource, ProviderFailure, type ProviderTrack } from "../../../core/ports/music-provider.js";
+import { type AssetSource, type Completed, ProviderFailure, type ProviderTrack } from "../../../core/ports/music-provider.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, LEASE_MS, until, Workshop } from "./workshop.js";
@@ -46,8 +46,9 @@ describe("What a provider makes at once and leaves behind a link", () => {
     opener.fetch = fails("unavailable");
     const id = await shop.acceptOne();
     await shop.start({ opener });
-    await shop.pass(20_000);
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering" });
+    await shop.pass(30 * 60_000);
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering", crashes: 0 });
+    expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({ outcome: "completed", billable: "yes", cost: { amount: 2, unit: "credits" } });
     opener.fetch = new ScriptedOpener().fetch;
     await shop.pass(120_000);
     await shop.expectCompleted(id);
@@ -70,6 +71,43 @@ describe("What a provider makes at once and leaves behind a link", () => {
     await shop.pass(LEASE_MS + 1_000);
     await shop.expectCompleted(id);
     expect([shop.provider.submissions.length, second.opened.length]).to.deep.equal([1, 1]);
+  });
+
+  it("is fetched by the next process when this one stops in the middle, which is no fault of the job", async () => {
+    const id = await shop.acceptOne();
+    for (let stops = 0; stops < 6; stops++) {
+      opener.fetch = () => new Promise((_, reject) => void (refuse = reject));
+      let refuse: (error: Error) => void = () => undefined;
+      const before = opener.opened.length;
+      const worker = await shop.start({ opener });
+      await until("it fetches", () => opener.opened.length > before);
+      const stopped = worker.stop(0);
+      await until("it is told", () => worker.leases.count === 0 || (refuse(new ProviderFailure("unavailable", "broken off")), false));
+      await stopped;
+    }
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering", crashes: 0 });
+    opener.fetch = new ScriptedOpener().fetch;
+    await shop.start({ opener });
+    await shop.pass(1_000);
+    await shop.expectCompleted(id);
+    expect(shop.provider.submissions).to.have.length(1);
+  });
+
+  it("is not kept where fetching it takes a key along, and is fetched while this process has it", async () => {
+    const [asset] = ((await shop.provider.behaviour({} as never, {} as never)) as Completed).tracks[0]?.assets ?? [];
+    if (asset === undefined) throw new Error("There is a mix.");
+    const source = { kind: "url", url: LINK, headers: { authorization: "Bearer secret-of-the-provider" } } as const;
+    shop.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [{ ...asset, source }] }] });
+    opener.fetch = fails("unavailable");
+    const id = await shop.acceptOne();
+    await shop.start({ opener });
+    await shop.pass(60_000);
+    expect(JSON.stringify(await shop.job(id))).to.not.include("secret-of-the-provider");
+    expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({ outcome: "completed", billable: "yes" });
+    opener.fetch = new ScriptedOpener().fetch;
+    await shop.pass(120_000);
+    await shop.expectCompleted(id);
+    expect(shop.provider.submissions).to.have.length(1);
   });
 
   it("is refunded when the link is dead, and the books say that it was billed", async () => {

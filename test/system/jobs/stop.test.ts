@@ -119,6 +119,7 @@ describe("A worker that is stopped", () => {
     const slowJobs: typeof jobs = Object.assign(Object.create(jobs) as typeof jobs, {
       async claimJobs(request: ClaimRequest) {
         const claimed = await jobs.claimJobs(request);
+        if (claimed.length === 0) return claimed;
         claims++;
         await gate;
         return claimed;

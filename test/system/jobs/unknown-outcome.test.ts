@@ -42,12 +42,27 @@ describe("A submission whose outcome is unknown", () => {
       expect(await shop.attempts(id)).to.deep.equal([1, 2, 3, 4].map((number) => [number, "outcome_unknown"]));
     });
 
-    it("may be refused for now when it is repeated, and waits like any other", async () => {
+    it("may be refused for now when it is repeated, and is repeated again: nobody else gets it, since the first may have been accepted", async () => {
       loseFirst(fails("unavailable"));
       const id = await shop.acceptOne();
-      await shop.start({ capabilities });
+      await shop.start({ capabilities, withStandIn: true });
       await shop.pass(750);
-      expect(await shop.job(id)).to.include({ status: "queued", phase: "waiting", refusals: 1 });
+      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", refusals: 1 });
+      await shop.pass(60_000);
+      await shop.expectFailed(id, "provider_unavailable");
+      expect(shop.standIn.submissions).to.have.length(0);
+      expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal(["outcome_unknown", "unavailable", "unavailable", "unavailable"]);
+    });
+
+    it("stays with its provider while that asks for fewer requests, or its breaker opens meanwhile", async () => {
+      loseFirst(fails("rate_limited"));
+      const id = await shop.acceptOne();
+      await shop.start({ capabilities, withStandIn: true, breakerFailures: 1 });
+      await shop.pass(120_000);
+      shop.provider.behaviour = completes;
+      await shop.pass(120_000);
+      await shop.expectCompleted(id);
+      expect([(await shop.job(id)).providerId, shop.standIn.submissions.length]).to.deep.equal(["scripted", 0]);
     });
   });
 
@@ -86,7 +101,8 @@ describe("A submission whose outcome is unknown", () => {
       await shop.start({ capabilities });
       await shop.pass(1_000);
       await shop.expectCompleted(id);
-      expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"], [2, "completed"]]);
+      expect(await shop.attempts(id)).to.deep.equal([[1, "unavailable"], [2, "completed"]]);
+      expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ cost: null, billable: "no" });
     });
 
     it("is submitted again only once the provider's search has had its time to see it", async () => {

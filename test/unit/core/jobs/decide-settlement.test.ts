@@ -45,7 +45,7 @@ describe("decideSettlement", () => {
     const attempt = { number: 1, outcome: "completed", message: null, cost: { amount: 7, unit: "credits" }, billable: "yes" } as const;
     const decision = decide([aSettleCommand(job, { outcome: { status: "completed", tracks: [track] }, attempt })], [job], [balance]);
 
-    const changes = { status: "completed", phase: "ended", fence: 4, leaseOwner: null, dueAt: null, error: null, creditsCharged: 5, completedAt: NOW, cancelDueAt: null };
+    const changes = { status: "completed", phase: "ended", fence: 4, leaseOwner: null, dueAt: null, error: null, creditsCharged: 5, completedAt: NOW, cancelDueAt: null, handle: null };
     expect(decision.results).to.deep.equal([{ ...job, ...changes }]);
     expect(decision.updates).to.deep.equal([{ id: job.id, fence: 3, changes }]);
     expect(decision.tracks).to.deep.equal([track]);
