@@ -178,20 +178,29 @@ export class ComposedApp implements App {
   }
 
   async work(): Promise<void> {
-    const { settings, container, clock, logger, providerFetch } = this;
+    const { clock, logger, providerFetch, container } = this;
     const providers: WorkingProvider[] = [];
     try {
       for (const plugin of this.plugins) if (plugin.enabled) providers.push(startPlugin(plugin, { clock, logger, fetch: providerFetch.fetch }));
+      const jobs = this.jobWorkers(providers);
+      await jobs.start();
+      const webhooks = container.get(T.deliverWebhooks);
+      this.events.onEnded(() => webhooks.wake());
+      webhooks.start();
+      this.working = { jobs, webhooks, providers };
     } catch (error) {
       await closeProviders(providers, logger);
       throw error;
     }
-    const stores = { jobs: container.get(T.jobs) };
+    await this.warnOfStrandedJobs(providers);
+  }
+
+  private jobWorkers(providers: readonly WorkingProvider[]): WorkJobs {
+    const { settings, container, clock, logger } = this;
     const [owner, leaseMs] = [container.get(T.ids).next("prc"), settings.jobs.leaseSeconds * 1000];
-    const leases = new Leases(owner, leaseMs, container.get(T.leaseRenewal)(owner, leaseMs), logger);
-    const jobs = new WorkJobs(providers, {
-      jobs: stores.jobs,
-      leases,
+    return new WorkJobs(providers, {
+      jobs: container.get(T.jobs),
+      leases: new Leases(owner, leaseMs, container.get(T.leaseRenewal)(owner, leaseMs), logger),
       runJob: container.get(T.runJob),
       cancelUpstream: container.get(T.cancelUpstream),
       hasStandIns: (providerId) => container.get(T.routes).hasStandIns(providerId),
@@ -202,11 +211,15 @@ export class ComposedApp implements App {
       queue: this.queue,
       housekeeping: container.get(T.housekeeping),
     });
-    await jobs.start();
-    const webhooks = container.get(T.deliverWebhooks);
-    this.events.onEnded(() => webhooks.wake());
-    webhooks.start();
-    this.working = { jobs, webhooks, providers };
+  }
+
+  /** Jobs of a provider that was switched off wait for a process that has it, or for their deadline: better said than found. */
+  private async warnOfStrandedJobs(providers: readonly WorkingProvider[]): Promise<void> {
+    const alive = await this.container.get(T.jobs).countAlive();
+    for (const [provider, jobs] of alive) {
+      if (providers.some(({ id }) => id === provider)) continue;
+      this.logger.warn("Jobs wait for a provider that this process does not work for; they are refunded at jobs.deadlineMinutes", { provider, jobs });
+    }
   }
 
   private async listenForMetrics(): Promise<void> {

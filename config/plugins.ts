@@ -11,7 +11,8 @@ import {
   type ProviderHost,
   type ProviderModel,
 } from "../core/ports/music-provider.js";
-import { definitionMistakes } from "../core/models/definition-mistakes.js";
+import { definitionMistakes, missingMethods } from "../core/models/definition-mistakes.js";
+import { capabilityMistakes } from "../core/models/definition-parts.js";
 import { importPlugin } from "./provider-package.js";
 import type { Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
@@ -74,13 +75,14 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
       const maxInFlight = entry?.maxInFlight ?? found.maxInFlight ?? null;
       const { models, mistakes: wrongModels } = withGivenModels(found, entry?.models ?? []);
       mistakes.push(...wrongModels);
-      const capabilities = capabilitiesOf(found, own.values);
+      // One that is off may lack the settings that its powers depend on.
+      const capabilities = enabled || typeof found.capabilities !== "function" ? capabilitiesOf(found, own.values) : NO_POWERS;
       loaded.push({ definition: found, enabled, source, settings: own.values, models, capabilities, maxInFlight });
     } catch (error) {
       mistakes.push(`plugins.${id} (${source}): ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  mistakes.push(...repeatedModels(loaded), ...unknownStandIns(settings, loaded));
+  mistakes.push(...repeatedModels(loaded), ...unknownStandIns(settings, loaded), ...repeatedRoutes(settings));
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   return loaded;
 }
@@ -91,6 +93,8 @@ export function toCatalogueProvider({ definition, enabled, models, capabilities 
   const { stemSplit, vocalRemoval } = capabilities;
   return { id, label, enabled, models, stemSplit, vocalRemoval, isReachable };
 }
+
+const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
 
 function capabilitiesOf({ capabilities }: ProviderDefinition, settings: ProviderHost["settings"]): ProviderCapabilities {
   return typeof capabilities === "function" ? capabilities(settings) : capabilities;
@@ -105,11 +109,14 @@ export function startPlugin(
   const { id, label, concurrency } = definition;
   try {
     const provider = definition.create({ settings, models, fetch, clock, logger: logger.child({ provider: id }) });
+    const atOnce = typeof concurrency === "number" ? concurrency : concurrency(settings);
+    const mistakes = [...capabilityMistakes(capabilities), ...missingMethods(provider, capabilities), ...concurrencyMistakes(atOnce)];
+    if (mistakes.length > 0) throw new Error(mistakes.join("; "));
     return {
       id,
       label,
       capabilities,
-      concurrency: typeof concurrency === "number" ? concurrency : concurrency(settings),
+      concurrency: atOnce,
       maxInFlight,
       expectedCost: ({ kind, servedModelId }) => expectedCost(plugin, kind, servedModelId),
       provider,
@@ -118,6 +125,10 @@ export function startPlugin(
   } catch (cause) {
     throw new Error(`The plugin ${id} could not start: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
+}
+
+function concurrencyMistakes(concurrency: number): string[] {
+  return Number.isSafeInteger(concurrency) && concurrency > 0 ? [] : [`concurrency: ${concurrency}; allowed: a whole number from 1`];
 }
 
 function expectedCost({ models, capabilities }: LoadedPlugin, kind: string, servedModelId: string | null): ProviderCost | null {
@@ -153,7 +164,23 @@ function checkedDefinition(id: string, found: unknown): ProviderDefinition {
 function unknownStandIns({ routing }: Settings, loaded: readonly LoadedPlugin[]): string[] {
   const known = new Set(loaded.flatMap(({ models }) => models.map(({ id }) => id)));
   const named = routing.standIns.flatMap((chain) => chain.split(">").map((id) => id.trim()));
-  return [...new Set(named)].filter((id) => !known.has(id)).map((id) => `routing.standIns: there is no model ${JSON.stringify(id)} (${[...known].join(", ")})`);
+  const unknown = [...new Set(named)].filter((id) => !known.has(id));
+  return unknown.map((id) => `routing.standIns: there is no model ${JSON.stringify(id)} (${[...known].join(", ")})`);
+}
+
+/** A job that comes by the same place twice would go round until its deadline. */
+function repeatedRoutes({ routing, stemSplit, vocalRemoval }: Settings): string[] {
+  const chains = routing.standIns.map((chain) => chain.split(">").map((id) => id.trim()));
+  return [
+    ...repeated(chains.map(([first = ""]) => first)).map((id) => `routing.standIns: ${id} begins more than one chain; allowed: one`),
+    ...chains.flatMap((chain) => repeated(chain).map((id) => `routing.standIns: ${id} is in the chain ${chain.join(" > ")} twice; allowed: once`)),
+    ...repeated(stemSplit.providers).map((id) => `stemSplit.providers: ${id} is there twice; allowed: once`),
+    ...repeated(vocalRemoval.providers).map((id) => `vocalRemoval.providers: ${id} is there twice; allowed: once`),
+  ];
+}
+
+function repeated(items: readonly string[]): string[] {
+  return [...new Set(items.filter((item, index) => items.indexOf(item) !== index))];
 }
 
 function repeatedModels(loaded: readonly LoadedPlugin[]): string[] {

@@ -17,7 +17,7 @@ import { importPlugin, writePackage } from "./provider-package.js";
 import { loadSettings, SettingsError } from "./load.js";
 import type { Settings } from "./settings.js";
 import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
-import { packageVersion } from "./version.js";
+import { packageRoot, packageVersion } from "./version.js";
 
 /** The parts of the process that a run uses; a test gives its own. */
 export type RunProcess = Pick<NodeJS.Process, "env" | "stdout" | "stderr" | "cwd"> & SignalledProcess;
@@ -29,6 +29,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
   const logger = ({ logs }: Settings): Logger => WinstonLogger.open({ ...logs, stream: process.stderr });
   const host: CliHost = {
     version: packageVersion(),
+    root: packageRoot(),
     stdout: process.stdout,
     stderr: process.stderr,
     open: async () => {

@@ -1,17 +1,36 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 
-let version: string | null = null;
+/** Where package.json may be: it lies one level higher from the sources than from what is built of them. */
+const PLACES = ["../package.json", "../../package.json"] as const;
 
-/** The version in package.json, which lies one level higher from the sources than from what is built of them. */
-export function packageVersion(): string {
-  version ??= readVersion(["../package.json", "../../package.json"]);
-  return version;
+interface Found {
+  readonly url: URL;
+  readonly version: string;
 }
 
-function readVersion(places: readonly string[]): string {
-  for (const place of places) {
+let found: Found | null = null;
+
+/** The version in package.json. */
+export function packageVersion(): string {
+  return ownPackage().version;
+}
+
+/** The folder that package.json is in, without a slash at its end. */
+export function packageRoot(): string {
+  return fileURLToPath(new URL(".", ownPackage().url)).slice(0, -1);
+}
+
+function ownPackage(): Found {
+  found ??= readPackage();
+  return found;
+}
+
+function readPackage(): Found {
+  for (const place of PLACES) {
+    const url = new URL(place, import.meta.url);
     try {
-      return (JSON.parse(readFileSync(new URL(place, import.meta.url), "utf8")) as { version: string }).version;
+      return { url, version: (JSON.parse(readFileSync(url, "utf8")) as { version: string }).version };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }

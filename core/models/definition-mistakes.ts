@@ -46,22 +46,38 @@ export function definitionMistakes(value: unknown): string[] {
 
 /** Where a started provider and its capabilities contradict each other, a line each. */
 export function methodMistakes(provider: MusicProvider, capabilities: ProviderCapabilities): string[] {
-  const has = (name: keyof MusicProvider): boolean => typeof provider[name] === "function";
+  return [...missingMethods(provider, capabilities), ...idleMethods(provider, capabilities)];
+}
+
+/** What the capabilities of a started provider promise, and it cannot do, a line each. */
+export function missingMethods(provider: MusicProvider, capabilities: ProviderCapabilities): string[] {
+  const has = methodsOf(provider);
   const mistakes: string[] = [];
   if (!has("submit")) mistakes.push("submit: missing; every provider has it");
-  for (const name of ["lookup", "cancel"] as const) {
+  for (const name of ["lookup", "cancel"] as const)
     if (capabilities[name] && !has(name)) mistakes.push(`capabilities.${name} is true, and there is no method \`${name}\``);
-    if (!capabilities[name] && has(name))
-      mistakes.push(`there is a method \`${name}\`, and capabilities.${name} is false: nobody would call it`);
-  }
   const callbacks = capabilities.callbacks ?? "none";
   if (callbacks === "signed" && !has("parseCallback"))
     mistakes.push("capabilities.callbacks is signed, and there is no method `parseCallback`");
-  if (callbacks === "none" && has("parseCallback"))
-    mistakes.push("there is a method `parseCallback`, and capabilities.callbacks is none: nobody would call it");
   if (callbacks !== "none" && !has("poll") && !has("pollMany"))
     mistakes.push(`capabilities.callbacks is ${callbacks}, and there is neither \`poll\` nor \`pollMany\`: a callback may never come`);
   return mistakes;
+}
+
+/** What a started provider can do, and its capabilities do not say, a line each. */
+function idleMethods(provider: MusicProvider, capabilities: ProviderCapabilities): string[] {
+  const has = methodsOf(provider);
+  const mistakes: string[] = [];
+  for (const name of ["lookup", "cancel"] as const)
+    if (!capabilities[name] && has(name))
+      mistakes.push(`there is a method \`${name}\`, and capabilities.${name} is false: nobody would call it`);
+  if ((capabilities.callbacks ?? "none") === "none" && has("parseCallback"))
+    mistakes.push("there is a method `parseCallback`, and capabilities.callbacks is none: nobody would call it");
+  return mistakes;
+}
+
+function methodsOf(provider: MusicProvider): (name: keyof MusicProvider) => boolean {
+  return (name) => typeof provider[name] === "function";
 }
 
 function isWhole(value: unknown, minimum: number): boolean {

@@ -104,6 +104,9 @@ export interface JobStore {
   /** The moment the next job of this provider is due, leased ones included; null when none is alive. */
   nextDueAt(providerId: string): Promise<number | null>;
 
+  /** How many jobs of each provider are alive; one without any is left out. */
+  countAlive(): Promise<Map<string, number>>;
+
   /** Jobs that are alive and were made before `createdBefore`, oldest first. */
   findOverdue(createdBefore: number, limit: number): Promise<Job[]>;
 

@@ -22,7 +22,7 @@ export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   authScheme: { type: "string", default: "Bearer", description: "Word before the key in that header; empty for none" },
   submitPath: { type: "string", default: "/v1/generations", description: "Path that takes a request, by POST" },
   statusPath: { type: "string", default: "/v1/generations/{{id}}", description: "Path that tells of accepted work, by GET" },
-  cancelPath: { type: "string", default: "", description: "Path that stops accepted work, by POST; empty where it cannot" },
+  cancelPath: { type: "string", description: "Path that stops accepted work, by POST; left out where it cannot" },
   request: { type: "string", default: REQUEST, description: "Body of a request, as JSON text with {{placeholders}}" },
   idPointer: pointer("/id", "id of accepted work"),
   statusPointer: pointer("/status", "status word"),

@@ -461,6 +461,15 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       });
     });
 
+    it("counts what is alive by provider", async () => {
+      const [one, other] = [aHash().slice(0, 8), aHash().slice(0, 8)];
+      const ended = { status: "failed", phase: "ended", dueAt: null } as const;
+      await add(aJob({ providerId: one }), aJob({ providerId: one, status: "processing", phase: "rendering" }), aJob({ providerId: one, ...ended }));
+      await add(aJob({ providerId: other, ...ended }));
+      const alive = await storage.jobs.countAlive();
+      expect([alive.get(one), alive.get(other)]).to.deep.equal([2, undefined]);
+    });
+
     describe("cancels", () => {
       const cancelled = (cancelDueAt: number | null, providerId: string): Job =>
         aJob({ providerId, status: "failed", phase: "ended", dueAt: null, cancelDueAt });

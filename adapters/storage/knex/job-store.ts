@@ -136,6 +136,12 @@ export class KnexJobStore implements JobStore {
     return moments.length === 0 ? null : Math.min(...moments);
   }
 
+  async countAlive(): Promise<Map<string, number>> {
+    const ofStatus = `SELECT provider_id, COUNT(*) AS total FROM jobs${this.database.dialect.useIndex("jobs_status")} WHERE status IN ('queued', 'processing')`;
+    const rows = await this.database.reading((session) => session.all<{ provider_id: string; total: number }>(`${ofStatus} GROUP BY provider_id`));
+    return new Map(rows.map((row) => [row.provider_id, row.total]));
+  }
+
   async insertAttempts(tx: Transaction, attempts: readonly JobAttempt[]): Promise<void> {
     await sessionOf(tx).insert(JOB_ATTEMPTS, attempts.map(toAttemptRow));
   }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
 import { accepts, completes, fails, holds } from "../../support/doubles/scripted-provider.js";
-import { type Worker, Workshop } from "./workshop.js";
+import { GRACE_MS, type Worker, Workshop } from "./workshop.js";
 
 const OPEN_MS = 30_000;
 
@@ -142,5 +142,28 @@ describe("The circuit breaker of a provider", () => {
     const worker = await shop.start({ breakerFailures: 2 });
     await shop.pass(1_000);
     expect(await worker.availability.state("scripted")).to.equal("open");
+  });
+
+  it("counts calls whose outcome is unknown: that is how most outages look", async () => {
+    shop.provider.behaviour = fails("outcome_unknown");
+    await shop.accept(3);
+    const worker = await shop.start({ breakerFailures: 3 });
+    await shop.quiet();
+    expect(await worker.availability.state("scripted")).to.equal("open");
+  });
+
+  it("keeps nobody from finding out about lost submissions, and these take no try away", async () => {
+    shop.provider.behaviour = fails("outcome_unknown");
+    const lost = await shop.accept(3);
+    const worker = await shop.start({ breakerFailures: 3 });
+    await shop.pass(GRACE_MS - OPEN_MS);
+    shop.provider.behaviour = fails("unavailable");
+    const newcomer = await shop.acceptOne();
+    await shop.pass(OPEN_MS + 2_000);
+    for (const { id } of lost) await shop.expectFailed(id, "provider_timeout");
+    shop.provider.behaviour = completes;
+    await shop.pass(2 * OPEN_MS);
+    await shop.expectCompleted(newcomer);
+    expect(await worker.availability.state("scripted")).to.equal("closed");
   });
 });

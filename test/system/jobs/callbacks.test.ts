@@ -7,7 +7,7 @@ import { type MusicProvider, type ParsedCallback, ProviderFailure, type Received
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { accepts, completes, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { Workshop } from "./workshop.js";
+import { type Worker, Workshop } from "./workshop.js";
 
 const FAR = 600_000;
 const SIGNED = { callbacks: "signed" } as const;
@@ -26,9 +26,11 @@ describe("A provider's callback", () => {
   let shop: Workshop;
   let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
   let read: ReceivedCallback[];
+  let workers: Worker[];
   beforeEach(async () => {
     shop = await Workshop.open();
     read = [];
+    workers = [];
     provider = Object.assign(shop.provider, {
       parseCallback: (callback: ReceivedCallback) => {
         read.push(callback);
@@ -57,7 +59,7 @@ describe("A provider's callback", () => {
 
   async function rendering(): Promise<JobId> {
     const id = await shop.acceptOne();
-    await shop.start({ capabilities: SIGNED });
+    workers.push(await shop.start({ capabilities: SIGNED }));
     await shop.quiet();
     return id;
   }
@@ -165,6 +167,18 @@ describe("A provider's callback", () => {
     await shop.pass(0);
     expect(provider.polls).to.have.length(1);
     expect((await shop.job(id)).status).to.equal("processing");
+  });
+
+  it("of a provider that reports nothing any more is not read, and hurries nobody", async () => {
+    const id = await rendering();
+    await report(id, "an old one");
+    for (const worker of [...workers]) await worker.stop();
+    provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 10_000 });
+    const before = provider.polls.length;
+    await shop.start({ capabilities: {} });
+    await shop.pass(35_000);
+    expect(provider.polls.length - before).to.be.within(3, 5);
+    expect(read).to.have.length(0);
   });
 
   it("to an address that was not made here is refused: another job's, another provider's, one without a token", async () => {

@@ -1,0 +1,111 @@
+import { expect } from "chai";
+import { loadSettings } from "../../../config/load.js";
+import { BUILT_IN, type LoadedPlugin, loadPlugins, startPlugin } from "../../../config/plugins.js";
+import { SettingsError } from "../../../config/settings/mistakes.js";
+import { defineProvider, type MusicProvider, PROVIDER_PORT_VERSION, type ProviderDefinition } from "../../../core/ports/music-provider.js";
+import { ManualClock } from "../../support/doubles/manual-clock.js";
+import { RecordingLogger } from "../../support/doubles/recording-logger.js";
+
+const NO_POWERS = { idempotentSubmit: false, lookup: false, cancel: false };
+
+function aPlugin(id: string, overrides: Partial<ProviderDefinition> = {}): ProviderDefinition {
+  const model = { name: "V1", creditCost: 1, supportsLyrics: true, supportsInstrumental: true, duration: null };
+  return defineProvider({
+    id,
+    label: id,
+    portVersion: PROVIDER_PORT_VERSION,
+    concurrency: 1,
+    settings: {},
+    models: [{ ...model, id: `${id}/v1` }],
+    capabilities: NO_POWERS,
+    create: () => ({ submit: () => Promise.reject(new Error("nothing is made here")) }),
+    ...overrides,
+  });
+}
+
+function load(overrides: Record<string, unknown>, given: readonly ProviderDefinition[] = [aPlugin("a"), aPlugin("b")]): Promise<LoadedPlugin[]> {
+  return loadPlugins(loadSettings({ env: {}, cwd: "/", overrides }), given);
+}
+
+async function mistakesOf(overrides: Record<string, unknown>, given?: readonly ProviderDefinition[]): Promise<readonly string[]> {
+  const error: unknown = await load(overrides, given).catch((caught: unknown) => caught);
+  return error instanceof SettingsError ? error.lines : [`no mistake: ${String(error)}`];
+}
+
+describe("plugins of config", () => {
+  it("may stand in for each other, each once", async () => {
+    const loaded = await load({ routing: { standIns: ["a/v1 > b/v1"] } });
+    expect(loaded.map(({ definition: { id } }) => id)).to.deep.equal(["synth", "a", "b"]);
+    expect(await mistakesOf({ routing: { standIns: ["a/v1 > b/v1 > a/v1"] } })).to.deep.equal([
+      "routing.standIns: a/v1 is in the chain a/v1 > b/v1 > a/v1 twice; allowed: once",
+    ]);
+    expect(await mistakesOf({ routing: { standIns: ["a/v1 > b/v1", "a/v1 > synth/song"] } })).to.deep.equal([
+      "routing.standIns: a/v1 begins more than one chain; allowed: one",
+    ]);
+    expect(await mistakesOf({ stemSplit: { providers: ["synth", "a", "synth"] } })).to.deep.equal(["stemSplit.providers: synth is there twice; allowed: once"]);
+  });
+
+  it("must have the models that stand in for others", async () => {
+    const [line = ""] = await mistakesOf({ routing: { standIns: ["a/v1 > c/v9"] } });
+    expect(line).to.match(/^routing\.standIns: there is no model "c\/v9" \(synth\/instrumental, synth\/song, a\/v1, b\/v1\)$/);
+  });
+
+  it("may be built in under another id, with the models that config names", async () => {
+    const models = [{ id: "gpu-box/fast", name: "Fast", creditCost: 2 }];
+    const [plugin] = (await load({ plugins: { "gpu-box": { enabled: true, use: "http-model", baseUrl: "http://10.0.0.5:8000", models } } }, [])).filter(
+      ({ definition: { id } }) => id === "gpu-box",
+    );
+    expect(plugin?.definition.label).to.equal("Model server (gpu-box)");
+    expect(plugin?.models.map(({ id }) => id)).to.deep.equal(["gpu-box/fast"]);
+  });
+
+  it("that are off need not know what powers they would have", async () => {
+    const picky = aPlugin("picky", {
+      settings: { region: { type: "string", required: true, description: "Where" } },
+      capabilities: ({ region }) => ({ ...NO_POWERS, cancel: (region as string).length > 1 }),
+    });
+    const loaded = await load({ plugins: { picky: { enabled: false } } }, [picky]);
+    expect(loaded.find(({ definition: { id } }) => id === "picky")?.capabilities.cancel).to.equal(false);
+  });
+});
+
+describe("built-in plugins", () => {
+  for (const [id, builtIn] of Object.entries(BUILT_IN)) {
+    it(`${id} loads with nothing but the settings that it requires`, async () => {
+      const { settings } = (await builtIn()).default;
+      const required = Object.entries(settings).filter(([, setting]) => setting.required === true);
+      const given = Object.fromEntries(required.map(([name, { type }]) => [name, type === "string" ? "a-value-of-a-test" : 1]));
+      const loaded = await load({ plugins: { [id]: { enabled: true, ...given } } }, []);
+      expect(loaded.some(({ definition, enabled }) => definition.id === id && enabled)).to.equal(true);
+    });
+  }
+});
+
+describe("a plugin that starts", () => {
+  const start = async (overrides: Partial<ProviderDefinition>): Promise<string> => {
+    const [, plugin] = await load({}, [aPlugin("a", overrides)]);
+    if (plugin === undefined) throw new Error("It is loaded.");
+    try {
+      startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch });
+      return "started";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const provider = (methods: Partial<MusicProvider>): Partial<ProviderDefinition> => ({
+    create: () => ({ submit: () => Promise.reject(new Error("nothing is made here")), ...methods }),
+  });
+
+  it("can do what its capabilities promise, also those that depend on settings", async () => {
+    expect(await start({})).to.equal("started");
+    expect(await start({ capabilities: () => ({ ...NO_POWERS, cancel: true }) })).to.equal(
+      "The plugin a could not start: capabilities.cancel is true, and there is no method `cancel`",
+    );
+    expect(await start({ capabilities: () => ({ ...NO_POWERS, cancel: true }), ...provider({ cancel: () => Promise.resolve("cancelled") }) })).to.equal("started");
+    expect(await start({ capabilities: () => ({ ...NO_POWERS, callbacks: "sometimes" as never }) })).to.include("capabilities.callbacks");
+  });
+
+  it("takes at least one piece of work at a time", async () => {
+    for (const wrong of [0, Number.NaN, 1.5]) expect(await start({ concurrency: () => wrong })).to.equal(`The plugin a could not start: concurrency: ${wrong}; allowed: a whole number from 1`);
+  });
+});
