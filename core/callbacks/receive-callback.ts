@@ -8,7 +8,7 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { CallbackUrls } from "./callback-urls.js";
 
 /** A callback as the HTTP server took it. */
@@ -30,7 +30,7 @@ export interface ReceiveCallbackParts {
   readonly logger: Logger;
 }
 
-/** More of one job tell nothing that asking the provider does not. */
+/** More of one job tell nothing that asking the provider does not: they wake, and are not kept. */
 const KEPT_PER_JOB_MAX = 50;
 
 /** Headers that a signature may cover or lie in; cookies and the like are nobody's business. */
@@ -54,18 +54,28 @@ export class ReceiveCallback {
     if (isNews) queue.ring([{ jobId, providerId }]);
   }
 
-  private async keep(tx: Parameters<CallbackStore["insert"]>[0], jobId: JobId, incoming: IncomingCallback): Promise<boolean> {
-    const { jobs, callbacks, clock, ids, digest, logger } = this.parts;
+  private async keep(tx: Transaction, jobId: JobId, incoming: IncomingCallback): Promise<boolean> {
+    const { jobs, clock } = this.parts;
     // The lock orders this after or before a worker's hand-back: either that sees the callback, or this sees the job without a lease.
     const job = (await jobs.lockJobs(tx, [jobId])).get(jobId);
     if (job === undefined || isFinal(job.status) || job.providerId !== incoming.providerId) return false;
+    const now = clock.now();
+    const isKept = await this.insert(tx, jobId, incoming, now);
+    if (job.phase !== "rendering" || job.leaseOwner !== null) return isKept;
+    // Also for one that is not kept: the provider says that something happened, and it is asked what.
+    await jobs.updateJobs(tx, [{ id: jobId, fence: job.fence, changes: { dueAt: Math.min(now, job.dueAt ?? now) } }]);
+    return true;
+  }
+
+  /** @returns false when there is one like it, or there are too many: nothing was written */
+  private async insert(tx: Transaction, jobId: JobId, incoming: IncomingCallback, receivedAt: number): Promise<boolean> {
+    const { callbacks, ids, digest, logger } = this.parts;
     if ((await callbacks.countOf(tx, jobId)) >= KEPT_PER_JOB_MAX) {
-      logger.warn("A provider reports more about a job than is kept", { job_id: jobId, provider: job.providerId });
+      logger.warn("A provider reports more about a job than is kept", { job_id: jobId, provider: incoming.providerId });
       return false;
     }
     const headers = Object.fromEntries(Object.entries(incoming.headers).filter(([name]) => !DROPPED_HEADERS.has(name)));
-    const now = clock.now();
-    const callback: StoredCallback = {
+    return callbacks.insert(tx, {
       id: ids.next("cbk"),
       jobId,
       providerId: incoming.providerId,
@@ -73,12 +83,8 @@ export class ReceiveCallback {
       headers,
       query: incoming.query,
       body: incoming.body,
-      receivedAt: now,
-    };
-    if (!(await callbacks.insert(tx, callback))) return false;
-    if (job.phase !== "rendering" || job.leaseOwner !== null) return true;
-    await jobs.updateJobs(tx, [{ id: jobId, fence: job.fence, changes: { dueAt: Math.min(now, job.dueAt ?? now) } }]);
-    return true;
+      receivedAt,
+    });
   }
 }
 

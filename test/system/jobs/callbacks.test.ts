@@ -152,6 +152,17 @@ describe("A provider's callback", () => {
     expect(read).to.have.length(1);
   });
 
+  it("that is not signed and says the same again, long after the first, is worth another look", async () => {
+    const id = await rendering();
+    await report(id, "progress");
+    await shop.pass(0);
+    expect(provider.polls).to.have.length(1);
+    provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+    await report(id, "progress");
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+  });
+
   it("of an earlier stage that overtakes the end does not take it back", async () => {
     const id = await rendering();
     await report(id, "done", "good");
