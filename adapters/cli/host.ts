@@ -66,6 +66,8 @@ export interface Presenters {
 /** What the command line needs of the process around it. */
 export interface CliHost {
   readonly version: string;
+  /** The folder that its package.json is in. */
+  readonly root: string;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   /** Opens the storage. Fails when its schema is not the one of this version. */

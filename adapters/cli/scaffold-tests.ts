@@ -61,6 +61,7 @@ export const harness: MusicProviderHarness = {
     expiredLink: { notApplicable: "its files stay" },
     succeedsEmpty: status({ status: "succeeded", files: [] }),
     partlyReady: { notApplicable: "all files are ready at once" },
+    others: { "a state that nobody has heard of": { kind: "unavailable", script: status({ status: "resting" }) } },
   },
   refusals: {
     content: refused(422, { error: { code: "content_policy" } }),

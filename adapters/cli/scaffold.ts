@@ -43,7 +43,8 @@ plugins:
 3. \`src/client.ts\` and \`src/map.ts\`: follow, until the suite is green again.
 4. \`src/index.ts\`: their models, with their limits and what a piece is to cost.
 
-\`npx fermata plugins check .\` names what the host would refuse.
+\`npm run check\` names what the host would refuse. \`package.json\` names the Fermata that this package was made with, by its folder: where it lies
+elsewhere, change the path.
 `,
   "src/index.ts": `import { defineProvider, PROVIDER_PORT_VERSION } from "fermata/provider";
 import { __CLASS__Provider } from "./provider.js";
@@ -173,10 +174,13 @@ export function toSnapshot(task: Task, pollMs: number): Snapshot {
     case "succeeded":
       if ((task.files ?? []).length === 0) throw new ProviderFailure("failed", "Task " + task.id + " succeeded without files.");
       return { state: "completed", tracks: toTracks(task) };
+    case "failed":
+      throw new ProviderFailure("failed", "Task " + task.id + " failed: " + (task.error?.message ?? "no reason given"));
     case "cancelled":
       throw new ProviderFailure("cancelled", "Task " + task.id + " was cancelled there.");
     default:
-      throw new ProviderFailure("failed", "Task " + task.id + " is " + task.status + ": " + (task.error?.message ?? "no reason given"));
+      // A word that they have come up with since does not say that the work failed: it is asked after again.
+      throw new ProviderFailure("unavailable", "Task " + task.id + " is " + task.status + ", which is no state known here.");
   }
 }
 
@@ -204,10 +208,10 @@ export const DEVELOPMENT_TOOLS: Readonly<Record<string, string>> = {
  * The files of a provider package that builds, and whose tests fail in one place only.
  *
  * @param id the provider's id
- * @param version Fermata's own
+ * @param root the folder of the Fermata that the package is built and tested with; it is on no registry
  * @returns text by path
  */
-export function scaffold(id: string, version: string): ReadonlyMap<string, string> {
+export function scaffold(id: string, root: string): ReadonlyMap<string, string> {
   const words = id.split("-").filter((word) => word !== "");
   const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
   const joined = words.map(capital).join("");
@@ -220,10 +224,10 @@ export function scaffold(id: string, version: string): ReadonlyMap<string, strin
   const named = (text: string): string =>
     Object.entries(names).reduce((whole, [placeholder, name]) => whole.replaceAll(placeholder, name), text);
   const files = Object.entries({ ...SOURCE_FILES, ...TEST_FILES }).map(([path, text]) => [path, named(text)] as const);
-  return new Map([["package.json", packageJson(id, version)], ...files]);
+  return new Map([["package.json", packageJson(id, root)], ...files]);
 }
 
-function packageJson(id: string, version: string): string {
+function packageJson(id: string, root: string): string {
   const document = {
     name: `fermata-${id}`,
     version: "0.1.0",
@@ -231,9 +235,14 @@ function packageJson(id: string, version: string): string {
     type: "module",
     exports: "./dist/src/index.js",
     files: ["dist/src"],
-    scripts: { build: "tsc", test: "tsc && mocha --timeout 20000 'dist/test/*.test.js'", prepack: "tsc" },
-    peerDependencies: { fermata: `^${version}` },
-    devDependencies: { fermata: `^${version}`, ...DEVELOPMENT_TOOLS },
+    scripts: {
+      build: "tsc",
+      check: "tsc && fermata plugins check .",
+      test: "tsc && mocha --timeout 20000 'dist/test/*.test.js'",
+      prepack: "tsc",
+    },
+    peerDependencies: { fermata: "*" },
+    devDependencies: { fermata: `file:${root}`, ...DEVELOPMENT_TOOLS },
   };
   return `${JSON.stringify(document, null, 2)}\n`;
 }

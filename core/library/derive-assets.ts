@@ -39,7 +39,7 @@ export class DeriveAssets {
     const durationSeconds = mix.durationSeconds ?? analysis?.durationSeconds ?? null;
     return {
       ...track,
-      waveform: track.waveform ?? analysis?.waveform ?? null,
+      waveform: track.waveform ?? (analysis === null ? null : Uint8Array.from(analysis.waveform)),
       assets: [
         ...track.assets.map((asset) => (asset === mix ? { ...mix, durationSeconds } : asset)),
         ...made.filter((asset) => asset !== null),

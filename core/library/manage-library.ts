@@ -97,22 +97,23 @@ export class ManageLibrary {
 
   /** Opens the public page of a track. Sharing it again keeps its address. @throws {TrackNotFoundError} */
   async share(trackId: string, { owner }: OnBehalf = {}): Promise<Track> {
+    const { unitOfWork, library, random } = this.ports;
     const track = await this.track(trackId, owner);
     if (track.shareToken !== null) return track;
-    return this.setShareToken(track, newShareToken(this.ports.random));
+    const drawn = newShareToken(random);
+    // Whoever shares it at the same time may have been first: theirs is the address then.
+    const shareToken = await unitOfWork.inTransaction((tx) => library.shareTrack(tx, track.id, drawn));
+    if (shareToken === null) throw new TrackNotFoundError();
+    return { ...track, shareToken };
   }
 
   /** Closes the page at once and for good: sharing again gives another address. @throws {TrackNotFoundError} */
   async unshare(trackId: string, { owner }: OnBehalf = {}): Promise<Track> {
     const track = await this.track(trackId, owner);
-    return track.shareToken === null ? track : this.setShareToken(track, null);
-  }
-
-  private async setShareToken(track: Track, shareToken: string | null): Promise<Track> {
-    const { unitOfWork, library } = this.ports;
-    const isThere = await unitOfWork.inTransaction((tx) => library.setShareToken(tx, track.id, shareToken));
+    if (track.shareToken === null) return track;
+    const isThere = await this.ports.unitOfWork.inTransaction((tx) => this.ports.library.unshareTrack(tx, track.id));
     if (!isThere) throw new TrackNotFoundError();
-    return { ...track, shareToken };
+    return { ...track, shareToken: null };
   }
 
   private async track(id: string, owner: AccountId | undefined): Promise<Track> {

@@ -47,15 +47,29 @@ export function changedTracks(held: readonly TrackId[], { tracks, add = [], remo
   if (tracks !== undefined && (add.length > 0 || remove.length > 0 || move !== undefined)) {
     throw new OperationRefusedError("Give all tracks of a playlist anew, or add, remove and move some; not both.");
   }
-  const twice = tracks?.find((id, index) => tracks.indexOf(id) !== index);
-  if (twice !== undefined) throw new OperationRefusedError(`A playlist holds a track once; ${twice} is named twice.`);
+  // Before anything that takes longer the more there are.
+  checkCount(tracks?.length ?? 0);
+  const twice = firstRepeated(tracks ?? []);
+  if (twice !== null) throw new OperationRefusedError(`A playlist holds a track once; ${twice} is named twice.`);
   const removed = new Set(remove);
   const changed = tracks === undefined ? [...new Set([...held.filter((id) => !removed.has(id)), ...add])] : [...tracks];
+  checkCount(changed.length);
   if (move !== undefined) moveWithin(changed, move);
-  if (changed.length > PLAYLIST_TRACKS_MAX) {
-    throw new OperationRefusedError(`A playlist holds at most ${PLAYLIST_TRACKS_MAX} tracks; it would be ${changed.length}.`);
-  }
   return changed as TrackId[];
+}
+
+function checkCount(count: number): void {
+  if (count <= PLAYLIST_TRACKS_MAX) return;
+  throw new OperationRefusedError(`A playlist holds at most ${PLAYLIST_TRACKS_MAX} tracks; it would be ${count}.`);
+}
+
+function firstRepeated(ids: readonly string[]): string | null {
+  const seen = new Set<string>();
+  for (const id of ids) {
+    if (seen.has(id)) return id;
+    seen.add(id);
+  }
+  return null;
 }
 
 function moveWithin(tracks: string[], { track, to }: NonNullable<PlaylistChanges["move"]>): void {

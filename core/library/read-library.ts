@@ -1,6 +1,6 @@
 import { PlaylistNotFoundError, TrackNotFoundError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
-import type { LibraryStore } from "../ports/library-store.js";
+import type { LibraryStore, PlaylistLimits } from "../ports/library-store.js";
 import { maySee } from "./access.js";
 import type { Playlist } from "./playlist.js";
 import { type SearchInput, toSearch } from "./search-rules.js";
@@ -17,8 +17,8 @@ export interface FoundInLibrary {
   readonly playlists: readonly PlaylistWithTracks[];
 }
 
-/** A list of playlists ends here. */
-export const PLAYLISTS_MAX = 200;
+/** A list of playlists ends here: what is answered, and made, at once has a size that a server can bear from many callers. */
+export const PLAYLISTS_MAX: PlaylistLimits = { playlists: 200, tracks: 10_000 };
 
 /**
  * Tracks and playlists as a viewer may see them: those of its own account and public ones. What is another account's own does not exist
@@ -45,7 +45,7 @@ export class ReadLibrary {
     return track;
   }
 
-  /** Newest first, at most {@link PLAYLISTS_MAX}. */
+  /** Newest first, as far as {@link PLAYLISTS_MAX} goes. */
   async playlists(viewer: AccountId): Promise<PlaylistWithTracks[]> {
     return this.withTracks(viewer, await this.library.listPlaylists(viewer, PLAYLISTS_MAX));
   }

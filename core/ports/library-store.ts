@@ -4,6 +4,13 @@ import type { LibrarySearch } from "../library/search.js";
 import type { Track } from "../library/track.js";
 import type { Transaction } from "./unit-of-work.js";
 
+/** Where a list of playlists ends. */
+export interface PlaylistLimits {
+  readonly playlists: number;
+  /** That they hold together, whoever may see them. */
+  readonly tracks: number;
+}
+
 /**
  * Tracks with their files and tags, playlists, and the index that both are searched by. What a viewer may see is part of every search and list
  * here; `find…` return what there is, and the caller judges it.
@@ -18,11 +25,17 @@ export interface LibraryStore {
   /** The track whose public page this token names; null when no track is shared under it (any more). */
   findSharedTrack(shareToken: string): Promise<Track | null>;
   /**
-   * Shares a track under this token, or takes it back.
+   * Shares a track under this token, unless it is shared already: of several calls at once, one gives the token.
+   *
+   * @returns the token that the track is shared under then; null when there is no such track
+   */
+  shareTrack(tx: Transaction, trackId: TrackId, shareToken: string): Promise<string | null>;
+  /**
+   * Takes a track's token away, if it has one.
    *
    * @returns false when there is no such track
    */
-  setShareToken(tx: Transaction, trackId: TrackId, shareToken: string | null): Promise<boolean>;
+  unshareTrack(tx: Transaction, trackId: TrackId): Promise<boolean>;
   /**
    * Playable tracks that are public or the viewer's own and match all of the search, the best first: by {@link LibrarySearch} relevance,
    * then newest (`createdAt`, then `id`, both descending).
@@ -38,8 +51,11 @@ export interface LibraryStore {
   updatePlaylist(tx: Transaction, playlist: Playlist): Promise<void>;
   /** @returns false when there was none */
   deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean>;
-  /** Playlists that are public or the viewer's own, newest first (`createdAt`, then `id`, both descending). */
-  listPlaylists(viewer: AccountId, limit: number): Promise<Playlist[]>;
+  /**
+   * Playlists that are public or the viewer's own, newest first (`createdAt`, then `id`, both descending). The list ends before one of them goes
+   * beyond `limits`; the first is always there.
+   */
+  listPlaylists(viewer: AccountId, limits: PlaylistLimits): Promise<Playlist[]>;
   /**
    * Playlists that are public or the viewer's own and match all of the search: the words by their title; `mood` and `activity` by holding one
    * playable track, visible to the viewer, that has both. The best first, then newest.

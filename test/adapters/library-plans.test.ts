@@ -36,10 +36,15 @@ const search = (wanted: Partial<LibrarySearch>): LibrarySearch => ({ viewer: VIE
 const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Storage) => Promise<unknown>>> = {
   findTracks: (library) => library.findTracks(TRACK_IDS.slice(0, 120)),
   findSharedTrack: (library) => library.findSharedTrack(SHARED),
-  setShareToken: (library, { inTransaction }) => inTransaction((tx) => library.setShareToken(tx, TRACK_IDS[5] ?? anId("trk"), "token-2")),
+  "shareTrack and unshareTrack": (library, { inTransaction }) =>
+    inTransaction(async (tx) => {
+      const [id = anId("trk")] = TRACK_IDS.slice(5);
+      await library.shareTrack(tx, id, "token-2");
+      await library.unshareTrack(tx, id);
+    }),
   findPlaylists: (library) => library.findPlaylists(PLAYLIST_IDS.slice(0, 25)),
   lockPlaylist: (library, { inTransaction }) => inTransaction((tx) => library.lockPlaylist(tx, PLAYLIST_IDS[3] ?? anId("pls"))),
-  listPlaylists: (library) => library.listPlaylists(VIEWER, 20),
+  listPlaylists: (library) => library.listPlaylists(VIEWER, { playlists: 20, tracks: 10_000 }),
   "updatePlaylist and deletePlaylist": (library, { inTransaction }) =>
     inTransaction(async (tx) => {
       const playlist = aPlaylist({ trackIds: TRACK_IDS.slice(0, 3) });

@@ -83,6 +83,8 @@ describe("ProviderApi", () => {
       `The provider named an address of another origin: ${other.url}.`,
       0,
     ]);
+    const asked = api().call({ path: `${other.url}/v1/tasks/7`, asksAfter: true, signal: never });
+    expect([(await failure(asked)).kind, other.requests.length]).to.deep.equal(["misconfigured", 0]);
     await other.close();
   });
 
@@ -134,6 +136,29 @@ describe("ProviderApi", () => {
       expect((await failure(post(text("no", { status }), { creates: true }))).kind).to.equal(whenItCreates);
     });
   }
+
+  const PAGE: FakeAnswer = { headers: { "content-type": "text/html" }, body: "<html>no</html>" };
+  const ASKED_AFTER: readonly (readonly [kind: string, statuses: readonly number[], answer: (status: number) => FakeAnswer])[] = [
+    ["gone", [404, 410], (status) => json({ detail: "no such task" }, { status })],
+    ["unavailable", [404, 410], (status) => ({ ...PAGE, status })],
+    ["unavailable", [404], (status) => json([], { status })],
+    ["unavailable", [302, 400, 405, 408, 409, 413, 421, 422, 425, 431, 451, 500, 502, 503], (status) => json({ detail: "no" }, { status })],
+    ["misconfigured", [401, 403], (status) => ({ ...PAGE, status })],
+    ["out_of_credit", [402], (status) => ({ ...PAGE, status })],
+    ["rate_limited", [429], (status) => ({ ...PAGE, status })],
+  ];
+  for (const [kind, statuses, answer] of ASKED_AFTER) {
+    it(`takes ${statuses.join(", ")} for ${kind} where it asks after work that was accepted: ${String(answer(0).body)}`, async () => {
+      for (const status of statuses)
+        expect((await failure(post(answer(status), { asksAfter: true }))).kind, String(status)).to.equal(kind);
+    });
+  }
+
+  it("takes a base with slashes at its end", async () => {
+    fake.on("GET", "/v1/music", json({}));
+    expect((await api({ baseUrl: `${fake.url}/v1//` }).call({ path: "/music", signal: never })).status).to.equal(200);
+    expect((await api({ baseUrl: `${fake.url}/` }).call({ path: `${fake.url}/v1/music`, signal: never })).status).to.equal(200);
+  });
 
   it("tells status, words, wait and request id of a refusal", async () => {
     const answer = text(`slow\n   down ${"x".repeat(400)}`, { status: 429, headers: { "retry-after": "1.5", "x-request-id": "r9" } });

@@ -17,6 +17,7 @@ import { RecordingLogger } from "../support/doubles/recording-logger.js";
 export interface FakeHttp {
   readonly http: Http;
   readonly api: ApiClient;
+  readonly url: string;
   readonly account: Account;
   readonly logger: RecordingLogger;
   /** What `onAnswered` was told. */
@@ -71,5 +72,5 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
   };
   const http = createHttp(made);
   const { url } = await http.listen();
-  return { http, api: new ApiClient(url, "any"), account, logger, answered, close: () => http.close(100) };
+  return { http, api: new ApiClient(url, "any"), url, account, logger, answered, close: () => http.close(100) };
 }

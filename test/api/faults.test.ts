@@ -4,6 +4,7 @@ import { InvalidApiKeyError, OperationRefusedError, ServiceUnavailableError } fr
 import { dataOf, refusalOf } from "../support/api-client.js";
 import { type FakeHttp, startFakeHttp } from "./fake-parts.js";
 
+const SECRET = "Tokenof22characters000";
 const broken = (): Promise<never> => Promise.reject(new Error("a bug, with a secret in it"));
 
 describe("Faults behind the API", () => {
@@ -30,6 +31,23 @@ describe("Faults behind the API", () => {
     expect(fake.logger.lines).to.have.length(1);
     expect(fake.logger.lines[0]?.fields["request_id"]).to.equal(answer.headers.get("x-request-id"));
   });
+
+  for (const [method, path, shown] of [
+    ["GET", `/share/${SECRET}`, "/share/***"],
+    ["GET", `/share/${SECRET}/audio`, "/share/***"],
+    ["GET", `/share/${SECRET}/cover?x=1`, "/share/***"],
+    ["POST", `/callbacks/synth/job_1/${SECRET}`, "/callbacks/synth/job_1/***"],
+    ["POST", `/callbacks/synth/job_1/${SECRET}/?x=1`, "/callbacks/synth/job_1/***"],
+  ] as const) {
+    it(`are logged without the secret in ${method} ${path}, and the request with it is in no log of requests`, async () => {
+      await start({ sharedTracks: { findSharedTrack: broken }, receiveCallback: { receive: broken } });
+      const answer = await fetch(fake.url + path, { method, headers: { Authorization: "Bearer any" } });
+      expect(answer.status).to.equal(500);
+      expect(fake.logger.lines.map(({ fields }) => fields["path"])).to.deep.equal([shown]);
+      expect(JSON.stringify(fake.logger.lines)).not.to.include(SECRET);
+      expect(fake.answered).to.deep.equal([]);
+    });
+  }
 
   it("take in what only an operator or an embedding app can do wrong", async () => {
     await start({ credits: { balance: () => Promise.reject(new OperationRefusedError("There is no account acct_x.")) } });

@@ -62,6 +62,16 @@ describe("GET /api/v1/playlists", () => {
     const list = await listed(api);
     expect([list.length, list[0]?.title, list[199]?.title]).to.deep.equal([200, "list 200", "list 1"]);
   });
+
+  it("ends before its playlists hold more than 10,000 tracks", async () => {
+    const { account, api } = await test.account();
+    const tracks = Array.from({ length: 500 }, (_, index) => `track ${index}`);
+    const lists = Array.from({ length: 21 }, (_, index) => [`list ${index}`, { tracks }] as const);
+    await shelf.add(account.id, Object.fromEntries(tracks.map((track) => [track, { hasAudio: false }])), Object.fromEntries(lists));
+    const list = await listed(api);
+    expect([list.length, list[0]?.title, list[19]?.title]).to.deep.equal([20, "list 20", "list 1"]);
+    expect(list.map(({ track_count }) => track_count)).to.deep.equal(list.map(() => 500));
+  });
 });
 
 describe("Playlists", () => {

@@ -47,6 +47,13 @@ describe("GET /share/{token}", function () {
     expect(page.text).to.include(`<img src="${token}/cover"`);
   });
 
+  it("is one page, however many share the track at once", async () => {
+    const id = await importTrack(test.app, { title: "Shared twice", artist_label: "Nightingale", audio: mp3 });
+    const paths = await Promise.all([share(id), share(id), share(id)]);
+    expect(new Set(paths).size).to.equal(1);
+    for (const shared of paths) expect((await get(shared)).status).to.equal(200);
+  });
+
   it("draws the track's waveform without any script", async () => {
     const bars = [...((await get(path)).text.match(/<path d="([^"]+)"/g) ?? [])].find((drawn) => drawn.split("M").length > 80) ?? "";
     const heights = [...bars.matchAll(/v(\d+)/g)].map(([, height]) => Number(height));

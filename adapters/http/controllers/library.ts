@@ -38,7 +38,7 @@ export class LibraryController {
     return {
       data: {
         tracks: found.tracks.map((track) => presentTrack(track, parts)),
-        playlists: presentPlaylists(found.playlists, parts),
+        playlists: await presentPlaylists(found.playlists, parts),
       },
     };
   }

@@ -10,14 +10,14 @@ export class PlaylistsController {
   constructor(private readonly parts: Pick<HttpParts, "readLibrary" | "audioUrls" | "shareUrls">) {}
 
   /**
-   * The account's own playlists and public ones, the newest first, at most 200.
+   * The account's own playlists and public ones, the newest first: at most 200, and as many as hold 10,000 tracks together.
    * @summary List playlists
    */
   @Get()
   @Security("bearer", ["library:read"])
   async listPlaylists(@Request() request: express.Request): Promise<{ data: { playlists: Playlist[] } }> {
     const found = await this.parts.readLibrary.playlists(exchangeOf(request).account.id);
-    return { data: { playlists: presentPlaylists(found, this.parts) } };
+    return { data: { playlists: await presentPlaylists(found, this.parts) } };
   }
 
   /**

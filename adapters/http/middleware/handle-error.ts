@@ -31,8 +31,12 @@ export function refuse(request: IncomingMessage, response: Response, error: Show
   sendJson(response, status, JSON.stringify(toErrorEnvelope(error, exchange.requestId)));
 }
 
-/** Without the query, which may hold a signature. Express's own `request.path` throws on an address that is none. */
+/**
+ * Without the query, which may hold a signature, and without the secrets that some paths end with: whoever reads the log may not open a shared
+ * page or report for a provider. Express's own `request.path` throws on an address that is none.
+ */
 function pathOf({ url }: Request): string {
   const end = url.indexOf("?");
-  return end === -1 ? url : url.slice(0, end);
+  const path = end === -1 ? url : url.slice(0, end);
+  return path.replace(/(\/share\/).+$/, "$1***").replace(/(\/callbacks\/(?:.*\/)?)[^/]+\/?$/, "$1***");
 }

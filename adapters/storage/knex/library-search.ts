@@ -2,17 +2,14 @@ import type { PlaylistId, TrackId } from "../../../core/ids.js";
 import type { Playlist } from "../../../core/library/playlist.js";
 import type { LibrarySearch } from "../../../core/library/search.js";
 import type { Track } from "../../../core/library/track.js";
-import { foldWords } from "../../../core/library/words.js";
 import { allIn } from "./lists.js";
-import { findPlaylists, playlistRows } from "./playlist-queries.js";
-import { PLAYLIST_CLASSES, TRACK_CLASSES } from "./search-conditions.js";
+import { findPlaylists } from "./playlist-queries.js";
+import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES } from "./search-conditions.js";
 import { findBest, GROWTH, newestFirst, type SearchLimits } from "./search-queries.js";
 import { shelvesOf, tagMark } from "./search-rows.js";
 import type { Hit } from "./search-walk.js";
 import type { Session } from "./session.js";
 import { findTracks } from "./track-queries.js";
-
-const HOLDING = (marks: string): string => `SELECT DISTINCT playlist_id FROM playlist_tracks WHERE track_id IN (${marks})`;
 
 /** Searches of the library, on a session that they are given. */
 export class LibrarySearchQueries {
@@ -41,10 +38,13 @@ export class LibrarySearchQueries {
 
   /** From the tracks to the playlists. */
   private async holding(session: Session, { viewer, words, limit }: LibrarySearch, trackIds: readonly TrackId[]): Promise<Playlist[]> {
-    const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, HOLDING, trackIds);
-    const found = await playlistRows(session, rows.map((row) => row.playlist_id));
-    const matching = found.filter((row) => (row.visibility === "public" || row.account_id === viewer) && hasWords(row.title, words));
-    const hits = matching.map(({ id, created_at }): Hit => ({ item_id: id, created_at }));
+    const tests = testsOf(conditionsOf({ words, mood: null, activity: null }, PLAYLIST_PLACES));
+    const text = (list: string): string => `SELECT DISTINCT i.created_at, i.item_id FROM playlist_tracks AS h
+      JOIN playlists AS p ON p.id = h.playlist_id AND (p.visibility = 'public' OR p.account_id = ?)
+      JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = p.created_at AND i.item_id = p.id
+      WHERE ${tests.text} AND h.track_id IN (${list})`;
+    const rows = await allIn<Hit>(session, text, trackIds, [viewer, ...shelvesOf("playlists", viewer), ...tests.values]);
+    const hits = [...new Map(rows.map((hit) => [hit.item_id, hit])).values()];
     return this.completed(session, hits.sort(newestFirst).slice(0, limit));
   }
 
@@ -77,11 +77,6 @@ export class LibrarySearchQueries {
     const ids = hits.map(playlistId);
     return inOrder(ids, await findPlaylists(session, ids));
   }
-}
-
-function hasWords(title: string, words: readonly string[]): boolean {
-  const folded = foldWords(title);
-  return words.every((word) => folded.some((one) => one.startsWith(word)));
 }
 
 const trackId = ({ item_id }: Hit): TrackId => item_id as TrackId;

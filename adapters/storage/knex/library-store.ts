@@ -2,7 +2,7 @@ import type { AccountId, JobId, PlaylistId, TrackId } from "../../../core/ids.js
 import type { Playlist } from "../../../core/library/playlist.js";
 import type { LibrarySearch } from "../../../core/library/search.js";
 import type { Track } from "../../../core/library/track.js";
-import type { LibraryStore } from "../../../core/ports/library-store.js";
+import type { LibraryStore, PlaylistLimits } from "../../../core/ports/library-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
 import { LibrarySearchQueries } from "./library-search.js";
@@ -11,7 +11,7 @@ import { deletePlaylist, findPlaylists, insertPlaylists, listPlaylists, lockPlay
 import { SEARCH_LIMITS, type SearchLimits } from "./search-queries.js";
 import { insertSearchRows, searchRowsOfTracks } from "./search-rows.js";
 import { sessionOf } from "./session.js";
-import { findSharedTrack, findTracks, insertTracks, setShareToken, tracksOfJobs } from "./track-queries.js";
+import { findSharedTrack, findTracks, insertTracks, shareTrack, tracksOfJobs, unshareTrack } from "./track-queries.js";
 
 export class KnexLibraryStore implements LibraryStore {
   private readonly searches: LibrarySearchQueries;
@@ -41,8 +41,12 @@ export class KnexLibraryStore implements LibraryStore {
     return this.database.reading((session) => findSharedTrack(session, shareToken));
   }
 
-  setShareToken(tx: Transaction, trackId: TrackId, shareToken: string | null): Promise<boolean> {
-    return setShareToken(sessionOf(tx), trackId, shareToken);
+  shareTrack(tx: Transaction, trackId: TrackId, shareToken: string): Promise<string | null> {
+    return shareTrack(sessionOf(tx), trackId, shareToken);
+  }
+
+  unshareTrack(tx: Transaction, trackId: TrackId): Promise<boolean> {
+    return unshareTrack(sessionOf(tx), trackId);
   }
 
   searchTracks(search: LibrarySearch): Promise<Track[]> {
@@ -69,8 +73,8 @@ export class KnexLibraryStore implements LibraryStore {
     return deletePlaylist(sessionOf(tx), id, this.database.dialect);
   }
 
-  listPlaylists(viewer: AccountId, limit: number): Promise<Playlist[]> {
-    return this.database.reading((session) => listPlaylists(session, viewer, limit, this.database.dialect));
+  listPlaylists(viewer: AccountId, limits: PlaylistLimits): Promise<Playlist[]> {
+    return this.database.reading((session) => listPlaylists(session, viewer, limits, this.database.dialect));
   }
 
   searchPlaylists(search: LibrarySearch): Promise<Playlist[]> {

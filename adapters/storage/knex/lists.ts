@@ -1,7 +1,16 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Session, SqlValue } from "./session.js";
 
 /** How long lists of values in a statement are: few lengths, since each makes a text of its own, which is compiled once. */
 const LENGTHS = [1, 10, 100, 500] as const;
+
+/** The pieces in which a long list is worked off. SQLite holds up the whole process while it answers: between them, others have their turn. */
+export async function* inPieces<Value>(values: readonly Value[]): AsyncGenerator<readonly Value[]> {
+  for (let start = 0; start < values.length; start += LENGTHS[3]) {
+    if (start > 0) await nextTurn();
+    yield values.slice(start, start + LENGTHS[3]);
+  }
+}
 
 /**
  * Runs a query whose text depends on a list of values, in pieces: one question for many rows, where one for each would be a statement for each.
@@ -15,13 +24,9 @@ export async function allIn<Row>(
   values: readonly SqlValue[],
   before: readonly SqlValue[] = [],
 ): Promise<Row[]> {
-  const distinct = [...new Set(values)];
   const rows: Row[] = [];
-  for (let start = 0; start < distinct.length; ) {
-    const left = distinct.length - start;
-    const length = LENGTHS.find((one) => one >= left) ?? LENGTHS[3];
-    const part = distinct.slice(start, start + length);
-    start += part.length;
+  for await (const part of inPieces([...new Set(values)])) {
+    const length = LENGTHS.find((one) => one >= part.length) ?? LENGTHS[3];
     // Filled up with the last of them, which is found once all the same.
     const padded = Array.from({ length }, (_, index) => part[index] ?? part.at(-1) ?? null);
     rows.push(...(await session.all<Row>(text(padded.map(() => "?").join(", ")), [...before, ...padded])));

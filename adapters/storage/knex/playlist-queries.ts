@@ -1,5 +1,6 @@
 import type { AccountId, PlaylistId } from "../../../core/ids.js";
 import type { Playlist } from "../../../core/library/playlist.js";
+import type { PlaylistLimits } from "../../../core/ports/library-store.js";
 import type { Dialect } from "./dialect.js";
 import { allIn, groupBy } from "./lists.js";
 import {
@@ -19,6 +20,8 @@ const FIND_ONE = `SELECT ${COLUMNS} FROM playlists WHERE id = ?`;
 const FIND = (marks: string): string => `SELECT ${COLUMNS} FROM playlists WHERE id IN (${marks})`;
 const TRACKS_OF = (marks: string): string =>
   `SELECT ${columnsOf(PLAYLIST_TRACKS)} FROM playlist_tracks WHERE playlist_id IN (${marks}) ORDER BY playlist_id, position`;
+const COUNTS_OF = (marks: string): string =>
+  `SELECT playlist_id, COUNT(*) AS total FROM playlist_tracks WHERE playlist_id IN (${marks}) GROUP BY playlist_id`;
 const UPDATE = "UPDATE playlists SET title = ?, visibility = ? WHERE id = ?";
 const DELETE = "DELETE FROM playlists WHERE id = ?";
 const DELETE_TRACKS = "DELETE FROM playlist_tracks WHERE playlist_id = ?";
@@ -29,7 +32,7 @@ export async function insertPlaylists(session: Session, playlists: readonly Play
   await insertSearchRows(session, searchRowsOfPlaylists(playlists));
 }
 
-export function playlistRows(session: Session, ids: readonly PlaylistId[]): Promise<PlaylistRow[]> {
+function playlistRows(session: Session, ids: readonly PlaylistId[]): Promise<PlaylistRow[]> {
   return allIn<PlaylistRow>(session, FIND, ids);
 }
 
@@ -70,15 +73,27 @@ export async function deletePlaylist(session: Session, id: PlaylistId, dialect: 
 export async function listPlaylists(
   session: Session,
   viewer: AccountId,
-  limit: number,
+  limits: PlaylistLimits,
   { useIndex }: Pick<Dialect, "useIndex">,
 ): Promise<Playlist[]> {
   const newest = `ORDER BY created_at DESC, id DESC LIMIT ?`;
   const own = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_account")} WHERE account_id = ? ${newest}`;
   const shared = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_visibility")} WHERE visibility = 'public' ${newest}`;
-  const rows = [...(await session.all<PlaylistRow>(own, [viewer, limit])), ...(await session.all<PlaylistRow>(shared, [limit]))];
+  const rows = [...(await session.all<PlaylistRow>(own, [viewer, limits.playlists])), ...(await session.all<PlaylistRow>(shared, [limits.playlists]))];
   const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];
-  return complete(session, distinct.sort(newestFirst).slice(0, limit));
+  return complete(session, await withinTracks(session, distinct.sort(newestFirst).slice(0, limits.playlists), limits.tracks));
+}
+
+/** The first of these playlists that hold at most so many tracks together. They are counted, so that those left out are never read. */
+async function withinTracks(session: Session, rows: readonly PlaylistRow[], tracksMax: number): Promise<readonly PlaylistRow[]> {
+  const counted = await allIn<{ readonly playlist_id: PlaylistId; readonly total: number }>(session, COUNTS_OF, rows.map(({ id }) => id));
+  const counts = new Map(counted.map(({ playlist_id, total }) => [playlist_id, total]));
+  let tracks = 0;
+  for (const [index, { id }] of rows.entries()) {
+    tracks += counts.get(id) ?? 0;
+    if (tracks > tracksMax && index > 0) return rows.slice(0, index);
+  }
+  return rows;
 }
 
 async function complete(session: Session, rows: readonly PlaylistRow[]): Promise<Playlist[]> {

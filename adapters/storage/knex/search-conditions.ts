@@ -8,7 +8,8 @@ export type Places = readonly (keyof typeof PLACES)[];
 
 export const TRACK_CLASSES: readonly Places[] = [["title"], ["title", "label"], ["title", "label", "prompt"]];
 /** Of a playlist only the title is searched. */
-export const PLAYLIST_CLASSES: readonly Places[] = [["title"]];
+export const PLAYLIST_PLACES: Places = ["title"];
+export const PLAYLIST_CLASSES: readonly Places[] = [PLAYLIST_PLACES];
 
 export interface Wanted {
   readonly words: readonly string[];

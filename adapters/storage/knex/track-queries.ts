@@ -1,6 +1,6 @@
 import type { JobId, TrackId } from "../../../core/ids.js";
 import type { Track } from "../../../core/library/track.js";
-import { allIn, groupBy } from "./lists.js";
+import { allIn, groupBy, inPieces } from "./lists.js";
 import { columnsOf, type Session } from "./session.js";
 import {
   type AssetRow,
@@ -22,7 +22,10 @@ const ASSETS = (marks: string): string =>
   `SELECT ${columnsOf(TRACK_ASSETS)} FROM track_assets WHERE track_id IN (${marks}) ORDER BY track_id, position`;
 const OF_JOB = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE job_id = ? ORDER BY position`;
 const SHARED = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE share_token = ?`;
-const SHARE = "UPDATE tracks SET share_token = ? WHERE id = ?";
+// The row is found, and so kept from changing, whether it has a token or not.
+const SHARE = "UPDATE tracks SET share_token = COALESCE(share_token, ?) WHERE id = ?";
+const SHARED_UNDER = "SELECT share_token FROM tracks WHERE id = ?";
+const UNSHARE = "UPDATE tracks SET share_token = NULL WHERE id = ?";
 
 export async function insertTracks(session: Session, tracks: readonly Track[]): Promise<void> {
   await session.insert(TRACKS, tracks.map(toTrackRow));
@@ -31,7 +34,11 @@ export async function insertTracks(session: Session, tracks: readonly Track[]): 
 }
 
 export async function findTracks(session: Session, ids: readonly TrackId[]): Promise<Map<TrackId, Track>> {
-  return byId(await complete(session, await allIn<TrackRow>(session, FIND, ids)));
+  const found = new Map<TrackId, Track>();
+  for await (const part of inPieces([...new Set(ids)])) {
+    for (const track of await complete(session, await allIn<TrackRow>(session, FIND, part))) found.set(track.id, track);
+  }
+  return found;
 }
 
 /** The tracks of each job in the order of their positions. */
@@ -45,9 +52,17 @@ export async function findSharedTrack(session: Session, shareToken: string): Pro
   return track ?? null;
 }
 
+/** @returns the token that it is shared under then; null when there is no such track */
+export async function shareTrack(session: Session, id: TrackId, shareToken: string): Promise<string | null> {
+  // Whoever shares it at the same time is waited for here, and what they wrote is read.
+  await session.run(SHARE, [shareToken, id]);
+  const [row] = await session.all<Pick<TrackRow, "share_token">>(SHARED_UNDER, [id]);
+  return row?.share_token ?? null;
+}
+
 /** @returns false when there is no such track */
-export async function setShareToken(session: Session, id: TrackId, shareToken: string | null): Promise<boolean> {
-  return (await session.run(SHARE, [shareToken, id])) > 0;
+export async function unshareTrack(session: Session, id: TrackId): Promise<boolean> {
+  return (await session.run(UNSHARE, [id])) > 0;
 }
 
 async function complete(session: Session, rows: readonly TrackRow[]): Promise<Track[]> {
@@ -55,8 +70,4 @@ async function complete(session: Session, rows: readonly TrackRow[]): Promise<Tr
   const tags = groupBy(await allIn<TagRow>(session, TAGS, ids), (row) => row.track_id);
   const assets = groupBy(await allIn<AssetRow>(session, ASSETS, ids), (row) => row.track_id);
   return rows.map((row) => toTrack(row, tags.get(row.id) ?? [], assets.get(row.id) ?? []));
-}
-
-function byId(tracks: readonly Track[]): Map<TrackId, Track> {
-  return new Map(tracks.map((track) => [track.id, track]));
 }

@@ -125,7 +125,7 @@ export function toTrack(row: TrackRow, tags: readonly TagRow[], assets: readonly
     visibility: row.visibility,
     tags: { mood: tagsOf("mood"), activity: tagsOf("activity"), genre: tagsOf("genre"), other: tagsOf("other") },
     assets: assets.map(toAsset),
-    waveform: row.waveform === null ? null : [...Buffer.from(row.waveform, "base64")],
+    waveform: row.waveform === null ? null : Buffer.from(row.waveform, "base64"),
     shareToken: row.share_token,
     origin: fromJson<Track["origin"]>(row.origin),
     createdAt: row.created_at,

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import type { PlaylistId } from "../../../core/ids.js";
+import type { AccountId, PlaylistId } from "../../../core/ids.js";
 import type { Playlist } from "../../../core/library/playlist.js";
 import { anId, aPlaylist, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
@@ -12,6 +12,9 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
   const add = (...playlists: readonly Playlist[]): Promise<void> =>
     opened().inTransaction((tx) => opened().library.insertPlaylists(tx, playlists));
   const find = async (id: PlaylistId): Promise<Playlist | undefined> => (await opened().library.findPlaylists([id])).get(id);
+
+  const list = (viewer: AccountId, playlists: number, tracks = 10_000): Promise<Playlist[]> =>
+    opened().library.listPlaylists(viewer, { playlists, tracks });
 
   it("keeps every member, tracks in their order", async () => {
     const full = aPlaylist({ title: "Ä 🎼 “Regen”", visibility: "public", trackIds: ["c", "a", "b"].map(() => anId("trk")).reverse() });
@@ -97,8 +100,21 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
     ];
     await add(...visible, aPlaylist({ accountId: stranger, createdAt: LATE + 3 }));
     const [low, newest, middle, second, high] = visible as [Playlist, Playlist, Playlist, Playlist, Playlist];
-    expect(await opened().library.listPlaylists(viewer, 5)).to.deep.equal([newest, second, high, middle, low]);
-    expect(await opened().library.listPlaylists(viewer, 2)).to.deep.equal([newest, second]);
-    expect(await opened().library.listPlaylists(anId("acct"), 3)).to.deep.equal([newest, second, middle]);
+    expect(await list(viewer, 5)).to.deep.equal([newest, second, high, middle, low]);
+    expect(await list(viewer, 2)).to.deep.equal([newest, second]);
+    expect(await list(anId("acct"), 3)).to.deep.equal([newest, second, middle]);
+  });
+
+  it("ends a list before its playlists hold more tracks than they may, but never before the first", async () => {
+    const accountId = anId("acct");
+    const holding = (count: number, createdAt: number): Playlist =>
+      aPlaylist({ accountId, createdAt, trackIds: Array.from({ length: count }, () => anId("trk")) });
+    const [oldest, empty, middle, newest] = [holding(1, 2 * LATE), holding(0, 2 * LATE + 1), holding(3, 2 * LATE + 2), holding(2, 2 * LATE + 3)];
+    await add(oldest, empty, middle, newest);
+    expect(await list(accountId, 3, 6)).to.deep.equal([newest, middle, empty]);
+    expect(await list(accountId, 4, 6)).to.deep.equal([newest, middle, empty, oldest]);
+    expect(await list(accountId, 4, 5)).to.deep.equal([newest, middle, empty]);
+    expect(await list(accountId, 4, 4)).to.deep.equal([newest]);
+    expect(await list(accountId, 4, 1)).to.deep.equal([newest]);
   });
 }

@@ -8,8 +8,9 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
   const add = (...tracks: readonly Track[]): Promise<void> => opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
   const ofJobs = (...ids: readonly JobId[]): Promise<Map<JobId, Track[]>> => opened().library.tracksOfJobs(ids);
   const find = async (id: TrackId): Promise<Track | undefined> => (await opened().library.findTracks([id])).get(id);
-  const share = (id: TrackId, token: string | null): Promise<boolean> =>
-    opened().inTransaction((tx) => opened().library.setShareToken(tx, id, token));
+  const share = (id: TrackId, token: string): Promise<string | null> =>
+    opened().inTransaction((tx) => opened().library.shareTrack(tx, id, token));
+  const unshare = (id: TrackId): Promise<boolean> => opened().inTransaction((tx) => opened().library.unshareTrack(tx, id));
 
   it("keeps every member, tags and assets in their order", async () => {
     const jobId = anId("job");
@@ -25,7 +26,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
         anAsset({ role: "stem", label: "vocals", contentType: "audio/wav", sizeBytes: 0, durationSeconds: null }),
         anAsset({ role: "cover", contentType: "image/png", durationSeconds: null }),
       ],
-      waveform: Array.from({ length: 400 }, (_, index) => index % 256),
+      waveform: Uint8Array.from({ length: 400 }, (_, index) => index % 256),
       shareToken: `${anId("trk")}_-Az09`,
     });
     await add(track);
@@ -36,7 +37,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
   it("keeps a track without anything that may be missing", async () => {
     const jobId = anId("job");
     const track = aTrack({ jobId, accountId: null, bpm: null, prompt: null, assets: [] });
-    const silent = aTrack({ waveform: [] });
+    const silent = aTrack({ waveform: new Uint8Array() });
     await add(track, silent);
     expect((await ofJobs(jobId)).get(jobId)).to.deep.equal([track]);
     expect(await find(silent.id)).to.deep.equal(silent);
@@ -92,11 +93,10 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     const token = `Token-${anId("trk")}`;
     await add(track);
     expect(await opened().library.findSharedTrack(token)).to.equal(null);
-    expect(await share(track.id, token)).to.equal(true);
+    expect(await share(track.id, token)).to.equal(token);
     expect(await opened().library.findSharedTrack(token)).to.deep.equal({ ...track, shareToken: token });
     expect(await opened().library.findSharedTrack(token.toLowerCase())).to.equal(null);
-    expect(await share(track.id, token)).to.equal(true);
-    expect(await share(track.id, null)).to.equal(true);
+    expect([await unshare(track.id), await unshare(track.id)]).to.deep.equal([true, true]);
     expect(await opened().library.findSharedTrack(token)).to.equal(null);
     expect(await find(track.id)).to.deep.equal(track);
   });
@@ -108,6 +108,24 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     await share(track.id, token);
     expect(await share(other.id, token).catch((error: unknown) => error)).to.be.instanceOf(Error);
     expect(await find(other.id)).to.deep.equal(other);
-    expect(await share(anId("trk"), anId("trk"))).to.equal(false);
+    expect([await share(anId("trk"), anId("trk")), await unshare(anId("trk"))]).to.deep.equal([null, false]);
+  });
+
+  it("keeps the token that a track is shared under, and answers it", async () => {
+    const track = aTrack();
+    const [first, second] = [anId("trk"), anId("trk")];
+    await add(track);
+    expect([await share(track.id, first), await share(track.id, second), await share(track.id, first)]).to.deep.equal([first, first, first]);
+    expect(await opened().library.findSharedTrack(second)).to.equal(null);
+    await unshare(track.id);
+    expect(await share(track.id, second)).to.equal(second);
+  });
+
+  it("gives a track one token, however many share it at once", async () => {
+    const track = aTrack();
+    await add(track);
+    const tokens = await Promise.all(Array.from({ length: 8 }, () => share(track.id, anId("trk"))));
+    expect(new Set(tokens)).to.deep.equal(new Set([(await find(track.id))?.shareToken]));
+    expect((await opened().library.findSharedTrack(tokens[0] ?? ""))?.id).to.equal(track.id);
   });
 }

@@ -43,12 +43,18 @@ describe("fermata plugins", () => {
   describe("new", function () {
     this.timeout(300_000);
     let directory: string;
+    /** What `package.json` asks for beside the tools. */
+    let asked: string;
     before(async () => {
       const { stdout } = await fermata(["plugins", "new", "night-owl", "--json"]);
       directory = (JSON.parse(stdout) as { readonly directory: string }).directory;
-      // As `npm install` would leave it: Fermata as it is packed, and the tools.
+      const { devDependencies } = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as {
+        readonly devDependencies: Record<string, string>;
+      };
+      asked = devDependencies["fermata"] ?? "";
+      // As `npm install` would leave it: the Fermata that is asked for, and the tools.
       for (const [name, target] of [
-        ["fermata", repositoryPath(".")],
+        ["fermata", asked.slice("file:".length)],
         ...Object.keys(DEVELOPMENT_TOOLS).map((tool) => [tool, repositoryPath(`node_modules/${tool}`)]),
       ] as const) {
         const link = join(directory, "node_modules", name);
@@ -85,6 +91,11 @@ describe("fermata plugins", () => {
         .to.match(/\d\d passing/)
         .and.not.include("failing");
       expect(green.code).to.equal(0);
+    });
+
+    it("asks for the Fermata that wrote it, by its folder: by its name it would be another package", async () => {
+      expect(asked).to.match(/^file:\//);
+      expect(await realpath(asked.slice("file:".length))).to.equal(await realpath(repositoryPath(".")));
     });
 
     it("writes a package that `plugins check` finds nothing wrong with", async () => {

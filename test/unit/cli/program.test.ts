@@ -64,6 +64,7 @@ describe("The command line", () => {
     const nothing = (): Promise<never> => Promise.reject(new Error("nothing behind it"));
     const host: CliHost = {
       version: "1.2.3",
+      root: "/opt/fermata",
       stdout: collector("stdout"),
       stderr: collector("stderr"),
       open: nothing,

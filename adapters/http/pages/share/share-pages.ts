@@ -76,7 +76,7 @@ function view(track: Track, { shareUrls }: HttpParts): SharedTrackView {
     title: track.title,
     artist: track.artistLabel,
     durationSeconds: mix?.durationSeconds ?? null,
-    waveform: track.waveform,
+    waveform: track.waveform === null ? null : [...track.waveform],
     audioType: mix?.contentType ?? null,
     coverType: assetOf(track, "cover")?.contentType ?? null,
     url: shareUrls.urlOf(track) ?? "",

@@ -47,7 +47,7 @@ describe("DeriveAssets", () => {
     const { derive, stored } = derivation();
     const track = aTrack({ assets: [bareMix] });
     const derived = await derive.deriveFor(track);
-    expect(derived.waveform).to.deep.equal([0, 128, 255]);
+    expect(derived.waveform).to.deep.equal(Uint8Array.of(0, 128, 255));
     expect(assetOf(derived, "mix")).to.deep.equal({ ...bareMix, durationSeconds: 61.5 });
     const common = { label: "full" };
     expect(assetOf(derived, "preview")).to.deep.equal({
@@ -70,13 +70,13 @@ describe("DeriveAssets", () => {
     const given = [{ ...bareMix, durationSeconds: 60 }, anAsset({ role: "preview" }), anAsset({ role: "cover" })];
     const derived = await derive.deriveFor(aTrack({ assets: given }));
     expect(derived.assets).to.deep.equal(given);
-    expect(derived.waveform).to.deep.equal(ANALYSIS.waveform);
+    expect(derived.waveform).to.deep.equal(Uint8Array.from(ANALYSIS.waveform));
     expect([stored.size, requests.map(({ preview }) => preview)]).to.deep.equal([0, [false]]);
   });
 
   it("does not listen when there is nothing to learn", async () => {
     const { derive, requests } = derivation();
-    const track = aTrack({ assets: [{ ...bareMix, durationSeconds: 60 }, anAsset({ role: "preview" }), anAsset({ role: "cover" })], waveform: [1] });
+    const track = aTrack({ assets: [{ ...bareMix, durationSeconds: 60 }, anAsset({ role: "preview" }), anAsset({ role: "cover" })], waveform: Uint8Array.of(1) });
     expect(await derive.deriveFor(track)).to.deep.equal(track);
     expect(requests).to.deep.equal([]);
   });

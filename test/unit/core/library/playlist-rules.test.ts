@@ -59,6 +59,7 @@ describe("A change of a playlist's tracks", () => {
     expect(changedTracks([], { tracks: many.slice(1) })).to.have.length(500);
     expect(() => changedTracks([], { tracks: many })).to.throw(OperationRefusedError, /at most 500 tracks; it would be 501/);
     expect(() => changedTracks(many.slice(1), { add: [A] })).to.throw(OperationRefusedError, /501/);
+    expect(() => changedTracks([], { tracks: [...many, ...many] }), "too many before twice").to.throw(OperationRefusedError, /it would be 1002/);
   });
 });
 

@@ -1,0 +1,27 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import { allIn } from "../../adapters/storage/knex/lists.js";
+import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
+
+describe("A query of a long list of values", () => {
+  it("lets others have their turn between its pieces", async () => {
+    const asked: (readonly SqlValue[])[] = [];
+    // Answers before it returns, as SQLite does.
+    const all = (_text: string, values: readonly SqlValue[] = []): Promise<never[]> => {
+      asked.push(values);
+      return Promise.resolve([]);
+    };
+    const session = { all } as unknown as Session;
+    const askedBefore: number[] = [];
+    const watching = (async () => {
+      for (let turn = 0; turn < 3; turn++) {
+        await nextTurn();
+        askedBefore.push(asked.length);
+      }
+    })();
+    await allIn(session, (marks) => `SELECT ${marks}`, Array.from({ length: 1_200 }, (_, index) => index));
+    await watching;
+    expect(asked.map(({ length }) => length)).to.deep.equal([500, 500, 500]);
+    expect(askedBefore).to.deep.equal([1, 2, 3]);
+  });
+});
