@@ -134,7 +134,8 @@ export class Client {
   }
 
   async task(id: string, signal: AbortSignal): Promise<Task> {
-    const answer = await this.api.call({ path: "/v1/tasks/" + encodeURIComponent(id), signal });
+    // \`asksAfter\`: what does not say that the work ended is \`unavailable\`, and asked again.
+    const answer = await this.api.call({ path: "/v1/tasks/" + encodeURIComponent(id), asksAfter: true, signal });
     const task = answer.json() as Partial<Task> | null | undefined;
     // What is no task does not say that the work failed: it is asked after again.
     if (typeof task?.status !== "string") throw providerFailure("unavailable", answer, { message: "It answered no task." });

@@ -1,18 +1,7 @@
 import type { AssetOpener } from "../ports/asset-opener.js";
 import { type AudioStore, AudioTooLargeError } from "../ports/audio-store.js";
-import { type AssetContentType, ProviderFailure, type ProviderAsset } from "../ports/music-provider.js";
+import { fileEndingOf, ProviderFailure, type ProviderAsset } from "../ports/music-provider.js";
 import type { TrackAsset } from "../library/track.js";
-
-const EXTENSIONS: Readonly<Record<AssetContentType, string>> = {
-  "audio/mpeg": "mp3",
-  "audio/wav": "wav",
-  "audio/flac": "flac",
-  "audio/ogg": "ogg",
-  "audio/mp4": "m4a",
-  "image/png": "png",
-  "image/jpeg": "jpg",
-  "image/webp": "webp",
-};
 
 /** Copies single files of a provider into the AudioStore. */
 export class StoreAsset {
@@ -33,7 +22,7 @@ export class StoreAsset {
       throw new ProviderFailure("failed", `The ${asset.role} ${JSON.stringify(asset.label)} is ${contentType}.`);
     }
     const label = asset.label.replace(/[^a-z0-9]+/g, "-");
-    const audioKey = `${keyPrefix}-${label === "full" ? asset.role : `${asset.role}-${label}`}.${EXTENSIONS[contentType]}`;
+    const audioKey = `${keyPrefix}-${label === "full" ? asset.role : `${asset.role}-${label}`}.${fileEndingOf(contentType)}`;
     const stored = await this.put(audioKey, bytes);
     return { role: asset.role, label: asset.label, audioKey, contentType, sizeBytes: stored.sizeBytes, durationSeconds: asset.durationSeconds };
   }

@@ -21,9 +21,12 @@ import type { ProviderFailure } from "./provider/failure.js";
 import type { SubmitRequest } from "./provider/requests.js";
 
 export * from "./provider/api.js";
+export type * from "./provider/api-call.js";
+export * from "./provider/api-failures.js";
 export * from "./provider/assets.js";
 export type * from "./provider/definition.js";
 export * from "./provider/failure.js";
+export * from "./provider/json.js";
 export type * from "./provider/outcomes.js";
 export type * from "./provider/requests.js";
 

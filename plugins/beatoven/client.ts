@@ -1,10 +1,5 @@
-import { failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailure, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
-
-/** Kinds that would end accepted work. */
-const ENDING: readonly ProviderFailureKind[] = ["gone", "invalid_input", "failed"];
+import { bagOf, failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
 
 /** The API of beatoven.ai: compose, and ask after the task. */
 export class BeatovenClient {
@@ -13,7 +8,7 @@ export class BeatovenClient {
   constructor({ settings, fetch }: ProviderHost) {
     this.api = new ProviderApi({
       fetch,
-      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      baseUrl: String(settings["baseUrl"]),
       headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
       timeoutMs: Number(settings["timeoutMs"]),
       judge,
@@ -30,7 +25,7 @@ export class BeatovenClient {
 
   /** What it knows of a task: `status`, and `meta` when it is composed. */
   async task(taskId: string, signal: AbortSignal): Promise<Bag> {
-    return bagOf((await this.api.call({ path: `/api/v1/tasks/${encodeURIComponent(taskId)}`, signal })).json());
+    return bagOf((await this.api.call({ path: `/api/v1/tasks/${encodeURIComponent(taskId)}`, asksAfter: true, signal })).json());
   }
 }
 
@@ -41,16 +36,10 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
   const { error, detail } = bagOf(answer.json());
   const isTheirs = typeof error === "string";
   const message = isTheirs ? [error, ...(detail === undefined ? [] : [textOf(detail)])].join(": ").slice(0, 300) : undefined;
-  // Accepted work is given up only where they say themselves that they do not know it, and not for a gateway's page.
-  const isPassing = call.creates !== true && ENDING.includes(usual.kind) && !(isTheirs && usual.kind === "gone");
-  return providerFailure(isPassing ? "unavailable" : usual.kind, answer, message === undefined ? {} : { message });
+  // That they do not know a task is believed only in words of theirs.
+  return providerFailure(usual.kind === "gone" && !isTheirs ? "unavailable" : usual.kind, answer, message === undefined ? {} : { message });
 }
 
 function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
 }

@@ -1,6 +1,5 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
-import { type Bag, bagOf } from "./client.js";
+import { bagOf, isLink, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Bag, MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
 
 /** Those of theirs that Fermata can store; bare AAC it cannot. */
 export const FORMATS: readonly string[] = ["wav", "mp3"];
@@ -39,7 +38,7 @@ function trackIn({ track_url: url, stems_url: stems }: Bag): ProviderTrack {
   return {
     title: null,
     bpm: null,
-    tags: { mood: [], activity: [], genre: [], other: [] },
+    tags: NO_TAGS,
     assets: [{ role: "mix", label: "full", ...UNTOLD, source: { kind: "url", url } }, ...assets],
   };
 }
@@ -50,8 +49,4 @@ const UNTOLD = { contentType: null, durationSeconds: null } as const;
 function reasonIn({ error, detail }: Bag): string {
   const said = [error, detail].filter((value) => typeof value === "string" && value !== "");
   return said.length === 0 ? "" : `: ${said.join(": ").slice(0, 300)}`;
-}
-
-function isLink(value: unknown): value is string {
-  return typeof value === "string" && /^https?:\/\/./i.test(value);
 }

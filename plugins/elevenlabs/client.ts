@@ -1,7 +1,5 @@
-import { failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
+import { bagOf, failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
 
 /** Six stems of ten minutes at 320 kbit/s, and room. */
 const ARCHIVE_MAX_BYTES = 512 * 1024 * 1024;
@@ -35,7 +33,7 @@ export class ElevenLabsClient {
     this.format = encodeURIComponent(String(settings["outputFormat"]));
     this.api = new ProviderApi({
       fetch,
-      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      baseUrl: String(settings["baseUrl"]),
       headers: { "xi-api-key": String(settings["apiKey"]) },
       timeoutMs: Number(settings["timeoutMs"]),
       judge,
@@ -104,9 +102,4 @@ function detailIn(body: unknown): Detail {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
 }

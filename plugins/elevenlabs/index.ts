@@ -1,5 +1,5 @@
 import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { ProviderModel, ProviderSetting } from "../../core/ports/music-provider.js";
+import type { ProviderModel, ProviderSetting, SplitCapability } from "../../core/ports/music-provider.js";
 import { ElevenLabsProvider } from "./provider.js";
 
 /** PCM comes without a header and with an undocumented number of channels: only what is a file by itself can be chosen. */
@@ -36,6 +36,9 @@ const MODEL = {
   promptMaxLength: 3_000,
 };
 
+/** A track goes up in one form, which is held in memory as a whole. */
+const SPLIT: SplitCapability = { sources: "any", maxBytes: 100_000_000 };
+
 /** Eleven Music: one call, and the music is its answer. */
 export default defineProvider({
   id: "elevenlabs",
@@ -53,8 +56,8 @@ export default defineProvider({
     idempotentSubmit: false,
     lookup: false,
     cancel: false,
-    stemSplit: { sources: "any" },
-    vocalRemoval: { sources: "any" },
+    stemSplit: SPLIT,
+    vocalRemoval: SPLIT,
   },
   create: (host) => new ElevenLabsProvider(host),
 });

@@ -1,7 +1,6 @@
 import { fromBufferPromise } from "yauzl";
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, MusicRequest, ProviderAsset, ProviderTrack, SplitRequest } from "../../core/ports/music-provider.js";
-import { type Bag, bagOf } from "./client.js";
+import { bagOf, fileEndingOf, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, Bag, MusicRequest, ProviderAsset, ProviderTrack, SplitRequest } from "../../core/ports/music-provider.js";
 import { partsOf } from "./multipart.js";
 
 /** Names of stems, by a word of the file's name; the names themselves are not documented. */
@@ -14,8 +13,6 @@ const STEM_WORDS: readonly (readonly [word: RegExp, label: string])[] = [
   [/(^|_)piano(_|$)/, "piano"],
   [/(^|_)other(_|$)/, "other"],
 ];
-
-const FILE_ENDS: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/mp4": "m4a" };
 
 /** Seconds here, milliseconds there; without a default of the model's, it chooses the length itself. */
 function lengthOf({ model, durationSeconds }: MusicRequest): Bag {
@@ -48,8 +45,7 @@ export function trackIn({ bytes, headers }: ApiAnswer): ProviderTrack | null {
     title: typeof title === "string" && title.trim() !== "" ? title.trim() : null,
     bpm: null,
     tags: {
-      mood: [],
-      activity: [],
+      ...NO_TAGS,
       genre: [...new Set(words)].filter((word) => word !== ""),
       other: isExplicit === true ? ["explicit"] : [],
     },
@@ -66,8 +62,7 @@ export async function splitForm({ operation, source }: SplitRequest): Promise<Fo
     throw new ProviderFailure("unavailable", "The track to be taken apart could not be read.", { cause, billable: "no" });
   }
   const form = new FormData();
-  const [, kind = "audio"] = source.contentType.split("/");
-  form.append("file", new Blob(chunks, { type: source.contentType }), `track.${FILE_ENDS[source.contentType] ?? kind}`);
+  form.append("file", new Blob(chunks, { type: source.contentType }), `track.${fileEndingOf(source.contentType)}`);
   form.append("stem_variation_id", operation === "vocal_removal" ? "two_stems_v1" : "six_stems_v1");
   return form;
 }

@@ -1,5 +1,5 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import { type Bag, bagOf } from "./client.js";
+import { bagOf, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Bag } from "../../core/ports/music-provider.js";
 
 const SECTION_LINES_MAX = 30;
 const SECTION_LINE_LENGTH_MAX = 200;

@@ -1,5 +1,6 @@
 import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
 import type {
+  Bag,
   CallContext,
   Completed,
   MusicProvider,
@@ -8,7 +9,7 @@ import type {
   SplitRequest,
   SubmitRequest,
 } from "../../core/ports/music-provider.js";
-import { type Bag, ElevenLabsClient } from "./client.js";
+import { ElevenLabsClient } from "./client.js";
 import { planBody, promptBody, splitForm, stemsIn, trackIn } from "./map.js";
 import { withLyrics } from "./plan.js";
 

@@ -7,8 +7,10 @@ import type { Config } from "./settings.js";
 /** The calls of the queue; each answers what came, to be read by `map.ts`. URLs are those of the submission's answer. */
 export class FalClient {
   private readonly api: ProviderApi;
-  /** For results: the answer to work that failed is its error, final whatever its status. */
+  /** For results: the answer to work that failed is its error. */
   private readonly results: ProviderApi;
+  /** For results of work whose status says that it failed. */
+  private readonly errors: ProviderApi;
   private readonly keys: ProviderApi;
 
   constructor(
@@ -18,7 +20,8 @@ export class FalClient {
     const { baseUrl, apiKey, timeoutMs, jwksUrl } = config;
     const options = { fetch, baseUrl, timeoutMs, headers: { authorization: `Key ${apiKey}` } };
     this.api = new ProviderApi({ ...options, judge: refusalOf });
-    this.results = new ProviderApi({ ...options, judge: finalFailureOf });
+    this.results = new ProviderApi({ ...options, judge: (answer, call) => finalFailureOf(answer, call, false) });
+    this.errors = new ProviderApi({ ...options, judge: (answer, call) => finalFailureOf(answer, call, true) });
     // Another host, which needs no key.
     this.keys = new ProviderApi({ fetch, baseUrl: jwksUrl, timeoutMs });
   }
@@ -39,11 +42,11 @@ export class FalClient {
   }
 
   status(url: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: url, signal });
+    return this.api.call({ path: url, asksAfter: true, signal });
   }
 
-  result(url: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.results.call({ path: url, signal });
+  result(url: string, hasFailed: boolean, signal: AbortSignal): Promise<ApiAnswer> {
+    return (hasFailed ? this.errors : this.results).call({ path: url, asksAfter: true, signal });
   }
 
   cancel(url: string, signal: AbortSignal): Promise<ApiAnswer> {

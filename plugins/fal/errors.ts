@@ -1,4 +1,4 @@
-import { failureOf, ProviderFailure } from "../../core/ports/music-provider.js";
+import { bagOf, failureOf, isObject, ProviderFailure } from "../../core/ports/music-provider.js";
 import type { ApiAnswer, ApiCall, ProviderFailureKind } from "../../core/ports/music-provider.js";
 
 /** The type of a model's error that refuses the content. */
@@ -14,22 +14,26 @@ interface Said {
 }
 
 /** The failure of a call that was refused; undefined: a good answer. */
-export function refusalOf(answer: ApiAnswer, call: Pick<ApiCall, "creates">): ProviderFailure | undefined {
+export function refusalOf(answer: ApiAnswer, call: Pick<ApiCall, "creates" | "asksAfter">): ProviderFailure | undefined {
   const usual = failureOf(answer, call);
   if (usual === null) return undefined;
   const said = saidIn(answer);
   return failureWith(said?.code === REJECTED ? "content_rejected" : usual.kind, answer, usual, said);
 }
 
-/** The failure that the result of failed work stands for; undefined: a good one. */
-export function finalFailureOf(answer: ApiAnswer): ProviderFailure | undefined {
-  const usual = failureOf(answer);
+/**
+ * The failure that the result of work stands for; undefined: a good one.
+ *
+ * @param hasFailed its status says so: then plain words tell why. Otherwise they may be of a queue in trouble, and only a code is of the work
+ */
+export function finalFailureOf(answer: ApiAnswer, call: Pick<ApiCall, "asksAfter">, hasFailed: boolean): ProviderFailure | undefined {
+  const usual = failureOf(answer, call);
   if (usual === null) return undefined;
   const said = saidIn(answer);
-  // An error without a word is a gateway's: it says nothing of the work.
-  if (said === null) return undefined;
-  const kind = kindOfCode(said.code) ?? (answer.status >= 500 ? "failed" : usual.kind);
-  return failureWith(kind, answer, usual, said);
+  const isFinal = said !== null && (hasFailed || said.code !== null);
+  if (!isFinal) return failureWith(usual.kind, answer, usual, said);
+  const ofWork = answer.status >= 500 ? "failed" : (failureOf(answer)?.kind ?? "failed");
+  return failureWith(kindOfCode(said.code) ?? ofWork, answer, usual, said);
 }
 
 /** What work died of, by its status; null where only its result tells. */
@@ -43,12 +47,9 @@ export function failureOfStatus(error: string, errorType: string | null): Provid
 
 /** The types of a model's errors in an error's body. */
 export function errorTypesIn(body: unknown): string[] {
-  const { detail } = (typeof body === "object" && body !== null ? body : {}) as { readonly detail?: unknown };
+  const { detail } = bagOf(body);
   if (!Array.isArray(detail)) return [];
-  return detail.flatMap((entry: unknown) => {
-    const { type } = (entry ?? {}) as { readonly type?: unknown };
-    return typeof type === "string" ? [type] : [];
-  });
+  return detail.map(bagOf).flatMap(({ type }) => (typeof type === "string" ? [type] : []));
 }
 
 function kindOfCode(code: string | null): ProviderFailureKind | null {
@@ -71,8 +72,8 @@ function failureWith(kind: ProviderFailureKind, answer: ApiAnswer, usual: Provid
 /** null: it is none of the documented shapes. */
 function saidIn(answer: ApiAnswer): Said | null {
   const body = answer.json();
-  if (typeof body !== "object" || body === null) return null;
-  const { detail, error_type: platform } = body as { readonly detail?: unknown; readonly error_type?: unknown };
+  if (!isObject(body)) return null;
+  const { detail, error_type: platform } = body;
   const types = errorTypesIn(body);
   const type = types.includes(REJECTED) ? REJECTED : types[0];
   const code = type ?? (typeof platform === "string" ? platform : answer.headers.get("x-fal-error-type"));

@@ -1,5 +1,5 @@
-import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, Completed, ProviderAsset, ProviderTrack } from "../../core/ports/music-provider.js";
+import { bagOf, isLink, NO_TAGS, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, Bag, Completed, ProviderAsset, ProviderTrack } from "../../core/ports/music-provider.js";
 import { errorTypesIn, REJECTED } from "./errors.js";
 
 /** Accepted work, as its handle keeps it. */
@@ -19,10 +19,6 @@ export type Status =
   | { readonly state: "running" }
   | { readonly state: "completed" }
   | { readonly state: "failed"; readonly error: string; readonly errorType: string | null };
-
-type Bag = Readonly<Record<string, unknown>>;
-
-const NO_TAGS = { mood: [], activity: [], genre: [], other: [] } as const;
 
 /** null: it is no accepted work. */
 export function readAccepted(answer: ApiAnswer): Omit<Work, "operation" | "output"> | null {
@@ -97,7 +93,7 @@ function labelOf(name: string): string {
 /** Of a file object, or the URL itself. */
 function urlIn(value: unknown): string | null {
   const url = typeof value === "string" ? value : bagOf(value)["url"];
-  return typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null;
+  return isLink(url) ? url : null;
 }
 
 function at(value: unknown, path: string): unknown {
@@ -106,8 +102,4 @@ function at(value: unknown, path: string): unknown {
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, step)) return undefined;
     return (found as Bag)[step];
   }, value);
-}
-
-function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null ? (value as Bag) : {};
 }

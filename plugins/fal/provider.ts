@@ -52,7 +52,7 @@ export class FalProvider implements MusicProvider {
     const known = status.state === "failed" ? failureOfStatus(status.error, status.errorType) : null;
     if (known !== null) throw known;
     // The result of work that failed is its error, and is thrown.
-    const answer = await this.client.result(work.responseUrl, signal);
+    const answer = await this.client.result(work.responseUrl, status.state === "failed", signal);
     if (status.state === "failed")
       throw new ProviderFailure("failed", status.error.slice(0, 300), { providerCode: status.errorType ?? undefined });
     const output = answer.json();

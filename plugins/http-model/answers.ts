@@ -1,4 +1,4 @@
-import { providerFailure } from "../../core/ports/music-provider.js";
+import { NO_TAGS, providerFailure } from "../../core/ports/music-provider.js";
 import type {
   ApiAnswer,
   AssetSource,
@@ -9,8 +9,6 @@ import type {
 } from "../../core/ports/music-provider.js";
 import type { Mapping, Meaning } from "./mapping.js";
 import { at } from "./pointer.js";
-
-const NO_TAGS = { mood: [], activity: [], genre: [], other: [] } as const;
 
 /** What an answer says of a piece of work. `nothing`: it is none of the shapes that the mapping knows. */
 export type Reading =

@@ -1,7 +1,7 @@
 import type { ProviderHost } from "../../core/ports/music-provider.js";
 import { pointerMistake } from "./pointer.js";
 import { SETTINGS } from "./settings.js";
-import { unknownPlaceholders } from "./template.js";
+import { placeholdersIn, unknownPlaceholders } from "./template.js";
 
 /** What a status word means here. */
 export const MEANINGS = ["running", "completed", "failed", "cancelled", "timeout", "content_rejected", "gone"] as const;
@@ -38,10 +38,11 @@ export function readMapping(settings: ProviderHost["settings"]): Mapping {
   for (const name of ["submitPath", "statusPath", "cancelPath"]) {
     const isLeftOut = name === "cancelPath" && text(name) === "";
     if (!isLeftOut && !text(name).startsWith("/")) wrong(name, "allowed: a path that begins with /");
-    const unknown = unknownPlaceholders(text(name), name === "submitPath" ? ["model"] : ["id"]);
-    if (unknown.length > 0)
-      wrong(name, `there is no {{${unknown.join("}}, {{")}}}; allowed: {{${name === "submitPath" ? "model" : "id"}}}`);
-    if (name !== "submitPath" && !isLeftOut && !text(name).includes("{{id}}")) wrong(name, "allowed: a path with {{id}} in it");
+    const known = name === "submitPath" ? "model" : "id";
+    const placeholders = placeholdersIn(text(name));
+    const unknown = placeholders.filter((placeholder) => placeholder !== known);
+    if (unknown.length > 0) wrong(name, `there is no {{${unknown.join("}}, {{")}}}; allowed: {{${known}}}`);
+    if (known === "id" && !isLeftOut && !placeholders.includes(known)) wrong(name, "allowed: a path with {{id}} in it");
   }
   for (const name of POINTERS) {
     const mistake = pointerMistake(text(`${name}Pointer`));

@@ -12,7 +12,7 @@ import type {
 } from "../../core/ports/music-provider.js";
 import { read, refusalOf } from "./answers.js";
 import { type Mapping, readMapping } from "./mapping.js";
-import { filled, valuesOf } from "./template.js";
+import { filled, filledPath, valuesOf } from "./template.js";
 
 const HANDLE_VERSION = 1;
 
@@ -28,7 +28,7 @@ export class HttpModelProvider implements MusicProvider {
     const { baseUrl, headers, timeoutMs, cancelPath } = mapping;
     this.mapping = mapping;
     this.api = new ProviderApi({ fetch, baseUrl, headers, timeoutMs, judge: (answer) => refusalOf(answer, mapping) });
-    if (cancelPath !== null) this.cancel = (handle, context) => this.stop(pathOf(cancelPath, idOf(handle)), context);
+    if (cancelPath !== null) this.cancel = (handle, context) => this.stop(filledPath(cancelPath, { id: idOf(handle) }), context);
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
@@ -37,7 +37,7 @@ export class HttpModelProvider implements MusicProvider {
     const { mapping } = this;
     const values = valuesOf(mapping.callbacks ? request : { ...request, callbackUrl: null });
     const answer = await this.api.call({
-      path: pathOf(mapping.submitPath, "", String(values["model"])),
+      path: filledPath(mapping.submitPath, { model: String(values["model"]) }),
       json: filled(mapping.request, values),
       headers: { accept: "application/json, audio/*", "idempotency-key": request.jobId },
       creates: true,
@@ -57,8 +57,9 @@ export class HttpModelProvider implements MusicProvider {
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const { mapping } = this;
     const answer = await this.api.call({
-      path: pathOf(mapping.statusPath, idOf(handle)),
+      path: filledPath(mapping.statusPath, { id: idOf(handle) }),
       headers: { accept: "application/json, audio/*" },
+      asksAfter: true,
       signal,
     });
     const reading = read(answer, mapping);
@@ -84,8 +85,4 @@ export class HttpModelProvider implements MusicProvider {
 function idOf({ version, data: { id } }: ProviderHandle): string {
   if (version !== HANDLE_VERSION || typeof id !== "string") throw new ProviderFailure("failed", "The handle is none of this plugin's.");
   return id;
-}
-
-function pathOf(template: string, id: string, model = ""): string {
-  return template.replaceAll("{{id}}", encodeURIComponent(id)).replaceAll("{{model}}", model.split("/").map(encodeURIComponent).join("/"));
 }

@@ -5,14 +5,24 @@ export type PlaceholderValue = string | number | boolean | null;
 /** What `{{…}}` may name; beside these `{{options.NAME}}`, a member of the model's `options`. */
 export const PLACEHOLDERS = ["prompt", "lyrics", "duration", "instrumental", "model", "job_id", "attempt_id", "callback_url"] as const;
 
-const PLACEHOLDER = /\{\{\s*([\w.-]*)\s*\}\}/g;
-const ALONE = /^\{\{\s*([\w.-]*)\s*\}\}$/;
+const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
+const ALONE = /^\{\{\s*([^{}]*?)\s*\}\}$/;
 
-/** Names in a text or a JSON value that stand for nothing. */
-export function unknownPlaceholders(template: unknown, known: readonly string[] = PLACEHOLDERS): string[] {
-  return [...JSON.stringify(template).matchAll(PLACEHOLDER)]
-    .map(([, name = ""]) => name)
-    .filter((name) => !known.includes(name) && !/^options\.[\w-]+$/.test(name));
+/** The names of all placeholders in a text, known or not. */
+export function placeholdersIn(text: string): string[] {
+  return [...text.matchAll(PLACEHOLDER)].map(([, name = ""]) => name);
+}
+
+/** Names in the template of a body that stand for nothing. */
+export function unknownPlaceholders(template: object): string[] {
+  const known: readonly string[] = PLACEHOLDERS;
+  return placeholdersIn(JSON.stringify(template)).filter((name) => !known.includes(name) && !/^options\.[\w-]+$/.test(name));
+}
+
+/** A path with its placeholders filled in, whose values become parts of a URL; slashes in a model's name stay. */
+export function filledPath(template: string, { id = "", model = "" }: { readonly id?: string; readonly model?: string }): string {
+  const parts: Readonly<Record<string, string>> = { id: encodeURIComponent(id), model: model.split("/").map(encodeURIComponent).join("/") };
+  return template.replace(PLACEHOLDER, (_, name: string) => parts[name] ?? "");
 }
 
 export function valuesOf(request: MusicRequest): Readonly<Record<string, PlaceholderValue>> {

@@ -1,7 +1,5 @@
-import { ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailureKind, ProviderHost, SourceAudio } from "../../core/ports/music-provider.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
+import { bagOf, failureOf, isObject, ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost, SourceAudio } from "../../core/ports/music-provider.js";
 
 /** Every call but the upload takes and answers JSON; all are POST, a slash at the end of their path. */
 export class LalalClient {
@@ -39,11 +37,10 @@ export class LalalClient {
 
   /** States by task id. */
   async check(taskIds: readonly string[], signal: AbortSignal): Promise<Bag> {
-    const answer = await this.api.call({ path: "/check/", json: { task_ids: taskIds }, signal });
+    const answer = await this.api.call({ path: "/check/", json: { task_ids: taskIds }, asksAfter: true, signal });
     const { result } = bagOf(answer.json());
-    if (typeof result !== "object" || result === null || Array.isArray(result))
-      throw providerFailure("unavailable", answer, { message: "It answered no states." });
-    return bagOf(result);
+    if (!isObject(result)) throw providerFailure("unavailable", answer, { message: "It answered no states." });
+    return result;
   }
 
   /** @returns what it says of the task: `success`, `server_error` */
@@ -71,6 +68,8 @@ const CODES: Readonly<Record<string, ProviderFailureKind>> = {
 };
 
 function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null | undefined {
+  // Many tasks are asked after together, and one that is not known is left out of the answer: no refusal tells of any of them.
+  if (call.asksAfter === true && failureOf(answer, call)?.kind === "gone") return providerFailure("unavailable", answer);
   if (answer.status !== 400 && answer.status !== 422) return undefined;
   const { code: given, detail } = bagOf(answer.json());
   const code = typeof given === "string" ? given : undefined;
@@ -85,15 +84,8 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null | undef
 /** undefined: what HTTP means by the status. */
 function refusalKind(code: string | undefined, detail: unknown, call: ApiCall): ProviderFailureKind | undefined {
   if (code === "internal_error") return call.creates === true ? "outcome_unknown" : "unavailable";
-  if (code !== undefined && Object.hasOwn(CODES, code)) return CODES[code];
+  if (code !== undefined && Object.hasOwn(CODES, code) && call.asksAfter !== true) return CODES[code];
   // With which status a wrong key is refused is not documented. A call without a body can be refused for nothing else.
   const namesKey = typeof detail === "string" && /licen[cs]e|api.?key/i.test(detail);
-  if (namesKey || call.path.startsWith("/limits/")) return "misconfigured";
-  // Accepted work is not given up because it could not be asked after.
-  return call.path === "/check/" ? "unavailable" : undefined;
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
+  return namesKey || call.path.startsWith("/limits/") ? "misconfigured" : undefined;
 }

@@ -1,17 +1,8 @@
 import { createHash } from "node:crypto";
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { AssetContentType, ProviderAsset, Snapshot, SplitRequest } from "../../core/ports/music-provider.js";
-import { bagOf } from "./client.js";
+import { bagOf, fileEndingOf, isLink, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Bag, ProviderAsset, Snapshot, SplitRequest } from "../../core/ports/music-provider.js";
 
 type Split = SplitRequest["operation"];
-
-const EXTENSIONS: Readonly<Partial<Record<AssetContentType, string>>> = {
-  "audio/mpeg": "mp3",
-  "audio/wav": "wav",
-  "audio/flac": "flac",
-  "audio/ogg": "ogg",
-  "audio/mp4": "m4a",
-};
 
 /** What is left is called after what was taken out. */
 const LABELS: Readonly<Record<Split, Readonly<Record<string, string>>>> = {
@@ -33,7 +24,7 @@ export function idempotencyKeyOf(jobId: string): string {
 
 /** A name without letters that a header cannot carry; its ending tells the format. */
 export function filenameOf({ jobId, source: { contentType } }: SplitRequest): string {
-  return `${jobId}.${EXTENSIONS[contentType] ?? "bin"}`;
+  return `${jobId}.${fileEndingOf(contentType)}`;
 }
 
 /** The next of the moments at which all work is asked after. */
@@ -61,10 +52,10 @@ export function snapshotOf(state: unknown, operation: Split, now: number): Snaps
   }
 }
 
-function completedOf({ tracks, duration }: Readonly<Record<string, unknown>>, operation: Split): Snapshot | ProviderFailure {
+function completedOf({ tracks, duration }: Bag, operation: Split): Snapshot | ProviderFailure {
   const durationSeconds = typeof duration === "number" && duration > 0 ? duration : null;
   const stems = (Array.isArray(tracks) ? tracks : []).map(bagOf).flatMap(({ type, label: given, url }): ProviderAsset[] => {
-    if (typeof given !== "string" || typeof url !== "string" || !/^https?:\/\/./i.test(url)) return [];
+    if (typeof given !== "string" || !isLink(url)) return [];
     const label = labelOf(given, type, operation);
     return label === null ? [] : [{ role: "stem", label, contentType: null, durationSeconds, source: { kind: "url", url } }];
   });
@@ -83,7 +74,7 @@ function labelOf(given: string, type: unknown, operation: Split): string | null 
 }
 
 /** What went wrong with accepted work stays wrong, whatever its code would mean of a request. */
-function failureIn({ detail, code, id }: Readonly<Record<string, unknown>>): ProviderFailure {
+function failureIn({ detail, code, id }: Bag): ProviderFailure {
   const said = typeof detail === "string" ? detail : (JSON.stringify(detail) ?? "");
   return new ProviderFailure("failed", `The task failed: ${said.slice(0, 300)}`, {
     ...(typeof code === "string" ? { providerCode: code } : {}),

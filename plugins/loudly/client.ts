@@ -1,7 +1,5 @@
-import { failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
+import { bagOf, failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
 
 /** Of the account's limits. */
 const LIMITS_TIMEOUT_MS = 30_000;
@@ -13,7 +11,7 @@ export class LoudlyClient {
   constructor({ settings, fetch }: ProviderHost) {
     this.api = new ProviderApi({
       fetch,
-      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      baseUrl: String(settings["baseUrl"]),
       headers: { "api-key": String(settings["apiKey"]) },
       timeoutMs: Number(settings["timeoutMs"]),
       judge,
@@ -47,9 +45,4 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
   const message = said.join(": ").slice(0, 300);
   const kind = answer.status === 500 && /rate[ _-]?limit|too many requests/i.test(message) ? "rate_limited" : usual.kind;
   return providerFailure(kind, answer, message === "" ? {} : { message });
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
 }

@@ -1,6 +1,5 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { MusicRequest, ProbeResult, ProviderTrack } from "../../core/ports/music-provider.js";
-import { type Bag, bagOf } from "./client.js";
+import { bagOf, isLink, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Bag, MusicRequest, ProbeResult, ProviderTrack } from "../../core/ports/music-provider.js";
 
 /** The type of request that a generation counts as. */
 const REQUEST_TYPE = "ai_song";
@@ -15,13 +14,12 @@ export function formOf({ prompt, durationSeconds }: MusicRequest): FormData {
 
 /** @throws {ProviderFailure} when there is no file */
 export function trackOf({ title, duration, bpm, key, music_file_path: url }: Bag): ProviderTrack {
-  if (typeof url !== "string" || !/^https?:\/\/./i.test(url))
-    throw new ProviderFailure("failed", "The song is made, and there is no file.");
+  if (!isLink(url)) throw new ProviderFailure("failed", "The song is made, and there is no file.");
   const { name: keyName } = bagOf(key);
   return {
     title: isText(title) ? title.trim() : null,
     bpm: numberWithin(bpm, 1_000),
-    tags: { mood: [], activity: [], genre: [], other: isText(keyName) ? [keyName.trim().toLowerCase()] : [] },
+    tags: { ...NO_TAGS, other: isText(keyName) ? [keyName.trim().toLowerCase()] : [] },
     assets: [
       { role: "mix", label: "full", contentType: null, durationSeconds: numberWithin(duration, 86_400), source: { kind: "url", url } },
     ],

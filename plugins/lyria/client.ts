@@ -1,9 +1,7 @@
-import { failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+import { bagOf, failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
 import type { Config } from "./settings.js";
 import { AccessTokens } from "./token.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
 
 /** A song as WAV in base64, and several of them. */
 const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
@@ -14,7 +12,8 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   PERMISSION_DENIED: "misconfigured",
   NOT_FOUND: "misconfigured",
   RESOURCE_EXHAUSTED: "rate_limited",
-  INTERNAL: "unavailable",
+  // Music may have been made before it stumbled.
+  INTERNAL: "outcome_unknown",
   UNAVAILABLE: "unavailable",
   DEADLINE_EXCEEDED: "outcome_unknown",
 };
@@ -71,8 +70,7 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
   const code = typeof status === "string" ? status : undefined;
   const said = typeof message === "string" ? message : answer.text();
   const kind = kindOf(code, said) ?? (usual.kind === "invalid_input" ? invalidKind(said) : usual.kind);
-  // Music may have been made before it stumbled.
-  const isUnsure = kind === "outcome_unknown" || kind === "failed" || code === "INTERNAL";
+  const isUnsure = kind === "outcome_unknown" || kind === "failed";
   const text = said.replace(/\s+/gu, " ").slice(0, 300);
   return new ProviderFailure(kind, `${answer.status}${code === undefined ? "" : ` ${code}`}: ${text}`, {
     retryAfterMs: retryAfterMs(answer.headers),
@@ -90,9 +88,4 @@ function kindOf(code: string | undefined, said: string): ProviderFailureKind | u
 function invalidKind(said: string): ProviderFailureKind {
   if (/api.?key/i.test(said)) return "misconfigured";
   return REJECTED.test(said) ? "content_rejected" : "invalid_input";
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
 }

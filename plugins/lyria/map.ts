@@ -1,6 +1,5 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { MusicRequest, ProviderFailureKind, ProviderTrack } from "../../core/ports/music-provider.js";
-import { type Bag, bagOf } from "./client.js";
+import { bagOf, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Bag, MusicRequest, ProviderFailureKind, ProviderTrack } from "../../core/ports/music-provider.js";
 
 /** Why a candidate without music ended, where its content is the reason. */
 const REFUSED: ReadonlySet<unknown> = new Set(["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]);
@@ -59,7 +58,7 @@ function trackOf(text: unknown): ProviderTrack | null {
   return {
     title: null,
     bpm: null,
-    tags: { mood: [], activity: [], genre: [], other: [] },
+    tags: NO_TAGS,
     assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source: { kind: "text", encoding: "base64", text } }],
   };
 }

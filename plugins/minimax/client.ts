@@ -1,26 +1,24 @@
-import { failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
+import { bagOf, failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
 
 /** Ten minutes of WAV in hex. */
 const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
 
 /** What the codes of `base_resp` stand for. */
 const KINDS: ReadonlyMap<number, ProviderFailureKind> = new Map([
-  [1000, "unavailable"],
-  // It ran out of time; what became of the music is not known.
+  // Errors in the middle of the work, and the end of its time: what became of the music is not known.
+  [1000, "outcome_unknown"],
   [1001, "outcome_unknown"],
   [1002, "rate_limited"],
   [1004, "misconfigured"],
   [1008, "out_of_credit"],
-  [1024, "unavailable"],
+  [1024, "outcome_unknown"],
   [1026, "content_rejected"],
   [1027, "content_rejected"],
   // Not on the page of errors; their own command-line tool takes them for a used-up quota.
   [1028, "out_of_credit"],
   [1030, "out_of_credit"],
-  [1033, "unavailable"],
+  [1033, "outcome_unknown"],
   [1039, "unavailable"],
   [1041, "rate_limited"],
   [1042, "invalid_input"],
@@ -34,8 +32,8 @@ const KINDS: ReadonlyMap<number, ProviderFailureKind> = new Map([
 /** The page of errors and their own tool contradict each other on these: the words decide. */
 const CONTRADICTED: ReadonlySet<number> = new Set([1002, 1039]);
 
-/** Music may have been made, and paid for, before these were said. */
-const PERHAPS_BILLED: ReadonlySet<number> = new Set([1000, 1001, 1024, 1027, 1033]);
+/** It refuses the music that was made, perhaps paid for. */
+const REFUSED_OUTPUT = 1027;
 
 /** The one call there is. */
 export class MiniMaxClient {
@@ -44,7 +42,7 @@ export class MiniMaxClient {
   constructor({ settings, fetch }: ProviderHost) {
     this.api = new ProviderApi({
       fetch,
-      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      baseUrl: String(settings["baseUrl"]),
       headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
       timeoutMs: Number(settings["timeoutMs"]),
       maxBytes: ANSWER_MAX_BYTES,
@@ -67,7 +65,7 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
   const text = typeof said === "string" ? said : "";
   const kind = code === null ? kindOfStatus(answer, usual?.kind) : kindOfCode(code, text, usual?.kind);
   const message = code === null ? usual?.message : `${answer.status}: code ${code}: ${text.slice(0, 300)}`;
-  const isUnsure = kind === "outcome_unknown" || kind === "failed" || (code !== null && PERHAPS_BILLED.has(code));
+  const isUnsure = kind === "outcome_unknown" || kind === "failed" || code === REFUSED_OUTPUT;
   const traceId = answer.headers.get("trace-id") ?? body["trace_id"];
   return new ProviderFailure(kind, message ?? "", {
     retryAfterMs: retryAfterMs(answer.headers),
@@ -85,9 +83,4 @@ function kindOfCode(code: number, text: string, byStatus: ProviderFailureKind | 
 /** A plain 429 is about requests or about money. */
 function kindOfStatus(answer: ApiAnswer, byStatus: ProviderFailureKind = "failed"): ProviderFailureKind {
   return answer.status === 429 && /balance|quota|insufficient/i.test(answer.text()) ? "out_of_credit" : byStatus;
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
 }

@@ -1,5 +1,5 @@
-import type { MusicRequest, PlainSource, ProviderHost, ProviderTrack } from "../../core/ports/music-provider.js";
-import { type Bag, bagOf } from "./client.js";
+import { bagOf, isLink, NO_TAGS } from "../../core/ports/music-provider.js";
+import type { Bag, MusicRequest, PlainSource, ProviderHost, ProviderTrack } from "../../core/ports/music-provider.js";
 
 /** Links to files die after a day. */
 const LINKS_LIVE_MS = 86_400_000;
@@ -37,14 +37,14 @@ export function trackIn(body: unknown, now: number): ProviderTrack | null {
   return {
     title: null,
     bpm: null,
-    tags: { mood: [], activity: [], genre: [], other: [] },
+    tags: NO_TAGS,
     assets: [{ role: "mix", label: "full", contentType: null, durationSeconds, source }],
   };
 }
 
 /** A link, or the file in hex: whichever was asked for, both are understood. */
 function sourceOf(value: unknown, now: number): PlainSource | null {
-  if (typeof value !== "string" || value === "") return null;
-  if (/^https?:\/\/./i.test(value)) return { kind: "url", url: value, expiresAt: now + LINKS_LIVE_MS };
-  return value.length % 2 === 0 && /^[0-9a-f]+$/i.test(value) ? { kind: "text", encoding: "hex", text: value } : null;
+  if (isLink(value)) return { kind: "url", url: value, expiresAt: now + LINKS_LIVE_MS };
+  const isHex = typeof value === "string" && value.length % 2 === 0 && /^[0-9a-f]+$/i.test(value);
+  return isHex ? { kind: "text", encoding: "hex", text: value } : null;
 }

@@ -1,7 +1,7 @@
-import { ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ProviderHost } from "../../core/ports/music-provider.js";
+import { bagOf, ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, Bag, ProviderHost } from "../../core/ports/music-provider.js";
 import { judgePublic, judgeService, TOKEN_EXPIRED } from "./errors.js";
-import { type Bag, bagOf, timeOf } from "./map.js";
+import { timeOf } from "./map.js";
 
 /** A token that is used up within this time is asked for anew. */
 const TOKEN_MARGIN_MS = 60_000;
@@ -39,7 +39,7 @@ export class MubertClient {
 
   async track(customId: string, id: string, signal: AbortSignal): Promise<Bag> {
     const path = `/api/v3/public/tracks/${encodeURIComponent(id)}`;
-    const answer = await this.asCustomer(customId, signal, (api) => api.call({ path, signal }));
+    const answer = await this.asCustomer(customId, signal, (api) => api.call({ path, asksAfter: true, signal }));
     const track = bagOf(bagOf(answer.json())["data"]);
     if (Object.keys(track).length === 0) throw providerFailure("unavailable", answer, { message: "It answered nothing about the track." });
     return track;
@@ -81,6 +81,6 @@ export class MubertClient {
 
   private common(): { readonly fetch: typeof fetch; readonly baseUrl: string; readonly timeoutMs: number } {
     const { settings, fetch } = this.host;
-    return { fetch, baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""), timeoutMs: Number(settings["timeoutMs"]) };
+    return { fetch, baseUrl: String(settings["baseUrl"]), timeoutMs: Number(settings["timeoutMs"]) };
   }
 }

@@ -1,6 +1,5 @@
-import { failureOf, providerFailure } from "../../core/ports/music-provider.js";
+import { bagOf, failureOf, providerFailure } from "../../core/ports/music-provider.js";
 import type { ApiAnswer, ApiCall, ProviderFailure, ProviderFailureKind } from "../../core/ports/music-provider.js";
-import { bagOf } from "./map.js";
 
 /** The customer's token ran out: the next call asks for a new one. */
 export const TOKEN_EXPIRED = "AccessTokenExpired";
@@ -15,22 +14,21 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   LicenseForbiddenDuration: "invalid_input",
 };
 
-/** Kinds that would end accepted work. */
-const ENDING: readonly ProviderFailureKind[] = ["gone", "invalid_input", "failed"];
+/** A question whose answer depends on the settings alone cannot be wrong in another way. */
+const BY_SETTINGS: readonly ProviderFailureKind[] = ["gone", "invalid_input", "failed"];
 
 /** The failure of a call with a customer's credentials; null: a good answer. */
 export function judgePublic(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
   return judged(answer, call, (kind, isTheirs) => {
-    if (call.creates === true || !ENDING.includes(kind)) return kind;
-    // Accepted work is given up only where they say themselves that they do not know it, and not for a gateway's page.
-    return isTheirs && kind === "gone" ? kind : "unavailable";
+    // Neither a word of the table nor a 404 without words of theirs ends accepted work.
+    const isEnd = kind === "invalid_input" || (kind === "gone" && !isTheirs);
+    return isEnd && call.asksAfter === true ? "unavailable" : kind;
   });
 }
 
 /** The failure of a call with the company's credentials, which makes no work; null: a good answer. */
 export function judgeService(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
-  // What is sent there is of the settings alone.
-  return judged(answer, call, (kind) => (ENDING.includes(kind) ? "misconfigured" : kind));
+  return judged(answer, call, (kind) => (BY_SETTINGS.includes(kind) ? "misconfigured" : kind));
 }
 
 /** Errors are `{ message, description?, code? }`. */

@@ -1,7 +1,5 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { MusicRequest, ProbeResult, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
+import { bagOf, isLink, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Bag, MusicRequest, ProbeResult, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
 
 export const PROMPT_MAX_LENGTH = 255;
 export const DURATION_MIN_SECONDS = 5;
@@ -27,7 +25,7 @@ export function snapshotOf(track: Bag, now: number, pollMs: number): Snapshot {
   if (all.length === 0 || stages.includes("running")) return { state: "running", nextPollMs: pollMs };
   const done = all.filter((_, index) => stages[index] === "done");
   if (done.length === 0) throw new ProviderFailure("failed", "The generation failed.");
-  const linked = done.filter(({ url }) => typeof url === "string" && /^https?:\/\/./i.test(url));
+  const linked = done.filter(({ url }) => isLink(url));
   if (linked.length === 0) throw new ProviderFailure("failed", "The generation is done, and there is no file.");
   const living = linked.filter(({ expired_at: expiresAt }) => (timeOf(expiresAt) ?? Number.POSITIVE_INFINITY) > now);
   if (living.length === 0) throw new ProviderFailure("gone", "The link to the file has expired.");
@@ -45,11 +43,6 @@ export function timeOf(value: unknown): number | null {
   if (typeof value !== "string" || !/(Z|[+-]\d\d:?\d\d)$/i.test(value)) return null;
   const time = Date.parse(value);
   return Number.isFinite(time) ? time : null;
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
 }
 
 function stageOf(status: unknown): "running" | "done" | "failed" {
@@ -72,7 +65,7 @@ function trackOf({ bpm, key, duration }: Bag, { url, expired_at: expiredAt }: Ba
   return {
     title: null,
     bpm: numberWithin(bpm, 1_000),
-    tags: { mood: [], activity: [], genre: [], other: typeof key === "string" && key.trim() !== "" ? [key.trim().toLowerCase()] : [] },
+    tags: { ...NO_TAGS, other: typeof key === "string" && key.trim() !== "" ? [key.trim().toLowerCase()] : [] },
     assets: [
       {
         role: "mix",

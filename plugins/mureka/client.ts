@@ -1,7 +1,5 @@
-import { ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
+import { bagOf, isLink, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, Bag, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
 
 /** Songs and instrumentals are asked after by routes of their own. */
 export type Kind = "song" | "instrumental";
@@ -20,7 +18,7 @@ export class MurekaClient {
   constructor({ settings, fetch }: ProviderHost) {
     this.api = new ProviderApi({
       fetch,
-      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      baseUrl: String(settings["baseUrl"]),
       headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
       timeoutMs: Number(settings["timeoutMs"]),
       judge,
@@ -37,7 +35,7 @@ export class MurekaClient {
   }
 
   async query(kind: Kind, taskId: string, signal: AbortSignal): Promise<Bag> {
-    const answer = await this.api.call({ path: `/v1/${kind}/query/${encodeURIComponent(taskId)}`, signal });
+    const answer = await this.api.call({ path: `/v1/${kind}/query/${encodeURIComponent(taskId)}`, asksAfter: true, signal });
     const task = bagOf(answer.json());
     if (typeof task["status"] !== "string") throw providerFailure("unavailable", answer, { message: "It answered no status of the task." });
     return task;
@@ -47,8 +45,7 @@ export class MurekaClient {
   async stem(json: Bag, signal: AbortSignal): Promise<Zip> {
     const answer = await this.api.call({ path: "/v1/song/stem", json, creates: true, timeoutMs: this.stemTimeoutMs, signal });
     const { zip_url: url, expires_at: expiresAt } = bagOf(answer.json());
-    if (typeof url !== "string" || !/^https?:\/\/./i.test(url))
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no ZIP." });
+    if (!isLink(url)) throw providerFailure("outcome_unknown", answer, { message: "It answered no ZIP." });
     return { url, expiresAt: typeof expiresAt === "number" ? expiresAt * 1_000 : null };
   }
 
@@ -61,13 +58,9 @@ export class MurekaClient {
 /** 429 has two opposite meanings, which its words alone tell apart. */
 const NO_CREDIT = /quota|billing|credit/i;
 
-function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null | undefined {
-  const { status } = answer;
-  // Accepted work is not given up because a question about it was refused.
-  const isRefusedQuestion = call.creates !== true && (status === 400 || status === 422);
-  if (isRefusedQuestion) return providerFailure("unavailable", answer, said(answer));
-  if (status === 429) return providerFailure(NO_CREDIT.test(said(answer).message) ? "out_of_credit" : "rate_limited", answer, said(answer));
-  return undefined;
+function judge(answer: ApiAnswer): ProviderFailure | undefined {
+  if (answer.status !== 429) return undefined;
+  return providerFailure(NO_CREDIT.test(said(answer).message) ? "out_of_credit" : "rate_limited", answer, said(answer));
 }
 
 /** Where the words of an error stand is not documented; clients look in these places. */
@@ -75,9 +68,4 @@ function said(answer: ApiAnswer): { readonly message: string } {
   const { error, message } = bagOf(answer.json());
   const words = [bagOf(error)["message"], message, answer.text()].find((text) => typeof text === "string" && text !== "");
   return { message: typeof words === "string" ? words.slice(0, 300) : "" };
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
 }

@@ -1,14 +1,12 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
-import { type Bag, bagOf, type Kind, type Zip } from "./client.js";
+import { bagOf, isLink, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Bag, MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
+import type { Kind, Zip } from "./client.js";
 
 const NEXT_POLL_MS = 5_000;
 const LINKS_LIVE_MS = 30 * 86_400_000;
 
 /** Their own default is two, each billed. */
 const TRACKS_DEFAULT = 1;
-
-const NO_TAGS = { mood: [], activity: [], genre: [], other: [] } as const;
 
 /** No mark of a moderator's refusal is documented: these words are taken for one. */
 const REFUSED = /moderat|sensitive|violat|prohibit|inappropriate|offensive|copyright|policy/i;
@@ -77,8 +75,4 @@ export function stemsOf({ url, expiresAt }: Zip, files: Iterable<readonly [label
 
 function placeOf({ index }: Bag): number {
   return typeof index === "number" ? index : 0;
-}
-
-function isLink(value: unknown): value is string {
-  return typeof value === "string" && /^https?:\/\/./i.test(value);
 }

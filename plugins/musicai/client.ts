@@ -1,6 +1,5 @@
-import { ProviderApi, ProviderFailure, failureOf, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderHost, SourceAudio } from "../../core/ports/music-provider.js";
-import { type Bag, bagOf } from "./map.js";
+import { bagOf, failureOf, isLink, ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderHost, SourceAudio } from "../../core/ports/music-provider.js";
 import type { Config } from "./settings.js";
 
 /** The calls of the jobs API. */
@@ -22,7 +21,7 @@ export class MusicAiClient {
   async upload(source: SourceAudio, signal: AbortSignal): Promise<string> {
     const answer = await this.api.call({ path: "/upload", signal });
     const { uploadUrl, downloadUrl } = bagOf(answer.json());
-    if (!isUrl(uploadUrl) || !isUrl(downloadUrl))
+    if (!isLink(uploadUrl) || !isLink(downloadUrl))
       throw providerFailure("unavailable", answer, { message: "It answered no URLs for an upload." });
     const { origin } = new URL(uploadUrl);
     // Signed by itself, at another host: the key stays at home, and nothing of its answer gets into an error.
@@ -44,12 +43,12 @@ export class MusicAiClient {
   }
 
   job(id: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: `/job/${encodeURIComponent(id)}`, signal });
+    return this.api.call({ path: `/job/${encodeURIComponent(id)}`, asksAfter: true, signal });
   }
 
   /** @param page counts from 0 */
   jobs(page: number, size: number, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: `/job?page=${page}&size=${size}`, signal });
+    return this.api.call({ path: `/job?page=${page}&size=${size}`, asksAfter: true, signal });
   }
 
   application(signal: AbortSignal): Promise<ApiAnswer> {
@@ -67,8 +66,4 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
     ...(words === "" ? {} : { message: words.slice(0, 300) }),
     ...(typeof code === "string" ? { code } : {}),
   });
-}
-
-function isUrl(value: unknown): value is string {
-  return typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 }

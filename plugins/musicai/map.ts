@@ -1,8 +1,6 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { ProviderAsset, ProviderFailureKind, Snapshot, SplitRequest } from "../../core/ports/music-provider.js";
+import { bagOf, isLink, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Bag, ProviderAsset, ProviderFailureKind, Snapshot, SplitRequest } from "../../core/ports/music-provider.js";
 import type { Labels } from "./settings.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
 
 /** A job, as far as we go by it. */
 export interface Job {
@@ -39,16 +37,12 @@ export function snapshotOf(job: Job, operation: SplitRequest["operation"], label
   }
 }
 
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
-}
-
 function completedOf({ result }: Job, operation: SplitRequest["operation"], labels: Labels): Snapshot | ProviderFailure {
   const stems = new Map<string, ProviderAsset>();
   for (const [name, url] of Object.entries(result)) {
     const label = labelOf(name, labels);
     // Outputs that are no files, chords or a tempo, stand beside the stems.
-    if (label === null || typeof url !== "string" || !/^https?:\/\/./i.test(url) || stems.has(label)) continue;
+    if (label === null || !isLink(url) || stems.has(label)) continue;
     stems.set(label, { role: "stem", label, contentType: null, durationSeconds: null, source: { kind: "url", url } });
   }
   const lacking = operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !stems.has(label)) : [];

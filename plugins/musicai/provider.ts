@@ -1,4 +1,4 @@
-import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import { bagOf, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
 import type {
   Accepted,
   CallContext,
@@ -12,7 +12,7 @@ import type {
   SubmitRequest,
 } from "../../core/ports/music-provider.js";
 import { MusicAiClient } from "./client.js";
-import { bagOf, type Job, readJob, snapshotOf } from "./map.js";
+import { type Job, readJob, snapshotOf } from "./map.js";
 import { type Config, readSettings } from "./settings.js";
 
 const HANDLE_VERSION = 1;

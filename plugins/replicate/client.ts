@@ -29,7 +29,7 @@ export class ReplicateClient {
   }
 
   prediction(id: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: `/predictions/${encodeURIComponent(id)}`, signal });
+    return this.api.call({ path: `/predictions/${encodeURIComponent(id)}`, asksAfter: true, signal });
   }
 
   cancel(id: string, signal: AbortSignal): Promise<ApiAnswer> {

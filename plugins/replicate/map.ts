@@ -1,4 +1,4 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
 import type { ProviderAsset, ProviderTrack, Snapshot, SubmitRequest, UrlSource } from "../../core/ports/music-provider.js";
 
 /** A prediction, as far as we go by it. */
@@ -28,8 +28,6 @@ const FILES_LIVE_MS = 3_600_000;
 /** There is no code for it: their text has to be read. */
 const REJECTED =
   /\b(nsfw|moderat(ion|ed)|flagged|sensitive|content polic(y|ies)|safety (filter|system|check)|prohibited content|copyright)/i;
-
-const NO_TAGS = { mood: [], activity: [], genre: [], other: [] } as const;
 
 /** Names that the forks of demucs give to all but the vocals. */
 const INSTRUMENTAL: ReadonlySet<string> = new Set(["no_vocals", "accompaniment", "instrumental"]);

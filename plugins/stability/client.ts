@@ -1,7 +1,5 @@
-import { failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
+import { bagOf, failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
 
 /** Six minutes of WAV, and room. */
 const SOUND_MAX_BYTES = 256 * 1024 * 1024;
@@ -16,7 +14,7 @@ export class StabilityClient {
   constructor({ settings, fetch }: ProviderHost) {
     this.api = new ProviderApi({
       fetch,
-      baseUrl: String(settings["baseUrl"]).replace(/\/+$/, ""),
+      baseUrl: String(settings["baseUrl"]),
       headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
       timeoutMs: Number(settings["timeoutMs"]),
       maxBytes: SOUND_MAX_BYTES,
@@ -31,7 +29,8 @@ export class StabilityClient {
 
   /** 202 while it runs, then the sound. */
   result(id: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: `/v2beta/audio/results/${encodeURIComponent(id)}`, headers: { accept: "audio/*" }, signal });
+    const path = `/v2beta/audio/results/${encodeURIComponent(id)}`;
+    return this.api.call({ path, headers: { accept: "audio/*" }, asksAfter: true, signal });
   }
 }
 
@@ -59,16 +58,11 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
 }
 
 /** What their errors stand for, told by their envelope; undefined: what HTTP means by the status. */
-function kindOf(status: number, code: string | undefined, { creates }: ApiCall): ProviderFailureKind | undefined {
+function kindOf(status: number, code: string | undefined, { asksAfter }: ApiCall): ProviderFailureKind | undefined {
   // Elsewhere 403 is about permission; here it is about content, where they say it themselves.
-  if (code === "content_moderation" || (code !== undefined && status === 403)) return "content_rejected";
-  if (code !== undefined && status === 500) return "unavailable";
+  if (code === undefined) return asksAfter === true && status === 404 ? "unavailable" : undefined;
+  if (code === "content_moderation" || status === 403) return "content_rejected";
+  if (status === 500) return "unavailable";
   // Work that was accepted, and turned out to be impossible.
-  if (creates !== true && [400, 413, 422].includes(status)) return "failed";
-  return undefined;
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
+  return asksAfter === true && [400, 413, 422].includes(status) ? "failed" : undefined;
 }

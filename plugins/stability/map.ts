@@ -1,3 +1,4 @@
+import { NO_TAGS } from "../../core/ports/music-provider.js";
 import type { ApiAnswer, MusicRequest, ProviderTrack } from "../../core/ports/music-provider.js";
 
 /** `options.endpoint` of a model: where it is made. The first answers an id, the second the music. */
@@ -25,7 +26,7 @@ export function trackOf({ bytes }: ApiAnswer): ProviderTrack {
   return {
     title: null,
     bpm: null,
-    tags: { mood: [], activity: [], genre: [], other: [] },
+    tags: NO_TAGS,
     assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source: { kind: "bytes", bytes } }],
   };
 }

@@ -1,4 +1,4 @@
-import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import { bagOf, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
 import type {
   Accepted,
   ApiAnswer,
@@ -10,7 +10,7 @@ import type {
   Snapshot,
   SubmitRequest,
 } from "../../core/ports/music-provider.js";
-import { bagOf, StabilityClient } from "./client.js";
+import { StabilityClient } from "./client.js";
 import { ENDPOINTS, formOf, isSound, trackOf } from "./map.js";
 
 const HANDLE_VERSION = 1;

@@ -1,8 +1,6 @@
-import { failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailure, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+import { bagOf, failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
 import type { Dialect } from "./dialects.js";
-
-export type Bag = Readonly<Record<string, unknown>>;
 
 /** The vendor's API. Every answer is an envelope `{ code, msg, data }` whose code may be an error while HTTP says 200. */
 export class SunoClient {
@@ -11,7 +9,7 @@ export class SunoClient {
   constructor({ settings, fetch }: ProviderHost, dialect: Dialect) {
     this.api = new ProviderApi({
       fetch,
-      baseUrl: String(settings["baseUrl"] ?? dialect.baseUrl).replace(/\/+$/, ""),
+      baseUrl: String(settings["baseUrl"] ?? dialect.baseUrl),
       headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
       timeoutMs: Number(settings["timeoutMs"]),
       judge: (answer, call) => judge(answer, call, dialect),
@@ -28,7 +26,7 @@ export class SunoClient {
 
   /** What it knows of a task. */
   async record(path: string, taskId: string, signal: AbortSignal): Promise<Bag> {
-    const answer = await this.api.call({ path: `${path}?taskId=${encodeURIComponent(taskId)}`, signal });
+    const answer = await this.api.call({ path: `${path}?taskId=${encodeURIComponent(taskId)}`, asksAfter: true, signal });
     const record = bagOf(dataOf(answer));
     if (Object.keys(record).length === 0) throw providerFailure("unavailable", answer, { message: "It answered nothing about the task." });
     return record;
@@ -45,26 +43,20 @@ export class SunoClient {
 function judge(answer: ApiAnswer, call: ApiCall, { codes }: Dialect): ProviderFailure | null | undefined {
   const isGoodStatus = answer.status >= 200 && answer.status < 300;
   const { code, msg } = bagOf(answer.json());
+  const unclear = call.creates === true ? "outcome_unknown" : "unavailable";
   if (typeof code !== "number") {
-    if (!isGoodStatus) return undefined;
-    return providerFailure(call.creates === true ? "outcome_unknown" : "unavailable", answer, { message: "It answered without a code." });
+    const usual = failureOf(answer, call);
+    // Without their envelope it is not they who do not know the task.
+    return usual === null || usual.kind === "gone" ? providerFailure(unclear, answer, { message: "It answered without a code." }) : usual;
   }
   if (code === 200) return isGoodStatus ? null : undefined;
   const message = `code ${code}: ${typeof msg === "string" ? msg.slice(0, 300) : ""}`;
-  const kind = codes[code] ?? failureOf({ ...answer, status: code }, call)?.kind ?? "outcome_unknown";
-  return providerFailure(call.creates === true ? kind : whileAskedAfter(kind), answer, { message, code: String(code) });
-}
-
-/** Accepted work is not given up because a question about it was refused. */
-function whileAskedAfter(kind: ProviderFailureKind): ProviderFailureKind {
-  return kind === "invalid_input" || kind === "failed" || kind === "outcome_unknown" ? "unavailable" : kind;
+  const kind = codes[code] ?? failureOf({ ...answer, status: code }, call)?.kind ?? unclear;
+  // Accepted work is not given up because a question about it was refused.
+  const isPassing = kind === "invalid_input" && call.asksAfter === true;
+  return providerFailure(isPassing ? "unavailable" : kind, answer, { message, code: String(code) });
 }
 
 function dataOf(answer: ApiAnswer): unknown {
   return bagOf(answer.json())["data"];
-}
-
-/** The members of a JSON object; none of anything else. */
-export function bagOf(value: unknown): Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : {};
 }

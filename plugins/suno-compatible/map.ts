@@ -1,6 +1,12 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { MusicRequest, ProviderAsset, ProviderFailureKind, ProviderTrack, SplitRequest } from "../../core/ports/music-provider.js";
-import { type Bag, bagOf } from "./client.js";
+import { bagOf, isLink, ProviderFailure } from "../../core/ports/music-provider.js";
+import type {
+  Bag,
+  MusicRequest,
+  ProviderAsset,
+  ProviderFailureKind,
+  ProviderTrack,
+  SplitRequest,
+} from "../../core/ports/music-provider.js";
 import { tagsOf } from "./tags.js";
 
 /** Of every vendor and model the lowest. */
@@ -119,8 +125,4 @@ function titleOf(prompt: string): string {
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";
-}
-
-function isLink(value: unknown): value is string {
-  return typeof value === "string" && /^https?:\/\/./i.test(value);
 }

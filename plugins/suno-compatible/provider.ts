@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
 import type {
   Accepted,
+  Bag,
   CallContext,
   MusicProvider,
   ParsedCallback,
@@ -12,7 +13,7 @@ import type {
   Snapshot,
   SubmitRequest,
 } from "../../core/ports/music-provider.js";
-import { type Bag, SunoClient } from "./client.js";
+import { SunoClient } from "./client.js";
 import { type Dialect, dialectOf } from "./dialects.js";
 import { failureIn, generationOf, splitOf, stageOf, stemsIn, tracksIn } from "./map.js";
 

@@ -111,6 +111,7 @@ export const falHarness: MusicProviderHarness = {
       ended(platform(503, "runner_connection_refused")),
       ended(modelError(500, "internal_server_error")),
       ended(json({}), { error: "Something else", error_type: "something_else" }),
+      ended(json({ detail: "Internal Server Error" }, { status: 500 }), { error: "Internal Server Error" }),
     ],
     rejectsContent: ended(modelError(422, "content_policy_violation"), { error: "Unprocessable" }),
     cancelled: status({ status: "COMPLETED", error: "Request was cancelled", error_type: "request_cancelled" }),
@@ -126,6 +127,18 @@ export const falHarness: MusicProviderHarness = {
       "a file with a URL that is none": { kind: "failed", script: ended(json({ audios: [{ url: "/out.mp3" }] })) },
       "a status that nobody knows": { kind: "unavailable", script: status({ status: "PONDERING" }) },
       "a gateway's error in place of the result": { kind: "unavailable", script: ended({ status: 500, body: "<html>" }) },
+      "plain words of status 500 in place of the result": {
+        kind: "unavailable",
+        script: ended(json({ detail: "Internal Server Error" }, { status: 500 })),
+      },
+      "plain words of status 400 in place of the result": {
+        kind: "unavailable",
+        script: ended(json({ detail: "Bad request" }, { status: 400 })),
+      },
+      "a gateway's page in place of the result of failed work": {
+        kind: "unavailable",
+        script: ended({ status: 404, body: "<html>" }, { error: "Unprocessable" }),
+      },
       "a result that is no JSON": { kind: "unavailable", script: ended({ status: 200, body: "<html>" }) },
     },
   },

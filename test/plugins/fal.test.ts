@@ -95,7 +95,7 @@ describe("fal", () => {
     const url = "https://evil.example/rq";
     fake.on("POST", SUBMIT.path, json({ request_id: "rq", status_url: url, response_url: url, cancel_url: url }));
     const handle = await accepted();
-    expect((await failureOf(poll(handle))).kind).to.equal("failed");
+    expect((await failureOf(poll(handle))).kind).to.equal("misconfigured");
     expect(host.fetched.filter((asked) => asked.startsWith("https://evil.example"))).to.deep.equal([]);
   });
 

@@ -49,6 +49,12 @@ describe("http-model: what is sent", () => {
     expect(body).to.deep.equal({ a: [7, { b: false }], c: "rain for 5 s", e: null, f: 1 });
   });
 
+  it("goes to the path with the model's name in it, its slashes kept", async () => {
+    const upstream = "acme/step 1?";
+    await sent({ submitPath: "/predict/{{ model }}/go/{{model}}" }, { model: { ...MODEL, upstream } });
+    expect(fake.requests.map(({ path }) => path)).to.deep.equal(["/predict/acme/step%201%3F/go/acme/step%201%3F"]);
+  });
+
   it("carries the key as the server wants it", async () => {
     expect((await sent({ apiKey: "abc123", authHeader: "X-Token", authScheme: "" })).headers).to.include({ "x-token": "abc123" });
     fake.requests.length = 0;
@@ -93,6 +99,10 @@ describe("http-model: settings", () => {
   for (const [what, settings] of [
     ["a template that is no JSON", { request: '{"prompt": {{prompt}}}' }],
     ["a template that is no object", { request: "7" }],
+    ["a placeholder that is none", { request: '{"a":"{{prompt | upper}}"}' }],
+    ["an option in a path", { submitPath: "/v1/{{options.voice}}" }],
+    ["the model in the path of work", { statusPath: "/v1/{{model}}/{{id}}" }],
+    ["a name with blanks in it in a path", { cancelPath: "/v1/{{id}}/{{the id}}" }],
     ["status words that are no object", { statusWords: "[]" }],
     ["a base URL of another scheme", { baseUrl: "ftp://gpu-box" }],
   ] as const) {

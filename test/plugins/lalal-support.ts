@@ -93,6 +93,14 @@ export const lalal: MusicProviderHarness = {
         kind: "unavailable",
         script: (fake) => void fake.on(CHECK.method, CHECK.path, json({ detail: "no" }, { status: 422 })),
       },
+      "a check that is refused with a code of requests": {
+        kind: "unavailable",
+        script: (fake) => void fake.on(CHECK.method, CHECK.path, json({ detail: "no", code: "max_duration" }, { status: 400 })),
+      },
+      "a check that is not there": {
+        kind: "unavailable",
+        script: (fake) => void fake.on(CHECK.method, CHECK.path, json({ detail: "Not Found" }, { status: 404 })),
+      },
     },
   },
   refusals: {

@@ -81,7 +81,7 @@ function others(route: Called): Record<string, NamedFailure> {
   return {
     "no permission: billing, or the API is off": named("misconfigured", refused(403, "PERMISSION_DENIED")),
     "a model that is not there": named("misconfigured", refused(404, "NOT_FOUND")),
-    "an internal error": named("unavailable", refused(500, "INTERNAL")),
+    "an internal error": named("outcome_unknown", refused(500, "INTERNAL")),
     "a deadline that passed": named("outcome_unknown", refused(504, "DEADLINE_EXCEEDED")),
     "a 500 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 500 }))),
     "a status that is not explained": named("invalid_input", refused(400, "FAILED_PRECONDITION")),

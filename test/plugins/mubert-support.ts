@@ -1,6 +1,6 @@
 import definition from "../../plugins/mubert/index.js";
 import type { ExpectedTracks, MusicProviderHarness, NamedFailure, Script } from "../contract/music-provider.contract.js";
-import { type FakeApi, htmlPage, json, tinyMp3 } from "../support/provider-kit/index.js";
+import { type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 
 export const CUSTOMERS = { method: "POST", path: "/api/v3/service/customers" } as const;
 export const TRACKS = { method: "POST", path: "/api/v3/public/tracks" } as const;
@@ -93,7 +93,11 @@ export const mubert: MusicProviderHarness = {
       "a question that it does not take": { kind: "unavailable", script: answered(422) },
       "a token that ran out": { kind: "unavailable", script: answered(403, "AccessTokenExpired") },
       "a licence that ran out": { kind: "misconfigured", script: answered(403, "LicenseExpired") },
-      "a gateway's page of status 404": { kind: "unavailable", script: (fake) => void fake.on(TRACK.method, TRACK.path, htmlPage(404)) },
+      "a refusal that is about requests": { kind: "unavailable", script: answered(403, "LicenseForbiddenDuration") },
+      "a 404 in words of others": {
+        kind: "unavailable",
+        script: (fake) => void fake.on(TRACK.method, TRACK.path, json({ error: "no route" }, { status: 404 })),
+      },
     },
   },
   refusals: {

@@ -118,7 +118,7 @@ export class NightingaleProvider implements MusicProvider {
   }
 
   private async tasks(query: string, signal: AbortSignal): Promise<readonly Task[]> {
-    const answer = await this.api.call({ path: `/v1/tasks?${query}`, signal });
+    const answer = await this.api.call({ path: `/v1/tasks?${query}`, asksAfter: true, signal });
     const { tasks } = (answer.json() ?? {}) as { readonly tasks?: readonly Task[] };
     if (!Array.isArray(tasks)) throw providerFailure("unavailable", answer, { message: "It answered no tasks." });
     return tasks as readonly Task[];

@@ -109,6 +109,8 @@ export const asyncHarness: MusicProviderHarness = {
       "a key that was taken back": named("misconfigured", answers(RESULTS, refusal(401, "unauthorized"))),
       "an account that was emptied": named("out_of_credit", answers(RESULTS, refusal(402, "payment_required"))),
       "questions that come too fast": named("rate_limited", answers(RESULTS, refusal(429, "rate_limit_exceeded"))),
+      "a 400 of somebody else": named("unavailable", answers(RESULTS, json({ message: "no" }, { status: 400 }))),
+      "a 404 of somebody else": named("unavailable", answers(RESULTS, json({ message: "no route" }, { status: 404 }))),
     },
   },
   refusals: refusalsOf(ASYNC),

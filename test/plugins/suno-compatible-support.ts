@@ -112,6 +112,10 @@ export const sunoapi: MusicProviderHarness = {
       "a code that is not explained": { kind: "unavailable", script: answered(409) },
       "a code of wrong parameters": { kind: "unavailable", script: answered(400) },
       "an answer without data": { kind: "unavailable", script: answered(200) },
+      "a 404 without a code": {
+        kind: "unavailable",
+        script: (fake) => void fake.on(RECORD.method, RECORD.path, json({ error: "no" }, { status: 404 })),
+      },
     },
   },
   refusals: {

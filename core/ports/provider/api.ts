@@ -1,39 +1,10 @@
-import { ProviderFailure, type ProviderFailureKind } from "./failure.js";
-
-/** What a provider answered: read whole, never more than the limit. */
-export interface ApiAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly bytes: Uint8Array;
-  /** The body as text. */
-  text(): string;
-  /** The body as JSON; undefined when it is none. */
-  json(): unknown;
-}
-
-export interface ApiCall {
-  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
-  /** Below the base, with its query; or a whole URL of the same origin, as providers hand out for status and cancel. */
-  readonly path: string;
-  readonly headers?: { readonly [name: string]: string };
-  /** Sent as JSON. */
-  readonly json?: unknown;
-  /** Sent as it is. */
-  readonly body?: Uint8Array<ArrayBuffer> | FormData | ReadableStream<Uint8Array>;
-  /**
-   * True for a call that makes billed work: then whatever leaves open whether it arrived is `outcome_unknown`, never a failure that is
-   * tried again.
-   */
-  readonly creates?: boolean;
-  readonly signal: AbortSignal;
-  /** In place of the client's own. */
-  readonly timeoutMs?: number;
-  readonly maxBytes?: number;
-}
+import type { ApiAnswer, ApiCall } from "./api-call.js";
+import { failureOf } from "./api-failures.js";
+import { ProviderFailure } from "./failure.js";
 
 export interface ProviderApiOptions {
   readonly fetch: typeof fetch;
-  /** `https://api.example/v1`, without a slash at its end. */
+  /** `https://api.example/v1`; slashes at its end do not count. */
   readonly baseUrl: string;
   /** Sent with every call: the key, mostly. */
   readonly headers?: { readonly [name: string]: string };
@@ -54,12 +25,36 @@ const SECRET_HEADER = /auth|key|token|secret|licen[cs]e|cookie|password/i;
 /** What is shorter could be any word of a message. */
 const SECRET_MIN_LENGTH = 6;
 
-/** Errors that come before anything was sent. */
-const NOT_SENT: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH", "UND_ERR_CONNECT_TIMEOUT"]);
+/** Errors that come before anything was sent: no address, no connection, no certificate to be trusted. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "EHOSTUNREACH",
+  "EHOSTDOWN",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ERR_INVALID_URL",
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_UNTRUSTED",
+  "CERT_REVOKED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+]);
 
 /** A client of one provider's HTTP API whose every failure is a {@link ProviderFailure}. It follows no redirect, retries nothing and logs nothing. */
 export class ProviderApi {
-  constructor(private readonly options: ProviderApiOptions) {}
+  private readonly baseUrl: string;
+
+  constructor(private readonly options: ProviderApiOptions) {
+    this.baseUrl = options.baseUrl.replace(/\/+$/, "");
+  }
 
   /** @throws {ProviderFailure} nothing else, but for a bug */
   async call(call: ApiCall): Promise<ApiAnswer> {
@@ -100,15 +95,15 @@ export class ProviderApi {
     if (call.signal.aborted) throw new ProviderFailure("unavailable", "Stopped before the call was made.", { billable: "no" });
     try {
       const form = call.body instanceof FormData ? await inOnePiece(call.body) : null;
-      const response = await options.fetch(this.urlOf(call.path), {
+      const response = await options.fetch(this.urlOf(call), {
         method: call.method ?? (call.json === undefined && call.body === undefined ? "GET" : "POST"),
-        headers: {
+        headers: sendable({
           accept: "application/json",
           ...options.headers,
           ...(call.json === undefined ? {} : { "content-type": "application/json" }),
           ...call.headers,
           ...(form === null ? {} : { "content-type": form.contentType }),
-        },
+        }),
         ...(call.json === undefined ? {} : { body: JSON.stringify(call.json) }),
         ...(call.body === undefined ? {} : { body: form?.bytes ?? call.body }),
         ...(call.body instanceof ReadableStream ? { duplex: "half" as const } : {}),
@@ -122,63 +117,34 @@ export class ProviderApi {
     }
   }
 
-  private urlOf(path: string): string {
-    const { baseUrl } = this.options;
+  private urlOf({ path, asksAfter }: ApiCall): string {
+    const { baseUrl } = this;
     if (!/^https?:/i.test(path)) return baseUrl + path;
     // The key goes along with every call: a URL that an answer named may not carry it elsewhere.
     if (new URL(path).origin === new URL(baseUrl).origin) return path;
-    throw new ProviderFailure("failed", `The provider named an address of another origin: ${new URL(path).origin}.`);
+    // Work that was accepted before the base was changed can be asked after again when it is put back.
+    const kind = asksAfter === true ? "misconfigured" : "failed";
+    throw new ProviderFailure(kind, `The provider named an address of another origin: ${new URL(path).origin}.`);
   }
+}
+
+/** @throws {ProviderFailure} a key was copied with a character that no header can hold; which one is not shown */
+function sendable(headers: Readonly<Record<string, string>>): Headers {
+  const sent = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      sent.set(name, value);
+    } catch {
+      throw new ProviderFailure("misconfigured", `The header ${name} holds a character that cannot be sent.`, { billable: "no" });
+    }
+  }
+  return sent;
 }
 
 /** A form that is sent as a stream can hang in Node's `fetch` when the connection is cut; one block of bytes fails as it should. */
 async function inOnePiece(form: FormData): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly contentType: string }> {
   const encoded = new Response(form);
   return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType: encoded.headers.get("content-type") ?? "multipart/form-data" };
-}
-
-/** The failure that a status stands for where a provider follows common usage; null for 2xx. */
-export function failureOf(answer: ApiAnswer, call: Pick<ApiCall, "creates"> = {}): ProviderFailure | null {
-  const { status } = answer;
-  if (status >= 200 && status < 300) return null;
-  return providerFailure(kindOf(status, call.creates === true), answer);
-}
-
-/** A failure with all that an answer tells: status, an excerpt of the body, the wait it asks for, its request id. */
-export function providerFailure(
-  kind: ProviderFailureKind,
-  answer: ApiAnswer,
-  options: { readonly message?: string; readonly code?: string; readonly retryAfterMs?: number } = {},
-): ProviderFailure {
-  const { status, headers } = answer;
-  const said = options.message ?? answer.text().replace(/\s+/gu, " ").slice(0, 300);
-  const isUnknown = kind === "outcome_unknown" || kind === "failed";
-  return new ProviderFailure(kind, `${status}${said === "" ? "" : `: ${said}`}`, {
-    retryAfterMs: options.retryAfterMs ?? retryAfterMs(headers),
-    billable: isUnknown ? "unknown" : "no",
-    providerCode: options.code,
-    requestId: headers.get("x-request-id") ?? headers.get("request-id") ?? undefined,
-  });
-}
-
-/** `Retry-After` in milliseconds (RFC 9110, section 10.2.3); undefined without one. */
-export function retryAfterMs(headers: Headers): number | undefined {
-  const value = headers.get("retry-after")?.trim();
-  if (value === undefined || value === "") return undefined;
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  const [at, from] = [Date.parse(value), Date.parse(headers.get("date") ?? "")];
-  return Number.isFinite(at) && Number.isFinite(from) ? Math.max(0, at - from) : undefined;
-}
-
-function kindOf(status: number, creates: boolean): ProviderFailureKind {
-  if (status === 401 || status === 403) return "misconfigured";
-  if (status === 402) return "out_of_credit";
-  if (status === 404 || status === 410) return creates ? "misconfigured" : "gone";
-  if (status === 408 || status === 425) return creates ? "outcome_unknown" : "unavailable";
-  if (status === 429) return "rate_limited";
-  if (status === 503) return "unavailable";
-  if (status >= 500) return creates ? "outcome_unknown" : "unavailable";
-  return status >= 400 ? "invalid_input" : "failed";
 }
 
 function lostCall(call: ApiCall, cause: unknown, timedOut: boolean): ProviderFailure {

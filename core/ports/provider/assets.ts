@@ -12,6 +12,22 @@ export const ASSET_CONTENT_TYPES = [
 
 export type AssetContentType = (typeof ASSET_CONTENT_TYPES)[number];
 
+const FILE_ENDINGS: Readonly<Record<AssetContentType, string>> = {
+  "audio/mpeg": "mp3",
+  "audio/wav": "wav",
+  "audio/flac": "flac",
+  "audio/ogg": "ogg",
+  "audio/mp4": "m4a",
+  "image/png": "png",
+  "image/jpeg": "jpg",
+  "image/webp": "webp",
+};
+
+/** The usual ending of such a file's name, without its dot. */
+export function fileEndingOf(contentType: AssetContentType): string {
+  return FILE_ENDINGS[contentType];
+}
+
 /** A file that the host fetches; the address policy of webhooks holds for it. */
 export interface UrlSource {
   readonly kind: "url";

@@ -108,6 +108,8 @@ function describePassing(work: WorkScenarios, tested: () => ProviderUnderTest, a
     ...GARBAGE,
     ["a gateway's page of status 502", htmlPage(502)],
     ["a plain status 503", text("busy", { status: 503 })],
+    ["a redirect", { ...htmlPage(302), headers: { "content-type": "text/html", location: "/maintenance" } }],
+    ...[400, 404, 405, 409, 410, 413, 431, 451].map((status) => [`a gateway's page of status ${status}`, htmlPage(status)] as const),
   ] as const;
   for (const [what, answer] of passing) {
     it(`will ask again when the status call answers ${what}`, async () => {
