@@ -15,6 +15,11 @@ interface Fetched {
   readonly bytes: Buffer;
 }
 
+/** The link with another first letter of its signature. */
+function withOtherSignature(link: string): string {
+  return link.replace(/signature=(.)/, (_, first) => `signature=${first === "A" ? "B" : "A"}`);
+}
+
 describe("GET /audio/{key}", () => {
   const clock = new ManualClock();
   let test: TestApp;
@@ -120,7 +125,7 @@ describe("GET /audio/{key}", () => {
 
   it("answers 403 to a link that was tampered with", async () => {
     const forged = [
-      link.replace(/signature=./, "signature=_"),
+      withOtherSignature(link),
       link.replace(/expires=\d+/, "expires=9999999999"),
       link.replace("0-mix.mp3", "0-master.wav"),
       link.replace(/&signature=.*/, ""),
@@ -147,7 +152,7 @@ describe("GET /audio/{key}", () => {
     expect(answer.headers.get("cache-control")).to.equal("no-store");
     expect(answer.headers.get("etag")).to.equal(null);
     expect(answer.text).not.to.include(headers.get("etag"));
-    expect((await ask(link.replace(/signature=./, "signature=_"))).status).to.equal(403);
+    expect((await ask(withOtherSignature(link))).status).to.equal(403);
   });
 });
 
