@@ -19,7 +19,7 @@ const COMMAND = IS_SOURCE
 export type Environment = Readonly<Record<string, string>>;
 
 /** Longest wait for a line, an exit or a change; a promise of the product has its own, shorter bound. */
-const BOUND_MS = 15_000;
+const BOUND_MS = 45_000;
 
 /** What a finished command left. */
 export interface CommandResult {

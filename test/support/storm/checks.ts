@@ -48,7 +48,9 @@ export function checkJobs(rows: Rows, wishes: readonly Wish[]): void {
     expect(attempts.map(({ number }) => number), `attempts of ${job.id}`).to.deep.equal(attempts.map((_, index) => index + 1));
     expect(attempts, `attempts of ${job.id}`).to.have.length(job.attempt);
     const completed = attempts.filter(({ outcome }) => outcome === "completed");
-    expect(completed, `completed attempts of ${job.id}`).to.have.length(isCompleted ? 1 : 0);
+    // Of a failed job only the last: its worker was lost with what the provider had made, which nobody could ask for again.
+    if (isCompleted) expect(completed, `completed attempts of ${job.id}`).to.have.length(1);
+    else expect(completed, `completed attempts of ${job.id}`).to.deep.equal(attempts.slice(-1).filter((attempt) => completed.includes(attempt)));
     const tracks = rows.tracks.filter((track) => track.job_id === job.id);
     expect(tracks, `tracks of ${job.id}`).to.have.length(isCompleted ? 1 : 0);
   }

@@ -56,7 +56,7 @@ describe("fermata credits", () => {
 });
 
 describe("fermata ledger verify", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const sandbox = useSandbox();
 
   async function installation(): Promise<{ dataDir: string; account: string }> {

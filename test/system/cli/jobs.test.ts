@@ -12,7 +12,7 @@ interface ShownJob {
 }
 
 describe("fermata jobs", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   let sandbox: Sandbox;
   let dataDir: string;
   let account: string;
@@ -113,7 +113,7 @@ describe("fermata jobs", function () {
 });
 
 describe("fermata serve and fermata work", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const sandbox = new Sandbox();
   afterEach(() => sandbox.clear());
 

@@ -29,7 +29,7 @@ interface ShownPlaylist {
 const RAIN = { ref: "rain", visibility: "public", title: "Rain", artist_label: "Nightingale" };
 
 describe("fermata library and fermata playlists", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   let sandbox: Sandbox;
   let dataDir: string;
   let folder: string;

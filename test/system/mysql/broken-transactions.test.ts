@@ -11,7 +11,7 @@ import { type Deed, DEEDS, Interrupted, Stranger } from "./interrupted.js";
 const USER = "fermata";
 
 describe("A transaction on MySQL that breaks runs again as a whole, with the same ids", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
 
   let server: PrivateMysql;
   let relay: MysqlRelay;

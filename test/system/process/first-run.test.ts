@@ -18,7 +18,7 @@ interface Ready {
 }
 
 describe("The first start on an empty data directory", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const sandbox = useSandbox();
 
   it("prints a key and a curl line that makes playable music as it stands; the second start keeps all and prints no key", async () => {

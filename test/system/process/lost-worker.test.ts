@@ -7,7 +7,7 @@ import { eventually, filesUnder, useSandbox } from "../../support/process.js";
 import { readRows } from "../../support/storm/rows.js";
 
 describe("A process that dies while it renders", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const sandbox = useSandbox();
 
   it("loses its job to the next process, which finishes it once and leaves no file that nothing names", async () => {

@@ -5,7 +5,7 @@ import { PROVIDER_PORT_VERSION } from "../../../core/ports/music-provider.js";
 import { type CommandResult, type Environment, useSandbox } from "../../support/process.js";
 
 describe("A start that cannot be", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const sandbox = useSandbox();
 
   /** Runs `start` to its end, which comes by itself. */

@@ -13,7 +13,7 @@ interface JobReport {
 }
 
 describe("A stop by a signal", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const sandbox = useSandbox();
 
   async function started(dataDir: string, env: Environment = {}): Promise<{ fermata: FermataProcess; url: string; api: ApiClient }> {

@@ -12,7 +12,7 @@ const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const BODY = JSON.stringify({ type: "generation.completed", timestamp: "2026-11-21T06:30:00.000Z", data: { job_id: "job_1" } });
 
 describe("The receiver in the README", function () {
-  this.timeout(30_000);
+  this.timeout(90_000);
   const sandbox = useSandbox();
 
   it("runs as it stands, takes a signed event once, and refuses a forged one", async () => {
