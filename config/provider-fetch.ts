@@ -1,4 +1,4 @@
-import { Agent } from "undici";
+import type { Agent } from "undici";
 
 /** Idle connections to a provider are kept for this long. */
 const KEEP_ALIVE_MS = 10_000;
@@ -8,12 +8,18 @@ const KEEP_ALIVE_MS = 10_000;
  * each call has a time-out of its own.
  */
 export class ProviderFetch {
-  private readonly agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS });
+  private agent: Promise<Agent> | null = null;
 
   // Types only: those of Node's own undici are of another version than the package's.
-  readonly fetch: typeof fetch = (input, init) => fetch(input, { ...init, dispatcher: this.agent } as unknown as RequestInit);
+  readonly fetch: typeof fetch = async (input, init) => fetch(input, { ...init, dispatcher: await this.dispatcher() } as unknown as RequestInit);
 
-  close(): Promise<void> {
-    return this.agent.destroy();
+  async close(): Promise<void> {
+    await (await this.agent)?.destroy();
+  }
+
+  /** Loaded with the first call: a start without hosted providers has no use for it. */
+  private dispatcher(): Promise<Agent> {
+    this.agent ??= import("undici").then(({ Agent }) => new Agent({ headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS }));
+    return this.agent;
   }
 }

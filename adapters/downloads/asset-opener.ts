@@ -2,9 +2,8 @@ import { tmpdir } from "node:os";
 import type { AssetOpener, OpenedAsset, OpenOptions } from "../../core/ports/asset-opener.js";
 import { type AssetSource, type PlainSource, ProviderFailure } from "../../core/ports/music-provider.js";
 import { atMost, decoded, once, providerBytes, tooLarge } from "./bytes.js";
-import { type DownloadParts, Downloads } from "./downloads.js";
+import type { DownloadParts, Downloads } from "./downloads.js";
 import { contentTypeOf, HEAD_BYTES } from "./file-type.js";
-import { entryOf } from "./zip-entry.js";
 
 /** A ZIP may be so many times as large as what is taken from it. */
 const ARCHIVE_FACTOR = 4;
@@ -16,24 +15,36 @@ export interface AssetOpenerParts extends DownloadParts {
 
 /** Opens what a plugin delivers, wherever it is. Every failure is a {@link ProviderFailure}; none shows the query of a URL. */
 export class GuardedAssetOpener implements AssetOpener {
-  private readonly downloads: Downloads;
+  private downloads: Promise<Downloads> | null = null;
+  private isClosed = false;
   private readonly temporaryFolder: string;
 
-  constructor({ temporaryFolder = tmpdir(), ...parts }: AssetOpenerParts) {
-    this.downloads = new Downloads(parts);
-    this.temporaryFolder = temporaryFolder;
+  constructor(private readonly parts: AssetOpenerParts) {
+    this.temporaryFolder = parts.temporaryFolder ?? tmpdir();
   }
 
   async open(source: AssetSource, options: OpenOptions): Promise<OpenedAsset> {
     return recognised(atMost(options.maxBytes, await this.bytesOf(source, options)));
   }
 
-  close(): Promise<void> {
-    return this.downloads.close();
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await (await this.downloads)?.close();
+  }
+
+  /** Loaded with the first link: a start without hosted providers has no use for it. */
+  private opened(): Promise<Downloads> {
+    this.downloads ??= import("./downloads.js").then(async ({ Downloads }) => {
+      const downloads = new Downloads(this.parts);
+      if (this.isClosed) await downloads.close();
+      return downloads;
+    });
+    return this.downloads;
   }
 
   private async bytesOf(source: AssetSource, options: OpenOptions): Promise<AsyncIterable<Uint8Array>> {
     if (source.kind !== "archive") return this.plainBytesOf(source, options);
+    const { entryOf } = await import("./zip-entry.js");
     const archiveMaxBytes = options.maxBytes * ARCHIVE_FACTOR;
     const archive = await this.plainBytesOf(source.archive, { ...options, maxBytes: archiveMaxBytes });
     return entryOf(atMost(archiveMaxBytes, archive), source.entry, { folder: this.temporaryFolder, maxBytes: options.maxBytes });
@@ -50,7 +61,7 @@ export class GuardedAssetOpener implements AssetOpener {
         if (source.text.length / 2 > options.maxBytes) throw tooLarge(options.maxBytes);
         return once(decoded(source));
       case "url":
-        return this.downloads.open(source, options);
+        return (await this.opened()).open(source, options);
     }
   }
 }
