@@ -45,6 +45,8 @@ const FETCH_AGAIN_MS = 20_000;
 const STUMBLE_DELAY_MS = 5_000;
 /** Each further stumble waits this much longer: a disk may be full for minutes. */
 const STUMBLE_GROWTH = 4;
+/** Lost workers count as well, and are no reason to wait for long. */
+const STUMBLE_DELAY_MAX_MS = 60_000;
 
 /** A claimed job in the hands of one worker, and the ways in which its step can end: settled, handed back, stumbled. */
 export class JobStep {
@@ -140,7 +142,7 @@ export class JobStep {
     const { job, parts } = this;
     parts.logger.error("Work on a job stumbled", { error, job_id: job.id, provider: job.providerId });
     try {
-      const delayMs = STUMBLE_DELAY_MS * STUMBLE_GROWTH ** job.crashes;
+      const delayMs = Math.min(STUMBLE_DELAY_MS * STUMBLE_GROWTH ** job.crashes, STUMBLE_DELAY_MAX_MS);
       await this.handBack({ crashes: job.crashes + 1, dueAt: this.inMs(delayMs) }, null);
       // Only now: the write has shown that the job is neither ended nor another worker's.
       await this.audio.discard(job.fence);
