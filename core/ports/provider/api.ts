@@ -25,6 +25,9 @@ const SECRET_HEADER = /auth|key|token|secret|licen[cs]e|cookie|password/i;
 /** What is shorter could be any word of a message. */
 const SECRET_MIN_LENGTH = 6;
 
+/** RFC 9110, 5.5. */
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** Errors that come before anything was sent: no address, no connection, no certificate to be trusted. */
 const NOT_SENT: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
@@ -132,13 +135,20 @@ export class ProviderApi {
 function sendable(headers: Readonly<Record<string, string>>): Headers {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers)) {
-    try {
-      sent.set(name, value);
-    } catch {
+    if (!setIfSendable(sent, name, value))
       throw new ProviderFailure("misconfigured", `The header ${name} holds a character that cannot be sent.`, { billable: "no" });
-    }
   }
   return sent;
+}
+
+/** False where it is not. Control characters pass `Headers`; `fetch` then fails on them with nothing sent, which looks like a lost connection. */
+function setIfSendable(headers: Headers, name: string, value: string): boolean {
+  try {
+    headers.set(name, value);
+  } catch {
+    return false;
+  }
+  return FIELD_VALUE.test(headers.get(name) ?? "");
 }
 
 /** A form that is sent as a stream can hang in Node's `fetch` when the connection is cut; one block of bytes fails as it should. */
