@@ -162,20 +162,21 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.housekeeping)
     .toResolvedValue(
-      (jobs, callbacks, idempotency, requestLog, webhooks, settleJobs, unitOfWork, clock, logger, settings) =>
+      (jobs, callbacks, idempotency, requestLog, webhooks, library, settleJobs, unitOfWork, clock, logger, settings) =>
         new Housekeeping({
           jobs,
           callbacks,
           idempotency,
           requestLog,
           webhooks,
+          library,
           settleJobs,
           unitOfWork,
           clock,
           logger,
           deadlineMs: settings.jobs.deadlineMinutes * 60_000,
         }),
-      [T.jobs, T.callbacks, T.idempotency, T.requestLog, T.webhooks, T.settleJobs, T.unitOfWork, T.clock, T.logger, T.settings],
+      [T.jobs, T.callbacks, T.idempotency, T.requestLog, T.webhooks, T.library, T.settleJobs, T.unitOfWork, T.clock, T.logger, T.settings],
     );
   container
     .bind(T.operateJobs)

@@ -2,6 +2,7 @@ import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
 import type { JobStore } from "../ports/job-store.js";
+import type { LibraryStore } from "../ports/library-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
@@ -16,6 +17,7 @@ export interface HousekeepingParts {
   readonly idempotency: IdempotencyStore;
   readonly webhooks: WebhookStore;
   readonly requestLog: RequestLogStore;
+  readonly library: LibraryStore;
   readonly settleJobs: SettleJobs;
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
@@ -30,14 +32,16 @@ const DELETE_BATCH = 500;
 /** Rows of the request log are many, and lie apart: few at once, and what is left after so many steps waits for the next round. */
 const LOG_DELETE_BATCH = 100;
 const LOG_DELETE_STEPS = 200;
+/** Each holds up the writers of an embedded database for a moment; after a great import there are hundreds to do, and nobody waits for them. */
+const FILING_STEPS = 5;
 /** With their deliveries and tries; the last try of the schedule is long over by then. */
 const WEBHOOK_EVENTS_KEPT_MS = 30 * 86_400_000;
 /** What providers reported; no job lives that long. */
 const CALLBACKS_KEPT_MS = 14 * 86_400_000;
 
 /**
- * What nobody waits for: jobs past their deadline, idempotency records, webhook events, callbacks and request log rows past their life. Extra copies in
- * other processes do no harm.
+ * What nobody waits for: jobs past their deadline, idempotency records, webhook events, callbacks and request log rows past their life; and filing
+ * what was added to the library. Extra copies in other processes do no harm.
  */
 export class Housekeeping {
   constructor(private readonly parts: HousekeepingParts) {}
@@ -60,6 +64,7 @@ export class Housekeeping {
     await this.deleteOldEvents();
     await this.deleteOldCallbacks();
     await this.deleteOldRequests();
+    await this.fileLibrary();
   }
 
   private async endOverdueJobs(): Promise<void> {
@@ -104,6 +109,13 @@ export class Housekeeping {
     for (let step = 0; step < LOG_DELETE_STEPS; step++) {
       const deleted = await unitOfWork.inTransaction((tx) => requestLog.deleteOld(tx, createdBefore, LOG_DELETE_BATCH));
       if (deleted < LOG_DELETE_BATCH) return;
+    }
+  }
+
+  private async fileLibrary(): Promise<void> {
+    const { unitOfWork, library } = this.parts;
+    for (let step = 0; step < FILING_STEPS; step++) {
+      if (!(await unitOfWork.inTransaction((tx) => library.fileForSearch(tx)))) return;
     }
   }
 

@@ -61,4 +61,12 @@ export interface LibraryStore {
    * playable track, visible to the viewer, that has both. The best first, then newest.
    */
   searchPlaylists(search: LibrarySearch): Promise<Playlist[]>;
+
+  /**
+   * Files some of what was added for searches, which find all of it before and after, and faster after. A few thousand items at a time. Of
+   * several at once, one does the work.
+   *
+   * @returns whether there may be more to file
+   */
+  fileForSearch(tx: Transaction): Promise<boolean>;
 }

@@ -6,7 +6,9 @@ import { sqliteStorage } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
 
 const NAME = "0013-library";
-const TABLES = ["search_terms", "search_items", "playlist_tracks", "playlists"];
+const LATER = "0015-search-segments";
+const LATER_TABLES = ["search_postings", "search_segments", "search_due", "search_upkeep", "search_loose"];
+const TABLES = [...LATER_TABLES, "search_items", "playlist_tracks", "playlists"];
 
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   describe(`Tracks from before there was a search: ${name}`, function () {
@@ -39,15 +41,34 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       for (const table of TABLES) await database.write.raw(`DROP TABLE ${table}`);
       await database.write.raw(isMysql ? "DROP INDEX tracks_share_token ON tracks" : "DROP INDEX tracks_share_token");
       for (const column of ["waveform", "share_token"]) await database.write.raw(`ALTER TABLE tracks DROP COLUMN ${column}`);
-      await database.write("knex_migrations").where({ name: NAME }).delete();
-      expect(await database.migrate()).to.deep.equal([NAME]);
+      await database.write("knex_migrations").whereIn("name", [NAME, LATER]).delete();
+      expect(await database.migrate()).to.deep.equal([NAME, LATER]);
       expect(await searches()).to.deep.equal(before);
 
       // One that broke off in the middle runs again.
       const last = tracks.slice(500).map(({ id }) => id);
-      await database.write("search_terms").whereIn("item_id", last).delete();
+      await database.write("search_items").whereIn("item_id", last).delete();
       await database.write("knex_migrations").where({ name: NAME }).delete();
       expect(await database.migrate()).to.deep.equal([NAME]);
+      expect(await searches()).to.deep.equal(before);
+
+      // One whose index was a row for each word; a shelf of many items is to be filed.
+      await database.write.raw(isMysql ? "DROP INDEX search_items_slot ON search_items" : "DROP INDEX search_items_slot");
+      await database.write.raw("ALTER TABLE search_items DROP COLUMN slot");
+      for (const table of LATER_TABLES) await database.write.raw(`DROP TABLE ${table}`);
+      await database.write.raw("CREATE TABLE search_terms (term VARCHAR(41))");
+      const many = Array.from({ length: 4_096 }, (_, index) => ({
+        ...{ shelf: "pls/many", created_at: index, item_id: anId("pls") },
+        ...{ title: " many", label: "", prompt: "", tags: "" },
+      }));
+      await database.write.batchInsert("search_items", many, 100);
+      await database.write("knex_migrations").where({ name: LATER }).delete();
+      expect(await database.migrate()).to.deep.equal([LATER]);
+      expect(await searches()).to.deep.equal(before);
+      expect(await database.write.schema.hasTable("search_terms")).to.equal(false);
+      expect(await database.write("search_due").select("shelf")).to.deep.equal([{ shelf: "pls/many" }]);
+      while (await storage.inTransaction((tx) => library.fileForSearch(tx))) continue;
+      expect(await database.write("search_segments").select("shelf", "segment")).to.deep.equal([{ shelf: "pls/many", segment: 1 }]);
       expect(await searches()).to.deep.equal(before);
       await storage.close();
     });

@@ -1,6 +1,7 @@
 import BetterSqlite3 from "better-sqlite3";
 import { createConnection } from "mysql2/promise";
-import { SEARCH_ITEMS, SEARCH_TERMS, searchRowsOfTracks } from "../../adapters/storage/knex/search-rows.js";
+import { SEARCH_DUE, SEARCH_ITEMS, SEARCH_LOOSE, searchRowsOfTracks } from "../../adapters/storage/knex/search-rows.js";
+import { notesOf } from "../../adapters/storage/knex/search-writes.js";
 import type { Table } from "../../adapters/storage/knex/session.js";
 import { toAssetRows, toTagRows, toTrackRow, TRACK_ASSETS, TRACK_TAGS, TRACKS } from "../../adapters/storage/knex/track-rows.js";
 import type { AccountId } from "../../core/ids.js";
@@ -91,12 +92,13 @@ export async function fillLibrary(url: string, tracks: Iterable<Track>): Promise
   const { write, close } = url.startsWith("sqlite:") ? sqliteWriter(url.slice("sqlite:".length)) : await mysqlWriter(url);
   let batch: Track[] = [];
   const flush = async (): Promise<void> => {
-    const { items, terms } = searchRowsOfTracks(batch);
+    const items = searchRowsOfTracks(batch);
     await write(TRACKS, batch.map(toTrackRow));
     await write(TRACK_TAGS, batch.flatMap(toTagRows));
     await write(TRACK_ASSETS, batch.flatMap(toAssetRows));
     await write(SEARCH_ITEMS, items);
-    await write(SEARCH_TERMS, terms);
+    await write(SEARCH_LOOSE, items);
+    await write(SEARCH_DUE, notesOf(items));
     batch = [];
   };
   for (const track of tracks) {

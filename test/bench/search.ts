@@ -49,6 +49,7 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
     const roll = dice(1);
     const language = new Language(roll);
     await fillLibrary(storage.url, tracksOf(language, roll, TRACKS));
+    await file(storage);
     const byId = await timed(Array.from({ length: SEARCHES }, (_, index) => index), async () => {
       await storage.library.findTracks([`trk_${String(Math.floor(roll() * TRACKS)).padStart(26, "0")}`]);
     });
@@ -67,6 +68,12 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
   } finally {
     await storage.close();
   }
+}
+
+/** As the housekeeping does. */
+async function file({ library, inTransaction }: Open): Promise<void> {
+  let isMore = true;
+  while (isMore) isMore = await inTransaction((tx) => library.fileForSearch(tx));
 }
 
 function figureOf(name: string, taken: readonly number[], baseline: number): Figure {

@@ -52,6 +52,8 @@ export interface ColumnTypes {
   text(table: Knex.TableBuilder, name: string): Knex.ColumnBuilder;
   /** JSON kept as text: `rows.ts` writes and parses it. */
   json(table: Knex.TableBuilder, name: string): Knex.ColumnBuilder;
+  /** Bytes, at most `length` of them. */
+  bytes(table: Knex.TableBuilder, name: string, length: number): Knex.ColumnBuilder;
   /** Milliseconds since 1970; also amounts and counts, all below 2^53. */
   integer(table: Knex.TableBuilder, name: string): Knex.ColumnBuilder;
   /** An index that needs to hold only rows where `column` is set; an engine without such indexes takes all. */

@@ -5,11 +5,11 @@ import type { Track } from "../../../core/library/track.js";
 import type { LibraryStore, PlaylistLimits } from "../../../core/ports/library-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
-import { LibrarySearchQueries } from "./library-search.js";
+import { LibrarySearchQueries, SEARCH_LIMITS, type SearchLimits } from "./library-search.js";
 import { groupBy } from "./lists.js";
 import { deletePlaylist, findPlaylists, insertPlaylists, listPlaylists, lockPlaylist, updatePlaylist } from "./playlist-queries.js";
-import { SEARCH_LIMITS, type SearchLimits } from "./search-queries.js";
-import { insertSearchRows, searchRowsOfTracks } from "./search-rows.js";
+import { searchRowsOfTracks } from "./search-rows.js";
+import { fileSegment, insertSearchRows } from "./search-writes.js";
 import { sessionOf } from "./session.js";
 import { findSharedTrack, findTracks, insertTracks, shareTrack, tracksOfJobs, unshareTrack } from "./track-queries.js";
 
@@ -18,9 +18,9 @@ export class KnexLibraryStore implements LibraryStore {
 
   constructor(
     private readonly database: KnexDatabase,
-    searchLimits: SearchLimits = SEARCH_LIMITS,
+    private readonly searchLimits: SearchLimits = SEARCH_LIMITS,
   ) {
-    this.searches = new LibrarySearchQueries(searchLimits);
+    this.searches = new LibrarySearchQueries(searchLimits, database.dialect);
   }
 
   async insertTracks(tx: Transaction, tracks: readonly Track[]): Promise<void> {
@@ -66,7 +66,7 @@ export class KnexLibraryStore implements LibraryStore {
   }
 
   updatePlaylist(tx: Transaction, playlist: Playlist): Promise<void> {
-    return updatePlaylist(sessionOf(tx), playlist);
+    return updatePlaylist(sessionOf(tx), playlist, this.database.dialect);
   }
 
   deletePlaylist(tx: Transaction, id: PlaylistId): Promise<boolean> {
@@ -79,5 +79,9 @@ export class KnexLibraryStore implements LibraryStore {
 
   searchPlaylists(search: LibrarySearch): Promise<Playlist[]> {
     return this.database.reading((session) => this.searches.playlists(session, search));
+  }
+
+  fileForSearch(tx: Transaction): Promise<boolean> {
+    return fileSegment(sessionOf(tx), this.searchLimits.segment, this.database.dialect);
   }
 }

@@ -26,6 +26,7 @@ export const mysqlDialect: Dialect = {
     words: (table, name, length) => table.specificType(name, `varchar(${length}) ${EXACT}`),
     text: (table, name) => table.specificType(name, `mediumtext ${UNICODE}`),
     json: (table, name) => table.specificType(name, `mediumtext ${UNICODE}`),
+    bytes: (table, name, length) => table.specificType(name, `varbinary(${length})`),
     integer: (table, name) => table.bigInteger(name),
     indexWhereSet(_knex, table, columns, _column, { name, unique = false }) {
       // A unique index takes any number of rows whose column is not set.

@@ -12,7 +12,8 @@ import {
   toPlaylistRow,
   toPlaylistTrackRows,
 } from "./playlist-rows.js";
-import { deleteSearchRows, insertSearchRows, searchRowsOfPlaylists } from "./search-rows.js";
+import { searchRowsOfPlaylists } from "./search-rows.js";
+import { deleteSearchRows, insertSearchRows } from "./search-writes.js";
 import { columnsOf, type Session } from "./session.js";
 
 const COLUMNS = columnsOf(PLAYLISTS);
@@ -46,12 +47,12 @@ export async function lockPlaylist(session: Session, id: PlaylistId, { forUpdate
   return playlist ?? null;
 }
 
-export async function updatePlaylist(session: Session, playlist: Playlist): Promise<void> {
+export async function updatePlaylist(session: Session, playlist: Playlist, dialect: Pick<Dialect, "forUpdate">): Promise<void> {
   const [before] = await session.all<PlaylistRow>(FIND_ONE, [playlist.id]);
   if (before === undefined) return;
   await session.run(UPDATE, [playlist.title, playlist.visibility, playlist.id]);
   if (before.title !== playlist.title || before.visibility !== playlist.visibility) {
-    await deleteSearchRows(session, searchRowsOfPlaylists([toPlaylist(before, [])]));
+    await deleteSearchRows(session, searchRowsOfPlaylists([toPlaylist(before, [])]), dialect);
     await insertSearchRows(session, searchRowsOfPlaylists([toPlaylist({ ...before, title: playlist.title, visibility: playlist.visibility }, [])]));
   }
   await session.run(DELETE_TRACKS, [playlist.id]);
@@ -65,7 +66,7 @@ export async function deletePlaylist(session: Session, id: PlaylistId, dialect: 
   if (before === null) return false;
   await session.run(DELETE, [id]);
   await session.run(DELETE_TRACKS, [id]);
-  await deleteSearchRows(session, searchRowsOfPlaylists([before]));
+  await deleteSearchRows(session, searchRowsOfPlaylists([before]), dialect);
   return true;
 }
 

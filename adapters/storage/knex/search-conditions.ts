@@ -1,15 +1,12 @@
-import { type ItemRow, PLACES, tagMark, TAG_PLACES, TERM_LENGTH, termOf, wordMark } from "./search-rows.js";
+import type { TAG_PLACES} from "./search-rows.js";
+import { type ItemRow, type Place, PLACES, tagMark, wordMark } from "./search-rows.js";
+import { isWhole, type Terms, termsOfTag, termsOfWord } from "./search-terms.js";
 import type { SqlValue } from "./session.js";
 
-/** Behind every word that begins with what is before it. */
-const LAST = "\u{10FFFF}";
-
-export type Places = readonly (keyof typeof PLACES)[];
-
-export const TRACK_CLASSES: readonly Places[] = [["title"], ["title", "label"], ["title", "label", "prompt"]];
+export const TRACK_CLASSES: readonly (readonly Place[])[] = [["title"], ["title", "label"], ["title", "label", "prompt"]];
 /** Of a playlist only the title is searched. */
-export const PLAYLIST_PLACES: Places = ["title"];
-export const PLAYLIST_CLASSES: readonly Places[] = [PLAYLIST_PLACES];
+export const PLAYLIST_PLACES: readonly Place[] = ["title"];
+export const PLAYLIST_CLASSES: readonly (readonly Place[])[] = [PLAYLIST_PLACES];
 
 export interface Wanted {
   readonly words: readonly string[];
@@ -19,24 +16,31 @@ export interface Wanted {
 
 /** Something that an item must have: a word that begins so, or a tag. */
 export interface Condition {
-  /** The first of its entries, and what is behind the last, in each of these places. */
-  readonly ranges: readonly Range[];
-  /** Its entries say all: nothing of it was cut off. */
+  readonly terms: Terms;
+  /** Where the postings have to have it, as numbers in `PLACES`. */
+  readonly places: readonly number[];
+  /** Its postings say all: nothing of it was cut off. */
   readonly isWhole: boolean;
   /** Where its mark stands in an item. */
   readonly columns: readonly (keyof ItemRow)[];
   readonly mark: string;
 }
 
-export interface Range {
-  readonly from: string;
-  /** null: entries are equal to `from` */
-  readonly below: string | null;
+/** What is asked of one shelf. */
+export interface ShelfSearch {
+  readonly shelf: string;
+  /** The conditions of each class, in the same order; each class has what those before it have. */
+  readonly classes: readonly (readonly Condition[])[];
+  readonly limit: number;
+  /** Loose items that are looked at in the first go. */
+  readonly stride: number;
 }
 
-export function conditionsOf({ words, mood, activity }: Wanted, places: Places): Condition[] {
-  // Whoever has "rain" has "ra".
-  const needed = [...new Set(words)].filter((word) => !words.some((other) => other !== word && other.startsWith(word)));
+export function conditionsOf({ words, mood, activity }: Wanted, places: readonly Place[]): Condition[] {
+  // Whoever has "rain" has "ra". The longest are the rarest, as a rule: where they are missing, no other is looked for.
+  const needed = [...new Set(words)]
+    .filter((word) => !words.some((other) => other !== word && other.startsWith(word)))
+    .sort((a, b) => b.length - a.length);
   return [
     ...(mood === null ? [] : [tagCondition("mood", mood)]),
     ...(activity === null ? [] : [tagCondition("activity", activity)]),
@@ -44,22 +48,32 @@ export function conditionsOf({ words, mood, activity }: Wanted, places: Places):
   ];
 }
 
-function wordCondition(word: string, places: Places): Condition {
-  const ranges = places.map((place) => termOf(PLACES[place], word)).map((from) => ({ from, below: from + LAST }));
-  return { ranges, isWhole: isWhole(word), columns: places, mark: wordMark(word) };
+function wordCondition(word: string, places: readonly Place[]): Condition {
+  const numbers = places.map((place) => PLACES.indexOf(place));
+  return { terms: termsOfWord(word), places: numbers, isWhole: isWhole(word), columns: places, mark: wordMark(word) };
 }
 
-function tagCondition(place: keyof typeof TAG_PLACES, tag: string): Condition {
-  return { ranges: [{ from: termOf(TAG_PLACES[place], tag), below: null }], isWhole: isWhole(tag), columns: ["tags"], mark: tagMark(place, tag) };
+function tagCondition(group: keyof typeof TAG_PLACES, tag: string): Condition {
+  return { terms: termsOfTag(group, tag), places: [0], isWhole: isWhole(tag), columns: ["tags"], mark: tagMark(group, tag) };
 }
 
-function isWhole(text: string): boolean {
-  return [...text].length <= TERM_LENGTH;
+/** A piece of SQL with its values. */
+export interface Fragment {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
 }
 
 /** The conditions as they are asked of an item `i` by its texts. */
-export function testsOf(conditions: readonly Condition[]): { readonly text: string; readonly values: readonly SqlValue[] } {
+export function testsOf(conditions: readonly Condition[]): Fragment {
   if (conditions.length === 0) return { text: "1 = 1", values: [] };
   const tests = conditions.map(({ columns }) => `(${columns.map((column) => `INSTR(i.${column}, ?) > 0`).join(" OR ")})`);
   return { text: tests.join(" AND "), values: conditions.flatMap(({ columns, mark }) => columns.map(() => mark)) };
+}
+
+/** The number of the first class whose conditions an item `i` meets by its texts, if it meets those of the last. */
+export function classOf(classes: readonly (readonly Condition[])[]): Fragment {
+  const tests = classes.slice(0, -1).map(testsOf);
+  if (tests.length === 0) return { text: "0", values: [] };
+  const cases = tests.map(({ text }, index) => `WHEN ${text} THEN ${index}`).join(" ");
+  return { text: `CASE ${cases} ELSE ${tests.length} END`, values: tests.flatMap(({ values }) => values) };
 }

@@ -2,7 +2,7 @@ import { assert } from "../../../core/assert.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 
 /** Flags are 0 and 1: SQLite has no booleans. */
-export type SqlValue = string | number | null;
+export type SqlValue = string | number | Buffer | null;
 
 /** The columns of a table, in the order in which rows are written. */
 export interface Table<Row extends object> {

@@ -19,6 +19,7 @@ export const sqliteDialect: Dialect = {
     words: (table, name, length) => table.string(name, length),
     text: (table, name) => table.text(name),
     json: (table, name) => table.text(name),
+    bytes: (table, name) => table.binary(name),
     integer: (table, name) => table.bigInteger(name),
     indexWhereSet(knex, table, columns, column, { name, unique = false }) {
       const predicate = knex.queryBuilder().whereNotNull(column);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import fc from "fast-check";
 import type { AccountId } from "../../../core/ids.js";
@@ -6,7 +7,7 @@ import type { Track } from "../../../core/library/track.js";
 import { foldTag, foldWords } from "../../../core/library/words.js";
 import { anAsset, anId, aPlaylist, aTrack, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
-import { aCorpus, aMark, playlistsFound, tracksFound, unique } from "./search-corpus.js";
+import { aCorpus, aMark, endingInZero, playlistsFound, tracksFound, unique } from "./search-corpus.js";
 
 /** Behind all that other suites add. */
 const LATE = NOON + 1_000_000_000;
@@ -17,6 +18,9 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
   const add = (...tracks: readonly Track[]): Promise<void> => opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
   const search = (wanted: Partial<LibrarySearch>): Promise<Track[]> =>
     opened().library.searchTracks({ viewer: anId("acct"), words: [], mood: null, activity: null, limit: 25, ...wanted });
+  const file = async (): Promise<void> => {
+    while (await opened().inTransaction((tx) => opened().library.fileForSearch(tx))) continue;
+  };
   const find = async (text: string, viewer?: AccountId): Promise<Track["id"][]> => {
     const found = await search({ words: foldWords(text), ...(viewer === undefined ? {} : { viewer }) });
     return found.map(({ id }) => id);
@@ -29,14 +33,19 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
         aCorpus(),
         async (drawn) => {
           const corpus = unique(drawn);
-          await inTransaction(async (tx) => {
-            await library.insertTracks(tx, corpus.tracks);
-            await library.insertPlaylists(tx, corpus.playlists);
-          });
-          for (const wanted of corpus.searches) {
-            expect(await library.searchTracks(wanted)).to.deep.equal(tracksFound(corpus, wanted));
-            expect(await library.searchPlaylists(wanted)).to.deep.equal(playlistsFound(corpus, wanted));
-          }
+          const compare = async (): Promise<void> => {
+            for (const wanted of corpus.searches) {
+              expect(await library.searchTracks(wanted)).to.deep.equal(tracksFound(corpus, wanted));
+              expect(await library.searchPlaylists(wanted)).to.deep.equal(playlistsFound(corpus, wanted));
+            }
+          };
+          await add(...corpus.tracks.slice(0, corpus.first));
+          await file();
+          await add(...corpus.tracks.slice(corpus.first));
+          await inTransaction((tx) => library.insertPlaylists(tx, corpus.playlists));
+          await compare();
+          await file();
+          await compare();
         },
       ),
       { numRuns: runs },
@@ -147,11 +156,88 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     expect(await titled(`soir ${mark}`)).to.deep.equal([playlist.id]);
     expect(await titled(mark, anId("acct"))).to.deep.equal([]);
     await inTransaction((tx) => library.updatePlaylist(tx, { ...playlist, title: later, visibility: "public" }));
+    await file();
     expect(await titled(mark)).to.deep.equal([]);
     expect(await titled(later)).to.deep.equal([playlist.id]);
     expect(await titled(later, anId("acct"))).to.deep.equal([playlist.id]);
     await inTransaction((tx) => library.deletePlaylist(tx, playlist.id));
     expect(await titled(later)).to.deep.equal([]);
+  });
+
+  it("finds playlists as they were changed and deleted after they were filed", async () => {
+    const [mark, later] = [aMark(), aMark()];
+    const viewer = anId("acct");
+    const { library, inTransaction } = opened();
+    const titled = async (word: string, limit = 20): Promise<string[]> => {
+      const found = await library.searchPlaylists({ viewer, words: [word], mood: null, activity: null, limit });
+      return found.map(({ id }) => id);
+    };
+    const playlists = Array.from({ length: 12 }, (_, index) =>
+      aPlaylist({ id: endingInZero(anId("pls")), title: mark, accountId: viewer, createdAt: NOON - index }),
+    );
+    const ids = playlists.map(({ id }) => id);
+    await inTransaction((tx) => library.insertPlaylists(tx, playlists));
+    await file();
+    expect(await titled(mark)).to.deep.equal(ids);
+    for (const [index, playlist] of playlists.entries()) {
+      await inTransaction(async (tx) => {
+        if (index % 2 === 0) await library.deletePlaylist(tx, playlist.id);
+        else await library.updatePlaylist(tx, { ...playlist, title: later });
+      });
+      expect(await titled(mark, 3)).to.deep.equal(ids.slice(index + 1, index + 4));
+      if (index === 6) await file();
+    }
+    const renamed = ids.filter((_, index) => index % 2 === 1);
+    expect(await titled(later)).to.deep.equal(renamed);
+    await file();
+    expect(await titled(later)).to.deep.equal(renamed);
+    expect(await titled(mark)).to.deep.equal([]);
+  });
+
+  it("files for several at once what each of them would have filed, once", async () => {
+    const mark = aMark();
+    const tracks = Array.from({ length: 40 }, (_, index) =>
+      aTrack({ id: endingInZero(anId("trk")), title: mark, visibility: "public", createdAt: NOON + index }),
+    );
+    await Promise.all([add(...tracks.slice(0, 20)), file(), file(), add(...tracks.slice(20)), file()]);
+    await file();
+    const found = await search({ words: [mark], limit: 50 });
+    expect(found.map(({ id }) => id)).to.deep.equal(tracks.map(({ id }) => id).reverse());
+  });
+
+  it("finds the same while it files", async () => {
+    const mark = aMark();
+    const tracks = Array.from({ length: 60 }, (_, index) =>
+      aTrack({ id: endingInZero(anId("trk")), title: mark, visibility: "public", createdAt: NOON + index }),
+    );
+    const newest = tracks.map(({ id }) => id).reverse();
+    await add(...tracks);
+    let isFiling = true;
+    const filing = file().finally(() => (isFiling = false));
+    do {
+      for (const limit of [4, 25]) expect((await search({ words: [mark], limit })).map(({ id }) => id)).to.deep.equal(newest.slice(0, limit));
+      await nextTurn();
+    } while (isFiling);
+    await filing;
+  });
+
+  it("finds the same after a filing that was not committed", async () => {
+    const mark = aMark();
+    const tracks = Array.from({ length: 10 }, (_, index) =>
+      aTrack({ id: endingInZero(anId("trk")), title: mark, visibility: "public", createdAt: NOON + index }),
+    );
+    const expectAllFound = async (): Promise<void> => {
+      expect(await find(mark)).to.deep.equal(tracks.map(({ id }) => id).reverse());
+    };
+    await add(...tracks);
+    const broken = opened().inTransaction(async (tx) => {
+      await opened().library.fileForSearch(tx);
+      throw new Error("no");
+    });
+    expect(await broken.catch((error: Error) => error.message)).to.equal("no");
+    await expectAllFound();
+    await file();
+    await expectAllFound();
   });
 
   it("finds nothing that was not committed", async () => {

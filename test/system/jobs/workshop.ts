@@ -136,7 +136,8 @@ export class Workshop {
     const audit = await this.storage.ledger.audit();
     await this.queue.close();
     await this.storage.close();
-    await rm(this.folder, { recursive: true });
+    // Work that was broken off may be closing its file yet.
+    await rm(this.folder, { recursive: true, maxRetries: 5 });
     expect(audit.violations).to.deep.equal([]);
   }
 
@@ -200,7 +201,7 @@ export class Workshop {
       unknownGraceMs: GRACE_MS,
     });
     const deadlineMs = options.deadlineMs ?? 86_400_000;
-    const housekeeping = new Housekeeping({ jobs, callbacks, idempotency, requestLog, webhooks, settleJobs, unitOfWork, clock, logger, deadlineMs });
+    const housekeeping = new Housekeeping({ jobs, callbacks, idempotency, requestLog, webhooks, library, settleJobs, unitOfWork, clock, logger, deadlineMs });
     const owner = anId("prc");
     const leases = new Leases(owner, LEASE_MS, new ClockLeaseRenewal({ owner, leaseMs: LEASE_MS, jobs, clock, logger }), logger);
     const counts: (() => number)[] = [];

@@ -98,7 +98,7 @@ export class DeliveryRoom {
     const { unitOfWork, callbacks, webhooks, jobs, ledger, library, idempotency, requestLog } = this.storage;
     const { clock, logger } = this;
     const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents: eventsOf({ webhooks }), events: new JobEvents(logger) });
-    return new Housekeeping({ jobs, callbacks, idempotency, webhooks, requestLog, settleJobs, unitOfWork, clock, logger, deadlineMs: 3_600_000 });
+    return new Housekeeping({ jobs, callbacks, idempotency, webhooks, requestLog, library, settleJobs, unitOfWork, clock, logger, deadlineMs: 3_600_000 });
   }
 
   async stop(sender: DeliverWebhooks, graceMs: number): Promise<void> {

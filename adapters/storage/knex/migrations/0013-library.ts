@@ -1,7 +1,5 @@
-import type { Knex } from "knex";
-import type { ColumnTypes } from "../dialect.js";
 import { fillSearchIndex } from "./0013-search-index.js";
-import { addColumn, addIndex, checkOneOf, createTable, type Migration } from "./migration.js";
+import { addColumn, addIndex, checkOneOf, createClustered, createTable, type Migration } from "./migration.js";
 
 export const librarySearch: Migration = {
   name: "0013-library",
@@ -35,25 +33,6 @@ export const librarySearch: Migration = {
       for (const text of ["title", "label", "prompt", "tags"]) columns.text(table, text).notNullable();
       table.primary(["shelf", "created_at", "item_id"]);
     });
-    await createClustered(knex, columns, "search_terms", (table) => {
-      columns.id(table, "shelf").notNullable();
-      // A place and a word.
-      columns.words(table, "term", 41).notNullable();
-      columns.integer(table, "created_at").notNullable();
-      columns.id(table, "item_id").notNullable();
-      table.primary(["shelf", "term", "created_at", "item_id"]);
-    });
     await fillSearchIndex(knex);
   },
 };
-
-/** Rows lie in the order of the primary key, as they always do in MySQL: what is searched as a range is read as one. */
-async function createClustered(
-  knex: Knex,
-  { clustered }: ColumnTypes,
-  name: string,
-  define: (table: Knex.CreateTableBuilder) => void,
-): Promise<void> {
-  if (await knex.schema.hasTable(name)) return;
-  await knex.raw(knex.schema.createTable(name, define).toString() + clustered);
-}

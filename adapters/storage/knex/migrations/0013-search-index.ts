@@ -33,9 +33,7 @@ export async function fillSearchIndex(knex: Knex): Promise<void> {
       .select("id", "account_id", "title", "artist_label", "prompt", "visibility", "created_at");
     const next = rows.at(-1)?.id;
     if (next === undefined) return;
-    const { items, terms } = searchRowsOfTracks(await playable(knex, rows));
-    await insertMissing(knex, "search_items", items);
-    await insertMissing(knex, "search_terms", terms);
+    await insertMissing(knex, "search_items", searchRowsOfTracks(await playable(knex, rows)));
     last = next;
   }
 }

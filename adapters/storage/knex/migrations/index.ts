@@ -14,6 +14,7 @@ import { rateCounts } from "./0011-rate-counts.js";
 import { requestLog } from "./0012-request-log.js";
 import { librarySearch } from "./0013-library.js";
 import { providers } from "./0014-providers.js";
+import { searchSegments } from "./0015-search-segments.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   requestLog,
   librarySearch,
   providers,
+  searchSegments,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

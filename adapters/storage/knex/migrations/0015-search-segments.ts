@@ -1,0 +1,55 @@
+import { addColumn, addIndex, createClustered, createTable, type Migration } from "./migration.js";
+
+const ITEM = ["shelf", "created_at", "item_id", "title", "label", "prompt", "tags"];
+/** Fewer items of a shelf are looked through faster than they are filed. */
+const MANY = 4_096;
+
+/** The index of searches lies in segments, which are written once, in place of a row for each word of each item. */
+export const searchSegments: Migration = {
+  name: "0015-search-segments",
+  async up(knex, columns) {
+    await addColumn(knex, "search_items", "slot", (table, name) => columns.integer(table, name));
+    await addIndex(knex, columns, "search_items", "search_items_slot", (table) => {
+      table.index(["shelf", "slot"], "search_items_slot");
+    });
+    await createClustered(knex, columns, "search_loose", (table) => {
+      columns.id(table, "shelf").notNullable();
+      columns.integer(table, "created_at").notNullable();
+      columns.id(table, "item_id").notNullable();
+      for (const text of ["title", "label", "prompt", "tags"]) columns.text(table, text).notNullable();
+      table.primary(["shelf", "created_at", "item_id"]);
+    });
+    await knex("search_loose").delete();
+    await knex(knex.raw(`?? (${ITEM.map(() => "??").join(", ")})`, ["search_loose", ...ITEM])).insert(knex("search_items").select(ITEM));
+    await createClustered(knex, columns, "search_segments", (table) => {
+      columns.id(table, "shelf").notNullable();
+      columns.integer(table, "segment").notNullable();
+      columns.integer(table, "newest").notNullable();
+      columns.integer(table, "oldest").notNullable();
+      columns.bytes(table, "dead", 512);
+      table.primary(["shelf", "segment"]);
+    });
+    await createClustered(knex, columns, "search_postings", (table) => {
+      columns.id(table, "shelf").notNullable();
+      columns.integer(table, "segment").notNullable();
+      // What it is, and a word.
+      columns.words(table, "term", 41).notNullable();
+      columns.bytes(table, "places", 1_600).notNullable();
+      table.primary(["shelf", "segment", "term"]);
+    });
+    await createTable(knex, "search_due", (table) => {
+      columns.id(table, "shelf").notNullable();
+      columns.id(table, "item_id").notNullable();
+      columns.integer(table, "created_at").notNullable();
+      table.primary(["shelf", "item_id"]);
+    });
+    await createTable(knex, "search_upkeep", (table) => {
+      columns.integer(table, "id").notNullable().primary();
+    });
+    await knex("search_upkeep").insert({ id: 1 }).onConflict().ignore();
+    const many = knex("search_items").select("shelf").min("item_id").min("created_at").groupBy("shelf").havingRaw("COUNT(*) >= ?", [MANY]);
+    await knex("search_due").delete();
+    await knex(knex.raw("?? (??, ??, ??)", ["search_due", "shelf", "item_id", "created_at"])).insert(many);
+    await knex.schema.dropTableIfExists("search_terms");
+  },
+};
