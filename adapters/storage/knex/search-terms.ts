@@ -4,7 +4,7 @@ import { type ItemRow, PLACES, TAG_PLACES } from "./search-rows.js";
 export const TERM_LENGTH = 40;
 
 /** Beginnings of words up to this length have postings of their own: "ra" begins a great many words. */
-const BEGINNING_LENGTH = 3;
+const BEGINNING_LENGTH = 4;
 
 const WORD = "w";
 const BEGINNING = "b";

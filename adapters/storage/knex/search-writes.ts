@@ -51,9 +51,10 @@ export function notesOf(items: readonly ItemRow[]): DueRow[] {
 export async function deleteSearchRows(session: Session, items: readonly ItemRow[], { forUpdate }: Pick<Dialect, "forUpdate">): Promise<void> {
   for (const { shelf, created_at, item_id } of items) {
     const key = [shelf, created_at, item_id];
+    // In the order in which they are locked where they are filed.
+    await session.run(DELETE_LOOSE, key);
     const [row] = await session.all<{ readonly slot: number | null }>(FIND_SLOT + forUpdate, key);
     await session.run(DELETE_ITEM, key);
-    await session.run(DELETE_LOOSE, key);
     if (row === undefined || row.slot === null) continue;
     const segment = [shelf, segmentOf(row.slot)];
     const [found] = await session.all<Pick<SegmentRow, "dead">>(FIND_DEAD + forUpdate, segment);

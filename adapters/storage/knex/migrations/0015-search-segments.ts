@@ -12,6 +12,7 @@ export const searchSegments: Migration = {
     await addIndex(knex, columns, "search_items", "search_items_slot", (table) => {
       table.index(["shelf", "slot"], "search_items_slot");
     });
+    // What is in no segment, once more and side by side.
     await createClustered(knex, columns, "search_loose", (table) => {
       columns.id(table, "shelf").notNullable();
       columns.integer(table, "created_at").notNullable();
@@ -37,12 +38,14 @@ export const searchSegments: Migration = {
       columns.bytes(table, "places", 1_600).notNullable();
       table.primary(["shelf", "segment", "term"]);
     });
+    // Which shelves got something new.
     await createTable(knex, "search_due", (table) => {
       columns.id(table, "shelf").notNullable();
       columns.id(table, "item_id").notNullable();
       columns.integer(table, "created_at").notNullable();
       table.primary(["shelf", "item_id"]);
     });
+    // Whoever files holds its one row.
     await createTable(knex, "search_upkeep", (table) => {
       columns.integer(table, "id").notNullable().primary();
     });
