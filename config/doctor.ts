@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { examineSecretKey } from "../adapters/crypto/doctor.js";
 import { AddressPolicy, DnsAddressGuard } from "../adapters/network/index.js";
-import { examineStorage } from "../adapters/storage/knex/doctor.js";
+import { examineStorage } from "../adapters/storage/knex/doctor/doctor.js";
 import { createStores, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
 import { examineFolder } from "../adapters/system/doctor.js";
 import { SystemClock } from "../adapters/system/clock.js";

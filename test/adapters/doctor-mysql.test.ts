@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createConnection, type Connection, type RowDataPacket } from "mysql2/promise";
-import { examineStorage } from "../../adapters/storage/knex/doctor.js";
+import { examineStorage } from "../../adapters/storage/knex/doctor/doctor.js";
 import { openDatabase } from "../../adapters/storage/knex/index.js";
 import { SystemClock } from "../../adapters/system/clock.js";
 import type { Finding } from "../../core/ports/self-check.js";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { examineSecretKey } from "../../adapters/crypto/doctor.js";
 import { examineRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
-import { examineStorage } from "../../adapters/storage/knex/doctor.js";
+import { examineStorage } from "../../adapters/storage/knex/doctor/doctor.js";
 import { SystemClock } from "../../adapters/system/clock.js";
 import { examineFolder } from "../../adapters/system/doctor.js";
 import type { SelfCheck } from "../../core/ports/self-check.js";

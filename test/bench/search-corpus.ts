@@ -1,7 +1,7 @@
 import BetterSqlite3 from "better-sqlite3";
 import { createConnection } from "mysql2/promise";
-import { SEARCH_DUE, SEARCH_ITEMS, SEARCH_LOOSE, searchRowsOfTracks } from "../../adapters/storage/knex/search-rows.js";
-import { notesOf } from "../../adapters/storage/knex/search-writes.js";
+import { SEARCH_DUE, SEARCH_ITEMS, SEARCH_LOOSE, searchRowsOfTracks } from "../../adapters/storage/knex/search/rows.js";
+import { notesOf } from "../../adapters/storage/knex/search/writes.js";
 import type { Table } from "../../adapters/storage/knex/session.js";
 import { toAssetRows, toTagRows, toTrackRow, TRACK_ASSETS, TRACK_TAGS, TRACKS } from "../../adapters/storage/knex/track-rows.js";
 import type { AccountId } from "../../core/ids.js";

@@ -4,8 +4,8 @@ import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { Connections, Dialect } from "./dialect.js";
 import { migrationSource, MIGRATIONS } from "./migrations/index.js";
 import type { Session, TransactionSession } from "./session.js";
-import { mysqlDialect } from "./mysql-dialect.js";
-import { sqliteDialect } from "./sqlite-dialect.js";
+import { mysqlDialect } from "./mysql/dialect.js";
+import { sqliteDialect } from "./sqlite/dialect.js";
 
 /** By scheme of `storage.url`. */
 const DIALECTS: Readonly<Record<string, Dialect>> = { sqlite: sqliteDialect, mysql: mysqlDialect };

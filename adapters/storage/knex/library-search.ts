@@ -5,11 +5,11 @@ import type { Track } from "../../../core/library/track.js";
 import type { Dialect } from "./dialect.js";
 import { allIn } from "./lists.js";
 import { findPlaylists } from "./playlist-queries.js";
-import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES } from "./search-conditions.js";
-import { type Hit, newestFirst } from "./search-hits.js";
-import { findBest, type Search } from "./search-queries.js";
-import { SEGMENT_ITEMS } from "./search-positions.js";
-import { shelvesOf, tagMark } from "./search-rows.js";
+import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES } from "./search/conditions.js";
+import { type Hit, newestFirst } from "./search/hits.js";
+import { findBest, type Search } from "./search/queries.js";
+import { SEGMENT_ITEMS } from "./search/positions.js";
+import { shelvesOf, tagMark } from "./search/rows.js";
 import type { Session } from "./session.js";
 import { findTracks } from "./track-queries.js";
 

@@ -8,8 +8,8 @@ import type { KnexDatabase } from "./database.js";
 import { LibrarySearchQueries, SEARCH_LIMITS, type SearchLimits } from "./library-search.js";
 import { groupBy } from "./lists.js";
 import { deletePlaylist, findPlaylists, insertPlaylists, listPlaylists, lockPlaylist, updatePlaylist } from "./playlist-queries.js";
-import { searchRowsOfTracks } from "./search-rows.js";
-import { fileSegment, insertSearchRows } from "./search-writes.js";
+import { searchRowsOfTracks } from "./search/rows.js";
+import { fileSegment, insertSearchRows } from "./search/writes.js";
 import { sessionOf } from "./session.js";
 import { findSharedTrack, findTracks, insertTracks, shareTrack, tracksOfJobs, unshareTrack } from "./track-queries.js";
 

@@ -12,8 +12,8 @@ import {
   toPlaylistRow,
   toPlaylistTrackRows,
 } from "./playlist-rows.js";
-import { searchRowsOfPlaylists } from "./search-rows.js";
-import { deleteSearchRows, insertSearchRows } from "./search-writes.js";
+import { searchRowsOfPlaylists } from "./search/rows.js";
+import { deleteSearchRows, insertSearchRows } from "./search/writes.js";
 import { columnsOf, type Session } from "./session.js";
 
 const COLUMNS = columnsOf(PLAYLISTS);

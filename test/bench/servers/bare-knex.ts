@@ -6,7 +6,7 @@ import { join } from "node:path";
 import express from "express";
 import knex from "knex";
 import { ulid } from "ulid";
-import { SqliteClient } from "../../../adapters/storage/knex/sqlite-client.js";
+import { SqliteClient } from "../../../adapters/storage/knex/sqlite/client.js";
 import { bareExpress, type BareHolder, BareKeys, type BareOrder, COST, listenFast, rowsOf, sha256 } from "./bare-parts.js";
 import { DATABASE_FILE, serve } from "./child.js";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { judgeFilesystem as judgeSqliteFilesystem, judgeMode, judgeSqliteRefusal } from "../../../adapters/storage/knex/doctor-sqlite.js";
+import { judgeFilesystem as judgeSqliteFilesystem, judgeMode, judgeSqliteRefusal } from "../../../adapters/storage/knex/doctor/sqlite.js";
 import { judgeFilesystem, judgeOwner, judgeSpace } from "../../../adapters/system/doctor.js";
 
 const GIB = 1024 ** 3;

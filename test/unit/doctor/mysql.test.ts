@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { examineLocks } from "../../../adapters/storage/knex/doctor-mysql-privileges.js";
-import { judgeServer, type MysqlServer } from "../../../adapters/storage/knex/doctor-mysql-settings.js";
+import { examineLocks } from "../../../adapters/storage/knex/doctor/mysql-privileges.js";
+import { judgeServer, type MysqlServer } from "../../../adapters/storage/knex/doctor/mysql-settings.js";
 import type { Session } from "../../../adapters/storage/knex/session.js";
 import type { Finding } from "../../../core/ports/self-check.js";
 

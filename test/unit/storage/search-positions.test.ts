@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { addPlaces, encodePlaces, positionOf, Positions, SEGMENT_ITEMS, segmentOf, slotOf } from "../../../adapters/storage/knex/search-positions.js";
+import { addPlaces, encodePlaces, positionOf, Positions, SEGMENT_ITEMS, segmentOf, slotOf } from "../../../adapters/storage/knex/search/positions.js";
 
 const position = fc.nat(SEGMENT_ITEMS - 1);
 /** From a few to all of a segment. */

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
-import { cannotConnect } from "../mysql-errors.js";
-import { connectionOf, sessionSetup } from "../mysql-options.js";
-import { MysqlSession } from "../mysql-session.js";
+import { cannotConnect } from "../mysql/errors.js";
+import { connectionOf, sessionSetup } from "../mysql/options.js";
+import { MysqlSession } from "../mysql/session.js";
 import type { Line, LineOptions } from "./line.js";
 
 const LOCK_WAIT_SECONDS = 1;

@@ -1,5 +1,5 @@
 import BetterSqlite3 from "better-sqlite3";
-import { SqliteSession } from "../sqlite-session.js";
+import { SqliteSession } from "../sqlite/session.js";
 import type { Line, LineOptions } from "./line.js";
 
 const LOCK_WAIT_MS = 1_000;

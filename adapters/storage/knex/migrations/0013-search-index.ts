@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { SearchableTrack } from "../../../../core/library/search-texts.js";
 import type { Track } from "../../../../core/library/track.js";
 import { groupBy } from "../lists.js";
-import { searchRowsOfTracks } from "../search-rows.js";
+import { searchRowsOfTracks } from "../search/rows.js";
 
 const BACKFILL_TRACKS = 500;
 const INSERT_ROWS = 100;

@@ -1,6 +1,6 @@
-import type { Dialect } from "./dialect.js";
-import { inPieces } from "./lists.js";
-import { encodePlaces, Positions, positionOf, segmentOf, slotOf } from "./search-positions.js";
+import type { Dialect } from "../dialect.js";
+import { inPieces } from "../lists.js";
+import { encodePlaces, Positions, positionOf, segmentOf, slotOf } from "./positions.js";
 import {
   type DueRow,
   type ItemRow,
@@ -11,9 +11,9 @@ import {
   SEARCH_POSTINGS,
   SEARCH_SEGMENTS,
   type SegmentRow,
-} from "./search-rows.js";
-import { termsOfItem } from "./search-terms.js";
-import { columnsOf, type Session } from "./session.js";
+} from "./rows.js";
+import { termsOfItem } from "./terms.js";
+import { columnsOf, type Session } from "../session.js";
 
 type Locks = Pick<Dialect, "forUpdate" | "forClaim">;
 

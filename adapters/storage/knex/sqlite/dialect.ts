@@ -1,6 +1,6 @@
-import type { Dialect } from "./dialect.js";
-import { connectSqlite } from "./sqlite-connections.js";
-import { isLostRace, isUnavailable } from "./sqlite-errors.js";
+import type { Dialect } from "../dialect.js";
+import { connectSqlite } from "./connections.js";
+import { isLostRace, isUnavailable } from "./errors.js";
 
 /** One file, one writer at a time. */
 export const sqliteDialect: Dialect = {

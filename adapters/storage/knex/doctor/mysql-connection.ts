@@ -1,4 +1,4 @@
-import { failed, type Finding } from "../../../core/ports/self-check.js";
+import { failed, type Finding } from "../../../../core/ports/self-check.js";
 
 /** What the driver said, from under what callers of the API would see. */
 export function errorOf(error: unknown): { readonly errno: number; readonly code: string; readonly message: string } {

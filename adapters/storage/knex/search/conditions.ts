@@ -1,7 +1,7 @@
-import type { TAG_PLACES} from "./search-rows.js";
-import { type ItemRow, type Place, PLACES, tagMark, wordMark } from "./search-rows.js";
-import { isWhole, type Terms, termsOfTag, termsOfWord } from "./search-terms.js";
-import type { SqlValue } from "./session.js";
+import type { TAG_PLACES} from "./rows.js";
+import { type ItemRow, type Place, PLACES, tagMark, wordMark } from "./rows.js";
+import { isWhole, type Terms, termsOfTag, termsOfWord } from "./terms.js";
+import type { SqlValue } from "../session.js";
 
 export const TRACK_CLASSES: readonly (readonly Place[])[] = [["title"], ["title", "label"], ["title", "label", "prompt"]];
 /** Of a playlist only the title is searched. */

@@ -1,9 +1,9 @@
-import { conditionsOf, type ShelfSearch, type Wanted } from "./search-conditions.js";
-import { bestFirst, type Hit, NEWEST_FIRST } from "./search-hits.js";
-import { findLoose } from "./search-loose.js";
-import type { Place } from "./search-rows.js";
-import { findFiled } from "./search-segments.js";
-import type { Session } from "./session.js";
+import { conditionsOf, type ShelfSearch, type Wanted } from "./conditions.js";
+import { bestFirst, type Hit, NEWEST_FIRST } from "./hits.js";
+import { findLoose } from "./loose.js";
+import type { Place } from "./rows.js";
+import { findFiled } from "./segments.js";
+import type { Session } from "../session.js";
 
 const NEWEST = `SELECT created_at, item_id, 0 AS class FROM search_items WHERE shelf = ? ${NEWEST_FIRST} LIMIT ?`;
 

@@ -1,4 +1,4 @@
-import { failed, type Finding, ok, warning } from "../../../core/ports/self-check.js";
+import { failed, type Finding, ok, warning } from "../../../../core/ports/self-check.js";
 
 /** What a server says of itself to a session of ours. */
 export interface MysqlServer {

@@ -1,8 +1,8 @@
-import type { AccountId, PlaylistId, TrackId } from "../../../core/ids.js";
-import { type SearchableTrack, type SearchTexts, textsOfTitle, textsOfTrack } from "../../../core/library/search-texts.js";
-import type { Playlist } from "../../../core/library/playlist.js";
-import type { Track } from "../../../core/library/track.js";
-import type { Table } from "./session.js";
+import type { AccountId, PlaylistId, TrackId } from "../../../../core/ids.js";
+import { type SearchableTrack, type SearchTexts, textsOfTitle, textsOfTrack } from "../../../../core/library/search-texts.js";
+import type { Playlist } from "../../../../core/library/playlist.js";
+import type { Track } from "../../../../core/library/track.js";
+import type { Table } from "../session.js";
 
 /** What can be found. The words stand with a blank before each, the tags each as a line of its own. */
 export interface ItemRow {

@@ -1,4 +1,4 @@
-import type { ItemRow } from "./search-rows.js";
+import type { ItemRow } from "./rows.js";
 
 /** An item that was found. */
 export interface Hit extends Pick<ItemRow, "created_at" | "item_id"> {

@@ -1,10 +1,10 @@
-import type { Clock } from "../../../core/ports/clock.js";
-import type { Logger } from "../../../core/ports/logger.js";
-import { failed, type Finding, ok } from "../../../core/ports/self-check.js";
-import { type KnexDatabase, openDatabase, type SchemaStatus } from "./database.js";
-import { judgeRefusal } from "./doctor-mysql-connection.js";
-import { examineMysql } from "./doctor-mysql.js";
-import { examineSqlite, judgeSqliteRefusal, refuseSqliteFile } from "./doctor-sqlite.js";
+import type { Clock } from "../../../../core/ports/clock.js";
+import type { Logger } from "../../../../core/ports/logger.js";
+import { failed, type Finding, ok } from "../../../../core/ports/self-check.js";
+import { type KnexDatabase, openDatabase, type SchemaStatus } from "../database.js";
+import { judgeRefusal } from "./mysql-connection.js";
+import { examineMysql } from "./mysql.js";
+import { examineSqlite, judgeSqliteRefusal, refuseSqliteFile } from "./sqlite.js";
 
 export interface StorageDoctorOptions {
   /** As in `storage.url`. */

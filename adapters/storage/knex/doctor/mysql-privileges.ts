@@ -1,6 +1,6 @@
-import { failed, type Finding, ok, warning } from "../../../core/ports/self-check.js";
-import { errorOf, quoted } from "./doctor-mysql-connection.js";
-import type { Session } from "./session.js";
+import { failed, type Finding, ok, warning } from "../../../../core/ports/self-check.js";
+import { errorOf, quoted } from "./mysql-connection.js";
+import type { Session } from "../session.js";
 
 /** Of a table that is not there, both servers first say what the user may not do, and only then that it is not there. */
 const ABSENT = "fermata_doctor_absent";

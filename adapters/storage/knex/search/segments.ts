@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { groupBy, allIn } from "./lists.js";
-import { classOf, type Condition, type ShelfSearch, testsOf } from "./search-conditions.js";
-import type { Hit } from "./search-hits.js";
-import { addPlaces, Positions, slotOf } from "./search-positions.js";
-import type { PostingRow, SegmentRow } from "./search-rows.js";
-import type { Session } from "./session.js";
+import { groupBy, allIn } from "../lists.js";
+import { classOf, type Condition, type ShelfSearch, testsOf } from "./conditions.js";
+import type { Hit } from "./hits.js";
+import { addPlaces, Positions, slotOf } from "./positions.js";
+import type { PostingRow, SegmentRow } from "./rows.js";
+import type { Session } from "../session.js";
 
 /** Segments whose postings are read at once, round after round: the newest of common words are found in the first. */
 const ROUNDS = [10, 100, 500] as const;

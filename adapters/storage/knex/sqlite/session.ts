@@ -1,5 +1,5 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { type SqlValue, type Table, type TransactionSession, insertText } from "./session.js";
+import { type SqlValue, type Table, type TransactionSession, insertText } from "../session.js";
 
 type Statement = BetterSqlite3.Statement<SqlValue[]>;
 

@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 import knex, { type Knex } from "knex";
 import type { Connection, ConnectionOptions } from "mysql2";
-import { cannotConnect, isUnavailable, spoilsConnection } from "./mysql-errors.js";
-import { MysqlProbe } from "./mysql-probe.js";
-import { connectionOf, MYSQL_LIMITS, sessionSetup } from "./mysql-options.js";
-import { MysqlSession } from "./mysql-session.js";
-import { afterWaiting } from "./mysql-waits.js";
+import { cannotConnect, isUnavailable, spoilsConnection } from "./errors.js";
+import { MysqlProbe } from "./probe.js";
+import { connectionOf, MYSQL_LIMITS, sessionSetup } from "./options.js";
+import { MysqlSession } from "./session.js";
+import { afterWaiting } from "./waits.js";
 
 /** Most connections of a process. */
 export const POOL_MAX = 12;

@@ -1,11 +1,11 @@
-import type { Clock } from "../../../core/ports/clock.js";
-import { failed, type Finding, ok, warning } from "../../../core/ports/self-check.js";
-import type { KnexDatabase } from "./database.js";
-import { placeOf } from "./doctor-mysql-connection.js";
-import { examineLocks, examinePrivileges } from "./doctor-mysql-privileges.js";
-import { judgeServer, type MysqlServer } from "./doctor-mysql-settings.js";
-import { POOL_MAX } from "./mysql-pool.js";
-import type { Session } from "./session.js";
+import type { Clock } from "../../../../core/ports/clock.js";
+import { failed, type Finding, ok, warning } from "../../../../core/ports/self-check.js";
+import type { KnexDatabase } from "../database.js";
+import { placeOf } from "./mysql-connection.js";
+import { examineLocks, examinePrivileges } from "./mysql-privileges.js";
+import { judgeServer, type MysqlServer } from "./mysql-settings.js";
+import { POOL_MAX } from "../mysql/pool.js";
+import type { Session } from "../session.js";
 
 /** Of a process: its pool, and what keeps its leases alive. */
 const CONNECTIONS_MAX = POOL_MAX + 1;

@@ -1,10 +1,10 @@
 import type { Knex } from "knex";
-import type { Connections, ConnectOptions } from "./dialect.js";
-import { isConnectionLost } from "./mysql-errors.js";
-import { MYSQL_LIMITS } from "./mysql-options.js";
-import { MysqlPool, openMigrationHandle, type PooledConnection } from "./mysql-pool.js";
-import type { MysqlSession } from "./mysql-session.js";
-import type { Session, SqlValue, Table, TransactionSession } from "./session.js";
+import type { Connections, ConnectOptions } from "../dialect.js";
+import { isConnectionLost } from "./errors.js";
+import { MYSQL_LIMITS } from "./options.js";
+import { MysqlPool, openMigrationHandle, type PooledConnection } from "./pool.js";
+import type { MysqlSession } from "./session.js";
+import type { Session, SqlValue, Table, TransactionSession } from "../session.js";
 
 /** Names of locks are at most 64 characters long. */
 const MIGRATION_LOCK = "CONCAT('fermata ', LEFT(SHA2(DATABASE(), 256), 32))";

@@ -1,4 +1,4 @@
-import { PLACES } from "./search-rows.js";
+import { PLACES } from "./rows.js";
 
 /** Positions in a segment: as many items as it can hold. */
 export const SEGMENT_ITEMS = 4_096;

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, createConnection } from "mysql2";
-import { afterWaiting } from "./mysql-waits.js";
+import { afterWaiting } from "./waits.js";
 
 /** Those who ask so soon after one another share an answer. */
 const FRESH_MS = 200;

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { Connection, QueryError, ResultSetHeader, RowDataPacket } from "mysql2";
-import { NoAnswerError } from "./mysql-errors.js";
-import { afterWaiting, type LateAnswers } from "./mysql-waits.js";
-import { columnsOf, type SqlValue, type Table, type TransactionSession } from "./session.js";
+import { NoAnswerError } from "./errors.js";
+import { afterWaiting, type LateAnswers } from "./waits.js";
+import { columnsOf, type SqlValue, type Table, type TransactionSession } from "../session.js";
 
 /** Statements in one packet, and rows in one statement: far below `max_allowed_packet`, even with the longest requests. */
 const PACKET_STATEMENTS = 100;

@@ -3,11 +3,11 @@ import { dirname } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
 import knex, { type Knex } from "knex";
-import type { ConnectOptions, Connections } from "./dialect.js";
-import type { Session, TransactionSession } from "./session.js";
-import { SqliteClient } from "./sqlite-client.js";
-import { isUnavailable } from "./sqlite-errors.js";
-import { SqliteSession } from "./sqlite-session.js";
+import type { ConnectOptions, Connections } from "../dialect.js";
+import type { Session, TransactionSession } from "../session.js";
+import { SqliteClient } from "./client.js";
+import { isUnavailable } from "./errors.js";
+import { SqliteSession } from "./session.js";
 
 /** How long a transaction waits for the one before it in this process. */
 const ACQUIRE_TIMEOUT_MS = 10_000;

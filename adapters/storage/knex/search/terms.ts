@@ -1,4 +1,4 @@
-import { type ItemRow, PLACES, TAG_PLACES } from "./search-rows.js";
+import { type ItemRow, PLACES, TAG_PLACES } from "./rows.js";
 
 /** Characters of a word or tag that stand in the index. What is longer is looked up by its beginning, and then compared. */
 export const TERM_LENGTH = 40;

@@ -1,7 +1,7 @@
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { failed, type Finding, ok, warning } from "../../../core/ports/self-check.js";
-import type { KnexDatabase } from "./database.js";
+import { failed, type Finding, ok, warning } from "../../../../core/ports/self-check.js";
+import type { KnexDatabase } from "../database.js";
 
 /** By the number that `statfs` knows them by. SQLite's locks and shared memory cannot be relied on there. */
 const NETWORK_FILESYSTEMS: Readonly<Record<number, string>> = {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { classOf, type ShelfSearch, testsOf } from "./search-conditions.js";
-import { bestFirst, type Hit, NEWEST_FIRST } from "./search-hits.js";
-import type { Session } from "./session.js";
+import { classOf, type ShelfSearch, testsOf } from "./conditions.js";
+import { bestFirst, type Hit, NEWEST_FIRST } from "./hits.js";
+import type { Session } from "../session.js";
 
 /** SQLite holds up the whole process while it looks at items in one go, and MySQL may take only so long for one. */
 const STRIDE_MAX = 20_000;

@@ -1,6 +1,6 @@
-import type { Dialect } from "./dialect.js";
-import { connectMysql } from "./mysql-connections.js";
-import { isLostRace, isUnavailable } from "./mysql-errors.js";
+import type { Dialect } from "../dialect.js";
+import { connectMysql } from "./connections.js";
+import { isLostRace, isUnavailable } from "./errors.js";
 
 const ASCII = "character set ascii collate ascii_bin";
 const UNICODE = "character set utf8mb4 collate utf8mb4_bin";
