@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { type buildConnector, Client } from "undici";
+import type { buildConnector, Client } from "undici";
 
 /** Idle connections that are kept, for one origin and for all. */
 const KEPT_PER_ORIGIN_MAX = 20;
@@ -17,23 +17,34 @@ export const ENDED_CODE = "CONNECTION_ENDED";
 
 /** One connection to a receiver, for one message after the other. */
 export class Connection {
-  readonly client: Client;
   private readonly openedAt = performance.now();
   private goneListener: () => void = () => undefined;
 
-  constructor(
+  private constructor(
     readonly origin: string,
+    readonly client: Client,
     private readonly socket: Socket,
   ) {
-    this.client = new Client(origin, {
-      connect: handOver(socket),
-      keepAliveTimeout: IDLE_MS,
-      keepAliveMaxTimeout: IDLE_MAX_MS,
-      // The sender has one deadline for everything.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    this.client.once("disconnect", () => this.goneListener());
+    client.once("disconnect", () => this.goneListener());
+  }
+
+  /**
+   * What makes one of a socket, at once: a socket without listeners would end the process with its first error. The client is loaded with the
+   * first, since many installations send no webhooks.
+   */
+  static async opener(): Promise<(origin: string, socket: Socket) => Connection> {
+    const { Client } = await import("undici");
+    return (origin, socket) => {
+      const client = new Client(origin, {
+        connect: handOver(socket),
+        keepAliveTimeout: IDLE_MS,
+        keepAliveMaxTimeout: IDLE_MAX_MS,
+        // The sender has one deadline for everything.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      return new Connection(origin, client, socket);
+    };
   }
 
   get isFit(): boolean {

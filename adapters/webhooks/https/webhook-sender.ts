@@ -99,6 +99,7 @@ export class HttpsWebhookSender implements WebhookSender {
       // The receiver may end a connection just when it is used again. The same message goes out on a new one, within the same time.
       if (!isGone(answer) || deadline.isOver) return this.resultOf(answer, deadline, NO_PHASES);
     }
+    const open = await Connection.opener();
     const begunMs = deadline.passedMs;
     const connected = await this.connector.connect({
       hostname: url.hostname,
@@ -113,7 +114,7 @@ export class HttpsWebhookSender implements WebhookSender {
       return failed("timeout", `No connection to ${url.host}: ${deadline.reason}.`, deadline, phases);
     }
     if (connected.socket === null) return failed(connected.failure, `No connection: ${connected.message}.`, deadline, phases);
-    return this.resultOf(await this.exchange(new Connection(url.origin, connected.socket), request, deadline), deadline, phases);
+    return this.resultOf(await this.exchange(open(url.origin, connected.socket), request, deadline), deadline, phases);
   }
 
   /** Why nothing is sent at all; null when it is. */

@@ -1,5 +1,4 @@
 import type { Dialect } from "../dialect.js";
-import { connectMysql } from "./connections.js";
 import { isLostRace, isUnavailable } from "./errors.js";
 
 const ASCII = "character set ascii collate ascii_bin";
@@ -41,5 +40,6 @@ export const mysqlDialect: Dialect = {
   },
   isLostRace,
   isUnavailable,
-  connect: connectMysql,
+  // The driver is loaded where it is needed.
+  connect: async (target, options) => (await import("./connections.js")).connectMysql(target, options),
 };

@@ -1,5 +1,4 @@
 import type { Dialect } from "../dialect.js";
-import { connectSqlite } from "./connections.js";
 import { isLostRace, isUnavailable } from "./errors.js";
 
 /** One file, one writer at a time. */
@@ -33,5 +32,6 @@ export const sqliteDialect: Dialect = {
   },
   isLostRace,
   isUnavailable,
-  connect: connectSqlite,
+  // The driver is loaded where it is needed.
+  connect: async (target, options) => (await import("./connections.js")).connectSqlite(target, options),
 };
