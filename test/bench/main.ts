@@ -10,6 +10,7 @@ import { create } from "./create.js";
 import { type Bench, type Figure, toTable } from "./figures.js";
 import { hanging } from "./hanging.js";
 import { rateLimits } from "./rate-limits.js";
+import { logs } from "./logs.js";
 import { read } from "./read.js";
 import { search } from "./search.js";
 import { start } from "./start.js";
@@ -20,7 +21,7 @@ import { verify } from "./verify.js";
 import { webhooks } from "./webhooks.js";
 import { work } from "./work.js";
 
-const BENCHES: readonly Bench[] = [read, create, work, storage, synth, start, verify, webhooks, hanging, takeover, rateLimits, search];
+const BENCHES: readonly Bench[] = [read, create, work, storage, synth, start, verify, webhooks, hanging, takeover, rateLimits, search, logs];
 
 const given = process.argv.slice(2);
 const names = given.filter((word) => !word.startsWith("--"));

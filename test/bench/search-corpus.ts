@@ -1,12 +1,10 @@
-import BetterSqlite3 from "better-sqlite3";
-import { createConnection } from "mysql2/promise";
 import { SEARCH_DUE, SEARCH_ITEMS, SEARCH_LOOSE, searchRowsOfTracks } from "../../adapters/storage/knex/search/rows.js";
 import { notesOf } from "../../adapters/storage/knex/search/writes.js";
-import type { Table } from "../../adapters/storage/knex/session.js";
 import { toAssetRows, toTagRows, toTrackRow, TRACK_ASSETS, TRACK_TAGS, TRACKS } from "../../adapters/storage/knex/track-rows.js";
 import type { AccountId } from "../../core/ids.js";
 import type { Track } from "../../core/library/track.js";
 import { anAsset, aTrack, NOON } from "../support/builders.js";
+import { openWriter } from "./bulk-writer.js";
 
 const BATCH = 20_000;
 const WORDS = 20_000;
@@ -87,9 +85,9 @@ export function* tracksOf(language: Language, roll: () => number, count: number)
   }
 }
 
-/** Writes tracks as the store does, and past it: in the largest groups that the engine takes, without a commit for each. */
+/** Writes tracks as the store does, and past it. */
 export async function fillLibrary(url: string, tracks: Iterable<Track>): Promise<void> {
-  const { write, close } = url.startsWith("sqlite:") ? sqliteWriter(url.slice("sqlite:".length)) : await mysqlWriter(url);
+  const { write, close } = await openWriter(url);
   let batch: Track[] = [];
   const flush = async (): Promise<void> => {
     const items = searchRowsOfTracks(batch);
@@ -109,45 +107,7 @@ export async function fillLibrary(url: string, tracks: Iterable<Track>): Promise
   await close();
 }
 
-interface Writer {
-  write<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void>;
-  close(): Promise<void>;
-}
-
-function sqliteWriter(file: string): Writer {
-  const database = new BetterSqlite3(file);
-  database.pragma("synchronous = OFF");
-  database.pragma("cache_size = -1000000");
-  return {
-    async write(table, rows) {
-      const marks = table.columns.map(() => "?").join(", ");
-      const statement = database.prepare(`INSERT INTO ${table.name} (${table.columns.join(", ")}) VALUES (${marks})`);
-      database.transaction(() => {
-        for (const row of rows) statement.run(...table.columns.map((column) => row[column]));
-      })();
-    },
-    async close() {
-      database.pragma("wal_checkpoint(TRUNCATE)");
-      database.close();
-    },
-  };
-}
-
-async function mysqlWriter(url: string): Promise<Writer> {
-  const connection = await createConnection(url);
-  await connection.query("SET autocommit = 0, unique_checks = 0");
-  return {
-    async write(table, rows) {
-      for (let start = 0; start < rows.length; start += 2_000) {
-        const values = rows.slice(start, start + 2_000).map((row) => table.columns.map((column) => row[column]));
-        await connection.query(`INSERT INTO ${table.name} (${table.columns.join(", ")}) VALUES ?`, [values]);
-      }
-      await connection.query("COMMIT");
-    },
-    close: () => connection.end(),
-  };
-}
-
-function pick<T>(roll: () => number, values: readonly T[]): T {
+/** One of some, each as likely as the others. */
+export function pick<T>(roll: () => number, values: readonly T[]): T {
   return values[Math.floor(roll() * values.length)] as T;
 }

@@ -3,7 +3,7 @@ import type { AccountId, JobId, RequestId } from "../../../core/ids.js";
 import type { RequestQuery } from "../../../core/ports/request-log-store.js";
 import { FAILED_STATUS, type LoggedRequest } from "../../../core/usage/request-log.js";
 import type { Dialect } from "./dialect.js";
-import { columnsOf, type SqlValue, type Table } from "./session.js";
+import { type SqlValue, type Table } from "./session.js";
 
 export interface RequestRow {
   id: RequestId;
@@ -81,10 +81,10 @@ export interface Statement {
 type UsesIndex = Pick<Dialect, "useIndex">;
 type CreditsQuery = Omit<RequestQuery, "route" | "status">;
 
-/** The newest rows first. */
-export function listStatement(dialect: UsesIndex, query: RequestQuery, limit: number): Statement {
+/** The ids of the newest rows, the newest first. All filters stand in the index: MariaDB would look up each row before it compares. */
+export function pageStatement(dialect: UsesIndex, query: RequestQuery, limit: number): Statement {
   const { text, values } = rowsOf(dialect, query);
-  return { text: `SELECT ${columnsOf(REQUEST_LOG)} ${text} ORDER BY created_at DESC, id DESC LIMIT ?`, values: [...values, limit] };
+  return { text: `SELECT id ${text} ORDER BY created_at DESC, id DESC LIMIT ?`, values: [...values, limit] };
 }
 
 export function countStatement(dialect: UsesIndex, query: RequestQuery): Statement {

@@ -5,12 +5,13 @@ import type { RequestCounts, RequestCredits, RequestLogStore, RequestQuery } fro
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { ACCEPTED_STATUS, type LoggedRequest, LATE_FAILURE_STATUS } from "../../../core/usage/request-log.js";
 import type { KnexDatabase } from "./database.js";
+import { allIn } from "./lists.js";
 import {
   countStatement,
   creditsByStatusStatement,
   creditsStatement,
   isIndexed,
-  listStatement,
+  pageStatement,
   REQUEST_LOG,
   type RequestRow,
   type Statement,
@@ -18,13 +19,14 @@ import {
   toLoggedRequest,
   toRequestRow,
 } from "./request-log-rows.js";
-import { sessionOf } from "./session.js";
+import { columnsOf, sessionOf } from "./session.js";
 
 /** Rows that one statement looks at: SQLite holds up the whole process meanwhile, and MySQL may take only so long for one. */
 const STEP_ROWS = 50_000;
 
 const CREDITS_OF =
   "SELECT request_id, status, reserved_monthly + reserved_pack AS reserved FROM jobs WHERE account_id = ? AND requested_at = ? AND request_id = ?";
+const FIND = (marks: string): string => `SELECT ${columnsOf(REQUEST_LOG)} FROM request_log WHERE id IN (${marks})`;
 const FIND_OLD = "SELECT id FROM request_log WHERE created_at < ? ORDER BY created_at LIMIT ?";
 const DELETE = "DELETE FROM request_log WHERE id = ?";
 
@@ -46,12 +48,15 @@ export class KnexRequestLogStore implements RequestLogStore {
   }
 
   async list(query: RequestQuery, limit: number): Promise<LoggedRequest[]> {
-    const rows: RequestRow[] = [];
+    const ids: RequestId[] = [];
     for await (const span of isIndexed(query) ? [query] : this.steps(query)) {
-      rows.push(...(await this.all<RequestRow>(listStatement(this.database.dialect, { ...query, ...span }, limit - rows.length))));
-      if (rows.length === limit) break;
+      const page = await this.all<Pick<RequestRow, "id">>(pageStatement(this.database.dialect, { ...query, ...span }, limit - ids.length));
+      ids.push(...page.map(({ id }) => id));
+      if (ids.length === limit) break;
     }
-    return rows.map(toLoggedRequest);
+    const rows = await this.database.reading((session) => allIn<RequestRow>(session, FIND, ids));
+    const found = new Map(rows.map((row) => [row.id, toLoggedRequest(row)]));
+    return ids.flatMap((id) => found.get(id) ?? []);
   }
 
   async count(query: RequestQuery): Promise<RequestCounts> {

@@ -1,0 +1,108 @@
+import { REQUEST_LOG, type RequestRow } from "../../adapters/storage/knex/request-log-rows.js";
+import type { AccountId } from "../../core/ids.js";
+import type { RequestQuery } from "../../core/ports/request-log-store.js";
+import { NOON } from "../support/builders.js";
+import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
+import { mysqlStorage } from "../support/mysql.js";
+import { openWriter } from "./bulk-writer.js";
+import { type Bench, type Figure, median, milliseconds, percentile } from "./figures.js";
+import { dice, pick } from "./search-corpus.js";
+
+const ROWS = Number(process.env["LOG_ROWS"] ?? 1_000_000);
+const BATCH = 100_000;
+const ROUNDS = 20;
+const DAY_MS = 86_400_000;
+const FROM = NOON - 30 * DAY_MS;
+const OTHERS = 1_000;
+const ROUTES = ["/api/v1/generations", "/api/v1/generations/{id}", "/api/v1/jobs/{id}", "/api/v1/library/search", "/api/v1/credits", "/api/v1/models"];
+const STATUSES = [200, 200, 200, 200, 200, 200, 202, 400, 404, 429];
+/** As few as errors of a service are that works. */
+const RARE = { share: 0.000_1, status: 503 } as const;
+
+type Open = StorageUnderTest & { readonly url: string };
+
+/** The log of a month, of which one account made a tenth. */
+export const logs: Bench = {
+  name: "logs",
+  compares: `lists and counts of a request log of ${ROWS.toLocaleString("en")} rows with reading one account`,
+  async run() {
+    const figures: Figure[] = [];
+    for (const { name, open } of [sqliteStorage, mysqlStorage]) figures.push(...(await measure(name, await open())));
+    return figures;
+  },
+};
+
+async function measure(name: string, storage: Open): Promise<Figure[]> {
+  try {
+    await fill(storage.url);
+    const { requestLog, inTransaction } = storage;
+    const account = await storage.addAccount();
+    const baseline = median(await timed(() => storage.accounts.findAccounts([account.id])));
+    const ofHeavy: RequestQuery = { accountId: accountOf(0), from: FROM, to: NOON };
+    const works: Readonly<Record<string, () => Promise<unknown>>> = {
+      "list": () => requestLog.list(ofHeavy, 100),
+      "list, client": () => requestLog.list({ ...ofHeavy, client: "web" }, 100),
+      "list, route": () => requestLog.list({ ...ofHeavy, route: ROUTES[3] }, 100),
+      "list, rare status": () => requestLog.list({ ...ofHeavy, status: RARE.status }, 100),
+      "list, client, route and status": () => requestLog.list({ ...ofHeavy, client: "app-1", route: ROUTES[3], status: 429 }, 100),
+      "list, client and rare status": () => requestLog.list({ ...ofHeavy, client: "web", status: RARE.status }, 100),
+      "count of a day": () => requestLog.count({ ...ofHeavy, from: NOON - DAY_MS }),
+      "count of 30 days": () => requestLog.count(ofHeavy),
+      "count of 30 days, client": () => requestLog.count({ ...ofHeavy, client: "app-1" }),
+      "100 rows deleted": () => inTransaction((tx) => requestLog.deleteOld(tx, NOON, 100)),
+    };
+    const figures: Figure[] = [];
+    for (const [what, work] of Object.entries(works)) figures.push(figureOf(`${name}: logs, ${what}`, await timed(work), baseline));
+    return figures;
+  } finally {
+    await storage.close();
+  }
+}
+
+function accountOf(number: number): AccountId {
+  return `acct_${String(number).padStart(26, "0")}`;
+}
+
+async function fill(url: string): Promise<void> {
+  const roll = dice(3);
+  const writer = await openWriter(url);
+  for (let start = 0; start < ROWS; start += BATCH) {
+    const length = Math.min(BATCH, ROWS - start);
+    await writer.write(REQUEST_LOG, Array.from({ length }, (_, index) => rowOf(start + index, roll)));
+  }
+  await writer.close();
+}
+
+function rowOf(number: number, roll: () => number): RequestRow {
+  const route = pick(roll, ROUTES);
+  const status = roll() < RARE.share ? RARE.status : pick(roll, STATUSES);
+  return {
+    id: `req_${String(number).padStart(26, "0")}`,
+    account_id: accountOf(roll() < 0.1 ? 0 : 1 + Math.floor(roll() * OTHERS)),
+    created_at: FROM + Math.floor((number / ROWS) * 30 * DAY_MS),
+    method: "GET",
+    path: route,
+    route,
+    status,
+    error_code: status < 400 ? null : "invalid_request",
+    request_bytes: 100,
+    response_bytes: 1_000,
+    job_id: null,
+    client: roll() < 0.7 ? "web" : `app-${Math.floor(roll() * 5)}`,
+  };
+}
+
+function figureOf(name: string, taken: readonly number[], baseline: number): Figure {
+  const [p50, p95] = [percentile(taken, 0.5), percentile(taken, 0.95)];
+  return { name, value: `p50 ${milliseconds(p50)}, p95 ${milliseconds(p95)}`, baseline: `p50 ${milliseconds(baseline)} (one account)`, ratio: p50 / baseline, target: null };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number[]> {
+  const taken: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const at = performance.now();
+    await work();
+    taken.push(performance.now() - at);
+  }
+  return taken;
+}
