@@ -1,4 +1,4 @@
-import type { SearchLimits } from "../../adapters/storage/knex/library-search.js";
+import type { SearchLimits } from "../../adapters/storage/knex/search/library-search.js";
 import { KnexLibraryStore } from "../../adapters/storage/knex/library-store.js";
 import { librarySearch } from "../contract/library-store/search.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";

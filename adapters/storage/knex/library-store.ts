@@ -5,7 +5,7 @@ import type { Track } from "../../../core/library/track.js";
 import type { LibraryStore, PlaylistLimits } from "../../../core/ports/library-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
-import { LibrarySearchQueries, SEARCH_LIMITS, type SearchLimits } from "./library-search.js";
+import { LibrarySearchQueries, SEARCH_LIMITS, type SearchLimits } from "./search/library-search.js";
 import { groupBy } from "./lists.js";
 import { deletePlaylist, findPlaylists, insertPlaylists, listPlaylists, lockPlaylist, updatePlaylist } from "./playlist-queries.js";
 import { searchRowsOfTracks } from "./search/rows.js";

@@ -1,5 +1,4 @@
-import type { TAG_PLACES} from "./rows.js";
-import { type ItemRow, type Place, PLACES, tagMark, wordMark } from "./rows.js";
+import { type ItemRow, type Place, PLACES, type TAG_PLACES, tagMark, wordMark } from "./rows.js";
 import { isWhole, type Terms, termsOfTag, termsOfWord } from "./terms.js";
 import type { SqlValue } from "../session.js";
 

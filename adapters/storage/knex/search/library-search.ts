@@ -1,17 +1,17 @@
-import type { PlaylistId, TrackId } from "../../../core/ids.js";
-import type { Playlist } from "../../../core/library/playlist.js";
-import type { LibrarySearch } from "../../../core/library/search.js";
-import type { Track } from "../../../core/library/track.js";
-import type { Dialect } from "./dialect.js";
-import { allIn } from "./lists.js";
-import { findPlaylists } from "./playlist-queries.js";
-import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES } from "./search/conditions.js";
-import { type Hit, newestFirst } from "./search/hits.js";
-import { findBest, type Search } from "./search/queries.js";
-import { SEGMENT_ITEMS } from "./search/positions.js";
-import { shelvesOf, tagMark } from "./search/rows.js";
-import type { Session } from "./session.js";
-import { findTracks } from "./track-queries.js";
+import type { PlaylistId, TrackId } from "../../../../core/ids.js";
+import type { Playlist } from "../../../../core/library/playlist.js";
+import type { LibrarySearch } from "../../../../core/library/search.js";
+import type { Track } from "../../../../core/library/track.js";
+import type { Dialect } from "../dialect.js";
+import { allIn } from "../lists.js";
+import { findPlaylists } from "../playlist-queries.js";
+import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES } from "./conditions.js";
+import { type Hit, newestFirst } from "./hits.js";
+import { findBest, type Search } from "./queries.js";
+import { SEGMENT_ITEMS } from "./positions.js";
+import { shelvesOf, tagMark } from "./rows.js";
+import type { Session } from "../session.js";
+import { findTracks } from "../track-queries.js";
 
 /** Sizes that a search goes by. Low ones make a few items as good as millions. */
 export interface SearchLimits {
