@@ -21,7 +21,7 @@ const ROOMS = [
   /^core\/[^/]+$/,
   /^adapters\/(cli|covers|crypto|downloads|network|observability|system)\/[^/]+$/,
   /^adapters\/http\/((controllers|generated|middleware|openapi|pages|pages\/share|presenters)\/)?[^/]+$/,
-  /^adapters\/storage\/knex\/((heartbeat|migrations)\/)?[^/]+$/,
+  /^adapters\/storage\/knex\/((doctor|heartbeat|migrations|mysql|search|sqlite)\/)?[^/]+$/,
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq)|rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,
   /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,
   /^config\/((bindings|settings)\/)?[^/]+$/,
