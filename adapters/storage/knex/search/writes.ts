@@ -30,7 +30,8 @@ const FILE_ITEM = `UPDATE search_items SET slot = ? WHERE ${OF_ITEM}`;
 const FIND_DEAD = "SELECT dead FROM search_segments WHERE shelf = ? AND segment = ?";
 const MARK_DEAD = "UPDATE search_segments SET dead = ? WHERE shelf = ? AND segment = ?";
 const CLAIM = "SELECT id FROM search_upkeep WHERE id = 1";
-const FIND_DUE = "SELECT DISTINCT shelf FROM search_due WHERE shelf > '' ORDER BY shelf LIMIT ?";
+/** Who got the most is looked at first: after an import for many accounts, what is public would come last. */
+const FIND_DUE = "SELECT shelf FROM search_due WHERE shelf > '' GROUP BY shelf ORDER BY COUNT(*) DESC, shelf LIMIT ?";
 const LOOSE_AT = "SELECT item_id FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT 1 OFFSET ?";
 const FORGET_DUE = "DELETE FROM search_due WHERE shelf = ?";
 const LAST_SEGMENT = "SELECT MAX(segment) AS last FROM search_segments WHERE shelf = ?";
