@@ -40,6 +40,18 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
+/** How long something took, beside the median of a baseline; both in milliseconds. */
+export function spread(name: string, taken: readonly number[], baseline: { readonly ms: number; readonly name: string }): Figure {
+  const [p50, p95] = [percentile(taken, 0.5), percentile(taken, 0.95)];
+  return {
+    name,
+    value: `p50 ${milliseconds(p50)}, p95 ${milliseconds(p95)}`,
+    baseline: `p50 ${milliseconds(baseline.ms)} (${baseline.name})`,
+    ratio: p50 / baseline.ms,
+    target: null,
+  };
+}
+
 export function perSecond(value: number): string {
   return `${Math.round(value).toLocaleString("en")} /s`;
 }

@@ -5,7 +5,7 @@ import { NOON } from "../support/builders.js";
 import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { openWriter } from "./bulk-writer.js";
-import { type Bench, type Figure, median, milliseconds, percentile } from "./figures.js";
+import { type Bench, type Figure, median, spread } from "./figures.js";
 import { dice, pick } from "./search-corpus.js";
 
 const ROWS = Number(process.env["LOG_ROWS"] ?? 1_000_000);
@@ -37,7 +37,7 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
     await fill(storage.url);
     const { requestLog, inTransaction } = storage;
     const account = await storage.addAccount();
-    const baseline = median(await timed(() => storage.accounts.findAccounts([account.id])));
+    const baseline = { ms: median(await timed(() => storage.accounts.findAccounts([account.id]))), name: "one account" };
     const ofHeavy: RequestQuery = { accountId: accountOf(0), from: FROM, to: NOON };
     const works: Readonly<Record<string, () => Promise<unknown>>> = {
       "list": () => requestLog.list(ofHeavy, 100),
@@ -52,7 +52,7 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
       "100 rows deleted": () => inTransaction((tx) => requestLog.deleteOld(tx, NOON, 100)),
     };
     const figures: Figure[] = [];
-    for (const [what, work] of Object.entries(works)) figures.push(figureOf(`${name}: logs, ${what}`, await timed(work), baseline));
+    for (const [what, work] of Object.entries(works)) figures.push(spread(`${name}: logs, ${what}`, await timed(work), baseline));
     return figures;
   } finally {
     await storage.close();
@@ -90,11 +90,6 @@ function rowOf(number: number, roll: () => number): RequestRow {
     job_id: null,
     client: roll() < 0.7 ? "web" : `app-${Math.floor(roll() * 5)}`,
   };
-}
-
-function figureOf(name: string, taken: readonly number[], baseline: number): Figure {
-  const [p50, p95] = [percentile(taken, 0.5), percentile(taken, 0.95)];
-  return { name, value: `p50 ${milliseconds(p50)}, p95 ${milliseconds(p95)}`, baseline: `p50 ${milliseconds(baseline)} (one account)`, ratio: p50 / baseline, target: null };
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number[]> {

@@ -2,7 +2,7 @@ import type { LibrarySearch } from "../../core/library/search.js";
 import { foldWords } from "../../core/library/words.js";
 import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
-import { below, type Bench, type Figure, median, milliseconds, percentile } from "./figures.js";
+import { below, type Bench, type Figure, median, percentile, spread } from "./figures.js";
 import { ACTIVITIES, dice, fillLibrary, Language, MOODS, tracksOf, VIEWER } from "./search-corpus.js";
 
 const TRACKS = Number(process.env["SEARCH_TRACKS"] ?? 100_000);
@@ -53,7 +53,7 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
     const byId = await timed(Array.from({ length: SEARCHES }, (_, index) => index), async () => {
       await storage.library.findTracks([`trk_${String(Math.floor(roll() * TRACKS)).padStart(26, "0")}`]);
     });
-    const baseline = median(byId);
+    const baseline = { ms: median(byId), name: "by id" };
     const all: number[] = [];
     const figures: Figure[] = [];
     for (const [kind, draw] of Object.entries(kinds(language, roll))) {
@@ -61,10 +61,10 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
       const searches = Array.from({ length: SEARCHES }, (): LibrarySearch => ({ ...any, ...draw() }));
       const taken = await timed(searches, (one) => storage.library.searchTracks(one));
       all.push(...taken);
-      figures.push(figureOf(`${name}: search, ${kind}`, taken, baseline));
+      figures.push(spread(`${name}: search, ${kind}`, taken, baseline));
     }
     const p95 = percentile(all, 0.95);
-    return [...figures, { ...figureOf(`${name}: search, all kinds`, all, baseline), target: below(p95, P95_MAX_MS, " ms") }];
+    return [...figures, { ...spread(`${name}: search, all kinds`, all, baseline), target: below(p95, P95_MAX_MS, " ms") }];
   } finally {
     await storage.close();
   }
@@ -74,17 +74,6 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
 async function file({ library, inTransaction }: Open): Promise<void> {
   let isMore = true;
   while (isMore) isMore = await inTransaction((tx) => library.fileForSearch(tx));
-}
-
-function figureOf(name: string, taken: readonly number[], baseline: number): Figure {
-  const [p50, p95] = [percentile(taken, 0.5), percentile(taken, 0.95)];
-  return {
-    name,
-    value: `p50 ${milliseconds(p50)}, p95 ${milliseconds(p95)}`,
-    baseline: `p50 ${milliseconds(baseline)} (by id)`,
-    ratio: p50 / baseline,
-    target: null,
-  };
 }
 
 async function timed<T>(values: readonly T[], work: (value: T) => Promise<unknown>): Promise<number[]> {

@@ -34,6 +34,11 @@ export async function allIn<Row>(
   return rows;
 }
 
+/** What was found of a list, in the order of the list. */
+export function inOrder<Id, Item>(ids: readonly Id[], found: ReadonlyMap<Id, Item>): Item[] {
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
 export function groupBy<Key, Row>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
   const groups = new Map<Key, Row[]>();
   for (const row of rows) {

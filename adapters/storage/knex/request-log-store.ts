@@ -5,7 +5,7 @@ import type { RequestCounts, RequestCredits, RequestLogStore, RequestQuery } fro
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { ACCEPTED_STATUS, type LoggedRequest, LATE_FAILURE_STATUS } from "../../../core/usage/request-log.js";
 import type { KnexDatabase } from "./database.js";
-import { allIn } from "./lists.js";
+import { allIn, inOrder } from "./lists.js";
 import {
   countStatement,
   creditsByStatusStatement,
@@ -55,8 +55,7 @@ export class KnexRequestLogStore implements RequestLogStore {
       if (ids.length === limit) break;
     }
     const rows = await this.database.reading((session) => allIn<RequestRow>(session, FIND, ids));
-    const found = new Map(rows.map((row) => [row.id, toLoggedRequest(row)]));
-    return ids.flatMap((id) => found.get(id) ?? []);
+    return inOrder(ids, new Map(rows.map((row) => [row.id, toLoggedRequest(row)])));
   }
 
   async count(query: RequestQuery): Promise<RequestCounts> {

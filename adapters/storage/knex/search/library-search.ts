@@ -3,7 +3,7 @@ import type { Playlist } from "../../../../core/library/playlist.js";
 import type { LibrarySearch } from "../../../../core/library/search.js";
 import type { Track } from "../../../../core/library/track.js";
 import type { Dialect } from "../dialect.js";
-import { allIn } from "../lists.js";
+import { allIn, inOrder } from "../lists.js";
 import { findPlaylists } from "../playlist-queries.js";
 import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES } from "./conditions.js";
 import { type Hit, newestFirst } from "./hits.js";
@@ -107,7 +107,3 @@ export class LibrarySearchQueries {
 
 const trackId = ({ item_id }: Pick<Hit, "item_id">): TrackId => item_id as TrackId;
 const playlistId = ({ item_id }: Pick<Hit, "item_id">): PlaylistId => item_id as PlaylistId;
-
-function inOrder<Id, Item>(ids: readonly Id[], found: ReadonlyMap<Id, Item>): Item[] {
-  return ids.flatMap((id) => found.get(id) ?? []);
-}

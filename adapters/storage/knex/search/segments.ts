@@ -29,7 +29,7 @@ async function byPostings(session: Session, search: ShelfSearch, segments: reado
   const { shelf, classes, limit } = search;
   const pages = classes.map((_, number) => new Page(limit, loose.filter((hit) => hit.class === number)));
   await forEachMatch(session, search, segments, (segment, matches) => {
-    for (const [number, page] of pages.entries()) page.add(segment, matches[number] ?? new Positions());
+    for (const [number, positions] of matches.entries()) pages[number]?.add(segment, positions);
     return pages[0]?.isBehind(segment) ?? true;
   });
   const slots = new Map(pages.flatMap((page, number) => page.slots.map((slot) => [slot, number])));
@@ -94,19 +94,21 @@ function matchesIn({ dead }: Segment, classes: readonly (readonly Condition[])[]
   });
 }
 
-/** For each condition, its postings by their segment. */
+/** For each condition, its postings by their segment; of segments that have none for a condition, those for the ones after it are left out. */
 async function postingsOf(
   session: Session,
   shelf: string,
   conditions: readonly Condition[],
   segments: readonly Segment[],
 ): Promise<Map<number, Posting[]>[]> {
-  const numbers = segments.map(({ segment }) => segment);
+  let numbers = segments.map(({ segment }) => segment);
   const found: Map<number, Posting[]>[] = [];
   for (const { terms } of conditions) {
     const [condition, values] = terms.below === null ? ["term = ?", [terms.from]] : ["term >= ? AND term < ?", [terms.from, terms.below]];
     const text = (marks: string): string => `SELECT segment, places FROM search_postings WHERE shelf = ? AND ${condition} AND segment IN (${marks})`;
-    found.push(groupBy(await allIn<Posting>(session, text, numbers, [shelf, ...values]), ({ segment }) => segment));
+    const ofCondition = groupBy(await allIn<Posting>(session, text, numbers, [shelf, ...values]), ({ segment }) => segment);
+    found.push(ofCondition);
+    numbers = [...ofCondition.keys()];
   }
   return found;
 }
