@@ -1,6 +1,6 @@
-import type { WorkingProvider } from "../core/jobs/working-provider.js";
-import { pollOf } from "../core/jobs/poll-together.js";
-import type { CatalogueProvider } from "../core/models/catalogue.js";
+import type { WorkingProvider } from "../core/execution/working-provider.js";
+import { pollOf } from "../core/execution/poll-together.js";
+import type { CatalogueProvider } from "../core/providers/catalogue.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { Logger } from "../core/ports/logger.js";
 import {
@@ -11,8 +11,8 @@ import {
   type ProviderHost,
   type ProviderModel,
 } from "../core/ports/music-provider.js";
-import { definitionMistakes, missingMethods } from "../core/models/definition-mistakes.js";
-import { capabilityMistakes } from "../core/models/definition-parts.js";
+import { definitionMistakes, missingMethods } from "../core/providers/definition-mistakes.js";
+import { capabilityMistakes } from "../core/providers/definition-parts.js";
 import { importPlugin } from "./provider-package.js";
 import type { Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";

@@ -1,7 +1,7 @@
 /** All that a team embedding the core imports of it: use cases, domain types, the error catalogue and the ports. */
 export type { Account, ApiKey } from "./accounts/account.js";
 export type { IssuedKey, ManageAccounts, NewAccount } from "./accounts/manage-accounts.js";
-export type { MarginQuery, MarginReport, ReportMargin } from "./books/report-margin.js";
+export type { MarginQuery, MarginReport, ReportMargin } from "./execution/report-margin.js";
 export { type Scope, SCOPES } from "./accounts/scopes.js";
 export type { Tier } from "./accounts/tiers.js";
 export { available, type Balance, type LedgerEntry } from "./credits/balance.js";
@@ -25,7 +25,7 @@ export type { FoundInLibrary, PlaylistWithTracks, ReadLibrary } from "./library/
 export type { SearchInput } from "./library/search-rules.js";
 export type { ShareUrls } from "./library/share-urls.js";
 export type { Track, TrackAsset } from "./library/track.js";
-export type { ListedModel, ListModels } from "./models/list-models.js";
+export type { ListedModel, ListModels } from "./providers/list-models.js";
 export type { AudioLink, AudioStore, StoredAudio } from "./ports/audio-store.js";
 export type { Clock } from "./ports/clock.js";
 export type { JobQueue } from "./ports/job-queue.js";

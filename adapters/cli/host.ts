@@ -1,5 +1,5 @@
 import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
-import type { ReportMargin } from "../../core/books/report-margin.js";
+import type { ReportMargin } from "../../core/execution/report-margin.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
@@ -10,7 +10,7 @@ import type { Track } from "../../core/library/track.js";
 import type { WebhookEndpoint } from "../../core/webhooks/endpoint.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../../core/webhooks/operate-webhooks.js";
-import type { ListedModel, ListModels } from "../../core/models/list-models.js";
+import type { ListedModel, ListModels } from "../../core/providers/list-models.js";
 import type { Finding } from "../../core/ports/self-check.js";
 
 /** What a command line process runs: the API, the workers, or both. */

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { checkProvider, type CheckedProvider } from "../../core/models/check-provider.js";
+import { checkProvider, type CheckedProvider } from "../../core/providers/check-provider.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, CommandFailed, print, table, withApp } from "./output.js";
 import { scaffold } from "./scaffold.js";

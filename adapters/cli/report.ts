@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { Amounts, LostAttempt, MarginReport, ProviderBooks } from "../../core/books/report-margin.js";
+import type { Amounts, LostAttempt, MarginReport, ProviderBooks } from "../../core/execution/report-margin.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
 import { wholeNumberWithin } from "./values.js";

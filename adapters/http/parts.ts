@@ -1,6 +1,6 @@
 import type { Authenticate } from "../../core/accounts/authenticate.js";
 import type { Scope } from "../../core/accounts/scopes.js";
-import type { ReceiveCallback } from "../../core/callbacks/receive-callback.js";
+import type { ReceiveCallback } from "../../core/providers/receive-callback.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { ErrorCode } from "../../core/errors.js";
 import type { AcceptGeneration } from "../../core/generations/accept-generation.js";
@@ -11,7 +11,7 @@ import type { AccountId, JobId, RequestId } from "../../core/ids.js";
 import type { AudioUrls } from "../../core/library/audio-urls.js";
 import type { ReadLibrary } from "../../core/library/read-library.js";
 import type { ShareUrls } from "../../core/library/share-urls.js";
-import type { ListModels } from "../../core/models/list-models.js";
+import type { ListModels } from "../../core/providers/list-models.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
 import type { Clock } from "../../core/ports/clock.js";
 import type { IdGenerator } from "../../core/ports/id-generator.js";

@@ -10,7 +10,7 @@ import { UlidGenerator } from "../../adapters/system/id-generator.js";
 import { SystemRandom } from "../../adapters/system/random.js";
 import { HttpsWebhookSender } from "../../adapters/webhooks/https/webhook-sender.js";
 import { Tiers } from "../../core/accounts/tiers.js";
-import { ClockLeaseRenewal } from "../../core/jobs/clock-lease-renewal.js";
+import { ClockLeaseRenewal } from "../../core/execution/clock-lease-renewal.js";
 import type { AddressGuard } from "../../core/ports/address-guard.js";
 import type { Clock } from "../../core/ports/clock.js";
 import type { IdGenerator } from "../../core/ports/id-generator.js";

@@ -1,5 +1,5 @@
 import { IdempotencyKeyRequiredError, InvalidRequestError, type RequestIssue } from "../errors.js";
-import { LYRICS_MAX_LENGTH, PROMPT_MAX_LENGTH } from "../models/catalogue.js";
+import { LYRICS_MAX_LENGTH, PROMPT_MAX_LENGTH } from "../providers/catalogue.js";
 
 /** What a caller asks for; members that were not given are undefined. */
 export interface GenerationInput {

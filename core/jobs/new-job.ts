@@ -1,8 +1,7 @@
 import type { AccountId, JobId, RequestId } from "../ids.js";
 import type { AcceptCommand } from "./decide-acceptance.js";
 import { type JobKind, type JobRequest } from "./job.js";
-import type { ProviderAvailability } from "./provider-availability.js";
-import type { Route } from "./routes.js";
+import type { Route } from "../providers/routes.js";
 
 export interface NewJob {
   readonly id: JobId;
@@ -38,12 +37,4 @@ export function newJob({ route, createdAt, ...given }: NewJob): AcceptCommand["j
     createdAt,
     completedAt: null,
   };
-}
-
-/** The first route whose provider is there; null when all are known to be down. */
-export async function firstOpenRoute(routes: readonly Route[], availability: Pick<ProviderAvailability, "state">): Promise<Route | null> {
-  for (const route of routes) {
-    if ((await availability.state(route.providerId)) !== "open") return route;
-  }
-  return null;
 }

@@ -3,7 +3,7 @@ import { isId } from "../ids.js";
 import type { JobFilter, JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Track } from "../library/track.js";
-import { CANCELLED_ERROR } from "./failure.js";
+import { CANCELLED_ERROR } from "./job-errors.js";
 import type { Job, JobAttempt, JobOutput } from "./job.js";
 import type { SettleJobs } from "./settle-jobs.js";
 import type { SplitOptions, StartSplit } from "./start-split.js";

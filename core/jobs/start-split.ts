@@ -10,9 +10,9 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { AcceptJobs } from "./accept-jobs.js";
 import type { Job, JobRequest, SplitKind } from "./job.js";
-import { firstOpenRoute, newJob } from "./new-job.js";
-import type { ProviderAvailability } from "./provider-availability.js";
-import type { Routes } from "./routes.js";
+import { newJob } from "./new-job.js";
+import type { ProviderAvailability } from "../providers/provider-availability.js";
+import { firstOpenRoute, type Routes } from "../providers/routes.js";
 
 export interface SplitOptions {
   /** Label of the calling integration, 1 to 100 characters; comes back in webhook events. */

@@ -1,4 +1,4 @@
-import { PROMPT_MAX_LENGTH } from "../models/catalogue.js";
+import { PROMPT_MAX_LENGTH } from "../providers/catalogue.js";
 import type { TrackTags } from "../ports/music-provider.js";
 import { type Entry, MembersReader, type Mistakes } from "./members-reader.js";
 import { PLAYLIST_TRACKS_MAX } from "./playlist.js";

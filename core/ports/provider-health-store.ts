@@ -1,4 +1,4 @@
-import type { ProviderHealth } from "../jobs/circuit-breaker.js";
+import type { ProviderHealth } from "../providers/circuit-breaker.js";
 import type { Transaction } from "./unit-of-work.js";
 
 /** Breaker state of the providers, shared by all processes. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { healthyProvider, type ProviderHealth } from "../../core/jobs/circuit-breaker.js";
+import { healthyProvider, type ProviderHealth } from "../../core/providers/circuit-breaker.js";
 import { NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 

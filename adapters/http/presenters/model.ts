@@ -1,4 +1,4 @@
-import type { ListedModel } from "../../../core/models/list-models.js";
+import type { ListedModel } from "../../../core/providers/list-models.js";
 
 /** A generation model that can be asked for. */
 export interface Model {

@@ -1,4 +1,4 @@
-import { healthyProvider, type ProviderHealth } from "../../../core/jobs/circuit-breaker.js";
+import { healthyProvider, type ProviderHealth } from "../../../core/providers/circuit-breaker.js";
 import type { ProviderHealthStore } from "../../../core/ports/provider-health-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";

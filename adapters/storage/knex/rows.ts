@@ -2,7 +2,7 @@ import type { Account, ApiKey } from "../../../core/accounts/account.js";
 import type { Balance, EntryKind, LedgerEntry } from "../../../core/credits/balance.js";
 import type { IdempotencyRecord } from "../../../core/idempotency/replay.js";
 import type { AccountId, ApiKeyId, JobId } from "../../../core/ids.js";
-import type { ProviderHealth } from "../../../core/jobs/circuit-breaker.js";
+import type { ProviderHealth } from "../../../core/providers/circuit-breaker.js";
 import type { Table } from "./session.js";
 
 export interface AccountRow {

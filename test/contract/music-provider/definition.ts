@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { definitionMistakes, methodMistakes } from "../../../core/models/definition-mistakes.js";
-import { capabilityMistakes, modelMistakes } from "../../../core/models/definition-parts.js";
+import { definitionMistakes, methodMistakes } from "../../../core/providers/definition-mistakes.js";
+import { capabilityMistakes, modelMistakes } from "../../../core/providers/definition-parts.js";
 import { expectNone } from "./expect-none.js";
 import { isApplicable, type MusicProviderHarness } from "./harness.js";
 import { modelsOf, type ProviderUnderTest } from "./tested.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type MarginReport, ReportMargin } from "../../../core/books/report-margin.js";
+import { type MarginReport, ReportMargin } from "../../../core/execution/report-margin.js";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
 import { accepts, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { COST, GRACE_MS, Workshop } from "./workshop.js";

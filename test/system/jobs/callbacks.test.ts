@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { NodeDigest } from "../../../adapters/crypto/digest.js";
-import { ReceiveCallback } from "../../../core/callbacks/receive-callback.js";
+import { ReceiveCallback } from "../../../core/providers/receive-callback.js";
 import { NotFoundError } from "../../../core/errors.js";
 import type { JobId } from "../../../core/ids.js";
 import { type MusicProvider, type ParsedCallback, ProviderFailure, type ReceivedCallback } from "../../../core/ports/music-provider.js";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createStores, openDatabase, type Stores } from "../../../adapters/storage/knex/index.js";
 import type { Job } from "../../../core/jobs/job.js";
 import { JobEvents } from "../../../core/jobs/job-events.js";
-import { CANCELLED_ERROR } from "../../../core/jobs/failure.js";
+import { CANCELLED_ERROR } from "../../../core/jobs/job-errors.js";
 import type { SettleCommand } from "../../../core/jobs/decide-settlement.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
 import type { ClaimedJob } from "../../../core/ports/job-store.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { AesSecretBox } from "../../../adapters/crypto/secret-box.js";
 import type { AccountId, WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js";
-import { Housekeeping } from "../../../core/jobs/housekeeping.js";
+import { Housekeeping } from "../../../core/maintenance/maintenance.js";
 import { JobEvents } from "../../../core/jobs/job-events.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
 import { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js";

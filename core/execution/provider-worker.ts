@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock.js";
 import type { ClaimRequest, JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Leases } from "./leases.js";
-import type { ProviderAvailability } from "./provider-availability.js";
+import type { ProviderAvailability } from "../providers/provider-availability.js";
 import type { RunJob } from "./run-job.js";
 import type { CancelUpstream } from "./cancel-upstream.js";
 import type { WorkingProvider } from "./working-provider.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ERROR_CODES } from "../../../../core/errors.js";
-import { CANCELLED_ERROR, DEADLINE_ERROR, jobErrorOf, POISON_ERROR } from "../../../../core/jobs/failure.js";
+import { CANCELLED_ERROR, DEADLINE_ERROR, jobErrorOf, POISON_ERROR } from "../../../../core/jobs/job-errors.js";
 
 describe("jobErrorOf", () => {
   const codes = [

@@ -5,8 +5,8 @@ import type { AudioStore } from "../ports/audio-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import { ProviderFailure, type ProviderAsset, type ProviderTrack } from "../ports/music-provider.js";
-import { isLasting } from "./failure.js";
-import type { Job, JobOutput } from "./job.js";
+import { isLasting } from "./lasting-failure.js";
+import type { Job, JobOutput } from "../jobs/job.js";
 import type { StoreAsset } from "./store-asset.js";
 
 /** Where everything that a job leaves is stored. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { JobId } from "../../../../core/ids.js";
-import { Leases } from "../../../../core/jobs/leases.js";
+import { Leases } from "../../../../core/execution/leases.js";
 import type { LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
 import { anId } from "../../../support/builders.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";

@@ -6,11 +6,11 @@ import type { JobChanges, JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Random } from "../ports/random.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
-import type { AttemptResult, SettleCommand } from "./decide-settlement.js";
+import type { AttemptResult, SettleCommand } from "../jobs/decide-settlement.js";
 import type { ProviderHandle } from "../ports/music-provider.js";
-import { isFinal, type Job } from "./job.js";
+import { isFinal, type Job } from "../jobs/job.js";
 import { backoffMs } from "./retry-policy.js";
-import type { SettleJobs } from "./settle-jobs.js";
+import type { SettleJobs } from "../jobs/settle-jobs.js";
 
 export interface JobWritesParts {
   readonly jobs: JobStore;

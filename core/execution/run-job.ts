@@ -1,5 +1,5 @@
 import type { ClaimedJob } from "../ports/job-store.js";
-import { POISON_ERROR } from "./failure.js";
+import { POISON_ERROR } from "../jobs/job-errors.js";
 import { JobStep, type RunJobParts } from "./job-step.js";
 import { WorkAbandoned } from "./job-writes.js";
 import { poll } from "./poll-step.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { checkProvider } from "../../../../core/models/check-provider.js";
-import { definitionMistakes } from "../../../../core/models/definition-mistakes.js";
+import { checkProvider } from "../../../../core/providers/check-provider.js";
+import { definitionMistakes } from "../../../../core/providers/definition-mistakes.js";
 
 const MODEL = { id: "owl/v1", name: "Owl", creditCost: 3, supportsLyrics: true, supportsInstrumental: true, duration: null };
 const CAPABILITIES = { idempotentSubmit: false, lookup: false, cancel: false };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { InvalidModelError, InvalidRequestError, ModelNotFoundError } from "../../../../core/errors.js";
-import { Catalogue, checkModelBounds, type Model } from "../../../../core/models/catalogue.js";
+import { Catalogue, checkModelBounds, type Model } from "../../../../core/providers/catalogue.js";
 
 const NOTE = "\u{1f3b5}";
 

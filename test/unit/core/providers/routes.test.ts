@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { type RoutePreferences, Routes, splitSourceOf } from "../../../../core/jobs/routes.js";
-import { Catalogue, type CatalogueProvider } from "../../../../core/models/catalogue.js";
+import { type RoutePreferences, Routes, splitSourceOf } from "../../../../core/providers/routes.js";
+import { Catalogue, type CatalogueProvider } from "../../../../core/providers/catalogue.js";
 import type { ProviderModel } from "../../../../core/ports/music-provider.js";
 import { anAsset, aTrack } from "../../../support/builders.js";
 

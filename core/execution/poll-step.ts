@@ -1,8 +1,9 @@
 import type { StoredCallback } from "../ports/callback-store.js";
 import { type ParsedCallback, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
 import type { JobChanges } from "../ports/job-store.js";
-import { deliveredIn } from "./delivered.js";
-import { isLasting, jobErrorOf } from "./failure.js";
+import { deliveredIn } from "./stored-result.js";
+import { jobErrorOf } from "../jobs/job-errors.js";
+import { isLasting } from "./lasting-failure.js";
 import { type JobStep, POLL_MIN_MS, POLL_RETRY_MS } from "./job-step.js";
 import { boundedRetryAfterMs, isRetryable } from "./retry-policy.js";
 

@@ -1,12 +1,13 @@
 import { type Accepted, type Completed, type LookupOutcome, ProviderFailure } from "../ports/music-provider.js";
 import type { JobChanges } from "../ports/job-store.js";
-import type { AttemptResult } from "./decide-settlement.js";
-import { deliveredHandle } from "./delivered.js";
-import { isLasting, jobErrorOf } from "./failure.js";
+import type { AttemptResult } from "../jobs/decide-settlement.js";
+import { deliveredHandle } from "./stored-result.js";
+import { jobErrorOf } from "../jobs/job-errors.js";
+import { isLasting } from "./lasting-failure.js";
 import { type JobStep, POLL_MIN_MS, POLL_RETRY_MS } from "./job-step.js";
 import { WorkAbandoned } from "./job-writes.js";
 import { backoffMs, boundedRetryAfterMs, isRetryable, needsOperator, retryDelayMs } from "./retry-policy.js";
-import type { Route } from "./routes.js";
+import type { Route } from "../providers/routes.js";
 
 /** How long a job waits before it asks again whether its provider, or a stand-in, is there. */
 const CLOSED_DOOR_MS = 10_000;

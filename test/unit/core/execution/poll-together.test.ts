@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { assert } from "../../../../core/assert.js";
-import { pollOf } from "../../../../core/jobs/poll-together.js";
+import { pollOf } from "../../../../core/execution/poll-together.js";
 import { type CallContext, type MusicProvider, ProviderFailure, type ProviderHandle, type Snapshot } from "../../../../core/ports/music-provider.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 

@@ -2,8 +2,8 @@ import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import type { ProviderAsset, ProviderTrack } from "../ports/music-provider.js";
 import type { Random } from "../ports/random.js";
-import { isLasting } from "./failure.js";
-import type { Job, JobOutput } from "./job.js";
+import { isLasting } from "./lasting-failure.js";
+import type { Job, JobOutput } from "../jobs/job.js";
 import { backoffMs } from "./retry-policy.js";
 import type { StoredTracks, StoreTracks } from "./store-tracks.js";
 

@@ -8,8 +8,8 @@ import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { LOG_KEPT_MS } from "../usage/request-log.js";
-import { DEADLINE_ERROR, jobErrorOf } from "./failure.js";
-import type { SettleJobs } from "./settle-jobs.js";
+import { DEADLINE_ERROR, jobErrorOf } from "../jobs/job-errors.js";
+import type { SettleJobs } from "../jobs/settle-jobs.js";
 
 export interface HousekeepingParts {
   readonly jobs: JobStore;

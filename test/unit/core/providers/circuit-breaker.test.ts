@@ -7,7 +7,7 @@ import {
   breakerState,
   healthyProvider,
   type ProviderHealth,
-} from "../../../../core/jobs/circuit-breaker.js";
+} from "../../../../core/providers/circuit-breaker.js";
 import { NOON } from "../../../support/builders.js";
 
 const POLICY = { failures: 3, openMs: 30_000 };

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { backoffMs, isRetryable, needsOperator, retryDelayMs } from "../../../../core/jobs/retry-policy.js";
+import { backoffMs, isRetryable, needsOperator, retryDelayMs } from "../../../../core/execution/retry-policy.js";
 import type { ProviderFailureKind } from "../../../../core/ports/music-provider.js";
 
 const POLICY = { maxAttempts: 3, backoffMs: 1_000 };

@@ -1,6 +1,5 @@
-import type { ProviderAvailability } from "../jobs/provider-availability.js";
-import { firstOpenRoute } from "../jobs/new-job.js";
-import type { Routes } from "../jobs/routes.js";
+import type { ProviderAvailability } from "./provider-availability.js";
+import { firstOpenRoute, type Routes } from "./routes.js";
 import type { Catalogue, Model } from "./catalogue.js";
 
 export interface ListedModel {

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import type { ProviderHealth } from "../../../../core/jobs/circuit-breaker.js";
-import { Routes } from "../../../../core/jobs/routes.js";
-import { ProviderAvailability } from "../../../../core/jobs/provider-availability.js";
-import { Catalogue } from "../../../../core/models/catalogue.js";
-import { ListModels } from "../../../../core/models/list-models.js";
+import type { ProviderHealth } from "../../../../core/providers/circuit-breaker.js";
+import { Routes } from "../../../../core/providers/routes.js";
+import { ProviderAvailability } from "../../../../core/providers/provider-availability.js";
+import { Catalogue } from "../../../../core/providers/catalogue.js";
+import { ListModels } from "../../../../core/providers/list-models.js";
 import type { ProviderHealthStore } from "../../../../core/ports/provider-health-store.js";
 import type { Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../../core/errors.js";
 import type { JobId } from "../../../../core/ids.js";
-import { ClockLeaseRenewal } from "../../../../core/jobs/clock-lease-renewal.js";
+import { ClockLeaseRenewal } from "../../../../core/execution/clock-lease-renewal.js";
 import { anId, NOON } from "../../../support/builders.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";

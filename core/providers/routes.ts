@@ -1,8 +1,9 @@
 import { FermataError } from "../errors.js";
 import { assetOf, type Track, type TrackAsset } from "../library/track.js";
-import { type Catalogue, type CatalogueProvider, checkModelBounds, type Model } from "../models/catalogue.js";
+import { type Catalogue, type CatalogueProvider, checkModelBounds, type Model } from "./catalogue.js";
+import type { ProviderAvailability } from "./provider-availability.js";
 import type { SplitCapability } from "../ports/music-provider.js";
-import type { Job, JobKind, JobRequest, SplitKind } from "./job.js";
+import type { Job, JobKind, JobRequest, SplitKind } from "../jobs/job.js";
 
 const SPLIT_KINDS: readonly SplitKind[] = ["stem_split", "vocal_removal"];
 
@@ -124,4 +125,12 @@ function fits(model: Model, request: NonNullable<RoutedJob["request"]>): boolean
     if (FermataError.is(error)) return false;
     throw error;
   }
+}
+
+/** The first route whose provider is there; null when all are known to be down. */
+export async function firstOpenRoute(routes: readonly Route[], availability: Pick<ProviderAvailability, "state">): Promise<Route | null> {
+  for (const route of routes) {
+    if ((await availability.state(route.providerId)) !== "open") return route;
+  }
+  return null;
 }

@@ -1,13 +1,13 @@
-import type { CallbackUrls } from "../callbacks/callback-urls.js";
+import type { CallbackUrls } from "../providers/callback-urls.js";
 import type { AttemptId } from "../ids.js";
 import type { AudioUrls } from "../library/audio-urls.js";
 import type { Track } from "../library/track.js";
-import type { Catalogue } from "../models/catalogue.js";
+import type { Catalogue } from "../providers/catalogue.js";
 import type { AudioStore } from "../ports/audio-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import { type AssetContentType, ProviderFailure, type ProviderCapabilities, type SourceAudio, type SplitRequest, type SubmitRequest } from "../ports/music-provider.js";
-import type { Job, SplitKind } from "./job.js";
-import { capabilityOf, splitSourceOf } from "./routes.js";
+import type { Job, SplitKind } from "../jobs/job.js";
+import { capabilityOf, splitSourceOf } from "../providers/routes.js";
 
 export interface BuildRequestParts {
   readonly catalogue: Catalogue;

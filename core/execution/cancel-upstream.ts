@@ -3,9 +3,9 @@ import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import { ProviderFailure } from "../ports/music-provider.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
-import { deliveredIn } from "./delivered.js";
-import { isLasting } from "./failure.js";
-import type { Job } from "./job.js";
+import { deliveredIn } from "./stored-result.js";
+import { isLasting } from "./lasting-failure.js";
+import type { Job } from "../jobs/job.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface CancelUpstreamParts {

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import { ProviderWorker, type ProviderWorkerParts } from "./provider-worker.js";
-import type { Housekeeping } from "./housekeeping.js";
+import type { Housekeeping } from "../maintenance/maintenance.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface WorkJobsParts extends ProviderWorkerParts {

@@ -1,4 +1,4 @@
-import { ProviderFailure, type ProviderFailureKind } from "../ports/music-provider.js";
+import type { ProviderFailureKind } from "../ports/music-provider.js";
 import type { JobError } from "./job.js";
 
 /** The `error` of a job that ends because of a provider's last failure. */
@@ -38,13 +38,3 @@ export const CANCELLED_ERROR: JobError = {
   message: "The job was cancelled by the operator.",
   details: { reason: "cancelled" },
 };
-
-const LASTING = ["failed", "content_rejected", "invalid_input", "cancelled", "gone"] as const satisfies readonly ProviderFailureKind[];
-
-/** What will be no better next time. */
-export type LastingFailure = ProviderFailure & { readonly kind: (typeof LASTING)[number] };
-
-/** True for what will be no better next time; anything else may pass. */
-export function isLasting(error: unknown): error is LastingFailure {
-  return ProviderFailure.is(error) && LASTING.some((kind) => kind === error.kind);
-}
