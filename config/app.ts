@@ -218,7 +218,7 @@ export class ComposedApp implements App {
     const alive = await this.container.get(T.jobs).countAlive();
     for (const [provider, jobs] of alive) {
       if (providers.some(({ id }) => id === provider)) continue;
-      this.logger.warn("Jobs wait for a provider that this process does not work for; they are refunded at jobs.deadlineMinutes", { provider, jobs });
+      this.logger.warn("Jobs wait for a provider that this process does not work for; they are refunded when their deadlines are over", { provider, jobs });
     }
   }
 

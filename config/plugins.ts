@@ -6,7 +6,6 @@ import type { Logger } from "../core/ports/logger.js";
 import {
   PROVIDER_PORT_VERSION,
   type ProviderCapabilities,
-  type ProviderCost,
   type ProviderDefinition,
   type ProviderHost,
   type ProviderModel,
@@ -90,8 +89,7 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
 /** @param isReachable whether the world can reach this installation */
 export function toCatalogueProvider({ definition, enabled, models, capabilities }: LoadedPlugin, isReachable: boolean): CatalogueProvider {
   const { id, label } = definition;
-  const { stemSplit, vocalRemoval } = capabilities;
-  return { id, label, enabled, models, stemSplit, vocalRemoval, isReachable };
+  return { ...capabilities, id, label, enabled, models, isReachable };
 }
 
 const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
@@ -118,7 +116,7 @@ export function startPlugin(
       capabilities,
       concurrency: atOnce,
       maxInFlight,
-      expectedCost: ({ kind, servedModelId }) => expectedCost(plugin, kind, servedModelId),
+      callLimitMs: callLimitMs(definition, settings),
       provider,
       poll: pollOf(provider, clock),
     };
@@ -131,10 +129,13 @@ function concurrencyMistakes(concurrency: number): string[] {
   return Number.isSafeInteger(concurrency) && concurrency > 0 ? [] : [`concurrency: ${concurrency}; allowed: a whole number from 1`];
 }
 
-function expectedCost({ models, capabilities }: LoadedPlugin, kind: string, servedModelId: string | null): ProviderCost | null {
-  if (kind === "stem_split") return capabilities.stemSplit?.upstreamCost ?? null;
-  if (kind === "vocal_removal") return capabilities.vocalRemoval?.upstreamCost ?? null;
-  return models.find(({ id }) => id === servedModelId)?.upstreamCost ?? null;
+/** Where a plugin does not say how long its calls may take: the longest time-out that a built-in plugin can be set to, and as much again. */
+const LONGEST_CALL_MS = 20 * 60_000;
+/** What a call may take longer than its plugin says before it is given up. */
+const CALL_MARGIN_MS = 30_000;
+
+function callLimitMs({ longestCallMs = LONGEST_CALL_MS }: ProviderDefinition, settings: ProviderHost["settings"]): number {
+  return (typeof longestCallMs === "function" ? longestCallMs(settings) : longestCallMs) + CALL_MARGIN_MS;
 }
 
 async function importDefinition(id: string, use: string | null): Promise<unknown> {

@@ -120,7 +120,21 @@ const DEFINITION = {
       unit: "milliseconds",
       description: "Wait before the second attempt; it doubles with each further one",
     }),
-    deadlineMinutes: kind.duration({ default: 60, max: 10_080, unit: "minutes", description: "After this time a job that has not ended fails" }),
+    queueDeadlineMinutes: kind.duration({
+      default: kind.workedOut("`jobs.deadlineMinutes`, or `60`", ({ at }) => (at("jobs.deadlineMinutes") as number | null) ?? 60),
+      max: 10_080,
+      unit: "minutes",
+      description: "A job of which nothing was bought by this time fails and is refunded",
+    }),
+    renderDeadlineMinutes: kind.duration({
+      default: kind.workedOut("`jobs.deadlineMinutes`, or `60`", ({ at }) => (at("jobs.deadlineMinutes") as number | null) ?? 60),
+      max: 10_080,
+      unit: "minutes",
+      description: "How long a provider may render what it accepted before it is asked to cancel; a model may set its own",
+    }),
+    deadlineMinutes: kind.optional(
+      kind.duration({ max: 10_080, unit: "minutes", description: "Older name of both deadlines: the default of each" }),
+    ),
     unknownGraceSeconds: kind.number({
       default: 600,
       min: 0,

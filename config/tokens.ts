@@ -20,6 +20,10 @@ import type { JobEvents } from "../core/jobs/job-events.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
 import type { ProviderAvailability } from "../core/providers/provider-availability.js";
 import type { Routes } from "../core/providers/routes.js";
+import type { ApplyReports } from "../core/execution/apply-reports.js";
+import type { EndJobs } from "../core/execution/end-jobs.js";
+import type { Policies } from "../core/execution/policies.js";
+import type { StoreFiles } from "../core/execution/store-files.js";
 import type { RunJob } from "../core/execution/run-job.js";
 import type { SettleJobs } from "../core/jobs/settle-jobs.js";
 import type { StartSplit } from "../core/jobs/start-split.js";
@@ -130,6 +134,10 @@ export const TOKENS = {
   jobEvents: token<JobEvents>("JobEvents"),
   acceptJobs: token<AcceptJobs>("AcceptJobs"),
   settleJobs: token<SettleJobs>("SettleJobs"),
+  applyReports: token<ApplyReports>("ApplyReports"),
+  policies: token<Policies>("Policies"),
+  endJobs: token<EndJobs>("EndJobs"),
+  storeFiles: token<StoreFiles>("StoreFiles"),
   acceptGeneration: token<AcceptGeneration>("AcceptGeneration"),
   readGenerations: token<ReadGenerations>("ReadGenerations"),
   waitForJob: token<WaitForJob>("WaitForJob"),

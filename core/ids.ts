@@ -18,6 +18,7 @@ export type WebhookDeliveryId = `dlv_${string}`;
 export type CallbackId = `cbk_${string}`;
 /** One running process, as the owner of leases. */
 export type ProcessId = `prc_${string}`;
+export type ReportId = `rpt_${string}`;
 
 export interface IdByPrefix {
   acct: AccountId;
@@ -32,6 +33,7 @@ export interface IdByPrefix {
   dlv: WebhookDeliveryId;
   cbk: CallbackId;
   prc: ProcessId;
+  rpt: ReportId;
 }
 
 export type IdPrefix = keyof IdByPrefix;

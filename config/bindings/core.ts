@@ -11,12 +11,17 @@ import { Housekeeping } from "../../core/maintenance/maintenance.js";
 import { JobEvents } from "../../core/jobs/job-events.js";
 import { OperateJobs } from "../../core/jobs/operate-jobs.js";
 import { ProviderAvailability } from "../../core/providers/provider-availability.js";
+import { ApplyReports } from "../../core/execution/apply-reports.js";
+import { EndJobs } from "../../core/execution/end-jobs.js";
+import { Policies, type PolicySettings } from "../../core/execution/policies.js";
 import { RunJob } from "../../core/execution/run-job.js";
+import { StoreFiles } from "../../core/execution/store-files.js";
 import { SettleJobs } from "../../core/jobs/settle-jobs.js";
 import { StoreTracks } from "../../core/execution/store-tracks.js";
 import { AudioUrls } from "../../core/library/audio-urls.js";
 import { ListModels } from "../../core/providers/list-models.js";
 import { Limits } from "../../core/rate-limits/limits.js";
+import type { Settings } from "../settings.js";
 import { TOKENS as T } from "../tokens.js";
 
 /** Accounts, credits and who may ask how often. */
@@ -111,9 +116,29 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.settleJobs)
     .toResolvedValue(
-      (unitOfWork, ledger, jobs, library, clock, writeEvents, events) =>
-        new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents, events }),
-      [T.unitOfWork, T.ledger, T.jobs, T.library, T.clock, T.writeEvents, T.jobEvents],
+      (ledger, jobs, library, writeEvents, events) => new SettleJobs({ ledger, jobs, library, writeEvents, events }),
+      [T.ledger, T.jobs, T.library, T.writeEvents, T.jobEvents],
+    );
+  container
+    .bind(T.applyReports)
+    .toResolvedValue(
+      (jobs, callbacks, unitOfWork, settleJobs, queue, clock) =>
+        new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock }),
+      [T.jobs, T.callbacks, T.unitOfWork, T.settleJobs, T.queue, T.clock],
+    );
+  container
+    .bind(T.policies)
+    .toResolvedValue((settings, catalogue, random) => new Policies(policySettings(settings), catalogue, random), [
+      T.settings,
+      T.catalogue,
+      T.random,
+    ]);
+  container
+    .bind(T.endJobs)
+    .toResolvedValue(
+      (jobs, applyReports, policies, clock, ids, logger, settings) =>
+        new EndJobs({ jobs, applyReports, policies, clock, ids, logger, queueDeadlineMs: policySettings(settings).queueDeadlineMs }),
+      [T.jobs, T.applyReports, T.policies, T.clock, T.ids, T.logger, T.settings],
     );
   container
     .bind(T.storeTracks)
@@ -122,66 +147,53 @@ export function bindJobs(container: Container): void {
       [T.audio, T.clock, T.ids, T.storeAsset, T.deriveAssets],
     );
   container
+    .bind(T.storeFiles)
+    .toResolvedValue((storeTracks, clock, random, logger) => new StoreFiles({ storeTracks, clock, random, logger }), [
+      T.storeTracks,
+      T.clock,
+      T.random,
+      T.logger,
+    ]);
+  container
     .bind(T.runJob)
     .toResolvedValue(
-      (jobs, callbacks, unitOfWork, settleJobs, storeTracks, buildRequest, routes, queue, availability, clock, ids, random, logger, settings) =>
-        new RunJob({
-          jobs,
-          callbacks,
-          unitOfWork,
-          settleJobs,
-          storeTracks,
-          buildRequest,
-          routes,
-          queue,
-          availability,
-          clock,
-          ids,
-          random,
-          logger,
-          retry: { maxAttempts: settings.jobs.maxAttempts, backoffMs: settings.jobs.backoffMs },
-          unknownGraceMs: settings.jobs.unknownGraceSeconds * 1000,
-        }),
+      (jobs, callbacks, applyReports, storeFiles, buildRequest, routes, availability, clock, ids, random, logger, policies) =>
+        new RunJob({ jobs, callbacks, applyReports, storeFiles, buildRequest, routes, availability, clock, ids, random, logger, policies }),
       [
         T.jobs,
         T.callbacks,
-        T.unitOfWork,
-        T.settleJobs,
-        T.storeTracks,
+        T.applyReports,
+        T.storeFiles,
         T.buildRequest,
         T.routes,
-        T.queue,
         T.availability,
         T.clock,
         T.ids,
         T.random,
         T.logger,
-        T.settings,
+        T.policies,
       ],
     );
   container
     .bind(T.housekeeping)
     .toResolvedValue(
-      (jobs, callbacks, idempotency, requestLog, webhooks, library, settleJobs, unitOfWork, clock, logger, settings) =>
-        new Housekeeping({
-          jobs,
-          callbacks,
-          idempotency,
-          requestLog,
-          webhooks,
-          library,
-          settleJobs,
-          unitOfWork,
-          clock,
-          logger,
-          deadlineMs: settings.jobs.deadlineMinutes * 60_000,
-        }),
-      [T.jobs, T.callbacks, T.idempotency, T.requestLog, T.webhooks, T.library, T.settleJobs, T.unitOfWork, T.clock, T.logger, T.settings],
+      (callbacks, idempotency, requestLog, webhooks, library, endJobs, unitOfWork, clock, logger) =>
+        new Housekeeping({ callbacks, idempotency, requestLog, webhooks, library, endJobs, unitOfWork, clock, logger }),
+      [T.callbacks, T.idempotency, T.requestLog, T.webhooks, T.library, T.endJobs, T.unitOfWork, T.clock, T.logger],
     );
   container
     .bind(T.operateJobs)
     .toResolvedValue(
-      (jobs, library, settleJobs, startSplit) => new OperateJobs(jobs, library, settleJobs, startSplit),
-      [T.jobs, T.library, T.settleJobs, T.startSplit],
+      (jobs, library, endJobs, startSplit) => new OperateJobs(jobs, library, endJobs, startSplit),
+      [T.jobs, T.library, T.endJobs, T.startSplit],
     );
+}
+
+function policySettings({ jobs }: Settings): PolicySettings {
+  return {
+    retry: { maxAttempts: jobs.maxAttempts, backoffMs: jobs.backoffMs },
+    queueDeadlineMs: jobs.queueDeadlineMinutes * 60_000,
+    renderDeadlineMs: jobs.renderDeadlineMinutes * 60_000,
+    unknownGraceMs: jobs.unknownGraceSeconds * 1000,
+  };
 }

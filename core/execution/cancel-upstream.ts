@@ -1,14 +1,14 @@
+import type { JobAttempt } from "../jobs/job.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import { ProviderFailure } from "../ports/music-provider.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
-import { deliveredIn } from "./stored-result.js";
+import { callPlugin } from "./call-plugin.js";
 import { isLasting } from "./lasting-failure.js";
-import type { Job } from "../jobs/job.js";
 import type { WorkingProvider } from "./working-provider.js";
 
-export interface CancelUpstreamParts {
+export interface CancelUpstreamDeps {
   readonly jobs: JobStore;
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
@@ -16,43 +16,49 @@ export interface CancelUpstreamParts {
 }
 
 const BATCH = 10;
-const TELL_AGAIN_MS = 60_000;
-/** Work that goes on for longer than this after its job has ended is not worth telling any more. */
-const TELL_FOR_MS = 15 * 60_000;
+const ASK_AGAIN_MS = 60_000;
+/** Work that goes on for longer than this after it was given up is not worth a request any more. */
+const ASK_FOR_MS = 15 * 60_000;
 
-/** Tells providers of work that nobody waits for any more: cancelled by an operator, or past its deadline. It changes nothing for the account. */
+/** Asks providers to cancel attempts that were given up. It changes nothing for the account. */
 export class CancelUpstream {
-  constructor(private readonly parts: CancelUpstreamParts) {}
+  constructor(private readonly deps: CancelUpstreamDeps) {}
 
-  /** Never throws: what could not be told is told again later. */
-  async tellDue(working: WorkingProvider, signal: AbortSignal): Promise<void> {
+  /** Never throws: what could not be asked is asked again later. */
+  async cancelDue(working: WorkingProvider, signal: AbortSignal): Promise<void> {
     if (!working.capabilities.cancel) return;
-    const { jobs, clock, logger } = this.parts;
+    const { jobs, clock, logger } = this.deps;
     try {
       const now = clock.now();
-      const due = await jobs.claimCancels(working.id, now, now + TELL_AGAIN_MS, BATCH);
-      for (const job of due) await this.tell(job, working, signal);
+      const due = await jobs.claimCancels(working.id, now, now + ASK_AGAIN_MS, BATCH);
+      for (const attempt of due) await this.cancel(attempt, working, signal);
     } catch (error) {
-      logger.error("Cancelled work could not be looked up", { error, provider: working.id });
+      logger.error("Attempts to be cancelled could not be read", { error, provider: working.id });
     }
   }
 
-  private async tell(job: Job, working: WorkingProvider, signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.parts;
-    const isLate = clock.now() > (job.completedAt ?? 0) + TELL_FOR_MS;
-    if (isLate || job.handle === null || deliveredIn(job.handle) !== null || working.provider.cancel === undefined) return this.forget(job);
+  private async cancel(attempt: JobAttempt, working: WorkingProvider, signal: AbortSignal): Promise<void> {
+    const { clock, logger } = this.deps;
+    const { jobId, handle } = attempt;
+    const isLate = clock.now() > (attempt.endedAt ?? 0) + ASK_FOR_MS;
+    if (isLate || handle === null || working.provider.cancel === undefined) return this.forget(attempt);
+    const fields = { job_id: jobId, attempt: attempt.number, provider: working.id };
     try {
-      const outcome = await working.provider.cancel(job.handle, { signal });
-      logger.info("A provider was told of a cancelled job", { job_id: job.id, provider: working.id, outcome });
+      const call = { providerId: working.id, name: "cancel", limitMs: working.callLimitMs, signal, clock, logger };
+      const outcome = await callPlugin(call, async (context) => working.provider.cancel?.(handle, context));
+      logger.info("A provider was asked to cancel an attempt", { ...fields, outcome });
     } catch (error) {
-      logger.warn("A provider could not be told of a cancelled job", { error, job_id: job.id, provider: working.id });
+      logger.warn("A provider could not be asked to cancel an attempt", { ...fields, error });
       if (!ProviderFailure.is(error) || !isLasting(error)) return;
     }
-    await this.forget(job);
+    await this.forget(attempt);
   }
 
-  private async forget(job: Job): Promise<void> {
-    const { jobs, unitOfWork } = this.parts;
-    await unitOfWork.inTransaction((tx) => jobs.updateJobs(tx, [{ id: job.id, fence: job.fence, changes: { cancelDueAt: null } }]));
+  private async forget({ jobId, number }: JobAttempt): Promise<void> {
+    const { jobs, unitOfWork } = this.deps;
+    await unitOfWork.inTransaction(async (tx) => {
+      await jobs.lockJobs(tx, [jobId]);
+      await jobs.updateAttempts(tx, [{ jobId, number, changes: { cancelDueAt: null, handle: null } }]);
+    });
   }
 }

@@ -12,7 +12,7 @@ export interface ProviderWorkerParts {
   readonly jobs: JobStore;
   readonly leases: Leases;
   readonly runJob: RunJob;
-  readonly cancelUpstream: Pick<CancelUpstream, "tellDue">;
+  readonly cancelUpstream: Pick<CancelUpstream, "cancelDue">;
   /** Whether jobs of this provider may go to another. */
   hasStandIns(providerId: string): boolean;
   readonly availability: ProviderAvailability;
@@ -94,7 +94,7 @@ export class ProviderWorker {
     try {
       await this.claimSubmissions();
       await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
-      this.cancelling ??= this.parts.cancelUpstream.tellDue(this.working, this.stopping.signal).finally(() => (this.cancelling = null));
+      this.cancelling ??= this.parts.cancelUpstream.cancelDue(this.working, this.stopping.signal).finally(() => (this.cancelling = null));
       const dueAt = await jobs.nextDueAt(this.working.id);
       const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
       // A job that is due but was not taken waits for a free hand or for the breaker.

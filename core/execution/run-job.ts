@@ -1,35 +1,76 @@
 import type { ClaimedJob } from "../ports/job-store.js";
-import { POISON_ERROR } from "../jobs/job-errors.js";
-import { JobStep, type RunJobParts } from "./job-step.js";
-import { WorkAbandoned } from "./job-writes.js";
-import { poll } from "./poll-step.js";
-import { resolveLostSubmission, submit } from "./submit-step.js";
+import { JobStep, type RunJobDeps } from "./job-step.js";
+import type { Lease } from "./lease.js";
+import { poll, resolve } from "./poll.js";
+import { CRASHES_MAX } from "./policy.js";
+import { openAttempt } from "./situation.js";
+import { settleStored, storeAndSettle } from "./store-and-settle.js";
+import { discardWhenEnded, submit } from "./submit.js";
 import type { WorkingProvider } from "./working-provider.js";
 
-/** Times a worker may be lost on a job before it is given up. */
-const CRASHES_MAX = 3;
-
 /**
- * One step of a claimed job: submit it, find out about a lost submission, or ask after it. Each step ends with the job settled,
- * queued again, or due later; the provider renders meanwhile without a worker.
+ * One step of a claimed job, by the state of its open attempt: submit, resolve, poll, fetch, settle. Each step ends with the job settled, queued
+ * again, or due later; the provider renders meanwhile without a worker.
  */
 export class RunJob {
-  constructor(private readonly parts: RunJobParts) {}
+  constructor(private readonly deps: RunJobDeps) {}
 
   /** Never throws: whatever happens is written to the job or to the log. */
-  async run(claimed: ClaimedJob, working: WorkingProvider, signal: AbortSignal): Promise<void> {
-    const { job } = claimed;
-    const step = new JobStep(this.parts, job, working, signal);
+  async run(claimed: ClaimedJob, working: WorkingProvider, lease: Lease): Promise<void> {
+    const step = new JobStep(this.deps, claimed, working, lease);
     try {
-      if (claimed.wasLost) await step.discardLost();
-      if (job.crashes > CRASHES_MAX) return await step.fail(POISON_ERROR, null);
-      if (job.phase === "rendering") return await poll(step);
-      if (job.phase === "submitting") return await resolveLostSubmission(step);
-      return await submit(step);
+      if (claimed.job.crashes > CRASHES_MAX) {
+        const applied = await step.report({ type: "suspected" });
+        if (applied.next !== "continue") return await discardWhenEnded(step, applied);
+      }
+      await act(step);
     } catch (error) {
-      if (error instanceof WorkAbandoned) return;
-      if (signal.aborted) await step.breakOff();
-      else await step.stumble(error);
+      if (lease.signal.aborted) await aborted(step);
+      else await crashed(step, error);
     }
+  }
+}
+
+async function act(step: JobStep): Promise<void> {
+  const attempt = openAttempt(step);
+  switch (attempt?.state) {
+    case undefined:
+      return submit(step);
+    case "accepted":
+      return poll(step, attempt as NonNullable<typeof attempt>);
+    default:
+      return furtherThan(step, attempt as NonNullable<typeof attempt>);
+  }
+}
+
+async function furtherThan(step: JobStep, attempt: NonNullable<ReturnType<typeof openAttempt>>): Promise<void> {
+  if (attempt.state === "stored") return settleStored(step, attempt);
+  if (attempt.state !== "finished") return resolve(step, attempt);
+  if (attempt.result !== null) return storeAndSettle(step, attempt.number, attempt.result, "link");
+  if (attempt.handle !== null) return poll(step, attempt);
+  // It was in the memory of a worker that may still be alive.
+  await discardWhenEnded(step, await step.report({ type: "unresolved", number: attempt.number, callbacksRead: [] }));
+}
+
+/** Our own stop, or the loss of the lease, aborted the step. */
+async function aborted(step: JobStep): Promise<void> {
+  if (step.signal.reason === "lease_lost") return;
+  try {
+    await step.release(0);
+  } catch (error) {
+    // The lease runs out, and another worker goes on.
+    step.deps.logger.error("A job could not be released", { error, job_id: step.job.id });
+  }
+}
+
+/** Something broke that no rule foresees: it is counted, and tried again later. */
+async function crashed(step: JobStep, error: unknown): Promise<void> {
+  const { logger } = step.deps;
+  logger.error("Job step failed unexpectedly; it will be retried", { error, job_id: step.job.id, provider: step.job.providerId });
+  try {
+    await step.report({ type: "crashed" });
+  } catch (second) {
+    // The lease runs out, and the next claim counts the crash.
+    logger.error("A job could not be released", { error: second, job_id: step.job.id });
   }
 }

@@ -34,9 +34,10 @@ export class StoreTracks {
    * Keys carry the job's fence, so that a worker that lost its lease never writes over what its successor stored. A track is kept when its mix
    * is; what else of it cannot be had is left out, and so is a track without a mix as long as another one is kept.
    *
+   * @param isPlain true: nothing is derived from the audio
    * @throws {ProviderFailure} of a lasting kind when no track can be kept
    */
-  async store(job: Job, artistLabel: string, made: readonly ProviderTrack[], signal: AbortSignal): Promise<StoredTracks> {
+  async store(job: Job, artistLabel: string, made: readonly ProviderTrack[], isPlain: boolean, signal: AbortSignal): Promise<StoredTracks> {
     const tracks: Track[] = [];
     const missing: string[] = [];
     let firstFailure: ProviderFailure | null = null;
@@ -44,7 +45,8 @@ export class StoreTracks {
       try {
         const { assets, missing: lost } = await this.storeAssets(job, position, track.assets, signal);
         missing.push(...lost);
-        tracks.push(await this.derived.deriveFor(this.toTrack(job, position, artistLabel, track, assets), signal));
+        const plain = this.toTrack(job, position, artistLabel, track, assets);
+        tracks.push(isPlain ? plain : await this.derived.deriveFor(plain, signal));
       } catch (error) {
         if (!isLasting(error)) throw error;
         firstFailure ??= error;
@@ -95,9 +97,9 @@ export class StoreTracks {
     };
   }
 
-  /** Throws away what was stored for a job, or only what was stored under one fence. */
-  async discard(job: Job, fence?: number): Promise<void> {
-    await this.audio.deleteAll(fence === undefined ? audioPrefix(job.id) : `${audioPrefix(job.id)}/${fence}`);
+  /** Deletes what was stored for a job, or only what was stored under one fence. */
+  async discard(jobId: JobId, fence?: number): Promise<void> {
+    await this.audio.deleteAll(fence === undefined ? audioPrefix(jobId) : `${audioPrefix(jobId)}/${fence}`);
   }
 
   /**

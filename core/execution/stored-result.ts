@@ -1,20 +1,12 @@
-import type { Completed, ProviderAsset, ProviderHandle } from "../ports/music-provider.js";
+import type { Completed, ProviderAsset } from "../ports/music-provider.js";
 
-/** Names what only the core puts into a handle. */
-const DELIVERED = "fermata:delivered";
-
-/** What a provider made, as a handle that outlives this process; null when some of it is only in memory, or behind a key. */
-export function deliveredHandle(made: Completed): ProviderHandle | null {
+/** What a provider made, as it outlives this process; null when some of it is only in memory, or behind a key. */
+export function storableResult(made: Completed): Completed | null {
   const assets = [...made.tracks.flatMap((track) => track.assets), ...(made.stems ?? [])];
-  return assets.every(isBehindLink) ? { version: 0, data: { [DELIVERED]: made } } : null;
+  return assets.length > 0 && assets.every(isBehindLink) ? made : null;
 }
 
-/** What {@link deliveredHandle} kept; null for a handle of a plugin. */
-export function deliveredIn({ data }: ProviderHandle): Completed | null {
-  return (data[DELIVERED] as Completed | undefined) ?? null;
-}
-
-/** A link that takes a key along is not kept: the row of a job is no place for keys. */
+/** A link that takes a key along is not stored: the row of an attempt is no place for keys. */
 function isBehindLink({ source }: ProviderAsset): boolean {
   const plain = source.kind === "archive" ? source.archive : source;
   return plain.kind === "url" && plain.headers === undefined;

@@ -1,4 +1,4 @@
-import type { MusicProvider, ProviderCapabilities, ProviderCost } from "../ports/music-provider.js";
+import type { MusicProvider, ProviderCapabilities } from "../ports/music-provider.js";
 
 /** A started provider, ready for work. */
 export interface WorkingProvider {
@@ -9,9 +9,9 @@ export interface WorkingProvider {
   /** Jobs at the provider at once, in all processes together; null: as many as there are. */
   readonly maxInFlight: number | null;
   readonly capabilities: ProviderCapabilities;
-  /** What a piece of work is expected to cost there; null when nobody said. */
-  expectedCost(work: { readonly kind: string; readonly servedModelId: string | null }): ProviderCost | null;
+  /** The hard limit of one call of the plugin, in milliseconds: after it the slot is free, whatever the plugin does. */
+  readonly callLimitMs: number;
   readonly provider: MusicProvider;
-  /** Asks after accepted work; null where that cannot be done. */
+  /** Polls accepted work; null where that cannot be done. */
   readonly poll: NonNullable<MusicProvider["poll"]> | null;
 }

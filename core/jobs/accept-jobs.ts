@@ -7,7 +7,7 @@ import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
-import type { Job } from "./job.js";
+import type { Job, JobRequest, JobState } from "./job.js";
 
 export interface AcceptJobsPorts {
   readonly unitOfWork: UnitOfWork;
@@ -44,7 +44,8 @@ export class AcceptJobs {
       const accountIds = [...new Set(commands.map(({ job }) => job.accountId))];
       const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
       // A run before this one may have been committed although its reply was lost.
-      const made = runs === 1 ? new Map<JobId, Job>() : await jobs.lockJobs(tx, commands.map(({ job }) => job.id));
+      const created = runs === 1 ? new Map<JobId, JobState>() : await jobs.lockJobs(tx, commands.map(({ job }) => job.id));
+      const made = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(created.get(id), request)));
       const balances = await ledger.lockBalances(tx, accountIds);
       const decided = decideAcceptance(commands, { made, records, balances });
       if (decided.jobs.length > 0) {
@@ -58,4 +59,8 @@ export class AcceptJobs {
     queue.ring(made.map((job) => ({ jobId: job.id, providerId: job.providerId })));
     return decision.results;
   }
+}
+
+function withRequest(state: JobState | undefined, request: JobRequest): [JobId, Job][] {
+  return state === undefined ? [] : [[state.id, { ...state, request }]];
 }

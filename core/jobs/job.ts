@@ -2,16 +2,17 @@ import { assert } from "../assert.js";
 import type { Buckets } from "../credits/balance.js";
 import type { ErrorCode } from "../errors.js";
 import type { AccountId, AttemptId, JobId, ProcessId, RequestId, TrackId } from "../ids.js";
-import type { Billable, ProviderCost, ProviderFailureKind, ProviderHandle } from "../ports/music-provider.js";
+import type { Track } from "../library/track.js";
+import type { Billable, Completed, ProviderCost, ProviderFailureKind, ProviderHandle } from "../ports/music-provider.js";
 
-/** What everybody sees of a job's state. `completed` and `failed` are final. */
+/** What callers see of a job's state. `completed` and `failed` are final. */
 export type JobStatus = "queued" | "processing" | "completed" | "failed";
 
 /**
- * What is known of the provider's side, finer than the status:
- * - `waiting`: nothing is submitted (status queued; processing while a worker prepares the call)
- * - `submitting`: a call was announced in `job_attempts`; its outcome is not known
- * - `rendering`: the provider accepted; its handle is stored
+ * What is known of the provider's side, finer than the status. It follows from the states of the job's attempts:
+ * - `waiting`: no attempt is open, so nothing is bought (status queued; processing while a worker prepares a call)
+ * - `submitting`: an attempt is intended, or its outcome is unknown
+ * - `rendering`: an attempt was accepted, finished, or its files are stored
  * - `ended`: settled
  */
 export type JobPhase = "waiting" | "submitting" | "rendering" | "ended";
@@ -41,20 +42,20 @@ export interface JobError {
   readonly details?: { readonly reason: string };
 }
 
-export interface Job {
+/** A job without what its caller asked for, which is long and never changes. */
+export interface JobState {
   readonly id: JobId;
   readonly accountId: AccountId;
   readonly kind: JobKind;
   /** `music_<provider>_full`, `stem_split`, `vocal_removal`. */
   readonly operation: string;
-  /** Who does it, or is to do it next; a stand-in once the one before had surely not taken it. */
+  /** Who does it, or is to do it next; a fallback once the one before had surely not taken it. */
   readonly providerId: string;
   /** As the caller named it; `stem_split` or `vocal_removal` for a split. */
   readonly modelId: string;
-  /** The model of `providerId` that does it: `modelId`, or a stand-in; null for a split. */
+  /** The model of `providerId` that does it: `modelId`, or a fallback; null for a split. */
   readonly servedModelId: string | null;
-  readonly request: JobRequest;
-  /** The API request that made it; null when an embedding app or the command line did. */
+  /** The API request that created it; null when an embedding app or the command line did. */
   readonly requestId: RequestId | null;
   /** When that request arrived; null without one. */
   readonly requestedAt: number | null;
@@ -64,46 +65,115 @@ export interface Job {
   readonly creditsCharged: number;
   readonly status: JobStatus;
   readonly phase: JobPhase;
-  /** Submissions announced so far, lost ones included. */
+  /** Attempts so far, lost ones included. */
   readonly attempt: number;
   /** Attempts that the provider refused for now; they draw on `jobs.maxAttempts`. */
   readonly refusals: number;
-  /** Times a worker was lost or stumbled over this job. */
+  /** Times a worker was lost or failed unexpectedly on this job since it last made progress. */
   readonly crashes: number;
   /** Raised by every claim; a write under an older fence changes nothing. */
   readonly fence: number;
-  /** The process that works on it; null when nobody does. */
+  /** The process that works on it; null when none does. */
   readonly leaseOwner: ProcessId | null;
   /**
-   * From when on anybody may claim it. While a lease is held this is the lease's end; null once ended.
+   * From when on any worker may claim it. While a lease is held this is the lease's end; null once ended.
    */
   readonly dueAt: number | null;
-  readonly handle: ProviderHandle | null;
   readonly error: JobError | null;
-  /** Since when the provider is to be told that nobody waits for this job any more; null when it need not be, or was. */
-  readonly cancelDueAt: number | null;
   readonly createdAt: number;
   /** When it ended, completed or failed. */
   readonly completedAt: number | null;
+  /** Names the report that ended it, so that one whose reply got lost knows its own work; null while it is alive. */
+  readonly endedBy: string | null;
 }
 
-/** One try at the provider, written before the call. */
+export interface Job extends JobState {
+  readonly request: JobRequest;
+}
+
+/**
+ * A purchase at a provider, from the intent to its end:
+ * - `intended`: recorded before the provider is called
+ * - `unknown`: called, and what came of it is not known
+ * - `accepted`: the provider has it; `handle` asks for it
+ * - `finished`: the provider's result is known, and kept in `result` where it is behind links
+ * - `stored`: the files are ours, and the job could not be settled yet
+ * - `settled`: the job completed with it
+ * - `refused`: surely not accepted
+ * - `failed`: the provider ended it, or its result could not be had
+ * - `abandoned`: given up by us: cancelled upstream, or its time is over
+ */
+export type AttemptState =
+  "intended" | "unknown" | "accepted" | "finished" | "stored" | "settled" | "refused" | "failed" | "abandoned";
+
+/** Why an attempt that was bought, or may have been, delivered nothing. */
+export type AttemptLoss =
+  /** An operator cancelled the job. */
+  | "cancelled"
+  /** The time for rendering was over. */
+  | "deadline"
+  /** The provider accepted it when the job had ended, or another attempt was under way. */
+  | "late"
+  /** The provider ended it without a result. */
+  | "provider_failed"
+  /** The provider made it, and its files could not be had. */
+  | "files_lost"
+  /** Workers were lost on it again and again. */
+  | "crashed"
+  /** What came of the call was never known. */
+  | "unknown";
+
+/** What one attempt leads to. */
 export interface JobAttempt {
   readonly id: AttemptId;
   readonly jobId: JobId;
   /** Counts from 1. */
   readonly number: number;
   readonly providerId: string;
+  /** The model that was asked for there; null for a split. */
+  readonly modelId: string | null;
+  readonly state: AttemptState;
+  /** Asks the provider for it: set once accepted. */
+  readonly handle: ProviderHandle | null;
+  /** What the provider made, where it is behind links that need no key; null when it must be asked for again. */
+  readonly result: Completed | null;
+  /** What is stored of it here, while the job could not be settled with it; null otherwise. */
+  readonly files: StoredFiles | null;
   readonly startedAt: number;
+  /** When the call has surely come to its end, whatever the plugin does; null in rows of before it was recorded. */
+  readonly callEndsAt: number | null;
+  /** Since when the provider is known to have accepted it. */
+  readonly acceptedAt: number | null;
+  /** Since when the provider's result is known. */
+  readonly finishedAt: number | null;
+  /** When an open attempt is given up; null once closed. */
+  readonly deadlineAt: number | null;
+  /** When it was first noticed that the deadline is over; the provider is asked for a while longer. */
+  readonly overdueSince: number | null;
+  /** Since when the provider says that paid work has ended without a result; it is asked again before that is believed. */
+  readonly endReportedAt: number | null;
+  /** Since when the provider is to be asked to cancel it; null when it need not be, or was. */
+  readonly cancelDueAt: number | null;
   readonly endedAt: number | null;
-  /** null while running, or when the worker was lost before it could write what came back. */
+  /** The last word about it; null while none came, or when the worker was lost before it could be written. */
   readonly outcome: "accepted" | "completed" | ProviderFailureKind | null;
   /** The provider's words, for operators. */
   readonly message: string | null;
-  /** What it cost there: as the provider told, or else as the model is expected to. */
+  /** What it cost there: as the provider reported, or else as the model is expected to. */
   readonly cost: ProviderCost | null;
   /** Whether that was billed; null while that is not known yet. */
   readonly billable: Billable | null;
+  readonly loss: AttemptLoss | null;
+}
+
+/** What a job has in the AudioStore: what it is settled with. */
+export interface StoredFiles {
+  /** None for a split. */
+  readonly tracks: readonly Track[];
+  /** None for a generation. */
+  readonly outputs: readonly JobOutput[];
+  /** What could not be had, and why, for operators; none when all is there. */
+  readonly missing: readonly string[];
 }
 
 /** A file that a split made. */
@@ -128,11 +198,11 @@ export function isFinal(status: JobStatus): boolean {
 }
 
 /** Guards the allowed moves. `processing` returns to `queued` only while nothing is submitted. */
-export function assertMove(job: Pick<Job, "status" | "phase">, to: JobStatus): void {
+export function assertMove(job: Pick<JobState, "status" | "phase">, to: JobStatus): void {
   assert(MOVES[job.status].includes(to), `a job moves from ${job.status} only to ${MOVES[job.status].join(", ")}`);
   assert(to !== "queued" || job.phase !== "rendering", "a submitted job is never queued again");
 }
 
-export function costOf(job: Pick<Job, "reserved">): number {
+export function costOf(job: Pick<JobState, "reserved">): number {
   return job.reserved.monthly + job.reserved.pack;
 }

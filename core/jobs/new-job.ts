@@ -31,10 +31,9 @@ export function newJob({ route, createdAt, ...given }: NewJob): AcceptCommand["j
     fence: 0,
     leaseOwner: null,
     dueAt: createdAt,
-    handle: null,
     error: null,
-    cancelDueAt: null,
     createdAt,
     completedAt: null,
+    endedBy: null,
   };
 }

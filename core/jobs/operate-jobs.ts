@@ -3,9 +3,7 @@ import { isId } from "../ids.js";
 import type { JobFilter, JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Track } from "../library/track.js";
-import { CANCELLED_ERROR } from "./job-errors.js";
-import type { Job, JobAttempt, JobOutput } from "./job.js";
-import type { SettleJobs } from "./settle-jobs.js";
+import type { Job, JobAttempt, JobOutput, JobState } from "./job.js";
 import type { SplitOptions, StartSplit } from "./start-split.js";
 
 export interface JobReport {
@@ -15,12 +13,18 @@ export interface JobReport {
   readonly attempts: readonly JobAttempt[];
 }
 
+/** Ends a job for an operator. */
+export interface CancelJob {
+  /** @returns the ended job, refunded; null when it had ended before */
+  cancel(job: JobState): Promise<Job | null>;
+}
+
 /** Jobs as operators see and stop them. */
 export class OperateJobs {
   constructor(
     private readonly jobs: JobStore,
     private readonly library: LibraryStore,
-    private readonly settleJobs: SettleJobs,
+    private readonly endJobs: CancelJob,
     private readonly startSplit: Pick<StartSplit, "start">,
   ) {}
 
@@ -59,13 +63,7 @@ export class OperateJobs {
    */
   async cancel(id: string): Promise<Job> {
     const job = await this.find(id);
-    const ended = await this.settleJobs.settle({
-      jobId: job.id,
-      accountId: job.accountId,
-      fence: null,
-      outcome: { status: "failed", error: CANCELLED_ERROR },
-      attempt: null,
-    });
+    const ended = await this.endJobs.cancel(job);
     if (ended === null) throw new OperationRefusedError(`The job ${id} has already ended.`);
     return ended;
   }

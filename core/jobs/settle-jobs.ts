@@ -1,77 +1,69 @@
 import { assert } from "../assert.js";
-import { Lanes } from "../lane.js";
-import type { Clock } from "../ports/clock.js";
+import type { JobId } from "../ids.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
-import { decideSettlement, type SettleCommand, type SettleDecision, type SettleResult } from "./decide-settlement.js";
-import type { WriteEvents } from "../webhooks/write-events.js";
-import type { Job } from "./job.js";
+import type { Transaction } from "../ports/unit-of-work.js";
+import { decideSettlement, type Ending } from "./decide-settlement.js";
 import type { JobEnded, JobEvents } from "./job-events.js";
+import type { JobState } from "./job.js";
 
-export interface SettleJobsPorts {
-  readonly unitOfWork: UnitOfWork;
+/** Writes what else follows from the end of jobs, in the transaction that ends them. */
+export interface JobEndWriter {
+  write(tx: Transaction, ended: readonly JobEnded[], now: number): Promise<void>;
+}
+
+export interface SettleJobsDeps {
   readonly ledger: LedgerStore;
   readonly jobs: JobStore;
   readonly library: LibraryStore;
-  readonly clock: Clock;
-  readonly writeEvents: Pick<WriteEvents, "write">;
+  readonly writeEvents: JobEndWriter;
   readonly events: JobEvents;
 }
 
-/** Ends jobs: final status, charge or refund, free slot, tracks and webhook events in one commit, grouped with whatever else ends. */
+/** Ends jobs: final status, charge or refund, free slot, tracks and webhook events, all in the caller's transaction. */
 export class SettleJobs {
-  private readonly lanes: Lanes<SettleCommand, SettleResult>;
-
-  constructor(private readonly ports: SettleJobsPorts) {
-    const lanes = ports.unitOfWork.concurrentWriters;
-    this.lanes = new Lanes(lanes, (commands) => this.settleGroup(commands), ports.clock);
-  }
+  constructor(private readonly deps: SettleJobsDeps) {}
 
   /**
-   * @returns the ended job; null when it had ended before or the fence is an old one
-   * @throws {ServiceUnavailableError} nothing was written; the job is still alive
+   * @param locked live jobs, locked in `tx`
+   * @returns what is to be announced once `tx` is committed, one for each ending
    */
-  async settle(command: SettleCommand): Promise<SettleResult> {
-    const ended = await this.lanes.submit(command.accountId, command);
-    if (ended !== null) this.ports.events.emitEnded(toEnded(ended, command));
-    return ended;
-  }
+  async settle(
+    tx: Transaction,
+    endings: readonly Ending[],
+    locked: ReadonlyMap<JobId, JobState>,
+    now: number,
+  ): Promise<readonly JobEnded[]> {
+    if (endings.length === 0) return [];
+    const { ledger, jobs, library, writeEvents } = this.deps;
+    const ids = endings.map(({ jobId }) => jobId);
+    const accountIds = [...new Set(ids.flatMap((id) => locked.get(id)?.accountId ?? []))];
+    const balances = await ledger.lockBalances(tx, accountIds);
+    const { ended, updates, movements } = decideSettlement(endings, locked, balances, now);
 
-  private settleGroup(commands: readonly SettleCommand[]): Promise<readonly SettleResult[]> {
-    const { unitOfWork, ledger, jobs, library, clock, writeEvents } = this.ports;
-    return unitOfWork.inTransaction(async (tx) => {
-      const now = clock.now();
-      const locked = await jobs.lockJobs(tx, [...new Set(commands.map((command) => command.jobId))]);
-      const accountIds = [...new Set([...locked.values()].map((job) => job.accountId))];
-      const balances = await ledger.lockBalances(tx, accountIds);
-      const decision = decideSettlement(commands, locked, balances, now);
-      if (decision.updates.length === 0) return decision.results;
-
-      const written = await jobs.updateJobs(tx, decision.updates);
-      assert(written.size === decision.updates.length, "a locked job keeps its fence");
-      await ledger.apply(tx, decision.movements);
-      await library.insertTracks(tx, decision.tracks);
-      await jobs.insertOutputs(tx, decision.outputs);
-      for (const { jobId, number, ...result } of decision.attempts) {
-        await jobs.finishAttempt(tx, jobId, number, { ...result, endedAt: now });
-      }
-      await writeEvents.write(tx, newlyEnded(commands, decision), now);
-      return decision.results;
+    const written = await jobs.updateJobs(tx, updates);
+    assert(written.size === updates.length, "a locked job keeps its fence");
+    await ledger.apply(tx, movements);
+    const files = endings.map(({ outcome }) => (outcome.status === "completed" ? outcome.files : NO_FILES));
+    await library.insertTracks(tx, files.flatMap(({ tracks }) => tracks));
+    const outputs = files.map((stored, index) => ({ jobId: ids[index] as JobId, outputs: stored.outputs }));
+    await jobs.insertOutputs(tx, outputs.filter(({ outputs: list }) => list.length > 0));
+    const requests = await jobs.requestsOf(tx, ids);
+    const all = ended.map((state, index): JobEnded => {
+      const request = requests.get(state.id);
+      assert(request !== undefined, "a job keeps its request");
+      const { tracks, outputs: list } = files[index] ?? NO_FILES;
+      return { job: { ...state, request }, tracks, outputs: list };
     });
+    await writeEvents.write(tx, all, now);
+    return all;
+  }
+
+  /** Announces ended jobs in this process, once what ended them is committed. */
+  announce(ended: readonly JobEnded[]): void {
+    for (const one of ended) this.deps.events.emitEnded(one);
   }
 }
 
-/** The jobs that this decision ends; one that is reported again ended before. */
-function newlyEnded(commands: readonly SettleCommand[], { results, updates }: SettleDecision): JobEnded[] {
-  const left = new Set(updates.map((update) => update.id));
-  return commands.flatMap((command, index) => {
-    const job = results[index] ?? null;
-    return job !== null && left.delete(job.id) ? [toEnded(job, command)] : [];
-  });
-}
-
-function toEnded(job: Job, { outcome }: SettleCommand): JobEnded {
-  return outcome.status === "completed" ? { job, tracks: outcome.tracks, outputs: outcome.outputs ?? [] } : { job, tracks: [], outputs: [] };
-}
+const NO_FILES = { tracks: [], outputs: [], missing: [] };

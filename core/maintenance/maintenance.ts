@@ -1,33 +1,27 @@
 import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
-import type { JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { LOG_KEPT_MS } from "../usage/request-log.js";
-import { DEADLINE_ERROR, jobErrorOf } from "../jobs/job-errors.js";
-import type { SettleJobs } from "../jobs/settle-jobs.js";
+import type { EndJobs } from "../execution/end-jobs.js";
 
 export interface HousekeepingParts {
-  readonly jobs: JobStore;
   readonly callbacks: CallbackStore;
   readonly idempotency: IdempotencyStore;
   readonly webhooks: WebhookStore;
   readonly requestLog: RequestLogStore;
   readonly library: LibraryStore;
-  readonly settleJobs: SettleJobs;
+  readonly endJobs: Pick<EndJobs, "endOverdue">;
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** A job that is older and still alive is ended and refunded. */
-  readonly deadlineMs: number;
 }
 
 const INTERVAL_MS = 5_000;
-const BATCH = 200;
 const DELETE_BATCH = 500;
 /** Rows of the request log are many, and lie apart: few at once, and what is left after so many steps waits for the next round. */
 const LOG_DELETE_BATCH = 100;
@@ -59,30 +53,12 @@ export class Housekeeping {
   }
 
   async keepOnce(): Promise<void> {
-    await this.endOverdueJobs();
+    await this.parts.endJobs.endOverdue();
     await this.deleteExpiredRecords();
     await this.deleteOldEvents();
     await this.deleteOldCallbacks();
     await this.deleteOldRequests();
     await this.fileLibrary();
-  }
-
-  private async endOverdueJobs(): Promise<void> {
-    const { jobs, clock, settleJobs, logger, deadlineMs } = this.parts;
-    const overdue = await jobs.findOverdue(clock.now() - deadlineMs, BATCH);
-    await Promise.all(
-      overdue.map(async (job) => {
-        const error = job.phase === "waiting" ? jobErrorOf("unavailable") : DEADLINE_ERROR;
-        logger.warn("A job passed its deadline", { job_id: job.id, provider: job.providerId, phase: job.phase });
-        await settleJobs.settle({
-          jobId: job.id,
-          accountId: job.accountId,
-          fence: null,
-          outcome: { status: "failed", error },
-          attempt: null,
-        });
-      }),
-    );
   }
 
   private async deleteOldEvents(): Promise<void> {

@@ -1,11 +1,11 @@
 import type { AccountId, JobId, ProcessId } from "../ids.js";
-import type { Job, JobAttempt, JobOutput, JobPhase, JobStatus } from "../jobs/job.js";
+import type { Job, JobAttempt, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../jobs/job.js";
 import type { Transaction } from "./unit-of-work.js";
 
 /** What changes while a job lives; everything else is fixed at its creation. */
 export type JobChanges = Partial<
   Pick<
-    Job,
+    JobState,
     | "providerId"
     | "servedModelId"
     | "operation"
@@ -17,13 +17,21 @@ export type JobChanges = Partial<
     | "fence"
     | "leaseOwner"
     | "dueAt"
-    | "handle"
     | "error"
     | "creditsCharged"
     | "completedAt"
-    | "cancelDueAt"
+    | "endedBy"
   >
 >;
+
+/** What changes of an attempt. */
+export type AttemptChanges = Partial<Omit<JobAttempt, "id" | "jobId" | "number" | "providerId" | "modelId" | "startedAt">>;
+
+export interface AttemptUpdate {
+  readonly jobId: JobId;
+  readonly number: number;
+  readonly changes: AttemptChanges;
+}
 
 /** A guarded write: it counts only while the job still has this fence. */
 export interface JobUpdate {
@@ -49,12 +57,16 @@ export interface ClaimRequest {
   readonly maxInFlight?: number | null;
   /** Jobs to be left alone, due or not: the owner is at work on them. */
   readonly except?: readonly JobId[];
+  /** True: jobs whose lease ran out are left to their owners, who may be back in a moment. */
+  readonly leaveOwned?: boolean;
 }
 
 /** A job as it is after the claim: under a new fence, `processing`, leased. */
 export interface ClaimedJob {
-  readonly job: Job;
-  /** True when the lease before was never given back: a worker was lost. `job.crashes` has counted it. */
+  readonly job: JobState;
+  /** In their order. */
+  readonly attempts: readonly JobAttempt[];
+  /** True when the lease before was never released: a worker was lost. `job.crashes` has counted it. */
   readonly wasLost: boolean;
 }
 
@@ -82,7 +94,10 @@ export interface JobStore {
   listJobs(filter: JobFilter): Promise<Job[]>;
 
   /** Reads jobs in ascending order of id and keeps them from changing until `tx` ends; unknown ids are left out. */
-  lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, Job>>;
+  lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>>;
+
+  /** What was asked for with these jobs, as `tx` sees it; unknown ids are left out. */
+  requestsOf(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobRequest>>;
 
   /**
    * Takes due jobs for `owner`: raises the fence, sets `processing`, the lease and, where a worker was lost, `crashes`.
@@ -107,18 +122,19 @@ export interface JobStore {
   /** How many jobs of each provider are alive; one without any is left out. */
   countAlive(): Promise<Map<string, number>>;
 
-  /** Jobs that are alive and were made before `createdBefore`, oldest first. */
-  findOverdue(createdBefore: number, limit: number): Promise<Job[]>;
+  /** Jobs that wait with nothing bought and were created before `createdBefore`, oldest first. */
+  findOverdue(createdBefore: number, limit: number): Promise<JobState[]>;
+
+  /** Jobs with an open attempt whose deadline is at or before `now`, the longest overdue first. */
+  findOverdueAttempts(now: number, limit: number): Promise<JobId[]>;
 
   insertAttempts(tx: Transaction, attempts: readonly JobAttempt[]): Promise<void>;
 
-  /** Writes what came back on the job's attempt of this number. */
-  finishAttempt(
-    tx: Transaction,
-    jobId: JobId,
-    number: number,
-    result: Pick<JobAttempt, "endedAt" | "outcome" | "message" | "cost" | "billable">,
-  ): Promise<void>;
+  /** Writes changes of attempts; one that does not exist changes nothing. Whoever writes has locked the job. */
+  updateAttempts(tx: Transaction, updates: readonly AttemptUpdate[]): Promise<void>;
+
+  /** The attempts of several jobs, each in its order, as `tx` sees them; a job without any is left out. */
+  attemptsIn(tx: Transaction, jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>>;
 
   /** A job's attempts in their order. */
   listAttempts(jobId: JobId): Promise<JobAttempt[]>;
@@ -135,8 +151,24 @@ export interface JobStore {
   outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>>;
 
   /**
-   * Ended jobs of this provider that it is to be told of, the longest due first. Each is due again at `dueAgainAt`, unless it is
-   * {@link updateJobs | written} that it was told.
+   * Attempts that this provider is to be asked to cancel, the longest due first. Each is due again at `dueAgainAt`, unless it is
+   * {@link updateAttempts | written} that it was asked.
    */
-  claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<Job[]>;
+  claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<JobAttempt[]>;
+
+  /**
+   * How long each of the last attempts of this model took that the provider finished, from its acceptance or the call, in milliseconds;
+   * newest first.
+   */
+  renderTimes(providerId: string, modelId: string, limit: number): Promise<number[]>;
+
+  /** How much of a provider's work waits and is under way, in all processes together. */
+  countWork(providerId: string, now: number): Promise<ProviderWork>;
+}
+
+export interface ProviderWork {
+  /** Jobs that wait to be submitted. */
+  readonly waiting: number;
+  /** Jobs that are submitting, rendering, or claimed to be submitted. */
+  readonly inFlight: number;
 }

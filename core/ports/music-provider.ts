@@ -84,6 +84,11 @@ export interface ProviderDefinition {
    * overrides it. Left out: no limit.
    */
   readonly maxInFlight?: number;
+  /**
+   * The longest that one call may take, in milliseconds: more than the plugin's own time-outs. The host gives a call up a while after that, whatever
+   * the plugin does. 20 minutes when left out.
+   */
+  readonly longestCallMs?: number | ((settings: ProviderHost["settings"]) => number);
   readonly settings: { readonly [name: string]: ProviderSetting };
   /** May be empty: a provider that only splits, or one whose models the operator names. */
   readonly models: readonly ProviderModel[];

@@ -1,6 +1,6 @@
 import { InvalidModelError, InvalidRequestError, ModelNotFoundError, type RequestIssue } from "../errors.js";
 import type { JobRequest } from "../jobs/job.js";
-import type { ProviderModel, SplitCapability } from "../ports/music-provider.js";
+import type { ProviderCapabilities, ProviderModel, SplitCapability } from "../ports/music-provider.js";
 
 /** A model as the catalogue holds it. */
 export interface Model extends ProviderModel {
@@ -9,7 +9,8 @@ export interface Model extends ProviderModel {
 }
 
 /** A provider named in config, started or not. */
-export interface CatalogueProvider {
+export interface CatalogueProvider
+  extends Partial<Pick<ProviderCapabilities, "idempotentSubmit" | "lookup" | "lookupSettlesMs" | "cancel" | "callbacks">> {
   readonly id: string;
   readonly label: string;
   readonly enabled: boolean;

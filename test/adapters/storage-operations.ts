@@ -85,16 +85,21 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     storage.inTransaction((tx) => storage.jobs.updateJobs(tx, [{ id: leased.id, fence: leased.fence, changes: { status: "failed" } }])),
   nextDueAt: ({ jobs }) => jobs.nextDueAt("synth"),
   insertAttempts: (storage) => storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, [anAttempt()])),
-  finishAttempt: (storage, { job }) =>
+  updateAttempts: (storage, { job }) =>
     storage.inTransaction((tx) =>
-      storage.jobs.finishAttempt(tx, job.id, 1, { endedAt: NOON, outcome: "failed", message: null, cost: null, billable: "no" }),
+      storage.jobs.updateAttempts(tx, [{ jobId: job.id, number: 1, changes: { state: "failed", deadlineAt: null, endedAt: NOON } }]),
     ),
+  attemptsIn: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.attemptsIn(tx, [job.id])),
+  requestsOf: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.requestsOf(tx, [job.id])),
+  findOverdueAttempts: ({ jobs }) => jobs.findOverdueAttempts(NOON, 20),
+  renderTimes: ({ jobs }) => jobs.renderTimes("synth", "synth/v1", 100),
+  countWork: ({ jobs }) => jobs.countWork("synth", NOON),
   outputsOf: ({ jobs }, { job }) => jobs.outputsOf([job.id]),
   insertOutputs: (storage) =>
     storage.inTransaction((tx) => storage.jobs.insertOutputs(tx, [{ jobId: anId("job"), outputs: [AN_OUTPUT] }])),
   claimCancels: async (storage) => {
-    const job = aJob({ status: "failed", phase: "ended", dueAt: null, cancelDueAt: NOON });
-    await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [job]));
+    const attempt = anAttempt({ state: "abandoned", cancelDueAt: NOON });
+    await storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, [attempt]));
     await storage.jobs.claimCancels("synth", NOON, NOON + 1, 10);
   },
   "unread callbacks": ({ callbacks }, { job }) => callbacks.unread(job.id, 10),

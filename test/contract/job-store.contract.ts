@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { JobId } from "../../core/ids.js";
 import type { Job, JobAttempt, JobOutput, JobStatus } from "../../core/jobs/job.js";
-import type { ClaimedJob, ClaimRequest, JobFilter, JobUpdate } from "../../core/ports/job-store.js";
+import type { AttemptUpdate, ClaimedJob, ClaimRequest, JobFilter, JobUpdate } from "../../core/ports/job-store.js";
 import { aHash, aJob, aJobRequest, anAttempt, anId, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 
@@ -49,7 +49,6 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           fence: 7,
           leaseOwner: anId("prc"),
           dueAt: NOON + 30_000,
-          handle: { version: 2, data: { task: "t-1", parts: [1, 2.5], nested: { "ключ": null } } },
           request: aJobRequest({ lyrics: "la\nla", durationSeconds: null, instrumental: false, client: "Ä", metadata: { a: [] } }),
         });
         const failed = aJob({
@@ -58,6 +57,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           creditsCharged: 0,
           dueAt: null,
           completedAt: NOON + 1,
+          endedBy: anId("rpt"),
           error: { code: "invalid_request", message: "no", details: { reason: "content_rejected" } },
         });
         await add(bare, full, failed);
@@ -110,7 +110,14 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         await add(...jobs);
         const asked = [...jobs.map((job) => job.id).reverse(), anId("job"), ...jobs.map((job) => job.id)];
         const locked = await storage.inTransaction((tx) => storage.jobs.lockJobs(tx, asked));
-        expect([...locked.values()]).to.deep.equal(jobs);
+        expect([...locked.values()]).to.deep.equal(jobs.map(({ request: _request, ...state }) => state));
+      });
+
+      it("gives what was asked for apart, unknown ids left out", async () => {
+        const [job, other] = [aJob(), aJob({ request: aJobRequest({ prompt: "another" }) })];
+        await add(job, other);
+        const requests = await storage.inTransaction((tx) => storage.jobs.requestsOf(tx, [other.id, anId("job"), job.id, job.id]));
+        expect(requests).to.deep.equal(new Map([[other.id, other.request], [job.id, job.request]]));
       });
 
       it("takes empty lists", async () => {
@@ -184,15 +191,16 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await list({ limit: 1, status: "queued" })).to.deep.equal([first.id]);
       });
 
-      it("finds jobs that are alive and were made before a moment, oldest first", async () => {
+      it("finds jobs that wait and were created before a moment, oldest first", async () => {
         const past = NOON - 1_000_000_000;
-        const [second, first, atTheMoment, done] = [
-          aJob({ createdAt: past - 1, status: "processing", phase: "rendering" }),
+        const [second, first, atTheMoment, rendering, done] = [
+          aJob({ createdAt: past - 1, status: "processing", leaseOwner: anId("prc") }),
           aJob({ createdAt: past - 2 }),
           aJob({ createdAt: past }),
+          aJob({ createdAt: past - 2, status: "processing", phase: "rendering" }),
           aJob({ createdAt: past - 3, ...ended("completed") }),
         ];
-        await add(second, first, atTheMoment, done);
+        await add(second, first, atTheMoment, rendering, done);
         expect(await storage.jobs.findOverdue(past, 10)).to.deep.equal([first, second]);
         expect(await storage.jobs.findOverdue(past, 1)).to.deep.equal([first]);
         expect(await storage.jobs.findOverdue(past - 2, 10)).to.deep.equal([]);
@@ -200,13 +208,23 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     });
 
     describe("claims", () => {
+      it("leaves jobs whose lease ran out to their owners when asked to", async () => {
+        const providerId = aProviderId();
+        const [free, owned] = [aJob({ providerId, dueAt: NOON }), aJob({ providerId, dueAt: NOON - 1, leaseOwner: anId("prc"), status: "processing" })];
+        await add(free, owned);
+        const request = { providerId, phases: ["waiting"], limit: 5, now: NOON, owner: anId("prc"), leaseUntil: NOON + 1 } as const;
+        expect((await storage.jobs.claimJobs({ ...request, leaveOwned: true })).map(({ job }) => job.id)).to.deep.equal([free.id]);
+        expect((await storage.jobs.claimJobs(request)).map(({ job, wasLost }) => [job.id, wasLost])).to.deep.equal([[owned.id, true]]);
+      });
+
       it("takes a due job under a new fence, leased and processing", async () => {
         const job = aJob({ providerId: aProviderId(), fence: 4, dueAt: NOON, crashes: 1 });
         await add(job);
         const owner = anId("prc");
         const claims = await claim({ providerId: job.providerId, owner, leaseUntil: NOON + 5 });
         const after: Job = { ...job, status: "processing", fence: 5, leaseOwner: owner, dueAt: NOON + 5 };
-        expect(claims).to.deep.equal([{ job: after, wasLost: false }]);
+        const { request: _request, ...state } = after;
+        expect(claims).to.deep.equal([{ job: state, attempts: [], wasLost: false }]);
         expect(await find(job.id)).to.deep.equal(after);
       });
 
@@ -368,24 +386,23 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           fence: 5,
           leaseOwner: null,
           dueAt: null,
-          handle: { version: 1, data: { task: "🎧" } },
           error: { code: "generation_failed", message: "The provider could not make the piece." },
           creditsCharged: 0,
           completedAt: NOON + 9,
-          cancelDueAt: NOON + 10,
+          endedBy: anId("rpt"),
         };
         expect(await update({ id: job.id, fence: 0, changes })).to.deep.equal(new Set([job.id]));
         expect(await find(job.id)).to.deep.equal({ ...job, ...changes });
       });
 
       it("clears what is set to null and keeps what is not named", async () => {
-        const handle = { version: 1, data: { task: "t" } };
-        const job = aJob({ handle, leaseOwner: anId("prc"), status: "processing" });
+        const error = { code: "generation_failed", message: "It failed." } as const;
+        const job = aJob({ error, leaseOwner: anId("prc"), status: "processing" });
         await add(job);
         await update({ id: job.id, fence: 0, changes: { leaseOwner: null, attempt: undefined } });
         expect(await find(job.id)).to.deep.equal({ ...job, leaseOwner: null });
-        await update({ id: job.id, fence: 0, changes: { handle: null } });
-        expect(await find(job.id)).to.deep.equal({ ...job, leaseOwner: null, handle: null });
+        await update({ id: job.id, fence: 0, changes: { error: null } });
+        expect(await find(job.id)).to.deep.equal({ ...job, leaseOwner: null, error: null });
       });
 
       it("writes only where the fence still holds", async () => {
@@ -470,58 +487,104 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       expect([alive.get(one), alive.get(other)]).to.deep.equal([2, undefined]);
     });
 
-    describe("cancels", () => {
-      const cancelled = (cancelDueAt: number | null, providerId: string): Job =>
-        aJob({ providerId, status: "failed", phase: "ended", dueAt: null, cancelDueAt });
-
-      it("are claimed when due, the longest due first, and due again later", async () => {
-        const providerId = aHash().slice(0, 8);
-        const jobs = [3, 1, 2].map((moment) => cancelled(NOON + moment, providerId));
-        await add(...jobs, cancelled(NOON + 9, providerId), cancelled(null, providerId), cancelled(NOON, "another"));
-        const claim = (limit: number): Promise<string[]> =>
-          storage.jobs.claimCancels(providerId, NOON + 3, NOON + 60, limit).then((claimed) => claimed.map(({ id }) => id));
-        expect(await claim(2)).to.deep.equal([jobs[1]?.id, jobs[2]?.id]);
-        expect(await claim(9)).to.deep.equal([jobs[0]?.id]);
-        expect(await claim(9)).to.deep.equal([]);
-        expect((await storage.jobs.claimCancels(providerId, NOON + 60, NOON + 90, 9)).length).to.equal(4);
-      });
+    it("counts what waits for a provider and what is under way there", async () => {
+      const [one, other] = [aHash().slice(0, 8), aHash().slice(0, 8)];
+      const processing = { providerId: one, status: "processing" } as const;
+      await add(aJob({ providerId: one }), aJob({ providerId: one }), aJob({ providerId: other }), aJob({ providerId: one, ...ended("failed") }));
+      await add(aJob({ ...processing, phase: "rendering" }), aJob({ ...processing, phase: "submitting" }));
+      expect(await storage.jobs.countWork(one, NOON)).to.deep.equal({ waiting: 2, inFlight: 2 });
+      expect(await storage.jobs.countWork(aHash().slice(0, 8), NOON)).to.deep.equal({ waiting: 0, inFlight: 0 });
     });
 
     describe("attempts", () => {
       const addAttempts = (...attempts: readonly JobAttempt[]): Promise<void> =>
         storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, attempts));
+      const change = (...updates: readonly AttemptUpdate[]): Promise<void> =>
+        storage.inTransaction((tx) => storage.jobs.updateAttempts(tx, updates));
+      /** With every member set to something of its own. */
+      const full = {
+        state: "accepted",
+        handle: { version: 1, data: { task: "🎧" } },
+        result: { state: "completed", tracks: [] },
+        files: { tracks: [], outputs: [], missing: ["a cover"] },
+        callEndsAt: NOON + 1,
+        acceptedAt: NOON + 2,
+        finishedAt: NOON + 3,
+        deadlineAt: NOON + 4,
+        overdueSince: NOON + 5,
+        endReportedAt: NOON + 6,
+        cancelDueAt: NOON + 7,
+        endedAt: NOON + 8,
+        outcome: "unavailable",
+        message: "503 — “später”",
+        cost: { amount: 0.125, unit: "USD" },
+        billable: "unknown",
+        loss: "deadline",
+      } as const satisfies AttemptUpdate["changes"];
 
       it("keeps every member and lists a job's attempts in their order", async () => {
         const jobId = anId("job");
-        const second = anAttempt({ jobId, number: 2 });
-        const first = anAttempt({
-          jobId,
-          number: 1,
-          endedAt: NOON + 5,
-          outcome: "unavailable",
-          message: "503 — “später”",
-          cost: { amount: 0.125, unit: "USD" },
-        });
+        const second = anAttempt({ jobId, number: 2, modelId: null });
+        const first = anAttempt({ jobId, number: 1, ...full });
         await addAttempts(second, first, anAttempt());
         expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([first, second]);
+        expect(await storage.inTransaction((tx) => storage.jobs.attemptsIn(tx, [jobId, anId("job")]))).to.deep.equal(new Map([[jobId, [first, second]]]));
         expect(await storage.jobs.listAttempts(anId("job"))).to.deep.equal([]);
       });
 
-      it("writes what came back on the attempt of that number only", async () => {
+      it("writes what is named of the attempt of that number only, and clears what is set to null", async () => {
         const jobId = anId("job");
         const [first, second] = [anAttempt({ jobId }), anAttempt({ jobId, number: 2 })];
         await addAttempts(first, second);
-        const result = { endedAt: NOON + 1, outcome: "completed", message: null, cost: { amount: 10, unit: "credits" }, billable: "yes" } as const;
-        await storage.inTransaction((tx) => storage.jobs.finishAttempt(tx, jobId, 2, result));
-        expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([first, { ...second, ...result }]);
+        await change({ jobId, number: 2, changes: full }, { jobId, number: 1, changes: {} }, { jobId, number: 7, changes: full });
+        expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([first, { ...second, ...full }]);
+        await change({ jobId, number: 2, changes: { deadlineAt: null, handle: null, state: "abandoned", cost: undefined } });
+        expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([
+          first,
+          { ...second, ...full, deadlineAt: null, handle: null, state: "abandoned" },
+        ]);
       });
 
-      it("changes nothing when there is no attempt of that number", async () => {
-        const attempt = anAttempt();
+      it("come with the claim of their job", async () => {
+        const job = aJob({ providerId: aProviderId(), phase: "rendering", status: "processing" });
+        await add(job);
+        const attempt = anAttempt({ jobId: job.id, ...full });
         await addAttempts(attempt);
-        const result = { endedAt: NOON, outcome: "failed", message: null, cost: null, billable: null } as const;
-        await storage.inTransaction((tx) => storage.jobs.finishAttempt(tx, attempt.jobId, 7, result));
-        expect(await storage.jobs.listAttempts(attempt.jobId)).to.deep.equal([attempt]);
+        const request = { providerId: job.providerId, phases: ["rendering"], limit: 5, now: NOON, owner: anId("prc"), leaseUntil: NOON + 1 } as const;
+        expect((await storage.jobs.claimJobs(request)).map(({ attempts }) => attempts)).to.deep.equal([[attempt]]);
+      });
+
+      it("past their deadline name their jobs, the longest overdue first; closed ones do not", async () => {
+        const past = NOON - 2_000_000_000;
+        const attempts = [3, 1, 2].map((moment) => anAttempt({ deadlineAt: past + moment }));
+        await addAttempts(...attempts, anAttempt({ deadlineAt: past + 9 }), anAttempt({ deadlineAt: null }));
+        const found = await storage.jobs.findOverdueAttempts(past + 3, 10);
+        expect(found).to.deep.equal([attempts[1]?.jobId, attempts[2]?.jobId, attempts[0]?.jobId]);
+        expect(await storage.jobs.findOverdueAttempts(past + 3, 1)).to.deep.equal([attempts[1]?.jobId]);
+      });
+
+      it("to be cancelled are claimed when due, the longest due first, and due again later", async () => {
+        const providerId = aHash().slice(0, 8);
+        const toCancel = (cancelDueAt: number | null, provider = providerId): JobAttempt =>
+          anAttempt({ providerId: provider, state: "abandoned", cancelDueAt });
+        const attempts = [3, 1, 2].map((moment) => toCancel(NOON + moment));
+        await addAttempts(...attempts, toCancel(NOON + 9), toCancel(null), toCancel(NOON, "another"));
+        const claim = (limit: number): Promise<string[]> =>
+          storage.jobs.claimCancels(providerId, NOON + 3, NOON + 60, limit).then((claimed) => claimed.map(({ id }) => id));
+        expect(await claim(2)).to.deep.equal([attempts[1]?.id, attempts[2]?.id]);
+        expect(await claim(9)).to.deep.equal([attempts[0]?.id]);
+        expect(await claim(9)).to.deep.equal([]);
+        expect((await storage.jobs.claimCancels(providerId, NOON + 60, NOON + 90, 9)).length).to.equal(4);
+      });
+
+      it("that were finished tell how long they took, the last first", async () => {
+        const providerId = aHash().slice(0, 8);
+        const rendered = (finishedAt: number, acceptedAt: number | null, modelId = "a/b"): JobAttempt =>
+          anAttempt({ providerId, modelId, state: "settled", startedAt: NOON, acceptedAt, finishedAt });
+        await addAttempts(rendered(NOON + 30, NOON + 10), rendered(NOON + 50, NOON + 50), rendered(NOON + 90, NOON + 5, "c/d"), anAttempt({ providerId, modelId: "a/b" }));
+        expect(await storage.jobs.renderTimes(providerId, "a/b", 10)).to.deep.equal([50, 20]);
+        expect(await storage.jobs.renderTimes(providerId, "a/b", 1)).to.deep.equal([50]);
+        expect(await storage.jobs.renderTimes(providerId, "e/f", 1)).to.deep.equal([]);
       });
 
       it("refuses a second attempt of one number", async () => {

@@ -3,25 +3,24 @@ import type { IssuedKey } from "../../core/accounts/manage-accounts.js";
 import { SCOPES } from "../../core/accounts/scopes.js";
 import type { AccountId, JobId } from "../../core/ids.js";
 import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
-import type { Job, JobPhase } from "../../core/jobs/job.js";
+import type { Job } from "../../core/jobs/job.js";
 import type { ClaimedJob } from "../../core/ports/job-store.js";
 import { aHash, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import {
-  cancellation,
   claiming,
   collide,
-  completion,
   creating,
-  handingBack,
   LEASE_MS,
   polling,
   Racer,
+  releasing,
   reporting,
-  settling,
+  reportingOn,
   type Step,
 } from "../support/racer.js";
+import { aCancellation, aCompletion, anIntent, aReport } from "../support/reports.js";
 import type { Point } from "../support/stepping.js";
 import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";
 
@@ -67,11 +66,15 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
     const jobsOf = (): Promise<Job[]> => storage.jobs.listJobs({ accountId, limit: 10 });
     const kindsOf = async (id: JobId): Promise<string[]> => (await storage.ledger.entriesOfJob(id)).map(({ kind }) => kind);
 
-    async function aJobIn(phase: JobPhase): Promise<ClaimedJob> {
+    /** A job that the first process has claimed: its attempt is intended, or accepted by the provider. */
+    async function aJobIn(phase: "submitting" | "rendering"): Promise<ClaimedJob> {
       await first.accept.accept(aCommand());
       const claimed = (await first.claim("waiting"))[0] as ClaimedJob;
-      if (phase === "waiting") return claimed;
-      await first.handBack(claimed, { phase, handle: { version: 1, data: { task: "1" } } });
+      await first.reports.apply(anIntent(claimed.job));
+      if (phase === "submitting") return claimed;
+      const handle = { version: 1, data: { task: "1" } };
+      await first.reports.apply(aReport(claimed.job, { type: "accepted", number: 1, handle, nextPollMs: 50 }));
+      clock.set(clock.now() + 50);
       return (await first.claim("rendering"))[0] as ClaimedJob;
     }
 
@@ -132,8 +135,8 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       describe(`complete and cancel, one held ${held}`, () => {
         for (const winner of ["complete", "cancel"] as const) {
           it(`end the job once: ${winner} was first`, async () => {
-            const { job } = await aJobIn("waiting");
-            const steps = { complete: settling(first, completion(job)), cancel: settling(second, cancellation(job)) };
+            const { job } = await aJobIn("submitting");
+            const steps = { complete: reportingOn(first, aCompletion(job)), cancel: reportingOn(second, aCancellation(job)) };
             const [one, other] = await collide(point, steps[winner], steps[winner === "complete" ? "cancel" : "complete"]);
             expect(one).to.include({ id: job.id, status: winner === "complete" ? "completed" : "failed" });
             expect(other).to.equal(null);
@@ -142,52 +145,49 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
         }
       });
 
-      it(`complete and lease expiry, the completion held ${held}: nobody takes the job over`, async () => {
-        const { job } = await aJobIn("waiting");
+      it(`complete and lease expiry, the completion held ${held}: no other worker takes the job over`, async () => {
+        const { job } = await aJobIn("submitting");
         clock.set(clock.now() + LEASE_MS);
-        const [ended, claimed] = await collide(point, settling(first, completion(job)), claiming(second, "waiting"));
+        const [ended, claimed] = await collide(point, reportingOn(first, aCompletion(job)), claiming(second, "submitting"));
         expect(ended).to.include({ status: "completed" });
         expect(claimed).to.deep.equal([]);
         await expectEnd(job.id, "completed");
       });
 
-      it(`late completion and poll, the completion of a replaced worker held ${held}: the job is its successor's`, async () => {
+      it(`late completion and poll, the completion of a replaced worker held ${held}: what was bought is delivered`, async () => {
         const late = await aJobIn("rendering");
         clock.set(clock.now() + LEASE_MS);
         const successor = (await second.claim("rendering"))[0] as ClaimedJob;
-        const [ended] = await collide(point, settling(first, completion(late.job)), handingBack(second, successor));
-        expect(ended).to.equal(null);
-        expect((await jobsOf())[0]).to.include({ id: late.job.id, status: "processing", phase: "rendering", leaseOwner: null });
-        expect(await kindsOf(late.job.id)).to.deep.equal(["reserve"]);
-        const again = (await second.claim("rendering"))[0] as ClaimedJob;
-        expect(await second.settle.settle(completion(again.job))).to.include({ status: "completed" });
+        const [ended] = await collide(point, reportingOn(first, aCompletion(late.job)), releasing(second, successor));
+        expect(ended).to.include({ status: "completed" });
+        await expectEnd(late.job.id, "completed");
+        expect((await second.reports.apply(aCompletion(successor.job))).ended).to.equal(null);
         await expectEnd(late.job.id, "completed");
       });
     }
 
-    it("lease expiry and complete, the claim held before commit: the job is its new owner's", async () => {
-      const { job } = await aJobIn("waiting");
+    it("lease expiry and complete, the claim held before commit: what was bought is delivered, and the new owner's word ends nothing", async () => {
+      const { job } = await aJobIn("submitting");
       clock.set(clock.now() + LEASE_MS);
-      const [claimed, ended] = await collide("before commit", claiming(second, "waiting"), settling(first, completion(job)));
-      expect(ended).to.equal(null);
+      const [claimed, ended] = await collide("before commit", claiming(second, "submitting"), reportingOn(first, aCompletion(job)));
       expect(claimed.map(({ job: { id, fence }, wasLost }) => ({ id, fence, wasLost }))).to.deep.equal([{ id: job.id, fence: job.fence + 1, wasLost: true }]);
-      expect(await second.settle.settle(completion((claimed[0] as ClaimedJob).job))).to.include({ status: "completed" });
+      expect(ended).to.include({ status: "completed" });
+      expect((await second.reports.apply(aCompletion((claimed[0] as ClaimedJob).job))).ended).to.equal(null);
       await expectEnd(job.id, "completed");
     });
 
-    it("poll and late completion of a replaced worker, the poll held before commit: the job is its successor's", async () => {
+    it("poll and late completion of a replaced worker, the poll held before commit: what was bought is delivered", async () => {
       const late = await aJobIn("rendering");
       clock.set(clock.now() + LEASE_MS);
       const successor = (await second.claim("rendering"))[0] as ClaimedJob;
-      const [, ended] = await collide("before commit", handingBack(second, successor), settling(first, completion(late.job)));
-      expect(ended).to.equal(null);
-      expect((await jobsOf())[0]).to.include({ id: late.job.id, status: "processing", leaseOwner: null });
-      expect(await kindsOf(late.job.id)).to.deep.equal(["reserve"]);
+      const [, ended] = await collide("before commit", releasing(second, successor), reportingOn(first, aCompletion(late.job)));
+      expect(ended).to.include({ status: "completed" });
+      await expectEnd(late.job.id, "completed");
     });
 
     it("poll and poll, one held before commit: one of them gets the job", async () => {
       const claimed = await aJobIn("rendering");
-      await first.handBack(claimed, {});
+      await first.reports.apply(aReport(claimed.job, { type: "released", afterMs: 0 }));
       const [one, other] = await collide("before commit", claiming(first, "rendering"), claiming(second, "rendering"));
       expect(one.map(({ job: { id, fence } }) => ({ id, fence }))).to.deep.equal([{ id: claimed.job.id, fence: claimed.job.fence + 1 }]);
       expect(other).to.deep.equal([]);
@@ -204,7 +204,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
 
       it(`callback and completion, the callback held ${held}: the job ends once, whatever the callback says`, async () => {
         const claimed = await aJobIn("rendering");
-        await collide(point, reporting(second, claimed), settling(first, completion(claimed.job)));
+        await collide(point, reporting(second, claimed), reportingOn(first, aCompletion(claimed.job)));
         await expectEnd(claimed.job.id, "completed");
       });
     }
@@ -217,7 +217,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
 
     it("completion and callback, the completion held before commit: the job ends once, and nothing is kept", async () => {
       const claimed = await aJobIn("rendering");
-      await collide("before commit", settling(first, completion(claimed.job)), reporting(second, claimed));
+      await collide("before commit", reportingOn(first, aCompletion(claimed.job)), reporting(second, claimed));
       await expectEnd(claimed.job.id, "completed");
       expect(await storage.callbacks.unread(claimed.job.id, 10)).to.deep.equal([]);
     });

@@ -9,18 +9,14 @@ import { ReceiveCallback } from "../../core/providers/receive-callback.js";
 import type { ProcessId } from "../../core/ids.js";
 import { AcceptJobs } from "../../core/jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
-import { CANCELLED_ERROR } from "../../core/jobs/job-errors.js";
-import { JobEvents } from "../../core/jobs/job-events.js";
-import { JobWrites } from "../../core/execution/job-writes.js";
+import type { ApplyReports, ReportCommand } from "../../core/execution/apply-reports.js";
 import type { Job, JobPhase } from "../../core/jobs/job.js";
-import { SettleJobs } from "../../core/jobs/settle-jobs.js";
 import type { ClaimedJob } from "../../core/ports/job-store.js";
-import { anId, aTrack } from "./builders.js";
+import { anId } from "./builders.js";
 import { SILENT } from "./databases.js";
 import type { ManualClock } from "./doubles/manual-clock.js";
-import { ManualRandom } from "./doubles/manual-random.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "./stepping.js";
-import { eventsOf } from "./webhook-events.js";
+import { A_POLICY, aReport, reportsOn } from "./reports.js";
 
 export const LEASE_MS = 30_000;
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
@@ -55,7 +51,7 @@ export async function collide<A, B>(point: Point, one: Step<A>, other: Step<B>):
 export class Racer {
   readonly owner: ProcessId = anId("prc");
   readonly accept: AcceptJobs;
-  readonly settle: SettleJobs;
+  readonly reports: ApplyReports;
   readonly accounts: ManageAccounts;
   readonly authenticate: Authenticate;
   private readonly callbackUrls: CallbackUrls;
@@ -69,7 +65,7 @@ export class Racer {
     const { stores } = process;
     const digest = new NodeDigest();
     this.accept = new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock });
-    this.settle = new SettleJobs({ ...stores, clock, writeEvents: eventsOf(stores), events: new JobEvents(SILENT) });
+    this.reports = reportsOn(stores, clock);
     this.accounts = new ManageAccounts({ ...stores, clock, digest, ids: { next: anId }, random: new SystemRandom(), tiers: new Tiers([TIER]) });
     this.authenticate = new Authenticate(stores.accounts, digest, clock);
     this.callbackUrls = new CallbackUrls(digest, "secret", "https://fermata.test");
@@ -87,20 +83,6 @@ export class Racer {
     return process.stores.jobs.claimJobs({ providerId, phases: [phase], limit: 10, now, owner, leaseUntil: now + LEASE_MS });
   }
 
-  /** What a worker writes when there is more to do later. */
-  handBack({ job }: ClaimedJob, changes: Parameters<JobWrites["handBack"]>[0]): Promise<void> {
-    const { stores } = this.process;
-    const parts = { ...stores, settleJobs: this.settle, clock: this.clock, random: new ManualRandom(), logger: SILENT };
-    return new JobWrites(parts, job, new AbortController().signal).handBack({ dueAt: this.clock.now(), ...changes }, null);
-  }
-
-  /** What a worker writes when the provider is still at work, and is to be asked again in an hour. */
-  handBackReported({ job }: ClaimedJob): Promise<void> {
-    const { stores } = this.process;
-    const parts = { ...stores, settleJobs: this.settle, clock: this.clock, random: new ManualRandom(), logger: SILENT };
-    return new JobWrites(parts, job, new AbortController().signal).handBackReported({ dueAt: this.clock.now() + 3_600_000 }, null, []);
-  }
-
   /** What the provider reports, at the address that it was given. */
   receiveCallback({ job }: ClaimedJob): Promise<void> {
     const token = this.callbackUrls.urlOf(this.providerId, job.id)?.split("/").at(-1) ?? "";
@@ -116,30 +98,27 @@ export function creating(by: Racer, command: AcceptCommand | undefined): Step<Ac
   return { by, begin: () => by.accept.accept(command as AcceptCommand) };
 }
 
-export function settling(by: Racer, command: Parameters<SettleJobs["settle"]>[0]): Step<Job | null> {
-  return { by, begin: () => by.settle.settle(command) };
+/** What the worker, or an operator, has to say. @returns the job that it ended */
+export function reportingOn(by: Racer, command: ReportCommand): Step<Job | null> {
+  return { by, begin: async () => (await by.reports.apply(command)).ended?.job ?? null };
 }
 
 export function claiming(by: Racer, phase: Exclude<JobPhase, "ended">): Step<ClaimedJob[]> {
   return { by, begin: () => by.claim(phase) };
 }
 
-export function handingBack(by: Racer, claimed: ClaimedJob): Step<void> {
-  return { by, begin: () => by.handBack(claimed, {}) };
+/** A worker gives its lease up: the job is due at once. */
+export function releasing(by: Racer, { job }: ClaimedJob): Step<Job | null> {
+  return reportingOn(by, aReport(job, { type: "released", afterMs: 0 }));
 }
 
-export function polling(by: Racer, claimed: ClaimedJob): Step<void> {
-  return { by, begin: () => by.handBackReported(claimed) };
+/** The provider is still at work, and is to be polled again in an hour. */
+export function polling(by: Racer, { job }: ClaimedJob): Step<Job | null> {
+  const event = { type: "running", number: 1, nextPollMs: 3_600_000, handle: null, callbacksRead: [] } as const;
+  const policy = { ...A_POLICY, capabilities: { ...A_POLICY.capabilities, callbacks: "signed" } } as const;
+  return reportingOn(by, aReport(job, event, { policy }));
 }
 
 export function reporting(by: Racer, claimed: ClaimedJob): Step<void> {
   return { by, begin: () => by.receiveCallback(claimed) };
-}
-
-export function completion({ id, accountId, fence }: Job): Parameters<SettleJobs["settle"]>[0] {
-  return { jobId: id, accountId, fence, outcome: { status: "completed", tracks: [aTrack({ jobId: id, accountId })] }, attempt: null };
-}
-
-export function cancellation({ id, accountId }: Job): Parameters<SettleJobs["settle"]>[0] {
-  return { jobId: id, accountId, fence: null, outcome: { status: "failed", error: CANCELLED_ERROR }, attempt: null };
 }

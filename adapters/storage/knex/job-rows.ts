@@ -1,5 +1,5 @@
-import type { AccountId, AttemptId, JobId, ProcessId, RequestId } from "../../../core/ids.js";
-import type { Job, JobAttempt, JobKind, JobOutput, JobPhase, JobStatus } from "../../../core/jobs/job.js";
+import type { AccountId, JobId, ProcessId, RequestId } from "../../../core/ids.js";
+import type { Job, JobKind, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../../../core/jobs/job.js";
 import type { JobChanges } from "../../../core/ports/job-store.js";
 import { fromJson, toJson } from "./rows.js";
 import type { SqlValue, Table } from "./session.js";
@@ -28,11 +28,13 @@ export interface JobRow {
   due_at: number | null;
   created_at: number;
   completed_at: number | null;
-  cancel_due_at: number | null;
-  handle: string | null;
+  ended_by: string | null;
   error: string | null;
   request: string;
 }
+
+/** A row without what the caller asked for, which is long and lies in pages of its own. */
+export type JobStateRow = Omit<JobRow, "request">;
 
 export const JOBS: Table<JobRow> = {
   name: "jobs",
@@ -60,13 +62,15 @@ export const JOBS: Table<JobRow> = {
     "due_at",
     "created_at",
     "completed_at",
-    "cancel_due_at",
-    "handle",
+    "ended_by",
     "error",
     "request",
   ],
   key: ["id"],
 };
+
+/** The columns of a {@link JobStateRow}, for a SELECT. */
+export const JOB_STATE_COLUMNS = JOBS.columns.filter((column) => column !== "request").join(", ");
 
 export function toJobRow(job: Job): JobRow {
   return {
@@ -93,14 +97,13 @@ export function toJobRow(job: Job): JobRow {
     due_at: job.dueAt,
     created_at: job.createdAt,
     completed_at: job.completedAt,
-    cancel_due_at: job.cancelDueAt,
-    handle: toJson(job.handle),
+    ended_by: job.endedBy,
     error: toJson(job.error),
     request: JSON.stringify(job.request),
   };
 }
 
-export function toJob(row: JobRow): Job {
+export function toJobState(row: JobStateRow): JobState {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -109,8 +112,6 @@ export function toJob(row: JobRow): Job {
     providerId: row.provider_id,
     modelId: row.model_id,
     servedModelId: row.served_model_id,
-    // Jobs of before there were splits have no such member.
-    request: { sourceTrackId: null, ...fromJson<Omit<Job["request"], "sourceTrackId"> & Partial<Pick<Job["request"], "sourceTrackId">>>(row.request) },
     requestId: row.request_id,
     requestedAt: row.requested_at,
     reserved: { monthly: row.reserved_monthly, pack: row.reserved_pack },
@@ -123,12 +124,20 @@ export function toJob(row: JobRow): Job {
     fence: row.fence,
     leaseOwner: row.lease_owner,
     dueAt: row.due_at,
-    handle: fromJson<Job["handle"]>(row.handle),
     error: fromJson<Job["error"]>(row.error),
     createdAt: row.created_at,
     completedAt: row.completed_at,
-    cancelDueAt: row.cancel_due_at,
+    endedBy: row.ended_by,
   };
+}
+
+export function toRequest({ request }: Pick<JobRow, "request">): JobRequest {
+  // Jobs of before there were splits have no such member.
+  return { sourceTrackId: null, ...fromJson<Omit<JobRequest, "sourceTrackId"> & Partial<Pick<JobRequest, "sourceTrackId">>>(request) };
+}
+
+export function toJob(row: JobRow): Job {
+  return { ...toJobState(row), request: toRequest(row) };
 }
 
 /** The column of each member that may change. */
@@ -144,11 +153,10 @@ const CHANGES: readonly (readonly [keyof JobChanges, keyof JobRow])[] = [
   ["fence", "fence"],
   ["leaseOwner", "lease_owner"],
   ["dueAt", "due_at"],
-  ["handle", "handle"],
   ["error", "error"],
   ["creditsCharged", "credits_charged"],
   ["completedAt", "completed_at"],
-  ["cancelDueAt", "cancel_due_at"],
+  ["endedBy", "ended_by"],
 ];
 
 /** The columns that `changes` names, with their values; a member that is undefined is not named. */
@@ -162,55 +170,6 @@ export function toChangedColumns(changes: JobChanges): { readonly columns: (keyo
     values.push(typeof value === "object" ? toJson(value) : value);
   }
   return { columns, values };
-}
-
-export interface AttemptRow {
-  job_id: JobId;
-  number: number;
-  id: AttemptId;
-  provider_id: string;
-  started_at: number;
-  ended_at: number | null;
-  outcome: JobAttempt["outcome"];
-  message: string | null;
-  cost: string | null;
-  billable: JobAttempt["billable"];
-}
-
-export const JOB_ATTEMPTS: Table<AttemptRow> = {
-  name: "job_attempts",
-  columns: ["job_id", "number", "id", "provider_id", "started_at", "ended_at", "outcome", "message", "cost", "billable"],
-  key: ["job_id", "number"],
-};
-
-export function toAttemptRow(attempt: JobAttempt): AttemptRow {
-  return {
-    job_id: attempt.jobId,
-    number: attempt.number,
-    id: attempt.id,
-    provider_id: attempt.providerId,
-    started_at: attempt.startedAt,
-    ended_at: attempt.endedAt,
-    outcome: attempt.outcome,
-    message: attempt.message,
-    cost: toJson(attempt.cost),
-    billable: attempt.billable,
-  };
-}
-
-export function toAttempt(row: AttemptRow): JobAttempt {
-  return {
-    id: row.id,
-    jobId: row.job_id,
-    number: row.number,
-    providerId: row.provider_id,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-    outcome: row.outcome,
-    message: row.message,
-    cost: fromJson<JobAttempt["cost"]>(row.cost),
-    billable: row.billable,
-  };
 }
 
 export interface OutputRow {

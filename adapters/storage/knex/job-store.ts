@@ -1,38 +1,51 @@
 import type { JobId, ProcessId } from "../../../core/ids.js";
-import type { Job, JobAttempt, JobOutput, JobPhase, JobStatus } from "../../../core/jobs/job.js";
-import type { ClaimedJob, ClaimRequest, EndedJobsCursor, JobFilter, JobStore, JobUpdate } from "../../../core/ports/job-store.js";
+import type { Job, JobAttempt, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../../../core/jobs/job.js";
+import type {
+  AttemptUpdate,
+  ClaimedJob,
+  ClaimRequest,
+  EndedJobsCursor,
+  JobFilter,
+  JobStore,
+  JobUpdate,
+  ProviderWork,
+} from "../../../core/ports/job-store.js";
 import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import * as attempts from "./attempt-queries.js";
 import type { KnexDatabase } from "./database.js";
 import { writeGuarded } from "./guarded-updates.js";
 import {
-  type AttemptRow,
-  JOB_ATTEMPTS,
   JOB_OUTPUTS,
+  JOB_STATE_COLUMNS,
   JOBS,
   type JobRow,
+  type JobStateRow,
   type OutputRow,
-  toAttempt,
-  toAttemptRow,
   toChangedColumns,
   toJob,
   toJobRow,
+  toJobState,
   toOutput,
   toOutputRow,
+  toRequest,
 } from "./job-rows.js";
-import { lockProvider } from "./provider-health-store.js";
 import { HELD, RENEW } from "./lease-rows.js";
-import { toJson } from "./rows.js";
+import { lockProvider } from "./provider-health-store.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "./session.js";
 
 const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
 const ENDED_STATUSES: readonly JobStatus[] = ["completed", "failed"];
-const LIVE_STATUSES: readonly JobStatus[] = ["queued", "processing"];
+/** A waiting job is queued, or processing while a worker prepares its call. */
+const WAITING = "AND phase = 'waiting'";
 const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 
 const FIND = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id = ?`;
-const FIND_DUE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
+const LOCK = `SELECT ${JOB_STATE_COLUMNS} FROM jobs WHERE id = ?`;
+const REQUESTS = "SELECT id, request FROM jobs WHERE id = ?";
+const FIND_DUE = `SELECT ${JOB_STATE_COLUMNS} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
+const COUNT_WAITING = "SELECT COUNT(*) AS total FROM jobs WHERE provider_id = ? AND phase = 'waiting' AND due_at IS NOT NULL";
 const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
-/** A waiting job whose lease ran out is a lost worker's: it is not in flight, or nobody could claim it again. */
+/** A waiting job whose lease ran out is a lost worker's: it is not in flight, or it could never be claimed again. */
 const COUNT_IN_FLIGHT = `SELECT
   (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'submitting' AND due_at IS NOT NULL) +
   (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'rendering' AND due_at IS NOT NULL) +
@@ -41,14 +54,7 @@ const CLAIM =
   "UPDATE jobs SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND fence = ?";
 /** Not MIN(): MySQL would read all that is due to find the first. */
 const NEXT_DUE = "SELECT due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
-const FINISH_ATTEMPT =
-  "UPDATE job_attempts SET ended_at = ?, outcome = ?, message = ?, cost = ?, billable = ? WHERE job_id = ? AND number = ?";
 const LIST_OUTPUTS = `SELECT ${columnsOf(JOB_OUTPUTS)} FROM job_outputs WHERE job_id = ? ORDER BY position`;
-const CANCELS_DUE = "FROM jobs WHERE provider_id = ? AND cancel_due_at <= ?";
-const ANY_CANCEL_DUE = `SELECT 1 ${CANCELS_DUE} LIMIT 1`;
-const FIND_CANCELS = `SELECT ${columnsOf(JOBS)} ${CANCELS_DUE} ORDER BY cancel_due_at LIMIT ?`;
-const CANCEL_AGAIN = "UPDATE jobs SET cancel_due_at = ? WHERE id = ?";
-const LIST_ATTEMPTS = `SELECT ${columnsOf(JOB_ATTEMPTS)} FROM job_attempts WHERE job_id = ? ORDER BY number`;
 
 export class KnexJobStore implements JobStore {
   constructor(
@@ -72,14 +78,20 @@ export class KnexJobStore implements JobStore {
     return this.listByStatus(statuses, condition, values, "DESC", filter.limit);
   }
 
-  async findOverdue(createdBefore: number, limit: number): Promise<Job[]> {
-    return this.listByStatus(LIVE_STATUSES, "AND created_at < ?", [createdBefore], "ASC", limit);
+  async findOverdue(createdBefore: number, limit: number): Promise<JobState[]> {
+    return this.listByStatus(["queued", "processing"], `AND created_at < ? ${WAITING}`, [createdBefore], "ASC", limit);
   }
 
-  async lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, Job>> {
+  async lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>> {
     const ascending = [...new Set(ids)].sort().map((id) => [id]);
-    const rows = await sessionOf(tx).allEach<JobRow>(FIND + this.database.dialect.forUpdate, ascending);
-    return new Map(rows.map((row) => [row.id, toJob(row)]));
+    const rows = await sessionOf(tx).allEach<JobStateRow>(LOCK + this.database.dialect.forUpdate, ascending);
+    return new Map(rows.map((row) => [row.id, toJobState(row)]));
+  }
+
+  async requestsOf(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobRequest>> {
+    const lists = [...new Set(ids)].map((id) => [id]);
+    const rows = await sessionOf(tx).allEach<Pick<JobRow, "id" | "request">>(REQUESTS, lists);
+    return new Map(rows.map((row) => [row.id, toRequest(row)]));
   }
 
   async claimJobs(request: ClaimRequest): Promise<ClaimedJob[]> {
@@ -89,16 +101,18 @@ export class KnexJobStore implements JobStore {
     if (anyDue.length === 0 || request.limit < 1) return [];
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
-      const room = await this.roomFor(session, request);
-      const { except = [] } = request;
+      const capacity = await this.capacityFor(session, request);
+      const { except = [], leaveOwned = false } = request;
       const notThese = except.length === 0 ? "" : ` AND id NOT IN (${except.map(() => "?").join(", ")})`;
-      const rows = await session.allEach<JobRow>(
-        `${FIND_DUE}${notThese} ORDER BY due_at LIMIT ?${this.database.dialect.forClaim}`,
-        request.phases.map((phase, index) => [...(due[index] ?? []), ...except, phase === "waiting" ? room : request.limit]),
+      const notOwned = leaveOwned ? " AND lease_owner IS NULL" : "";
+      const rows = await session.allEach<JobStateRow>(
+        `${FIND_DUE}${notThese}${notOwned} ORDER BY due_at LIMIT ?${this.database.dialect.forClaim}`,
+        request.phases.map((phase, index) => [...(due[index] ?? []), ...except, phase === "waiting" ? capacity : request.limit]),
       );
       // Each phase comes in its own order, straight from the index.
       const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
-      const claims = longestDue.map((row) => toClaim(row, request));
+      const tried = await attempts.attemptsOf(session, longestDue.map(({ id }) => id));
+      const claims = longestDue.map((row) => toClaim(row, tried.get(row.id) ?? [], request));
       await session.runEach(
         CLAIM,
         claims.map(({ job }) => [job.fence, request.owner, request.leaseUntil, job.crashes, job.id, job.fence - 1]),
@@ -142,31 +156,40 @@ export class KnexJobStore implements JobStore {
     return new Map(rows.map((row) => [row.provider_id, row.total]));
   }
 
-  async insertAttempts(tx: Transaction, attempts: readonly JobAttempt[]): Promise<void> {
-    await sessionOf(tx).insert(JOB_ATTEMPTS, attempts.map(toAttemptRow));
+  async findOverdueAttempts(now: number, limit: number): Promise<JobId[]> {
+    return this.database.reading((session) => attempts.overdueJobs(session, now, limit));
   }
 
-  async finishAttempt(
-    tx: Transaction,
-    jobId: JobId,
-    number: number,
-    result: Pick<JobAttempt, "endedAt" | "outcome" | "message" | "cost" | "billable">,
-  ): Promise<void> {
-    const values = [result.endedAt, result.outcome, result.message, toJson(result.cost), result.billable, jobId, number];
-    await sessionOf(tx).run(FINISH_ATTEMPT, values);
+  async insertAttempts(tx: Transaction, added: readonly JobAttempt[]): Promise<void> {
+    await attempts.insertAttempts(sessionOf(tx), added);
+  }
+
+  async updateAttempts(tx: Transaction, updates: readonly AttemptUpdate[]): Promise<void> {
+    await attempts.updateAttempts(sessionOf(tx), updates);
+  }
+
+  async attemptsIn(tx: Transaction, jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
+    return attempts.attemptsOf(sessionOf(tx), jobIds);
   }
 
   async listAttempts(jobId: JobId): Promise<JobAttempt[]> {
-    const rows = await this.database.reading((session) => session.all<AttemptRow>(LIST_ATTEMPTS, [jobId]));
-    return rows.map(toAttempt);
+    return (await this.attemptsOf([jobId])).get(jobId) ?? [];
   }
 
   async attemptsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
-    const lists = jobIds.map((id) => [id]);
-    const rows = await this.database.reading((session) => session.allEach<AttemptRow>(LIST_ATTEMPTS, lists));
-    const attempts = new Map<JobId, JobAttempt[]>();
-    for (const row of rows) attempts.set(row.job_id, [...(attempts.get(row.job_id) ?? []), toAttempt(row)]);
-    return attempts;
+    return this.database.reading((session) => attempts.attemptsOf(session, jobIds));
+  }
+
+  async renderTimes(providerId: string, modelId: string, limit: number): Promise<number[]> {
+    return this.database.reading((session) => attempts.renderTimes(session, providerId, modelId, limit));
+  }
+
+  async countWork(providerId: string, now: number): Promise<ProviderWork> {
+    return this.database.reading(async (session) => {
+      const [waiting] = await session.all<{ total: number }>(COUNT_WAITING, [providerId]);
+      const [inFlight] = await session.all<{ total: number }>(COUNT_IN_FLIGHT, [providerId, providerId, providerId, now]);
+      return { waiting: waiting?.total ?? 0, inFlight: inFlight?.total ?? 0 };
+    });
   }
 
   async listEnded({ createdAt, id }: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]> {
@@ -188,22 +211,15 @@ export class KnexJobStore implements JobStore {
     return outputs;
   }
 
-  async claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<Job[]> {
-    const anyDue = await this.database.reading((session) => session.all(ANY_CANCEL_DUE, [providerId, now]));
-    if (anyDue.length === 0) return [];
-    return this.unitOfWork.inTransaction(async (tx) => {
-      const session = sessionOf(tx);
-      const rows = await session.all<JobRow>(FIND_CANCELS + this.database.dialect.forClaim, [providerId, now, limit]);
-      await session.runEach(
-        CANCEL_AGAIN,
-        rows.map(({ id }) => [dueAgainAt, id]),
-      );
-      return rows.map(toJob);
-    });
+  async claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<JobAttempt[]> {
+    const isDue = await this.database.reading((session) => attempts.anyCancelDue(session, providerId, now));
+    if (!isDue) return [];
+    const lock = this.database.dialect.forClaim;
+    return this.unitOfWork.inTransaction((tx) => attempts.claimCancels(sessionOf(tx), { providerId, now, dueAgainAt, limit, lock }));
   }
 
   /** How many waiting jobs may be claimed. Under a limit, the claims for one provider are made one after another. */
-  private async roomFor(session: Session, { providerId, phases, limit, now, maxInFlight = null }: ClaimRequest): Promise<number> {
+  private async capacityFor(session: Session, { providerId, phases, limit, now, maxInFlight = null }: ClaimRequest): Promise<number> {
     if (maxInFlight === null || !phases.includes("waiting")) return limit;
     await lockProvider(session, this.database.dialect, providerId);
     const [found] = await session.all<{ total: number }>(COUNT_IN_FLIGHT, [providerId, providerId, providerId, now]);
@@ -245,10 +261,10 @@ function filterCondition(filter: JobFilter): { readonly condition: string; reado
   return { condition: conditions.join(" "), values };
 }
 
-function toClaim(row: JobRow, request: ClaimRequest): ClaimedJob {
-  const before = toJob(row);
+function toClaim(row: JobStateRow, tried: readonly JobAttempt[], request: ClaimRequest): ClaimedJob {
+  const before = toJobState(row);
   const wasLost = before.leaseOwner !== null;
-  const job: Job = {
+  const job: JobState = {
     ...before,
     status: "processing",
     fence: before.fence + 1,
@@ -256,5 +272,5 @@ function toClaim(row: JobRow, request: ClaimRequest): ClaimedJob {
     dueAt: request.leaseUntil,
     crashes: before.crashes + (wasLost ? 1 : 0),
   };
-  return { job, wasLost };
+  return { job, attempts: tried, wasLost };
 }

@@ -54,7 +54,10 @@ export interface ReceivedCallback {
   readonly body: Uint8Array;
   /** Milliseconds since 1970. */
   readonly receivedAt: number;
-  /** What `submit` or a later poll left; callbacks that came before it was stored are kept until then. */
+  /**
+   * What `submit` or a later poll left. When the submission's reply was lost it is `{ version: 0, data: {} }`: what a plugin can tell from the
+   * callback alone still counts, and anything else may be thrown or called a hint.
+   */
   readonly handle: ProviderHandle;
 }
 

@@ -66,6 +66,7 @@ describe("Two books", () => {
     const assets = SCRIPTED_TRACK.assets.map((asset) => ({ ...asset, source: gone }));
     const behaviours = [fails("outcome_unknown"), accepts(3_600_000), () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets }] } as const)];
     shop.provider.behaviour = (request, context) => (behaviours.shift() ?? fails("failed"))(request, context);
+    shop.provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 3_600_000 });
     await shop.accept(3);
     await shop.start({ expectedCost: EXPECTED, concurrency: 1, deadlineMs: 5 * GRACE_MS });
     await shop.pass(GRACE_MS + 10_000);

@@ -104,7 +104,7 @@ describe("A job whose model has a stand-in", () => {
     shop.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
     const id = await shop.acceptOne();
     await shop.start({ withStandIn: true, deadlineMs: 60_000 });
-    await shop.pass(70_000);
+    await shop.pass(12 * 60_000);
     await shop.expectFailed(id, "provider_timeout");
     expect(shop.standIn.submissions).to.have.length(0);
   });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import { type Completed, ProviderFailure, type ProviderFailureKind, type ProviderTrack } from "../../../core/ports/music-provider.js";
-import { aTrack } from "../../support/builders.js";
 import { accepts, completes, fails, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { aCompletion, begun } from "../../support/reports.js";
 import { COST, LEASE_MS, Workshop } from "./workshop.js";
 
 /** A finished track whose mix comes from this source. */
@@ -83,7 +83,8 @@ describe("A job", () => {
       for (const { id } of jobs) {
         const job = await shop.job(id);
         expect(job).to.include({ status: "processing", phase: "rendering", leaseOwner: null, dueAt: shop.clock.now() + 10_000, fence: 1 });
-        expect(job.handle).to.deep.equal({ version: 1, data: { task: id } });
+        const [attempt] = await shop.storage.jobs.listAttempts(id);
+        expect(attempt).to.deep.include({ state: "accepted", handle: { version: 1, data: { task: id } }, acceptedAt: shop.clock.now() });
         expect(await shop.attempts(id)).to.deep.equal([[1, "accepted"]]);
       }
       expect(shop.provider.polls).to.have.length(0);
@@ -106,7 +107,8 @@ describe("A job", () => {
       const id = await shop.acceptOne();
       await shop.start();
       await shop.pass(2_000);
-      expect(await shop.job(id)).to.deep.include({ handle: later, phase: "rendering", leaseOwner: null, dueAt: shop.clock.now() + 40_000 });
+      expect(await shop.job(id)).to.include({ phase: "rendering", leaseOwner: null, dueAt: shop.clock.now() + 40_000 });
+      expect((await shop.storage.jobs.listAttempts(id))[0]?.handle).to.deep.equal(later);
       await shop.pass(39_000);
       expect(shop.provider.polls).to.have.length(1);
       await shop.pass(1_000);
@@ -151,9 +153,7 @@ describe("A job", () => {
     });
 
     const ENDS = [
-      ["failed", "generation_failed"],
       ["cancelled", "generation_failed"],
-      ["gone", "generation_failed"],
       ["timeout", "provider_timeout"],
       ["content_rejected", "invalid_request"],
     ] as const;
@@ -168,6 +168,42 @@ describe("A job", () => {
         const [attempt] = await shop.storage.jobs.listAttempts(id);
         expect(attempt).to.include({ outcome: kind, endedAt: shop.clock.now() });
         expect(attempt?.message).to.include(kind);
+      });
+    }
+
+    it("is refunded at once when a poll says that it failed, and why", async () => {
+      shop.provider.behaviour = accepts(1_000);
+      shop.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("failed", "NSFW", { providerCode: "nsfw" }));
+      const id = await shop.acceptOne();
+      await shop.start();
+      await shop.pass(1_000);
+      await shop.expectFailed(id, "generation_failed");
+    });
+
+    for (const kind of ["failed", "gone"] as const) {
+      it(`is polled for a minute before ${kind} without a reason is believed, and refunded then`, async () => {
+        shop.provider.behaviour = accepts(1_000);
+        shop.provider.pollBehaviour = pollFails(kind);
+        const id = await shop.acceptOne();
+        await shop.start();
+        await shop.pass(1_000 + 59_000);
+        expect(await shop.job(id)).to.include({ phase: "rendering", crashes: 0 });
+        expect(shop.provider.polls.length).to.be.above(4);
+        await shop.pass(10_000);
+        await shop.expectFailed(id, "generation_failed");
+        expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ state: "failed", outcome: kind, loss: "provider_failed" });
+      });
+
+      it(`is delivered when ${kind} without a reason was a moment's trouble`, async () => {
+        shop.provider.behaviour = accepts(1_000);
+        shop.provider.pollBehaviour = pollFails(kind);
+        const id = await shop.acceptOne();
+        await shop.start();
+        await shop.pass(1_000);
+        shop.provider.pollBehaviour = delivers;
+        await shop.pass(10_000);
+        await shop.expectCompleted(id);
+        expect(shop.provider.submissions).to.have.length(1);
       });
     }
 
@@ -334,7 +370,7 @@ describe("A job", () => {
       return completes(request, context);
     };
     const id = await shop.acceptOne();
-    await shop.start();
+    await shop.start({ callLimitMs: 10 * LEASE_MS });
     await shop.start();
     await shop.provider.submitted();
     await shop.pass(5 * LEASE_MS);
@@ -365,18 +401,10 @@ describe("A job", () => {
       owner: worker.leases.owner,
       leaseUntil: shop.clock.now() + LEASE_MS,
     });
-    const ended = await Promise.all(
-      claimed.map(({ job }) =>
-        worker.settleJobs.settle({
-          jobId: job.id,
-          accountId: job.accountId,
-          fence: job.fence,
-          outcome: { status: "completed", tracks: [aTrack({ jobId: job.id, accountId: job.accountId })] },
-          attempt: null,
-        }),
-      ),
-    );
-    expect(ended.map((job) => job?.status)).to.deep.equal(jobs.map(() => "completed"));
+    await begun(worker.applyReports, claimed.map(({ job }) => job));
+    commits = 0;
+    const ended = await Promise.all(claimed.map(({ job }) => worker.applyReports.apply(aCompletion(job))));
+    expect(ended.map((one) => one.ended?.job.status)).to.deep.equal(jobs.map(() => "completed"));
     expect(commits).to.equal(1);
     expect(await shop.storage.balanceOf(shop.accountId)).to.include({ spent: 40 * COST, runningJobs: 0 });
   });

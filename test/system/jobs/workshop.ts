@@ -23,7 +23,11 @@ import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
 import { ProviderAvailability } from "../../../core/providers/provider-availability.js";
 import { pollOf } from "../../../core/execution/poll-together.js";
 import { type RoutePreferences, Routes } from "../../../core/providers/routes.js";
+import { ApplyReports } from "../../../core/execution/apply-reports.js";
+import { EndJobs } from "../../../core/execution/end-jobs.js";
+import { Policies } from "../../../core/execution/policies.js";
 import { RunJob } from "../../../core/execution/run-job.js";
+import { StoreFiles } from "../../../core/execution/store-files.js";
 import { StartSplit } from "../../../core/jobs/start-split.js";
 import { StoreAsset } from "../../../core/execution/store-asset.js";
 import type { WorkingProvider } from "../../../core/execution/working-provider.js";
@@ -49,6 +53,7 @@ const STEP_MS = 250;
 
 export const LEASE_MS = 30_000;
 export const GRACE_MS = 120_000;
+export const CALL_LIMIT_MS = 90_000;
 export const COST = 10;
 /** Monthly credits for half a job, and packs for all the rest: the first job draws on both. */
 const CREDITS = { monthly: 5, pack: 10_000 };
@@ -67,7 +72,11 @@ export interface WorkerOptions {
   readonly concurrency?: number;
   readonly maxInFlight?: number;
   readonly maxAttempts?: number;
+  /** Of the queue, and of renders unless they have their own. */
   readonly deadlineMs?: number;
+  readonly renderDeadlineMs?: number;
+  /** The hard limit of a call. */
+  readonly callLimitMs?: number;
   readonly breakerFailures?: number;
   readonly maxBytes?: number;
   readonly provider?: MusicProvider;
@@ -89,7 +98,7 @@ export interface Worker {
   readonly leases: Leases;
   readonly clock: ManualClock;
   readonly availability: ProviderAvailability;
-  readonly settleJobs: SettleJobs;
+  readonly applyReports: ApplyReports;
   readonly operate: OperateJobs;
   readonly housekeeping: Housekeeping;
   /** Calls of providers that have not come back. */
@@ -170,38 +179,48 @@ export class Workshop {
     const clock = options.clock ?? this.clock;
     const { jobs, callbacks, unitOfWork, accounts, ledger, library, idempotency, health, requestLog, webhooks } = { ...this.storage, ...options.stores };
     const ids = { next: anId };
-    const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents: eventsOf({ webhooks }), events: this.events });
+    const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
     const storeAsset = new StoreAsset(this.audio, options.opener ?? new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }), options.maxBytes ?? 1_000_000);
     const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, { deriveFor: (track) => Promise.resolve(track) });
     const capabilities = { ...NO_POWERS, ...options.capabilities };
     const providers = [this.provider, ...(options.withStandIn === true ? [this.standIn] : [])];
+    const priced = options.expectedCost === undefined ? {} : { upstreamCost: options.expectedCost };
     const catalogue = new Catalogue(
-      providers.map(({ definition: { id, label, models } }) => ({ ...capabilities, id, label, models, enabled: true, isReachable: true })),
+      providers.map(({ definition: { id, label, models } }) => ({
+        ...capabilities,
+        id,
+        label,
+        models: models.map((model) => ({ ...model, ...priced })),
+        enabled: true,
+        isReachable: true,
+      })),
     );
     const routes = new Routes(catalogue, ROUTES);
     const buildRequest = new BuildRequest({ catalogue, library, audio: this.audio, audioUrls: this.audioUrls, callbackUrls: this.callbackUrls });
     const retry = { maxAttempts: options.maxAttempts ?? 3, backoffMs: 1_000 };
     const { queue } = this;
+    const queueDeadlineMs = options.deadlineMs ?? 86_400_000;
+    const renderDeadlineMs = options.renderDeadlineMs ?? queueDeadlineMs;
+    const policies = new Policies({ retry, queueDeadlineMs, renderDeadlineMs, unknownGraceMs: GRACE_MS }, catalogue, random);
+    const applyReports = new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock });
+    const endJobs = new EndJobs({ jobs, applyReports, policies, clock, ids, logger, queueDeadlineMs });
+    const storeFiles = new StoreFiles({ storeTracks, clock, random, logger });
     const runJob = new RunJob({
       jobs,
       callbacks,
-      unitOfWork,
-      settleJobs,
-      storeTracks,
+      applyReports,
+      storeFiles,
       buildRequest,
       routes,
-      queue,
       availability,
       clock,
       ids,
       random,
       logger,
-      retry,
-      unknownGraceMs: GRACE_MS,
+      policies,
     });
-    const deadlineMs = options.deadlineMs ?? 86_400_000;
-    const housekeeping = new Housekeeping({ jobs, callbacks, idempotency, requestLog, webhooks, library, settleJobs, unitOfWork, clock, logger, deadlineMs });
+    const housekeeping = new Housekeeping({ callbacks, idempotency, requestLog, webhooks, library, endJobs, unitOfWork, clock, logger });
     const owner = anId("prc");
     const leases = new Leases(owner, LEASE_MS, new ClockLeaseRenewal({ owner, leaseMs: LEASE_MS, jobs, clock, logger }), logger);
     const counts: (() => number)[] = [];
@@ -214,7 +233,7 @@ export class Workshop {
         concurrency: options.concurrency ?? 8,
         maxInFlight: options.maxInFlight ?? null,
         capabilities,
-        expectedCost: () => options.expectedCost ?? null,
+        callLimitMs: options.callLimitMs ?? CALL_LIMIT_MS,
         provider: counted.provider,
         poll: pollOf(counted.provider, clock),
       };
@@ -226,13 +245,13 @@ export class Workshop {
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue, clock });
     const costs = { stem_split: COST, vocal_removal: COST };
     const startSplit = new StartSplit({ acceptJobs, accounts, library, routes, availability, tiers: TIERS, clock, ids, costs });
-    const operate = new OperateJobs(jobs, library, settleJobs, startSplit);
+    const operate = new OperateJobs(jobs, library, endJobs, startSplit);
     return {
       jobs: workJobs,
       leases,
       clock,
       availability,
-      settleJobs,
+      applyReports,
       operate,
       housekeeping,
       calls: () => counts.reduce((sum, calls) => sum + calls(), 0),
@@ -255,14 +274,14 @@ export class Workshop {
   /** Resolves when every worker sleeps or waits for its provider. */
   async quiet(): Promise<void> {
     await until("the workers are quiet", () => {
-      const clocks = new Map<ManualClock, { loops: number; held: number; calls: number }>();
-      for (const { clock, leases, loops, calls } of this.workers) {
-        const sum = clocks.get(clock) ?? { loops: 0, held: 0, calls: 0 };
+      const clocks = new Map<ManualClock, { loops: number; held: number }>();
+      for (const { clock, leases, loops } of this.workers) {
+        const sum = clocks.get(clock) ?? { loops: 0, held: 0 };
         const heartbeats = leases.kept.length > 0 ? 1 : 0;
-        clocks.set(clock, { loops: sum.loops + loops + heartbeats, held: sum.held + leases.count, calls: sum.calls + calls() });
+        clocks.set(clock, { loops: sum.loops + loops + heartbeats, held: sum.held + leases.count });
       }
-      // A job in work waits for its provider or sleeps; anything else is on its way.
-      return [...clocks].every(([clock, { loops, held, calls }]) => clock.sleeping - loops === Math.max(0, held - calls));
+      // A job in work sleeps, or waits for its provider, whose call has a limit; anything else is on its way.
+      return [...clocks].every(([clock, { loops, held }]) => clock.sleeping - loops >= held);
     });
   }
 

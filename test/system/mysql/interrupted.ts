@@ -5,13 +5,10 @@ import { createStores, type KnexDatabase, openDatabase, type Stores } from "../.
 import type { Account } from "../../../core/accounts/account.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import type { AcceptCommand } from "../../../core/jobs/decide-acceptance.js";
-import type { SettleCommand } from "../../../core/jobs/decide-settlement.js";
-import { JobEvents } from "../../../core/jobs/job-events.js";
 import type { Job } from "../../../core/jobs/job.js";
-import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
 import { anAttempt, anId, aTrack, NOON } from "../../support/builders.js";
-import { eventsOf } from "../../support/webhook-events.js";
 import { SILENT, TEST_PORTS, underTest } from "../../support/databases.js";
+import { aCompletion, reportsOn } from "../../support/reports.js";
 import { aGivenKey, anAcceptCommand } from "../../unit/core/jobs/commands.js";
 
 /** A process whose transactions break, and what it says of them. */
@@ -104,13 +101,7 @@ async function settlement(url: string): Promise<Deed> {
     const track = aTrack({ jobId: job.id, accountId: account.id });
     const attempt = anAttempt({ jobId: job.id });
     await stores.unitOfWork.inTransaction((tx) => stores.jobs.insertAttempts(tx, [attempt]));
-    const command: SettleCommand = {
-      jobId: job.id,
-      accountId: account.id,
-      fence: job.fence,
-      outcome: { status: "completed", tracks: [track] },
-      attempt: { number: attempt.number, outcome: "completed", message: null, cost: null, billable: "yes" },
-    };
+    const command = aCompletion(job, attempt.number, { tracks: [track], outputs: [], missing: [] });
     const expectState = (status: Job["status"], kinds: readonly string[], tracks: readonly string[], outcome: string | null): Promise<void> =>
       onStores(url, async ({ jobs, ledger, library }) => {
         expect((await jobs.findJobs([job.id])).get(job.id)?.status).to.equal(status);
@@ -123,8 +114,7 @@ async function settlement(url: string): Promise<Deed> {
         first: ["SELECT * FROM jobs WHERE id = ? FOR UPDATE", job.id],
         later: ["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", account.id],
       },
-      begin: ({ stores: { unitOfWork, ledger, jobs, library, webhooks } }) =>
-        new SettleJobs({ unitOfWork, ledger, jobs, library, clock: TEST_PORTS.clock, writeEvents: eventsOf({ webhooks }), events: new JobEvents(SILENT) }).settle(command),
+      begin: ({ stores: using }) => reportsOn(using, TEST_PORTS.clock).apply(command),
       expectDoneOnce: () => expectState("completed", ["reserve", "charge"], [track.id], "completed"),
       expectNotDone: () => expectState("processing", ["reserve"], [], null),
     };

@@ -2,8 +2,6 @@ import { expect } from "chai";
 import { AesSecretBox } from "../../../adapters/crypto/secret-box.js";
 import type { AccountId, WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js";
 import { Housekeeping } from "../../../core/maintenance/maintenance.js";
-import { JobEvents } from "../../../core/jobs/job-events.js";
-import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
 import { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js";
 import type { WebhookDelivery, WebhookEndpoint, WebhookTry } from "../../../core/webhooks/endpoint.js";
 import { ManageEndpoints } from "../../../core/webhooks/manage-endpoints.js";
@@ -18,7 +16,6 @@ import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { RecordingSender } from "../../support/doubles/recording-sender.js";
 import { StubGuard } from "../../support/doubles/stub-guard.js";
-import { eventsOf } from "../../support/webhook-events.js";
 import { until } from "../jobs/workshop.js";
 
 export const SCHEDULE_MS = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000] as const;
@@ -95,10 +92,10 @@ export class DeliveryRoom {
   }
 
   housekeeping(): Housekeeping {
-    const { unitOfWork, callbacks, webhooks, jobs, ledger, library, idempotency, requestLog } = this.storage;
+    const { unitOfWork, callbacks, webhooks, library, idempotency, requestLog } = this.storage;
     const { clock, logger } = this;
-    const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents: eventsOf({ webhooks }), events: new JobEvents(logger) });
-    return new Housekeeping({ jobs, callbacks, idempotency, webhooks, requestLog, library, settleJobs, unitOfWork, clock, logger, deadlineMs: 3_600_000 });
+    const endJobs = { endOverdue: () => Promise.resolve() };
+    return new Housekeeping({ callbacks, idempotency, webhooks, requestLog, library, endJobs, unitOfWork, clock, logger });
   }
 
   async stop(sender: DeliverWebhooks, graceMs: number): Promise<void> {

@@ -1,8 +1,8 @@
 import type { AccountId } from "../../../../core/ids.js";
 import type { AcceptCommand, AcceptDecision, AcceptIdempotency, AcceptState } from "../../../../core/jobs/decide-acceptance.js";
 import { decideAcceptance } from "../../../../core/jobs/decide-acceptance.js";
-import type { SettleCommand } from "../../../../core/jobs/decide-settlement.js";
-import type { Job } from "../../../../core/jobs/job.js";
+import type { Ending } from "../../../../core/jobs/decide-settlement.js";
+import type { JobState } from "../../../../core/jobs/job.js";
 import type { Balance, LedgerEntry } from "../../../../core/credits/balance.js";
 import { aJob, NOON } from "../../../support/builders.js";
 
@@ -22,19 +22,12 @@ export function anAcceptCommand(accountId: AccountId, overrides: Partial<AcceptC
   return { job, cost: 5, concurrencyLimit: 10, idempotency: null, refusal: null, ...overrides };
 }
 
-/** A completion without tracks by whoever holds the job. */
-export function aSettleCommand(job: Job, overrides: Partial<SettleCommand> = {}): SettleCommand {
-  return {
-    jobId: job.id,
-    accountId: job.accountId,
-    fence: job.fence,
-    outcome: { status: "completed", tracks: [] },
-    attempt: null,
-    ...overrides,
-  };
+/** A completion without tracks. */
+export function anEnding(job: Pick<JobState, "id">, overrides: Partial<Ending> = {}): Ending {
+  return { jobId: job.id, endedBy: "rpt_1", outcome: { status: "completed", files: { tracks: [], outputs: [], missing: [] } }, ...overrides };
 }
 
-export const FAILED: SettleCommand["outcome"] = { status: "failed", error: { code: "generation_failed", message: "It failed." } };
+export const FAILED: Ending["outcome"] = { status: "failed", error: { code: "generation_failed", message: "It failed." } };
 
 export function stateOf(balances: readonly Balance[], records: AcceptState["records"] = []): AcceptState {
   return { made: new Map(), records, balances: new Map(balances.map((balance) => [balance.accountId, balance])) };

@@ -1,0 +1,31 @@
+import type { JobAttempt } from "../jobs/job.js";
+import { isOpen } from "./attempt-states.js";
+import type { ExecutionEvent } from "./events.js";
+import { attemptOf, closed, type Situation } from "./situation.js";
+import { STALE, type Transition, transition } from "./transition.js";
+
+/** Word of an attempt whose job has ended: it is written down, and work that the provider goes on with is cancelled there. */
+export function afterEnd(situation: Situation, event: ExecutionEvent): Transition {
+  if (event.type !== "accepted" && event.type !== "finished" && event.type !== "files_stored") return STALE;
+  const attempt = attemptOf(situation, event.number);
+  if (attempt === undefined || attempt.state === "settled" || isSameWork(situation, attempt)) return STALE;
+  const { now, policy } = situation;
+  const isMade = event.type !== "accepted";
+  const handle = event.type === "accepted" ? event.handle : null;
+  const cancel = handle !== null && policy.capabilities.cancel ? { handle, cancelDueAt: now } : {};
+  const changes = closed(now, "abandoned", {
+    outcome: isMade ? "completed" : "accepted",
+    acceptedAt: attempt.acceptedAt ?? now,
+    cost: (isMade ? event.cost : null) ?? attempt.cost ?? policy.expectedCost,
+    billable: isMade ? "yes" : "unknown",
+    loss: attempt.loss === null || attempt.loss === "unknown" ? "late" : attempt.loss,
+    ...cancel,
+  });
+  return transition({ next: "stale", attempts: [{ number: attempt.number, changes }] });
+}
+
+/** Of a provider that makes one piece for one job, which has been delivered by another attempt. */
+function isSameWork({ attempts, policy }: Situation, { number, providerId }: JobAttempt): boolean {
+  if (!policy.capabilities.idempotentSubmit) return false;
+  return attempts.some((other) => other.number !== number && other.providerId === providerId && (other.state === "settled" || isOpen(other)));
+}

@@ -1,0 +1,82 @@
+import { jobErrorOf } from "../jobs/job-errors.js";
+import { ProviderFailure } from "../ports/music-provider.js";
+import { isOpen } from "./attempt-states.js";
+import { askAgain, isEnd } from "./decide-rendering.js";
+import type { FilesEvent } from "./events.js";
+import { CONFIRM_MS, CONFIRM_POLL_MS, FETCH_RETRY_MS } from "./policy.js";
+import { abandonAll, attemptOf, closed, fail, failureChanges, jittered, type Situation } from "./situation.js";
+import { type AttemptUpdate, STALE, type Transition, transition } from "./transition.js";
+
+type Of<Type extends FilesEvent["type"]> = Extract<FilesEvent, { type: Type }>;
+
+/** The files are ours: the job completes with them, whichever worker stored them. */
+export function onFilesStored(situation: Situation, { number, files, cost }: Of<"files_stored">): Transition {
+  const { now, policy } = situation;
+  const attempt = attemptOf(situation, number);
+  if (attempt === undefined) return STALE;
+  const message = files.missing.length === 0 ? null : files.missing.join(" ");
+  const settled = closed(now, "settled", {
+    outcome: "completed",
+    message,
+    cost: cost ?? attempt.cost ?? policy.expectedCost,
+    billable: "yes",
+    acceptedAt: attempt.acceptedAt ?? now,
+    finishedAt: attempt.finishedAt ?? now,
+    loss: null,
+  });
+  return transition({
+    attempts: [{ number, changes: settled }, ...othersOf(situation, number)],
+    job: situation.job.status === "queued" ? { status: "processing" } : {},
+    ending: { status: "completed", files },
+  });
+}
+
+/** A provider that makes one piece for one job has made nothing else for the other attempts; elsewhere they were bought in vain. */
+function othersOf(situation: Situation, number: number): AttemptUpdate[] {
+  const updates = abandonAll(situation, "late", number);
+  if (!situation.policy.capabilities.idempotentSubmit) return updates;
+  const nothing = { cost: null, billable: "no", loss: null, cancelDueAt: null, handle: null } as const;
+  return updates.map((update) => ({ ...update, changes: { ...update.changes, ...nothing } }));
+}
+
+/** Keeps what is stored with the attempt, so that the next worker need not fetch it again to settle the job. */
+export function onFilesKept(situation: Situation, { number, files }: Of<"files_kept">): Transition {
+  const attempt = attemptOf(situation, number);
+  if (attempt === undefined || !isOpen(attempt)) return STALE;
+  return transition({ next: "continue", attempts: [{ number, changes: { state: "stored", files, result: null } }], job: { phase: "rendering" } });
+}
+
+const DEAD = "The provider made it, and its files cannot be had.";
+
+/**
+ * What is paid for is fetched again: at once where that may help, and with a fresh link from the provider where a link is dead. Only what
+ * stays dead for {@link CONFIRM_MS}, or was nowhere but in this worker, is given up.
+ */
+export function onFilesUnavailable(situation: Situation, { number, failure, again, cost }: Of<"files_unavailable">): Transition {
+  const { now, policy } = situation;
+  const attempt = attemptOf(situation, number);
+  if (attempt === undefined || !isOpen(attempt)) return STALE;
+  if (failure === null || !isEnd(failure)) {
+    if (again !== "nowhere") return askAgain(situation, attempt, jittered(situation, FETCH_RETRY_MS));
+    const lost = failure ?? new ProviderFailure("failed", DEAD);
+    return filesLost(situation, number, lost, cost);
+  }
+  const doubtedSince = attempt.endReportedAt ?? now;
+  if (again === "nowhere" || now >= doubtedSince + CONFIRM_MS) return filesLost(situation, number, failure, cost);
+  const fresh = attempt.handle === null ? {} : ({ state: "accepted", result: null } as const);
+  const said = { endReportedAt: doubtedSince, message: failure.message, cost: cost ?? attempt.cost ?? policy.expectedCost, ...fresh };
+  return askAgain(situation, attempt, jittered(situation, CONFIRM_POLL_MS), null, said);
+}
+
+/** Made there, and paid for, whatever became of the files. */
+function filesLost(situation: Situation, number: number, failure: ProviderFailure, cost: Of<"files_unavailable">["cost"]): Transition {
+  const said = failureChanges(situation, failure);
+  const changes = closed(situation.now, "failed", {
+    ...said,
+    cost: cost ?? said.cost ?? situation.policy.expectedCost,
+    billable: "yes",
+    acceptedAt: attemptOf(situation, number)?.acceptedAt ?? situation.now,
+    loss: "files_lost",
+  });
+  return fail(situation, jobErrorOf(failure.kind), "unknown", [{ number, changes }]);
+}

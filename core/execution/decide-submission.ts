@@ -1,0 +1,236 @@
+import { jobErrorOf } from "../jobs/job-errors.js";
+import type { JobAttempt } from "../jobs/job.js";
+import { ProviderFailure } from "../ports/music-provider.js";
+import type { Route } from "../providers/routes.js";
+import { isBought, isOpen } from "./attempt-states.js";
+import type { SubmissionEvent } from "./events.js";
+import { CRASHES_MAX, POLL_RETRY_MS, pollDelayMs } from "./policy.js";
+import { backoffMs, boundedRetryAfterMs, isRetryable, needsOperator, retryDelayMs } from "./retry-policy.js";
+import {
+  attemptOf,
+  callbacksOf,
+  closed,
+  fail,
+  failureChanges,
+  following,
+  jittered,
+  release,
+  releaseUntil,
+  type Situation,
+} from "./situation.js";
+import { type AttemptUpdate, STALE, type Transition, transition } from "./transition.js";
+
+type Of<Type extends SubmissionEvent["type"]> = Extract<SubmissionEvent, { type: Type }>;
+
+/** Records the intent. Past its deadline a job of which nothing is bought ends instead; so does one whose provider never renders in time. */
+export function onIntended(situation: Situation, { attemptId, number, callEndsAt }: Of<"intended">): Transition {
+  const { job, attempts, policy, now } = situation;
+  // The first run may have been committed although its reply was lost.
+  if (attemptOf(situation, number)?.id === attemptId) return transition({ next: "continue" });
+  if (attempts.some(isBought)) return STALE;
+  if (!attempts.some(isOpen) && now >= job.createdAt + policy.queueDeadlineMs) return fail(situation, jobErrorOf("unavailable"), "unknown");
+  const newAttempt: JobAttempt = {
+    id: attemptId,
+    jobId: job.id,
+    number,
+    providerId: job.providerId,
+    modelId: job.servedModelId,
+    state: "intended",
+    handle: null,
+    result: null,
+    files: null,
+    startedAt: now,
+    callEndsAt,
+    acceptedAt: null,
+    finishedAt: null,
+    deadlineAt: Math.max(callEndsAt, now + policy.unknownGraceMs),
+    overdueSince: null,
+    endReportedAt: null,
+    cancelDueAt: null,
+    endedAt: null,
+    outcome: null,
+    message: null,
+    cost: null,
+    billable: null,
+    loss: null,
+  };
+  return transition({ next: "continue", newAttempt, job: { phase: "submitting", status: "processing", attempt: number } });
+}
+
+export function onNotCalled(situation: Situation, { number, message }: Of<"not_called">): Transition {
+  if (attemptOf(situation, number)?.state !== "intended") return STALE;
+  const refused = closed(situation.now, "refused", { outcome: "unavailable", message, cost: null, billable: "no" });
+  const updates = [{ number, changes: refused }];
+  return transition({ attempts: updates, job: { ...following(situation, updates), ...release(situation, 0) } });
+}
+
+/** The provider has it: from now on it is polled under its handle, whoever learnt of it. */
+export function onAccepted(situation: Situation, event: Of<"accepted">): Transition {
+  const { job, now, policy } = situation;
+  const attempt = attemptOf(situation, event.number);
+  if (attempt === undefined) return STALE;
+  if (attempt.state === "accepted" || attempt.state === "finished" || attempt.state === "stored") {
+    return transition({ job: release(situation, 0) });
+  }
+  const standing = adoption(situation, attempt);
+  if (standing !== "adopt") return notAdopted(situation, attempt, standing, { handle: event.handle, outcome: "accepted" });
+  const changes = {
+    state: "accepted",
+    handle: event.handle,
+    outcome: "accepted",
+    message: null,
+    cost: policy.expectedCost,
+    billable: "unknown",
+    acceptedAt: now,
+    deadlineAt: now + policy.renderDeadlineMs,
+    overdueSince: null,
+    endedAt: null,
+    loss: null,
+  } as const;
+  const updates = [{ number: attempt.number, changes }, ...superseded(situation, attempt.number)];
+  return transition({
+    attempts: updates,
+    job: { ...following(situation, updates), ...release(situation, pollDelayMs(event.nextPollMs)), ...progress(job.crashes) },
+    callbacksRead: callbacksOf(situation),
+  });
+}
+
+/** What to do with word that an attempt was accepted or finished. */
+export type Adoption =
+  /** It becomes, or stays, what the job waits for. */
+  | "adopt"
+  /** Another attempt has the same work: the provider makes one piece for one job. */
+  | "same"
+  /** Another attempt is under way, or the job is at another provider: it was bought in vain. */
+  | "late";
+
+export function adoption({ job, attempts, policy }: Situation, attempt: JobAttempt): Adoption {
+  const others = attempts.filter((other) => other.number !== attempt.number && isOpen(other));
+  const isSameProvider = (other: JobAttempt): boolean => other.providerId === attempt.providerId;
+  if (policy.capabilities.idempotentSubmit && others.some(isBought) && others.every(isSameProvider)) return "same";
+  if (isOpen(attempt)) return "adopt";
+  if (policy.capabilities.idempotentSubmit && others.length > 0 && others.every(isSameProvider)) return "adopt";
+  return others.length === 0 && job.providerId === attempt.providerId ? "adopt" : "late";
+}
+
+/** Word of an attempt that its job has no use for. Work that was bought twice is cancelled upstream. */
+export function notAdopted(
+  situation: Situation,
+  attempt: JobAttempt,
+  why: Exclude<Adoption, "adopt">,
+  told: Pick<JobAttempt, "handle" | "outcome">,
+): Transition {
+  const { now, policy } = situation;
+  if (why === "same") {
+    const changes = closed(now, "abandoned", { outcome: told.outcome, cost: null, billable: "no" });
+    return transition({ attempts: [{ number: attempt.number, changes }], job: release(situation, 0) });
+  }
+  const cancel = told.handle !== null && policy.capabilities.cancel ? { handle: told.handle, cancelDueAt: now } : {};
+  const bought = { outcome: told.outcome, acceptedAt: attempt.acceptedAt ?? now, cost: policy.expectedCost, loss: "late" } as const;
+  const billable = told.outcome === "completed" ? "yes" : "unknown";
+  const changes = closed(now, "abandoned", { ...bought, billable, ...cancel });
+  return transition({ attempts: [{ number: attempt.number, changes }], job: release(situation, 0) });
+}
+
+/** Attempts before, with an unknown outcome: the provider that has taken this one for the same job has made nothing else for them. */
+export function superseded({ attempts, now }: Situation, number: number): AttemptUpdate[] {
+  const before = attempts.filter((attempt) => attempt.number !== number && attempt.state === "unknown");
+  return before.map((attempt) => ({ number: attempt.number, changes: closed(now, "abandoned", { cost: null, billable: "no" }) }));
+}
+
+export function progress(crashes: number): { readonly crashes?: 0 } {
+  return crashes === 0 ? {} : { crashes: 0 };
+}
+
+export function onSubmissionFailed(situation: Situation, { number, failure, fallback, isAborted }: Of<"submission_failed">): Transition {
+  const { job, policy, now } = situation;
+  const attempt = attemptOf(situation, number);
+  if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown")) return giveUpLease(situation);
+  const said = failureChanges(situation, failure);
+  if (failure.kind === "outcome_unknown") {
+    const again = policy.capabilities.idempotentSubmit || policy.capabilities.lookup;
+    if (again && !isAborted && situation.holdsLease && job.crashes >= CRASHES_MAX) {
+      return fail(situation, jobErrorOf("outcome_unknown"), "unknown", [{ number, changes: closed(now, "abandoned", { ...said, loss: "unknown" }) }]);
+    }
+    const updates = [{ number, changes: { ...said, state: "unknown" } as const }];
+    const soon = now + (isAborted ? 0 : jittered(situation, policy.retry.backoffMs));
+    const dueAt = again ? soon : (attempt.deadlineAt ?? now + policy.unknownGraceMs);
+    const counted = situation.holdsLease && again && !isAborted ? { crashes: job.crashes + 1 } : {};
+    return transition({ attempts: updates, job: { ...following(situation, updates), ...releaseUntil(situation, dueAt), ...counted } });
+  }
+  const state = failure.kind === "failed" || failure.kind === "timeout" || failure.kind === "cancelled" ? "failed" : "refused";
+  const loss = failure.billable === "no" ? null : "provider_failed";
+  const updates = [{ number, changes: closed(now, state, { ...said, loss }) }];
+  const others = situation.attempts.filter((other) => other.number !== number && isOpen(other));
+  // Another attempt has the job: what became of this one is written down, and that is all.
+  if (!situation.holdsLease && job.leaseOwner !== null) return transition({ attempts: updates, job: following(situation, updates) });
+  if (!isRetryable(failure.kind)) return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
+  if (failure.kind === "rate_limited") {
+    const waitMs = Math.max(backoffMs(policy.retry.backoffMs, number, policy.fraction), boundedRetryAfterMs(failure.retryAfterMs));
+    return transition({ attempts: updates, job: { ...following(situation, updates), ...release(situation, waitMs) } });
+  }
+  const refusals = job.refusals + 1;
+  const delayMs = retryDelayMs(policy.retry, refusals, failure.retryAfterMs, policy.fraction);
+  if (others.length === 0 && fallback !== null && (delayMs === null || needsOperator(failure.kind))) {
+    return moveTo(situation, fallback, updates);
+  }
+  if (delayMs === null) return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
+  return transition({ attempts: updates, job: { ...following(situation, updates), ...release(situation, delayMs), refusals } });
+}
+
+/** A worker whose word counts no more puts the job down. */
+function giveUpLease(situation: Situation): Transition {
+  return situation.holdsLease ? transition({ job: release(situation, 0) }) : STALE;
+}
+
+export function onMoved(situation: Situation, { route }: Of<"moved">): Transition {
+  return situation.attempts.some(isOpen) ? giveUpLease(situation) : moveTo(situation, route, []);
+}
+
+/** Gives the job to another provider, under the reservation it has. */
+function moveTo(situation: Situation, route: Route, attempts: readonly AttemptUpdate[]): Transition {
+  const job = { ...route, ...release(situation, 0), status: "queued", phase: "waiting", refusals: 0 } as const;
+  return transition({ attempts, job, notify: route.providerId });
+}
+
+export function onUnbuildable(situation: Situation, { failure }: Of<"unbuildable">): Transition {
+  return fail(situation, jobErrorOf(failure.kind), "unknown");
+}
+
+const ABSENT = new ProviderFailure("unavailable", "The provider never received it.");
+
+/** Believed once the call has surely ended and the provider's search has had its time to see what came of it. */
+export function onAbsent(situation: Situation, { number }: Of<"absent">): Transition {
+  const attempt = attemptOf(situation, number);
+  if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown")) return giveUpLease(situation);
+  const { now, policy } = situation;
+  const callEndsAt = attempt.outcome === null ? (attempt.callEndsAt ?? attempt.startedAt) : (attempt.endedAt ?? attempt.startedAt);
+  const settledAt = callEndsAt + (policy.capabilities.lookupSettlesMs ?? 0);
+  if (now < settledAt) return transition({ job: releaseUntil(situation, settledAt) });
+  const updates = [{ number, changes: closed(now, "refused", failureChanges(situation, ABSENT)) }];
+  return transition({ attempts: updates, job: { ...following(situation, updates), ...release(situation, 0) } });
+}
+
+/** Waits for word of an attempt until its time is over. */
+export function onUnresolved(situation: Situation, { number, callbacksRead }: Of<"unresolved">): Transition {
+  const attempt = attemptOf(situation, number);
+  if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown")) return giveUpLease(situation);
+  const { now, policy } = situation;
+  const until = attempt.deadlineAt ?? Math.max(attempt.callEndsAt ?? 0, attempt.startedAt + policy.unknownGraceMs);
+  if (now >= until) return neverHeard(situation, attempt);
+  const dueAt = policy.capabilities.lookup ? Math.min(until, now + jittered(situation, POLL_RETRY_MS)) : until;
+  return transition({ job: releaseUntil(situation, dueAt), callbacksRead });
+}
+
+/** Nothing was heard of it: the job is refunded, and the margin report names what may have been bought. */
+export function neverHeard(situation: Situation, attempt: JobAttempt): Transition {
+  const unknown = failureChanges(situation, new ProviderFailure("outcome_unknown", "Nothing was heard of the submission."));
+  const changes = closed(situation.now, "abandoned", {
+    ...unknown,
+    outcome: attempt.outcome ?? "outcome_unknown",
+    message: attempt.message ?? unknown.message ?? null,
+    cost: attempt.cost ?? unknown.cost ?? null,
+    loss: "unknown",
+  });
+  return fail(situation, jobErrorOf("outcome_unknown"), "unknown", [{ number: attempt.number, changes }]);
+}

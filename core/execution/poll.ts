@@ -1,0 +1,97 @@
+import type { CallbackId } from "../ids.js";
+import type { JobAttempt } from "../jobs/job.js";
+import { type LookupOutcome, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
+import { readCallbacks } from "./inbox.js";
+import type { JobStep } from "./job-step.js";
+import { isRetryable } from "./retry-policy.js";
+import { storeAndSettle } from "./store-and-settle.js";
+import { storableResult } from "./stored-result.js";
+import { discardWhenEnded, submit, submitted } from "./submit.js";
+
+/** Polls accepted work: reads what the provider reported first, and asks it where that does not tell the end. */
+export async function poll(step: JobStep, { number, handle }: JobAttempt): Promise<void> {
+  if (handle === null) throw new Error(`The attempt ${number} of ${step.job.id} was accepted without a handle.`);
+  const { word, read } = await readCallbacks(step, handle);
+  if (word !== null && isEnd(word)) return reported(step, number, word, "callback", read);
+  let snapshot: Snapshot | ProviderFailure | null;
+  try {
+    snapshot = await ask(step, handle);
+  } catch (error) {
+    if (step.signal.aborted) throw error;
+    step.deps.logger.warn("A poll failed", { error, job_id: step.job.id, provider: step.job.providerId });
+    snapshot = ProviderFailure.is(error) ? error : null;
+  }
+  if (ProviderFailure.is(snapshot) && isRetryable(snapshot.kind) && snapshot.kind !== "rate_limited" && snapshot.kind !== "timeout") {
+    await step.noteFailure();
+  }
+  await reported(step, number, snapshot, "poll", read);
+}
+
+async function ask(step: JobStep, handle: ProviderHandle): Promise<Snapshot> {
+  const { poll: pollProvider } = step.working;
+  if (pollProvider === null) {
+    throw new ProviderFailure("failed", "The plugin cannot poll work that it accepted.", { providerCode: "no_poll" });
+  }
+  return step.call("poll", (context) => pollProvider(handle, context));
+}
+
+/** Reports what the provider says of accepted work; null: the plugin failed without saying why. */
+async function reported(
+  step: JobStep,
+  number: number,
+  snapshot: Snapshot | ProviderFailure | null,
+  source: "poll" | "callback",
+  callbacksRead: readonly CallbackId[],
+): Promise<void> {
+  if (snapshot === null || ProviderFailure.is(snapshot)) {
+    return discardWhenEnded(step, await step.report({ type: "poll_failed", number, failure: snapshot, source, callbacksRead }));
+  }
+  await step.noteSuccess();
+  if (snapshot.state === "running") {
+    const { nextPollMs, handle = null } = snapshot;
+    return discardWhenEnded(step, await step.report({ type: "running", number, nextPollMs, handle, callbacksRead }));
+  }
+  const result = storableResult(snapshot);
+  if (result !== null || source === "callback") {
+    const { next } = await step.report({ type: "finished", number, result, cost: snapshot.cost ?? null });
+    if (next !== "continue" || (result !== null && !step.holdsLease)) return;
+  }
+  await storeAndSettle(step, number, snapshot, result === null ? "provider" : "link");
+}
+
+/**
+ * An attempt was intended and nothing is known of it: its worker was lost, or the reply. It is resolved by repeating the call where that buys
+ * nothing new, by a signed callback, by a look-up, or by waiting; never by a second purchase.
+ */
+export async function resolve(step: JobStep, attempt: JobAttempt): Promise<void> {
+  const { working } = step;
+  if (working.capabilities.idempotentSubmit) return submit(step);
+  const { number } = attempt;
+  const { word, read } = await readCallbacks(step, null);
+  if (word !== null) return reported(step, number, word, "callback", read);
+  const found = await lookUp(step, attempt);
+  if (found?.state === "absent") return void (await step.report({ type: "absent", number }));
+  if (found !== null) {
+    const fetchable = await submitted(step, number, found);
+    if (fetchable !== null) await storeAndSettle(step, number, fetchable.made, fetchable.again);
+    return;
+  }
+  await discardWhenEnded(step, await step.report({ type: "unresolved", number, callbacksRead: read }));
+}
+
+/** What the provider knows of an attempt; null when it cannot be asked, or not now. */
+async function lookUp(step: JobStep, { id }: JobAttempt): Promise<LookupOutcome | null> {
+  const { capabilities, provider } = step.working;
+  if (!capabilities.lookup || provider.lookup === undefined) return null;
+  try {
+    return await step.call("lookup", (context) => provider.lookup?.(id, context) as Promise<LookupOutcome>);
+  } catch (error) {
+    if (step.signal.aborted) throw error;
+    step.deps.logger.warn("A lost submission could not be looked up", { error, job_id: step.job.id });
+    return null;
+  }
+}
+
+function isEnd(word: Snapshot | ProviderFailure): boolean {
+  return ProviderFailure.is(word) || word.state === "completed";
+}

@@ -1,0 +1,146 @@
+import { type Accepted, type Completed, ProviderFailure, type SubmitRequest } from "../ports/music-provider.js";
+import type { Route } from "../providers/routes.js";
+import { isOpen } from "./attempt-states.js";
+import type { Applied } from "./apply-reports.js";
+import type { JobStep } from "./job-step.js";
+import { isLasting } from "./lasting-failure.js";
+import { isRetryable, needsOperator } from "./retry-policy.js";
+import { storeAndSettle } from "./store-and-settle.js";
+import { storableResult } from "./stored-result.js";
+
+/** How long a job waits before it is checked again whether its provider, or a fallback, is available. */
+const PROVIDER_DOWN_RETRY_MS = 10_000;
+
+const LEASE_OVER = "The provider was not called: the lease had run out before.";
+const STOPPING = "The provider was not called: the process stops.";
+
+/** Records the intent, calls the provider, and reports what came of it. */
+export async function submit(step: JobStep): Promise<void> {
+  const { deps, working } = step;
+  if (!step.attempts.some(isOpen) && (await deps.availability.state(working.id)) === "open") return providerDown(step);
+  const [attemptId, number] = [deps.ids.next("att"), step.job.attempt + 1];
+  let request;
+  try {
+    request = await deps.buildRequest.build(await step.wholeJob(), working.capabilities, attemptId, number);
+  } catch (error) {
+    if (!isLasting(error)) throw error;
+    return discardWhenEnded(step, await step.report({ type: "unbuildable", failure: error }));
+  }
+  if (step.signal.aborted) return step.release(0);
+  const callEndsAt = deps.clock.now() + working.callLimitMs;
+  const intended = await step.report({ type: "intended", attemptId, number, callEndsAt });
+  if (intended.next !== "continue") return discardWhenEnded(step, intended);
+  // Another worker may have looked for the attempt already, and found nothing.
+  if (intended.job?.dueAt == null || deps.clock.now() >= intended.job.dueAt) return notCalled(step, number, LEASE_OVER);
+  const isRepeatable = working.capabilities.idempotentSubmit;
+  if (step.signal.aborted || !(isRepeatable || step.lease.mayBeginUnrepeatable)) return notCalled(step, number, STOPPING);
+  const call = (): Promise<Fetchable | null> => callProvider(step, number, request);
+  const fetchable = await (isRepeatable ? call() : step.lease.unrepeatable({ kind: "submission", providerId: working.id }, call));
+  if (fetchable !== null) await storeAndSettle(step, number, fetchable.made, fetchable.again);
+}
+
+/** A result that is still to be stored, and can be had again when this worker is aborted. */
+interface Fetchable {
+  readonly made: Completed;
+  readonly again: "link" | "provider";
+}
+
+async function callProvider(step: JobStep, number: number, request: SubmitRequest): Promise<Fetchable | null> {
+  let outcome: Completed | Accepted;
+  try {
+    outcome = await step.call(
+      "submit",
+      (context) => step.working.provider.submit(request, context),
+      (late) => void reportLate(step, number, late),
+    );
+  } catch (error) {
+    await submissionFailed(step, number, error);
+    return null;
+  }
+  return submitted(step, number, outcome);
+}
+
+/** What a call returns that had been left alone: it moves its attempt like any other word of it. */
+async function reportLate(step: JobStep, number: number, late: Completed | Accepted): Promise<void> {
+  try {
+    step.deps.logger.warn("A provider took a submission after the plugin's call had been left alone", { job_id: step.job.id, attempt: number });
+    await submitted(step, number, late);
+  } catch (error) {
+    step.deps.logger.error("A late word of a submission could not be written", { error, job_id: step.job.id, attempt: number });
+  }
+}
+
+/**
+ * The provider took the submission, as its reply or a look-up says.
+ *
+ * @returns a result that is still to be stored and can be had again; null when there is none
+ */
+export async function submitted(step: JobStep, number: number, outcome: Completed | Accepted): Promise<Fetchable | null> {
+  await step.noteSuccess();
+  if (outcome.state === "accepted") {
+    await step.report({ type: "accepted", number, handle: outcome.handle, nextPollMs: outcome.nextPollMs });
+    return null;
+  }
+  const result = storableResult(outcome);
+  const { idempotentSubmit, lookup } = step.working.capabilities;
+  // Submitted again, or looked up, at the worst: neither makes anything new there.
+  if (result === null && (idempotentSubmit || lookup)) return { made: outcome, again: "provider" };
+  const { next } = await step.report({ type: "finished", number, result, cost: outcome.cost ?? null });
+  if (next !== "continue") return null;
+  if (result !== null) return step.holdsLease ? { made: outcome, again: "link" } : null;
+  await step.lease.unrepeatable({ kind: "result", providerId: step.working.id }, () => storeAndSettle(step, number, outcome, "nowhere"));
+  return null;
+}
+
+async function notCalled(step: JobStep, number: number, message: string): Promise<void> {
+  await step.report({ type: "not_called", number, message });
+}
+
+async function providerDown(step: JobStep): Promise<void> {
+  const route = await nextRoute(step);
+  if (route === null) return step.release(step.jittered(PROVIDER_DOWN_RETRY_MS));
+  step.deps.logger.warn("A job goes to a fallback", { job_id: step.job.id, from: step.job.providerId, to: route.providerId });
+  await step.report({ type: "moved", route });
+}
+
+async function submissionFailed(step: JobStep, number: number, error: unknown): Promise<void> {
+  const { deps } = step;
+  // A call that our own stop aborted says nothing about the provider.
+  if (step.signal.aborted) {
+    const failure = new ProviderFailure("outcome_unknown", "The call was aborted: the process stops, or the lease was lost.", { cause: error });
+    return step.reportAborted({ type: "submission_failed", number, failure, fallback: null, isAborted: true });
+  }
+  const failure = ProviderFailure.is(error)
+    ? error
+    : new ProviderFailure("outcome_unknown", "The plugin failed without saying why.", { cause: error });
+  deps.logger.warn("A submission failed", { error: failure, kind: failure.kind, job_id: step.job.id, attempt: number });
+  await noteHealth(step, failure);
+  const fallback = isRetryable(failure.kind) && failure.kind !== "rate_limited" ? await nextRoute(step) : null;
+  const applied = await step.report({ type: "submission_failed", number, failure, fallback, isAborted: false });
+  if (applied.job?.providerId !== step.working.id && applied.ended === null) {
+    deps.logger.warn("A job goes to a fallback", { job_id: step.job.id, from: step.working.id, to: applied.job?.providerId });
+  }
+  await discardWhenEnded(step, applied);
+}
+
+/** Too many requests, and a refusal of this very request, say nothing against the provider. */
+async function noteHealth(step: JobStep, failure: ProviderFailure): Promise<void> {
+  if (failure.kind === "outcome_unknown") return step.noteFailure();
+  if (!isRetryable(failure.kind) || failure.kind === "rate_limited") return step.noteSuccess();
+  return needsOperator(failure.kind) ? step.noteBroken(failure) : step.noteFailure();
+}
+
+/** The next provider that is available; null when there is none. */
+async function nextRoute(step: JobStep): Promise<Route | null> {
+  const { routes, availability, buildRequest } = step.deps;
+  const job = await step.wholeJob();
+  for (const route of routes.routesAfter(job, await buildRequest.trackOf(job))) {
+    if ((await availability.state(route.providerId)) !== "open") return route;
+  }
+  return null;
+}
+
+/** A job that failed leaves no files. */
+export async function discardWhenEnded(step: JobStep, { ended }: Applied): Promise<void> {
+  if (ended?.job.status === "failed") await step.deps.storeFiles.discardAll(step.job.id);
+}
