@@ -14,6 +14,7 @@ import { isLasting } from "./lasting-failure.js";
 import type { Job, JobError } from "../jobs/job.js";
 import { JobAudio } from "./job-audio.js";
 import { JobWrites, WorkAbandoned } from "./job-writes.js";
+import type { Lease } from "./lease.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import { backoffMs, type RetryPolicy } from "./retry-policy.js";
 import type { Routes } from "../providers/routes.js";
@@ -53,6 +54,7 @@ const STUMBLE_DELAY_MAX_MS = 60_000;
 export class JobStep {
   /** The number of the attempt that this step writes its result to. */
   attempt: number;
+  readonly signal: AbortSignal;
   readonly writes: JobWrites;
   private readonly audio: JobAudio;
 
@@ -60,11 +62,12 @@ export class JobStep {
     readonly parts: RunJobParts,
     readonly job: Job,
     readonly working: WorkingProvider,
-    readonly signal: AbortSignal,
+    readonly lease: Lease,
   ) {
     this.attempt = job.attempt;
-    this.writes = new JobWrites(parts, job, signal);
-    this.audio = new JobAudio(parts, job, signal);
+    this.signal = lease.signal;
+    this.writes = new JobWrites(parts, job, lease.signal);
+    this.audio = new JobAudio(parts, job, lease.signal);
   }
 
   /** False: whatever comes to the job's address for callbacks is not read, and wakes nobody. */
@@ -88,6 +91,11 @@ export class JobStep {
    * @param canBeHadAgain whether it is still there when this step ends without it: behind a link that was kept, or at the provider
    */
   async complete(made: Completed, canBeHadAgain: boolean): Promise<void> {
+    if (canBeHadAgain) return this.storeAndSettle(made, true);
+    await this.lease.unrepeatable({ kind: "result", providerId: this.working.id }, () => this.storeAndSettle(made, false));
+  }
+
+  private async storeAndSettle(made: Completed, canBeHadAgain: boolean): Promise<void> {
     const cost = made.cost ?? this.working.expectedCost(this.job);
     let outcome: SettleCommand["outcome"];
     let missing: readonly string[] = [];

@@ -1,20 +1,18 @@
 import type { JobId, ProcessId } from "../ids.js";
 import type { LeaseRenewal } from "../ports/lease-renewal.js";
 import type { Logger } from "../ports/logger.js";
-
-/** Why the work on a job is broken off. */
-export type AbortReason = "lease_lost" | "stopping";
+import { type AbortReason, Lease, type UnrepeatableWork } from "./lease.js";
 
 const LOST: AbortReason = "lease_lost";
 
-interface Held {
-  readonly fence: number;
-  readonly controller: AbortController;
-}
+/** How far a stop has come: what is claimed later is treated as what was there. */
+type Stage = "working" | "stopping" | "aborting";
 
-/** The leases of this process, each from the claim of a job until its work is put down. Work whose lease is lost is broken off. */
+/** The leases of this process, each from the claim of a job until its step ends. Work whose lease is lost is aborted. */
 export class Leases {
-  private readonly held = new Map<JobId, Held>();
+  private readonly held = new Map<JobId, Lease>();
+  private readonly listeners = new Set<() => void>();
+  private stage: Stage = "working";
 
   constructor(
     readonly owner: ProcessId,
@@ -32,20 +30,42 @@ export class Leases {
 
   /** The jobs at work whose lease, as far as is known, was not lost. */
   get kept(): JobId[] {
-    return [...this.held].filter(([, { controller }]) => controller.signal.reason !== LOST).map(([jobId]) => jobId);
+    return [...this.held].filter(([, { signal }]) => signal.reason !== LOST).map(([jobId]) => jobId);
   }
 
-  /**
-   * Takes note of a claimed job. Work under an older lease of the same job, which ran out unnoticed, is broken off.
-   *
-   * @returns aborts with an {@link AbortReason}
-   */
-  hold(jobId: JobId, fence: number): AbortSignal {
-    this.held.get(jobId)?.controller.abort(LOST);
-    const controller = new AbortController();
-    this.held.set(jobId, { fence, controller });
+  /** What is under way and cannot be repeated: at most one for each job. */
+  get unrepeatable(): UnrepeatableWork[] {
+    return [...this.held.values()].flatMap(({ underWay }) => underWay ?? []);
+  }
+
+  /** Calls `listener` whenever {@link unrepeatable} may have changed. @returns ends that */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  /** Resolves when nothing is under way that cannot be repeated: at once when there is nothing now. */
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const check = (): void => {
+        if (this.unrepeatable.length > 0) return;
+        forget();
+        resolve();
+      };
+      const forget = this.onChange(check);
+      check();
+    });
+  }
+
+  /** Takes note of a claimed job. Work under an older lease of the same job, which ran out unnoticed, is aborted. */
+  hold(jobId: JobId, fence: number): Lease {
+    this.held.get(jobId)?.abort(LOST);
+    const lease = new Lease(fence, () => this.changed());
+    if (this.stage === "stopping") lease.beginStop();
+    if (this.stage === "aborting") lease.abortRepeatable();
+    this.held.set(jobId, lease);
     this.renewal.keep(jobId, fence);
-    return controller.signal;
+    return lease;
   }
 
   /** Forgets a lease, unless the job was claimed again meanwhile. */
@@ -55,20 +75,41 @@ export class Leases {
     this.renewal.forget(jobId, fence);
   }
 
-  /** Breaks off everything, for a stop. */
-  abortAll(reason: AbortReason): void {
-    for (const { controller } of this.held.values()) controller.abort(reason);
+  /** From now on nothing begins that cannot be repeated; what is under way goes on. */
+  beginStop(): void {
+    if (this.stage === "working") this.stage = "stopping";
+    for (const lease of this.held.values()) lease.beginStop();
   }
 
-  /** Renews nothing more: after a stop, what could not be handed back is left to its lease. */
+  /** Aborts for a stop what can be repeated; what cannot be is aborted at the end of its section, unless {@link abandonAll} comes first. */
+  abortAll(): void {
+    this.stage = "aborting";
+    for (const lease of this.held.values()) lease.abortRepeatable();
+  }
+
+  /** Aborts everything. @returns what could not be repeated and was under way */
+  abandonAll(): UnrepeatableWork[] {
+    const abandoned = this.unrepeatable;
+    this.stage = "aborting";
+    for (const lease of this.held.values()) lease.abort("stopping");
+    this.changed();
+    return abandoned;
+  }
+
+  /** Renews nothing more: after a stop, what could not be released is left to its lease. */
   close(): Promise<void> {
     return this.renewal.close();
   }
 
   private lose(jobId: JobId, fence: number): void {
-    const held = this.held.get(jobId);
-    if (held?.fence !== fence) return;
+    const lease = this.held.get(jobId);
+    if (lease?.fence !== fence) return;
     this.logger.warn("The lease on a job is lost: another worker has it, or it has ended", { job_id: jobId });
-    held.controller.abort(LOST);
+    lease.abort(LOST);
+    this.changed();
+  }
+
+  private changed(): void {
+    for (const listener of this.listeners) listener();
   }
 }

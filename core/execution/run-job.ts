@@ -1,6 +1,7 @@
 import type { ClaimedJob } from "../ports/job-store.js";
 import { POISON_ERROR } from "../jobs/job-errors.js";
 import { JobStep, type RunJobParts } from "./job-step.js";
+import type { Lease } from "./lease.js";
 import { WorkAbandoned } from "./job-writes.js";
 import { poll } from "./poll-step.js";
 import { resolveLostSubmission, submit } from "./submit-step.js";
@@ -17,9 +18,9 @@ export class RunJob {
   constructor(private readonly parts: RunJobParts) {}
 
   /** Never throws: whatever happens is written to the job or to the log. */
-  async run(claimed: ClaimedJob, working: WorkingProvider, signal: AbortSignal): Promise<void> {
+  async run(claimed: ClaimedJob, working: WorkingProvider, lease: Lease): Promise<void> {
     const { job } = claimed;
-    const step = new JobStep(this.parts, job, working, signal);
+    const step = new JobStep(this.parts, job, working, lease);
     try {
       if (claimed.wasLost) await step.discardLost();
       if (job.crashes > CRASHES_MAX) return await step.fail(POISON_ERROR, null);
@@ -28,7 +29,7 @@ export class RunJob {
       return await submit(step);
     } catch (error) {
       if (error instanceof WorkAbandoned) return;
-      if (signal.aborted) await step.breakOff();
+      if (lease.signal.aborted) await step.breakOff();
       else await step.stumble(error);
     }
   }

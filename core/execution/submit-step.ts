@@ -1,4 +1,4 @@
-import { type Accepted, type Completed, type LookupOutcome, ProviderFailure } from "../ports/music-provider.js";
+import { type Accepted, type Completed, type LookupOutcome, ProviderFailure, type SubmitRequest } from "../ports/music-provider.js";
 import type { JobChanges } from "../ports/job-store.js";
 import type { AttemptResult } from "../jobs/decide-settlement.js";
 import { deliveredHandle } from "./stored-result.js";
@@ -31,14 +31,23 @@ export async function submit(step: JobStep): Promise<void> {
     return step.fail(jobErrorOf(error.kind), null);
   }
   if (!(await step.writes.announce(attemptId, step.attempt, working.id))) return;
-  if (step.signal.aborted) return stoppedBefore(step);
+  const canBeRepeated = working.capabilities.idempotentSubmit;
+  if (step.signal.aborted || !(canBeRepeated || step.lease.mayBeginUnrepeatable)) return stoppedBefore(step);
+  const work = { kind: "submission", providerId: working.id } as const;
+  const fetchable = await (canBeRepeated ? call(step, request) : step.lease.unrepeatable(work, () => call(step, request)));
+  if (fetchable !== null) await step.complete(fetchable, true);
+}
+
+/** Calls the provider and writes the outcome. @returns a result that is still to be stored and can be had again; null when there is none */
+async function call(step: JobStep, request: SubmitRequest): Promise<Completed | null> {
   let outcome: Completed | Accepted;
   try {
-    outcome = await working.provider.submit(request, { signal: step.signal });
+    outcome = await step.working.provider.submit(request, { signal: step.signal });
   } catch (error) {
-    return failed(step, error);
+    await failed(step, error);
+    return null;
   }
-  await answered(step, outcome);
+  return answered(step, outcome);
 }
 
 /** A submission was announced and nothing is known of it: the worker was lost, or the reply. */
@@ -61,7 +70,11 @@ export async function resolveLostSubmission(step: JobStep): Promise<void> {
       const never = new ProviderFailure("unavailable", "The provider never heard of it.");
       return step.handBack({ status: "queued", phase: "waiting", dueAt: parts.clock.now() }, step.resultOf(never));
     }
-    if (found !== null) return answered(step, found);
+    if (found !== null) {
+      const fetchable = await answered(step, found);
+      if (fetchable !== null) await step.complete(fetchable, true);
+      return;
+    }
   }
   const now = parts.clock.now();
   if (now >= graceEndsAt) {
@@ -74,7 +87,8 @@ export async function resolveLostSubmission(step: JobStep): Promise<void> {
   await step.handBack({ dueAt: Math.min(lookAgainAt, graceEndsAt) }, null);
 }
 
-async function answered(step: JobStep, outcome: Completed | Accepted): Promise<void> {
+/** @returns as {@link call} */
+async function answered(step: JobStep, outcome: Completed | Accepted): Promise<Completed | null> {
   await step.noteSuccess();
   if (outcome.state === "completed") {
     // What lies behind links is not made again when its copying takes more than one try, or more than one worker.
@@ -82,7 +96,9 @@ async function answered(step: JobStep, outcome: Completed | Accepted): Promise<v
     if (handle !== null) await step.writes.note({ phase: "rendering", handle }, made(step, outcome));
     // Made twice, at the worst, it costs nothing more where a repeated call makes nothing new.
     else if (!step.working.capabilities.idempotentSubmit) await step.writes.note({}, made(step, outcome));
-    return step.complete(outcome, handle !== null || step.working.capabilities.idempotentSubmit);
+    if (handle !== null || step.working.capabilities.idempotentSubmit) return outcome;
+    await step.complete(outcome, false);
+    return null;
   }
   const dueAt = step.inMs(Math.max(POLL_MIN_MS, outcome.nextPollMs));
   const cost = step.working.expectedCost(step.job);
@@ -95,6 +111,7 @@ async function answered(step: JobStep, outcome: Completed | Accepted): Promise<v
     if (error instanceof WorkAbandoned) await step.writes.noteOrphan(outcome.handle, attempt);
     throw error;
   }
+  return null;
 }
 
 /** The attempt went well, whatever becomes of its files. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../ports/clock.js";
 import type { JobQueue } from "../ports/job-queue.js";
+import type { UnrepeatableWork } from "./lease.js";
 import { ProviderWorker, type ProviderWorkerParts } from "./provider-worker.js";
 import type { Housekeeping } from "../maintenance/maintenance.js";
 import type { WorkingProvider } from "./working-provider.js";
@@ -9,8 +9,30 @@ export interface WorkJobsParts extends ProviderWorkerParts {
   readonly housekeeping: Housekeeping;
 }
 
-/** How long aborted work gets to hand its jobs back. */
-const HAND_BACK_MS = 2_000;
+export interface StopOptions {
+  /** How long calls that cannot be repeated may take from the beginning of the stop; 0, the default: no longer than everything else. */
+  readonly drainMs?: number;
+  /** Ends every wait of the stop when it aborts. */
+  readonly now?: AbortSignal | undefined;
+  /**
+   * Called with what the stop waits for, at once and whenever there is more or less of it, and with how long it waits at most; with nothing and
+   * 0 when all of it has ended by itself.
+   */
+  onWaiting?(work: readonly UnrepeatableWork[], leftMs: number): void;
+  /** Called with the calls that are aborted although they cannot be repeated. */
+  onAbandoned?(work: readonly UnrepeatableWork[]): void;
+}
+
+/** What a stop could not finish or release. */
+export interface StoppedWork {
+  /** Calls that were aborted although they cannot be repeated. */
+  readonly abandoned: readonly UnrepeatableWork[];
+  /** Jobs whose step did not end: other workers take them over when their leases end. */
+  readonly leftToLeases: number;
+}
+
+/** How long aborted work gets to release its jobs. */
+const RELEASE_MS = 2_000;
 
 /** All work of one process: a worker for each provider, their leases, and the housekeeping. */
 export class WorkJobs {
@@ -32,33 +54,65 @@ export class WorkJobs {
     this.running = Promise.all([...loops, housekeeping.run(this.stopping.signal)]);
   }
 
+  /** Resolves when no call is under way that cannot be repeated. */
+  drained(): Promise<void> {
+    return this.parts.leases.drained();
+  }
+
   /**
-   * Claims nothing more, lets what runs finish for `graceMs`, breaks off the rest and hands it back.
-   * A job that could not be handed back is taken over when its lease ends.
+   * Claims nothing more and lets what runs finish for `graceMs`. Then aborts and releases what can be repeated, and waits for the rest until
+   * `drainMs` are over, while leases are renewed and results are stored. A job that could not be released is taken over when its lease ends.
    */
-  async stop(graceMs: number): Promise<void> {
-    const { clock, leases } = this.parts;
+  async stop(graceMs: number, options: StopOptions = {}): Promise<StoppedWork> {
+    const { leases } = this.parts;
+    const drainMs = Math.max(options.drainMs ?? 0, graceMs);
     const workers = [...this.workers.values()];
+    leases.beginStop();
     for (const worker of workers) worker.stop();
-    const idle = Promise.all(workers.map((worker) => worker.idle())).then(() => "idle" as const);
-    if ((await within(clock, graceMs, idle)) !== "idle") {
-      leases.abortAll("stopping");
-      if ((await within(clock, HAND_BACK_MS, idle)) !== "idle") {
-        this.parts.logger.warn("Jobs were left to their leases", { jobs: leases.count });
-      }
-    }
+    const endReports = this.reportWaiting(drainMs, options);
+    const idle = Promise.all(workers.map((worker) => worker.idle()));
+    const stopped = (await this.isWithin(graceMs, idle, options.now))
+      ? { abandoned: [], leftToLeases: 0 }
+      : await this.drain(drainMs - graceMs, idle, options, endReports);
     this.stopping.abort();
     await Promise.all([this.running, leases.close()]);
+    return stopped;
+  }
+
+  private async drain(drainMs: number, idle: Promise<unknown>, { now, onAbandoned }: StopOptions, endReports: () => void): Promise<StoppedWork> {
+    const { leases, logger } = this.parts;
+    leases.abortAll();
+    await this.isWithin(drainMs, leases.drained(), now);
+    endReports();
+    const abandoned = leases.abandonAll();
+    if (abandoned.length > 0) onAbandoned?.(abandoned);
+    const leftToLeases = (await this.isWithin(RELEASE_MS, idle)) ? 0 : leases.count;
+    if (leftToLeases > 0) logger.warn("Jobs were left to their leases", { jobs: leftToLeases });
+    return { abandoned, leftToLeases };
+  }
+
+  private reportWaiting(drainMs: number, { onWaiting }: StopOptions): () => void {
+    const { leases, clock } = this.parts;
+    const endsAt = clock.now() + drainMs;
+    let reported = 0;
+    const report = (): void => {
+      const work = leases.unrepeatable;
+      if (work.length === reported) return;
+      reported = work.length;
+      onWaiting?.(work, work.length === 0 ? 0 : Math.min(Math.max(0, endsAt - clock.now()), drainMs));
+    };
+    report();
+    return leases.onChange(report);
+  }
+
+  /** @returns whether `promise` resolved within `ms`, and before `now` aborted */
+  private async isWithin(ms: number, promise: Promise<unknown>, now?: AbortSignal): Promise<boolean> {
+    const done = new AbortController();
+    const wait = now === undefined ? done.signal : AbortSignal.any([done.signal, now]);
+    try {
+      return await Promise.race([promise.then(() => true), this.parts.clock.sleep(ms, wait).then(() => false)]);
+    } finally {
+      done.abort();
+    }
   }
 }
-
-async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | "late"> {
-  const done = new AbortController();
-  const timer = clock.sleep(ms, done.signal).then(() => "late" as const);
-  try {
-    return await Promise.race([promise, timer]);
-  } finally {
-    done.abort();
-  }
-}
-

@@ -126,7 +126,7 @@ describe("A worker that is stopped", () => {
       },
     });
     const id = await shop.acceptOne();
-    const worker = shop.prepare({ stores: { jobs: slowJobs } });
+    const worker = shop.prepare({ stores: { jobs: slowJobs }, capabilities: { idempotentSubmit: true } });
     await worker.jobs.start();
     await until("the claim is under way", () => claims === 1);
     let isStopped = false;

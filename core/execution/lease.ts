@@ -1,0 +1,75 @@
+/** Why the work on a job is aborted. */
+export type AbortReason = "lease_lost" | "stopping";
+
+/** What would be bought a second time, or be lost, if a stop aborted it. */
+export interface UnrepeatableWork {
+  /**
+   * `submission`: a call that makes a provider begin, until its outcome is written. `result`: audio that only this process has,
+   * until it is stored and the job has ended.
+   */
+  readonly kind: "submission" | "result";
+  readonly providerId: string;
+}
+
+/** The lease on one claimed job, as the step that works on the job sees it. */
+export class Lease {
+  private readonly controller = new AbortController();
+  private outermost: UnrepeatableWork | null = null;
+  private isStopping = false;
+  private abortsAtEnd = false;
+
+  /** @param onChange called when an unrepeatable section begins and when it ends */
+  constructor(
+    readonly fence: number,
+    private readonly onChange: () => void,
+  ) {}
+
+  /** Aborts with an {@link AbortReason}. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Whether a call that cannot be repeated may begin: not once the process stops. */
+  get mayBeginUnrepeatable(): boolean {
+    return !this.isStopping;
+  }
+
+  /** The section that a stop waits for; null when there is none, or it is aborted already. */
+  get underWay(): UnrepeatableWork | null {
+    return this.signal.aborted ? null : this.outermost;
+  }
+
+  /**
+   * Runs a section that {@link abortRepeatable} does not abort before its end. A section within a section belongs to the outer one. The loss of
+   * the lease aborts it like anything else.
+   */
+  async unrepeatable<T>(work: UnrepeatableWork, run: () => Promise<T>): Promise<T> {
+    if (this.outermost !== null) return run();
+    this.outermost = work;
+    this.onChange();
+    try {
+      return await run();
+    } finally {
+      this.outermost = null;
+      if (this.abortsAtEnd) this.controller.abort("stopping" satisfies AbortReason);
+      this.onChange();
+    }
+  }
+
+  /** From now on nothing begins that cannot be repeated. */
+  beginStop(): void {
+    this.isStopping = true;
+  }
+
+  /** Aborts the work for a stop: at once, or at the end of its unrepeatable section. */
+  abortRepeatable(): void {
+    this.isStopping = true;
+    this.abortsAtEnd = true;
+    if (this.outermost === null) this.controller.abort("stopping" satisfies AbortReason);
+  }
+
+  /** Aborts the work, whatever it is at. */
+  abort(reason: AbortReason): void {
+    this.controller.abort(reason);
+  }
+}
