@@ -16,7 +16,8 @@ export class Lease {
   private readonly controller = new AbortController();
   private outermost: UnrepeatableWork | null = null;
   private isStopping = false;
-  private abortsAtEnd = false;
+  /** Why the step is aborted once its unrepeatable section is over; null while it is not. */
+  private abortsAtEnd: AbortReason | null = null;
 
   /** @param onChange called when an unrepeatable section begins and when it ends */
   constructor(
@@ -29,7 +30,12 @@ export class Lease {
     return this.controller.signal;
   }
 
-  /** Whether a call that cannot be repeated may begin: not once the process stops. */
+  /** Whether another worker has the job, as far as is known, or it has ended. */
+  get isLost(): boolean {
+    return this.abortsAtEnd === "lease_lost" || this.signal.reason === "lease_lost";
+  }
+
+  /** Whether a call that cannot be repeated may begin: not once the process stops, nor without the lease. */
   get mayBeginUnrepeatable(): boolean {
     return !this.isStopping;
   }
@@ -40,8 +46,8 @@ export class Lease {
   }
 
   /**
-   * Runs a section that {@link abortRepeatable} does not abort before its end. A section within a section belongs to the outer one. The loss of
-   * the lease aborts it like anything else.
+   * Runs a section that neither {@link abortRepeatable} nor {@link lose} aborts before its end: what is bought in it counts by its attempt,
+   * whichever worker has the lease. A section within a section belongs to the outer one.
    */
   async unrepeatable<T>(work: UnrepeatableWork, run: () => Promise<T>): Promise<T> {
     if (this.outermost !== null) return run();
@@ -51,7 +57,7 @@ export class Lease {
       return await run();
     } finally {
       this.outermost = null;
-      if (this.abortsAtEnd) this.controller.abort("stopping" satisfies AbortReason);
+      if (this.abortsAtEnd !== null) this.controller.abort(this.abortsAtEnd);
       this.onChange();
     }
   }
@@ -64,8 +70,18 @@ export class Lease {
   /** Aborts the work for a stop: at once, or at the end of its unrepeatable section. */
   abortRepeatable(): void {
     this.isStopping = true;
-    this.abortsAtEnd = true;
-    if (this.outermost === null) this.controller.abort("stopping" satisfies AbortReason);
+    this.abortOutside("stopping");
+  }
+
+  /** Another worker has the job, or it has ended: aborts the work at once, or at the end of its unrepeatable section. */
+  lose(): void {
+    this.isStopping = true;
+    this.abortOutside("lease_lost");
+  }
+
+  private abortOutside(reason: AbortReason): void {
+    this.abortsAtEnd ??= reason;
+    if (this.outermost === null) this.controller.abort(reason);
   }
 
   /** Aborts the work, whatever it is at. */

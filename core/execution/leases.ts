@@ -1,9 +1,7 @@
 import type { JobId, ProcessId } from "../ids.js";
 import type { LeaseRenewal } from "../ports/lease-renewal.js";
 import type { Logger } from "../ports/logger.js";
-import { type AbortReason, Lease, type UnrepeatableWork } from "./lease.js";
-
-const LOST: AbortReason = "lease_lost";
+import { Lease, type UnrepeatableWork } from "./lease.js";
 
 /** How far a stop has come: what is claimed later is treated as what was there. */
 type Stage = "working" | "stopping" | "aborting";
@@ -30,7 +28,7 @@ export class Leases {
 
   /** The jobs at work whose lease, as far as is known, was not lost. */
   get kept(): JobId[] {
-    return [...this.held].filter(([, { signal }]) => signal.reason !== LOST).map(([jobId]) => jobId);
+    return [...this.held].filter(([, { isLost }]) => !isLost).map(([jobId]) => jobId);
   }
 
   /** What is under way and cannot be repeated: at most one for each job. */
@@ -59,7 +57,7 @@ export class Leases {
 
   /** Takes note of a claimed job. Work under an older lease of the same job, which ran out unnoticed, is aborted. */
   hold(jobId: JobId, fence: number): Lease {
-    this.held.get(jobId)?.abort(LOST);
+    this.held.get(jobId)?.lose();
     const lease = new Lease(fence, () => this.changed());
     if (this.stage === "stopping") lease.beginStop();
     if (this.stage === "aborting") lease.abortRepeatable();
@@ -105,7 +103,7 @@ export class Leases {
     const lease = this.held.get(jobId);
     if (lease?.fence !== fence) return;
     this.logger.warn("The lease on a job is lost: another worker has it, or it has ended", { job_id: jobId });
-    lease.abort(LOST);
+    lease.lose();
     this.changed();
   }
 

@@ -59,14 +59,18 @@ export class DeliverWebhooks {
     this.alarm.abort();
   }
 
-  /** Claims nothing more, lets tries finish for `graceMs`, breaks off the rest and hands it back: it is sent again, under the same id. */
-  async stop(graceMs: number): Promise<void> {
+  /**
+   * Claims nothing more, lets tries finish for `graceMs`, or until `now` aborts, aborts the rest and releases it: it is sent again, under the
+   * same id.
+   */
+  async stop(graceMs: number, now?: AbortSignal): Promise<void> {
     this.stopped = true;
     this.wake();
     await this.running;
     const idle = Promise.all(this.underWay.values());
     const grace = new AbortController();
-    await Promise.race([idle, this.parts.clock.sleep(graceMs, grace.signal)]);
+    const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);
+    await Promise.race([idle, this.parts.clock.sleep(graceMs, waits)]);
     grace.abort();
     this.breakingOff.abort();
     await idle;

@@ -101,11 +101,11 @@ describe("A job that an operator cancels", () => {
     expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ outcome: "completed", state: "abandoned", loss: "cancelled", billable: "yes" });
   });
 
-  it("is broken off in the worker with its next heartbeat", async () => {
+  it("is aborted in the worker with its next heartbeat, where the call can be repeated", async () => {
     const { behaviour } = holds();
     shop.provider.behaviour = behaviour;
     const id = await shop.acceptOne();
-    const worker = await shop.start();
+    const worker = await shop.start({ capabilities: { idempotentSubmit: true } });
     await shop.provider.submitted();
     await worker.operate.cancel(id);
     await shop.pass(LEASE_MS / 3);

@@ -33,7 +33,7 @@ import { StoreAsset } from "../../../core/execution/store-asset.js";
 import type { WorkingProvider } from "../../../core/execution/working-provider.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
 import { StoreTracks } from "../../../core/execution/store-tracks.js";
-import { WorkJobs } from "../../../core/execution/work-jobs.js";
+import { type StopOptions, type StoppedWork, WorkJobs } from "../../../core/execution/work-jobs.js";
 import { AudioUrls } from "../../../core/library/audio-urls.js";
 import { Catalogue } from "../../../core/providers/catalogue.js";
 import type { AssetOpener } from "../../../core/ports/asset-opener.js";
@@ -106,7 +106,7 @@ export interface Worker {
   /** Whoever sleeps in it while it is idle: a loop over the jobs of each provider, the housekeeping. While it keeps leases it has a heartbeat, too. */
   readonly loops: number;
   /** Stops, moving time on until it has. */
-  stop(graceMs?: number): Promise<void>;
+  stop(graceMs?: number, options?: StopOptions): Promise<StoppedWork>;
 }
 
 /** Real storage, real files, and time and a provider that do what a test says. */
@@ -256,9 +256,9 @@ export class Workshop {
       housekeeping,
       calls: () => counts.reduce((sum, calls) => sum + calls(), 0),
       loops: 1 + working.length,
-      stop: async (graceMs = 0) => {
+      stop: async (graceMs = 0, options = {}) => {
         this.workers.splice(this.workers.findIndex((worker) => worker.jobs === workJobs), 1);
-        await this.passUntilDone(workJobs.stop(graceMs), clock);
+        return this.passUntilDone(workJobs.stop(graceMs, options), clock);
       },
     };
   }
@@ -294,14 +294,14 @@ export class Workshop {
     }
   }
 
-  private async passUntilDone(promise: Promise<unknown>, clock: ManualClock): Promise<void> {
+  private async passUntilDone<T>(promise: Promise<T>, clock: ManualClock): Promise<T> {
     let isDone = false;
     const done = promise.finally(() => (isDone = true));
     await until("the worker has stopped", async () => {
       if (!isDone) await clock.advance(10);
       return isDone;
     });
-    await done;
+    return done;
   }
 
   async job(id: JobId): Promise<Job> {

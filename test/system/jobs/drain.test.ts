@@ -1,0 +1,258 @@
+import { expect } from "chai";
+import { once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Stores } from "../../../adapters/storage/knex/index.js";
+import type { UnrepeatableWork } from "../../../core/execution/lease.js";
+import type { StoppedWork } from "../../../core/execution/work-jobs.js";
+import { ServiceUnavailableError } from "../../../core/errors.js";
+import type { AssetOpener } from "../../../core/ports/asset-opener.js";
+import { type ProviderAsset, ProviderFailure } from "../../../core/ports/music-provider.js";
+import { accepts, type Behaviour, completes, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./workshop.js";
+
+const STOP_GRACE_MS = 1_000;
+/** Longer than two leases, so that they must be renewed meanwhile. */
+const DRAIN_MS = 90_000;
+const SUBMISSION: UnrepeatableWork = { kind: "submission", providerId: "scripted" };
+const LINK = "https://cdn.test/song.mp3";
+
+describe("A stop while calls are under way that cannot be repeated", () => {
+  let shop: Workshop;
+  let waits: (readonly [work: readonly UnrepeatableWork[], leftMs: number])[];
+  let abandoned: UnrepeatableWork[];
+  const reports = {
+    onWaiting: (work: readonly UnrepeatableWork[], leftMs: number) => void waits.push([work, leftMs]),
+    onAbandoned: (work: readonly UnrepeatableWork[]) => void abandoned.push(...work),
+  };
+  beforeEach(async () => {
+    shop = await Workshop.open();
+    [waits, abandoned] = [[], []];
+  });
+  afterEach(() => shop.close());
+
+  /** A render that takes so long, and ends when it is aborted. */
+  function takes(ms: number, then: Behaviour = completes): Behaviour {
+    return async (request, context) => {
+      await shop.clock.sleep(ms, context.signal);
+      if (context.signal.aborted) throw new ProviderFailure("outcome_unknown", "aborted");
+      return then(request, context);
+    };
+  }
+
+  /** Stops a worker that may drain, lets so much time pass, no faster than leases are renewed, and waits for the end of the stop. */
+  async function drained(worker: Worker, ms: number): Promise<StoppedWork> {
+    const stopping = worker.jobs.stop(STOP_GRACE_MS, { drainMs: DRAIN_MS, ...reports });
+    for (let left = ms; left > 0; left -= 250) {
+      await shop.clock.advance(250);
+      for (let turn = 0; turn < 5; turn++) await nextTurn();
+    }
+    const stopped = await stopping;
+    await worker.stop();
+    return stopped;
+  }
+
+  it("lets them finish and charges for them, however much longer than the grace and the lease they take", async () => {
+    shop.provider.behaviour = takes(60_000);
+    const jobs = await shop.accept(4);
+    const worker = await shop.start();
+    await shop.provider.submitted(4);
+    const stopped = await drained(worker, 60_000);
+    expect(stopped).to.deep.equal({ abandoned: [], leftToLeases: 0 });
+    for (const { id } of jobs) expect(await shop.expectCompleted(id)).to.include({ attempt: 1, crashes: 0 });
+    expect(shop.provider.submissions).to.have.length(4);
+    expect(waits[0]).to.deep.equal([Array(4).fill(SUBMISSION), DRAIN_MS]);
+    expect(waits.map(([work]) => work.length)).to.deep.equal([4, 3, 2, 1, 0]);
+    expect(waits.at(-1)?.[1]).to.equal(0);
+  });
+
+  it("releases everything else after the grace, while it waits for them", async () => {
+    shop.provider.behaviour = accepts(1_000);
+    shop.provider.pollBehaviour = async (_, { signal }) => {
+      if (!signal.aborted) await once(signal, "abort");
+      throw new ProviderFailure("unavailable", "aborted");
+    };
+    const accepted = await shop.acceptOne();
+    const worker = await shop.start();
+    await shop.pass(1_000);
+    shop.provider.behaviour = takes(60_000);
+    const rendering = await shop.acceptOne();
+    await shop.provider.submitted(2);
+    const stopping = drained(worker, 60_000);
+    await until("the poll is released", async () => (await shop.job(accepted)).leaseOwner === null);
+    expect(await shop.job(accepted)).to.include({ phase: "rendering", crashes: 0 });
+    expect(await shop.job(rendering)).to.include({ phase: "submitting", leaseOwner: worker.leases.owner });
+    await stopping;
+    await shop.expectCompleted(rendering);
+  });
+
+  it("aborts what is left when the drain is over, and names it", async () => {
+    shop.provider.behaviour = takes(3_600_000);
+    const [one, other] = await shop.accept(2);
+    const worker = await shop.start();
+    await shop.provider.submitted(2);
+    const beganAt = shop.clock.now();
+    const stopped = await worker.stop(STOP_GRACE_MS, { drainMs: 5_000, ...reports });
+    expect(stopped).to.deep.equal({ abandoned: [SUBMISSION, SUBMISSION], leftToLeases: 0 });
+    expect(abandoned).to.deep.equal(stopped.abandoned);
+    expect(shop.clock.now() - beganAt).to.be.within(5_000, 7_000);
+    expect(waits.map(([work]) => work.length)).to.deep.equal([2]);
+    for (const job of [one, other]) {
+      const id = job?.id ?? expect.fail("two jobs");
+      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", leaseOwner: null });
+      expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
+    }
+  });
+
+  it("waits no longer for them than for everything else when nothing is to be drained", async () => {
+    shop.provider.behaviour = takes(60_000);
+    const id = await shop.acceptOne();
+    const worker = await shop.start();
+    await shop.provider.submitted();
+    const beganAt = shop.clock.now();
+    expect(await worker.stop(STOP_GRACE_MS, { drainMs: 0 })).to.deep.equal({ abandoned: [SUBMISSION], leftToLeases: 0 });
+    expect(shop.clock.now() - beganAt).to.be.within(STOP_GRACE_MS, STOP_GRACE_MS + 2_000);
+    await shop.start();
+    await shop.pass(GRACE_MS);
+    await shop.expectFailed(id, "provider_timeout");
+  });
+
+  it("ends at once when the operator asks for it, and names what that gives up", async () => {
+    shop.provider.behaviour = takes(60_000);
+    const id = await shop.acceptOne();
+    const worker = await shop.start();
+    await shop.provider.submitted();
+    const now = new AbortController();
+    const beganAt = shop.clock.now();
+    const stopped = worker.jobs.stop(STOP_GRACE_MS, { drainMs: DRAIN_MS, now: now.signal, ...reports });
+    now.abort();
+    expect(await stopped).to.deep.equal({ abandoned: [SUBMISSION], leftToLeases: 0 });
+    expect([shop.clock.now(), abandoned.length]).to.deep.equal([beganAt, 1]);
+    expect(await shop.job(id)).to.include({ phase: "submitting", leaseOwner: null });
+  });
+
+  it("says how many jobs stay with their leases because a plugin does not react to its signal", async () => {
+    shop.provider.behaviour = () => new Promise(() => undefined);
+    await shop.acceptOne();
+    const worker = await shop.start();
+    await shop.provider.submitted();
+    expect(await worker.stop(0, { drainMs: 2_000 })).to.deep.equal({ abandoned: [SUBMISSION], leftToLeases: 1 });
+  });
+
+  it("begins none: a job that was claimed, and whose provider was not called yet, is queued again unbought", async () => {
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const { jobs } = shop.storage;
+    let begun = 0;
+    const slowJobs: typeof jobs = Object.assign(Object.create(jobs) as typeof jobs, {
+      async insertAttempts(...insertion: Parameters<typeof jobs.insertAttempts>) {
+        begun++;
+        await gate;
+        return jobs.insertAttempts(...insertion);
+      },
+    });
+    const id = await shop.acceptOne();
+    const worker = shop.prepare({ stores: { jobs: slowJobs } });
+    await worker.jobs.start();
+    await until("the intent is being recorded", () => begun === 1);
+    const stopped = worker.jobs.stop(10_000, { drainMs: DRAIN_MS });
+    open();
+    expect(await stopped).to.deep.equal({ abandoned: [], leftToLeases: 0 });
+    expect(await shop.job(id)).to.include({ status: "queued", phase: "waiting", leaseOwner: null, refusals: 0 });
+    expect(shop.provider.submissions).to.have.length(0);
+    await shop.start();
+    await shop.quiet();
+    await shop.expectCompleted(id);
+  });
+
+  it("stores a result that only this process has, however slowly it comes", async () => {
+    let isStreaming = false;
+    async function* open(): AsyncIterable<Uint8Array> {
+      yield SCRIPTED_AUDIO;
+      isStreaming = true;
+      await shop.clock.sleep(40_000);
+      yield SCRIPTED_AUDIO;
+    }
+    const late: ProviderAsset = { role: "stem", label: "late", contentType: "audio/mpeg", durationSeconds: 1, source: { kind: "stream", open } };
+    const track = { ...SCRIPTED_TRACK, assets: [...SCRIPTED_TRACK.assets, late] };
+    shop.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [track] });
+    const id = await shop.acceptOne();
+    const worker = await shop.start();
+    await until("the result is being stored", () => isStreaming);
+    const stopped = await drained(worker, 40_000);
+    expect(stopped).to.deep.equal({ abandoned: [], leftToLeases: 0 });
+    await shop.expectCompleted(id);
+  });
+
+  it("releases a result that a look-up returned: it can be looked up again", async () => {
+    let isStreaming = false;
+    async function* open(): AsyncIterable<Uint8Array> {
+      yield SCRIPTED_AUDIO;
+      isStreaming = true;
+      await shop.clock.sleep(40_000);
+    }
+    const mix: ProviderAsset = { role: "mix", label: "full", contentType: "audio/mpeg", durationSeconds: 1, source: { kind: "stream", open } };
+    shop.provider.behaviour = () => Promise.reject(new ProviderFailure("outcome_unknown", "reply lost"));
+    shop.provider.lookupBehaviour = async () => ({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] });
+    const id = await shop.acceptOne();
+    const worker = await shop.start({ capabilities: { lookup: true } });
+    await shop.quiet();
+    await shop.clock.advance(2_000);
+    await until("the result is being stored", () => isStreaming);
+    expect(worker.leases.unrepeatable).to.deep.equal([]);
+    await worker.stop(0);
+    await shop.start({ capabilities: { lookup: true } });
+    await shop.pass(80_000);
+    await shop.expectCompleted(id);
+    expect(shop.provider.submissions).to.have.length(1);
+  });
+
+  it("releases what can be fetched again as soon as its link is recorded", async () => {
+    const source = { kind: "url", url: LINK } as const;
+    const mix: ProviderAsset = { role: "mix", label: "full", contentType: null, durationSeconds: 3, source };
+    shop.provider.behaviour = takes(40_000, () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] }));
+    const never: AssetOpener = {
+      open: async (_, { signal }) => {
+        if (!signal.aborted) await once(signal, "abort");
+        throw new ProviderFailure("unavailable", "aborted");
+      },
+      close: () => Promise.resolve(),
+    };
+    const id = await shop.acceptOne();
+    const worker = await shop.start({ opener: never });
+    await shop.provider.submitted();
+    const stopped = await drained(worker, 40_000);
+    expect(stopped).to.deep.equal({ abandoned: [], leftToLeases: 0 });
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering", leaseOwner: null, crashes: 0 });
+
+    async function* bytes(): AsyncIterable<Uint8Array> {
+      yield SCRIPTED_AUDIO;
+    }
+    await shop.start({ opener: { ...never, open: () => Promise.resolve({ contentType: "audio/mpeg", bytes: bytes() }) } });
+    await shop.quiet();
+    await shop.expectCompleted(id);
+    expect(shop.provider.submissions).to.have.length(1);
+  });
+
+  it("waits for the storage with what a provider has just accepted", async () => {
+    const { unitOfWork } = shop.storage;
+    let isAway = false;
+    const stores: Partial<Stores> = {
+      unitOfWork: {
+        concurrentWriters: unitOfWork.concurrentWriters,
+        inTransaction: (work) =>
+          isAway ? Promise.reject(new ServiceUnavailableError("The storage is unavailable.")) : unitOfWork.inTransaction(work),
+      },
+    };
+    shop.provider.behaviour = takes(5_000, (request, context) => ((isAway = true), accepts(1_000)(request, context)));
+    const id = await shop.acceptOne();
+    const worker = await shop.start({ stores });
+    await shop.provider.submitted();
+    void shop.clock.sleep(5_000 + LEASE_MS / 2).then(() => (isAway = false));
+    const stopped = await drained(worker, 60_000);
+    expect(stopped).to.deep.equal({ abandoned: [], leftToLeases: 0 });
+    expect(await shop.job(id)).to.include({ phase: "rendering", leaseOwner: null, fence: 1 });
+    await shop.start();
+    await shop.pass(2_000);
+    await shop.expectCompleted(id);
+  });
+});
