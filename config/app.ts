@@ -12,6 +12,7 @@ import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
 import { Leases } from "../core/execution/leases.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
+import type { StartSplit } from "../core/jobs/start-split.js";
 import type { WorkingProvider } from "../core/execution/working-provider.js";
 import { WorkJobs } from "../core/execution/work-jobs.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";
@@ -61,6 +62,8 @@ export interface App {
   readonly generations: AcceptGeneration;
   readonly reads: ReadGenerations;
   readonly jobs: OperateJobs;
+  /** Stem splits and vocal removals. */
+  readonly splits: StartSplit;
   readonly models: ListModels;
   /** What accounts paid and providers billed. */
   readonly margin: ReportMargin;
@@ -105,6 +108,7 @@ export class ComposedApp implements App {
   readonly generations: AcceptGeneration;
   readonly reads: ReadGenerations;
   readonly jobs: OperateJobs;
+  readonly splits: StartSplit;
   readonly models: ListModels;
   readonly margin: ReportMargin;
   readonly events: JobEvents;
@@ -141,6 +145,7 @@ export class ComposedApp implements App {
     this.generations = container.get(T.acceptGeneration);
     this.reads = container.get(T.readGenerations);
     this.jobs = container.get(T.operateJobs);
+    this.splits = container.get(T.startSplit);
     this.models = container.get(T.listModels);
     this.margin = new ReportMargin(container.get(T.jobs));
     this.events = container.get(T.jobEvents);

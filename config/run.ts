@@ -106,10 +106,10 @@ function toDocument(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-type OperatorParts = Pick<App, "accounts" | "credits" | "jobs" | "library" | "margin" | "models" | "webhooks" | "webhookEndpoints">;
+type OperatorParts = Pick<App, "accounts" | "credits" | "jobs" | "library" | "margin" | "models" | "splits" | "webhooks" | "webhookEndpoints">;
 
-function pick({ accounts, credits, jobs, library, margin, models, webhooks, webhookEndpoints }: App): OperatorParts {
-  return { accounts, credits, jobs, library, margin, models, webhooks, webhookEndpoints };
+function pick({ accounts, credits, jobs, library, margin, models, splits, webhooks, webhookEndpoints }: App): OperatorParts {
+  return { accounts, credits, jobs, library, margin, models, splits, webhooks, webhookEndpoints };
 }
 
 function report({ definition, enabled, source }: LoadedPlugin): {

@@ -68,6 +68,7 @@ function describeJob(job: Job): string[] {
     ["id", job.id],
     ["account", job.accountId],
     ["operation", job.operation],
+    ...(job.reference === null ? [] : [["reference", job.reference]]),
     ["model", job.modelId],
     ["status", job.status],
     ["credits", String(job.creditsCharged)],

@@ -181,7 +181,7 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.operateJobs)
     .toResolvedValue(
-      (jobs, library, settleJobs, startSplit) => new OperateJobs(jobs, library, settleJobs, startSplit),
-      [T.jobs, T.library, T.settleJobs, T.startSplit],
+      (jobs, library, settleJobs) => new OperateJobs(jobs, library, settleJobs),
+      [T.jobs, T.library, T.settleJobs],
     );
 }

@@ -4,11 +4,15 @@ import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import { decideSettlement, type SettleCommand, type SettleDecision, type SettleResult } from "./decide-settlement.js";
-import type { WriteEvents } from "../webhooks/write-events.js";
 import type { Job } from "./job.js";
 import type { JobEnded, JobEvents } from "./job-events.js";
+
+/** Writes what others are to be notified of, in the transaction that ends the jobs. */
+export interface EndedJobsWriter {
+  write(tx: Transaction, ended: readonly JobEnded[], now: number): Promise<void>;
+}
 
 export interface SettleJobsPorts {
   readonly unitOfWork: UnitOfWork;
@@ -16,7 +20,7 @@ export interface SettleJobsPorts {
   readonly jobs: JobStore;
   readonly library: LibraryStore;
   readonly clock: Clock;
-  readonly writeEvents: Pick<WriteEvents, "write">;
+  readonly writeEvents: EndedJobsWriter;
   readonly events: JobEvents;
 }
 

@@ -12,6 +12,7 @@ export interface JobRow {
   provider_id: string;
   model_id: string;
   served_model_id: string | null;
+  reference: string | null;
   request_id: RequestId | null;
   requested_at: number | null;
   client: string | null;
@@ -44,6 +45,7 @@ export const JOBS: Table<JobRow> = {
     "provider_id",
     "model_id",
     "served_model_id",
+    "reference",
     "request_id",
     "requested_at",
     "client",
@@ -77,6 +79,7 @@ export function toJobRow(job: Job): JobRow {
     provider_id: job.providerId,
     model_id: job.modelId,
     served_model_id: job.servedModelId,
+    reference: job.reference,
     request_id: job.requestId,
     requested_at: job.requestedAt,
     client: job.request.client,
@@ -111,6 +114,7 @@ export function toJob(row: JobRow): Job {
     servedModelId: row.served_model_id,
     // Jobs of before there were splits have no such member.
     request: { sourceTrackId: null, ...fromJson<Omit<Job["request"], "sourceTrackId"> & Partial<Pick<Job["request"], "sourceTrackId">>>(row.request) },
+    reference: row.reference,
     requestId: row.request_id,
     requestedAt: row.requested_at,
     reserved: { monthly: row.reserved_monthly, pack: row.reserved_pack },

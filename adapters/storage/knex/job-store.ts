@@ -1,6 +1,6 @@
 import type { JobId, ProcessId } from "../../../core/ids.js";
 import type { Job, JobAttempt, JobOutput, JobPhase, JobStatus } from "../../../core/jobs/job.js";
-import type { ClaimedJob, ClaimRequest, EndedJobsCursor, JobFilter, JobStore, JobUpdate } from "../../../core/ports/job-store.js";
+import type { ClaimedJob, ClaimRequest, EndedJobsCursor, JobFilter, JobReference, JobStore, JobUpdate } from "../../../core/ports/job-store.js";
 import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
 import { writeGuarded } from "./guarded-updates.js";
@@ -30,6 +30,7 @@ const LIVE_STATUSES: readonly JobStatus[] = ["queued", "processing"];
 const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 
 const FIND = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id = ?`;
+const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE account_id = ? AND reference = ?`;
 const FIND_DUE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
 const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
 /** A waiting job whose lease ran out is a lost worker's: it is not in flight, or nobody could claim it again. */
@@ -58,6 +59,11 @@ export class KnexJobStore implements JobStore {
 
   async insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void> {
     await sessionOf(tx).insert(JOBS, jobs.map(toJobRow));
+  }
+
+  async findByReferences(tx: Transaction, references: readonly JobReference[]): Promise<Job[]> {
+    const lists = references.map(({ accountId, reference }) => [accountId, reference]);
+    return (await sessionOf(tx).allEach<JobRow>(FIND_REFERENCE, lists)).map(toJob);
   }
 
   async findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>> {

@@ -91,6 +91,7 @@ export interface Worker {
   readonly availability: ProviderAvailability;
   readonly settleJobs: SettleJobs;
   readonly operate: OperateJobs;
+  readonly splits: StartSplit;
   readonly housekeeping: Housekeeping;
   /** Calls of providers that have not come back. */
   calls(): number;
@@ -225,8 +226,8 @@ export class Workshop {
     const workJobs = new WorkJobs(working, parts);
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue, clock });
     const costs = { stem_split: COST, vocal_removal: COST };
-    const startSplit = new StartSplit({ acceptJobs, accounts, library, routes, availability, tiers: TIERS, clock, ids, costs });
-    const operate = new OperateJobs(jobs, library, settleJobs, startSplit);
+    const splits = new StartSplit({ acceptJobs, accounts, library, routes, availability, tiers: TIERS, clock, ids, costs });
+    const operate = new OperateJobs(jobs, library, settleJobs);
     return {
       jobs: workJobs,
       leases,
@@ -234,6 +235,7 @@ export class Workshop {
       availability,
       settleJobs,
       operate,
+      splits,
       housekeeping,
       calls: () => counts.reduce((sum, calls) => sum + calls(), 0),
       loops: 1 + working.length,

@@ -19,8 +19,8 @@ const TIERS = new Tiers([
 /** Where two calls meet: after the locking read, or when all is written and only the commit is left. */
 const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
 
-/** Calls of operators and embedding apps that may be repeated, one after the other and two at once, and take effect once. */
-export function repeatsContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
+/** Renewals may be repeated, one after the other and two at once, and take effect once a period. */
+export function renewalsContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
   describe(`Repeated renewals: ${name}`, () => {
     let storage: StorageUnderTest & { readonly url: string };
     let clock: ManualClock;
