@@ -14,7 +14,7 @@ module.exports = {
     },
     {
       name: "jobs-import-nothing-that-follows-them",
-      comment: "What a job is, and how it begins and ends, does not depend on who works on it or who is notified of its end.",
+      comment: "What a job is, how it begins and ends, depends neither on its workers nor on who is notified of its end.",
       severity: "error",
       from: { path: "^core/jobs/" },
       to: { path: "^core/(execution|maintenance|webhooks)/" },

@@ -33,7 +33,8 @@ export function addCreditCommands(program: Command, host: CliHost): void {
     .option("--period <month>", "the month that begins; default: the current one, in UTC", month)
     .action(async (accountId: string, options: { period?: string; json?: boolean }) => {
       await withApp(host, async (app, present) => {
-        const renewal = await app.credits.renew(accountId, options.period === undefined ? {} : { period: options.period });
+        const period = options.period === undefined ? {} : { period: options.period };
+        const renewal = await app.credits.renew(accountId, period);
         const already = renewal.isRepeated ? [`${renewal.period} was renewed already; nothing was changed.`] : [];
         print(host, options, present.credits(renewal), [...already, ...describe(renewal)]);
       });

@@ -19,12 +19,18 @@ export function addStemCommands(program: Command, host: CliHost): void {
       `stems ${name} trk_01j… --reference "order 17"`,
     ])
       .option("--account <id>", "who pays and gets the stems; default: the track's owner")
-      .option("--reference <text>", "what the account calls it; a repeated call with the same reference starts and charges nothing")
+      .option(
+        "--reference <text>",
+        "what the account calls it; a repeated call with the same reference starts and charges nothing",
+      )
       .action(async (trackId: string, { account, reference, ...flags }: SplitFlags) => {
         await withApp(host, async (app, present) => {
           const options = reference === undefined ? {} : { reference };
           const job = await app.splits.start({ kind, accountId: account ?? null, trackId, ...options });
-          const shown = { id: job.id, ...present.job(job.isRepeated ? await app.jobs.show(job.id) : { job, tracks: [], outputs: [] }) };
+          const shown = {
+            id: job.id,
+            ...present.job(job.isRepeated ? await app.jobs.show(job.id) : { job, tracks: [], outputs: [] }),
+          };
           const done = job.isRepeated
             ? `${reference} was started already: ${job.id} is ${job.status}. Nothing was charged again.`
             : `Queued ${job.id} for ${job.creditsCharged} credits.`;

@@ -37,8 +37,8 @@ export interface LedgerEntry {
   readonly reservedPack: number;
   readonly spent: number;
   /**
-   * What the grant is for, in the operator's words (`order 17`), or the account and period of a renewal; null for renewals made
-   * before periods were recorded. Unique: a repeated grant or renewal changes nothing.
+   * What the grant is for, in the operator's words (`order 17`), or the account and period of a renewal; null for
+   * renewals made before periods were recorded. Unique: a repeated grant or renewal changes nothing.
    */
   readonly reference: string | null;
   readonly createdAt: number;

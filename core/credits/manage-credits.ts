@@ -14,8 +14,8 @@ export interface GrantOptions {
   /** `monthly` by default. */
   readonly bucket?: Bucket;
   /**
-   * What it is for (`order 17`), 1 to 200 characters, unique among all grants: a repeated grant then changes nothing. A new one
-   * does not begin with `renew:`.
+   * What it is for (`order 17`), 1 to 200 characters, unique among all grants: a repeated grant then changes nothing.
+   * A new one does not begin with `renew:`.
    */
   readonly reference?: string;
 }
@@ -78,7 +78,7 @@ export class ManageCredits {
         throw new OperationRefusedError(`The reference ${reference} was used for another grant.`);
       }
       if (reference !== null && isKeptForRenewals(reference)) {
-        throw new OperationRefusedError(`The reference ${reference} begins like those of renewals; choose another one.`);
+        throw new OperationRefusedError(`The reference ${reference} begins like those of renewals. Choose another.`);
       }
       // Without a reference, a run before this one tells by its entry that it was committed although its reply was lost.
       if (tried !== null && (await this.isWritten(tried, balance))) return balance;
@@ -90,8 +90,8 @@ export class ManageCredits {
   }
 
   /**
-   * Starts a new month: what is left of the monthly credits expires, the tier's allowance is added. Each period of an account is
-   * renewed once; again it changes nothing.
+   * Starts a new month: what is left of the monthly credits expires, the tier's allowance is added. Each period of an
+   * account is renewed once; a repeated call changes nothing.
    *
    * @returns the balance afterwards
    * @throws {OperationRefusedError} no such account, or a period that is no month
@@ -109,7 +109,8 @@ export class ManageCredits {
       if (balance === undefined) throw unknownAccount(accountId);
       const earlier = await ledger.findByReference(tx, reference);
       if (earlier !== null) {
-        if (earlier.kind !== "renew") throw new OperationRefusedError(`The reference ${reference} was used for a grant.`);
+        const isRenewal = earlier.kind === "renew";
+        if (!isRenewal) throw new OperationRefusedError(`The reference ${reference} was used for a grant.`);
         // A run before this one may have been committed although its reply was lost.
         const isRepeated = tried === null || !isSameEntry(tried, earlier);
         return { ...balance, period, isRepeated };

@@ -13,11 +13,11 @@ export class RecordAnswer {
   ) {}
 
   /**
-   * To be done before the answer is sent: what was sent is what is recorded. A key that has expired meanwhile stays free, and
-   * one that was used for another job since keeps the answer of that job.
+   * To be done before the answer is sent: what was sent is what is recorded. A key that has expired meanwhile stays
+   * free, and one that was used for another job since keeps the answer of that job.
    */
   async record(accountId: AccountId, key: string, jobId: JobId, answer: StoredAnswer): Promise<void> {
-    const keyHash = this.digest.sha256(key);
-    await this.unitOfWork.inTransaction((tx) => this.idempotency.updateAnswer(tx, { accountId, keyHash, jobId }, answer));
+    const record = { accountId, keyHash: this.digest.sha256(key), jobId };
+    await this.unitOfWork.inTransaction((tx) => this.idempotency.updateAnswer(tx, record, answer));
   }
 }

@@ -54,7 +54,7 @@ export interface Job {
   /** The model of `providerId` that does it: `modelId`, or a stand-in; null for a split. */
   readonly servedModelId: string | null;
   readonly request: JobRequest;
-  /** What the account calls it: one job has this reference in the account. null for generations, and for splits without one. */
+  /** What the account calls it, unique in the account; null for a generation, and for a split without one. */
   readonly reference: string | null;
   /** The API request that made it; null when an embedding app or the command line did. */
   readonly requestId: RequestId | null;

@@ -1,7 +1,13 @@
 import type { Account } from "../accounts/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
-import { type FermataError, InvalidRequestError, OperationRefusedError, ProviderUnavailableError, TrackNotFoundError } from "../errors.js";
+import {
+  type FermataError,
+  InvalidRequestError,
+  OperationRefusedError,
+  ProviderUnavailableError,
+  TrackNotFoundError,
+} from "../errors.js";
 import { checkClientAndMetadata } from "../generations/request-rules.js";
 import { isId } from "../ids.js";
 import { maySee } from "../library/access.js";
@@ -73,7 +79,12 @@ export class StartSplit {
     if (!isId("trk", trackId)) throw new TrackNotFoundError();
     const track = (await this.parts.library.findTracks([trackId])).get(trackId) ?? null;
     const account = await this.accountOf(accountId, track);
-    const request: JobRequest = { ...NO_MUSIC, client: options.client ?? null, metadata: options.metadata ?? null, sourceTrackId: trackId };
+    const request: JobRequest = {
+      ...NO_MUSIC,
+      client: options.client ?? null,
+      metadata: options.metadata ?? null,
+      sourceTrackId: trackId,
+    };
     const { route, refusal } = await this.routeOf(kind, request, track, account);
     // Under a reference the split may have been started before, when nothing stood against it.
     if (refusal !== null && options.reference === undefined) throw refusal;
@@ -101,12 +112,21 @@ export class StartSplit {
   }
 
   /** Who can do it, or what stands against it. */
-  private async routeOf(kind: SplitKind, request: JobRequest, track: Track | null, account: Account): Promise<FoundRoute> {
+  private async routeOf(
+    kind: SplitKind,
+    request: JobRequest,
+    track: Track | null,
+    account: Account,
+  ): Promise<FoundRoute> {
     const { routes, availability } = this.parts;
-    if (track === null || !maySee(track, account.id) || assetOf(track, "mix") === null) return { route: null, refusal: new TrackNotFoundError() };
+    if (track === null || !maySee(track, account.id) || assetOf(track, "mix") === null)
+      return { route: null, refusal: new TrackNotFoundError() };
     const possible = routes.routesOf({ kind, modelId: kind, request }, track);
     if (possible.length === 0) {
-      return { route: null, refusal: new OperationRefusedError(`No provider that is on can do a ${kind} of the track ${track.id}.`) };
+      return {
+        route: null,
+        refusal: new OperationRefusedError(`No provider that is on can do a ${kind} of the track ${track.id}.`),
+      };
     }
     const route = await firstOpenRoute(possible, availability);
     return { route, refusal: route === null ? new ProviderUnavailableError() : null };
@@ -115,7 +135,8 @@ export class StartSplit {
   private async accountOf(given: string | null, track: Track | null): Promise<Account> {
     if (given === null && track === null) throw new TrackNotFoundError();
     const id = given ?? track?.accountId ?? null;
-    if (id === null) throw new OperationRefusedError(`The track ${track?.id} has no owner. Name the account that pays.`);
+    if (id === null)
+      throw new OperationRefusedError(`The track ${track?.id} has no owner. Name the account that pays.`);
     const account = isId("acct", id) ? (await this.parts.accounts.findAccounts([id])).get(id) : undefined;
     if (account === undefined) throw new OperationRefusedError(`There is no account ${id}.`);
     return account;

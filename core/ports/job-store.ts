@@ -82,7 +82,7 @@ export interface JobStore {
   /** A second job of an account with the same reference is refused, and runs `tx` again as any lost race does. */
   insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void>;
 
-  /** The jobs with these references as `tx` sees them, in no order; a reference without a job is left out. Nothing is locked. */
+  /** The jobs with these references, in no order; a reference without a job is left out. Nothing is locked. */
   findByReferences(tx: Transaction, references: readonly JobReference[]): Promise<Job[]>;
 
   /** Jobs by id, as last committed; unknown ids are left out. */

@@ -49,18 +49,20 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         await add(named, padded, foreign, aJob({ accountId }), aJob({ accountId }));
         expect(await findByReferences({ accountId, reference: "order 17" })).to.deep.equal([named]);
         expect(await findByReferences({ accountId, reference: "order 17 " })).to.deep.equal([padded]);
-        const both = await findByReferences({ accountId, reference: "order 17" }, { accountId: foreign.accountId, reference: "order 17" });
-        expect(both).to.have.deep.members([named, foreign]);
-        expect(await findByReferences({ accountId, reference: "Order 17" }, { accountId: anId("acct"), reference: "order 17" })).to.deep.equal([]);
+        const ofBoth = [accountId, foreign.accountId].map((owner) => ({ accountId: owner, reference: "order 17" }));
+        expect(await findByReferences(...ofBoth)).to.have.deep.members([named, foreign]);
+        const ofNone = [{ accountId, reference: "Order 17" }, { accountId: anId("acct"), reference: "order 17" }];
+        expect(await findByReferences(...ofNone)).to.deep.equal([]);
         expect(await findByReferences()).to.deep.equal([]);
       });
 
       it("belong to one job of an account: a second one is refused, and nothing of its group is written", async () => {
         const first = aJob({ reference: "order 17" });
         await add(first);
-        const [other, second] = [aJob({ accountId: first.accountId }), aJob({ accountId: first.accountId, reference: "order 17" })];
+        const { accountId, reference } = first;
+        const [other, second] = [aJob({ accountId }), aJob({ accountId, reference })];
         expect(await add(other, second).catch((error: unknown) => error)).to.be.instanceOf(Error);
-        expect(await findByReferences({ accountId: first.accountId, reference: "order 17" })).to.deep.equal([first]);
+        expect(await findByReferences({ accountId, reference: "order 17" })).to.deep.equal([first]);
         expect(await find(other.id)).to.equal(undefined);
       });
     });

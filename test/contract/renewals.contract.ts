@@ -49,7 +49,9 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
       await storage.inTransaction((tx) => storage.jobs.updateJobs(tx, [{ id: job.id, fence: job.fence, changes }]));
     };
     const renewals = async (): Promise<unknown[]> =>
-      (await storage.ledger.listEntries(accountId, 100)).filter(({ kind }) => kind === "renew").map(({ reference }) => reference);
+      (await storage.ledger.listEntries(accountId, 100))
+        .filter(({ kind }) => kind === "renew")
+        .map(({ reference }) => reference);
     const codeOf = (outcome: Promise<unknown>): Promise<string> =>
       outcome.then(
         () => "done",
@@ -57,10 +59,18 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
       );
 
     it("start a period once: what was spent of it stays spent", async () => {
-      expect(await credits.renew(accountId, { period: "2026-11" })).to.include({ monthly: ALLOWANCE, isRepeated: false, period: "2026-11" });
+      expect(await credits.renew(accountId, { period: "2026-11" })).to.include({
+        monthly: ALLOWANCE,
+        isRepeated: false,
+        period: "2026-11",
+      });
       await spend(400);
       const before = await storage.balanceOf(accountId);
-      expect(await credits.renew(accountId, { period: "2026-11" })).to.deep.equal({ ...before, period: "2026-11", isRepeated: true });
+      expect(await credits.renew(accountId, { period: "2026-11" })).to.deep.equal({
+        ...before,
+        period: "2026-11",
+        isRepeated: true,
+      });
       expect(await storage.balanceOf(accountId)).to.deep.equal(before);
       expect(before).to.include({ monthly: 600, spent: 400 });
     });
@@ -98,19 +108,29 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
 
     it("share no reference with grants: a new grant may have none of theirs, and one of before keeps its own", async () => {
       const taken = `renew:${accountId}:2026-11`;
-      expect(await codeOf(credits.grant(accountId, 5, { reference: taken }))).to.include("begins like those of renewals");
+      expect(await codeOf(credits.grant(accountId, 5, { reference: taken }))).to.include(
+        "begins like those of renewals",
+      );
       await credits.renew(accountId);
-      expect(await codeOf(credits.grant(accountId, ALLOWANCE, { reference: taken }))).to.include("was used for another grant");
+      expect(await codeOf(credits.grant(accountId, ALLOWANCE, { reference: taken }))).to.include(
+        "was used for another grant",
+      );
       await storage.apply(aMovement(await storage.balanceOf(accountId), { monthly: 5, reference: "renew: order 17" }));
-      expect(await credits.grant(accountId, 5, { reference: "renew: order 17" })).to.include({ monthly: ALLOWANCE + 5 });
+      expect(await credits.grant(accountId, 5, { reference: "renew: order 17" })).to.include({
+        monthly: ALLOWANCE + 5,
+      });
       const december = `renew:${accountId}:2026-12`;
       await storage.apply(aMovement(await storage.balanceOf(accountId), { monthly: 5, reference: december }));
-      expect(await codeOf(credits.renew(accountId, { period: "2026-12" }))).to.equal(`The reference ${december} was used for a grant.`);
+      expect(await codeOf(credits.renew(accountId, { period: "2026-12" }))).to.equal(
+        `The reference ${december} was used for a grant.`,
+      );
       expect(await storage.balanceOf(accountId)).to.include({ monthly: ALLOWANCE + 10 });
     });
 
     it("are refused for what is no month or no account", async () => {
-      expect(await codeOf(credits.renew(accountId, { period: "2026-13" }))).to.equal("A period is a month, such as 2026-11; got 2026-13.");
+      expect(await codeOf(credits.renew(accountId, { period: "2026-13" }))).to.equal(
+        "A period is a month, such as 2026-11; got 2026-13.",
+      );
       expect(await codeOf(credits.renew(anId("acct")))).to.include("There is no account");
       expect(await renewals()).to.deep.equal([]);
     });
@@ -128,7 +148,10 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
             const own = new ManageCredits({ ...process.stores, clock, tiers: TIERS });
             return { by: { process }, begin: () => own.renew(accountId) };
           });
-          const [one, other] = await collide(point, ...(steps as [Step<{ isRepeated: boolean }>, Step<{ isRepeated: boolean }>]));
+          const [one, other] = await collide(
+            point,
+            ...(steps as [Step<{ isRepeated: boolean }>, Step<{ isRepeated: boolean }>]),
+          );
           expect([one.isRepeated, other.isRepeated]).to.deep.equal([false, true]);
           expect(await storage.balanceOf(accountId)).to.include({ monthly: ALLOWANCE });
           expect(await renewals()).to.have.length(1);

@@ -17,8 +17,24 @@ import { openSteppedProcess, type Point, type SteppedProcess } from "../support/
 
 const COST = 8;
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
-const TIERS = new Tiers([{ name: "pro", maxConcurrent: 10, monthlyCredits: 0, rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY } }]);
-const SPLITTER = { id: "splitter", label: "Splitter", models: [], enabled: true, isReachable: true, idempotentSubmit: true, lookup: false, cancel: false };
+const TIERS = new Tiers([
+  {
+    name: "pro",
+    maxConcurrent: 10,
+    monthlyCredits: 0,
+    rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
+  },
+]);
+const SPLITTER = {
+  id: "splitter",
+  label: "Splitter",
+  models: [],
+  enabled: true,
+  isReachable: true,
+  idempotentSubmit: true,
+  lookup: false,
+  cancel: false,
+};
 const PREFERENCES = { standIns: {}, splits: { stem_split: ["splitter"], vocal_removal: ["splitter"] } };
 
 /** Where two calls meet: after the locking read, or when all is written and only the commit is left. */
@@ -31,7 +47,10 @@ interface Surroundings {
 }
 
 /** A split under a reference may be started again and again, one call after the other and two at once: there is one job. */
-export function splitReferencesContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
+export function splitReferencesContract(
+  name: string,
+  open: () => Promise<StorageUnderTest & { readonly url: string }>,
+): void {
   describe(`Splits under a reference: ${name}`, () => {
     let storage: StorageUnderTest & { readonly url: string };
     let clock: ManualClock;
@@ -62,7 +81,10 @@ export function splitReferencesContract(name: string, open: () => Promise<Storag
       return new StartSplit({
         ...stores,
         acceptJobs: new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock }),
-        routes: new Routes(new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: any, vocalRemoval: any }]), PREFERENCES),
+        routes: new Routes(
+          new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: any, vocalRemoval: any }]),
+          PREFERENCES,
+        ),
         availability: { state: () => Promise.resolve(isDown ? "open" : "closed") },
         tiers: TIERS,
         clock,
@@ -88,7 +110,11 @@ export function splitReferencesContract(name: string, open: () => Promise<Storag
     const jobsOf = (): Promise<Job[]> => storage.jobs.listJobs({ accountId, limit: 10 });
     const expectOneCharge = async (): Promise<void> => {
       expect(await jobsOf()).to.have.length(1);
-      expect(await storage.balanceOf(accountId)).to.include({ monthly: 100 - COST, reservedMonthly: COST, runningJobs: 1 });
+      expect(await storage.balanceOf(accountId)).to.include({
+        monthly: 100 - COST,
+        reservedMonthly: COST,
+        runningJobs: 1,
+      });
     };
 
     it("are started and charged once", async () => {
@@ -101,11 +127,22 @@ export function splitReferencesContract(name: string, open: () => Promise<Storag
 
     it("are found whatever stands against a new one: a provider down or off, a track that is gone", async () => {
       const { id } = await start();
-      await storage.inTransaction((tx) => storage.jobs.updateJobs(tx, [{ id, fence: 0, changes: { dueAt: NOON + 1 } }]));
+      await storage.inTransaction((tx) =>
+        storage.jobs.updateJobs(tx, [{ id, fence: 0, changes: { dueAt: NOON + 1 } }]),
+      );
       for (const surroundings of [{ isDown: true }, { isOff: true }]) {
-        expect(await start({}, surroundings), JSON.stringify(surroundings)).to.include({ id, dueAt: NOON + 1, isRepeated: true });
+        expect(await start({}, surroundings), JSON.stringify(surroundings)).to.include({
+          id,
+          dueAt: NOON + 1,
+          isRepeated: true,
+        });
       }
-      const gone: Stores = { ...storage, library: Object.assign(Object.create(storage.library) as Stores["library"], { findTracks: () => Promise.resolve(new Map()) }) };
+      const gone: Stores = {
+        ...storage,
+        library: Object.assign(Object.create(storage.library) as Stores["library"], {
+          findTracks: () => Promise.resolve(new Map()),
+        }),
+      };
       expect(await splitsOf(gone).start(order({ accountId }))).to.include({ id, isRepeated: true });
       expect(await messageOf(splitsOf(gone).start(order()))).to.include("no such track");
       await expectOneCharge();
@@ -113,14 +150,25 @@ export function splitReferencesContract(name: string, open: () => Promise<Storag
 
     it("are started again where there is no reference, and under another one", async () => {
       const { reference: _, ...bare } = order();
-      const ids = [await splitsOf(storage).start(bare), await splitsOf(storage).start(bare), await start(), await start({ reference: "order 18" })].map(({ id }) => id);
+      const ids = [
+        await splitsOf(storage).start(bare),
+        await splitsOf(storage).start(bare),
+        await start(),
+        await start({ reference: "order 18" }),
+      ].map(({ id }) => id);
       expect(new Set(ids).size).to.equal(4);
     });
 
     it("keep accounts apart, and references that differ in a letter or a blank", async () => {
       const other = (await storage.addAccount({}, { monthly: 100 })).id;
-      const others = await Promise.all(["Order 17", "order 17 ", "x".repeat(255)].map((reference) => start({ reference })));
-      const ids = [await start(), await start({ accountId: other, trackId: (await addTrack(other)).id }), ...others].map(({ id }) => id);
+      const others = await Promise.all(
+        ["Order 17", "order 17 ", "x".repeat(255)].map((reference) => start({ reference })),
+      );
+      const ids = [
+        await start(),
+        await start({ accountId: other, trackId: (await addTrack(other)).id }),
+        ...others,
+      ].map(({ id }) => id);
       expect(new Set(ids).size).to.equal(5);
     });
 
@@ -134,7 +182,9 @@ export function splitReferencesContract(name: string, open: () => Promise<Storag
 
     it("are refused with a reference that is empty, too long or not printable ASCII", async () => {
       for (const reference of ["", "x".repeat(256), "é", "a\tb", "a\n"]) {
-        expect(await messageOf(start({ reference })), reference).to.equal("A reference has 1 to 255 printable ASCII characters.");
+        expect(await messageOf(start({ reference })), reference).to.equal(
+          "A reference has 1 to 255 printable ASCII characters.",
+        );
       }
       expect(await jobsOf()).to.deep.equal([]);
     });
@@ -154,10 +204,16 @@ export function splitReferencesContract(name: string, open: () => Promise<Storag
       });
       afterEach(() => Promise.all(processes.map((process) => process.close())));
 
-      const race = (point: Point, ...orders: readonly SplitRequest[]): Promise<[StartedSplit | Error, StartedSplit | Error]> => {
+      const race = (
+        point: Point,
+        ...orders: readonly SplitRequest[]
+      ): Promise<[StartedSplit | Error, StartedSplit | Error]> => {
         const steps = processes.map((process, index): Step<StartedSplit | Error> => {
           const splits = splitsOf(process.stores);
-          return { by: { process }, begin: () => splits.start(orders[index] as SplitRequest).catch((error: unknown) => error as Error) };
+          return {
+            by: { process },
+            begin: () => splits.start(orders[index] as SplitRequest).catch((error: unknown) => error as Error),
+          };
         });
         return collide(point, ...(steps as [Step<StartedSplit | Error>, Step<StartedSplit | Error>]));
       };

@@ -1,6 +1,14 @@
 import type { JobId, ProcessId } from "../../../core/ids.js";
 import type { Job, JobAttempt, JobOutput, JobPhase, JobStatus } from "../../../core/jobs/job.js";
-import type { ClaimedJob, ClaimRequest, EndedJobsCursor, JobFilter, JobReference, JobStore, JobUpdate } from "../../../core/ports/job-store.js";
+import type {
+  ClaimedJob,
+  ClaimRequest,
+  EndedJobsCursor,
+  JobFilter,
+  JobReference,
+  JobStore,
+  JobUpdate,
+} from "../../../core/ports/job-store.js";
 import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
 import { writeGuarded } from "./guarded-updates.js";

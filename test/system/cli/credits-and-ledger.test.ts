@@ -42,8 +42,10 @@ describe("fermata credits", () => {
     expect([renewed.code, renewed.stdout.split("\n")[0]]).to.deep.equal([0, "available  500"]);
     await json("credits", "grant", account, "7");
     const again = await sandbox.command(["credits", "renew", account, "--period", "2026-11"], dataDir);
-    expect([again.code, again.stdout.split("\n").slice(0, 2)]).to.deep.equal([0, ["2026-11 was renewed already; nothing was changed.", "available  507"]]);
-    expect(await json("credits", "renew", account, "--period", "2026-11")).to.deep.equal({ available: 507, monthly_credits: 507, pack_credits: 0, total_spent: 0 });
+    const said = again.stdout.split("\n").slice(0, 2);
+    expect([again.code, ...said]).to.deep.equal([0, "2026-11 was renewed already; nothing was changed.", "available  507"]);
+    const credits = { available: 507, monthly_credits: 507, pack_credits: 0, total_spent: 0 };
+    expect(await json("credits", "renew", account, "--period", "2026-11")).to.deep.equal(credits);
     expect(await json("credits", "renew", account, "--period", "2026-12")).to.include({ monthly_credits: 500 });
     expect(await json("ledger", "verify")).to.include({ ok: true });
   });

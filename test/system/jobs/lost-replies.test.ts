@@ -65,7 +65,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       const credits = new ManageCredits(ports);
       await credits.grant(account.id, 5);
       expect(await credits.grant(account.id, 5)).to.include({ monthly: 20, ledgerSeq: 3 });
-      expect(await credits.renew(account.id), "this call renewed the period").to.include({ monthly: 0, isRepeated: false });
+      expect(await credits.renew(account.id), "this call renewed it").to.include({ monthly: 0, isRepeated: false });
       expect(await credits.renew(account.id)).to.include({ monthly: 0, isRepeated: true });
       expect((await storage.ledger.audit()).violations).to.deep.equal([]);
     });

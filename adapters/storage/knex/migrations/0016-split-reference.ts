@@ -6,7 +6,10 @@ export const splitReference: Migration = {
   async up(knex, columns) {
     await addColumn(knex, "jobs", "reference", (table, name) => columns.words(table, name, 255));
     await addIndex(knex, columns, "jobs", "jobs_reference", (table) => {
-      columns.indexWhereSet(knex, table, ["account_id", "reference"], "reference", { name: "jobs_reference", unique: true });
+      columns.indexWhereSet(knex, table, ["account_id", "reference"], "reference", {
+        name: "jobs_reference",
+        unique: true,
+      });
     });
   },
 };

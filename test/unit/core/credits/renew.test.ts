@@ -15,9 +15,15 @@ describe("renew", () => {
 
   it("records the renewal also where it adds nothing, and expires only what is there", () => {
     const kinds = (monthly: number, allowance: number): unknown =>
-      renew(aBalance({ monthly }), allowance, "renew:a:2026-11", NOON).entries.map((entry) => [entry.kind, entry.monthly]);
+      renew(aBalance({ monthly }), allowance, "renew:a:2026-11", NOON).entries.map((entry) => [
+        entry.kind,
+        entry.monthly,
+      ]);
     expect(kinds(0, 100)).to.deep.equal([["renew", 100]]);
-    expect(kinds(4, 0)).to.deep.equal([["expire", -4], ["renew", 0]]);
+    expect(kinds(4, 0)).to.deep.equal([
+      ["expire", -4],
+      ["renew", 0],
+    ]);
     expect(kinds(0, 0)).to.deep.equal([["renew", 0]]);
   });
 });

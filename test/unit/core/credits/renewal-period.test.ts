@@ -19,7 +19,11 @@ describe("A renewal's period", () => {
 
   it("has a reference of its own for each account and month, that no grant may have and the ledger can hold", () => {
     const [one, other] = [anId("acct"), anId("acct")];
-    const references = [renewalReference(one, "2026-11"), renewalReference(one, "2026-12"), renewalReference(other, "2026-11")];
+    const references = [
+      renewalReference(one, "2026-11"),
+      renewalReference(one, "2026-12"),
+      renewalReference(other, "2026-11"),
+    ];
     expect(new Set(references).size).to.equal(3);
     for (const reference of references) {
       expect(reference.length).to.be.at.most(200);

@@ -1,5 +1,10 @@
 import type { AccountId, TrackId } from "../../../../core/ids.js";
-import type { AcceptCommand, AcceptDecision, AcceptIdempotency, AcceptState } from "../../../../core/jobs/decide-acceptance.js";
+import type {
+  AcceptCommand,
+  AcceptDecision,
+  AcceptIdempotency,
+  AcceptState,
+} from "../../../../core/jobs/decide-acceptance.js";
 import { decideAcceptance } from "../../../../core/jobs/decide-acceptance.js";
 import type { SettleCommand } from "../../../../core/jobs/decide-settlement.js";
 import type { Job } from "../../../../core/jobs/job.js";
@@ -23,9 +28,17 @@ export function anAcceptCommand(accountId: AccountId, overrides: Partial<AcceptC
 }
 
 /** The same for a stem split under a reference. */
-export function aSplitCommand(accountId: AccountId, sourceTrackId: TrackId, reference: string, overrides: Partial<AcceptCommand> = {}): AcceptCommand {
+export function aSplitCommand(
+  accountId: AccountId,
+  sourceTrackId: TrackId,
+  reference: string,
+  overrides: Partial<AcceptCommand> = {},
+): AcceptCommand {
   const command = anAcceptCommand(accountId, overrides);
-  return { ...command, job: { ...command.job, kind: "stem_split", reference, request: aJobRequest({ prompt: "", sourceTrackId }) } };
+  return {
+    ...command,
+    job: { ...command.job, kind: "stem_split", reference, request: aJobRequest({ prompt: "", sourceTrackId }) },
+  };
 }
 
 /** A completion without tracks by whoever holds the job. */
@@ -40,10 +53,18 @@ export function aSettleCommand(job: Job, overrides: Partial<SettleCommand> = {})
   };
 }
 
-export const FAILED: SettleCommand["outcome"] = { status: "failed", error: { code: "generation_failed", message: "It failed." } };
+export const FAILED: SettleCommand["outcome"] = {
+  status: "failed",
+  error: { code: "generation_failed", message: "It failed." },
+};
 
 export function stateOf(balances: readonly Balance[], records: AcceptState["records"] = []): AcceptState {
-  return { made: new Map(), records, referenced: [], balances: new Map(balances.map((balance) => [balance.accountId, balance])) };
+  return {
+    made: new Map(),
+    records,
+    referenced: [],
+    balances: new Map(balances.map((balance) => [balance.accountId, balance])),
+  };
 }
 
 /** What storage holds after a decision was written. */
@@ -55,7 +76,10 @@ export function afterDecision(state: AcceptState, decision: AcceptDecision): Acc
 }
 
 /** The same commands, each in a transaction of its own. */
-export function acceptOneByOne(commands: readonly AcceptCommand[], state: AcceptState): AcceptDecision & { readonly state: AcceptState } {
+export function acceptOneByOne(
+  commands: readonly AcceptCommand[],
+  state: AcceptState,
+): AcceptDecision & { readonly state: AcceptState } {
   const decisions: AcceptDecision[] = [];
   for (const command of commands) {
     const decision = decideAcceptance([command], state);
@@ -71,6 +95,9 @@ export function acceptOneByOne(commands: readonly AcceptCommand[], state: Accept
   };
 }
 
-export function sumOfEntries(entries: readonly LedgerEntry[], amount: "monthly" | "pack" | "reservedMonthly" | "reservedPack" | "spent"): number {
+export function sumOfEntries(
+  entries: readonly LedgerEntry[],
+  amount: "monthly" | "pack" | "reservedMonthly" | "reservedPack" | "spent",
+): number {
   return entries.reduce((sum, entry) => sum + entry[amount], 0);
 }

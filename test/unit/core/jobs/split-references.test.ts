@@ -15,8 +15,15 @@ describe("decideAcceptance of splits under a reference", () => {
     const [job] = first.jobs as [Job];
     const ended: Job = { ...job, status: "failed", phase: "ended", creditsCharged: 0 };
     const poor = aBalance({ accountId, runningJobs: 10 });
-    const state = { ...afterDecision(stateOf([balance]), first), referenced: [ended], balances: stateOf([poor]).balances };
-    const again = decideAcceptance([aSplitCommand(accountId, trackId, "order 17", { refusal: new ProviderUnavailableError() })], state);
+    const state = {
+      ...afterDecision(stateOf([balance]), first),
+      referenced: [ended],
+      balances: stateOf([poor]).balances,
+    };
+    const again = decideAcceptance(
+      [aSplitCommand(accountId, trackId, "order 17", { refusal: new ProviderUnavailableError() })],
+      state,
+    );
     expect(again).to.deep.equal({ results: [{ kind: "repeated", job: ended }], jobs: [], records: [], movements: [] });
   });
 
@@ -47,13 +54,19 @@ describe("decideAcceptance of splits under a reference", () => {
   it("keeps the references of accounts apart, and those that differ in a letter or a blank", () => {
     const other = aBalance({ monthly: 100 });
     const references = ["a", "A", "a ", " a"].map((reference) => aSplitCommand(accountId, trackId, reference));
-    const { results } = decideAcceptance([...references, aSplitCommand(other.accountId, trackId, "a")], stateOf([balance, other]));
+    const { results } = decideAcceptance(
+      [...references, aSplitCommand(other.accountId, trackId, "a")],
+      stateOf([balance, other]),
+    );
     expect(results.map(({ kind }) => kind)).to.deep.equal(Array(5).fill("accepted"));
   });
 
   it("leaves the reference of a refused split free for the next one", () => {
     const costly = aSplitCommand(accountId, trackId, "order 17", { cost: 101 });
-    const { results } = decideAcceptance([costly, aSplitCommand(accountId, anId("trk"), "order 17")], stateOf([balance]));
+    const { results } = decideAcceptance(
+      [costly, aSplitCommand(accountId, anId("trk"), "order 17")],
+      stateOf([balance]),
+    );
     expect(results[0]).to.have.property("error").that.is.instanceOf(InsufficientCreditsError);
     expect(results[1]?.kind).to.equal("accepted");
   });
