@@ -121,6 +121,10 @@ const DEFINITION = {
       description: "Wait before the second attempt; it doubles with each further one",
     }),
     deadlineMinutes: kind.duration({ default: 60, max: 10_080, unit: "minutes", description: "After this time a job that has not ended fails" }),
+    submissions: kind.choice(["active", "paused"], {
+      default: "active",
+      description: "Whether a process that starts buys new work at providers, or only after `fermata jobs resume`",
+    }),
     unknownGraceSeconds: kind.number({
       default: 600,
       min: 0,

@@ -2,6 +2,7 @@
 export type { Account, ApiKey } from "./accounts/account.js";
 export type { IssuedKey, ManageAccounts, NewAccount } from "./accounts/manage-accounts.js";
 export type { MarginQuery, MarginReport, ReportMargin } from "./execution/report-margin.js";
+export type { Submissions, SubmissionState, SubmissionSwitch } from "./execution/submission-switch.js";
 export { type Scope, SCOPES } from "./accounts/scopes.js";
 export type { Tier } from "./accounts/tiers.js";
 export { available, type Balance, type LedgerEntry } from "./credits/balance.js";

@@ -1,5 +1,6 @@
 import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
 import type { ReportMargin } from "../../core/execution/report-margin.js";
+import type { SubmissionSwitch } from "../../core/execution/submission-switch.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
@@ -39,6 +40,7 @@ export interface OperatorApp {
   readonly credits: ManageCredits;
   readonly jobs: OperateJobs;
   readonly splits: StartSplit;
+  readonly submissions: Pick<SubmissionSwitch, "pause" | "resume">;
   readonly models: ListModels;
   readonly margin: ReportMargin;
   readonly library: {

@@ -12,6 +12,7 @@ import { JobEvents } from "../../core/jobs/job-events.js";
 import { OperateJobs } from "../../core/jobs/operate-jobs.js";
 import { ProviderAvailability } from "../../core/providers/provider-availability.js";
 import { RunJob } from "../../core/execution/run-job.js";
+import { SubmissionSwitch } from "../../core/execution/submission-switch.js";
 import { SettleJobs } from "../../core/jobs/settle-jobs.js";
 import { StoreTracks } from "../../core/execution/store-tracks.js";
 import { AudioUrls } from "../../core/library/audio-urls.js";
@@ -158,6 +159,13 @@ export function bindJobs(container: Container): void {
         T.logger,
         T.settings,
       ],
+    );
+  container
+    .bind(T.submissions)
+    .toResolvedValue(
+      (installation, clock, logger, { jobs }) =>
+        new SubmissionSwitch({ installation, clock, logger, startsAs: jobs.submissions }),
+      [T.installation, T.clock, T.logger, T.settings],
     );
   container
     .bind(T.housekeeping)
