@@ -13,6 +13,13 @@ module.exports = {
       to: { pathNot: "^core/" },
     },
     {
+      name: "jobs-import-nothing-that-follows-them",
+      comment: "What a job is, how it begins and ends, depends neither on its workers nor on who is notified of its end.",
+      severity: "error",
+      from: { path: "^core/jobs/" },
+      to: { path: "^core/(execution|maintenance|webhooks)/" },
+    },
+    {
       name: "adapters-import-core-and-libraries",
       comment: "An adapter is constructed with all it needs; it knows no settings, no plugins and no container.",
       severity: "error",

@@ -12,7 +12,9 @@ import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
 import { Leases } from "../core/execution/leases.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
+import type { StartSplit } from "../core/jobs/start-split.js";
 import type { WorkingProvider } from "../core/execution/working-provider.js";
+import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
 import { WorkJobs } from "../core/execution/work-jobs.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";
 import type { ImportedLibrary } from "../core/library/import-library.js";
@@ -27,7 +29,7 @@ import { bindControllers, httpParts } from "./bindings/http.js";
 import type { DeliverWebhooks } from "../core/webhooks/deliver-webhooks.js";
 import type { ManageEndpoints } from "../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../core/webhooks/operate-webhooks.js";
-import { type LoadedPlugin, startPlugin } from "./plugins.js";
+import { closeProviders, type LoadedPlugin, startPlugin } from "./plugins.js";
 import { ProviderFetch } from "./provider-fetch.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
@@ -61,6 +63,10 @@ export interface App {
   readonly generations: AcceptGeneration;
   readonly reads: ReadGenerations;
   readonly jobs: OperateJobs;
+  /** Stem splits and vocal removals. */
+  readonly splits: StartSplit;
+  /** Pauses and resumes the buying of new work, in all processes. */
+  readonly submissions: SubmissionSwitch;
   readonly models: ListModels;
   /** What accounts paid and providers billed. */
   readonly margin: ReportMargin;
@@ -105,6 +111,8 @@ export class ComposedApp implements App {
   readonly generations: AcceptGeneration;
   readonly reads: ReadGenerations;
   readonly jobs: OperateJobs;
+  readonly splits: StartSplit;
+  readonly submissions: SubmissionSwitch;
   readonly models: ListModels;
   readonly margin: ReportMargin;
   readonly events: JobEvents;
@@ -141,6 +149,8 @@ export class ComposedApp implements App {
     this.generations = container.get(T.acceptGeneration);
     this.reads = container.get(T.readGenerations);
     this.jobs = container.get(T.operateJobs);
+    this.splits = container.get(T.startSplit);
+    this.submissions = container.get(T.submissions);
     this.models = container.get(T.listModels);
     this.margin = new ReportMargin(container.get(T.jobs));
     this.events = container.get(T.jobEvents);
@@ -205,6 +215,7 @@ export class ComposedApp implements App {
       cancelUpstream: container.get(T.cancelUpstream),
       hasStandIns: (providerId) => container.get(T.routes).hasStandIns(providerId),
       availability: container.get(T.availability),
+      submissions: this.submissions,
       clock,
       logger,
       sweepMs: settings.jobs.sweepMs,
@@ -274,16 +285,6 @@ export class ComposedApp implements App {
       } catch (error) {
         this.logger.error("A part could not be closed", { error });
       }
-    }
-  }
-}
-
-async function closeProviders(providers: readonly WorkingProvider[], logger: Logger): Promise<void> {
-  for (const { id, provider } of providers) {
-    try {
-      await provider.close?.();
-    } catch (error) {
-      logger.error("A plugin could not be closed", { error, provider: id });
     }
   }
 }

@@ -12,6 +12,7 @@ import { findBlockedEndpoints } from "../core/webhooks/blocked-endpoints.js";
 import { s3Credentials } from "./adapters.js";
 import { KEY_FINGERPRINT } from "./compose.js";
 import { examineProviders } from "./doctor-providers.js";
+import { checkSubmissions } from "./doctor-submissions.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
@@ -55,7 +56,7 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
     }),
     ...(await AUDIO_STORES[schemeOf(settings.audio.url) as keyof typeof AUDIO_STORES](settings)),
     ...storage,
-    ...(isReadable ? [await examineWebhooks(settings, logger)] : []),
+    ...(isReadable ? [await examineSubmissions(settings, logger), await examineWebhooks(settings, logger)] : []),
     ...(await QUEUES[schemeOf(settings.queue.url) as keyof typeof QUEUES](settings, plugins.enabled)),
   ];
 }
@@ -99,6 +100,10 @@ async function examineFolders({ dataDir, storage, audio }: Settings): Promise<re
 /** Of the key that the storage was first opened with; null when it never was. */
 function keptFingerprint(settings: Settings, logger: Logger): Promise<string | null> {
   return withStores(settings, logger, ({ installation }) => installation.find(KEY_FINGERPRINT));
+}
+
+function examineSubmissions(settings: Settings, logger: Logger): Promise<Finding> {
+  return withStores(settings, logger, ({ installation }) => checkSubmissions(settings, installation, logger));
 }
 
 /** Endpoints that were fine at registration and whose names have moved since, before the next event finds out. */

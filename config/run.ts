@@ -106,10 +106,23 @@ function toDocument(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-type OperatorParts = Pick<App, "accounts" | "credits" | "jobs" | "library" | "margin" | "models" | "webhooks" | "webhookEndpoints">;
+type OperatorParts = Pick<
+  App,
+  | "accounts"
+  | "credits"
+  | "jobs"
+  | "library"
+  | "margin"
+  | "models"
+  | "splits"
+  | "submissions"
+  | "webhooks"
+  | "webhookEndpoints"
+>;
 
-function pick({ accounts, credits, jobs, library, margin, models, webhooks, webhookEndpoints }: App): OperatorParts {
-  return { accounts, credits, jobs, library, margin, models, webhooks, webhookEndpoints };
+function pick(app: App): OperatorParts {
+  const { accounts, credits, jobs, library, margin, models, splits, submissions, webhooks, webhookEndpoints } = app;
+  return { accounts, credits, jobs, library, margin, models, splits, submissions, webhooks, webhookEndpoints };
 }
 
 function report({ definition, enabled, source }: LoadedPlugin): {

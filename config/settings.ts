@@ -135,6 +135,10 @@ const DEFINITION = {
     deadlineMinutes: kind.optional(
       kind.duration({ max: 10_080, unit: "minutes", description: "Older name of both deadlines: the default of each" }),
     ),
+    submissions: kind.choice(["active", "paused"], {
+      default: "active",
+      description: "Whether a process that starts buys new work at providers, or only after `fermata jobs resume`",
+    }),
     unknownGraceSeconds: kind.number({
       default: 600,
       min: 0,

@@ -25,6 +25,7 @@ import type { EndJobs } from "../core/execution/end-jobs.js";
 import type { Policies } from "../core/execution/policies.js";
 import type { StoreFiles } from "../core/execution/store-files.js";
 import type { RunJob } from "../core/execution/run-job.js";
+import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
 import type { SettleJobs } from "../core/jobs/settle-jobs.js";
 import type { StartSplit } from "../core/jobs/start-split.js";
 import type { StoreAsset } from "../core/execution/store-asset.js";
@@ -47,6 +48,7 @@ import type { CoverPainter } from "../core/ports/cover-painter.js";
 import type { Digest } from "../core/ports/digest.js";
 import type { IdempotencyStore } from "../core/ports/idempotency-store.js";
 import type { IdGenerator } from "../core/ports/id-generator.js";
+import type { InstallationStore } from "../core/ports/installation-store.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { JobStore } from "../core/ports/job-store.js";
 import type { LeaseRenewal } from "../core/ports/lease-renewal.js";
@@ -114,6 +116,7 @@ export const TOKENS = {
   addressGuard: token<AddressGuard>("AddressGuard"),
   secretBox: token<SecretBox>("SecretBox"),
   requestLog: token<RequestLogStore>("RequestLogStore"),
+  installation: token<InstallationStore>("InstallationStore"),
   metrics: token<MetricsHolder>("Metrics"),
   queue: token<JobQueue>("JobQueue"),
   audio: token<AudioStore>("AudioStore"),
@@ -149,6 +152,7 @@ export const TOKENS = {
   buildRequest: token<BuildRequest>("BuildRequest"),
   storeAsset: token<StoreAsset>("StoreAsset"),
   cancelUpstream: token<CancelUpstream>("CancelUpstream"),
+  submissions: token<SubmissionSwitch>("SubmissionSwitch"),
   startSplit: token<StartSplit>("StartSplit"),
   storeTracks: token<StoreTracks>("StoreTracks"),
   runJob: token<RunJob>("RunJob"),

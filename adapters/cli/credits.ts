@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { available, type Balance } from "../../core/credits/balance.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, CommandFailed, print, table, withApp, withProgress } from "./output.js";
-import { wholeNumber } from "./values.js";
+import { month, wholeNumber } from "./values.js";
 
 /** `credits …` and `ledger verify`. */
 export function addCreditCommands(program: Command, host: CliHost): void {
@@ -26,14 +26,19 @@ export function addCreditCommands(program: Command, host: CliHost): void {
         show(options, balance, present.credits(balance));
       });
     });
-  addCommand(credits, "renew <account>", "Set the monthly credits to the tier's allowance", ["credits renew acct_01j…"]).action(
-    async (accountId: string, options: { json?: boolean }) => {
+  addCommand(credits, "renew <account>", "Set the monthly credits to the tier's allowance, once a month", [
+    "credits renew acct_01j…",
+    "credits renew acct_01j… --period 2026-11",
+  ])
+    .option("--period <month>", "the month that begins; default: the current one, in UTC", month)
+    .action(async (accountId: string, options: { period?: string; json?: boolean }) => {
       await withApp(host, async (app, present) => {
-        const balance = await app.credits.renew(accountId);
-        show(options, balance, present.credits(balance));
+        const period = options.period === undefined ? {} : { period: options.period };
+        const renewal = await app.credits.renew(accountId, period);
+        const already = renewal.isRepeated ? [`${renewal.period} was renewed already; nothing was changed.`] : [];
+        print(host, options, present.credits(renewal), [...already, ...describe(renewal)]);
       });
-    },
-  );
+    });
   addCommand(credits, "show <account>", "Show an account's credits", ["credits show acct_01j… --json"]).action(
     async (accountId: string, options: { json?: boolean }) => {
       await withApp(host, async (app, present) => {

@@ -1,8 +1,10 @@
 import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
 import type { ReportMargin } from "../../core/execution/report-margin.js";
+import type { SubmissionSwitch } from "../../core/execution/submission-switch.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
+import type { StartSplit } from "../../core/jobs/start-split.js";
 import type { ImportedLibrary } from "../../core/library/import-library.js";
 import type { ManageLibrary } from "../../core/library/manage-library.js";
 import type { PlaylistWithTracks, ReadLibrary } from "../../core/library/read-library.js";
@@ -37,6 +39,8 @@ export interface OperatorApp {
   readonly accounts: ManageAccounts;
   readonly credits: ManageCredits;
   readonly jobs: OperateJobs;
+  readonly splits: StartSplit;
+  readonly submissions: Pick<SubmissionSwitch, "pause" | "resume">;
   readonly models: ListModels;
   readonly margin: ReportMargin;
   readonly library: {

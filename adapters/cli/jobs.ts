@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { Option } from "commander";
+import type { Submissions } from "../../core/execution/submission-switch.js";
 import type { Job, JobAttempt, JobStatus } from "../../core/jobs/job.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
@@ -9,7 +10,7 @@ const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "fa
 
 /** `jobs …`. */
 export function addJobCommands(program: Command, host: CliHost): void {
-  const jobs = addGroup(program, "jobs", "List, show and cancel jobs");
+  const jobs = addGroup(program, "jobs", "List, show and cancel jobs, pause and resume their submission");
   addCommand(jobs, "list", "List jobs, newest first", ["jobs list --status processing", "jobs list --account acct_01j… --limit 100"])
     .option("--account <id>", "only this account's")
     .addOption(new Option("--status <status>", "only those in this status").choices(STATUSES))
@@ -42,6 +43,26 @@ export function addJobCommands(program: Command, host: CliHost): void {
       });
     },
   );
+  addSubmissionCommands(jobs, host);
+}
+
+function addSubmissionCommands(jobs: Command, host: CliHost): void {
+  const present = ({ state, changedAt }: Submissions): object => ({ submissions: state, changed_at: iso(changedAt) });
+  addCommand(jobs, "pause", "Buy nothing new at providers; jobs are accepted and wait", ["jobs pause"]).action(
+    async (options: { json?: boolean }) => {
+      const submissions = await withApp(host, (app) => app.submissions.pause());
+      print(host, options, present(submissions), [
+        "Submissions are paused in every process, within seconds. Jobs are accepted and wait; what providers have goes on.",
+        "Go on with: jobs resume",
+      ]);
+    },
+  );
+  addCommand(jobs, "resume", "Submit jobs to providers again", ["jobs resume"]).action(
+    async (options: { json?: boolean }) => {
+      const submissions = await withApp(host, (app) => app.submissions.resume());
+      print(host, options, present(submissions), ["Submissions are active in every process, within seconds."]);
+    },
+  );
 }
 
 function presentAttempt(attempt: JobAttempt): object {
@@ -68,6 +89,7 @@ function describeJob(job: Job): string[] {
     ["id", job.id],
     ["account", job.accountId],
     ["operation", job.operation],
+    ...(job.reference === null ? [] : [["reference", job.reference]]),
     ["model", job.modelId],
     ["status", job.status],
     ["credits", String(job.creditsCharged)],

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { isPeriod } from "../../core/credits/renewal-period.js";
 
 /** A whole number from 0 on. @throws {InvalidArgumentError} */
 export function wholeNumber(text: string): number {
@@ -14,4 +15,10 @@ export function wholeNumberWithin(minimum: number, maximum: number): (text: stri
     if (value < minimum || value > maximum) throw new InvalidArgumentError(`Allowed: ${minimum} to ${maximum}.`);
     return value;
   };
+}
+
+/** A month, written `2026-11`. @throws {InvalidArgumentError} */
+export function month(text: string): string {
+  if (!isPeriod(text)) throw new InvalidArgumentError("Allowed: a month such as 2026-11.");
+  return text;
 }

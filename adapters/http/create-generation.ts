@@ -108,7 +108,7 @@ async function answerAfter(
   }
   if (answer.body === accepted.body || exchange.clientIsGone) return accepted;
   try {
-    await parts.recordAnswer(account.id, idempotencyKey, answer);
+    await parts.recordAnswer(account.id, idempotencyKey, job.id, answer);
     return answer;
   } catch (error) {
     // The commit may have gone through although its reply was lost.

@@ -92,7 +92,7 @@ export interface HttpParts {
   readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
   readonly usage: Pick<ReadUsage, "usage" | "logs">;
   /** Replaces the answer kept for a key, before the new one is sent. */
-  recordAnswer(accountId: AccountId, idempotencyKey: string, answer: StoredAnswer): Promise<void>;
+  recordAnswer(accountId: AccountId, idempotencyKey: string, jobId: JobId, answer: StoredAnswer): Promise<void>;
 
   readonly audioUrls: AudioUrls;
   readonly shareUrls: ShareUrls;

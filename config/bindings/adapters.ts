@@ -57,6 +57,7 @@ export function bindStorage(container: Container, stores: Stores): void {
   container.bind(T.health).toConstantValue(stores.health);
   container.bind(T.requestLog).toConstantValue(stores.requestLog);
   container.bind(T.rateCounts).toConstantValue(stores.rateCounts);
+  container.bind(T.installation).toConstantValue(stores.installation);
   container.bind(T.webhooks).toConstantValue(stores.webhooks);
 }
 

@@ -16,6 +16,7 @@ import { EndJobs } from "../../core/execution/end-jobs.js";
 import { Policies, type PolicySettings } from "../../core/execution/policies.js";
 import { RunJob } from "../../core/execution/run-job.js";
 import { StoreFiles } from "../../core/execution/store-files.js";
+import { SubmissionSwitch } from "../../core/execution/submission-switch.js";
 import { SettleJobs } from "../../core/jobs/settle-jobs.js";
 import { StoreTracks } from "../../core/execution/store-tracks.js";
 import { AudioUrls } from "../../core/library/audio-urls.js";
@@ -175,6 +176,13 @@ export function bindJobs(container: Container): void {
       ],
     );
   container
+    .bind(T.submissions)
+    .toResolvedValue(
+      (installation, clock, logger, { jobs }) =>
+        new SubmissionSwitch({ installation, clock, logger, startsAs: jobs.submissions }),
+      [T.installation, T.clock, T.logger, T.settings],
+    );
+  container
     .bind(T.housekeeping)
     .toResolvedValue(
       (callbacks, idempotency, requestLog, webhooks, library, endJobs, unitOfWork, clock, logger) =>
@@ -184,8 +192,8 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.operateJobs)
     .toResolvedValue(
-      (jobs, library, endJobs, startSplit) => new OperateJobs(jobs, library, endJobs, startSplit),
-      [T.jobs, T.library, T.endJobs, T.startSplit],
+      (jobs, library, endJobs) => new OperateJobs(jobs, library, endJobs),
+      [T.jobs, T.library, T.endJobs],
     );
 }
 

@@ -48,7 +48,7 @@ export function httpParts(
     receiveCallback: container.get(T.receiveCallback),
     webhookEndpoints: container.get(T.manageEndpoints),
     usage: container.get(T.readUsage),
-    recordAnswer: (accountId, key, answer) => answers.record(accountId, key, answer),
+    recordAnswer: (accountId, key, jobId, answer) => answers.record(accountId, key, jobId, answer),
     audioUrls: container.get(T.audioUrls),
     shareUrls: container.get(T.shareUrls),
     sharedTracks: container.get(T.library),

@@ -36,7 +36,10 @@ export interface LedgerEntry {
   readonly reservedMonthly: number;
   readonly reservedPack: number;
   readonly spent: number;
-  /** What the grant is for, in the words of whoever made it (`order 17`). Unique; makes a repeated grant harmless. */
+  /**
+   * What the grant is for, in the operator's words (`order 17`), or the account and period of a renewal; null for
+   * renewals made before periods were recorded. Unique: a repeated grant or renewal changes nothing.
+   */
   readonly reference: string | null;
   readonly createdAt: number;
 }

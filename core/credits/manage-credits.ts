@@ -5,15 +5,31 @@ import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { LedgerAudit, LedgerStore } from "../ports/ledger-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
-import type { Balance, LedgerEntry, Movement } from "./balance.js";
+import type { Balance, LedgerEntry } from "./balance.js";
 import { type Bucket, grant } from "./grant.js";
 import { renew } from "./renew.js";
+import { checkPeriod, isKeptForRenewals, periodOf, renewalReference } from "./renewal-period.js";
 
 export interface GrantOptions {
   /** `monthly` by default. */
   readonly bucket?: Bucket;
-  /** What it is for (`order 17`), 1 to 200 characters, unique among all grants: a repeated grant then changes nothing. */
+  /**
+   * What it is for (`order 17`), 1 to 200 characters, unique among all grants: a repeated grant then changes nothing.
+   * A new one does not begin with `renew:`.
+   */
   readonly reference?: string;
+}
+
+export interface RenewOptions {
+  /** The month that begins, written `2026-11`; by default the current one, in UTC. */
+  readonly period?: string;
+}
+
+/** The balance after a renewal. */
+export interface Renewal extends Balance {
+  readonly period: string;
+  /** The period was renewed before; nothing was changed now. */
+  readonly isRepeated: boolean;
 }
 
 export interface ManageCreditsPorts {
@@ -58,8 +74,11 @@ export class ManageCredits {
       if (balance === undefined) throw unknownAccount(accountId);
       const earlier = reference === null ? null : await ledger.findByReference(tx, reference);
       if (earlier !== null) {
-        if (earlier.accountId === id && earlier[bucket] === amount) return balance;
+        if (earlier.kind === "grant" && earlier.accountId === id && earlier[bucket] === amount) return balance;
         throw new OperationRefusedError(`The reference ${reference} was used for another grant.`);
+      }
+      if (reference !== null && isKeptForRenewals(reference)) {
+        throw new OperationRefusedError(`The reference ${reference} begins like those of renewals. Choose another.`);
       }
       // Without a reference, a run before this one tells by its entry that it was committed although its reply was lost.
       if (tried !== null && (await this.isWritten(tried, balance))) return balance;
@@ -70,18 +89,36 @@ export class ManageCredits {
     });
   }
 
-  /** Starts a new month. @returns the balance afterwards. @throws {OperationRefusedError} no such account */
-  async renew(accountId: string): Promise<Balance> {
+  /**
+   * Starts a new month: what is left of the monthly credits expires, the tier's allowance is added. Each period of an
+   * account is renewed once; a repeated call changes nothing.
+   *
+   * @returns the balance afterwards
+   * @throws {OperationRefusedError} no such account, or a period that is no month
+   */
+  async renew(accountId: string, options: RenewOptions = {}): Promise<Renewal> {
     const { ledger, unitOfWork, accounts, clock, tiers } = this.ports;
+    const period = checkPeriod(options.period ?? periodOf(clock.now()));
     const id = this.checkId(accountId);
     const account = (await accounts.findAccounts([id])).get(id);
     if (account === undefined) throw unknownAccount(accountId);
+    const reference = renewalReference(id, period);
+    let tried: LedgerEntry | null = null;
     return unitOfWork.inTransaction(async (tx) => {
       const balance = (await ledger.lockBalances(tx, [id])).get(id);
       if (balance === undefined) throw unknownAccount(accountId);
-      const movement: Movement = renew(balance, tiers.of(account.tier).monthlyCredits, clock.now());
-      if (movement.entries.length > 0) await ledger.apply(tx, [movement]);
-      return movement.after;
+      const earlier = await ledger.findByReference(tx, reference);
+      if (earlier !== null) {
+        const isRenewal = earlier.kind === "renew";
+        if (!isRenewal) throw new OperationRefusedError(`The reference ${reference} was used for a grant.`);
+        // A run before this one may have been committed although its reply was lost.
+        const isRepeated = tried === null || !isSameEntry(tried, earlier);
+        return { ...balance, period, isRepeated };
+      }
+      const movement = renew(balance, tiers.of(account.tier).monthlyCredits, reference, clock.now());
+      tried = movement.entries.at(-1) ?? null;
+      await ledger.apply(tx, [movement]);
+      return { ...movement.after, period, isRepeated: false };
     });
   }
 
@@ -94,13 +131,17 @@ export class ManageCredits {
     if (ledgerSeq < entry.seq) return false;
     const entries = await this.ports.ledger.listEntries(entry.accountId, ledgerSeq - entry.seq + 1);
     const found = entries.find(({ seq }) => seq === entry.seq);
-    return found !== undefined && (Object.keys(entry) as (keyof LedgerEntry)[]).every((member) => found[member] === entry[member]);
+    return found !== undefined && isSameEntry(entry, found);
   }
 
   private checkId(accountId: string): AccountId {
     if (!isId("acct", accountId)) throw unknownAccount(accountId);
     return accountId;
   }
+}
+
+function isSameEntry(one: LedgerEntry, other: LedgerEntry): boolean {
+  return (Object.keys(one) as (keyof LedgerEntry)[]).every((member) => other[member] === one[member]);
 }
 
 function unknownAccount(id: string): OperationRefusedError {

@@ -6,6 +6,7 @@ import type { Leases } from "./leases.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import type { RunJob } from "./run-job.js";
 import type { CancelUpstream } from "./cancel-upstream.js";
+import type { SubmissionSwitch } from "./submission-switch.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface ProviderWorkerParts {
@@ -16,6 +17,7 @@ export interface ProviderWorkerParts {
   /** Whether jobs of this provider may go to another. */
   hasStandIns(providerId: string): boolean;
   readonly availability: ProviderAvailability;
+  readonly submissions: Pick<SubmissionSwitch, "arePaused">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** How often the worker looks for due jobs that no bell announced. */
@@ -116,7 +118,7 @@ export class ProviderWorker {
     const state = await availability.state(id);
     // What became of a lost submission is found out without submitting: no matter of the breaker, and no try of it.
     if (!capabilities.idempotentSubmit) await this.claim(["submitting"], this.submitting, this.hands);
-    if (this.hands <= 0) return;
+    if (this.hands <= 0 || (await this.parts.submissions.arePaused())) return;
     const phases = capabilities.idempotentSubmit ? TO_SUBMIT : TO_BEGIN;
     if (state === "open") {
       // They are taken to be handed to a stand-in, not to be submitted.

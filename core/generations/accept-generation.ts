@@ -1,5 +1,6 @@
 import type { Account } from "../accounts/account.js";
 import type { Tiers } from "../accounts/tiers.js";
+import { assert } from "../assert.js";
 import { FermataError, ProviderUnavailableError, type RateLimitedError } from "../errors.js";
 import { fingerprint } from "../idempotency/fingerprint.js";
 import type { StoredAnswer } from "../idempotency/replay.js";
@@ -40,7 +41,7 @@ export interface AcceptGenerationRequest {
   readonly limitExceeded: RateLimitedError | null;
 }
 
-export type AcceptedGeneration = Exclude<AcceptResult, { kind: "refused" }>;
+export type AcceptedGeneration = Exclude<AcceptResult, { kind: "refused" | "repeated" }>;
 
 export interface AcceptGenerationParts {
   readonly acceptJobs: AcceptJobs;
@@ -67,6 +68,7 @@ export class AcceptGeneration {
     checkGenerationInput(request.input);
     const result = await this.parts.acceptJobs.accept(await this.toCommand(request));
     if (result.kind === "refused") throw result.error;
+    assert(result.kind !== "repeated", "a generation has an idempotency key, no reference");
     return result;
   }
 
@@ -83,6 +85,7 @@ export class AcceptGeneration {
         modelId: request.input.modelId,
         request: toJobRequest(request.input),
         route,
+        reference: null,
         requestId: request.requestId,
         requestedAt: request.requestId === null ? null : (request.requestedAt ?? now),
         createdAt: now,

@@ -1,4 +1,4 @@
-import type { AccountId } from "../ids.js";
+import type { AccountId, JobId } from "../ids.js";
 import type { Digest } from "../ports/digest.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
@@ -12,9 +12,12 @@ export class RecordAnswer {
     private readonly digest: Digest,
   ) {}
 
-  /** To be done before the answer is sent: what was sent is what is recorded. A key that has expired meanwhile stays free. */
-  async record(accountId: AccountId, key: string, answer: StoredAnswer): Promise<void> {
-    const keyHash = this.digest.sha256(key);
-    await this.unitOfWork.inTransaction((tx) => this.idempotency.updateAnswer(tx, accountId, keyHash, answer));
+  /**
+   * To be done before the answer is sent: what was sent is what is recorded. A key that has expired meanwhile stays
+   * free, and one that was used for another job since keeps the answer of that job.
+   */
+  async record(accountId: AccountId, key: string, jobId: JobId, answer: StoredAnswer): Promise<void> {
+    const record = { accountId, keyHash: this.digest.sha256(key), jobId };
+    await this.unitOfWork.inTransaction((tx) => this.idempotency.updateAnswer(tx, record, answer));
   }
 }

@@ -1,4 +1,4 @@
-import { type AcceptCommand, type AcceptResult, decideAcceptance } from "./decide-acceptance.js";
+import { type AcceptCommand, type AcceptResult, decideAcceptance, referencesOf } from "./decide-acceptance.js";
 import type { JobId } from "../ids.js";
 import { Lanes } from "../lane.js";
 import type { Clock } from "../ports/clock.js";
@@ -47,7 +47,10 @@ export class AcceptJobs {
       const created = runs === 1 ? new Map<JobId, JobState>() : await jobs.lockJobs(tx, commands.map(({ job }) => job.id));
       const made = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(created.get(id), request)));
       const balances = await ledger.lockBalances(tx, accountIds);
-      const decided = decideAcceptance(commands, { made, records, balances });
+      const references = commands.flatMap(referencesOf);
+      // Read under the lock of the balances: another process that accepts for the same account has committed, or waits.
+      const referenced = references.length === 0 ? [] : await jobs.findByReferences(tx, references);
+      const decided = decideAcceptance(commands, { made, records, referenced, balances });
       if (decided.jobs.length > 0) {
         await idempotency.insertRecords(tx, decided.records, now);
         await jobs.insertJobs(tx, decided.jobs);

@@ -1,9 +1,10 @@
 import type { Balance, LedgerEntry, Movement } from "../credits/balance.js";
 import { postReservation, reserve } from "../credits/reserve.js";
-import { FermataError, GenerationConcurrencyExceededError } from "../errors.js";
+import { FermataError, GenerationConcurrencyExceededError, OperationRefusedError } from "../errors.js";
 import type { Fingerprint } from "../idempotency/fingerprint.js";
 import { checkReplay, type IdempotencyRecord, type StoredAnswer } from "../idempotency/replay.js";
 import type { AccountId, JobId } from "../ids.js";
+import type { JobReference } from "../ports/job-store.js";
 import type { Job } from "./job.js";
 import { assert } from "../assert.js";
 
@@ -29,12 +30,16 @@ export interface AcceptIdempotency {
 export type AcceptResult =
   | { readonly kind: "accepted"; readonly job: Job; readonly answer: StoredAnswer | null }
   | { readonly kind: "replayed"; readonly record: IdempotencyRecord }
+  /** The account has a job of this reference, of the same kind and track. */
+  | { readonly kind: "repeated"; readonly job: Job }
   | { readonly kind: "refused"; readonly error: FermataError };
 
 export interface AcceptState {
   /** Jobs of this very batch that are there already: an earlier run was committed, and its reply was lost. */
   readonly made: ReadonlyMap<JobId, Job>;
   readonly records: readonly IdempotencyRecord[];
+  /** Those of the references that the commands name. */
+  readonly referenced: readonly Job[];
   readonly balances: ReadonlyMap<AccountId, Balance>;
 }
 
@@ -46,14 +51,20 @@ export interface AcceptDecision {
   readonly movements: readonly Movement[];
 }
 
+/** The reference that a command names; none for a generation. */
+export function referencesOf({ job: { accountId, reference } }: AcceptCommand): JobReference[] {
+  return reference === null ? [] : [{ accountId, reference }];
+}
+
 /**
- * Decides on a whole batch in arrival order: replay or conflict, then whatever else was found against a request, then
- * concurrency, then credits. Each command sees the effect of those before it.
+ * Decides on a whole batch in arrival order: replay, repetition or conflict, then whatever else was found against a
+ * request, then concurrency, then credits. Each command sees the effect of those before it.
  *
  * @see decisions, "Order of checks", "Idempotency", "Credits"
  */
 export function decideAcceptance(commands: readonly AcceptCommand[], state: AcceptState): AcceptDecision {
   const records = new Map(state.records.map((record) => [recordKey(record.accountId, record.keyHash), record]));
+  const referenced = new Map(state.referenced.map((job) => [referenceKey(job), job]));
   const balances = new Map(state.balances);
   const entries = new Map<AccountId, LedgerEntry[]>();
   const jobs: Job[] = [];
@@ -69,6 +80,11 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
       checkReplay(record, command.idempotency.fingerprint);
       return { kind: "replayed", record };
     }
+    const earlier = command.job.reference === null ? undefined : referenced.get(referenceKey(command.job));
+    if (earlier !== undefined) {
+      checkSameWork(earlier, command.job);
+      return { kind: "repeated", job: earlier };
+    }
     if (command.refusal !== null) throw command.refusal;
 
     const balance = balances.get(accountId);
@@ -83,6 +99,7 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
 
     const job: Job = { ...command.job, reserved, creditsCharged: command.cost };
     jobs.push(job);
+    if (job.reference !== null) referenced.set(referenceKey(job), job);
     if (key === null || command.idempotency === null) return { kind: "accepted", job, answer: null };
     const answer = command.idempotency.present(job);
     const kept = toRecord(command.idempotency, job, answer);
@@ -117,6 +134,17 @@ function toRecord(idempotency: AcceptIdempotency, job: Job, answer: StoredAnswer
 
 function recordKey(accountId: AccountId, keyHash: string): string {
   return `${accountId} ${keyHash}`;
+}
+
+function referenceKey({ accountId, reference }: Pick<Job, "accountId" | "reference">): string {
+  return `${accountId} ${reference}`;
+}
+
+/** @throws {OperationRefusedError} the reference belongs to another kind of split, or to one of another track */
+function checkSameWork(earlier: Job, { kind, request: { sourceTrackId } }: AcceptCommand["job"]): void {
+  if (earlier.kind === kind && earlier.request.sourceTrackId === sourceTrackId) return;
+  const which = `${earlier.id}, a ${earlier.kind} of the track ${earlier.request.sourceTrackId}`;
+  throw new OperationRefusedError(`The reference ${earlier.reference} was used for another job: ${which}.`);
 }
 
 function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {

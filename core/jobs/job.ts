@@ -55,6 +55,8 @@ export interface JobState {
   readonly modelId: string;
   /** The model of `providerId` that does it: `modelId`, or a fallback; null for a split. */
   readonly servedModelId: string | null;
+  /** What the account calls it, unique in the account; null for a generation, and for a split without one. */
+  readonly reference: string | null;
   /** The API request that created it; null when an embedding app or the command line did. */
   readonly requestId: RequestId | null;
   /** When that request arrived; null without one. */

@@ -11,6 +11,7 @@ export interface NewJob {
   readonly request: JobRequest;
   /** null: there is none, and the job is refused for it. */
   readonly route: Route | null;
+  readonly reference: string | null;
   readonly requestId: RequestId | null;
   readonly requestedAt: number | null;
   readonly createdAt: number;

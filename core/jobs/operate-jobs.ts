@@ -4,7 +4,6 @@ import type { JobFilter, JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Track } from "../library/track.js";
 import type { Job, JobAttempt, JobOutput, JobState } from "./job.js";
-import type { SplitOptions, StartSplit } from "./start-split.js";
 
 export interface JobReport {
   readonly job: Job;
@@ -25,23 +24,7 @@ export class OperateJobs {
     private readonly jobs: JobStore,
     private readonly library: LibraryStore,
     private readonly endJobs: CancelJob,
-    private readonly startSplit: Pick<StartSplit, "start">,
   ) {}
-
-  /**
-   * Begins to take a track apart into stems; `GET /jobs/{id}` polls it.
-   *
-   * @param accountId who pays and gets the stems; null: the track's owner
-   * @throws as {@link StartSplit.start}; nothing was reserved
-   */
-  splitStems(accountId: string | null, trackId: string, options: SplitOptions = {}): Promise<Job> {
-    return this.startSplit.start({ kind: "stem_split", accountId, trackId, ...options });
-  }
-
-  /** Begins to take a track apart into vocals and all the rest; else as {@link splitStems}. */
-  removeVocals(accountId: string | null, trackId: string, options: SplitOptions = {}): Promise<Job> {
-    return this.startSplit.start({ kind: "vocal_removal", accountId, trackId, ...options });
-  }
 
   /** Newest first. */
   list(filter: JobFilter): Promise<Job[]> {

@@ -8,8 +8,8 @@ import { decideSettlement, type Ending } from "./decide-settlement.js";
 import type { JobEnded, JobEvents } from "./job-events.js";
 import type { JobState } from "./job.js";
 
-/** Writes what else follows from the end of jobs, in the transaction that ends them. */
-export interface JobEndWriter {
+/** Writes what others are to be notified of, in the transaction that ends the jobs. */
+export interface EndedJobsWriter {
   write(tx: Transaction, ended: readonly JobEnded[], now: number): Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export interface SettleJobsDeps {
   readonly ledger: LedgerStore;
   readonly jobs: JobStore;
   readonly library: LibraryStore;
-  readonly writeEvents: JobEndWriter;
+  readonly writeEvents: EndedJobsWriter;
   readonly events: JobEvents;
 }
 

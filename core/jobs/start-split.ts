@@ -1,7 +1,15 @@
+import type { Account } from "../accounts/account.js";
 import type { Tiers } from "../accounts/tiers.js";
-import { InvalidRequestError, OperationRefusedError, ProviderUnavailableError, TrackNotFoundError } from "../errors.js";
+import { assert } from "../assert.js";
+import {
+  type FermataError,
+  InvalidRequestError,
+  OperationRefusedError,
+  ProviderUnavailableError,
+  TrackNotFoundError,
+} from "../errors.js";
 import { checkClientAndMetadata } from "../generations/request-rules.js";
-import { type AccountId, isId } from "../ids.js";
+import { isId } from "../ids.js";
 import { maySee } from "../library/access.js";
 import { assetOf, type Track } from "../library/track.js";
 import type { AccountStore } from "../ports/account-store.js";
@@ -12,12 +20,17 @@ import type { AcceptJobs } from "./accept-jobs.js";
 import type { Job, JobRequest, SplitKind } from "./job.js";
 import { newJob } from "./new-job.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
-import { firstOpenRoute, type Routes } from "../providers/routes.js";
+import { firstOpenRoute, type Route, type Routes } from "../providers/routes.js";
 
 export interface SplitOptions {
   /** Label of the calling integration, 1 to 100 characters; comes back in webhook events. */
   readonly client?: string;
   readonly metadata?: { readonly [key: string]: unknown };
+  /**
+   * What the account calls this split (`order 17`), 1 to 255 printable ASCII characters: it is started once under one reference,
+   * however often the call is repeated.
+   */
+  readonly reference?: string;
 }
 
 export interface SplitRequest extends SplitOptions {
@@ -25,6 +38,12 @@ export interface SplitRequest extends SplitOptions {
   /** null: the track's owner. */
   readonly accountId: string | null;
   readonly trackId: string;
+}
+
+/** The job of a split. */
+export interface StartedSplit extends Job {
+  /** The job was there under this reference already; nothing was started or charged now. */
+  readonly isRepeated: boolean;
 }
 
 export interface StartSplitParts {
@@ -45,21 +64,30 @@ export class StartSplit {
   constructor(private readonly parts: StartSplitParts) {}
 
   /**
+   * Takes a track apart into stems, or into vocals and all the rest; `GET /jobs/{id}` polls the job. With a reference that the
+   * account used before for the same kind and track, the job of then is returned, whatever became of it and of the track since.
+   *
    * @throws {TrackNotFoundError} no such track, or the account may not play it
-   * @throws {OperationRefusedError} no such account; the track belongs to nobody and no account was named; no provider can take it apart
+   * @throws {OperationRefusedError} no such account; the track has no owner and no account was named; no provider can take it
+   *   apart; the reference has other characters, or was used for another kind or track
    * @throws {ProviderUnavailableError} all that can are known to be down
    * @throws {@link InvalidRequestError} {@link InsufficientCreditsError} {@link GenerationConcurrencyExceededError} {@link ServiceUnavailableError}
    */
-  async start({ kind, accountId, trackId, ...options }: SplitRequest): Promise<Job> {
-    const { acceptJobs, routes, availability, tiers, clock, ids, costs } = this.parts;
+  async start({ kind, accountId, trackId, ...options }: SplitRequest): Promise<StartedSplit> {
+    const { acceptJobs, tiers, clock, ids, costs } = this.parts;
     checkOptions(options);
-    const track = await this.trackOf(trackId);
+    if (!isId("trk", trackId)) throw new TrackNotFoundError();
+    const track = (await this.parts.library.findTracks([trackId])).get(trackId) ?? null;
     const account = await this.accountOf(accountId, track);
-    if (!maySee(track, account.id) || assetOf(track, "mix") === null) throw new TrackNotFoundError();
-    const request: JobRequest = { ...NO_MUSIC, client: options.client ?? null, metadata: options.metadata ?? null, sourceTrackId: track.id };
-    const possible = routes.routesOf({ kind, modelId: kind, request }, track);
-    if (possible.length === 0) throw new OperationRefusedError(`No provider that is on can do a ${kind} of the track ${track.id}.`);
-    const route = await firstOpenRoute(possible, availability);
+    const request: JobRequest = {
+      ...NO_MUSIC,
+      client: options.client ?? null,
+      metadata: options.metadata ?? null,
+      sourceTrackId: trackId,
+    };
+    const { route, refusal } = await this.routeOf(kind, request, track, account);
+    // Under a reference the split may have been started before, when nothing stood against it.
+    if (refusal !== null && options.reference === undefined) throw refusal;
     const result = await acceptJobs.accept({
       job: newJob({
         id: ids.next("job"),
@@ -68,6 +96,7 @@ export class StartSplit {
         modelId: kind,
         request,
         route,
+        reference: options.reference ?? null,
         requestId: null,
         requestedAt: null,
         createdAt: clock.now(),
@@ -75,31 +104,58 @@ export class StartSplit {
       cost: costs[kind],
       concurrencyLimit: tiers.of(account.tier).maxConcurrent,
       idempotency: null,
-      refusal: route === null ? new ProviderUnavailableError() : null,
+      refusal,
     });
     if (result.kind === "refused") throw result.error;
-    if (result.kind === "replayed") throw new Error("A split has no idempotency key to be replayed by.");
-    return result.job;
+    assert(result.kind !== "replayed", "a split has no idempotency key");
+    return { ...result.job, isRepeated: result.kind === "repeated" };
   }
 
-  private async trackOf(trackId: string): Promise<Track> {
-    const track = isId("trk", trackId) ? (await this.parts.library.findTracks([trackId])).get(trackId) : undefined;
-    if (track === undefined) throw new TrackNotFoundError();
-    return track;
+  /** Who can do it, or what stands against it. */
+  private async routeOf(
+    kind: SplitKind,
+    request: JobRequest,
+    track: Track | null,
+    account: Account,
+  ): Promise<FoundRoute> {
+    const { routes, availability } = this.parts;
+    if (track === null || !maySee(track, account.id) || assetOf(track, "mix") === null)
+      return { route: null, refusal: new TrackNotFoundError() };
+    const possible = routes.routesOf({ kind, modelId: kind, request }, track);
+    if (possible.length === 0) {
+      return {
+        route: null,
+        refusal: new OperationRefusedError(`No provider that is on can do a ${kind} of the track ${track.id}.`),
+      };
+    }
+    const route = await firstOpenRoute(possible, availability);
+    return { route, refusal: route === null ? new ProviderUnavailableError() : null };
   }
 
-  private async accountOf(given: string | null, track: Track): Promise<{ readonly id: AccountId; readonly tier: string }> {
-    const id = given ?? track.accountId;
-    if (id === null) throw new OperationRefusedError(`The track ${track.id} belongs to nobody. Name the account that pays.`);
+  private async accountOf(given: string | null, track: Track | null): Promise<Account> {
+    if (given === null && track === null) throw new TrackNotFoundError();
+    const id = given ?? track?.accountId ?? null;
+    if (id === null)
+      throw new OperationRefusedError(`The track ${track?.id} has no owner. Name the account that pays.`);
     const account = isId("acct", id) ? (await this.parts.accounts.findAccounts([id])).get(id) : undefined;
     if (account === undefined) throw new OperationRefusedError(`There is no account ${id}.`);
     return account;
   }
 }
 
+interface FoundRoute {
+  readonly route: Route | null;
+  readonly refusal: FermataError | null;
+}
+
 const NO_MUSIC = { prompt: "", lyrics: null, durationSeconds: null, instrumental: false } as const;
 
-function checkOptions({ client, metadata }: SplitOptions): void {
+const REFERENCE = /^[\x20-\x7e]{1,255}$/;
+
+function checkOptions({ client, metadata, reference }: SplitOptions): void {
   const issues = checkClientAndMetadata({ client, metadata });
   if (issues.length > 0) throw new InvalidRequestError(issues);
+  if (reference !== undefined && !REFERENCE.test(reference)) {
+    throw new OperationRefusedError("A reference has 1 to 255 printable ASCII characters.");
+  }
 }

@@ -1,8 +1,10 @@
 import type { IdempotencyRecord, StoredAnswer } from "../idempotency/replay.js";
-import type { AccountId } from "../ids.js";
 import type { Transaction } from "./unit-of-work.js";
 
 export type IdempotencyKey = Pick<IdempotencyRecord, "accountId" | "keyHash">;
+
+/** A key, and the job that it stands for. */
+export type AnsweredKey = Pick<IdempotencyRecord, "accountId" | "keyHash" | "jobId">;
 
 /** What was answered to which key. A key belongs to its account. */
 export interface IdempotencyStore {
@@ -12,8 +14,11 @@ export interface IdempotencyStore {
   /** Adds records; one whose key has an expired record takes its place. */
   insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void>;
 
-  /** Replaces the answer of a record that still exists. */
-  updateAnswer(tx: Transaction, accountId: AccountId, keyHash: string, answer: StoredAnswer): Promise<void>;
+  /**
+   * Replaces the answer of a record that still exists and still stands for this job. A key that has expired and stands
+   * for another job by now keeps that job's answer.
+   */
+  updateAnswer(tx: Transaction, record: AnsweredKey, answer: StoredAnswer): Promise<void>;
 
   /** Deletes at most `limit` records that have expired at `now`. @returns how many */
   deleteExpired(tx: Transaction, now: number, limit: number): Promise<number>;

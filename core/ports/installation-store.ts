@@ -4,4 +4,6 @@ export interface InstallationStore {
   find(name: string): Promise<string | null>;
   /** Keeps `value` under `name` unless something is kept there already. @returns what is kept */
   keepFirst(name: string, value: string): Promise<string>;
+  /** Keeps `value` under `name`, in place of what is kept there. */
+  keep(name: string, value: string): Promise<void>;
 }

@@ -83,9 +83,19 @@ export interface EndedJobsCursor {
   readonly id: JobId;
 }
 
+/** What an account calls one of its jobs. */
+export interface JobReference {
+  readonly accountId: AccountId;
+  readonly reference: string;
+}
+
 /** Jobs, their leases and their attempts. */
 export interface JobStore {
+  /** A second job of an account with the same reference is refused, and runs `tx` again as any lost race does. */
   insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+
+  /** The jobs with these references, in no order; a reference without a job is left out. Nothing is locked. */
+  findByReferences(tx: Transaction, references: readonly JobReference[]): Promise<Job[]>;
 
   /** Jobs by id, as last committed; unknown ids are left out. */
   findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>>;

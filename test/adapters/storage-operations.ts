@@ -57,10 +57,12 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   listEntries: ({ ledger }, { account }) => ledger.listEntries(account.id, 10),
   findRecords: (storage, { record }) => storage.inTransaction((tx) => storage.idempotency.findRecords(tx, [record], NOON)),
   insertRecords: (storage) => storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, [anIdempotencyRecord()], NOON)),
-  updateAnswer: (storage, { record: { accountId, keyHash } }) =>
-    storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, accountId, keyHash, { status: 202, body: "" })),
+  updateAnswer: (storage, { record }) =>
+    storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, record, { status: 202, body: "" })),
   deleteExpired: (storage) => storage.inTransaction((tx) => storage.idempotency.deleteExpired(tx, NOON + 24 * 3_600_000, 10)),
   insertJobs: (storage) => storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob()])),
+  findByReferences: (storage, { job: { accountId } }) =>
+    storage.inTransaction((tx) => storage.jobs.findByReferences(tx, [{ accountId, reference: "order 17" }])),
   findJobs: ({ jobs }, { job }) => jobs.findJobs([job.id]),
   lockJobs: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.lockJobs(tx, [job.id])),
   "listJobs of an account": ({ jobs }, { account }) => jobs.listJobs({ accountId: account.id, limit: 20 }),

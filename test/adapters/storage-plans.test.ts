@@ -27,6 +27,7 @@ describe("SQLite query plans", () => {
   for (const [name, search] of [
     ["listJobs of an account", "jobs_account (account_id=? AND status=?)"],
     ["listJobs of an account and a status", "jobs_account (account_id=? AND status=?)"],
+    ["findByReferences", "jobs_reference (account_id=? AND reference=?)"],
     ["findOverdue", "jobs_status (status=? AND created_at<?)"],
     ["claimJobs", "jobs_due (provider_id=? AND phase=? AND due_at<?)"],
     ["nextDueAt", "jobs_due (provider_id=? AND phase=? AND due_at>?)"],

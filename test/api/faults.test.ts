@@ -88,6 +88,6 @@ describe("Faults behind the API", () => {
     await start({ recordAnswer: (...given) => Promise.resolve(void recorded.push(given)) });
     const answer = await fake.api.generate(undefined, { Prefer: "wait=20", "Idempotency-Key": "k" });
     expect(dataOf(answer)["status"]).to.equal("completed");
-    expect(recorded).to.deep.equal([[fake.account.id, "k", { status: 202, body: answer.text }]]);
+    expect(recorded).to.deep.equal([[fake.account.id, "k", dataOf(answer)["id"], { status: 202, body: answer.text }]]);
   });
 });

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { FermataError } from "../../core/errors.js";
 import type { AccountId } from "../../core/ids.js";
+import type { SplitKind } from "../../core/jobs/job.js";
+import type { SplitOptions, StartedSplit } from "../../core/jobs/start-split.js";
 import type { ProviderAsset } from "../../core/ports/music-provider.js";
 import { dataOf, refusalOf } from "../support/api-client.js";
 import { fails, holds, scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";
@@ -46,6 +48,9 @@ describe("Stem splits and vocal removals over the API", () => {
   });
   after(() => testApp.close());
 
+  const start = (kind: SplitKind, options: SplitOptions = {}): Promise<StartedSplit> =>
+    testApp.app.splits.start({ kind, accountId: caller.account.id, trackId, ...options });
+
   /** Does something that starts a job, and waits for that job's end. */
   async function ended(start: () => Promise<{ readonly id: string }>): Promise<string> {
     const ids = new Set<string>();
@@ -61,7 +66,7 @@ describe("Stem splits and vocal removals over the API", () => {
   }
 
   it("are polled under /jobs, with their files, and are no generations", async () => {
-    const id = await ended(() => testApp.app.jobs.removeVocals(caller.account.id, trackId));
+    const id = await ended(() => start("vocal_removal"));
     const answer = await caller.api.get(`/api/v1/jobs/${id}`);
     const { outputs, created_at, completed_at, ...job } = dataOf<{ outputs: { url: string }[]; created_at: string; completed_at: string }>(answer);
     expect(job).to.deep.equal({ job_id: id, operation: "vocal_removal", provider: "scripted", status: "completed", credits_charged: 5 });
@@ -75,8 +80,24 @@ describe("Stem splits and vocal removals over the API", () => {
     expect(generations.map((generation) => generation.id)).to.not.include(id);
   });
 
+  it("are made and charged once under one reference, whatever became of the first call", async () => {
+    const spent = async (): Promise<unknown> => dataOf(await caller.api.get("/api/v1/credits"))["total_spent"];
+    const before = Number(await spent());
+    const split = (reference: string): Promise<StartedSplit> => start("stem_split", { reference });
+    const id = await ended(() => split("order 17"));
+    expect(await split("order 17")).to.include({ id, status: "completed", creditsCharged: 8, isRepeated: true });
+    const wellBehaved = provider.behaviour;
+    provider.behaviour = fails("failed");
+    const failed = await ended(() => split("order 18"));
+    provider.behaviour = wellBehaved;
+    expect(await split("order 18")).to.include({ id: failed, status: "failed", creditsCharged: 0, isRepeated: true });
+    expect(Number(await spent()) - before).to.equal(8);
+    const shown = dataOf(await caller.api.get(`/api/v1/jobs/${id}`));
+    expect(shown, "the shapes of the API are closed").to.not.have.any.keys("reference", "is_repeated");
+  });
+
   it("are nobody else's to see", async () => {
-    const id = await ended(() => testApp.app.jobs.splitStems(caller.account.id, trackId));
+    const id = await ended(() => start("stem_split"));
     const { api } = await testApp.account();
     expect(refusalOf(await api.get(`/api/v1/jobs/${id}`))).to.equal("404 job_not_found");
   });
@@ -86,9 +107,9 @@ describe("Stem splits and vocal removals over the API", () => {
     const created = await api.send("POST", "/api/v1/webhook-endpoints", { headers: { "Content-Type": "application/json" }, body: { url: "https://hooks.example/a" } });
     const endpoint = dataOf<{ id: string }>(created).id;
     const wellBehaved = provider.behaviour;
-    const completed = await ended(() => testApp.app.jobs.splitStems(caller.account.id, trackId, { client: "studio", metadata: { take: 3 } }));
+    const completed = await ended(() => start("stem_split", { client: "studio", metadata: { take: 3 } }));
     provider.behaviour = fails("failed");
-    const failed = await ended(() => testApp.app.jobs.removeVocals(caller.account.id, trackId));
+    const failed = await ended(() => start("vocal_removal"));
     provider.behaviour = wellBehaved;
     await sender.sent(2);
     const bodies = sender.messages.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> });
@@ -108,17 +129,18 @@ describe("Stem splits and vocal removals over the API", () => {
     const shelf = await Shelf.open(testApp.app);
     const trackOf = async (account: AccountId): Promise<string> => (await shelf.add(account, { rain: {} }))["rain"] ?? "";
     const poor = await testApp.account({ credits: 7 });
-    const start = async ({ account }: TestAccount): Promise<unknown> => testApp.app.jobs.splitStems(account.id, await trackOf(account.id));
-    expect(await refusal(start(poor))).to.deep.equal(["insufficient_credits", { required: 8, available: 7 }]);
+    const split = async ({ account: { id } }: TestAccount): Promise<StartedSplit> =>
+      testApp.app.splits.start({ kind: "stem_split", accountId: id, trackId: await trackOf(id) });
+    expect(await refusal(split(poor))).to.deep.equal(["insufficient_credits", { required: 8, available: 7 }]);
 
     const wellBehaved = provider.behaviour;
     const { behaviour, release } = holds(wellBehaved);
     provider.behaviour = behaviour;
     const busy = await testApp.account({ credits: 20, tier: "free" });
     await ended(async () => {
-      const { id } = await testApp.app.jobs.splitStems(busy.account.id, await trackOf(busy.account.id));
+      const { id } = await split(busy);
       const exceeded = ["generation_concurrency_exceeded", { limit: 1, running: 1 }];
-      expect(await refusal(start(busy))).to.deep.equal(exceeded);
+      expect(await refusal(split(busy))).to.deep.equal(exceeded);
       const answer = await busy.api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true });
       expect(refusalOf(answer)).to.equal("409 generation_concurrency_exceeded");
       release();

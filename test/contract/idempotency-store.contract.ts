@@ -82,14 +82,24 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       const [record, other] = [anIdempotencyRecord(), anIdempotencyRecord()];
       await insert([record, other]);
       const answer = { status: 502, body: "later" };
-      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, record.accountId, record.keyHash, answer));
+      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, record, answer));
       expect(await find([record, other])).to.have.deep.members([{ ...record, answer }, other]);
     });
 
+    it("leaves the answer of another job alone that the key stands for by now", async () => {
+      const expired = anIdempotencyRecord({ expiresAt: NOON });
+      await insert([expired], NOON - 1);
+      const fresh = anIdempotencyRecord({ accountId: expired.accountId, keyHash: expired.keyHash });
+      await insert([fresh], NOON);
+      const late = { status: 502, body: "of the job before" };
+      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, expired, late));
+      expect(await find([fresh])).to.deep.equal([fresh]);
+    });
+
     it("changes nothing when there is no record to answer for", async () => {
-      const key = { accountId: anId("acct"), keyHash: aHash() };
+      const key = { accountId: anId("acct"), keyHash: aHash(), jobId: anId("job") };
       const answer = { status: 202, body: "" };
-      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, key.accountId, key.keyHash, answer));
+      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, key, answer));
       expect(await find([key])).to.deep.equal([]);
     });
 

@@ -28,6 +28,24 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
       expect(await storage.installation.keepFirst("right", "2")).to.equal("2");
     });
 
+    it("replaces what is kept, or keeps it first, and leaves other names alone", async () => {
+      await storage.installation.keepFirst("mood", "calm");
+      await storage.installation.keep("mood", "wild \u{1f3bc} ".repeat(1_000));
+      await storage.installation.keep("tempo", "slow");
+      expect(await storage.installation.find("mood")).to.equal("wild \u{1f3bc} ".repeat(1_000));
+      expect(await storage.installation.find("tempo")).to.equal("slow");
+      await storage.installation.keep("mood", "");
+      expect(await storage.installation.find("mood")).to.equal("");
+      expect(await storage.installation.keepFirst("mood", "sad")).to.equal("");
+      expect(await storage.installation.find("tempo")).to.equal("slow");
+    });
+
+    it("keeps one of the values that many replace together", async () => {
+      const values = Array.from({ length: 8 }, (_, index) => `value ${index}`);
+      await Promise.all(values.map((value) => storage.installation.keep("replaced", value)));
+      expect(values).to.include(await storage.installation.find("replaced"));
+    });
+
     it("answers one value to all who ask together", async () => {
       const values = Array.from({ length: 8 }, (_, index) => `value ${index}`);
       const kept = await Promise.all(values.map((value) => storage.installation.keepFirst("race", value)));

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { JobId } from "../../core/ids.js";
 import type { Job, JobAttempt, JobOutput, JobStatus } from "../../core/jobs/job.js";
-import type { AttemptUpdate, ClaimedJob, ClaimRequest, JobFilter, JobUpdate } from "../../core/ports/job-store.js";
+import type { AttemptUpdate, ClaimedJob, ClaimRequest, JobFilter, JobReference, JobUpdate } from "../../core/ports/job-store.js";
 import { aHash, aJob, aJobRequest, anAttempt, anId, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 
@@ -35,10 +35,43 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     /** A provider whose jobs no other test claims. */
     const aProviderId = (): string => `provider-${++providers}`;
 
+    describe("references", () => {
+      const findByReferences = (...references: readonly JobReference[]): Promise<Job[]> =>
+        storage.inTransaction((tx) => storage.jobs.findByReferences(tx, references));
+
+      it("find their job in its account, byte by byte, and nothing where there is none", async () => {
+        const accountId = anId("acct");
+        const [named, padded, foreign] = [
+          aJob({ accountId, reference: "order 17" }),
+          aJob({ accountId, reference: "order 17 " }),
+          aJob({ reference: "order 17" }),
+        ] as const;
+        await add(named, padded, foreign, aJob({ accountId }), aJob({ accountId }));
+        expect(await findByReferences({ accountId, reference: "order 17" })).to.deep.equal([named]);
+        expect(await findByReferences({ accountId, reference: "order 17 " })).to.deep.equal([padded]);
+        const ofBoth = [accountId, foreign.accountId].map((owner) => ({ accountId: owner, reference: "order 17" }));
+        expect(await findByReferences(...ofBoth)).to.have.deep.members([named, foreign]);
+        const ofNone = [{ accountId, reference: "Order 17" }, { accountId: anId("acct"), reference: "order 17" }];
+        expect(await findByReferences(...ofNone)).to.deep.equal([]);
+        expect(await findByReferences()).to.deep.equal([]);
+      });
+
+      it("belong to one job of an account: a second one is refused, and nothing of its group is written", async () => {
+        const first = aJob({ reference: "order 17" });
+        await add(first);
+        const { accountId, reference } = first;
+        const [other, second] = [aJob({ accountId }), aJob({ accountId, reference })];
+        expect(await add(other, second).catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(await findByReferences({ accountId, reference: "order 17" })).to.deep.equal([first]);
+        expect(await find(other.id)).to.equal(undefined);
+      });
+    });
+
     describe("jobs", () => {
       it("keeps every member", async () => {
         const bare = aJob();
         const full = aJob({
+          reference: "order 17 ",
           requestId: anId("req"),
           reserved: { monthly: 3, pack: 4 },
           status: "processing",

@@ -66,7 +66,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
 
       it("writes several entries of one account in one movement", async () => {
         const account = await storage.addAccount({}, { monthly: 4 });
-        const movement = renew(await storage.balanceOf(account.id), 100, NOON);
+        const movement = renew(await storage.balanceOf(account.id), 100, `renew:${account.id}:2026-11`, NOON);
         await storage.apply(movement);
         expect(await storage.balanceOf(account.id)).to.include({ monthly: 100, ledgerSeq: 3 });
         const entries = await storage.ledger.listEntries(account.id, 2);

@@ -118,6 +118,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     modelId: "synth/v1",
     servedModelId: "synth/v1",
     request: aJobRequest(),
+    reference: null,
     requestId: null,
     requestedAt: null,
     reserved,

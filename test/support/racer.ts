@@ -24,7 +24,7 @@ const TIER: Tier = { name: "pro", maxConcurrent: 10, monthlyCredits: 0, rateLimi
 
 /** What a process does. */
 export interface Step<Result> {
-  readonly by: Racer;
+  readonly by: { readonly process: SteppedProcess };
   begin(): Promise<Result>;
 }
 

@@ -1,6 +1,5 @@
 import type { IdempotencyRecord, StoredAnswer } from "../../../core/idempotency/replay.js";
-import type { AccountId } from "../../../core/ids.js";
-import type { IdempotencyKey, IdempotencyStore } from "../../../core/ports/idempotency-store.js";
+import type { AnsweredKey, IdempotencyKey, IdempotencyStore } from "../../../core/ports/idempotency-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { IDEMPOTENCY_RECORDS, type IdempotencyRow, toIdempotencyRecord, toIdempotencyRow } from "./rows.js";
 import { columnsOf, sessionOf } from "./session.js";
@@ -8,7 +7,8 @@ import { columnsOf, sessionOf } from "./session.js";
 const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at > ?`;
 /** The sum keeps MariaDB from the index of what expires, where it would lock other records on its way. */
 const FREE_KEY = "DELETE FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at + 0 <= ?";
-const UPDATE_ANSWER = "UPDATE idempotency_records SET status = ?, response = ? WHERE account_id = ? AND key_hash = ?";
+const UPDATE_ANSWER =
+  "UPDATE idempotency_records SET status = ?, response = ? WHERE account_id = ? AND key_hash = ? AND job_id = ?";
 const FIND_EXPIRED = "SELECT account_id, key_hash FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
 
 export class KnexIdempotencyStore implements IdempotencyStore {
@@ -27,8 +27,9 @@ export class KnexIdempotencyStore implements IdempotencyStore {
     await session.insert(IDEMPOTENCY_RECORDS, records.map(toIdempotencyRow));
   }
 
-  async updateAnswer(tx: Transaction, accountId: AccountId, keyHash: string, answer: StoredAnswer): Promise<void> {
-    await sessionOf(tx).run(UPDATE_ANSWER, [answer.status, answer.body, accountId, keyHash]);
+  async updateAnswer(tx: Transaction, record: AnsweredKey, answer: StoredAnswer): Promise<void> {
+    const { accountId, keyHash, jobId } = record;
+    await sessionOf(tx).run(UPDATE_ANSWER, [answer.status, answer.body, accountId, keyHash, jobId]);
   }
 
   async deleteExpired(tx: Transaction, now: number, limit: number): Promise<number> {

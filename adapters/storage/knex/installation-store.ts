@@ -32,4 +32,8 @@ export class KnexInstallationStore implements InstallationStore {
       return kept.value;
     });
   }
+
+  async keep(name: string, value: string): Promise<void> {
+    await this.unitOfWork.inTransaction((tx) => sessionOf(tx).upsert(INSTALLATION, [{ name, value }]));
+  }
 }

@@ -12,6 +12,7 @@ export interface JobRow {
   provider_id: string;
   model_id: string;
   served_model_id: string | null;
+  reference: string | null;
   request_id: RequestId | null;
   requested_at: number | null;
   client: string | null;
@@ -46,6 +47,7 @@ export const JOBS: Table<JobRow> = {
     "provider_id",
     "model_id",
     "served_model_id",
+    "reference",
     "request_id",
     "requested_at",
     "client",
@@ -81,6 +83,7 @@ export function toJobRow(job: Job): JobRow {
     provider_id: job.providerId,
     model_id: job.modelId,
     served_model_id: job.servedModelId,
+    reference: job.reference,
     request_id: job.requestId,
     requested_at: job.requestedAt,
     client: job.request.client,
@@ -112,6 +115,7 @@ export function toJobState(row: JobStateRow): JobState {
     providerId: row.provider_id,
     modelId: row.model_id,
     servedModelId: row.served_model_id,
+    reference: row.reference,
     requestId: row.request_id,
     requestedAt: row.requested_at,
     reserved: { monthly: row.reserved_monthly, pack: row.reserved_pack },

@@ -6,6 +6,7 @@ import type {
   ClaimRequest,
   EndedJobsCursor,
   JobFilter,
+  JobReference,
   JobStore,
   JobUpdate,
   ProviderWork,
@@ -42,6 +43,7 @@ const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 const FIND = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id = ?`;
 const LOCK = `SELECT ${JOB_STATE_COLUMNS} FROM jobs WHERE id = ?`;
 const REQUESTS = "SELECT id, request FROM jobs WHERE id = ?";
+const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE account_id = ? AND reference = ?`;
 const FIND_DUE = `SELECT ${JOB_STATE_COLUMNS} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
 const COUNT_WAITING = "SELECT COUNT(*) AS total FROM jobs WHERE provider_id = ? AND phase = 'waiting' AND due_at IS NOT NULL";
 const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
@@ -64,6 +66,11 @@ export class KnexJobStore implements JobStore {
 
   async insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void> {
     await sessionOf(tx).insert(JOBS, jobs.map(toJobRow));
+  }
+
+  async findByReferences(tx: Transaction, references: readonly JobReference[]): Promise<Job[]> {
+    const lists = references.map(({ accountId, reference }) => [accountId, reference]);
+    return (await sessionOf(tx).allEach<JobRow>(FIND_REFERENCE, lists)).map(toJob);
   }
 
   async findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>> {

@@ -74,7 +74,7 @@ const ENTRIES: readonly Invariant[] = [
     query: `SELECT account_id AS subject, seq AS number, kind, ${AMOUNTS.join(", ")} FROM ledger_entries
       WHERE NOT (CASE kind
         WHEN 'grant' THEN monthly >= 0 AND pack >= 0 AND reserved_monthly = 0 AND reserved_pack = 0 AND spent = 0
-        WHEN 'renew' THEN monthly > 0 AND pack = 0 AND reserved_monthly = 0 AND reserved_pack = 0 AND spent = 0
+        WHEN 'renew' THEN monthly >= 0 AND pack = 0 AND reserved_monthly = 0 AND reserved_pack = 0 AND spent = 0
         WHEN 'expire' THEN monthly < 0 AND pack = 0 AND reserved_monthly = 0 AND reserved_pack = 0 AND spent = 0
         WHEN 'charge' THEN monthly = 0 AND pack = 0 AND reserved_monthly <= 0 AND reserved_pack <= 0
           AND spent = -reserved_monthly - reserved_pack

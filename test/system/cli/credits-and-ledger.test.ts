@@ -37,6 +37,19 @@ describe("fermata credits", () => {
     expect(await json("credits", "renew", account)).to.deep.equal({ available: 503, monthly_credits: 500, pack_credits: 3, total_spent: 0 });
   });
 
+  it("renews a period once, and says when it was renewed already", async () => {
+    const renewed = await sandbox.command(["credits", "renew", account, "--period", "2026-11"], dataDir);
+    expect([renewed.code, renewed.stdout.split("\n")[0]]).to.deep.equal([0, "available  500"]);
+    await json("credits", "grant", account, "7");
+    const again = await sandbox.command(["credits", "renew", account, "--period", "2026-11"], dataDir);
+    const said = again.stdout.split("\n").slice(0, 2);
+    expect([again.code, ...said]).to.deep.equal([0, "2026-11 was renewed already; nothing was changed.", "available  507"]);
+    const credits = { available: 507, monthly_credits: 507, pack_credits: 0, total_spent: 0 };
+    expect(await json("credits", "renew", account, "--period", "2026-11")).to.deep.equal(credits);
+    expect(await json("credits", "renew", account, "--period", "2026-12")).to.include({ monthly_credits: 500 });
+    expect(await json("ledger", "verify")).to.include({ ok: true });
+  });
+
   it("says in words what an account has", async () => {
     const { stdout } = await sandbox.command(["credits", "show", account], dataDir);
     expect(stdout).to.equal("available  10\nmonthly    10\npack       0\nreserved   0\nspent      0\n");
@@ -52,6 +65,8 @@ describe("fermata credits", () => {
     expect(await run("credits", "grant", account, "0")).to.deep.equal([1, "", "A grant is a whole number of credits from 1 on; got 0."]);
     const amount = "error: command-argument value 'many' is invalid for argument 'amount'. Allowed: a whole number.";
     expect(await run("credits", "grant", account, "many")).to.deep.equal([2, "", amount]);
+    const period = "error: option '--period <month>' argument '2026-13' is invalid. Allowed: a month such as 2026-11.";
+    expect(await run("credits", "renew", account, "--period", "2026-13")).to.deep.equal([2, "", period]);
   });
 });
 

@@ -67,6 +67,30 @@ describe("fermata stems and fermata report", function () {
     expect(job.outputs.map(({ label }) => label)).to.have.members(["vocals", "instrumental"]);
   });
 
+  it("starts a split once under one reference, says so, and refuses the reference for another split", async () => {
+    const reference = ["--reference", "order 17"];
+    const { id } = await json<ShownJob>("stems", "split", trackId, ...reference);
+    await ended(id);
+    const spent = async (): Promise<unknown> => dataOf(await api.get("/api/v1/credits"))["total_spent"];
+    const before = await spent();
+    const again = await json<ShownJob>("stems", "split", trackId, ...reference);
+    expect(again).to.include({ id, status: "completed", credits_charged: 8 });
+    expect(again.outputs).to.not.be.empty;
+    const human = await sandbox.command(["stems", "split", trackId, ...reference], dataDir);
+    expect([human.code, human.stdout]).to.deep.equal([
+      0,
+      `order 17 was started already: ${id} is completed. Nothing was charged again.\nSee it with: jobs show ${id}\n`,
+    ]);
+    expect(await spent()).to.equal(before);
+    const other = await sandbox.command(["stems", "remove-vocals", trackId, ...reference], dataDir);
+    const message = `The reference order 17 was used for another job: ${id}, a stem_split of the track ${trackId}.\n`;
+    expect([other.code, other.stdout, other.stderr]).to.deep.equal([1, "", message]);
+    const empty = await sandbox.command(["stems", "split", trackId, "--reference", ""], dataDir);
+    expect([empty.code, empty.stderr]).to.deep.equal([1, "A reference has 1 to 255 printable ASCII characters.\n"]);
+    expect(await json<object>("ledger", "verify")).to.include({ ok: true });
+    expect((await sandbox.command(["jobs", "show", id], dataDir)).stdout).to.match(/^reference +order 17$/m);
+  });
+
   it("refuses a track that does not exist, and an account that does not, with exit code 1", async () => {
     for (const args of [["trk_01j00000000000000000000000"], ["nonsense"], [trackId, "--account", "acct_01j00000000000000000000000"]]) {
       const { code, stderr } = await sandbox.command(["stems", "split", ...args], dataDir);

@@ -54,7 +54,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       });
     }
 
-    it("grants once what has no reference, makes one account and issues one key", async () => {
+    it("grants once what has no reference, renews once, makes one account and issues one key", async () => {
       const { accounts, ledger, unitOfWork } = storage;
       const [digest, random, clock] = [new NodeDigest(), new SystemRandom(), TEST_PORTS.clock];
       const ports = { accounts, ledger, unitOfWork: forgetful(unitOfWork), clock, tiers: new Tiers([TIER]) };
@@ -65,6 +65,8 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       const credits = new ManageCredits(ports);
       await credits.grant(account.id, 5);
       expect(await credits.grant(account.id, 5)).to.include({ monthly: 20, ledgerSeq: 3 });
+      expect(await credits.renew(account.id), "this call renewed it").to.include({ monthly: 0, isRepeated: false });
+      expect(await credits.renew(account.id)).to.include({ monthly: 0, isRepeated: true });
       expect((await storage.ledger.audit()).violations).to.deep.equal([]);
     });
   });

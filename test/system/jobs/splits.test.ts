@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { FermataError } from "../../../core/errors.js";
 import type { JobId, TrackId } from "../../../core/ids.js";
+import type { SplitRequest as StartRequest } from "../../../core/jobs/start-split.js";
 import type { Track } from "../../../core/library/track.js";
 import type { LibraryStore } from "../../../core/ports/library-store.js";
 import type { Completed, ProviderAsset, SplitRequest } from "../../../core/ports/music-provider.js";
@@ -14,6 +15,9 @@ const SPLITS = { stemSplit: ANY, vocalRemoval: ANY };
 function stem(label: string): ProviderAsset {
   return { role: "stem", label, contentType: null, durationSeconds: 2, source: { kind: "bytes", bytes: scriptedBytes("audio/wav") } };
 }
+
+const stems = (accountId: string | null, trackId: string): StartRequest => ({ kind: "stem_split", accountId, trackId });
+const removal = (accountId: string | null, trackId: string): StartRequest => ({ kind: "vocal_removal", accountId, trackId });
 
 const parted = (...labels: string[]): Completed => ({ state: "completed", tracks: [], stems: labels.map(stem) });
 
@@ -42,8 +46,8 @@ describe("A split", () => {
 
   it("reserves its cost, takes the track apart, is charged, and leaves its files", async () => {
     const track = await addTrack();
-    const { operate } = await start();
-    const job = await operate.removeVocals(null, track.id, { client: "studio", metadata: { take: 3 } });
+    const { operate, splits } = await start();
+    const job = await splits.start({ ...removal(null, track.id), client: "studio", metadata: { take: 3 } });
     expect(job).to.include({ kind: "vocal_removal", operation: "vocal_removal", accountId: shop.accountId, creditsCharged: COST, status: "queued" });
     await shop.quiet();
     await shop.pass(0);
@@ -67,8 +71,8 @@ describe("A split", () => {
   it("gives the provider the lossless copy, a link, and what it knew its own piece by", async () => {
     const master = anAsset({ role: "master", contentType: "audio/wav", audioKey: "a/master.wav" });
     const track = await addTrack({ assets: [anAsset({ audioKey: "a/mix.mp3" }), master], origin: { providerId: "scripted", reference: { clip: "c1" } } });
-    const { operate } = await start();
-    await operate.splitStems(null, track.id);
+    const { splits } = await start();
+    await splits.start(stems(null, track.id));
     await shop.pass(0);
     const { source } = shop.provider.submissions[0] as SplitRequest;
     expect(source).to.deep.include({ title: track.title, contentType: "audio/wav", reference: { clip: "c1" } });
@@ -77,11 +81,11 @@ describe("A split", () => {
 
   it("is refunded when the provider finds nothing to take apart, names two parts alike, or fails", async () => {
     const track = await addTrack();
-    const { operate } = await start();
+    const { splits } = await start();
     const answers = [() => Promise.resolve(parted()), () => Promise.resolve(parted("drums", "drums")), fails("failed")];
     for (const answer of answers) {
       shop.provider.behaviour = answer;
-      const { id } = await operate.splitStems(null, track.id);
+      const { id } = await splits.start(stems(null, track.id));
       await shop.pass(0);
       await shop.expectFailed(id, "generation_failed");
       expect(await outputsOf(id)).to.deep.equal([]);
@@ -92,8 +96,8 @@ describe("A split", () => {
     shop.provider.behaviour = fails("unavailable");
     shop.standIn.behaviour = () => Promise.resolve(parted("drums", "other"));
     const track = await addTrack();
-    const { operate } = await start({ withStandIn: true, maxAttempts: 1 });
-    const { id } = await operate.splitStems(null, track.id);
+    const { splits } = await start({ withStandIn: true, maxAttempts: 1 });
+    const { id } = await splits.start(stems(null, track.id));
     await shop.pass(0);
     await shop.pass(0);
     expect(await shop.job(id)).to.include({ status: "completed", providerId: "stand-in", operation: "stem_split", servedModelId: null });
@@ -103,8 +107,8 @@ describe("A split", () => {
   it("is routed past providers that only take their own pieces, other files, or shorter ones", async () => {
     const track = await addTrack();
     for (const stemSplit of [{ sources: "own" }, { sources: "any", contentTypes: ["audio/flac"] }, { sources: "any", maxSeconds: 29 }, { sources: "any", maxBytes: 999 }] as const) {
-      const { operate, stop } = await start({ capabilities: { stemSplit } });
-      expect(await codeOf(operate.splitStems(null, track.id)), JSON.stringify(stemSplit)).to.equal("invalid_request");
+      const { splits, stop } = await start({ capabilities: { stemSplit } });
+      expect(await codeOf(splits.start(stems(null, track.id))), JSON.stringify(stemSplit)).to.equal("invalid_request");
       await stop();
     }
     expect(shop.provider.submissions).to.have.length(0);
@@ -115,7 +119,7 @@ describe("A split", () => {
     shop.provider.pollBehaviour = () => Promise.resolve(parted("vocals"));
     const track = await addTrack();
     const first = await start();
-    const { id } = await first.operate.splitStems(null, track.id);
+    const { id } = await first.splits.start(stems(null, track.id));
     await shop.pass(250);
     await first.stop(0);
     await start();
@@ -126,8 +130,8 @@ describe("A split", () => {
 
   it("fails, refunded, when its track is gone meanwhile", async () => {
     const track = await addTrack();
-    const { operate } = shop.prepare({ capabilities: SPLITS });
-    const { id } = await operate.splitStems(null, track.id);
+    const { splits } = shop.prepare({ capabilities: SPLITS });
+    const { id } = await splits.start(stems(null, track.id));
     const emptied = Object.assign(Object.create(shop.storage.library) as LibraryStore, { findTracks: () => Promise.resolve(new Map<TrackId, Track>()) });
     await start({ stores: { library: emptied } });
     await shop.pass(0);
@@ -138,35 +142,35 @@ describe("A split", () => {
   describe("is refused, and reserves nothing,", () => {
     it("for a track that is unknown, private to another account, or has no audio", async () => {
       const other = (await shop.storage.addAccount({})).id;
-      const { operate } = await start();
+      const { splits } = await start();
       const [foreign, silent] = [await addTrack({ accountId: other }), await addTrack({ assets: [] })];
       for (const id of [anId("trk"), "x", foreign.id, silent.id]) {
-        expect(await codeOf(operate.splitStems(shop.accountId, id)), id).to.equal("track_not_found");
+        expect(await codeOf(splits.start(stems(shop.accountId, id))), id).to.equal("track_not_found");
       }
-      expect(await codeOf(operate.splitStems(null, (await addTrack({ accountId: other, visibility: "public" })).id))).to.equal("insufficient_credits");
+      expect(await codeOf(splits.start(stems(null, (await addTrack({ accountId: other, visibility: "public" })).id)))).to.equal("insufficient_credits");
       expect(await shop.storage.jobs.listJobs({ limit: 10 })).to.deep.equal([]);
     });
 
     it("without an account for a track of nobody; with one it is paid by it", async () => {
       const track = await addTrack({ accountId: null, visibility: "public" });
-      const { operate } = await start();
-      expect(await codeOf(operate.splitStems(null, track.id))).to.equal("invalid_request");
-      expect(await codeOf(operate.splitStems(anId("acct"), track.id))).to.equal("invalid_request");
-      expect((await operate.splitStems(shop.accountId, track.id)).accountId).to.equal(shop.accountId);
+      const { splits } = await start();
+      expect(await codeOf(splits.start(stems(null, track.id)))).to.equal("invalid_request");
+      expect(await codeOf(splits.start(stems(anId("acct"), track.id)))).to.equal("invalid_request");
+      expect((await splits.start(stems(shop.accountId, track.id))).accountId).to.equal(shop.accountId);
     });
 
     it("for a label or metadata beyond the bounds", async () => {
       const track = await addTrack();
-      const { operate } = await start();
-      expect(await codeOf(operate.splitStems(null, track.id, { client: "" }))).to.equal("invalid_request");
-      expect(await codeOf(operate.splitStems(null, track.id, { metadata: { long: "x".repeat(17_000) } }))).to.equal("invalid_request");
+      const { splits } = await start();
+      expect(await codeOf(splits.start({ ...stems(null, track.id), client: "" }))).to.equal("invalid_request");
+      expect(await codeOf(splits.start({ ...stems(null, track.id), metadata: { long: "x".repeat(17_000) } }))).to.equal("invalid_request");
     });
 
     it("while every provider that can is known to be down", async () => {
       const track = await addTrack();
-      const { operate, availability } = await start();
+      const { splits, availability } = await start();
       await availability.recordBroken("scripted");
-      expect(await codeOf(operate.splitStems(null, track.id))).to.equal("provider_unavailable");
+      expect(await codeOf(splits.start(stems(null, track.id)))).to.equal("provider_unavailable");
     });
   });
 });

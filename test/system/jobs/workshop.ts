@@ -33,6 +33,7 @@ import { StoreAsset } from "../../../core/execution/store-asset.js";
 import type { WorkingProvider } from "../../../core/execution/working-provider.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
 import { StoreTracks } from "../../../core/execution/store-tracks.js";
+import { type SubmissionState, SubmissionSwitch } from "../../../core/execution/submission-switch.js";
 import { type StopOptions, type StoppedWork, WorkJobs } from "../../../core/execution/work-jobs.js";
 import { AudioUrls } from "../../../core/library/audio-urls.js";
 import { Catalogue } from "../../../core/providers/catalogue.js";
@@ -72,6 +73,8 @@ export interface WorkerOptions {
   readonly concurrency?: number;
   readonly maxInFlight?: number;
   readonly maxAttempts?: number;
+  /** `jobs.submissions`; active by default. */
+  readonly submissions?: SubmissionState;
   /** Of the queue, and of renders unless they have their own. */
   readonly deadlineMs?: number;
   readonly renderDeadlineMs?: number;
@@ -100,6 +103,8 @@ export interface Worker {
   readonly availability: ProviderAvailability;
   readonly applyReports: ApplyReports;
   readonly operate: OperateJobs;
+  readonly splits: StartSplit;
+  readonly submissions: SubmissionSwitch;
   readonly housekeeping: Housekeeping;
   /** Calls of providers that have not come back. */
   calls(): number;
@@ -177,7 +182,7 @@ export class Workshop {
   prepare(options: WorkerOptions = {}): Worker {
     const { logger, random } = this;
     const clock = options.clock ?? this.clock;
-    const { jobs, callbacks, unitOfWork, accounts, ledger, library, idempotency, health, requestLog, webhooks } = { ...this.storage, ...options.stores };
+    const { jobs, callbacks, unitOfWork, accounts, ledger, library, idempotency, health, installation, requestLog, webhooks } = { ...this.storage, ...options.stores };
     const ids = { next: anId };
     const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
@@ -240,12 +245,13 @@ export class Workshop {
     });
     const cancelUpstream = new CancelUpstream({ jobs, unitOfWork, clock, logger });
     const hasStandIns = (providerId: string): boolean => routes.hasStandIns(providerId);
-    const parts = { jobs, leases, runJob, cancelUpstream, hasStandIns, availability, clock, logger, sweepMs: 1_000, queue, housekeeping };
+    const submissions = new SubmissionSwitch({ installation, clock, logger, startsAs: options.submissions ?? "active" });
+    const parts = { jobs, leases, runJob, cancelUpstream, hasStandIns, availability, submissions, clock, logger, sweepMs: 1_000, queue, housekeeping };
     const workJobs = new WorkJobs(working, parts);
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue, clock });
     const costs = { stem_split: COST, vocal_removal: COST };
-    const startSplit = new StartSplit({ acceptJobs, accounts, library, routes, availability, tiers: TIERS, clock, ids, costs });
-    const operate = new OperateJobs(jobs, library, endJobs, startSplit);
+    const splits = new StartSplit({ acceptJobs, accounts, library, routes, availability, tiers: TIERS, clock, ids, costs });
+    const operate = new OperateJobs(jobs, library, endJobs);
     return {
       jobs: workJobs,
       leases,
@@ -253,6 +259,8 @@ export class Workshop {
       availability,
       applyReports,
       operate,
+      splits,
+      submissions,
       housekeeping,
       calls: () => counts.reduce((sum, calls) => sum + calls(), 0),
       loops: 1 + working.length,

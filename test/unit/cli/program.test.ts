@@ -24,6 +24,8 @@ const COMMANDS = [
   "jobs list",
   "jobs show",
   "jobs cancel",
+  "jobs pause",
+  "jobs resume",
   "library import",
   "library share",
   "library unshare",

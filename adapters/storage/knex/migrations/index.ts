@@ -15,6 +15,7 @@ import { requestLog } from "./0012-request-log.js";
 import { librarySearch } from "./0013-library.js";
 import { providers } from "./0014-providers.js";
 import { searchSegments } from "./0015-search-segments.js";
+import { splitReference } from "./0016-split-reference.js";
 import { attempts } from "./0017-attempts.js";
 import type { Migration } from "./migration.js";
 
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   librarySearch,
   providers,
   searchSegments,
+  splitReference,
   attempts,
 ];
 

@@ -38,7 +38,7 @@ class Book {
       case "grant":
         return this.take(grant(this.balance, command.amount, command.bucket, null, NOON));
       case "renew":
-        return this.take(renew(this.balance, command.allowance, NOON));
+        return this.take(renew(this.balance, command.allowance, `renewal ${this.entries.length}`, NOON));
       case "reserve":
         return this.reserve(command.cost);
       case "settle":

@@ -1,10 +1,15 @@
-import type { AccountId } from "../../../../core/ids.js";
-import type { AcceptCommand, AcceptDecision, AcceptIdempotency, AcceptState } from "../../../../core/jobs/decide-acceptance.js";
+import type { AccountId, TrackId } from "../../../../core/ids.js";
+import type {
+  AcceptCommand,
+  AcceptDecision,
+  AcceptIdempotency,
+  AcceptState,
+} from "../../../../core/jobs/decide-acceptance.js";
 import { decideAcceptance } from "../../../../core/jobs/decide-acceptance.js";
 import type { Ending } from "../../../../core/jobs/decide-settlement.js";
 import type { JobState } from "../../../../core/jobs/job.js";
 import type { Balance, LedgerEntry } from "../../../../core/credits/balance.js";
-import { aJob, NOON } from "../../../support/builders.js";
+import { aJob, aJobRequest, NOON } from "../../../support/builders.js";
 
 /** What a caller says who repeats a request with the key `key`. */
 export function aGivenKey(key: string, overrides: Partial<AcceptIdempotency["fingerprint"]> = {}): AcceptIdempotency {
@@ -29,19 +34,42 @@ export function anEnding(job: Pick<JobState, "id">, overrides: Partial<Ending> =
 
 export const FAILED: Ending["outcome"] = { status: "failed", error: { code: "generation_failed", message: "It failed." } };
 
+/** The same for a stem split under a reference. */
+export function aSplitCommand(
+  accountId: AccountId,
+  sourceTrackId: TrackId,
+  reference: string,
+  overrides: Partial<AcceptCommand> = {},
+): AcceptCommand {
+  const command = anAcceptCommand(accountId, overrides);
+  return {
+    ...command,
+    job: { ...command.job, kind: "stem_split", reference, request: aJobRequest({ prompt: "", sourceTrackId }) },
+  };
+}
+
 export function stateOf(balances: readonly Balance[], records: AcceptState["records"] = []): AcceptState {
-  return { made: new Map(), records, balances: new Map(balances.map((balance) => [balance.accountId, balance])) };
+  return {
+    made: new Map(),
+    records,
+    referenced: [],
+    balances: new Map(balances.map((balance) => [balance.accountId, balance])),
+  };
 }
 
 /** What storage holds after a decision was written. */
 export function afterDecision(state: AcceptState, decision: AcceptDecision): AcceptState {
   const balances = new Map(state.balances);
   for (const { after } of decision.movements) balances.set(after.accountId, after);
-  return { made: new Map(), records: [...state.records, ...decision.records], balances };
+  const referenced = [...state.referenced, ...decision.jobs.filter(({ reference }) => reference !== null)];
+  return { made: new Map(), records: [...state.records, ...decision.records], referenced, balances };
 }
 
 /** The same commands, each in a transaction of its own. */
-export function acceptOneByOne(commands: readonly AcceptCommand[], state: AcceptState): AcceptDecision & { readonly state: AcceptState } {
+export function acceptOneByOne(
+  commands: readonly AcceptCommand[],
+  state: AcceptState,
+): AcceptDecision & { readonly state: AcceptState } {
   const decisions: AcceptDecision[] = [];
   for (const command of commands) {
     const decision = decideAcceptance([command], state);
@@ -57,6 +85,9 @@ export function acceptOneByOne(commands: readonly AcceptCommand[], state: Accept
   };
 }
 
-export function sumOfEntries(entries: readonly LedgerEntry[], amount: "monthly" | "pack" | "reservedMonthly" | "reservedPack" | "spent"): number {
+export function sumOfEntries(
+  entries: readonly LedgerEntry[],
+  amount: "monthly" | "pack" | "reservedMonthly" | "reservedPack" | "spent",
+): number {
   return entries.reduce((sum, entry) => sum + entry[amount], 0);
 }

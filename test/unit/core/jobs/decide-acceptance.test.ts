@@ -12,7 +12,7 @@ import {
 } from "../../../../core/errors.js";
 import { type AcceptCommand, type AcceptResult, decideAcceptance } from "../../../../core/jobs/decide-acceptance.js";
 import { aBalance, anId, anIdempotencyRecord, NOON } from "../../../support/builders.js";
-import { acceptOneByOne, afterDecision, aGivenKey, anAcceptCommand, stateOf } from "./commands.js";
+import { acceptOneByOne, afterDecision, aGivenKey, anAcceptCommand, aSplitCommand, stateOf } from "./commands.js";
 
 /** What became of each command, in a word. */
 function outcomes(results: readonly AcceptResult[]): string[] {
@@ -188,23 +188,22 @@ describe("decideAcceptance", () => {
 
   describe("on any batch", () => {
     const accounts = [anId("acct"), anId("acct"), anId("acct")] as const;
+    const tracks = [anId("trk"), anId("trk")] as const;
     const anyCommand = fc
       .record({
         account: fc.constantFrom(...accounts),
         cost: fc.nat({ max: 8 }),
         limit: fc.integer({ min: 1, max: 6 }),
         key: fc.option(fc.constantFrom("a", "b", "c"), { nil: null }),
+        split: fc.option(fc.record({ reference: fc.constantFrom("a", "b"), sourceTrackId: fc.constantFrom(...tracks) }), { nil: null }),
         fingerprint: fc.constantFrom({}, {}, { body: "other" }, { shape: "other" }),
         refused: fc.nat({ max: 9 }),
       })
-      .map(({ account, cost, limit, key, fingerprint, refused }) =>
-        anAcceptCommand(account, {
-          cost,
-          concurrencyLimit: limit,
-          idempotency: key === null ? null : aGivenKey(key, fingerprint),
-          refusal: refused === 0 ? new InvalidModelError() : null,
-        }),
-      );
+      .map(({ account, cost, limit, key, split, fingerprint, refused }) => {
+        const options = { cost, concurrencyLimit: limit, refusal: refused === 0 ? new InvalidModelError() : null };
+        if (split !== null) return aSplitCommand(account, split.sourceTrackId, split.reference, options);
+        return anAcceptCommand(account, { ...options, idempotency: key === null ? null : aGivenKey(key, fingerprint) });
+      });
     const anyBatch = fc.array(anyCommand, { maxLength: 25 });
     const anyState = fc
       .tuple(...accounts.map((accountId) => fc.record({ accountId: fc.constant(accountId), monthly: fc.nat({ max: 25 }), pack: fc.nat({ max: 15 }) })))
@@ -263,15 +262,19 @@ describe("decideAcceptance", () => {
       );
     });
 
-    it("replays every keyed job when the whole batch is sent again", () => {
+    it("replays every keyed job, and repeats every split with a reference, when the whole batch is sent again", () => {
       fc.assert(
         fc.property(anyBatch, anyState, (commands, state) => {
           const first = decideAcceptance(commands, state);
           const again = decideAcceptance(commands, afterDecision(state, first));
           commands.forEach((command, index) => {
             const result = first.results[index];
-            if (command.idempotency === null || result?.kind === "refused") return;
-            const jobId = result?.kind === "accepted" ? result.job.id : result?.record.jobId;
+            if (result === undefined || result.kind === "refused") return;
+            if (command.job.reference !== null && result.kind !== "replayed") {
+              expect(again.results[index]).to.deep.equal({ kind: "repeated", job: result.job });
+            }
+            if (command.idempotency === null) return;
+            const jobId = result.kind === "replayed" ? result.record.jobId : result.job.id;
             expect(again.results[index]).to.have.property("kind", "replayed");
             expect(again.results[index]).to.have.nested.property("record.jobId", jobId);
           });

@@ -1,0 +1,36 @@
+import { SystemClock } from "../adapters/system/clock.js";
+import { SubmissionSwitch } from "../core/execution/submission-switch.js";
+import type { InstallationStore } from "../core/ports/installation-store.js";
+import type { Logger } from "../core/ports/logger.js";
+import { type Finding, ok, warning } from "../core/ports/self-check.js";
+import type { Settings } from "./settings.js";
+
+/** Whether new work goes to providers; jobs that wait for an operator look like those that wait for a slot. */
+export async function checkSubmissions(
+  { jobs }: Settings,
+  installation: InstallationStore,
+  logger: Logger,
+): Promise<Finding> {
+  const name = "submissions";
+  const submissions = new SubmissionSwitch({
+    installation,
+    clock: new SystemClock(),
+    logger,
+    startsAs: jobs.submissions,
+  });
+  const { state, changedAt } = await submissions.find();
+  if (state === "paused") {
+    const since = changedAt === null ? "" : ` since ${new Date(changedAt).toISOString()}`;
+    return warning(
+      name,
+      `Paused${since}: jobs are accepted and wait, and nothing new is bought.`,
+      "Run `fermata jobs resume`.",
+    );
+  }
+  if (jobs.submissions === "active") return ok(name, "New jobs are submitted to providers.");
+  return warning(
+    name,
+    "jobs.submissions is paused: a process that starts with these settings buys nothing until `fermata jobs resume` is run.",
+    "Run `fermata jobs resume`, and set jobs.submissions to active before the next start.",
+  );
+}

@@ -1,0 +1,32 @@
+import { OperationRefusedError } from "../errors.js";
+import type { AccountId } from "../ids.js";
+
+const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/;
+
+/** References of renewals begin with it, those of grants do not. */
+const RENEWAL_PREFIX = "renew:";
+
+/** The month of this moment in UTC, written `2026-11`. */
+export function periodOf(now: number): string {
+  return new Date(now).toISOString().slice(0, "2026-11".length);
+}
+
+export function isPeriod(text: string): boolean {
+  return MONTH.test(text);
+}
+
+/** @throws {OperationRefusedError} not a month */
+export function checkPeriod(period: string): string {
+  if (!isPeriod(period)) throw new OperationRefusedError(`A period is a month, such as 2026-11; got ${period}.`);
+  return period;
+}
+
+/** What the ledger keeps a renewal of this account and period under; unique, so that it is made once. */
+export function renewalReference(accountId: AccountId, period: string): string {
+  return `${RENEWAL_PREFIX}${accountId}:${period}`;
+}
+
+/** Whether no new grant may have this reference. */
+export function isKeptForRenewals(reference: string): boolean {
+  return reference.startsWith(RENEWAL_PREFIX);
+}

@@ -1,0 +1,239 @@
+import { expect } from "chai";
+import { MemoryJobQueue } from "../../adapters/queue/memory/job-queue.js";
+import type { Stores } from "../../adapters/storage/knex/index.js";
+import { Tiers } from "../../core/accounts/tiers.js";
+import type { AccountId } from "../../core/ids.js";
+import { AcceptJobs } from "../../core/jobs/accept-jobs.js";
+import type { Job } from "../../core/jobs/job.js";
+import { type SplitRequest, type StartedSplit, StartSplit } from "../../core/jobs/start-split.js";
+import type { Track } from "../../core/library/track.js";
+import { Catalogue } from "../../core/providers/catalogue.js";
+import { Routes } from "../../core/providers/routes.js";
+import { anAsset, anId, aTrack, NOON } from "../support/builders.js";
+import { SILENT, type StorageUnderTest } from "../support/databases.js";
+import { ManualClock } from "../support/doubles/manual-clock.js";
+import { collide, type Step } from "../support/racer.js";
+import { openSteppedProcess, type Point, type SteppedProcess } from "../support/stepping.js";
+
+const COST = 8;
+const PLENTY = { perMinute: 1_000, perDay: 1_000 };
+const TIERS = new Tiers([
+  {
+    name: "pro",
+    maxConcurrent: 10,
+    monthlyCredits: 0,
+    rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
+  },
+]);
+const SPLITTER = {
+  id: "splitter",
+  label: "Splitter",
+  models: [],
+  enabled: true,
+  isReachable: true,
+  idempotentSubmit: true,
+  lookup: false,
+  cancel: false,
+};
+const PREFERENCES = { standIns: {}, splits: { stem_split: ["splitter"], vocal_removal: ["splitter"] } };
+
+/** Where two calls meet: after the locking read, or when all is written and only the commit is left. */
+const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
+
+/** What stands against a new split. */
+interface Surroundings {
+  readonly isDown?: boolean;
+  readonly isOff?: boolean;
+}
+
+/** A split under a reference may be started again and again, one call after the other and two at once: there is one job. */
+export function splitReferencesContract(
+  name: string,
+  open: () => Promise<StorageUnderTest & { readonly url: string }>,
+): void {
+  describe(`Splits under a reference: ${name}`, () => {
+    let storage: StorageUnderTest & { readonly url: string };
+    let clock: ManualClock;
+    let accountId: AccountId;
+    let track: Track;
+
+    before(async () => {
+      storage = await open();
+    });
+    after(() => storage.close());
+    beforeEach(async () => {
+      clock = new ManualClock(NOON);
+      accountId = (await storage.addAccount({}, { monthly: 100 })).id;
+      track = await addTrack(accountId);
+    });
+    afterEach(async () => {
+      expect((await storage.ledger.audit()).violations).to.deep.equal([]);
+    });
+
+    async function addTrack(owner: AccountId): Promise<Track> {
+      const added = aTrack({ accountId: owner, assets: [anAsset()] });
+      await storage.inTransaction((tx) => storage.library.insertTracks(tx, [added]));
+      return added;
+    }
+
+    function splitsOf(stores: Stores, { isDown = false, isOff = false }: Surroundings = {}): StartSplit {
+      const any = { sources: "any" } as const;
+      return new StartSplit({
+        ...stores,
+        acceptJobs: new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock }),
+        routes: new Routes(
+          new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: any, vocalRemoval: any }]),
+          PREFERENCES,
+        ),
+        availability: { state: () => Promise.resolve(isDown ? "open" : "closed") },
+        tiers: TIERS,
+        clock,
+        ids: { next: anId },
+        costs: { stem_split: COST, vocal_removal: COST },
+      });
+    }
+
+    const order = (overrides: Partial<SplitRequest> = {}): SplitRequest => ({
+      kind: "stem_split",
+      accountId: null,
+      trackId: track.id,
+      reference: "order 17",
+      ...overrides,
+    });
+    const start = (overrides: Partial<SplitRequest> = {}, surroundings: Surroundings = {}): Promise<StartedSplit> =>
+      splitsOf(storage, surroundings).start(order(overrides));
+    const messageOf = (outcome: Promise<unknown>): Promise<string> =>
+      outcome.then(
+        () => "started",
+        (error: unknown) => (error as Error).message,
+      );
+    const jobsOf = (): Promise<Job[]> => storage.jobs.listJobs({ accountId, limit: 10 });
+    const expectOneCharge = async (): Promise<void> => {
+      expect(await jobsOf()).to.have.length(1);
+      expect(await storage.balanceOf(accountId)).to.include({
+        monthly: 100 - COST,
+        reservedMonthly: COST,
+        runningJobs: 1,
+      });
+    };
+
+    it("are started and charged once", async () => {
+      const first = await start();
+      expect(first).to.include({ isRepeated: false, reference: "order 17", creditsCharged: COST });
+      expect(await start({ client: "another", metadata: { retry: 1 } })).to.deep.equal({ ...first, isRepeated: true });
+      expect(await start({ accountId })).to.include({ id: first.id, isRepeated: true });
+      await expectOneCharge();
+    });
+
+    it("are found whatever stands against a new one: a provider down or off, a track that is gone", async () => {
+      const { id } = await start();
+      await storage.inTransaction((tx) =>
+        storage.jobs.updateJobs(tx, [{ id, fence: 0, changes: { dueAt: NOON + 1 } }]),
+      );
+      for (const surroundings of [{ isDown: true }, { isOff: true }]) {
+        expect(await start({}, surroundings), JSON.stringify(surroundings)).to.include({
+          id,
+          dueAt: NOON + 1,
+          isRepeated: true,
+        });
+      }
+      const gone: Stores = {
+        ...storage,
+        library: Object.assign(Object.create(storage.library) as Stores["library"], {
+          findTracks: () => Promise.resolve(new Map()),
+        }),
+      };
+      expect(await splitsOf(gone).start(order({ accountId }))).to.include({ id, isRepeated: true });
+      expect(await messageOf(splitsOf(gone).start(order()))).to.include("no such track");
+      await expectOneCharge();
+    });
+
+    it("are started again where there is no reference, and under another one", async () => {
+      const { reference: _, ...bare } = order();
+      const ids = [
+        await splitsOf(storage).start(bare),
+        await splitsOf(storage).start(bare),
+        await start(),
+        await start({ reference: "order 18" }),
+      ].map(({ id }) => id);
+      expect(new Set(ids).size).to.equal(4);
+    });
+
+    it("keep accounts apart, and references that differ in a letter or a blank", async () => {
+      const other = (await storage.addAccount({}, { monthly: 100 })).id;
+      const others = await Promise.all(
+        ["Order 17", "order 17 ", "x".repeat(255)].map((reference) => start({ reference })),
+      );
+      const ids = [
+        await start(),
+        await start({ accountId: other, trackId: (await addTrack(other)).id }),
+        ...others,
+      ].map(({ id }) => id);
+      expect(new Set(ids).size).to.equal(5);
+    });
+
+    it("are refused for another kind or track, naming the job that has the reference", async () => {
+      const { id } = await start();
+      const message = `The reference order 17 was used for another job: ${id}, a stem_split of the track ${track.id}.`;
+      expect(await messageOf(start({ kind: "vocal_removal" }))).to.equal(message);
+      expect(await messageOf(start({ trackId: (await addTrack(accountId)).id }))).to.equal(message);
+      await expectOneCharge();
+    });
+
+    it("are refused with a reference that is empty, too long or not printable ASCII", async () => {
+      for (const reference of ["", "x".repeat(256), "é", "a\tb", "a\n"]) {
+        expect(await messageOf(start({ reference })), reference).to.equal(
+          "A reference has 1 to 255 printable ASCII characters.",
+        );
+      }
+      expect(await jobsOf()).to.deep.equal([]);
+    });
+
+    it("are one job of many calls at once in one process", async () => {
+      const splits = splitsOf(storage);
+      const started = await Promise.all(Array.from({ length: 10 }, () => splits.start(order())));
+      expect(new Set(started.map(({ id }) => id)).size).to.equal(1);
+      expect(started.filter(({ isRepeated }) => !isRepeated)).to.have.length(1);
+      await expectOneCharge();
+    });
+
+    describe("by two processes at once", () => {
+      let processes: SteppedProcess[];
+      beforeEach(async () => {
+        processes = [await openSteppedProcess(storage.url), await openSteppedProcess(storage.url)];
+      });
+      afterEach(() => Promise.all(processes.map((process) => process.close())));
+
+      const race = (
+        point: Point,
+        ...orders: readonly SplitRequest[]
+      ): Promise<[StartedSplit | Error, StartedSplit | Error]> => {
+        const steps = processes.map((process, index): Step<StartedSplit | Error> => {
+          const splits = splitsOf(process.stores);
+          return {
+            by: { process },
+            begin: () => splits.start(orders[index] as SplitRequest).catch((error: unknown) => error as Error),
+          };
+        });
+        return collide(point, ...(steps as [Step<StartedSplit | Error>, Step<StartedSplit | Error>]));
+      };
+
+      for (const point of POINTS) {
+        const held = point === "before commit" ? point : "after its locking read";
+        it(`are one job, the first held ${held}`, async () => {
+          const [one, other] = await race(point, order(), order());
+          expect(one).to.include({ isRepeated: false });
+          expect(other).to.deep.equal({ ...one, isRepeated: true });
+          await expectOneCharge();
+        });
+
+        it(`are one job of two kinds, the other refused, the first held ${held}`, async () => {
+          const [one, other] = await race(point, order(), order({ kind: "vocal_removal" }));
+          expect(one).to.include({ kind: "stem_split", isRepeated: false });
+          expect((other as Error).message).to.include("was used for another job");
+          await expectOneCharge();
+        });
+      }
+    });
+  });
+}
