@@ -29,7 +29,7 @@ const ROOMS = [
   /^test\/contract\/(music-provider|library-store|webhook-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
-  /^test\/support\/((doubles|fault-receiver|plugins|provider-kit|storm)\/)?[^/]+$/,
+  /^test\/support\/((doubles|fault-receiver|plugins|provider-kit|storm|vendor)\/)?[^/]+$/,
   /^test\/support\/plugins\/[^/]+\/[^/]+$/,
   /^test\/(fixtures|unit)\/.+$/,
   /^test\/index\.ts$/,

@@ -170,14 +170,38 @@ export interface MysqlRelay {
    * and before its reply comes back. Resolves when that has happened.
    */
   loseNext(statement: string, part: "request" | "reply"): Promise<void>;
+  /**
+   * Loses the reply of COMMIT whenever `chance` says so of a transaction, by all that was sent since it began: it is
+   * committed, and the connection ends before the reply comes back.
+   *
+   * @returns stops it, and says how many replies were lost
+   */
+  loseCommits(chance: (transaction: string) => boolean): () => number;
+  /** Refuses connections for so long, and ends those that are open. */
+  awayFor(ms: number): Promise<void>;
 }
+
+const BEGIN = "START TRANSACTION";
+const COMMIT = "COMMIT";
 
 export async function openMysqlRelay(server: string): Promise<MysqlRelay> {
   const { hostname, port, host } = new URL(server);
   let next: { readonly statement: string; readonly fate: Fate; happened(): void } | null = null;
-  const fateOf = (bytes: Buffer): Fate => {
-    // A statement ends its packet, and nothing is sent behind it before it is answered.
-    if (next === null || !bytes.toString("latin1").endsWith(next.statement)) return "pass";
+  let losing: { chance(transaction: string): boolean; lost: number } | null = null;
+  const transactions = new Map<number, string>();
+  // A statement ends its packet, and nothing is sent behind it before it is answered.
+  const isOf = (bytes: Buffer, statement: string): boolean => bytes.toString("latin1").endsWith(statement);
+  const isLost = (bytes: Buffer, connection: number): boolean => {
+    if (losing === null) return false;
+    const before = isOf(bytes, BEGIN) ? "" : (transactions.get(connection) ?? "");
+    transactions.set(connection, before + bytes.toString("latin1"));
+    if (!isOf(bytes, COMMIT) || !losing.chance(before)) return false;
+    losing.lost += 1;
+    return true;
+  };
+  const fateOf = (bytes: Buffer, connection: number): Fate => {
+    if (isLost(bytes, connection)) return "lose-reply";
+    if (next === null || !isOf(bytes, next.statement)) return "pass";
     const { fate, happened } = next;
     next = null;
     happened();
@@ -191,5 +215,19 @@ export async function openMysqlRelay(server: string): Promise<MysqlRelay> {
       new Promise((happened) => {
         next = { statement, fate: part === "request" ? "lose" : "lose-reply", happened };
       }),
+    loseCommits(chance) {
+      const counter = { chance, lost: 0 };
+      losing = counter;
+      return () => {
+        losing = null;
+        transactions.clear();
+        return counter.lost;
+      };
+    },
+    async awayFor(ms) {
+      await tcp.shut();
+      await pause(ms);
+      await tcp.reopen();
+    },
   };
 }

@@ -27,8 +27,8 @@ export type Fate = "pass" | "lose" | "lose-reply";
 export interface RelayOptions {
   /** Key and certificate, where the way is to be encrypted. */
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Asked for whatever a client sends; all passes without it. */
-  readonly fateOf?: (bytes: Buffer) => Fate;
+  /** Asked for whatever a client sends, with the number of its connection, from 1 on; all passes without it. */
+  readonly fateOf?: (bytes: Buffer, connection: number) => Fate;
 }
 
 export async function openRelayTo(
@@ -40,12 +40,13 @@ export async function openRelayTo(
   let isFrozen = false;
   const pass = (near: Socket): void => {
     connections += 1;
+    const connection = connections;
     const far = connect(target.port, target.host);
     const pair = [near, far] as const;
     let isReplyLost = false;
     pairs.add(pair);
     near.on("data", (bytes: Buffer) => {
-      const fate = fateOf(bytes);
+      const fate = fateOf(bytes, connection);
       isReplyLost ||= fate === "lose-reply";
       if (fate === "lose") near.destroy();
       else far.write(bytes);

@@ -1,0 +1,16 @@
+import { wasteLine, wasteOfAll } from "../../support/waste.js";
+import { defineTests } from "../waste/scenarios.js";
+import { randomTiming } from "../waste/timing.js";
+
+const RUNS = 20;
+
+/** The long form of test/system/waste, run by `npm run test:faults`. Its last line is the waste of all runs. */
+describe("What was bought is not thrown away, whenever it happens", () => {
+  // Behind all that mocha prints.
+  before(() => void process.once("exit", () => process.stdout.write(`${wasteLine(wasteOfAll)}\n`)));
+
+  defineTests(
+    randomTiming,
+    Array.from({ length: RUNS }, (_, index) => ` (run ${index + 1})`),
+  );
+});

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import type { Sandbox } from "../../support/process.js";
+import { CREDIT_COST, HTTP_MODEL, httpModelPlugin, type Purchase } from "../../support/vendor/index.js";
+import type { CountedJob } from "../../support/waste.js";
+import type { Installation } from "./installation.js";
+import { counted, inInstallation, prompts, type Scenario } from "./scenario.js";
+import type { Timing } from "./timing.js";
+
+/** The slot is to be as busy as this, however much is asked for. */
+const BUSY_MIN = 0.95;
+
+/** Jobs by which it is measured how long one takes, from one purchase to the next. */
+const MEASURED = 5;
+
+/** Renders that fit into the queue deadline. */
+const QUEUE_RENDERS = 6;
+
+export const overload = (demand: number): Scenario => ({
+  name: `overload ${demand} ×`,
+  promise: `delivers what one slot can render when ${demand} times as much is asked for, and refunds the rest unbought`,
+  async run(sandbox: Sandbox, timing: Timing) {
+    const renderMs = timing.between(500, 400, 900);
+    const queueDeadlineMs = QUEUE_RENDERS * renderMs;
+    const options = {
+      renders: { slots: 1, renderMs },
+      plugins: (url: string) => ({
+        "http-model": httpModelPlugin(url, { shape: "accepts", concurrency: 4, maxInFlight: 1, callbacks: true }),
+      }),
+      jobs: { queueDeadlineMinutes: queueDeadlineMs / 60_000 },
+      storage: timing.oneOf("sqlite", "mysql"),
+    } as const;
+    await inInstallation(sandbox, options, async (installation) => {
+      await installation.serve("start");
+      const { jobs: measured, intervalMs } = await measure(installation);
+
+      const lastsMs = timing.between(6_000, 6_000, 20_000);
+      const beginsAt = performance.now();
+      const offered = await ask(installation, { intervalMs: intervalMs / demand, lastsMs, backlog: QUEUE_RENDERS });
+      const jobs = [...measured, ...offered.flatMap((job) => job ?? [])];
+
+      const { wasted, delivered, undelivered } = await counted(this.name, installation, jobs);
+      const bought = installation.vendor.purchases.slice(MEASURED);
+      const begun = bought.filter(({ boughtAt }) => boughtAt <= beginsAt + lastsMs);
+      // The machine may have other things to do than before, though not so much that one takes half as long again.
+      const oneTakesMs = Math.min(Math.max(intervalMs, medianInterval(begun)), 1.5 * intervalMs);
+      const capacity = lastsMs / oneTakesMs;
+      process.stdout.write(
+        `        asked for ${offered.length}, of which ${offered.filter((job) => job === null).length} were put off; ` +
+          `begun meanwhile: ${begun.length} of ${capacity.toFixed(1)}, ${Math.round(oneTakesMs)} ms each\n`,
+      );
+      expect(wasted, "wasted").to.equal(0);
+      for (const line of undelivered) expect(line).to.match(/bought 0 times\): failed, 0 credits charged$/);
+      expect(begun.length, "renders begun while there was demand").to.be.at.least(Math.floor(BUSY_MIN * capacity));
+      expect(await installation.spent(), "credits spent").to.equal(delivered * CREDIT_COST);
+      await installation.checkLedger();
+    });
+  },
+});
+
+interface Measured {
+  readonly jobs: CountedJob[];
+  readonly intervalMs: number;
+}
+
+/** Asks for each job when the one before has been bought: one waits for the slot at any time, and never two. */
+async function measure(installation: Installation): Promise<Measured> {
+  const jobs: CountedJob[] = [];
+  for (const prompt of prompts(MEASURED, "measured")) {
+    jobs.push(...(await installation.request(HTTP_MODEL, [prompt])));
+    await installation.vendor.bought(jobs.length);
+  }
+  await (await installation.vendor.bought(MEASURED)).ended;
+  return { jobs, intervalMs: medianInterval(installation.vendor.purchases) };
+}
+
+/** The time from one purchase to the next. */
+function medianInterval(purchases: readonly Purchase[]): number {
+  const intervals = purchases.slice(1).map(({ boughtAt }, index) => boughtAt - (purchases[index]?.boughtAt ?? 0));
+  return intervals.sort((one, other) => one - other)[Math.floor(intervals.length / 2)] ?? 0;
+}
+
+interface Demand {
+  readonly intervalMs: number;
+  readonly lastsMs: number;
+  /** Asked for at once, in the beginning. */
+  readonly backlog: number;
+}
+
+/** Asks at a steady pace, whatever becomes of it. @returns the jobs; null for each that was put off */
+async function ask(installation: Installation, demand: Demand): Promise<(CountedJob | null)[]> {
+  const { intervalMs, lastsMs, backlog } = demand;
+  const beginsAt = performance.now();
+  const count = backlog + Math.floor(lastsMs / intervalMs);
+  const offers: Promise<CountedJob | null>[] = [];
+  for (const [index, prompt] of prompts(count).entries()) {
+    await sleep(Math.max(0, beginsAt + Math.max(0, index - backlog) * intervalMs - performance.now()));
+    offers.push(installation.offer(HTTP_MODEL, prompt));
+  }
+  return Promise.all(offers);
+}

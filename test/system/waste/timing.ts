@@ -1,0 +1,23 @@
+import type { Dice } from "../../support/storm/dice.js";
+
+/** How long things take in a scenario: the usual in `npm test`, anything between limits in `npm run test:faults`. */
+export interface Timing {
+  between(usual: number, least: number, most: number): number;
+  /** Whether something happens that happens so often, from 0 to 1. */
+  chance(share: number): boolean;
+  /** One of these; the first is the usual. */
+  oneOf<T>(first: T, ...others: readonly T[]): T;
+}
+
+/** @param dice decides single chances */
+export function usualTiming(dice: Dice): Timing {
+  return { between: (usual) => usual, chance: (share) => dice.fraction() < share, oneOf: (first) => first };
+}
+
+export function randomTiming(dice: Dice): Timing {
+  return {
+    between: (_usual, least, most) => dice.between(least, most),
+    chance: (share) => dice.fraction() < share,
+    oneOf: (...all) => dice.pick(all) as (typeof all)[number],
+  };
+}
