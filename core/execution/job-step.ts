@@ -92,7 +92,8 @@ export class JobStep {
    */
   async complete(made: Completed, canBeHadAgain: boolean): Promise<void> {
     if (canBeHadAgain) return this.storeAndSettle(made, true);
-    await this.lease.unrepeatable({ kind: "result", providerId: this.working.id }, () => this.storeAndSettle(made, false));
+    const work = { kind: "result", providerId: this.working.id } as const;
+    await this.lease.unrepeatable(work, () => this.storeAndSettle(made, false));
   }
 
   private async storeAndSettle(made: Completed, canBeHadAgain: boolean): Promise<void> {

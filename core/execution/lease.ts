@@ -4,8 +4,8 @@ export type AbortReason = "lease_lost" | "stopping";
 /** What would be bought a second time, or be lost, if a stop aborted it. */
 export interface UnrepeatableWork {
   /**
-   * `submission`: a call that makes a provider begin, until its outcome is written. `result`: audio that only this process has,
-   * until it is stored and the job has ended.
+   * `submission`: a call that makes a provider begin, until its outcome is written. `result`: audio that only this
+   * process has, until it is stored and the job has ended.
    */
   readonly kind: "submission" | "result";
   readonly providerId: string;
@@ -40,8 +40,8 @@ export class Lease {
   }
 
   /**
-   * Runs a section that {@link abortRepeatable} does not abort before its end. A section within a section belongs to the outer one. The loss of
-   * the lease aborts it like anything else.
+   * Runs a section that {@link abortRepeatable} does not abort before its end. A section within a section belongs to
+   * the outer one. The loss of the lease aborts it like anything else.
    */
   async unrepeatable<T>(work: UnrepeatableWork, run: () => Promise<T>): Promise<T> {
     if (this.outermost !== null) return run();

@@ -1,4 +1,10 @@
-import { type Accepted, type Completed, type LookupOutcome, ProviderFailure, type SubmitRequest } from "../ports/music-provider.js";
+import {
+  type Accepted,
+  type Completed,
+  type LookupOutcome,
+  ProviderFailure,
+  type SubmitRequest,
+} from "../ports/music-provider.js";
 import type { JobChanges } from "../ports/job-store.js";
 import type { AttemptResult } from "../jobs/decide-settlement.js";
 import { deliveredHandle } from "./stored-result.js";
@@ -34,11 +40,12 @@ export async function submit(step: JobStep): Promise<void> {
   const canBeRepeated = working.capabilities.idempotentSubmit;
   if (step.signal.aborted || !(canBeRepeated || step.lease.mayBeginUnrepeatable)) return stoppedBefore(step);
   const work = { kind: "submission", providerId: working.id } as const;
-  const fetchable = await (canBeRepeated ? call(step, request) : step.lease.unrepeatable(work, () => call(step, request)));
+  const calling = canBeRepeated ? call(step, request) : step.lease.unrepeatable(work, () => call(step, request));
+  const fetchable = await calling;
   if (fetchable !== null) await step.complete(fetchable, true);
 }
 
-/** Calls the provider and writes the outcome. @returns a result that is still to be stored and can be had again; null when there is none */
+/** Calls the provider and writes the outcome. @returns a result that is still to be stored and can be had again */
 async function call(step: JobStep, request: SubmitRequest): Promise<Completed | null> {
   let outcome: Completed | Accepted;
   try {
