@@ -15,7 +15,7 @@ import type { OperateJobs } from "../core/jobs/operate-jobs.js";
 import type { StartSplit } from "../core/jobs/start-split.js";
 import type { WorkingProvider } from "../core/execution/working-provider.js";
 import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
-import { WorkJobs } from "../core/execution/work-jobs.js";
+import { type StopOptions, type StoppedWork, WorkJobs } from "../core/execution/work-jobs.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";
 import type { ImportedLibrary } from "../core/library/import-library.js";
 import type { ManageLibrary } from "../core/library/manage-library.js";
@@ -29,7 +29,8 @@ import { bindControllers, httpParts } from "./bindings/http.js";
 import type { DeliverWebhooks } from "../core/webhooks/deliver-webhooks.js";
 import type { ManageEndpoints } from "../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../core/webhooks/operate-webhooks.js";
-import { closeProviders, type LoadedPlugin, startPlugin } from "./plugins.js";
+import { closeInOrder, closeProviders } from "./close.js";
+import { type LoadedPlugin, startPlugin } from "./plugins.js";
 import { ProviderFetch } from "./provider-fetch.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
@@ -89,9 +90,22 @@ export interface App {
   isEmpty(): Promise<boolean>;
   /** The names of the parts that are not fine; none when all is well. */
   readiness(): Promise<string[]>;
-  /** Stops accepting, finishes or hands back what runs, and closes everything. A second time does nothing. */
-  stop(): Promise<void>;
+  /**
+   * Stops accepting, finishes or releases what runs, waits up to `jobs.drainSeconds` for calls that cannot be
+   * repeated, and closes everything. A second call does nothing but wait for the first.
+   */
+  stop(options?: AppStopOptions): Promise<void>;
 }
+
+export interface AppStopOptions extends Omit<StopOptions, "drainMs"> {
+  /** Called with what could not be finished or released, once nothing is at work any more. */
+  onStopped?(stopped: StoppedWork): void;
+}
+
+/** Longer than this, and what follows of a stop, would take longer than a stop may that has nothing to drain. */
+const GRACE_MAX_MS = 7_000;
+
+const NOTHING_LEFT: StoppedWork = { abandoned: [], leftToLeases: 0 };
 
 /** How long a stop takes for what the request log still has to write. */
 const LOG_GRACE_MS = 2_000;
@@ -258,17 +272,28 @@ export class ComposedApp implements App {
     return Object.keys(checks).filter((_, index) => results[index]?.status === "rejected");
   }
 
-  stop(): Promise<void> {
-    this.stopping ??= this.close();
+  stop(options: AppStopOptions = {}): Promise<void> {
+    this.stopping ??= this.close(options);
     return this.stopping;
   }
 
-  /** In this order, each however the one before ended: nothing may use what is closed already. */
-  private async close(): Promise<void> {
-    const graceMs = this.settings.jobs.shutdownGraceSeconds * 1000;
+  private async close(options: AppStopOptions): Promise<void> {
+    const { shutdownGraceSeconds, drainSeconds } = this.settings.jobs;
+    const graceMs = Math.min(shutdownGraceSeconds * 1000, GRACE_MAX_MS);
+    const { now } = options;
     const { working } = this;
+    const stopWorking = async (): Promise<void> => {
+      if (working === null) return options.onStopped?.(NOTHING_LEFT);
+      const { jobs, webhooks } = working;
+      const drainMs = drainSeconds * 1000;
+      const jobsStopped = jobs.stop(graceMs, { ...options, drainMs });
+      // Deliveries go on for as long as a drain takes.
+      const drained = drainMs > graceMs ? jobs.drained() : Promise.resolve();
+      const [stopped] = await Promise.all([jobsStopped, drained.then(() => webhooks.stop(graceMs, now))]);
+      options.onStopped?.(stopped);
+    };
     const closers: readonly (() => Promise<unknown>)[] = [
-      () => Promise.all([this.http.close(graceMs), this.metricsServer?.close(), working?.jobs.stop(graceMs), working?.webhooks.stop(graceMs)]),
+      () => Promise.all([this.http.close(graceMs, now), this.metricsServer?.close(), stopWorking()]),
       () => this.container.get(T.rateLimiter).close(),
       () => this.container.get(T.recordRequests).close(LOG_GRACE_MS),
       () => this.container.get(T.webhookSender).close(),
@@ -279,12 +304,6 @@ export class ComposedApp implements App {
       () => this.providerFetch.close(),
       () => this.database.close(),
     ];
-    for (const close of closers) {
-      try {
-        await close();
-      } catch (error) {
-        this.logger.error("A part could not be closed", { error });
-      }
-    }
+    await closeInOrder(closers, this.logger);
   }
 }

@@ -125,17 +125,6 @@ export function startPlugin(
   }
 }
 
-/** One that cannot be closed keeps no other open. */
-export async function closeProviders(providers: readonly WorkingProvider[], logger: Logger): Promise<void> {
-  for (const { id, provider } of providers) {
-    try {
-      await provider.close?.();
-    } catch (error) {
-      logger.error("A plugin could not be closed", { error, provider: id });
-    }
-  }
-}
-
 function concurrencyMistakes(concurrency: number): string[] {
   return Number.isSafeInteger(concurrency) && concurrency > 0 ? [] : [`concurrency: ${concurrency}; allowed: a whole number from 1`];
 }

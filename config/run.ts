@@ -16,6 +16,7 @@ import type { LoadedPlugin } from "./plugins.js";
 import { importPlugin, writePackage } from "./provider-package.js";
 import { loadSettings, SettingsError } from "./load.js";
 import type { Settings } from "./settings.js";
+import { StopReport } from "./stop-report.js";
 import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
 import { packageRoot, packageVersion } from "./version.js";
 
@@ -49,7 +50,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     },
     run: async (mode, options) => {
       const given = settings();
-      await runUntilSignal(mode, options, given, logger(given), process);
+      return runUntilSignal(mode, options, given, logger(given), process);
     },
     migrate: async () => {
       const given = settings();
@@ -74,18 +75,29 @@ async function runUntilSignal(
   settings: Settings,
   logger: Logger,
   process: RunProcess,
-): Promise<void> {
-  const signal = nextStopSignal(process, () =>
-    logger.warn("The stop took too long; leases take care of what was still running"),
+): Promise<boolean> {
+  const signal = nextStopSignal(process, settings.jobs.drainSeconds * 1000, () =>
+    logger.warn("The stop took too long and is ended by force; jobs that were at work are left to their leases"),
   );
+  const report = new StopReport(process.stderr, logger);
+  let isFinished = false;
   try {
     const app = await compose(settings, { logger }, { migrate: mode === "start" });
     try {
       process.stdout.write(await begin(mode, options, app));
       app.logger.info("Stopping", { signal: await signal.received });
     } finally {
-      await app.stop();
+      await app.stop({
+        now: signal.again,
+        onWaiting(work, leftMs) {
+          signal.limit(leftMs);
+          report.waiting(work, leftMs);
+        },
+        onAbandoned: (work) => report.abandoned(work),
+        onStopped: ({ abandoned, leftToLeases }) => (isFinished = abandoned.length + leftToLeases === 0),
+      });
     }
+    return isFinished;
   } finally {
     signal.forget();
   }

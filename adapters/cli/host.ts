@@ -76,8 +76,8 @@ export interface CliHost {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   /** Opens the storage. Fails when its schema is not the one of this version. */
   open(): Promise<{ readonly app: OperatorApp; readonly present: Presenters }>;
-  /** Runs until a signal ends it. */
-  run(mode: RunMode, options: RunOptions): Promise<void>;
+  /** Runs until a signal ends it. @returns whether everything that was under way was finished or released */
+  run(mode: RunMode, options: RunOptions): Promise<boolean>;
   /** Applies what is pending. @returns the names of the migrations applied */
   migrate(): Promise<readonly string[]>;
   doctor(): Promise<readonly Finding[]>;

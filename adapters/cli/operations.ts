@@ -12,7 +12,9 @@ const MODES: Readonly<Record<RunMode, string>> = {
 /** `start`, `serve`, `work`, `migrate` and `doctor`. */
 export function addOperationCommands(program: Command, host: CliHost): void {
   for (const mode of ["start", "serve", "work"] as const) {
-    addCommand(program, mode, MODES[mode], [mode, `${mode} --json`]).action((options: RunOptions) => host.run(mode, options));
+    addCommand(program, mode, MODES[mode], [mode, `${mode} --json`]).action(async (options: RunOptions) => {
+      if (!(await host.run(mode, options))) throw new CommandFailed();
+    });
   }
   addCommand(program, "migrate", "Bring the storage's schema up to date", ["migrate"]).action(
     async (options: { json?: boolean }) => {

@@ -26,8 +26,10 @@ export interface Http {
   /**
    * Stops accepting, ends waits, and lets running answers end for at most `graceMs`. From its call on the router, wherever it is mounted,
    * answers 503.
+   *
+   * @param now ends the wait for running answers when it aborts
    */
-  close(graceMs: number): Promise<void>;
+  close(graceMs: number, now?: AbortSignal): Promise<void>;
 }
 
 export function createHttp(parts: HttpParts): Http {
@@ -38,12 +40,13 @@ export function createHttp(parts: HttpParts): Http {
     router,
     server,
     listen: () => listen(server, parts.settings.host, parts.settings.port),
-    async close(graceMs) {
+    async close(graceMs, now) {
       lifecycle.beginStop();
       // Idle connections close at once, the others after their answer; the error of a server that never listened does not matter.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const grace = new AbortController();
-      const graceOver = setTimeout(graceMs, undefined, { signal: grace.signal }).catch(() => undefined);
+      const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);
+      const graceOver = setTimeout(graceMs, undefined, { signal: waits }).catch(() => undefined);
       await Promise.race([Promise.all([closed, lifecycle.idle()]), graceOver]);
       grace.abort();
       server.closeAllConnections();

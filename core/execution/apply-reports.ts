@@ -107,9 +107,10 @@ export class ApplyReports {
       const jobId = commands[index]?.jobId as JobId;
       return { ...applied, ended: job !== null || isRepeated ? (byId.get(jobId) ?? null) : null };
     });
-    const notified = decided.flatMap(({ transition }, index) =>
-      transition?.notify == null ? [] : [{ jobId: commands[index]?.jobId as JobId, providerId: transition.notify }],
-    );
+    const notified = decided.flatMap(({ transition }, index) => {
+      const providerId = transition?.notify ?? null;
+      return providerId === null ? [] : [{ jobId: commands[index]?.jobId as JobId, providerId }];
+    });
     return { results, ended, notified };
   }
 
@@ -198,7 +199,8 @@ function evolvedAttempts(attempts: readonly JobAttempt[], transition: Transition
 }
 
 function endingOf({ jobId, reportId }: ReportCommand, transition: Transition | null): Ending[] {
-  return transition?.ending == null ? [] : [{ jobId, endedBy: reportId, outcome: transition.ending }];
+  const outcome = transition?.ending ?? null;
+  return outcome === null ? [] : [{ jobId, endedBy: reportId, outcome }];
 }
 
 /** One update for each attempt, whatever several reports of the group have changed of it. */
@@ -216,5 +218,5 @@ function attemptUpdates(commands: readonly ReportCommand[], decided: readonly De
 
 function changesBetween(before: JobState, after: JobState): JobChanges {
   const changed = Object.entries(after).filter(([member, value]) => value !== before[member as keyof JobState]);
-  return Object.fromEntries(changed) as JobChanges;
+  return Object.fromEntries(changed);
 }

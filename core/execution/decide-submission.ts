@@ -214,12 +214,23 @@ export function onAbsent(situation: Situation, { number }: Of<"absent">): Transi
 /** Waits for word of an attempt until its time is over. */
 export function onUnresolved(situation: Situation, { number, callbacksRead }: Of<"unresolved">): Transition {
   const attempt = attemptOf(situation, number);
+  if (attempt?.state === "finished" && attempt.result === null) return onlyInMemory(situation, attempt);
   if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown")) return giveUpLease(situation);
   const { now, policy } = situation;
   const until = attempt.deadlineAt ?? Math.max(attempt.callEndsAt ?? 0, attempt.startedAt + policy.unknownGraceMs);
   if (now >= until) return neverHeard(situation, attempt);
   const dueAt = policy.capabilities.lookup ? Math.min(until, now + jittered(situation, POLL_RETRY_MS)) : until;
   return transition({ job: releaseUntil(situation, dueAt), callbacksRead });
+}
+
+/** The worker that has the result may still be alive, and store it; only after a while it is lost. */
+function onlyInMemory(situation: Situation, attempt: JobAttempt): Transition {
+  const { now, policy } = situation;
+  const until = (attempt.finishedAt ?? attempt.startedAt) + policy.unknownGraceMs;
+  if (now < until) return transition({ job: releaseUntil(situation, until) });
+  const message = "The provider made it, and the worker that had it was lost.";
+  const changes = closed(now, "failed", { message, loss: "files_lost" });
+  return fail(situation, jobErrorOf("failed"), "unknown", [{ number: attempt.number, changes }]);
 }
 
 /** Nothing was heard of it: the job is refunded, and the margin report names what may have been bought. */

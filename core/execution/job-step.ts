@@ -5,7 +5,7 @@ import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
-import { type CallContext, ProviderFailure } from "../ports/music-provider.js";
+import type { CallContext, ProviderFailure } from "../ports/music-provider.js";
 import type { Random } from "../ports/random.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import type { Routes } from "../providers/routes.js";

@@ -6,7 +6,7 @@ import { Lease, type UnrepeatableWork } from "./lease.js";
 /** How far a stop has come: what is claimed later is treated as what was there. */
 type Stage = "working" | "stopping" | "aborting";
 
-/** The leases of this process, each from the claim of a job until its step ends. Work whose lease is lost is aborted. */
+/** The leases of this process, each from the claim of a job until its step ends. Work on a lost lease is aborted. */
 export class Leases {
   private readonly held = new Map<JobId, Lease>();
   private readonly listeners = new Set<() => void>();
@@ -79,7 +79,7 @@ export class Leases {
     for (const lease of this.held.values()) lease.beginStop();
   }
 
-  /** Aborts for a stop what can be repeated; what cannot be is aborted at the end of its section, unless {@link abandonAll} comes first. */
+  /** Aborts at once what can be repeated, and the rest at the end of its section or by {@link abandonAll}. */
   abortAll(): void {
     this.stage = "aborting";
     for (const lease of this.held.values()) lease.abortRepeatable();

@@ -3,6 +3,7 @@ import type { Clock } from "../ports/clock.js";
 import type { ClaimRequest, JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Leases } from "./leases.js";
+import type { OutageRecovery } from "./outage-recovery.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import type { RunJob } from "./run-job.js";
 import type { CancelUpstream } from "./cancel-upstream.js";
@@ -12,6 +13,7 @@ import type { WorkingProvider } from "./working-provider.js";
 export interface ProviderWorkerParts {
   readonly jobs: JobStore;
   readonly leases: Leases;
+  readonly recovery: OutageRecovery;
   readonly runJob: RunJob;
   readonly cancelUpstream: Pick<CancelUpstream, "cancelDue">;
   /** Whether jobs of this provider may go to another. */
@@ -102,6 +104,7 @@ export class ProviderWorker {
       // A job that is due but was not taken waits for a free hand or for the breaker.
       return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
     } catch (error) {
+      this.parts.recovery.failed(error);
       logger.error("Due jobs could not be claimed", { error, provider: this.working.id });
       return sweepMs;
     }
@@ -144,6 +147,7 @@ export class ProviderWorker {
   ): Promise<number> {
     const { jobs, leases, runJob, clock } = this.parts;
     if (limit <= 0 || this.stopped) return 0;
+    const { leaveOwned } = await this.parts.recovery.beforeClaim();
     const now = clock.now();
     const claimed = await jobs.claimJobs({
       providerId: this.working.id,
@@ -155,6 +159,7 @@ export class ProviderWorker {
       maxInFlight,
       // Their leases may have run out, as after a pause of the whole process. Whoever else comes first takes them; they are not begun anew here.
       except: leases.kept,
+      leaveOwned,
     });
     for (const one of claimed) {
       const { id, fence } = one.job;

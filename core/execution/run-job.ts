@@ -33,17 +33,8 @@ export class RunJob {
 
 async function act(step: JobStep): Promise<void> {
   const attempt = openAttempt(step);
-  switch (attempt?.state) {
-    case undefined:
-      return submit(step);
-    case "accepted":
-      return poll(step, attempt as NonNullable<typeof attempt>);
-    default:
-      return furtherThan(step, attempt as NonNullable<typeof attempt>);
-  }
-}
-
-async function furtherThan(step: JobStep, attempt: NonNullable<ReturnType<typeof openAttempt>>): Promise<void> {
+  if (attempt === undefined) return submit(step);
+  if (attempt.state === "accepted") return poll(step, attempt);
   if (attempt.state === "stored") return settleStored(step, attempt);
   if (attempt.state !== "finished") return resolve(step, attempt);
   if (attempt.result !== null) return storeAndSettle(step, attempt.number, attempt.result, "link");

@@ -31,7 +31,8 @@ export async function submit(step: JobStep): Promise<void> {
   const intended = await step.report({ type: "intended", attemptId, number, callEndsAt });
   if (intended.next !== "continue") return discardWhenEnded(step, intended);
   // Another worker may have looked for the attempt already, and found nothing.
-  if (intended.job?.dueAt == null || deps.clock.now() >= intended.job.dueAt) return notCalled(step, number, LEASE_OVER);
+  const leaseEndsAt = intended.job?.dueAt ?? 0;
+  if (deps.clock.now() >= leaseEndsAt) return notCalled(step, number, LEASE_OVER);
   const isRepeatable = working.capabilities.idempotentSubmit;
   if (step.signal.aborted || !(isRepeatable || step.lease.mayBeginUnrepeatable)) return notCalled(step, number, STOPPING);
   const call = (): Promise<Fetchable | null> => callProvider(step, number, request);

@@ -1,22 +1,23 @@
 import type { JobQueue } from "../ports/job-queue.js";
 import type { UnrepeatableWork } from "./lease.js";
+import { OutageRecovery } from "./outage-recovery.js";
 import { ProviderWorker, type ProviderWorkerParts } from "./provider-worker.js";
 import type { Housekeeping } from "../maintenance/maintenance.js";
 import type { WorkingProvider } from "./working-provider.js";
 
-export interface WorkJobsParts extends ProviderWorkerParts {
+export interface WorkJobsParts extends Omit<ProviderWorkerParts, "recovery"> {
   readonly queue: JobQueue;
   readonly housekeeping: Housekeeping;
 }
 
 export interface StopOptions {
-  /** How long calls that cannot be repeated may take from the beginning of the stop; 0, the default: no longer than everything else. */
+  /** How long calls that cannot be repeated may take from the beginning of the stop; 0, the default: the grace. */
   readonly drainMs?: number;
   /** Ends every wait of the stop when it aborts. */
   readonly now?: AbortSignal | undefined;
   /**
-   * Called with what the stop waits for, at once and whenever there is more or less of it, and with how long it waits at most; with nothing and
-   * 0 when all of it has ended by itself.
+   * Called with what the stop waits for, at once and whenever there is more or less of it, and with how long it waits
+   * at most; with nothing and 0 when all of it has ended by itself.
    */
   onWaiting?(work: readonly UnrepeatableWork[], leftMs: number): void;
   /** Called with the calls that are aborted although they cannot be repeated. */
@@ -44,7 +45,8 @@ export class WorkJobs {
     providers: readonly WorkingProvider[],
     private readonly parts: WorkJobsParts,
   ) {
-    this.workers = new Map(providers.map((working) => [working.id, new ProviderWorker(working, parts)]));
+    const recovery = new OutageRecovery(parts);
+    this.workers = new Map(providers.map((working) => [working.id, new ProviderWorker(working, { ...parts, recovery })]));
   }
 
   async start(): Promise<void> {
@@ -60,8 +62,9 @@ export class WorkJobs {
   }
 
   /**
-   * Claims nothing more and lets what runs finish for `graceMs`. Then aborts and releases what can be repeated, and waits for the rest until
-   * `drainMs` are over, while leases are renewed and results are stored. A job that could not be released is taken over when its lease ends.
+   * Claims nothing more and lets what runs finish for `graceMs`. Then aborts and releases what can be repeated, and
+   * waits for the rest until `drainMs` are over, while leases are renewed and results are stored. A job that could not
+   * be released is taken over when its lease ends.
    */
   async stop(graceMs: number, options: StopOptions = {}): Promise<StoppedWork> {
     const { leases } = this.parts;
@@ -71,19 +74,21 @@ export class WorkJobs {
     for (const worker of workers) worker.stop();
     const endReports = this.reportWaiting(drainMs, options);
     const idle = Promise.all(workers.map((worker) => worker.idle()));
-    const stopped = (await this.isWithin(graceMs, idle, options.now))
-      ? { abandoned: [], leftToLeases: 0 }
-      : await this.drain(drainMs - graceMs, idle, options, endReports);
+    let stopped: StoppedWork = { abandoned: [], leftToLeases: 0 };
+    if (!(await this.isWithin(graceMs, idle, options.now))) {
+      leases.abortAll();
+      await this.isWithin(drainMs - graceMs, leases.drained(), options.now);
+      endReports();
+      stopped = await this.abandon(idle, options);
+    }
     this.stopping.abort();
     await Promise.all([this.running, leases.close()]);
     return stopped;
   }
 
-  private async drain(drainMs: number, idle: Promise<unknown>, { now, onAbandoned }: StopOptions, endReports: () => void): Promise<StoppedWork> {
+  /** Aborts what is left and waits for its release. */
+  private async abandon(idle: Promise<unknown>, { onAbandoned }: StopOptions): Promise<StoppedWork> {
     const { leases, logger } = this.parts;
-    leases.abortAll();
-    await this.isWithin(drainMs, leases.drained(), now);
-    endReports();
     const abandoned = leases.abandonAll();
     if (abandoned.length > 0) onAbandoned?.(abandoned);
     const leftToLeases = (await this.isWithin(RELEASE_MS, idle)) ? 0 : leases.count;

@@ -60,8 +60,8 @@ export class DeliverWebhooks {
   }
 
   /**
-   * Claims nothing more, lets tries finish for `graceMs`, or until `now` aborts, aborts the rest and releases it: it is sent again, under the
-   * same id.
+   * Claims nothing more, lets tries finish for `graceMs`, or until `now` aborts, aborts the rest and releases it: it is
+   * sent again, under the same id.
    */
   async stop(graceMs: number, now?: AbortSignal): Promise<void> {
     this.stopped = true;

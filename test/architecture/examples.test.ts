@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { loadSettings } from "../../config/load.js";
+import { stopMaxMs } from "../../config/stop-signal.js";
 import { describeSettings, type Settings } from "../../config/settings.js";
 import { refusalOf } from "../support/command-line.js";
 import { interpolated, readCompose, readDockerfile, readExample, readUnit } from "../support/examples.js";
@@ -12,8 +13,10 @@ const SAMPLE = "sample-".repeat(6);
 
 const SETTINGS_FILES = ["embedded.yaml", "mysql-rabbitmq.yaml", "s3.yaml"];
 
-/** After SIGTERM a process ends within this time, whatever it does. */
-const STOP_MAX_SECONDS = 10;
+/** After SIGTERM a process with these settings ends within this time, whatever it does. */
+function stopMaxSeconds({ jobs }: Settings): number {
+  return stopMaxMs(jobs.drainSeconds * 1000) / 1000;
+}
 
 function load(file: string, env: Readonly<Record<string, string>> = {}): Settings {
   return loadSettings({ env: { ...env, FERMATA_CONFIG: file }, cwd: "/", readFile: () => readExample(file), isTerminal: false });
@@ -100,7 +103,10 @@ describe("config/compose.yaml", () => {
   });
 
   it("leaves a process of ours the time it takes to stop", () => {
-    for (const [, { stop_grace_period: grace = "" }] of ours) expect(Number.parseInt(grace, 10)).to.be.greaterThan(STOP_MAX_SECONDS);
+    for (const [name, { stop_grace_period: grace = "" }] of ours) {
+      expect(grace, name).to.match(/^\d+s$/);
+      expect(Number.parseInt(grace, 10), name).to.be.greaterThan(stopMaxSeconds(load("mysql-rabbitmq.yaml")));
+    }
   });
 });
 
@@ -135,6 +141,11 @@ describe("config/Dockerfile", () => {
     expect(last("STOPSIGNAL")).to.equal("SIGTERM");
   });
 
+  it("says how to run it with the time that it takes to stop", () => {
+    const [, timeout = ""] = /docker run .*--stop-timeout (\d+) /.exec(readExample("Dockerfile")) ?? [];
+    expect(Number(timeout)).to.be.greaterThan(stopMaxSeconds(loadSettings({ env: {}, cwd: "/", isTerminal: false })));
+  });
+
   it("sets settings that exist, and keeps its data where the volume is", () => {
     const env = Object.fromEntries([...last("ENV").matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name as string, value as string]));
     const { dataDir } = loadSettings({ env, cwd: "/", isTerminal: false });
@@ -164,7 +175,11 @@ describe("config/systemd", () => {
     it(`stops in its own time, and starts again unless settings are wrong: ${unit}`, () => {
       const isOnce = valueOf("Type") === "oneshot";
       expect([valueOf("Restart"), valueOf("RestartPreventExitStatus")]).to.deep.equal(isOnce ? ["", ""] : ["on-failure", "2"]);
-      if (!isOnce) expect(Number(valueOf("TimeoutStopSec"))).to.be.greaterThan(STOP_MAX_SECONDS);
+      if (isOnce) return;
+      // A server without workers has nothing to drain.
+      const hasWorkers = !valueOf("ExecStart").endsWith(" serve");
+      const needed = hasWorkers ? SETTINGS_FILES.map((file) => stopMaxSeconds(load(file))) : [stopMaxMs(0) / 1000];
+      expect(Number(valueOf("TimeoutStopSec"))).to.be.greaterThan(Math.max(...needed));
     });
 
     it(`is fenced in like the others: ${unit}`, () => {

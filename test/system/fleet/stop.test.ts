@@ -29,6 +29,7 @@ describe("SIGTERM, with servers and workers apart", function () {
       // Nobody in these tests can wait for the end of a lease.
       FERMATA_JOBS__LEASE_SECONDS: "600",
       FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
+      FERMATA_JOBS__DRAIN_SECONDS: "0",
       FERMATA_JOBS__UNKNOWN_GRACE_SECONDS: "0.5",
       FERMATA_HTTP__PUBLIC_URL: "http://fermata.test",
       FERMATA_STORAGE__URL: database.url,
@@ -88,7 +89,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     const { api } = await aServer();
     const first = await aWorker(AN_HOUR_MS);
     const ids = await underWay(api, first);
-    expect(await first.stop("SIGTERM")).to.equal(0);
+    expect(await first.stop("SIGTERM"), "calls that cannot be repeated were given up").to.equal(1);
     for (const job of await jobs(ids)) {
       expect(job).to.include({ status: "processing", phase: "submitting", lease_owner: null, crashes: 0, fence: 1, attempt: 1 });
       expect(job.due_at).to.be.at.most(Date.now());
@@ -116,7 +117,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     const owners = new Set((await jobs(ids)).map(({ lease_owner }) => lease_owner));
     const second = await aWorker(0);
     expect(owners.size).to.equal(1);
-    expect(await first.stop("SIGTERM")).to.equal(0);
+    expect(await first.stop("SIGTERM")).to.equal(1);
     for (const { lease_owner } of await jobs(ids)) expect(owners).not.to.include(lease_owner ?? "nobody");
     await eventually("every job has ended", () => allEnded(ids));
     expect((await jobs(ids)).map(({ status }) => status)).to.deep.equal(["failed", "completed", "completed"]);
@@ -127,11 +128,28 @@ describe("SIGTERM, with servers and workers apart", function () {
     const { api } = await aServer();
     const worker = await aWorker(AN_HOUR_MS);
     const ids = await underWay(api, worker, "deaf");
-    expect(await worker.stop("SIGTERM")).to.equal(0);
+    expect(await worker.stop("SIGTERM")).to.equal(1);
     for (const job of await jobs(ids)) {
       expect(job).to.include({ status: "processing", phase: "submitting", fence: 1 });
       expect(job.lease_owner).to.match(/^prc_/);
     }
+  });
+
+  it("lets a worker finish what cannot be repeated and release the rest, which another one takes", async () => {
+    settings = { ...settings, FERMATA_JOBS__DRAIN_SECONDS: "60" };
+    const { api } = await aServer();
+    const first = await aWorker(5_000);
+    const ids = await underWay(api, first);
+    first.signal("SIGTERM");
+    const second = await aWorker(0);
+    await eventually("the rest is taken", async () => (await submissions(second)).length > 0);
+    expect(first.hasExited).to.equal(false);
+    expect(await first.exited).to.deep.equal({ code: 0, signal: null });
+    await eventually("every job has ended", () => allEnded(ids));
+    for (const job of await jobs(ids)) expect(job).to.include({ status: "completed", credits_charged: 2 });
+    // The one that may be repeated was; no other.
+    expect(await submissions(second)).to.deep.equal([ids[1]]);
+    expect(await outcomes(ids)).to.deep.equal([["completed"], ["outcome_unknown", "completed"], ["completed"]]);
   });
 
   it("makes a server answer who waits; the other one gives the same answer under the same key", async () => {

@@ -7,7 +7,13 @@ import type { StoppedWork } from "../../../core/execution/work-jobs.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { AssetOpener } from "../../../core/ports/asset-opener.js";
 import { type ProviderAsset, ProviderFailure } from "../../../core/ports/music-provider.js";
-import { accepts, type Behaviour, completes, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import {
+  accepts,
+  type Behaviour,
+  completes,
+  SCRIPTED_AUDIO,
+  SCRIPTED_TRACK,
+} from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./workshop.js";
 
 const STOP_GRACE_MS = 1_000;
@@ -15,6 +21,7 @@ const STOP_GRACE_MS = 1_000;
 const DRAIN_MS = 90_000;
 const SUBMISSION: UnrepeatableWork = { kind: "submission", providerId: "scripted" };
 const LINK = "https://cdn.test/song.mp3";
+const MIX = { role: "mix", label: "full", contentType: "audio/mpeg", durationSeconds: 1 } as const;
 
 describe("A stop while calls are under way that cannot be repeated", () => {
   let shop: Workshop;
@@ -39,7 +46,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     };
   }
 
-  /** Stops a worker that may drain, lets so much time pass, no faster than leases are renewed, and waits for the end of the stop. */
+  /** Stops a worker that may drain, lets so much time pass, no faster than leases are renewed, and awaits its end. */
   async function drained(worker: Worker, ms: number): Promise<StoppedWork> {
     const stopping = worker.jobs.stop(STOP_GRACE_MS, { drainMs: DRAIN_MS, ...reports });
     for (let left = ms; left > 0; left -= 250) {
@@ -109,7 +116,8 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     const worker = await shop.start();
     await shop.provider.submitted();
     const beganAt = shop.clock.now();
-    expect(await worker.stop(STOP_GRACE_MS, { drainMs: 0 })).to.deep.equal({ abandoned: [SUBMISSION], leftToLeases: 0 });
+    const stopped = await worker.stop(STOP_GRACE_MS, { drainMs: 0 });
+    expect(stopped).to.deep.equal({ abandoned: [SUBMISSION], leftToLeases: 0 });
     expect(shop.clock.now() - beganAt).to.be.within(STOP_GRACE_MS, STOP_GRACE_MS + 2_000);
     await shop.start();
     await shop.pass(GRACE_MS);
@@ -138,7 +146,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     expect(await worker.stop(0, { drainMs: 2_000 })).to.deep.equal({ abandoned: [SUBMISSION], leftToLeases: 1 });
   });
 
-  it("begins none: a job that was claimed, and whose provider was not called yet, is queued again unbought", async () => {
+  it("begins none: a claimed job whose provider was not called yet is queued again unbought", async () => {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     const { jobs } = shop.storage;
@@ -172,7 +180,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
       await shop.clock.sleep(40_000);
       yield SCRIPTED_AUDIO;
     }
-    const late: ProviderAsset = { role: "stem", label: "late", contentType: "audio/mpeg", durationSeconds: 1, source: { kind: "stream", open } };
+    const late: ProviderAsset = { ...MIX, role: "stem", label: "late", source: { kind: "stream", open } };
     const track = { ...SCRIPTED_TRACK, assets: [...SCRIPTED_TRACK.assets, late] };
     shop.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [track] });
     const id = await shop.acceptOne();
@@ -190,9 +198,9 @@ describe("A stop while calls are under way that cannot be repeated", () => {
       isStreaming = true;
       await shop.clock.sleep(40_000);
     }
-    const mix: ProviderAsset = { role: "mix", label: "full", contentType: "audio/mpeg", durationSeconds: 1, source: { kind: "stream", open } };
+    const track = { ...SCRIPTED_TRACK, assets: [{ ...MIX, source: { kind: "stream", open } } satisfies ProviderAsset] };
     shop.provider.behaviour = () => Promise.reject(new ProviderFailure("outcome_unknown", "reply lost"));
-    shop.provider.lookupBehaviour = async () => ({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] });
+    shop.provider.lookupBehaviour = async () => ({ state: "completed", tracks: [track] });
     const id = await shop.acceptOne();
     const worker = await shop.start({ capabilities: { lookup: true } });
     await shop.quiet();
@@ -207,9 +215,9 @@ describe("A stop while calls are under way that cannot be repeated", () => {
   });
 
   it("releases what can be fetched again as soon as its link is recorded", async () => {
-    const source = { kind: "url", url: LINK } as const;
-    const mix: ProviderAsset = { role: "mix", label: "full", contentType: null, durationSeconds: 3, source };
-    shop.provider.behaviour = takes(40_000, () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] }));
+    const mix: ProviderAsset = { ...MIX, contentType: null, source: { kind: "url", url: LINK } };
+    const track = { ...SCRIPTED_TRACK, assets: [mix] };
+    shop.provider.behaviour = takes(40_000, () => Promise.resolve({ state: "completed", tracks: [track] }));
     const never: AssetOpener = {
       open: async (_, { signal }) => {
         if (!signal.aborted) await once(signal, "abort");
@@ -227,7 +235,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     async function* bytes(): AsyncIterable<Uint8Array> {
       yield SCRIPTED_AUDIO;
     }
-    await shop.start({ opener: { ...never, open: () => Promise.resolve({ contentType: "audio/mpeg", bytes: bytes() }) } });
+    await shop.start({ opener: { ...never, open: async () => ({ contentType: "audio/mpeg", bytes: bytes() }) } });
     await shop.quiet();
     await shop.expectCompleted(id);
     expect(shop.provider.submissions).to.have.length(1);
@@ -240,7 +248,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
       unitOfWork: {
         concurrentWriters: unitOfWork.concurrentWriters,
         inTransaction: (work) =>
-          isAway ? Promise.reject(new ServiceUnavailableError("The storage is unavailable.")) : unitOfWork.inTransaction(work),
+          isAway ? Promise.reject(new ServiceUnavailableError("unavailable")) : unitOfWork.inTransaction(work),
       },
     };
     shop.provider.behaviour = takes(5_000, (request, context) => ((isAway = true), accepts(1_000)(request, context)));

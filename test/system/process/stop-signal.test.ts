@@ -1,9 +1,9 @@
 import { EventEmitter } from "node:events";
 import { expect } from "chai";
 import sinon from "sinon";
-import { nextStopSignal, type SignalledProcess } from "../../../config/stop-signal.js";
+import { nextStopSignal, type SignalledProcess, stopMaxMs } from "../../../config/stop-signal.js";
 
-describe("The wish to stop", () => {
+describe("The signal to stop", () => {
   let clock: sinon.SinonFakeTimers;
   let signals: EventEmitter;
   let exits: unknown[];
@@ -16,29 +16,78 @@ describe("The wish to stop", () => {
     process = fake as unknown as SignalledProcess;
   });
 
-  it("is heard once when the same Ctrl-C arrives twice, and a later one is left to Node", async () => {
-    const signal = nextStopSignal(process, () => undefined);
+  const listeners = (): number => signals.listenerCount("SIGINT") + signals.listenerCount("SIGTERM");
+
+  it("counts once when the same Ctrl-C arrives twice", async () => {
+    const signal = nextStopSignal(process, 300_000, () => undefined);
     signals.emit("SIGINT", "SIGINT");
+    await clock.tickAsync(900);
     signals.emit("SIGINT", "SIGINT");
     expect(await signal.received).to.equal("SIGINT");
-    expect(signals.listenerCount("SIGINT")).to.equal(1);
-    await clock.tickAsync(1_000);
-    expect(signals.listenerCount("SIGINT") + signals.listenerCount("SIGTERM")).to.equal(0);
+    expect([signal.again.aborted, listeners()]).to.deep.equal([false, 2]);
   });
 
-  it("ends the process within 10 s, also one that hangs while it starts", async () => {
+  it("asks again when it comes after that, also as another signal; a third is left to Node", async () => {
+    const signal = nextStopSignal(process, 300_000, () => undefined);
+    signals.emit("SIGTERM", "SIGTERM");
+    await clock.tickAsync(1_000);
+    signals.emit("SIGINT", "SIGINT");
+    signals.emit("SIGINT", "SIGINT");
+    expect([signal.again.aborted, listeners()]).to.deep.equal([true, 2]);
+    await clock.tickAsync(1_000);
+    expect(listeners()).to.equal(0);
+  });
+
+  it("ends the process by force within 10 s and with 1, also one that hangs while it starts", async () => {
     const late = sinon.spy();
-    nextStopSignal(process, late);
+    nextStopSignal(process, 300_000, late);
     signals.emit("SIGTERM", "SIGTERM");
     await clock.tickAsync(9_999);
-    expect([late.callCount, exits]).to.deep.equal([1, [0]]);
+    expect([late.callCount, exits]).to.deep.equal([1, [1]]);
+  });
+
+  it("leaves the process as long as it drains, and 9.5 s for the rest", async () => {
+    const signal = nextStopSignal(process, 300_000, () => undefined);
+    signals.emit("SIGTERM", "SIGTERM");
+    signal.limit(30_000);
+    await clock.tickAsync(39_000);
+    expect(exits).to.deep.equal([]);
+    signal.limit(0);
+    await clock.tickAsync(9_000);
+    expect(exits).to.deep.equal([]);
+    await clock.tickAsync(500);
+    expect([exits, stopMaxMs(30_000)]).to.deep.equal([[1], 39_500]);
+  });
+
+  it("leaves it in all no longer than the whole drain and 9.5 s", async () => {
+    const signal = nextStopSignal(process, 0, () => undefined);
+    signals.emit("SIGTERM", "SIGTERM");
+    await clock.tickAsync(5_000);
+    signal.limit(5_000);
+    await clock.tickAsync(4_499);
+    expect(exits).to.deep.equal([]);
+    await clock.tickAsync(1);
+    expect(exits).to.deep.equal([1]);
+  });
+
+  it("leaves it 2.5 s when it comes a second time, whatever it drains", async () => {
+    const signal = nextStopSignal(process, 300_000, () => undefined);
+    signals.emit("SIGTERM", "SIGTERM");
+    signal.limit(300_000);
+    await clock.tickAsync(5_000);
+    signals.emit("SIGTERM", "SIGTERM");
+    signal.limit(300_000);
+    await clock.tickAsync(2_499);
+    expect(exits).to.deep.equal([]);
+    await clock.tickAsync(1);
+    expect(exits).to.deep.equal([1]);
   });
 
   it("forces nothing on a process that stopped in time", async () => {
-    const signal = nextStopSignal(process, () => undefined);
+    const signal = nextStopSignal(process, 300_000, () => undefined);
     signals.emit("SIGTERM", "SIGTERM");
     signal.forget();
-    await clock.tickAsync(60_000);
-    expect(exits).to.deep.equal([]);
+    await clock.tickAsync(600_000);
+    expect([exits, listeners()]).to.deep.equal([[], 0]);
   });
 });

@@ -4,6 +4,8 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { FaultReceiver, type ReceivedRequest } from "../../support/fault-receiver/receiver.js";
+import { Logbook } from "../../support/plugins/logbook/logbook.js";
+import { logbookSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, useSandbox } from "../../support/process.js";
 
 interface Event {
@@ -105,6 +107,27 @@ describe("Webhooks of a running Fermata", function () {
     expect(two?.headers["webhook-id"]).to.equal(one?.headers["webhook-id"]);
     expect(two?.body.equals(one?.body ?? Buffer.alloc(0))).to.equal(true);
     expect(await second.stop()).to.equal(0);
+  });
+
+  it("are sent while a stop waits for a render that cannot be repeated", async () => {
+    const renders = {
+      ...logbookSettings(join(dataDir, "logbook"), 1_500),
+      FERMATA_PLUGINS__LOGBOOK_LOOKUP__LATE_MS: "3600000",
+      FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
+    };
+    const server = sandbox.spawn(["start"], dataDir, { ...env, ...renders });
+    const url = await server.listening();
+    const api = new ApiClient(url, account.key);
+    const endpoint = await register(url, "/ok");
+    await api.generate({ model_id: "logbook-lookup/late", prompt: "an hour" });
+    const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "logbook/late", prompt: "a moment" }));
+    await eventually("both are under way", () => new Logbook(join(dataDir, "logbook")).read().length === 2);
+    server.signal("SIGTERM");
+    await eventually("it waits for both", () => /1 submission to \S+ and 1 submission to \S+/.test(server.stderr));
+    const [request] = await receiver.received(1);
+    expect(verified(endpoint.signing_secret, request)).to.deep.include({ type: "generation.completed" });
+    expect(verified(endpoint.signing_secret, request).data.job_id).to.equal(id);
+    expect(server.hasExited).to.equal(false);
   });
 
   it("that failed are shown with every try, and sent again by hand", async () => {

@@ -162,8 +162,12 @@ describe("The command line", () => {
 
   it("hands start, serve and work to the host, with --json", async () => {
     const runs: unknown[] = [];
-    const host: Partial<CliHost> = { run: async (mode, options) => void runs.push([mode, options]) };
+    const host: Partial<CliHost> = { run: async (mode, options) => runs.push([mode, options]) > 0 };
     for (const mode of ["start", "serve", "work"]) expect((await run([mode, "--json"], host)).code).to.equal(0);
     expect(runs).to.deep.equal([["start", { json: true }], ["serve", { json: true }], ["work", { json: true }]]);
+  });
+
+  it("ends with 1, and says no more, when a stop could not finish or release everything", async () => {
+    expect(await run(["work"], { run: async () => false })).to.deep.equal({ code: 1, stdout: "", stderr: "" });
   });
 });

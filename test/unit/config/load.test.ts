@@ -52,6 +52,7 @@ describe("loading settings", () => {
         unknownGraceSeconds: 600,
         sweepMs: 1_000,
         shutdownGraceSeconds: 5,
+        drainSeconds: 300,
       });
       expect([idempotency.ttlHours, breaker.failures, breaker.openSeconds]).to.deep.equal([24, 10, 30]);
       expect(webhooks.scheduleSeconds).to.deep.equal([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);

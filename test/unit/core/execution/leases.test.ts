@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { JobId } from "../../../../core/ids.js";
-import type { Lease, UnrepeatableWork } from "../../../../core/execution/lease.js";
+import type { Lease } from "../../../../core/execution/lease.js";
 import { Leases } from "../../../../core/execution/leases.js";
 import type { LeaseRenewal, LostLeaseListener } from "../../../../core/ports/lease-renewal.js";
 import { anId } from "../../../support/builders.js";
@@ -116,9 +116,9 @@ describe("Leases", () => {
     const SUBMISSION = { kind: "submission", providerId: "elevenlabs" } as const;
 
     /** A section that ends when the test says so. */
-    function aSection(lease: Lease, work: UnrepeatableWork = SUBMISSION): { readonly ended: Promise<string>; end(): void } {
+    function aSection(lease: Lease): { readonly ended: Promise<string>; end(): void } {
       let end: (word: string) => void = () => undefined;
-      const ended = lease.unrepeatable(work, () => new Promise<string>((resolve) => (end = resolve)));
+      const ended = lease.unrepeatable(SUBMISSION, () => new Promise<string>((resolve) => (end = resolve)));
       return { ended, end: () => end("done") };
     }
 

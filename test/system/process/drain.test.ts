@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import { expect } from "chai";
+import { ApiClient, dataOf } from "../../support/api-client.js";
+import { Logbook } from "../../support/plugins/logbook/logbook.js";
+import { logbookSettings } from "../../support/plugins/settings.js";
+import { type Environment, eventually, type FermataProcess, useSandbox } from "../../support/process.js";
+
+const AN_HOUR_MS = 3_600_000;
+/** What the contract promises between a signal and the exit while nothing is under way that cannot be repeated. */
+const STOP_MAX_MS = 10_000;
+
+interface JobReport {
+  readonly status: string;
+  readonly credits_charged: number;
+  readonly attempts: readonly { readonly outcome: string | null }[];
+}
+
+describe("A stop by a signal during renders that cannot be repeated", function () {
+  this.timeout(90_000);
+  const sandbox = useSandbox();
+  let dataDir: string;
+  let fermata: FermataProcess;
+  let ids: string[];
+  beforeEach(async () => {
+    dataDir = await sandbox.dataDir();
+  });
+
+  /** A server with these many renders under way. */
+  async function rendering(count: number, lateMs: number, env: Environment, model = "logbook/late"): Promise<void> {
+    const provider = logbookSettings(join(dataDir, "logbook"), lateMs);
+    fermata = sandbox.spawn(["start"], dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.3", ...provider, ...env });
+    const api = new ApiClient(await fermata.listening(), (await fermata.line(/^ {2}(frm_\w+)$/m))[1] as string);
+    ids = [];
+    while (ids.length < count) {
+      ids.push(dataOf<{ id: string }>(await api.generate({ model_id: model, prompt: "tides" })).id);
+    }
+    await eventually("the provider has them all", () => submissions() === count);
+  }
+
+  function submissions(): number {
+    return new Logbook(join(dataDir, "logbook")).read().length;
+  }
+
+  async function reports(): Promise<JobReport[]> {
+    const settings = logbookSettings(join(dataDir, "logbook"));
+    const found: JobReport[] = [];
+    for (const id of ids) found.push(await sandbox.json<JobReport>(["jobs", "show", id], dataDir, settings));
+    return found;
+  }
+
+  async function expectDelivered(count: number): Promise<void> {
+    for (const report of await reports()) {
+      expect(report).to.include({ status: "completed", credits_charged: 2 });
+      expect(report.attempts.map(({ outcome }) => outcome)).to.deep.equal(["completed"]);
+    }
+    expect(submissions()).to.equal(count);
+    expect(await sandbox.json(["ledger", "verify"], dataDir)).to.include({ ok: true });
+  }
+
+  /** @returns how long it took, in milliseconds */
+  async function exits(code: number): Promise<number> {
+    const from = performance.now();
+    expect(await fermata.exited).to.deep.equal({ code, signal: null });
+    return performance.now() - from;
+  }
+
+  it("delivers all of them, long after the grace, and exits with 0", async () => {
+    await rendering(4, 3_000, {});
+    fermata.signal("SIGTERM");
+    await exits(0);
+    await expectDelivered(4);
+    expect(fermata.stderr).to.include("4 submissions to logbook");
+  });
+
+  it("is not ended by force after 9.5 s when it may drain for 30 s", async () => {
+    await rendering(1, 12_000, { FERMATA_JOBS__DRAIN_SECONDS: "30" });
+    fermata.signal("SIGTERM");
+    expect(await exits(0)).to.be.greaterThan(STOP_MAX_MS);
+    await expectDelivered(1);
+  });
+
+  it("ends when the drain is over, says what that gave up, and exits with 1", async () => {
+    await rendering(2, AN_HOUR_MS, { FERMATA_JOBS__DRAIN_SECONDS: "1" });
+    fermata.signal("SIGTERM");
+    expect(await exits(1)).to.be.within(900, STOP_MAX_MS);
+    expect(fermata.stderr).to.match(/gave up calls that cannot be repeated.*2 submissions to logbook/);
+    for (const { status, attempts } of await reports()) {
+      expect([status, attempts.map(({ outcome }) => outcome)]).to.deep.equal(["processing", ["outcome_unknown"]]);
+    }
+  });
+
+  it("stops at once when it is asked again, says what that costs, and exits with 1", async () => {
+    await rendering(2, AN_HOUR_MS, {});
+    fermata.signal("SIGINT");
+    await eventually("it waits", () => fermata.stderr.includes("The stop waits for calls"));
+    // The first ones come as an echo of the same Ctrl-C.
+    const impatient = setInterval(() => fermata.signal("SIGINT"), 100);
+    const tookMs = await exits(1).finally(() => clearInterval(impatient));
+    expect(tookMs).to.be.below(4_000);
+    expect(fermata.stderr).to.match(/gave up calls that cannot be repeated.*2 submissions to logbook/);
+  });
+
+  it("is over within 10 s, with 0, when all of it can be repeated, whatever the drain and the grace", async () => {
+    await rendering(2, AN_HOUR_MS, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "60" }, "logbook-idempotent/late");
+    fermata.signal("SIGTERM");
+    expect(await exits(0)).to.be.below(STOP_MAX_MS);
+    expect((await reports()).map(({ status }) => status)).to.deep.equal(["processing", "processing"]);
+    expect(fermata.stderr).not.to.include("cannot be repeated");
+  });
+
+  it("ends with 1 when a plugin does not react to its signal: its jobs are left to their leases", async () => {
+    await rendering(1, AN_HOUR_MS, {}, "logbook-idempotent/deaf");
+    fermata.signal("SIGTERM");
+    expect(await exits(1)).to.be.below(STOP_MAX_MS);
+  });
+});
