@@ -2,6 +2,7 @@ import { access, constants, mkdir } from "node:fs/promises";
 import { LocalAudioStore } from "../adapters/audio/local/audio-store.js";
 import { MemoryJobQueue } from "../adapters/queue/memory/job-queue.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
+import type { Clock } from "../core/ports/clock.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
@@ -13,7 +14,9 @@ const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (url: string, logger: 
   amqps: openRabbitmq,
 };
 
-const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (audio: Settings["audio"]) => Promise<AudioStore>>> = {
+type OpenAudio = (audio: Settings["audio"], clock: Clock) => Promise<AudioStore>;
+
+const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, OpenAudio>> = {
   file: ({ url }) => LocalAudioStore.open(pathOfUrl(url)),
   s3: openS3,
 };
@@ -25,9 +28,9 @@ async function openRabbitmq(url: string, logger: Logger): Promise<JobQueue> {
 }
 
 /** Loaded when chosen, like the broker's client. */
-async function openS3(audio: Settings["audio"]): Promise<AudioStore> {
+async function openS3(audio: Settings["audio"], clock: Clock): Promise<AudioStore> {
   const { S3AudioStore } = await import("../adapters/audio/s3/audio-store.js");
-  return new S3AudioStore({ url: audio.url, credentials: s3Credentials(audio), givesLinks: audio.redirect });
+  return new S3AudioStore({ url: audio.url, credentials: s3Credentials(audio), givesLinks: audio.redirect, clock });
 }
 
 /** @returns null when the SDK is to look for them @throws {Error} one half without the other */
@@ -41,9 +44,8 @@ export function openQueue({ queue }: Settings, logger: Logger): Promise<JobQueue
   return QUEUES[schemeOf(queue.url) as keyof typeof QUEUES](queue.url, logger);
 }
 
-export async function openAudio({ audio, dataDir }: Settings): Promise<AudioStore> {
-  await prepareDataDir(dataDir);
-  return AUDIO_STORES[schemeOf(audio.url) as keyof typeof AUDIO_STORES](audio);
+export function openAudio({ audio }: Settings, clock: Clock): Promise<AudioStore> {
+  return AUDIO_STORES[schemeOf(audio.url) as keyof typeof AUDIO_STORES](audio, clock);
 }
 
 /** Makes the data directory where it is missing. @throws {Error} naming the directory and why it cannot be written */

@@ -4,6 +4,7 @@ import { createHttp, type Http } from "../adapters/http/index.js";
 import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { MetricsServer } from "../adapters/observability/metrics-server.js";
 import type { KnexDatabase } from "../adapters/storage/knex/index.js";
+import type { StorageClock } from "../adapters/system/storage-clock.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
 import { ReportMargin } from "../core/execution/report-margin.js";
 import type { ManageCredits } from "../core/credits/manage-credits.js";
@@ -59,6 +60,8 @@ export interface LibraryParts {
 export interface App {
   readonly settings: Settings;
   readonly logger: Logger;
+  /** The time by which all moments are stored: the storage's, unless another clock was given. */
+  readonly clock: Clock;
   readonly accounts: ManageAccounts;
   readonly credits: ManageCredits;
   readonly generations: AcceptGeneration;
@@ -117,9 +120,16 @@ interface Working {
   readonly providers: readonly WorkingProvider[];
 }
 
+/** The storage, and its clock unless another one was given. */
+export interface OpenedStorage {
+  readonly database: KnexDatabase;
+  readonly storageClock: StorageClock | null;
+}
+
 /** {@link App} over a wired container and an open database. */
 export class ComposedApp implements App {
   readonly logger: Logger;
+  readonly clock: Clock;
   readonly accounts: ManageAccounts;
   readonly credits: ManageCredits;
   readonly generations: AcceptGeneration;
@@ -137,7 +147,6 @@ export class ComposedApp implements App {
   readonly webhooks: OperateWebhooks;
   readonly router: Http["router"];
   private readonly http: Http;
-  private readonly clock: Clock;
   private readonly queue: JobQueue;
   private readonly metrics: PrometheusMetrics | null;
   private metricsServer: MetricsServer | null = null;
@@ -149,7 +158,7 @@ export class ComposedApp implements App {
   constructor(
     readonly settings: Settings,
     private readonly container: Container,
-    private readonly database: KnexDatabase,
+    private readonly opened: OpenedStorage,
     readonly plugins: readonly LoadedPlugin[],
   ) {
     const { host, port, publicUrl } = settings.http;
@@ -261,9 +270,9 @@ export class ComposedApp implements App {
 
   async readiness(): Promise<string[]> {
     const checks: Readonly<Record<string, () => Promise<unknown>>> = {
-      storage: () => this.database.check(),
+      storage: () => this.opened.database.check(),
       migrations: async () => {
-        const status = await this.database.schemaStatus();
+        const status = await this.opened.database.schemaStatus();
         if (status.state !== "current") throw new SchemaError(`The schema is ${status.state}.`);
       },
       queue: () => this.queue.check(),
@@ -302,7 +311,8 @@ export class ComposedApp implements App {
       () => this.queue.close(),
       () => closeProviders(working?.providers ?? [], this.logger),
       () => this.providerFetch.close(),
-      () => this.database.close(),
+      async () => this.opened.storageClock?.close(),
+      () => this.opened.database.close(),
     ];
     await closeInOrder(closers, this.logger);
   }

@@ -3,12 +3,13 @@ import { Container } from "inversify";
 import { fingerprint, loadOrCreateSecretKey } from "../adapters/crypto/secret-key.js";
 import { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
+import { StorageClock } from "../adapters/system/storage-clock.js";
 import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { ProviderDefinition } from "../core/ports/music-provider.js";
-import { openAudio, openQueue } from "./adapters.js";
+import { openAudio, openQueue, prepareDataDir } from "./adapters.js";
 import { type App, ComposedApp, SchemaError } from "./app.js";
 import { bindLeaseRenewal, bindNetwork, bindRateLimiter, bindStorage, bindSystem, type NetworkOverrides, type SystemOverrides } from "./bindings/adapters.js";
 import { bindAccounts, bindGenerations, bindJobs } from "./bindings/core.js";
@@ -47,20 +48,27 @@ export async function compose(
 ): Promise<App> {
   const logger = overrides.logger ?? WinstonLogger.open(settings.logs);
   const plugins = await loadPlugins(settings, overrides.plugins);
-  const audio = overrides.audio ?? (await openAudio(settings));
+  if (overrides.audio === undefined) await prepareDataDir(settings.dataDir);
   const database = await openDatabase({ url: settings.storage.url, logger });
+  let storageClock: StorageClock | null = null;
   let queue: JobQueue | null = null;
   try {
     await prepareSchema(database, options.migrate ?? true);
+    if (overrides.clock === undefined) {
+      storageClock = await StorageClock.start({ readStorageTime: () => database.readTime(), logger });
+    }
+    const clock = overrides.clock ?? (storageClock as StorageClock);
+    const audio = overrides.audio ?? (await openAudio(settings, clock));
     const container = new Container({ defaultScope: "Singleton" });
-    bindSystem(container, overrides);
-    const stores = createStores(database, { clock: container.get(T.clock), random: container.get(T.random) });
+    bindSystem(container, { ...overrides, clock });
+    const stores = createStores(database, { clock, random: container.get(T.random) });
     const secretKey = await agreeOnSecretKey(settings, stores);
     queue = overrides.queue ?? (await openQueue(settings, logger));
     bindStorage(container, stores);
     container.bind(T.settings).toConstantValue(settings);
     container.bind(T.logger).toConstantValue(logger);
-    container.bind(T.metrics).toConstantValue({ current: settings.metrics.enabled ? new PrometheusMetrics(logger, { processMetrics: true }) : null });
+    const metrics = settings.metrics.enabled ? openMetrics(logger, storageClock) : null;
+    container.bind(T.metrics).toConstantValue({ current: metrics });
     container.bind(T.audio).toConstantValue(audio);
     container.bind(T.queue).toConstantValue(queue);
     container.bind(T.secretKey).toConstantValue(secretKey);
@@ -75,12 +83,20 @@ export async function compose(
     bindLibrary(container);
     bindPlayback(container, overrides);
     bindLeaseRenewal(container, overrides);
-    return new ComposedApp(settings, container, database, plugins);
+    return new ComposedApp(settings, container, { database, storageClock }, plugins);
   } catch (error) {
     await queue?.close();
+    storageClock?.close();
     await database.close();
     throw error;
   }
+}
+
+function openMetrics(logger: Logger, storageClock: StorageClock | null): PrometheusMetrics {
+  const metrics = new PrometheusMetrics(logger, { processMetrics: true });
+  const help = "How far this machine's clock is ahead of the storage's, which is used for all that is stored";
+  if (storageClock !== null) metrics.gauge({ name: "clock_offset_seconds", help }, () => storageClock.offsetMs / 1000);
+  return metrics;
 }
 
 async function prepareSchema(database: KnexDatabase, migrate: boolean): Promise<void> {

@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import { examineSecretKey } from "../adapters/crypto/doctor.js";
 import { AddressPolicy, DnsAddressGuard } from "../adapters/network/index.js";
 import { examineStorage } from "../adapters/storage/knex/doctor/doctor.js";
-import { createStores, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
-import { examineFolder } from "../adapters/system/doctor.js";
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
+import { examineClock, examineFolder } from "../adapters/system/doctor.js";
 import { SystemClock } from "../adapters/system/clock.js";
 import { SystemRandom } from "../adapters/system/random.js";
 import type { Logger } from "../core/ports/logger.js";
@@ -40,7 +40,7 @@ const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (settings: Setti
 /** Looks at everything a start needs, and says of each how it is and how to mend it. */
 export async function examine(settings: Settings, logger: Logger): Promise<readonly Finding[]> {
   const plugins = await examinePlugins(settings);
-  const storage = await examineStorage({ url: settings.storage.url, logger, clock: new SystemClock() });
+  const storage = await examineStorage({ url: settings.storage.url, logger });
   const isReadable = storage.every(({ result }) => result !== "failed");
   return [
     examineNode(),
@@ -56,7 +56,9 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
     }),
     ...(await AUDIO_STORES[schemeOf(settings.audio.url) as keyof typeof AUDIO_STORES](settings)),
     ...storage,
-    ...(isReadable ? [await examineSubmissions(settings, logger), await examineWebhooks(settings, logger)] : []),
+    ...(isReadable
+      ? [await examineStorageClock(settings, logger), await examineSubmissions(settings, logger), await examineWebhooks(settings, logger)]
+      : []),
     ...(await QUEUES[schemeOf(settings.queue.url) as keyof typeof QUEUES](settings, plugins.enabled)),
   ];
 }
@@ -121,10 +123,25 @@ async function examineWebhooks(settings: Settings, logger: Logger): Promise<Find
   );
 }
 
-async function withStores<T>({ storage }: Settings, logger: Logger, work: (stores: Stores) => Promise<T>): Promise<T> {
+function examineStorageClock(settings: Settings, logger: Logger): Promise<Finding> {
+  return withDatabase(settings, logger, (database) => {
+    return examineClock({ readStorageTime: () => database.readTime(), wall: () => Date.now() });
+  });
+}
+
+function withStores<T>(settings: Settings, logger: Logger, work: (stores: Stores) => Promise<T>): Promise<T> {
+  const ports = { clock: new SystemClock(), random: new SystemRandom() };
+  return withDatabase(settings, logger, (database) => work(createStores(database, ports)));
+}
+
+async function withDatabase<T>(
+  { storage }: Settings,
+  logger: Logger,
+  work: (database: KnexDatabase) => Promise<T>,
+): Promise<T> {
   const database = await openDatabase({ url: storage.url, logger });
   try {
-    return await work(createStores(database, { clock: new SystemClock(), random: new SystemRandom() }));
+    return await work(database);
   } finally {
     await database.close();
   }

@@ -36,7 +36,8 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     open: async () => {
       const given = settings();
       const app = await compose(given, { logger: logger(given) }, { migrate: false });
-      const operator = { ...pick(app), plugins: app.plugins.map(report), close: () => app.stop() };
+      const [plugins, now] = [app.plugins.map(report), () => app.clock.now()];
+      const operator = { ...pick(app), now, plugins, close: () => app.stop() };
       const present = {
         credits: presentCredits,
         model: presentModel,

@@ -36,6 +36,8 @@ export interface PluginReport {
 
 /** The use cases behind the commands; an open application without server and workers. */
 export interface OperatorApp {
+  /** The time by which all moments are stored, in milliseconds since 1970. */
+  now(): number;
   readonly accounts: ManageAccounts;
   readonly credits: ManageCredits;
   readonly jobs: OperateJobs;

@@ -29,7 +29,7 @@ export function addReportCommands(program: Command, host: CliHost): void {
     .option("--limit <n>", "most lost attempts to list, 0 to 1000", wholeNumberWithin(0, 1_000), 20)
     .action(async (flags: MarginFlags) => {
       await withApp(host, async (app) => {
-        const to = flags.to ?? Date.now();
+        const to = flags.to ?? app.now();
         const found = await app.margin.report({ from: flags.from ?? to - DAYS_30_MS, to, lostLimit: flags.limit });
         print(host, flags, presentReport(found, flags), describeReport(found, flags));
       });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { access, constants, open, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { failed, type Finding, ok, warning } from "../../core/ports/self-check.js";
+import { measureStorageTime, OFFSET_MAX_MS } from "./storage-clock.js";
 
 /** By the number that `statfs` knows them by. */
 const FLEETING_FILESYSTEMS: Readonly<Record<number, string>> = {
@@ -59,6 +60,32 @@ export function judgeSpace({ name, path, setting, fileMaxBytes }: FolderQuestion
   const mend = `Make room, or set ${setting} to another disk.`;
   if (freeBytes < fileMaxBytes) return failed(name, `${message} One file may need ${gib(fileMaxBytes)} GiB.`, mend);
   return freeBytes < FREE_BYTES_MIN ? warning(name, message, mend) : ok(name, message);
+}
+
+export interface ClockQuestion {
+  readonly readStorageTime: () => Promise<number>;
+  /** This machine's clock. */
+  readonly wall: () => number;
+}
+
+/** How far this machine's clock is from the storage's. Fails as the reading does. */
+export async function examineClock({ readStorageTime, wall }: ClockQuestion): Promise<Finding> {
+  const { time, at } = await measureStorageTime(readStorageTime, () => performance.now());
+  return judgeClock(wall() - time - (performance.now() - at));
+}
+
+function judgeClock(aheadMs: number): Finding {
+  const name = "clock";
+  const offMs = Math.abs(aheadMs);
+  if (offMs <= OFFSET_MAX_MS) {
+    return ok(name, `This machine's clock and the storage's agree to ${Math.ceil(offMs)} ms.`);
+  }
+  const off = `${(offMs / 1000).toFixed(1)} s ${aheadMs > 0 ? "ahead of" : "behind"}`;
+  return warning(
+    name,
+    `This machine's clock is ${off} the storage's. What is stored goes by the storage's; log lines and certificates do not.`,
+    "Run a time service on every machine, the database's too: `apt-get install chrony`, then `chronyc tracking`.",
+  );
 }
 
 /** The folder itself, or the one above it that is there. */

@@ -5,7 +5,6 @@ import { AddressPolicy, DnsAddressGuard, GuardedConnector } from "../../adapters
 import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
 import { type Stores, ThreadLeaseRenewal } from "../../adapters/storage/knex/index.js";
-import { SystemClock } from "../../adapters/system/clock.js";
 import { UlidGenerator } from "../../adapters/system/id-generator.js";
 import { SystemRandom } from "../../adapters/system/random.js";
 import { HttpsWebhookSender } from "../../adapters/webhooks/https/webhook-sender.js";
@@ -31,8 +30,8 @@ export interface NetworkOverrides {
 }
 
 /** Time, randomness, hashes: what the machine gives. */
-export function bindSystem(container: Container, overrides: SystemOverrides): void {
-  const { clock = new SystemClock(), random = new SystemRandom() } = overrides;
+export function bindSystem(container: Container, overrides: SystemOverrides & { readonly clock: Clock }): void {
+  const { clock, random = new SystemRandom() } = overrides;
   container.bind(T.clock).toConstantValue(clock);
   container.bind(T.random).toConstantValue(random);
   container.bind(T.ids).toConstantValue(overrides.ids ?? new UlidGenerator(clock, random));
@@ -72,7 +71,7 @@ export function bindRateLimiter(container: Container): void {
     );
 }
 
-/** How leases are kept alive: by a thread of its own, which goes by the machine's clock, or by the clock that was given. */
+/** How leases are kept alive: by a thread, which goes by the storage's clock, or by the clock that was given. */
 export function bindLeaseRenewal(container: Container, { clock: given }: SystemOverrides): void {
   container.bind(T.leaseRenewal).toResolvedValue(
     (jobs, clock, logger, { storage: { url } }) =>

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import sinon from "sinon";
 import { LocalAudioStore } from "../../adapters/audio/local/audio-store.js";
 import { audioStoreContract } from "../contract/audio-store.contract.js";
 
@@ -52,6 +53,15 @@ describe("LocalAudioStore", () => {
     await writeFile(join(incoming, "new"), "another process writes this one");
     const yesterday = new Date(Date.now() - 86_400_000);
     await utimes(join(incoming, "old"), yesterday, yesterday);
+    await LocalAudioStore.open(root);
+    expect(await readdir(incoming)).to.deep.equal(["new"]);
+  });
+
+  it("spares files that are being written also where the process's clock is a day ahead", async () => {
+    const incoming = join(root, ".incoming");
+    await mkdir(incoming, { recursive: true });
+    await writeFile(join(incoming, "new"), "another process writes this one");
+    sinon.useFakeTimers({ now: Date.now() + 86_400_000, toFake: ["Date"] });
     await LocalAudioStore.open(root);
     expect(await readdir(incoming)).to.deep.equal(["new"]);
   });

@@ -2,6 +2,7 @@ import { ListMultipartUploadsCommand, ListObjectsV2Command } from "@aws-sdk/clie
 import { expect } from "chai";
 import { S3AudioStore, type S3Options } from "../../adapters/audio/s3/audio-store.js";
 import { PART_BYTES } from "../../adapters/audio/s3/upload.js";
+import { SystemClock } from "../../adapters/system/clock.js";
 import { openAudio } from "../../config/adapters.js";
 import { loadSettings } from "../../config/load.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
@@ -9,10 +10,13 @@ import { AudioTooLargeError } from "../../core/ports/audio-store.js";
 import type { TrackId } from "../../core/ids.js";
 import { audioStoreContract } from "../contract/audio-store.contract.js";
 import { dataOf } from "../support/api-client.js";
+import { ManualClock } from "../support/doubles/manual-clock.js";
 import { SCRIPTED_AUDIO } from "../support/doubles/scripted-provider.js";
 import { openRelayTo, type Relay } from "../support/relay.js";
 import { PAGE_OBJECTS_MAX, type S3Server, startS3Server } from "../support/s3-server.js";
 import { startTestApp } from "../support/test-app.js";
+
+const CLOCK = new SystemClock();
 
 describe("S3AudioStore", function () {
   this.timeout(60_000);
@@ -30,7 +34,8 @@ describe("S3AudioStore", function () {
 
   function storeOf(bucket: string, options: Partial<S3Options> = {}): S3AudioStore {
     const { accessKeyId, secretAccessKey } = server;
-    const store = new S3AudioStore({ url: server.urlOf(bucket), credentials: { accessKeyId, secretAccessKey }, ...options });
+    const credentials = { accessKeyId, secretAccessKey };
+    const store = new S3AudioStore({ url: server.urlOf(bucket), credentials, clock: CLOCK, ...options });
     opened.push(store);
     return store;
   }
@@ -130,6 +135,15 @@ describe("S3AudioStore", function () {
   });
 
   describe("with links", () => {
+    it("signs by the clock that it was given, not by the machine's", async () => {
+      const behind = Date.now() - 61 * 60_000;
+      const store = storeOf("music", { clock: new ManualClock(behind) });
+      const wanted = { expiresAt: behind + 60_000, contentType: "audio/mpeg" };
+      const link = (await store.linkTo?.("trk_1/mix.mp3", wanted)) ?? "";
+      const hour = new Date(behind).toISOString().slice(0, 13).replaceAll("-", "");
+      expect(new URL(link).searchParams.get("X-Amz-Date")).to.equal(`${hour}0000Z`);
+    });
+
     it("gives one link for a while, so that browsers find what they have kept, and none that outlives its time", async () => {
       const store = storeOf(await server.makeBucket());
       await store.put("trk_1/mix.mp3", Buffer.from("x"), 100);
@@ -223,8 +237,8 @@ describe("S3AudioStore", function () {
         FERMATA_AUDIO__ACCESS_KEY_ID: accessKeyId,
         FERMATA_AUDIO__SECRET_ACCESS_KEY: secretAccessKey,
       };
-      const store = (await openAudio(load(env))) as S3AudioStore;
-      const through = (await openAudio(load({ ...env, FERMATA_AUDIO__REDIRECT: "false" }))) as S3AudioStore;
+      const store = (await openAudio(load(env), CLOCK)) as S3AudioStore;
+      const through = (await openAudio(load({ ...env, FERMATA_AUDIO__REDIRECT: "false" }), CLOCK)) as S3AudioStore;
       opened.push(store, through);
       await store.put("trk_1/mix.mp3", Buffer.from("x"), 100);
       expect(await through.stat("trk_1/mix.mp3")).to.include({ sizeBytes: 1 });
@@ -268,7 +282,8 @@ describe("S3AudioStore", function () {
     });
 
     it("refuses one half of a key, naming both", async () => {
-      const error = await errorOf(openAudio(load({ FERMATA_AUDIO__URL: "s3://music", FERMATA_AUDIO__ACCESS_KEY_ID: "AKIA" })));
+      const settings = load({ FERMATA_AUDIO__URL: "s3://music", FERMATA_AUDIO__ACCESS_KEY_ID: "AKIA" });
+      const error = await errorOf(openAudio(settings, CLOCK));
       expect((error as Error).message).to.include("audio.accessKeyId and audio.secretAccessKey");
     });
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { examineSecretKey, type SecretKeyQuestion } from "../../adapters/crypto/doctor.js";
 import { fingerprint } from "../../adapters/crypto/secret-key.js";
-import { examineFolder } from "../../adapters/system/doctor.js";
+import { examineClock, examineFolder } from "../../adapters/system/doctor.js";
 import type { Finding } from "../../core/ports/self-check.js";
 import { temporaryFolder } from "../support/databases.js";
 
@@ -36,6 +36,22 @@ describe("The doctor of a folder", () => {
       expect(found?.message).to.include(`${path} (dataDir) cannot be written: `).and.include("ENOTDIR");
     }
   });
+});
+
+describe("The doctor of the clock", () => {
+  for (const [aheadMs, result, says] of [
+    [0, "ok", /agree to \d+ ms\.$/],
+    [1_500, "ok", /agree to 1\d\d\d ms\.$/],
+    [-1_500, "ok", /agree to 1\d\d\d ms\.$/],
+    [2_500, "warning", /is 2\.5 s ahead of the storage's\./],
+    [-61 * 60_000, "warning", /is 36(60|59)\.\d s behind the storage's\./],
+  ] as const) {
+    it(`finds a machine that is ${aheadMs} ms ahead: ${result}`, async () => {
+      const found = await examineClock({ readStorageTime: async () => Date.now(), wall: () => Date.now() + aheadMs });
+      expect([found.name, found.result]).to.deep.equal(["clock", result]);
+      expect(found.message).to.match(says);
+    });
+  }
 });
 
 describe("The doctor of the secret key", () => {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 import { examineStorage } from "../../adapters/storage/knex/doctor/doctor.js";
-import { SystemClock } from "../../adapters/system/clock.js";
 import type { Finding } from "../../core/ports/self-check.js";
 import { SILENT, type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../support/databases.js";
 
@@ -16,7 +15,7 @@ describe("The doctor of SQLite", () => {
   });
   afterEach(() => storage.close());
 
-  const examine = (url = storage.url): Promise<readonly Finding[]> => examineStorage({ url, logger: SILENT, clock: new SystemClock() });
+  const examine = (url = storage.url): Promise<readonly Finding[]> => examineStorage({ url, logger: SILENT });
 
   /** What is not as it should be. */
   async function wrong(url?: string): Promise<readonly Finding[]> {

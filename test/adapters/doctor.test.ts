@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { examineSecretKey } from "../../adapters/crypto/doctor.js";
 import { examineRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
 import { examineStorage } from "../../adapters/storage/knex/doctor/doctor.js";
-import { SystemClock } from "../../adapters/system/clock.js";
 import { examineFolder } from "../../adapters/system/doctor.js";
 import type { SelfCheck } from "../../core/ports/self-check.js";
 import { type SelfCheckUnderTest, selfCheckContract } from "../contract/self-check.contract.js";
@@ -15,7 +14,7 @@ const PASSWORD = "correct-horse-battery-staple";
 const nothing = (): Promise<void> => Promise.resolve();
 
 function storageAt(url: string, close: () => Promise<void>, secrets: readonly string[] = []): SelfCheckUnderTest {
-  return { check: () => examineStorage({ url, logger: SILENT, clock: new SystemClock() }), secrets, close };
+  return { check: () => examineStorage({ url, logger: SILENT }), secrets, close };
 }
 
 selfCheckContract("SQLite", async () => {

@@ -2,15 +2,21 @@ import { expect } from "chai";
 import sinon from "sinon";
 import { SystemClock } from "../../adapters/system/clock.js";
 import { UlidGenerator } from "../../adapters/system/id-generator.js";
+import { StorageClock } from "../../adapters/system/storage-clock.js";
 import { SystemRandom } from "../../adapters/system/random.js";
 import { clockContract } from "../contract/clock.contract.js";
 import { idGeneratorContract } from "../contract/id-generator.contract.js";
 import { randomContract } from "../contract/random.contract.js";
+import { SILENT } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { ManualRandom } from "../support/doubles/manual-random.js";
 
 clockContract("SystemClock", () => {
   const clock = new SystemClock();
+  return { clock, pass: (ms) => clock.sleep(ms) };
+});
+clockContract("StorageClock", async () => {
+  const clock = await StorageClock.start({ readStorageTime: async () => Date.now(), logger: SILENT });
   return { clock, pass: (ms) => clock.sleep(ms) };
 });
 clockContract("ManualClock", () => {

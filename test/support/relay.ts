@@ -15,6 +15,10 @@ export interface Relay {
   /** Passes nothing on, but keeps the connections: a server that hangs. */
   freeze(): void;
   thaw(): void;
+  /** Passes nothing on for the connections that are open, and keeps them: a network that forgot them. New ones work. */
+  strand(): void;
+  /** Ends each connection that is open when it is used next: a network that answers with a reset. New ones work. */
+  expire(): void;
   close(): Promise<void>;
 }
 
@@ -36,6 +40,7 @@ export async function openRelayTo(
   { tls, fateOf = () => "pass" }: RelayOptions = {},
 ): Promise<Relay> {
   const pairs = new Set<readonly [Socket, Socket]>();
+  const expired = new WeakSet<Socket>();
   let connections = 0;
   let isFrozen = false;
   const pass = (near: Socket): void => {
@@ -46,7 +51,7 @@ export async function openRelayTo(
     let isReplyLost = false;
     pairs.add(pair);
     near.on("data", (bytes: Buffer) => {
-      const fate = fateOf(bytes, connection);
+      const fate = expired.has(near) ? "lose" : fateOf(bytes, connection);
       isReplyLost ||= fate === "lose-reply";
       if (fate === "lose") near.destroy();
       else far.write(bytes);
@@ -92,6 +97,12 @@ export async function openRelayTo(
     thaw() {
       isFrozen = false;
       for (const socket of [...pairs].flat()) socket.resume();
+    },
+    strand() {
+      for (const socket of [...pairs].flat()) socket.pause();
+    },
+    expire() {
+      for (const [near] of pairs) expired.add(near);
     },
     close: async () => {
       if (server.listening) await shut();

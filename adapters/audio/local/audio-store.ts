@@ -127,11 +127,31 @@ async function writeAtMost(
 }
 
 async function removeLeftovers(incoming: string): Promise<void> {
-  const oldest = Date.now() - LEFTOVER_AFTER_MS;
-  for (const name of await readdir(incoming)) {
+  const names = await readdir(incoming);
+  const now = names.length === 0 ? null : await filesystemTime(incoming);
+  if (now === null) return;
+  const oldest = now - LEFTOVER_AFTER_MS;
+  for (const name of names) {
     const path = join(incoming, name);
     const found = await lstat(path).catch(nullIfMissing);
     if (found !== null && found.mtimeMs < oldest) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/**
+ * The clock that dates the files there, which on a shared mount is another machine's, in milliseconds since 1970.
+ *
+ * @returns null where this process may not write
+ */
+async function filesystemTime(directory: string): Promise<number | null> {
+  const path = join(directory, randomUUID());
+  const file = await open(path, "wx").catch(() => null);
+  if (file === null) return null;
+  try {
+    return (await file.stat()).mtimeMs;
+  } finally {
+    await file.close();
+    await rm(path, { force: true });
   }
 }
 

@@ -11,6 +11,7 @@ import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { assert } from "../../../core/assert.js";
 import { AudioTooLargeError, isAudioKey } from "../../../core/ports/audio-store.js";
 import type { AudioLink, AudioStore, StoredAudio } from "../../../core/ports/audio-store.js";
+import type { Clock } from "../../../core/ports/clock.js";
 import { clientFor, isMissing, S3_TIMEOUTS, type S3Credentials, type S3Timeouts, unavailable } from "./client.js";
 import { readS3Url, type S3Place } from "./s3-url.js";
 import { upload } from "./upload.js";
@@ -32,6 +33,8 @@ export interface S3Options {
   /** Whether whoever may listen is sent to the bucket; true by default. */
   readonly givesLinks?: boolean;
   readonly timeouts?: Partial<S3Timeouts>;
+  /** Says when links are signed. */
+  readonly clock: Clock;
 }
 
 /**
@@ -43,10 +46,12 @@ export class S3AudioStore implements AudioStore {
   private readonly place: S3Place;
   private readonly client: S3Client;
   private readonly timeouts: S3Timeouts;
+  private readonly clock: Clock;
 
   /** Connects when it is used. @throws {Error} the URL cannot be read */
-  constructor({ url, credentials = null, givesLinks = true, timeouts }: S3Options) {
+  constructor({ url, credentials = null, givesLinks = true, timeouts, clock }: S3Options) {
     this.place = readS3Url(url);
+    this.clock = clock;
     this.timeouts = { ...S3_TIMEOUTS, ...timeouts };
     this.client = clientFor(this.place, credentials, this.timeouts);
     if (givesLinks) this.linkTo = (key, link) => this.sign(key, link);
@@ -130,7 +135,7 @@ export class S3AudioStore implements AudioStore {
   }
 
   private async sign(key: string, { expiresAt, contentType }: AudioLink): Promise<string> {
-    const now = Date.now();
+    const now = this.clock.now();
     const signedAt = now - (now % LINK_STEP_MS);
     const seconds = Math.min(LINK_SECONDS_MAX, Math.max(1, Math.ceil((expiresAt - signedAt) / 1000)));
     const command = new GetObjectCommand({ ...this.objectOf(key), ResponseContentType: contentType });

@@ -4,6 +4,7 @@ import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { Connections, Dialect } from "./dialect.js";
 import { migrationSource, MIGRATIONS } from "./migrations/index.js";
 import type { Session, TransactionSession } from "./session.js";
+import { readTime } from "./storage-time.js";
 import { mysqlDialect } from "./mysql/dialect.js";
 import { sqliteDialect } from "./sqlite/dialect.js";
 
@@ -108,6 +109,15 @@ export class KnexDatabase {
   /** @throws {ServiceUnavailableError} the storage cannot be reached */
   async check(): Promise<void> {
     await this.reading((session) => session.all(this.dialect.probe));
+  }
+
+  /**
+   * The database's clock, in milliseconds since 1970; as it was at some moment of this call.
+   *
+   * @throws {ServiceUnavailableError} the storage cannot be reached
+   */
+  readTime(): Promise<number> {
+    return this.reading((session) => readTime(session, this.dialect.timeQuery));
   }
 
   /** Closes both handles; open transactions end first. A second time does nothing. */

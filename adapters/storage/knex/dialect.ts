@@ -24,6 +24,8 @@ export interface Dialect {
   useIndex(name: string): string;
   /** Reads something of the database itself, without side effects. */
   readonly probe: string;
+  /** Reads the database's clock; see {@link readTime}. */
+  readonly timeQuery: string;
   /** Finds a row when there is a table with the name given. */
   readonly findTable: string;
 

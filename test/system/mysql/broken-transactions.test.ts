@@ -1,4 +1,6 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
+import { POOL_MAX } from "../../../adapters/storage/knex/mysql/pool.js";
 import { openDatabase } from "../../../adapters/storage/knex/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import { SILENT } from "../../support/databases.js";
@@ -9,6 +11,8 @@ import { type Deed, DEEDS, Interrupted, Stranger } from "./interrupted.js";
 
 /** What a server without rights to ignore --read-only gives. */
 const USER = "fermata";
+/** After that a connection of the pool is asked whether it is alive before it is used. */
+const IDLE_MS = 700;
 
 describe("A transaction on MySQL that breaks runs again as a whole, with the same ids", function () {
   this.timeout(90_000);
@@ -50,6 +54,17 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
       });
       afterEach(async () => {
         await Promise.all(opened.splice(0).map((one) => one.close()));
+      });
+
+      it("after the network forgot connections that were idle, without waiting for each", async () => {
+        const far = await open(relay.through(url));
+        const { database } = far;
+        const use = (): Promise<object[]> => database.reading((session) => session.all("SELECT SLEEP(0.1)"));
+        await Promise.all(Array.from({ length: POOL_MAX }, use));
+        await pause(IDLE_MS);
+        relay.tcp.strand();
+        await deed.begin(far);
+        await deed.expectDoneOnce();
       });
 
       it("after a deadlock", async () => {

@@ -1,4 +1,3 @@
-import type { Clock } from "../../../../core/ports/clock.js";
 import type { Logger } from "../../../../core/ports/logger.js";
 import { failed, type Finding, ok } from "../../../../core/ports/self-check.js";
 import { type KnexDatabase, openDatabase, type SchemaStatus } from "../database.js";
@@ -10,15 +9,13 @@ export interface StorageDoctorOptions {
   /** As in `storage.url`. */
   readonly url: string;
   readonly logger: Logger;
-  /** What the database's clock is compared with. */
-  readonly clock: Clock;
 }
 
 /** What an engine is asked, beside its schema. `target` is the URL without its scheme. */
 interface Engine {
   /** Why it is no use to open the database; null when it can be tried. */
   refuse(target: string): Promise<Finding | null>;
-  examine(database: KnexDatabase, target: string, clock: Clock): Promise<readonly Finding[]>;
+  examine(database: KnexDatabase, target: string): Promise<readonly Finding[]>;
   /** A failure to open or to read. */
   judge(target: string, error: unknown): Finding;
 }
@@ -38,7 +35,7 @@ const ENGINES: Readonly<Record<string, Engine>> = {
 };
 
 /** Looks at the database as our connections meet it. Nothing is made or changed. */
-export async function examineStorage({ url, logger, clock }: StorageDoctorOptions): Promise<readonly Finding[]> {
+export async function examineStorage({ url, logger }: StorageDoctorOptions): Promise<readonly Finding[]> {
   const scheme = url.slice(0, url.indexOf(":"));
   const target = url.slice(scheme.length + 1);
   const engine = ENGINES[scheme];
@@ -48,7 +45,7 @@ export async function examineStorage({ url, logger, clock }: StorageDoctorOption
   let database: KnexDatabase | null = null;
   try {
     database = await openDatabase({ url, logger });
-    return [...(await engine.examine(database, target, clock)), await examineSchema(database)];
+    return [...(await engine.examine(database, target)), await examineSchema(database)];
   } catch (error) {
     return [engine.judge(target, error)];
   } finally {

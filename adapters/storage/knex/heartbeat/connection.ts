@@ -1,5 +1,6 @@
 import type { JobId, ProcessId } from "../../../../core/ids.js";
 import { HELD, RENEW } from "../lease-rows.js";
+import { readTime } from "../storage-time.js";
 import type { Line, LineOptions } from "./line.js";
 
 /** By scheme of `storage.url`. Only what is used is loaded: the thread is to be small, and quick to start. */
@@ -18,12 +19,14 @@ export class HeartbeatConnection {
   ) {}
 
   /**
-   * As `JobStore.renewLeases`, but each lease in a statement of its own: a row that somebody keeps locked holds up no other, and no lock
+   * As `JobStore.renewLeases`, for a whole lease by the storage's clock, which is read on this connection. Each lease
+   * is renewed in a statement of its own: a row that another transaction keeps locked holds up no other, and no lock
    * outlives a statement, even if this process is stopped right then.
    */
-  async renewLeases(owner: ProcessId, jobIds: readonly JobId[], leaseUntil: number): Promise<Map<JobId, number>> {
+  async renewLeases(owner: ProcessId, jobIds: readonly JobId[]): Promise<Map<JobId, number>> {
     const line = await this.opened();
     try {
+      const leaseUntil = (await readTime(line.session, line.timeQuery)) + this.leaseMs;
       let locked: Error | null = null;
       for (const id of jobIds) {
         try {

@@ -3,6 +3,8 @@ import type { Session } from "../session.js";
 /** One connection of an engine, with as little around it as there can be. */
 export interface Line {
   readonly session: Session;
+  /** Reads the engine's clock; see `readTime`. */
+  readonly timeQuery: string;
   /** False once the other end is known to be gone. */
   readonly isOpen: boolean;
   /** Whether somebody holds a lock on this row, while others may be free. */

@@ -3,6 +3,7 @@ import { type Connection, type ConnectionOptions, createConnection } from "mysql
 import { cannotConnect } from "../mysql/errors.js";
 import { connectionOf, sessionSetup } from "../mysql/options.js";
 import { MysqlSession } from "../mysql/session.js";
+import { MYSQL_TIME } from "../storage-time.js";
 import type { Line, LineOptions } from "./line.js";
 
 const LOCK_WAIT_SECONDS = 1;
@@ -28,6 +29,7 @@ export async function openMysqlLine({ target, leaseMs }: LineOptions): Promise<L
   }
   return {
     session,
+    timeQuery: MYSQL_TIME,
     get isOpen() {
       return isOpen;
     },

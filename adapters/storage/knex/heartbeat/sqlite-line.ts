@@ -1,5 +1,6 @@
 import BetterSqlite3 from "better-sqlite3";
 import { SqliteSession } from "../sqlite/session.js";
+import { SQLITE_TIME } from "../storage-time.js";
 import type { Line, LineOptions } from "./line.js";
 
 const LOCK_WAIT_MS = 1_000;
@@ -13,6 +14,7 @@ export async function openSqliteLine({ target }: LineOptions): Promise<Line> {
   connection.pragma("wal_autocheckpoint = 0");
   return {
     session: new SqliteSession(connection),
+    timeQuery: SQLITE_TIME,
     get isOpen() {
       return connection.open;
     },

@@ -18,7 +18,8 @@ assert(port !== null, "this file is the first of a thread");
 const { url, owner, leaseMs, leases } = workerData as HeartbeatOrder;
 
 const send = (message: FromThread): void => port.postMessage(message);
-const clock: Clock = { now: () => Date.now(), sleep };
+/** For the waits between renewals. When a lease ends is said by the storage's clock, which the connection reads. */
+const clock: Clock = { now: () => performance.now(), sleep };
 const connection = new HeartbeatConnection(url, leaseMs);
 let heardAt = performance.now();
 
@@ -28,10 +29,10 @@ const renewal = new ClockLeaseRenewal({
   clock,
   logger: sendingLogger({}),
   jobs: {
-    async renewLeases(...request) {
+    async renewLeases(renewedFor, jobIds) {
       if (performance.now() - heardAt > SILENT_LEASES_MAX * leaseMs) await leave();
       send({ kind: "beat" });
-      return connection.renewLeases(...request);
+      return connection.renewLeases(renewedFor, jobIds);
     },
   },
 });

@@ -6,6 +6,9 @@ import { MysqlPool, openMigrationHandle, type PooledConnection } from "./pool.js
 import type { MysqlSession } from "./session.js";
 import type { Session, SqlValue, Table, TransactionSession } from "../session.js";
 
+/** A lost connection is known at once, and the pool gives no other that is as old. */
+const READ_TRIES_MAX = 3;
+
 /** Names of locks are at most 64 characters long. */
 const MIGRATION_LOCK = "CONCAT('fermata ', LEFT(SHA2(DATABASE(), 256), 32))";
 
@@ -91,7 +94,7 @@ async function rollBack(session: MysqlSession, connection: PooledConnection): Pr
   }
 }
 
-/** Takes a connection of the pool for each call. Of one that breaks meanwhile nothing was changed: the next one is asked the same. */
+/** Takes a connection of the pool for each call. A read whose connection is lost is repeated on another one. */
 class PooledSession implements Session {
   constructor(private readonly withSession: <T>(work: (session: Session) => Promise<T>) => Promise<T>) {}
 
@@ -120,12 +123,13 @@ class PooledSession implements Session {
   }
 
   private async read<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    try {
-      return await this.withSession(work);
-    } catch (error) {
-      // One that hung was waited for long enough.
-      if (!isConnectionLost(error)) throw error;
-      return this.withSession(work);
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.withSession(work);
+      } catch (error) {
+        // One that hung was waited for long enough.
+        if (!isConnectionLost(error) || tries === READ_TRIES_MAX) throw error;
+      }
     }
   }
 }

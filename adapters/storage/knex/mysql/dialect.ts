@@ -1,4 +1,5 @@
 import type { Dialect } from "../dialect.js";
+import { MYSQL_TIME } from "../storage-time.js";
 import { isLostRace, isUnavailable } from "./errors.js";
 
 const ASCII = "character set ascii collate ascii_bin";
@@ -19,6 +20,7 @@ export const mysqlDialect: Dialect = {
   forClaim: " FOR UPDATE SKIP LOCKED",
   useIndex: (name) => ` FORCE INDEX (${name})`,
   probe: "SELECT 1",
+  timeQuery: MYSQL_TIME,
   findTable: "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",
   columns: {
     id: (table, name, length = 40) => table.specificType(name, `varchar(${length}) ${ASCII}`),

@@ -12,7 +12,10 @@ export const POOL_MAX = 12;
 
 /** One that was used so recently is taken to be alive. */
 const ALIVE_MS = 500;
-/** After somebody waited in vain, nobody else waits for so long, or until a connection comes back. */
+/**
+ * After a caller waited in vain, no other waits for so long, or until a connection comes back. A server that refuses at
+ * once costs no wait: it is tried each time, so that the first caller after its return is served.
+ */
 const VAIN_MS = 200;
 
 export type PooledConnection = Connection & {
@@ -34,6 +37,8 @@ export class MysqlPool {
   private readonly sockets = new Set<Socket>();
   private isFirst = true;
   private vainUntil = 0;
+  /** When a connection was last found dead. Those that have not been used since are likely to be dead as well. */
+  private foundDeadAt = -Infinity;
 
   /** @param target what follows `mysql:` in the URL */
   constructor(target: string, { log, lockWaitMs }: { readonly log: Knex.Logger; readonly lockWaitMs: number }) {
@@ -67,7 +72,10 @@ export class MysqlPool {
     try {
       return await work(new MysqlSession(connection, limitMs, late), connection);
     } catch (error) {
-      if (spoilsConnection(error)) connection.__knex__disposed ??= error;
+      if (spoilsConnection(error)) {
+        connection.__knex__disposed ??= error;
+        this.foundDeadAt = performance.now();
+      }
       throw error;
     } finally {
       this.usedAt.set(connection, performance.now());
@@ -88,6 +96,7 @@ export class MysqlPool {
     const limitMs = this.isFirst ? MYSQL_LIMITS.firstMs : MYSQL_LIMITS.acquireMs;
     const { pool } = this.handle.client as { readonly pool?: KnexPool };
     if (pool === undefined) throw cannotConnect(new Error("it was closed"));
+    const askedAt = performance.now();
     const pending = pool.acquire();
     let isInVain = false;
     const cancel = afterWaiting(limitMs, () => {
@@ -101,7 +110,8 @@ export class MysqlPool {
       return connection;
     } catch (error) {
       if (!isInVain && !isUnavailable(error)) throw error;
-      this.vainUntil = performance.now() + VAIN_MS;
+      const now = performance.now();
+      if (now - askedAt > VAIN_MS) this.vainUntil = now + VAIN_MS;
       throw cannotConnect(isInVain ? new Error(`none was to be had within ${limitMs} ms`) : (error as Error));
     } finally {
       cancel();
@@ -116,8 +126,13 @@ export class MysqlPool {
 
   private async isAlive(connection: PooledConnection): Promise<boolean> {
     const usedAt = this.usedAt.get(connection);
-    if (usedAt === undefined || performance.now() - usedAt < ALIVE_MS) return true;
-    return new MysqlSession(connection, MYSQL_LIMITS.pingMs).ping();
+    if (usedAt === undefined) return true;
+    // To ask each of a full pool, or to fail on each, would take longer than a caller waits.
+    if (usedAt <= this.foundDeadAt) return false;
+    if (performance.now() - usedAt < ALIVE_MS) return true;
+    const isAlive = await new MysqlSession(connection, MYSQL_LIMITS.pingMs).ping();
+    if (!isAlive) this.foundDeadAt = performance.now();
+    return isAlive;
   }
 }
 

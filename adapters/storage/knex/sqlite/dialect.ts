@@ -1,4 +1,5 @@
 import type { Dialect } from "../dialect.js";
+import { SQLITE_TIME } from "../storage-time.js";
 import { isLostRace, isUnavailable } from "./errors.js";
 
 /** One file, one writer at a time. */
@@ -12,6 +13,7 @@ export const sqliteDialect: Dialect = {
   forClaim: "",
   useIndex: (name) => ` INDEXED BY ${name}`,
   probe: "SELECT COUNT(*) AS objects FROM sqlite_schema",
+  timeQuery: SQLITE_TIME,
   findTable: "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
   columns: {
     id: (table, name, length = 40) => table.string(name, length),

@@ -1,0 +1,20 @@
+import type { Environment } from "./process.js";
+
+/**
+ * Under these variables a process and all its threads see a machine's clock that is off by so many milliseconds. Its
+ * monotonic clock and the clock of its storage are right.
+ */
+export function wallClockOffBy(ms: number): Environment {
+  const code = `
+    const Right = Date;
+    globalThis.Date = class Date extends Right {
+      constructor(...values) {
+        if (values.length === 0) super(Right.now() + ${ms});
+        else super(...values);
+      }
+      static now() {
+        return Right.now() + ${ms};
+      }
+    };`;
+  return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(code)}` };
+}
