@@ -209,7 +209,7 @@ export class ComposedApp implements App {
       logger,
       sweepMs: settings.jobs.sweepMs,
       queue: this.queue,
-      housekeeping: container.get(T.housekeeping),
+      maintenance: container.get(T.maintenance),
     });
   }
 

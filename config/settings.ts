@@ -120,7 +120,12 @@ const DEFINITION = {
       unit: "milliseconds",
       description: "Wait before the second attempt; it doubles with each further one",
     }),
-    deadlineMinutes: kind.duration({ default: 60, max: 10_080, unit: "minutes", description: "After this time a job that has not ended fails" }),
+    deadlineMinutes: kind.duration({
+      default: 60,
+      max: 10_080,
+      unit: "minutes",
+      description: "After this time a job that has not ended fails; at most `idempotency.ttlHours`",
+    }),
     unknownGraceSeconds: kind.number({
       default: 600,
       min: 0,
@@ -147,7 +152,12 @@ const DEFINITION = {
   stemSplit: providers.stemSplit,
   vocalRemoval: providers.vocalRemoval,
   idempotency: {
-    ttlHours: kind.duration({ default: 24, max: 8_760, unit: "hours", description: "How long an idempotency key keeps its answer" }),
+    ttlHours: kind.duration({
+      default: 24,
+      max: 8_760,
+      unit: "hours",
+      description: "How long an idempotency key keeps its answer; at least as long as `jobs.deadlineMinutes`",
+    }),
   },
   breaker: {
     failures: kind.integer({

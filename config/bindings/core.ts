@@ -7,7 +7,6 @@ import { ReadGenerations } from "../../core/generations/read-generations.js";
 import { WaitForJob } from "../../core/generations/wait-for-job.js";
 import { RecordAnswer } from "../../core/idempotency/record-answer.js";
 import { AcceptJobs } from "../../core/jobs/accept-jobs.js";
-import { Housekeeping } from "../../core/maintenance/maintenance.js";
 import { JobEvents } from "../../core/jobs/job-events.js";
 import { OperateJobs } from "../../core/jobs/operate-jobs.js";
 import { ProviderAvailability } from "../../core/providers/provider-availability.js";
@@ -158,25 +157,6 @@ export function bindJobs(container: Container): void {
         T.logger,
         T.settings,
       ],
-    );
-  container
-    .bind(T.housekeeping)
-    .toResolvedValue(
-      (jobs, callbacks, idempotency, requestLog, webhooks, library, settleJobs, unitOfWork, clock, logger, settings) =>
-        new Housekeeping({
-          jobs,
-          callbacks,
-          idempotency,
-          requestLog,
-          webhooks,
-          library,
-          settleJobs,
-          unitOfWork,
-          clock,
-          logger,
-          deadlineMs: settings.jobs.deadlineMinutes * 60_000,
-        }),
-      [T.jobs, T.callbacks, T.idempotency, T.requestLog, T.webhooks, T.library, T.settleJobs, T.unitOfWork, T.clock, T.logger, T.settings],
     );
   container
     .bind(T.operateJobs)

@@ -1,21 +1,20 @@
 import type { Clock } from "../ports/clock.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import { ProviderWorker, type ProviderWorkerParts } from "./provider-worker.js";
-import type { Housekeeping } from "../maintenance/maintenance.js";
+import type { Maintenance } from "../maintenance/maintenance.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface WorkJobsParts extends ProviderWorkerParts {
   readonly queue: JobQueue;
-  readonly housekeeping: Housekeeping;
+  readonly maintenance: Maintenance;
 }
 
 /** How long aborted work gets to hand its jobs back. */
 const HAND_BACK_MS = 2_000;
 
-/** All work of one process: a worker for each provider, their leases, and the housekeeping. */
+/** All work of one process: a worker for each provider, their leases, and the maintenance. */
 export class WorkJobs {
   private readonly workers: ReadonlyMap<string, ProviderWorker>;
-  private readonly stopping = new AbortController();
   private running: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -26,10 +25,11 @@ export class WorkJobs {
   }
 
   async start(): Promise<void> {
-    const { queue, housekeeping } = this.parts;
+    const { queue, maintenance } = this.parts;
     for (const [providerId, worker] of this.workers) await queue.listen(providerId, () => worker.heard());
     const loops = [...this.workers.values()].map((worker) => worker.work());
-    this.running = Promise.all([...loops, housekeeping.run(this.stopping.signal)]);
+    this.running = Promise.all(loops);
+    maintenance.start();
   }
 
   /**
@@ -37,7 +37,7 @@ export class WorkJobs {
    * A job that could not be handed back is taken over when its lease ends.
    */
   async stop(graceMs: number): Promise<void> {
-    const { clock, leases } = this.parts;
+    const { clock, leases, maintenance } = this.parts;
     const workers = [...this.workers.values()];
     for (const worker of workers) worker.stop();
     const idle = Promise.all(workers.map((worker) => worker.idle())).then(() => "idle" as const);
@@ -47,8 +47,7 @@ export class WorkJobs {
         this.parts.logger.warn("Jobs were left to their leases", { jobs: leases.count });
       }
     }
-    this.stopping.abort();
-    await Promise.all([this.running, leases.close()]);
+    await Promise.all([this.running, maintenance.stop(), leases.close()]);
   }
 }
 

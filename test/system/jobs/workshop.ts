@@ -14,7 +14,8 @@ import type { AccountId, JobId } from "../../../core/ids.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import { BuildRequest } from "../../../core/execution/build-request.js";
 import { CancelUpstream } from "../../../core/execution/cancel-upstream.js";
-import { Housekeeping } from "../../../core/maintenance/maintenance.js";
+import { Maintenance } from "../../../core/maintenance/maintenance.js";
+import { maintenanceTasks } from "../../../core/maintenance/tasks.js";
 import { type JobEnded, JobEvents } from "../../../core/jobs/job-events.js";
 import type { Job, JobAttempt } from "../../../core/jobs/job.js";
 import { ClockLeaseRenewal } from "../../../core/execution/clock-lease-renewal.js";
@@ -50,6 +51,7 @@ const STEP_MS = 250;
 export const LEASE_MS = 30_000;
 export const GRACE_MS = 120_000;
 export const COST = 10;
+export const EVENTS_KEPT_MS = 30 * 86_400_000;
 /** Monthly credits for half a job, and packs for all the rest: the first job draws on both. */
 const CREDITS = { monthly: 5, pack: 10_000 };
 
@@ -91,10 +93,10 @@ export interface Worker {
   readonly availability: ProviderAvailability;
   readonly settleJobs: SettleJobs;
   readonly operate: OperateJobs;
-  readonly housekeeping: Housekeeping;
+  readonly maintenance: Maintenance;
   /** Calls of providers that have not come back. */
   calls(): number;
-  /** Whoever sleeps in it while it is idle: a loop over the jobs of each provider, the housekeeping. While it keeps leases it has a heartbeat, too. */
+  /** Whoever sleeps in it while it is idle: a loop over the jobs of each provider, and one for each task of the maintenance. While it keeps leases it has a heartbeat, too. */
   readonly loops: number;
   /** Stops, moving time on until it has. */
   stop(graceMs?: number): Promise<void>;
@@ -201,7 +203,8 @@ export class Workshop {
       unknownGraceMs: GRACE_MS,
     });
     const deadlineMs = options.deadlineMs ?? 86_400_000;
-    const housekeeping = new Housekeeping({ jobs, callbacks, idempotency, requestLog, webhooks, library, settleJobs, unitOfWork, clock, logger, deadlineMs });
+    const tasks = maintenanceTasks({ jobs, callbacks, idempotency, requestLog, webhooks, library, settleJobs, unitOfWork, clock, logger, deadlineMs, eventsKeptMs: EVENTS_KEPT_MS });
+    const maintenance = new Maintenance(tasks, { clock, logger });
     const owner = anId("prc");
     const leases = new Leases(owner, LEASE_MS, new ClockLeaseRenewal({ owner, leaseMs: LEASE_MS, jobs, clock, logger }), logger);
     const counts: (() => number)[] = [];
@@ -221,7 +224,7 @@ export class Workshop {
     });
     const cancelUpstream = new CancelUpstream({ jobs, unitOfWork, clock, logger });
     const hasStandIns = (providerId: string): boolean => routes.hasStandIns(providerId);
-    const parts = { jobs, leases, runJob, cancelUpstream, hasStandIns, availability, clock, logger, sweepMs: 1_000, queue, housekeeping };
+    const parts = { jobs, leases, runJob, cancelUpstream, hasStandIns, availability, clock, logger, sweepMs: 1_000, queue, maintenance };
     const workJobs = new WorkJobs(working, parts);
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue, clock });
     const costs = { stem_split: COST, vocal_removal: COST };
@@ -234,9 +237,9 @@ export class Workshop {
       availability,
       settleJobs,
       operate,
-      housekeeping,
+      maintenance,
       calls: () => counts.reduce((sum, calls) => sum + calls(), 0),
-      loops: 1 + working.length,
+      loops: tasks.length + working.length,
       stop: async (graceMs = 0) => {
         this.workers.splice(this.workers.findIndex((worker) => worker.jobs === workJobs), 1);
         await this.passUntilDone(workJobs.stop(graceMs), clock);

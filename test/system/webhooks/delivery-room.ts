@@ -1,9 +1,11 @@
 import { expect } from "chai";
 import { AesSecretBox } from "../../../adapters/crypto/secret-box.js";
 import type { AccountId, WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js";
-import { Housekeeping } from "../../../core/maintenance/maintenance.js";
+import { Maintenance } from "../../../core/maintenance/maintenance.js";
+import { maintenanceTasks } from "../../../core/maintenance/tasks.js";
 import { JobEvents } from "../../../core/jobs/job-events.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
+import { eventsKeptMs } from "../../../core/webhooks/delivery-schedule.js";
 import { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js";
 import type { WebhookDelivery, WebhookEndpoint, WebhookTry } from "../../../core/webhooks/endpoint.js";
 import { ManageEndpoints } from "../../../core/webhooks/manage-endpoints.js";
@@ -83,10 +85,10 @@ export class DeliveryRoom {
   }
 
   /** A sender at work. */
-  start(sweepMs = 1_000): DeliverWebhooks {
+  start(sweepMs = 1_000, scheduleMs: readonly number[] = SCHEDULE_MS): DeliverWebhooks {
     const { unitOfWork, webhooks } = this.storage;
     const { clock, random, logger } = this;
-    const recordTry = new RecordTry({ unitOfWork, webhooks, clock, random, logger, metrics: this.metrics, scheduleMs: SCHEDULE_MS, breaker: BREAKER });
+    const recordTry = new RecordTry({ unitOfWork, webhooks, clock, random, logger, metrics: this.metrics, scheduleMs, breaker: BREAKER });
     const parts = { webhooks, unitOfWork, sendDelivery: this.door(), recordTry, clock, logger, timeoutMs: 15_000, sweepMs };
     const sender = new DeliverWebhooks(anId("prc"), parts);
     sender.start();
@@ -94,11 +96,13 @@ export class DeliveryRoom {
     return sender;
   }
 
-  housekeeping(): Housekeeping {
+  maintenance(scheduleMs: readonly number[] = SCHEDULE_MS): Maintenance {
     const { unitOfWork, callbacks, webhooks, jobs, ledger, library, idempotency, requestLog } = this.storage;
     const { clock, logger } = this;
     const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents: eventsOf({ webhooks }), events: new JobEvents(logger) });
-    return new Housekeeping({ jobs, callbacks, idempotency, webhooks, requestLog, library, settleJobs, unitOfWork, clock, logger, deadlineMs: 3_600_000 });
+    const stores = { jobs, callbacks, idempotency, webhooks, requestLog, library, unitOfWork };
+    const kept = { deadlineMs: 3_600_000, eventsKeptMs: eventsKeptMs(scheduleMs) };
+    return new Maintenance(maintenanceTasks({ ...stores, settleJobs, clock, logger, ...kept }), { clock, logger });
   }
 
   async stop(sender: DeliverWebhooks, graceMs: number): Promise<void> {

@@ -1,0 +1,101 @@
+import type { SettleJobs } from "../jobs/settle-jobs.js";
+import type { CallbackStore } from "../ports/callback-store.js";
+import type { Clock } from "../ports/clock.js";
+import type { IdempotencyStore } from "../ports/idempotency-store.js";
+import type { JobStore } from "../ports/job-store.js";
+import type { LibraryStore } from "../ports/library-store.js";
+import type { Logger } from "../ports/logger.js";
+import type { RequestLogStore } from "../ports/request-log-store.js";
+import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
+import type { WebhookStore } from "../ports/webhook-store.js";
+import { LOG_KEPT_MS } from "../usage/request-log.js";
+import { EndOverdueJobs } from "./end-overdue-jobs.js";
+import type { MaintenanceTask } from "./maintenance.js";
+
+export interface MaintenanceTasksDeps {
+  readonly jobs: JobStore;
+  readonly callbacks: CallbackStore;
+  readonly idempotency: IdempotencyStore;
+  readonly webhooks: WebhookStore;
+  readonly requestLog: RequestLogStore;
+  readonly library: LibraryStore;
+  readonly settleJobs: SettleJobs;
+  readonly unitOfWork: UnitOfWork;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** A job that is older and still alive is ended and refunded. */
+  readonly deadlineMs: number;
+  /** How long webhook events are kept, with their deliveries. */
+  readonly eventsKeptMs: number;
+}
+
+const EVERY_MS = 5_000;
+const DELETE_BATCH = 500;
+/** Rows of the request log are many, and are far apart in the table: a few at once, and what is left after so many steps waits for the next run. */
+const LOG_DELETE_BATCH = 100;
+const LOG_DELETE_STEPS = 200;
+/** Each keeps the writers of an embedded database waiting for a moment; after a great import there are hundreds to do, and no caller waits for them. */
+const INDEX_STEPS = 5;
+/** What providers reported; no job lives that long. */
+const CALLBACKS_KEPT_MS = 14 * 86_400_000;
+
+/** What runs on a schedule in every process that works on jobs. */
+export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] {
+  const { callbacks, idempotency, webhooks, requestLog, library, unitOfWork, clock } = deps;
+  return [
+    endOverdueJobs(deps),
+    deletion(deps, {
+      id: "delete-idempotency-records",
+      description: "Deletes idempotency records past their life.",
+      deleteBatch: (tx, limit) => idempotency.deleteExpired(tx, clock.now(), limit),
+    }),
+    deletion(deps, {
+      id: "delete-webhook-events",
+      description: "Deletes webhook events past their life, with their deliveries.",
+      deleteBatch: (tx, limit) => webhooks.deleteOld(tx, clock.now() - deps.eventsKeptMs, limit),
+    }),
+    deletion(deps, {
+      id: "delete-provider-callbacks",
+      description: "Deletes callbacks of providers past their life.",
+      deleteBatch: (tx, limit) => callbacks.deleteOld(tx, clock.now() - CALLBACKS_KEPT_MS, limit),
+    }),
+    deletion(deps, {
+      id: "delete-request-log",
+      description: "Deletes rows of the request log past their life.",
+      deleteBatch: (tx, limit) => requestLog.deleteOld(tx, clock.now() - LOG_KEPT_MS, limit),
+      limit: LOG_DELETE_BATCH,
+      stepsMax: LOG_DELETE_STEPS,
+    }),
+    {
+      id: "index-pending",
+      description: "Indexes pending items of the library for searches.",
+      everyMs: EVERY_MS,
+      run: (signal) => repeat(INDEX_STEPS, signal, () => unitOfWork.inTransaction((tx) => library.fileForSearch(tx))),
+    },
+  ];
+}
+
+function endOverdueJobs({ jobs, settleJobs, clock, logger, deadlineMs }: MaintenanceTasksDeps): MaintenanceTask {
+  const id = "end-overdue-jobs";
+  const overdue = new EndOverdueJobs({ jobs, settleJobs, clock, logger: logger.child({ task: id }), deadlineMs });
+  return { id, description: "Ends and refunds jobs past their deadline.", everyMs: EVERY_MS, run: (signal) => overdue.execute(signal) };
+}
+
+interface Deletion extends Pick<MaintenanceTask, "id" | "description"> {
+  /** @returns how many it deleted; fewer than `limit` when no more are left */
+  deleteBatch(tx: Transaction, limit: number): Promise<number>;
+  readonly limit?: number;
+  /** Left out: until no more are left. */
+  readonly stepsMax?: number;
+}
+
+function deletion({ unitOfWork }: MaintenanceTasksDeps, { id, description, deleteBatch, ...bounds }: Deletion): MaintenanceTask {
+  const { limit = DELETE_BATCH, stepsMax = Infinity } = bounds;
+  const step = async (): Promise<boolean> => (await unitOfWork.inTransaction((tx) => deleteBatch(tx, limit))) === limit;
+  return { id, description, everyMs: EVERY_MS, run: (signal) => repeat(stepsMax, signal, step) };
+}
+
+/** @param step returns whether there may be more to do */
+async function repeat(stepsMax: number, signal: AbortSignal, step: () => Promise<boolean>): Promise<void> {
+  for (let steps = 0; steps < stepsMax && !signal.aborted; steps++) if (!(await step())) return;
+}
