@@ -70,6 +70,45 @@ describe("LocalAudioStore", () => {
     expect(read.join("")).to.equal("a".repeat(300_000));
   });
 
+  it("lists directories of many entries, empty ones among them, in pages that follow each other", async () => {
+    const store = await LocalAudioStore.open(root);
+    const name = (index: number): string => `job_${String((index * 7_919) % 10_000).padStart(5, "0")}`;
+    const keys: string[] = [];
+    for (let index = 0; index < 9_000; index++) {
+      await mkdir(join(root, name(index)));
+      if (index % 3 !== 0) continue;
+      await writeFile(join(root, name(index), "mix.mp3"), "x");
+      keys.push(`${name(index)}/mix.mp3`);
+    }
+    for (let index = 0; index < 1_500; index++) {
+      await writeFile(join(root, name(0), `${index}.mp3`), "x");
+      keys.push(`${name(0)}/${index}.mp3`);
+    }
+    keys.sort();
+    const listed: string[] = [];
+    for (let page = await store.list(null, 1_300); ; page = await store.list(listed.at(-1) ?? null, 1_300)) {
+      listed.push(...page.map(({ key }) => key));
+      if (page.length < 1_300) break;
+    }
+    expect(listed).to.deep.equal(keys);
+  });
+
+  it("lists nothing but files of keys: neither what is being written nor what others put there", async () => {
+    const store = await LocalAudioStore.open(root);
+    await store.put("trk_1/mix.mp3", bytes, 100);
+    for (const name of [join(".incoming", "growing"), ".nfs0001", "Readme.TXT", join("trk_1", ".hidden")]) await writeFile(join(root, name), "x");
+    expect((await store.list(null, 10)).map(({ key }) => key)).to.deep.equal(["trk_1/mix.mp3"]);
+  });
+
+  it("leaves no empty directory where it deleted the last file", async () => {
+    const store = await LocalAudioStore.open(root);
+    for (const key of ["job_1/1/mix.mp3", "job_1/2/mix.mp3"]) await store.put(key, bytes, 100);
+    await store.delete("job_1/1/mix.mp3");
+    expect(await readdir(join(root, "job_1"))).to.deep.equal(["2"]);
+    await store.delete("job_1/2/mix.mp3");
+    expect(await readdir(root)).to.deep.equal([".incoming"]);
+  });
+
   it("opens no file for a read that nobody begins", async () => {
     const store = await LocalAudioStore.open(root);
     store.read("trk_none/mix.mp3");
