@@ -74,21 +74,21 @@ describe("LocalAudioStore", () => {
     const store = await LocalAudioStore.open(root);
     const name = (index: number): string => `job_${String((index * 7_919) % 10_000).padStart(5, "0")}`;
     const keys: string[] = [];
-    for (let index = 0; index < 9_000; index++) {
+    for (let index = 0; index < 4_300; index++) {
       await mkdir(join(root, name(index)));
-      if (index % 3 !== 0) continue;
+      if (index % 5 !== 0) continue;
       await writeFile(join(root, name(index), "mix.mp3"), "x");
       keys.push(`${name(index)}/mix.mp3`);
     }
-    for (let index = 0; index < 1_500; index++) {
+    for (let index = 0; index < 1_050; index++) {
       await writeFile(join(root, name(0), `${index}.mp3`), "x");
       keys.push(`${name(0)}/${index}.mp3`);
     }
     keys.sort();
     const listed: string[] = [];
-    for (let page = await store.list(null, 1_300); ; page = await store.list(listed.at(-1) ?? null, 1_300)) {
+    for (let page = await store.list(null, 700); ; page = await store.list(listed.at(-1) ?? null, 700)) {
       listed.push(...page.map(({ key }) => key));
-      if (page.length < 1_300) break;
+      if (page.length < 700) break;
     }
     expect(listed).to.deep.equal(keys);
   });

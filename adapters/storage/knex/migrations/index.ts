@@ -15,6 +15,7 @@ import { requestLog } from "./0012-request-log.js";
 import { librarySearch } from "./0013-library.js";
 import { providers } from "./0014-providers.js";
 import { searchSegments } from "./0015-search-segments.js";
+import { assetKeys } from "./0016-asset-keys.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   librarySearch,
   providers,
   searchSegments,
+  assetKeys,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
