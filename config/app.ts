@@ -14,6 +14,7 @@ import { Leases } from "../core/execution/leases.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
 import type { WorkingProvider } from "../core/execution/working-provider.js";
 import { WorkJobs } from "../core/execution/work-jobs.js";
+import type { CollectAudio } from "../core/maintenance/collect-audio.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";
 import type { ImportedLibrary } from "../core/library/import-library.js";
 import type { ManageLibrary } from "../core/library/manage-library.js";
@@ -64,6 +65,8 @@ export interface App {
   readonly models: ListModels;
   /** What accounts paid and providers billed. */
   readonly margin: ReportMargin;
+  /** Finds and deletes audio files that lost workers left behind. */
+  readonly audio: Pick<CollectAudio, "collect">;
   readonly events: JobEvents;
   readonly library: LibraryParts;
   /** Signs links to stored audio. */
@@ -107,6 +110,7 @@ export class ComposedApp implements App {
   readonly jobs: OperateJobs;
   readonly models: ListModels;
   readonly margin: ReportMargin;
+  readonly audio: Pick<CollectAudio, "collect">;
   readonly events: JobEvents;
   readonly library: LibraryParts;
   readonly audioUrls: AudioUrls;
@@ -143,6 +147,7 @@ export class ComposedApp implements App {
     this.jobs = container.get(T.operateJobs);
     this.models = container.get(T.listModels);
     this.margin = new ReportMargin(container.get(T.jobs));
+    this.audio = container.get(T.collectAudio);
     this.events = container.get(T.jobEvents);
     const metrics = container.get(T.metrics).current;
     if (metrics !== null) {

@@ -1,4 +1,4 @@
-import type { CliHost, RunMode, RunOptions } from "../adapters/cli/host.js";
+import type { CliHost, OperatorApp, RunMode, RunOptions } from "../adapters/cli/host.js";
 import { runCli } from "../adapters/cli/program.js";
 import { presentCredits } from "../adapters/http/presenters/credits.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
@@ -106,10 +106,11 @@ function toDocument(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-type OperatorParts = Pick<App, "accounts" | "credits" | "jobs" | "library" | "margin" | "models" | "webhooks" | "webhookEndpoints">;
+type OperatorParts = Omit<OperatorApp, "plugins" | "close">;
 
-function pick({ accounts, credits, jobs, library, margin, models, webhooks, webhookEndpoints }: App): OperatorParts {
-  return { accounts, credits, jobs, library, margin, models, webhooks, webhookEndpoints };
+function pick(app: App): OperatorParts {
+  const { accounts, audio, credits, jobs, library, margin, models, webhooks, webhookEndpoints } = app;
+  return { accounts, audio, credits, jobs, library, margin, models, webhooks, webhookEndpoints };
 }
 
 function report({ definition, enabled, source }: LoadedPlugin): {

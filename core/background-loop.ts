@@ -19,8 +19,8 @@ export interface BackgroundLoopDeps {
 }
 
 /**
- * Repeats one step with pauses in between until it is stopped. Never two steps at once. A step that throws is logged, and the loop goes on. It
- * goes by the pauses alone, so that a system clock that is set forwards or back changes nothing.
+ * Repeats one step with pauses in between until it is stopped. Never two steps at once. A step that throws is logged, and
+ * the loop goes on. It goes by the pauses alone, so that a system clock that is set forwards or back changes nothing.
  */
 export class BackgroundLoop {
   private readonly stopping = new AbortController();
@@ -55,7 +55,10 @@ export class BackgroundLoop {
     else this.endWithin(this.pause, withinMs);
   }
 
-  /** Wakes the loop. Resolves when a step that began after this call is over, failed or not; or when the loop is stopped, and no step runs. */
+  /**
+   * Wakes the loop. Resolves when a step that began after this call is over, failed or not; or when the loop is stopped and
+   * no step runs.
+   */
   nextStep(): Promise<void> {
     if (this.isStopped) return this.running;
     return new Promise((resolve) => {
@@ -64,7 +67,7 @@ export class BackgroundLoop {
     });
   }
 
-  /** Begins no step any more. Resolves when the one that runs is over. Before {@link start} and a second time it is fine, too. */
+  /** Begins no step any more. Resolves when the running one is over. Before {@link start} and a second time is fine. */
   stop(): Promise<void> {
     this.stopping.abort();
     this.pause?.abort();
@@ -101,7 +104,9 @@ export class BackgroundLoop {
     if (ms <= 0 || this.isStopped) return;
     const pause = new AbortController();
     this.pause = pause;
-    const over = new Promise<void>((resolve) => pause.signal.addEventListener("abort", () => resolve(), { once: true }));
+    const over = new Promise<void>((resolve) =>
+      pause.signal.addEventListener("abort", () => resolve(), { once: true }),
+    );
     this.endWithin(pause, ms);
     await over;
     this.pause = null;

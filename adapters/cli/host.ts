@@ -1,5 +1,6 @@
 import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
 import type { ReportMargin } from "../../core/execution/report-margin.js";
+import type { CollectAudio } from "../../core/maintenance/collect-audio.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
@@ -39,6 +40,7 @@ export interface OperatorApp {
   readonly jobs: OperateJobs;
   readonly models: ListModels;
   readonly margin: ReportMargin;
+  readonly audio: Pick<CollectAudio, "collect">;
   readonly library: {
     readonly read: ReadLibrary;
     readonly manage: ManageLibrary;

@@ -1,4 +1,5 @@
 import type { Container } from "inversify";
+import { CollectAudio } from "../../core/maintenance/collect-audio.js";
 import { Maintenance } from "../../core/maintenance/maintenance.js";
 import { maintenanceTasks } from "../../core/maintenance/tasks.js";
 import { eventsKeptMs } from "../../core/webhooks/delivery-schedule.js";
@@ -7,25 +8,56 @@ import { TOKENS as T } from "../tokens.js";
 /** What runs on a schedule where jobs are worked on. */
 export function bindMaintenance(container: Container): void {
   container
-    .bind(T.maintenance)
+    .bind(T.collectAudio)
     .toResolvedValue(
-      (jobs, callbacks, idempotency, requestLog, webhooks, library, settleJobs, unitOfWork, clock, logger, settings) => {
-        const tasks = maintenanceTasks({
-          jobs,
-          callbacks,
-          idempotency,
-          requestLog,
-          webhooks,
-          library,
-          settleJobs,
-          unitOfWork,
-          clock,
-          logger,
-          deadlineMs: settings.jobs.deadlineMinutes * 60_000,
-          eventsKeptMs: eventsKeptMs(settings.webhooks.scheduleSeconds.map((seconds) => seconds * 1000)),
-        });
-        return new Maintenance(tasks, { clock, logger });
-      },
-      [T.jobs, T.callbacks, T.idempotency, T.requestLog, T.webhooks, T.library, T.settleJobs, T.unitOfWork, T.clock, T.logger, T.settings],
+      (audio, jobs, library, clock, logger) => new CollectAudio({ audio, jobs, library, clock, logger }),
+      [T.audio, T.jobs, T.library, T.clock, T.logger],
     );
+  container.bind(T.maintenance).toResolvedValue(
+    (
+      jobs,
+      callbacks,
+      idempotency,
+      requestLog,
+      webhooks,
+      library,
+      settleJobs,
+      collectAudio,
+      unitOfWork,
+      clock,
+      logger,
+      settings,
+    ) => {
+      const tasks = maintenanceTasks({
+        jobs,
+        callbacks,
+        idempotency,
+        requestLog,
+        webhooks,
+        library,
+        settleJobs,
+        collectAudio,
+        unitOfWork,
+        clock,
+        logger,
+        deadlineMs: settings.jobs.deadlineMinutes * 60_000,
+        eventsKeptMs: eventsKeptMs(settings.webhooks.scheduleSeconds.map((seconds) => seconds * 1000)),
+      });
+      return new Maintenance(tasks, { clock, logger });
+    },
+    [
+      T.jobs,
+      T.callbacks,
+      T.idempotency,
+      T.requestLog,
+      T.webhooks,
+      T.library,
+      T.settleJobs,
+      T.collectAudio,
+      T.unitOfWork,
+      T.clock,
+      T.logger,
+      T.settings,
+    ],
+  );
 }

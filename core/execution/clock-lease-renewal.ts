@@ -28,7 +28,13 @@ export class ClockLeaseRenewal implements LeaseRenewal {
   constructor(private readonly parts: ClockLeaseRenewalParts) {
     const { clock, logger, leaseMs } = parts;
     const errorPauseMs = leaseMs / TRIES_PER_LEASE;
-    this.loop = new BackgroundLoop({ step: () => this.step(), errorPauseMs, clock, logger, errorMessage: "The lease renewal failed" });
+    this.loop = new BackgroundLoop({
+      step: () => this.step(),
+      errorPauseMs,
+      clock,
+      logger,
+      errorMessage: "The lease renewal failed",
+    });
     this.loop.start(null);
   }
 

@@ -18,7 +18,7 @@ export interface EndOverdueJobsDeps {
 /** Jobs that are settled together. */
 const BATCH = 200;
 
-/** Ends jobs past their deadline. Each stands alone: one that cannot be settled is logged, and keeps no other from its end. */
+/** Ends jobs past their deadline. Each stands alone: one that cannot be settled is logged, and delays no other. */
 export class EndOverdueJobs {
   constructor(private readonly deps: EndOverdueJobsDeps) {}
 
@@ -61,7 +61,13 @@ export class EndOverdueJobs {
   private async end(job: Job): Promise<void> {
     const error = job.phase === "waiting" ? jobErrorOf("unavailable") : DEADLINE_ERROR;
     const outcome = { status: "failed", error } as const;
-    const ended = await this.deps.settleJobs.settle({ jobId: job.id, accountId: job.accountId, fence: null, outcome, attempt: null });
+    const ended = await this.deps.settleJobs.settle({
+      jobId: job.id,
+      accountId: job.accountId,
+      fence: null,
+      outcome,
+      attempt: null,
+    });
     if (ended === null) return;
     this.deps.logger.warn("A job passed its deadline", { job_id: job.id, provider: job.providerId, phase: job.phase });
   }

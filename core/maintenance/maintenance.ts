@@ -32,7 +32,13 @@ export class Maintenance {
         await task.run(signal);
         return task.everyMs;
       };
-      return new BackgroundLoop({ step, errorPauseMs: task.everyMs, clock: deps.clock, logger: this.loggerOf(task), errorMessage: ERROR_MESSAGE });
+      return new BackgroundLoop({
+        step,
+        errorPauseMs: task.everyMs,
+        clock: deps.clock,
+        logger: this.loggerOf(task),
+        errorMessage: ERROR_MESSAGE,
+      });
     });
   }
 

@@ -9,6 +9,7 @@ import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { LOG_KEPT_MS } from "../usage/request-log.js";
+import type { CollectAudio } from "./collect-audio.js";
 import { EndOverdueJobs } from "./end-overdue-jobs.js";
 import type { MaintenanceTask } from "./maintenance.js";
 
@@ -20,6 +21,7 @@ export interface MaintenanceTasksDeps {
   readonly requestLog: RequestLogStore;
   readonly library: LibraryStore;
   readonly settleJobs: SettleJobs;
+  readonly collectAudio: Pick<CollectAudio, "collect">;
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -31,13 +33,17 @@ export interface MaintenanceTasksDeps {
 
 const EVERY_MS = 5_000;
 const DELETE_BATCH = 500;
-/** Rows of the request log are many, and are far apart in the table: a few at once, and what is left after so many steps waits for the next run. */
+/** Rows of the request log are many, and far apart in the table: a few at once, and so many steps in one run. */
 const LOG_DELETE_BATCH = 100;
 const LOG_DELETE_STEPS = 200;
-/** Each keeps the writers of an embedded database waiting for a moment; after a great import there are hundreds to do, and no caller waits for them. */
+/** Each keeps the writers of an embedded database waiting for a moment, and after a great import there are hundreds. */
 const INDEX_STEPS = 5;
 /** What providers reported; no job lives that long. */
 const CALLBACKS_KEPT_MS = 14 * 86_400_000;
+
+const COLLECT_EVERY_MS = 3_600_000;
+/** Pages of one run: 100,000 files. A greater store is gone through by several runs. */
+const COLLECT_PAGES = 200;
 
 /** What runs on a schedule in every process that works on jobs. */
 export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] {
@@ -72,13 +78,35 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
       everyMs: EVERY_MS,
       run: (signal) => repeat(INDEX_STEPS, signal, () => unitOfWork.inTransaction((tx) => library.fileForSearch(tx))),
     },
+    collectAudio(deps),
   ];
 }
 
 function endOverdueJobs({ jobs, settleJobs, clock, logger, deadlineMs }: MaintenanceTasksDeps): MaintenanceTask {
   const id = "end-overdue-jobs";
   const overdue = new EndOverdueJobs({ jobs, settleJobs, clock, logger: logger.child({ task: id }), deadlineMs });
-  return { id, description: "Ends and refunds jobs past their deadline.", everyMs: EVERY_MS, run: (signal) => overdue.execute(signal) };
+  return {
+    id,
+    description: "Ends and refunds jobs past their deadline.",
+    everyMs: EVERY_MS,
+    run: (signal) => overdue.execute(signal),
+  };
+}
+
+function collectAudio({ collectAudio, logger }: MaintenanceTasksDeps): MaintenanceTask {
+  const id = "collect-audio";
+  let after: string | null = null;
+  return {
+    id,
+    description: "Deletes audio files of ended jobs that no track or output names.",
+    everyMs: COLLECT_EVERY_MS,
+    run: async (signal) => {
+      const { deleted, next } = await collectAudio.collect({ isDryRun: false, after, pagesMax: COLLECT_PAGES, signal });
+      after = next;
+      if (deleted.files > 0)
+        logger.info("Audio files that lost workers had left behind were deleted", { task: id, ...deleted });
+    },
+  };
 }
 
 interface Deletion extends Pick<MaintenanceTask, "id" | "description"> {
@@ -89,7 +117,10 @@ interface Deletion extends Pick<MaintenanceTask, "id" | "description"> {
   readonly stepsMax?: number;
 }
 
-function deletion({ unitOfWork }: MaintenanceTasksDeps, { id, description, deleteBatch, ...bounds }: Deletion): MaintenanceTask {
+function deletion(
+  { unitOfWork }: MaintenanceTasksDeps,
+  { id, description, deleteBatch, ...bounds }: Deletion,
+): MaintenanceTask {
   const { limit = DELETE_BATCH, stepsMax = Infinity } = bounds;
   const step = async (): Promise<boolean> => (await unitOfWork.inTransaction((tx) => deleteBatch(tx, limit))) === limit;
   return { id, description, everyMs: EVERY_MS, run: (signal) => repeat(stepsMax, signal, step) };

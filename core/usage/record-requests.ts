@@ -46,8 +46,8 @@ export class RecordRequests {
 
   constructor(private readonly parts: RecordRequestsParts) {
     const { clock, logger } = parts;
-    const errorMessage = "Request log rows could not be written";
-    this.loop = new BackgroundLoop({ step: () => this.drain(), errorPauseMs: PAUSE_MAX_MS, clock, logger, errorMessage });
+    const onError = { errorPauseMs: PAUSE_MAX_MS, errorMessage: "Request log rows could not be written" };
+    this.loop = new BackgroundLoop({ step: () => this.drain(), ...onError, clock, logger });
     this.loop.start(null);
   }
 

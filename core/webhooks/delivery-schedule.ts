@@ -6,7 +6,7 @@ import type { WebhookDelivery } from "./endpoint.js";
 const JITTER = 0.2;
 const DAY_MS = 86_400_000;
 const RETRY_AFTER_MAX_MS = DAY_MS;
-/** What a schedule takes longer than planned: attempts under way, a queue of others at the endpoint, a process that is restarted. */
+/** By how much a schedule may be late: attempts under way, others at the same endpoint, a restart. */
 const LATE_MAX_MS = DAY_MS;
 const EVENTS_KEPT_MIN_MS = 30 * DAY_MS;
 
@@ -36,12 +36,13 @@ export function afterTry(
 }
 
 /**
- * How long an event is kept, with its deliveries: 30 days, or as long as the last attempt of the schedule may take to come, with every wait as
- * long as jitter and `Retry-After` can make it.
+ * How long an event is kept, with its deliveries: 30 days, or until the last attempt of the schedule is over, with every
+ * wait as long as jitter and `Retry-After` can make it.
  *
  * @param scheduleMs as for {@link afterTry}
  */
 export function eventsKeptMs(scheduleMs: readonly number[]): number {
-  const longestMs = scheduleMs.reduce((sum, waitMs) => sum + Math.max(waitMs * (1 + JITTER), RETRY_AFTER_MAX_MS), LATE_MAX_MS);
+  const longestWaitsMs = scheduleMs.map((waitMs) => Math.max(waitMs * (1 + JITTER), RETRY_AFTER_MAX_MS));
+  const longestMs = longestWaitsMs.reduce((sum, waitMs) => sum + waitMs, LATE_MAX_MS);
   return Math.max(EVENTS_KEPT_MIN_MS, Math.ceil(longestMs));
 }

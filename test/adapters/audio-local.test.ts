@@ -96,7 +96,8 @@ describe("LocalAudioStore", () => {
   it("lists nothing but files of keys: neither what is being written nor what others put there", async () => {
     const store = await LocalAudioStore.open(root);
     await store.put("trk_1/mix.mp3", bytes, 100);
-    for (const name of [join(".incoming", "growing"), ".nfs0001", "Readme.TXT", join("trk_1", ".hidden")]) await writeFile(join(root, name), "x");
+    const others = [join(".incoming", "growing"), ".nfs0001", "Readme.TXT", join("trk_1", ".hidden")];
+    for (const name of others) await writeFile(join(root, name), "x");
     expect((await store.list(null, 10)).map(({ key }) => key)).to.deep.equal(["trk_1/mix.mp3"]);
   });
 

@@ -72,7 +72,7 @@ export class LocalAudioStore implements AudioStore {
     const found = await lstat(path).catch(nullIfMissing);
     if (found === null || found.isDirectory()) return;
     await unlink(path).catch(nullIfMissing);
-    // Directories that hold nothing any more go with it. One that gets a file at this moment stays, or is made again by that file's write.
+    // Directories that are empty now go with it. One that gets a file at this moment stays, or that write creates it again.
     for (let above = dirname(path); above !== this.root; above = dirname(above)) {
       const isRemoved = await rmdir(above).then(
         () => true,
@@ -88,7 +88,8 @@ export class LocalAudioStore implements AudioStore {
       if (listed.length >= limit) break;
       if (!isAudioKey(key)) continue;
       const found = await stat(this.pathOf(key)).catch(nullIfMissing);
-      if (found !== null && found.isFile()) listed.push({ key, sizeBytes: found.size, modifiedAt: Math.trunc(found.mtimeMs) });
+      if (found === null || !found.isFile()) continue;
+      listed.push({ key, sizeBytes: found.size, modifiedAt: Math.trunc(found.mtimeMs) });
     }
     return listed;
   }

@@ -11,7 +11,15 @@ import { deletePlaylist, findPlaylists, insertPlaylists, listPlaylists, lockPlay
 import { searchRowsOfTracks } from "./search/rows.js";
 import { fileSegment, insertSearchRows } from "./search/writes.js";
 import { sessionOf } from "./session.js";
-import { findSharedTrack, findTracks, insertTracks, namedAudioKeys, shareTrack, tracksOfJobs, unshareTrack } from "./track-queries.js";
+import {
+  findSharedTrack,
+  findTracks,
+  insertTracks,
+  namedAudioKeys,
+  shareTrack,
+  tracksOfJobs,
+  unshareTrack,
+} from "./track-queries.js";
 
 export class KnexLibraryStore implements LibraryStore {
   private readonly searches: LibrarySearchQueries;

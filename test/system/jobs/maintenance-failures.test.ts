@@ -20,9 +20,13 @@ describe("Maintenance where something fails", () => {
   function processThatCannotSettle(broken: readonly JobId[], error: Error): Worker {
     const { jobs } = shop.storage;
     const failing: Partial<JobStore> = {
-      updateJobs: (tx, updates) => (updates.some(({ id }) => broken.includes(id)) ? Promise.reject(error) : jobs.updateJobs(tx, updates)),
+      updateJobs: (tx, updates) =>
+        updates.some(({ id }) => broken.includes(id)) ? Promise.reject(error) : jobs.updateJobs(tx, updates),
     };
-    return shop.prepare({ deadlineMs: DEADLINE_MS, stores: { jobs: Object.assign(Object.create(jobs) as JobStore, failing) } });
+    return shop.prepare({
+      deadlineMs: DEADLINE_MS,
+      stores: { jobs: Object.assign(Object.create(jobs) as JobStore, failing) },
+    });
   }
 
   /** What is past its life, one of each kind. */
@@ -45,9 +49,12 @@ describe("Maintenance where something fails", () => {
   }
 
   const NONE_LEFT = { idempotency_records: 0, request_log: 0, webhook_events: 0 };
-  const statuses = async (ids: readonly JobId[]): Promise<string[]> => Promise.all(ids.map(async (id) => (await shop.job(id)).status));
+  const statuses = async (ids: readonly JobId[]): Promise<string[]> =>
+    Promise.all(ids.map(async (id) => (await shop.job(id)).status));
   const errors = (): unknown[] =>
-    shop.logger.lines.filter(({ level }) => level === "error").map(({ fields }) => [fields["task"], fields["job_id"] ?? null]);
+    shop.logger.lines
+      .filter(({ level }) => level === "error")
+      .map(({ fields }) => [fields["task"], fields["job_id"] ?? null]);
 
   for (const [what, error] of [
     ["a fault of its own", new Error("scripted: its row is damaged")],
@@ -94,7 +101,9 @@ describe("Maintenance where something fails", () => {
     const { requestLog } = shop.storage;
     const id = await shop.acceptOne();
     await addOldRows();
-    const failing: Partial<typeof requestLog> = { deleteOld: () => Promise.reject(new Error("scripted: the table is damaged")) };
+    const failing: Partial<typeof requestLog> = {
+      deleteOld: () => Promise.reject(new Error("scripted: the table is damaged")),
+    };
     const stores = { requestLog: Object.assign(Object.create(requestLog) as typeof requestLog, failing) };
     const { maintenance } = shop.prepare({ deadlineMs: DEADLINE_MS, stores });
     maintenance.start();

@@ -14,6 +14,7 @@ import type { AccountId, JobId } from "../../../core/ids.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import { BuildRequest } from "../../../core/execution/build-request.js";
 import { CancelUpstream } from "../../../core/execution/cancel-upstream.js";
+import { CollectAudio } from "../../../core/maintenance/collect-audio.js";
 import { Maintenance } from "../../../core/maintenance/maintenance.js";
 import { maintenanceTasks } from "../../../core/maintenance/tasks.js";
 import { type JobEnded, JobEvents } from "../../../core/jobs/job-events.js";
@@ -96,7 +97,7 @@ export interface Worker {
   readonly maintenance: Maintenance;
   /** Calls of providers that have not come back. */
   calls(): number;
-  /** Whoever sleeps in it while it is idle: a loop over the jobs of each provider, and one for each task of the maintenance. While it keeps leases it has a heartbeat, too. */
+  /** Sleepers while it is idle: a loop for each provider and each task of the maintenance, without the lease renewal. */
   readonly loops: number;
   /** Stops, moving time on until it has. */
   stop(graceMs?: number): Promise<void>;
@@ -203,7 +204,10 @@ export class Workshop {
       unknownGraceMs: GRACE_MS,
     });
     const deadlineMs = options.deadlineMs ?? 86_400_000;
-    const tasks = maintenanceTasks({ jobs, callbacks, idempotency, requestLog, webhooks, library, settleJobs, unitOfWork, clock, logger, deadlineMs, eventsKeptMs: EVENTS_KEPT_MS });
+    const collectAudio = new CollectAudio({ audio: this.audio, jobs, library, clock, logger });
+    const kept = { deadlineMs, eventsKeptMs: EVENTS_KEPT_MS };
+    const stores = { jobs, callbacks, idempotency, requestLog, webhooks, library, unitOfWork };
+    const tasks = maintenanceTasks({ ...stores, collectAudio, settleJobs, clock, logger, ...kept });
     const maintenance = new Maintenance(tasks, { clock, logger });
     const owner = anId("prc");
     const leases = new Leases(owner, LEASE_MS, new ClockLeaseRenewal({ owner, leaseMs: LEASE_MS, jobs, clock, logger }), logger);

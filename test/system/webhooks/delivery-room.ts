@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { AesSecretBox } from "../../../adapters/crypto/secret-box.js";
 import type { AccountId, WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js";
+import { CollectAudio } from "../../../core/maintenance/collect-audio.js";
 import { Maintenance } from "../../../core/maintenance/maintenance.js";
 import { maintenanceTasks } from "../../../core/maintenance/tasks.js";
 import { JobEvents } from "../../../core/jobs/job-events.js";
@@ -101,8 +102,11 @@ export class DeliveryRoom {
     const { clock, logger } = this;
     const settleJobs = new SettleJobs({ unitOfWork, ledger, jobs, library, clock, writeEvents: eventsOf({ webhooks }), events: new JobEvents(logger) });
     const stores = { jobs, callbacks, idempotency, webhooks, requestLog, library, unitOfWork };
+    const noFiles = { list: () => Promise.resolve([]), delete: () => Promise.resolve() };
+    const collectAudio = new CollectAudio({ audio: noFiles, jobs, library, clock, logger });
     const kept = { deadlineMs: 3_600_000, eventsKeptMs: eventsKeptMs(scheduleMs) };
-    return new Maintenance(maintenanceTasks({ ...stores, settleJobs, clock, logger, ...kept }), { clock, logger });
+    const tasks = maintenanceTasks({ ...stores, settleJobs, collectAudio, clock, logger, ...kept });
+    return new Maintenance(tasks, { clock, logger });
   }
 
   async stop(sender: DeliverWebhooks, graceMs: number): Promise<void> {

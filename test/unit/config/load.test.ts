@@ -346,7 +346,7 @@ describe("loading settings", () => {
       ["a variable without a name", { env: { FERMATA_: "1" } }, "FERMATA_: unknown setting"],
       ["a plugin's setting that goes too deep", { env: { FERMATA_PLUGINS__SYNTH__A__B: "1" } }, "FERMATA_PLUGINS__SYNTH__A__B: unknown setting"],
       ["a plugin's id with capitals", { file: "plugins: { Mureka: {} }" }, 'plugins (fermata.yaml): "Mureka" is not allowed'],
-      ["a job that outlives its key", { env: { FERMATA_JOBS__DEADLINE_MINUTES: "1440.5" } }, "jobs.deadlineMinutes: 1440.5 is not allowed; allowed: at most 1440 minutes, since idempotency.ttlHours is 24"],
+      ["a job that outlives its key", { env: { FERMATA_JOBS__DEADLINE_MINUTES: "1440.5" } }, "jobs.deadlineMinutes: 1440.5 is not allowed; allowed: at most 1440"],
       ["a key that its job outlives", { file: "idempotency: { ttlHours: 0.5 }" }, "jobs.deadlineMinutes: 60 is not allowed; allowed: at most 30 minutes"],
       ["one port for two servers", { env: { FERMATA_METRICS__PORT: "8080" } }, "metrics.port: 8080 is not allowed; allowed: another port"],
     ] as readonly (readonly [string, Given, string])[]) {

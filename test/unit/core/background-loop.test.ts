@@ -9,7 +9,9 @@ const PAUSE_MS = 1_000;
 const ERROR_PAUSE_MS = 5_000;
 
 /** A loop that records when its steps begin, and whose steps do what a test says. */
-function setUp(step: (number: number, signal: AbortSignal) => Promise<number | null> = () => Promise.resolve(PAUSE_MS)) {
+function setUp(
+  step: (number: number, signal: AbortSignal) => Promise<number | null> = () => Promise.resolve(PAUSE_MS),
+) {
   const clock = new ManualClock(NOON);
   const logger = new RecordingLogger();
   const begunAtMs: number[] = [];
@@ -111,7 +113,9 @@ describe("A background loop", () => {
   });
 
   it("logs a step that throws, and goes on after its pause", async () => {
-    const { loop, clock, logger, begunAtMs } = setUp((number) => (number === 2 ? Promise.reject(new Error("no luck")) : Promise.resolve(PAUSE_MS)));
+    const { loop, clock, logger, begunAtMs } = setUp((number) =>
+      number === 2 ? Promise.reject(new Error("no luck")) : Promise.resolve(PAUSE_MS),
+    );
     loop.start();
     await clock.advance(PAUSE_MS + ERROR_PAUSE_MS + PAUSE_MS);
     expect(begunAtMs).to.deep.equal([0, 1_000, 6_000, 7_000]);
@@ -155,7 +159,9 @@ describe("A background loop", () => {
     });
 
     it("says so of a step that failed", async () => {
-      const { loop } = setUp((number) => (number === 2 ? Promise.reject(new Error("no luck")) : Promise.resolve(PAUSE_MS)));
+      const { loop } = setUp((number) =>
+        number === 2 ? Promise.reject(new Error("no luck")) : Promise.resolve(PAUSE_MS),
+      );
       loop.start();
       await nextTurn();
       expect(await isOver(loop.nextStep())).to.equal(true);
@@ -235,7 +241,9 @@ describe("A background loop", () => {
 
     it("logs what fails during the stop, but not the abort itself", async () => {
       const until = (signal: AbortSignal, error?: Error): Promise<never> =>
-        new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(error ?? (signal.reason as Error))));
+        new Promise((_resolve, reject) =>
+          signal.addEventListener("abort", () => reject(error ?? (signal.reason as Error))),
+        );
       const aborted = setUp((_number, signal) => until(signal));
       aborted.loop.start();
       await aborted.loop.stop();

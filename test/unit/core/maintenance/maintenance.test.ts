@@ -8,7 +8,11 @@ function setUp() {
   const clock = new ManualClock(NOON);
   const logger = new RecordingLogger();
   const runs: (readonly [id: string, atMs: number])[] = [];
-  const task = (id: string, everyMs: number, run: MaintenanceTask["run"] = () => Promise.resolve()): MaintenanceTask => ({
+  const task = (
+    id: string,
+    everyMs: number,
+    run: MaintenanceTask["run"] = () => Promise.resolve(),
+  ): MaintenanceTask => ({
     id,
     description: "A task of a test.",
     everyMs,
@@ -32,20 +36,31 @@ describe("Maintenance", () => {
     await clock.advance(3_000);
     await maintenance.stop();
     await clock.advance(10_000);
-    expect(runs).to.deep.equal([["often", 0], ["rarely", 0], ["often", 1_000], ["often", 2_000], ["rarely", 2_500], ["often", 3_000]]);
+    expect(runs).to.deep.equal([
+      ["often", 0],
+      ["rarely", 0],
+      ["often", 1_000],
+      ["often", 2_000],
+      ["rarely", 2_500],
+      ["often", 3_000],
+    ]);
     expect(clock.sleeping).to.equal(0);
   });
 
   it("keeps the schedules of the others while one fails or never ends", async () => {
     const { clock, runs, task, maintain, failures } = setUp();
-    const untilStopped = (signal: AbortSignal): Promise<void> => new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
+    const untilStopped = (signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => signal.addEventListener("abort", () => resolve()));
     const maintenance = maintain(task("fails", 2_000, fail), task("hangs", 1_000, untilStopped), task("works", 1_000));
     maintenance.start();
     await clock.advance(2_000);
     await maintenance.stop();
     expect(runs.filter(([id]) => id === "works")).to.have.length(3);
     expect(runs.filter(([id]) => id === "hangs")).to.have.length(1);
-    expect(failures()).to.deep.equal([["error", "fails"], ["error", "fails"]]);
+    expect(failures()).to.deep.equal([
+      ["error", "fails"],
+      ["error", "fails"],
+    ]);
   });
 
   it("runs all of them once, whatever the schedule and whichever fails", async () => {

@@ -50,14 +50,18 @@ describe("The life of an event", () => {
   const DAY_MS = 24 * HOUR_MS;
 
   it("is 30 days, however short the schedule", () => {
-    expect([[], SCHEDULE, Array.from({ length: 24 }, () => HOUR_MS)].map(eventsKeptMs)).to.deep.equal([30 * DAY_MS, 30 * DAY_MS, 30 * DAY_MS]);
+    const hourly = Array.from({ length: 24 }, () => HOUR_MS);
+    expect([[], SCHEDULE, hourly].map(eventsKeptMs)).to.deep.equal([30 * DAY_MS, 30 * DAY_MS, 30 * DAY_MS]);
   });
 
   it("is longer than every way that a schedule may go", () => {
+    const schedules = fc.array(fc.integer({ min: 0, max: 20 * DAY_MS }), { maxLength: 20 });
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 20 * DAY_MS }), { maxLength: 20 }), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(2 * DAY_MS), (schedule, fraction, retryAfterMs) => {
+      fc.property(schedules, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(2 * DAY_MS), (schedule, fraction, retryAfterMs) => {
         let at = NOON;
-        for (const attempts of schedule.keys()) at = afterTry({ attempts }, failed(retryAfterMs), schedule, at, fraction).dueAt ?? 0;
+        for (const attempts of schedule.keys()) {
+          at = afterTry({ attempts }, failed(retryAfterMs), schedule, at, fraction).dueAt ?? 0;
+        }
         expect(eventsKeptMs(schedule)).to.be.greaterThan(at - NOON);
       }),
     );
