@@ -19,8 +19,8 @@ export interface CollectionOptions {
   readonly isDryRun: boolean;
   /** Only files behind this key; null: all. */
   readonly after?: string | null;
-  /** At most so many pages of {@link PAGE_FILES} files; left out: all. */
-  readonly pagesMax?: number;
+  /** At most so many files; left out: all. */
+  readonly filesMax?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -50,7 +50,10 @@ export interface CollectionReport {
 
 /** Files that were written within this time are left alone: no copy from a provider takes so long. */
 export const LEFT_ALONE_MS = 3_600_000;
-export const PAGE_FILES = 500;
+/** Listed at once: a local store reads a whole directory for each page. */
+const PAGE_FILES = 10_000;
+/** Compared with the storage at once. */
+const GROUP_FILES = 500;
 /** Deletions under way at once. */
 const DELETIONS_MAX = 8;
 
@@ -62,25 +65,39 @@ export class CollectAudio {
   constructor(private readonly deps: CollectAudioDeps) {}
 
   /** @throws {ServiceUnavailableError} the storage or the list is not available; what was deleted by then is gone */
-  async collect({ isDryRun, after = null, pagesMax = Infinity, signal }: CollectionOptions): Promise<CollectionReport> {
+  async collect({ isDryRun, after = null, filesMax = Infinity, signal }: CollectionOptions): Promise<CollectionReport> {
     const { audio, clock } = this.deps;
     const total = new Totals();
     let next = after;
-    for (let pages = 0; pages < pagesMax; pages++) {
+    for (let left = filesMax; left > 0;) {
       signal?.throwIfAborted();
       const modifiedBefore = clock.now() - LEFT_ALONE_MS;
-      const files = await unlessAborted(audio.list(next, PAGE_FILES), signal);
-      const fates = decideCollection(files, await this.knownOf(files), modifiedBefore);
-      const having = (fate: AudioFate): ListedAudio[] => files.filter((_file, index) => fates[index] === fate);
-      total.listed.add(files);
-      total.unknown.add(having("unknown"));
-      total.recent.add(having("recent"));
-      total.orphaned.add(having("orphaned"));
-      if (!isDryRun) await this.deleteAll(having("orphaned"), total, signal);
-      next = files.length < PAGE_FILES ? null : (files.at(-1)?.key ?? null);
+      const limit = Math.min(PAGE_FILES, left);
+      const files = await unlessAborted(audio.list(next, limit), signal);
+      for (let start = 0; start < files.length; start += GROUP_FILES) {
+        const orphaned = await this.findOrphaned(files.slice(start, start + GROUP_FILES), modifiedBefore, total);
+        if (!isDryRun) await this.deleteAll(orphaned, total, signal);
+      }
+      next = files.length < limit ? null : (files.at(-1)?.key ?? null);
       if (next === null) break;
+      left -= files.length;
     }
     return { isDryRun, ...total.amounts, next };
+  }
+
+  private async findOrphaned(
+    files: readonly ListedAudio[],
+    modifiedBefore: number,
+    total: Totals,
+  ): Promise<ListedAudio[]> {
+    const fates = decideCollection(files, await this.knownOf(files), modifiedBefore);
+    const having = (fate: AudioFate): ListedAudio[] => files.filter((_file, index) => fates[index] === fate);
+    const orphaned = having("orphaned");
+    total.listed.add(files);
+    total.unknown.add(having("unknown"));
+    total.recent.add(having("recent"));
+    total.orphaned.add(orphaned);
+    return orphaned;
   }
 
   /** The jobs first: one that has ended by then has all of its tracks and outputs. */

@@ -42,8 +42,8 @@ const INDEX_STEPS = 5;
 const CALLBACKS_KEPT_MS = 14 * 86_400_000;
 
 const COLLECT_EVERY_MS = 3_600_000;
-/** Pages of one run: 100,000 files. A greater store is gone through by several runs. */
-const COLLECT_PAGES = 200;
+/** Of one run; a greater store is gone through by several runs. */
+const COLLECT_FILES_MAX = 100_000;
 
 /** What runs on a schedule in every process that works on jobs. */
 export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] {
@@ -101,7 +101,12 @@ function collectAudio({ collectAudio, logger }: MaintenanceTasksDeps): Maintenan
     description: "Deletes audio files of ended jobs that no track or output names.",
     everyMs: COLLECT_EVERY_MS,
     run: async (signal) => {
-      const { deleted, next } = await collectAudio.collect({ isDryRun: false, after, pagesMax: COLLECT_PAGES, signal });
+      const { deleted, next } = await collectAudio.collect({
+        isDryRun: false,
+        after,
+        filesMax: COLLECT_FILES_MAX,
+        signal,
+      });
       after = next;
       if (deleted.files > 0)
         logger.info("Audio files that lost workers had left behind were deleted", { task: id, ...deleted });

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect } from "chai";
 import { LocalAudioStore } from "../../adapters/audio/local/audio-store.js";
+import { filesBehind } from "../../adapters/audio/local/files-in-order.js";
 import { audioStoreContract } from "../contract/audio-store.contract.js";
 
 const aDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), "fermata-audio-"));
@@ -70,27 +71,25 @@ describe("LocalAudioStore", () => {
     expect(read.join("")).to.equal("a".repeat(300_000));
   });
 
-  it("lists directories of many entries, empty ones among them, in pages that follow each other", async () => {
-    const store = await LocalAudioStore.open(root);
-    const name = (index: number): string => `job_${String((index * 7_919) % 10_000).padStart(5, "0")}`;
+  it("lists directories of more entries than it keeps at once, empty ones among them", async () => {
     const keys: string[] = [];
-    for (let index = 0; index < 4_300; index++) {
-      await mkdir(join(root, name(index)));
-      if (index % 5 !== 0) continue;
-      await writeFile(join(root, name(index), "mix.mp3"), "x");
-      keys.push(`${name(index)}/mix.mp3`);
-    }
-    for (let index = 0; index < 1_050; index++) {
-      await writeFile(join(root, name(0), `${index}.mp3`), "x");
-      keys.push(`${name(0)}/${index}.mp3`);
+    for (let index = 0; index < 60; index++) {
+      const name = `job_${String((index * 37) % 100).padStart(2, "0")}${index % 7 === 0 ? "-1" : ""}`;
+      await mkdir(join(root, name), { recursive: true });
+      for (const file of index % 3 === 0 ? [] : ["mix.mp3", "mix", "0/mix.mp3", "0-mix.mp3"]) {
+        await mkdir(dirname(join(root, name, file)), { recursive: true });
+        await writeFile(join(root, name, file), "x");
+        keys.push(`${name}/${file}`);
+      }
     }
     keys.sort();
-    const listed: string[] = [];
-    for (let page = await store.list(null, 700); ; page = await store.list(listed.at(-1) ?? null, 700)) {
-      listed.push(...page.map(({ key }) => key));
-      if (page.length < 700) break;
+    for (const namesMax of [1, 2, 7, 10_000]) {
+      for (const behind of [0, 1, 50, keys.length]) {
+        const listed: string[] = [];
+        for await (const key of filesBehind(root, keys[behind - 1] ?? null, namesMax)) listed.push(key);
+        expect(listed, `${namesMax} names, ${behind} behind`).to.deep.equal(keys.slice(behind));
+      }
     }
-    expect(listed).to.deep.equal(keys);
   });
 
   it("lists nothing but files of keys: neither what is being written nor what others put there", async () => {

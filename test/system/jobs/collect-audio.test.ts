@@ -3,12 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
 import type { JobId } from "../../../core/ids.js";
-import {
-  type AudioAmount,
-  CollectAudio,
-  type CollectionReport,
-  PAGE_FILES,
-} from "../../../core/maintenance/collect-audio.js";
+import { type AudioAmount, CollectAudio, type CollectionReport } from "../../../core/maintenance/collect-audio.js";
 import type { AssetOpener } from "../../../core/ports/asset-opener.js";
 import { aJob, anAsset, anId, aTrack } from "../../support/builders.js";
 import { temporaryFolder } from "../../support/databases.js";
@@ -184,19 +179,26 @@ describe("Audio files that were left behind", () => {
       expect((await collector().collect({ isDryRun: false })).orphaned).to.deep.equal(NONE);
     });
 
-    it("page by page, and a run goes on where the one before it ended", async () => {
+    it("part by part: a run goes on where the one before it ended", async () => {
       const job = await addJob("ended", "failed");
-      const orphans = Array.from(
-        { length: PAGE_FILES + 20 },
-        (_, index) => `${job}/1/${String(index).padStart(4, "0")}.mp3`,
-      );
+      const orphans = Array.from({ length: 7 }, (_, index) => `${job}/1/${index}.mp3`);
       await put(...orphans);
-      const first = await collector().collect({ isDryRun: false, pagesMax: 1 });
-      expect([first.deleted, first.next]).to.deep.equal([amount(1, PAGE_FILES), orphans[PAGE_FILES - 1]]);
-      const second = await collector().collect({ isDryRun: false, pagesMax: 1, after: first.next });
-      expect([second.deleted, second.next, await keys()]).to.deep.equal([amount(1, 20), null, []]);
-      await put(...orphans);
-      expect((await collector().collect({ isDryRun: false })).deleted).to.deep.equal(amount(1, orphans.length));
+      const first = await collector().collect({ isDryRun: false, filesMax: 5 });
+      expect([first.deleted, first.next]).to.deep.equal([amount(1, 5), orphans[4]]);
+      const second = await collector().collect({ isDryRun: false, filesMax: 5, after: first.next });
+      expect([second.deleted, second.next, await keys()]).to.deep.equal([amount(1, 2), null, []]);
+    });
+
+    it("group by group, and page by page", async () => {
+      const job = await addJob("ended", "failed");
+      const many = Array.from({ length: 12_345 }, (_, index) => {
+        return { key: `${job}/1/${String(index).padStart(5, "0")}.mp3`, sizeBytes: SIZE, modifiedAt: 0 };
+      });
+      const gone = new Set<string>();
+      audio.list = async (after, limit) => many.filter(({ key }) => after === null || key > after).slice(0, limit);
+      audio.delete = async (key) => void gone.add(key);
+      const { deleted, next } = await collector().collect({ isDryRun: false });
+      expect([deleted, next, gone.size]).to.deep.equal([amount(1, many.length), null, many.length]);
     });
 
     it("also where some cannot be deleted: the others go, and the log says why", async () => {
