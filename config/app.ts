@@ -17,6 +17,7 @@ import type { StartSplit } from "../core/jobs/start-split.js";
 import type { WorkingProvider } from "../core/execution/working-provider.js";
 import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
 import { type StopOptions, type StoppedWork, WorkJobs } from "../core/execution/work-jobs.js";
+import type { CollectAudio } from "../core/maintenance/collect-audio.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";
 import type { ImportedLibrary } from "../core/library/import-library.js";
 import type { ManageLibrary } from "../core/library/manage-library.js";
@@ -74,6 +75,8 @@ export interface App {
   readonly models: ListModels;
   /** What accounts paid and providers billed. */
   readonly margin: ReportMargin;
+  /** Finds and deletes audio files that lost workers left behind. */
+  readonly audio: Pick<CollectAudio, "collect">;
   readonly events: JobEvents;
   readonly library: LibraryParts;
   /** Signs links to stored audio. */
@@ -139,6 +142,7 @@ export class ComposedApp implements App {
   readonly submissions: SubmissionSwitch;
   readonly models: ListModels;
   readonly margin: ReportMargin;
+  readonly audio: Pick<CollectAudio, "collect">;
   readonly events: JobEvents;
   readonly library: LibraryParts;
   readonly audioUrls: AudioUrls;
@@ -176,6 +180,7 @@ export class ComposedApp implements App {
     this.submissions = container.get(T.submissions);
     this.models = container.get(T.listModels);
     this.margin = new ReportMargin(container.get(T.jobs));
+    this.audio = container.get(T.collectAudio);
     this.events = container.get(T.jobEvents);
     const metrics = container.get(T.metrics).current;
     if (metrics !== null) {
@@ -243,7 +248,7 @@ export class ComposedApp implements App {
       logger,
       sweepMs: settings.jobs.sweepMs,
       queue: this.queue,
-      housekeeping: container.get(T.housekeeping),
+      maintenance: container.get(T.maintenance),
     });
   }
 

@@ -14,6 +14,7 @@ import { type App, ComposedApp, SchemaError } from "./app.js";
 import { bindLeaseRenewal, bindNetwork, bindRateLimiter, bindStorage, bindSystem, type NetworkOverrides, type SystemOverrides } from "./bindings/adapters.js";
 import { bindAccounts, bindGenerations, bindJobs } from "./bindings/core.js";
 import { bindLibrary } from "./bindings/library.js";
+import { bindMaintenance } from "./bindings/maintenance.js";
 import { bindPlayback, type PlaybackOverrides } from "./bindings/playback.js";
 import { bindProviders } from "./bindings/providers.js";
 import { bindUsage } from "./bindings/usage.js";
@@ -79,6 +80,7 @@ export async function compose(
     bindJobs(container);
     bindNetwork(container, overrides);
     bindWebhooks(container);
+    bindMaintenance(container);
     bindUsage(container);
     bindLibrary(container);
     bindPlayback(container, overrides);

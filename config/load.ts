@@ -61,8 +61,33 @@ function readText(path: string): string {
 }
 
 /** What no setting can see alone. */
-function checkTogether({ http, metrics }: Settings, mistakes: string[]): void {
+const DEADLINES = ["jobs.deadlineMinutes", "jobs.queueDeadlineMinutes", "jobs.renderDeadlineMinutes"];
+
+function checkTogether({ http, metrics, jobs, idempotency }: Settings, mistakes: string[]): void {
   if (metrics.port !== null && metrics.port !== 0 && metrics.port === http.port) {
     mistakes.push(refusedLine("metrics.port", null, metrics.port, "another port than http.port, or null to share it", false));
   }
+  if (isRefused("idempotency.ttlHours", mistakes) || DEADLINES.some((path) => isRefused(path, mistakes))) return;
+  const { queueDeadlineMinutes, renderDeadlineMinutes } = jobs;
+  const deadlines = { "jobs.queueDeadlineMinutes": queueDeadlineMinutes, "jobs.renderDeadlineMinutes": renderDeadlineMinutes };
+  mistakes.push(...keyLifetimeMistakes(deadlines, idempotency.ttlHours));
+}
+
+function isRefused(path: string, mistakes: readonly string[]): boolean {
+  return mistakes.some((line) => line.startsWith(`${path}:`) || line.startsWith(`${path} (`));
+}
+
+/**
+ * A job never outlives its key, or the repeat of a request would start a second job, and be charged, while the first one
+ * is alive.
+ *
+ * @param deadlineMinutes by the paths of the settings; a job lives as long as all of them together
+ */
+export function keyLifetimeMistakes(deadlineMinutes: Readonly<Record<string, number>>, ttlHours: number): string[] {
+  const longest = Object.values(deadlineMinutes).reduce((sum, minutes) => sum + minutes, 0);
+  const ttlMinutes = ttlHours * 60;
+  if (longest <= ttlMinutes) return [];
+  const reason = `since idempotency.ttlHours is ${ttlHours}: a job never outlives its idempotency key`;
+  const allowed = `at most ${ttlMinutes} minutes, ${reason}`;
+  return [refusedLine(Object.keys(deadlineMinutes).join(" + "), null, longest, allowed, false)];
 }

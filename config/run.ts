@@ -1,4 +1,4 @@
-import type { CliHost, RunMode, RunOptions } from "../adapters/cli/host.js";
+import type { CliHost, OperatorApp, RunMode, RunOptions } from "../adapters/cli/host.js";
 import { runCli } from "../adapters/cli/program.js";
 import { presentCredits } from "../adapters/http/presenters/credits.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
@@ -119,23 +119,11 @@ function toDocument(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-type OperatorParts = Pick<
-  App,
-  | "accounts"
-  | "credits"
-  | "jobs"
-  | "library"
-  | "margin"
-  | "models"
-  | "splits"
-  | "submissions"
-  | "webhooks"
-  | "webhookEndpoints"
->;
+type OperatorParts = Omit<OperatorApp, "plugins" | "close" | "now">;
 
 function pick(app: App): OperatorParts {
-  const { accounts, credits, jobs, library, margin, models, splits, submissions, webhooks, webhookEndpoints } = app;
-  return { accounts, credits, jobs, library, margin, models, splits, submissions, webhooks, webhookEndpoints };
+  const { accounts, audio, credits, jobs, library, margin, models, splits, submissions, webhooks, webhookEndpoints } = app;
+  return { accounts, audio, credits, jobs, library, margin, models, splits, submissions, webhooks, webhookEndpoints };
 }
 
 function report({ definition, enabled, source }: LoadedPlugin): {

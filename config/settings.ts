@@ -130,7 +130,8 @@ const DEFINITION = {
       default: kind.workedOut("`jobs.deadlineMinutes`, or `60`", ({ at }) => (at("jobs.deadlineMinutes") as number | null) ?? 60),
       max: 10_080,
       unit: "minutes",
-      description: "How long a provider may render what it accepted before it is asked to cancel; a model may set its own",
+      description:
+        "How long a provider may render what it accepted before it is asked to cancel; a model may set its own. Both deadlines together are at most `idempotency.ttlHours`",
     }),
     deadlineMinutes: kind.optional(
       kind.duration({ max: 10_080, unit: "minutes", description: "Older name of both deadlines: the default of each" }),
@@ -138,6 +139,14 @@ const DEFINITION = {
     submissions: kind.choice(["active", "paused"], {
       default: "active",
       description: "Whether a process that starts buys new work at providers, or only after `fermata jobs resume`",
+    }),
+    confirmSeconds: kind.number({
+      default: 60,
+      min: 0,
+      max: 86_400,
+      unit: "seconds",
+      description:
+        "How long paid work that a provider calls gone or failed without a reason, or whose files cannot be had, is asked for again before the job fails",
     }),
     unknownGraceSeconds: kind.number({
       default: 600,
@@ -172,7 +181,12 @@ const DEFINITION = {
   stemSplit: providers.stemSplit,
   vocalRemoval: providers.vocalRemoval,
   idempotency: {
-    ttlHours: kind.duration({ default: 24, max: 8_760, unit: "hours", description: "How long an idempotency key keeps its answer" }),
+    ttlHours: kind.duration({
+      default: 24,
+      max: 8_760,
+      unit: "hours",
+      description: "How long an idempotency key keeps its answer; at least as long as `jobs.deadlineMinutes`",
+    }),
   },
   breaker: {
     failures: kind.integer({

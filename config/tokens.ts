@@ -15,7 +15,8 @@ import type { ProcessId } from "../core/ids.js";
 import type { AcceptJobs } from "../core/jobs/accept-jobs.js";
 import type { BuildRequest } from "../core/execution/build-request.js";
 import type { CancelUpstream } from "../core/execution/cancel-upstream.js";
-import type { Housekeeping } from "../core/maintenance/maintenance.js";
+import type { CollectAudio } from "../core/maintenance/collect-audio.js";
+import type { Maintenance } from "../core/maintenance/maintenance.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
 import type { ProviderAvailability } from "../core/providers/provider-availability.js";
@@ -158,7 +159,8 @@ export const TOKENS = {
   runJob: token<RunJob>("RunJob"),
   /** For the leases of one process. */
   leaseRenewal: token<(owner: ProcessId, leaseMs: number) => LeaseRenewal>("LeaseRenewal"),
-  housekeeping: token<Housekeeping>("Housekeeping"),
+  collectAudio: token<CollectAudio>("CollectAudio"),
+  maintenance: token<Maintenance>("Maintenance"),
   operateJobs: token<OperateJobs>("OperateJobs"),
   recordRequests: token<RecordRequests>("RecordRequests"),
   readUsage: token<ReadUsage>("ReadUsage"),

@@ -28,7 +28,7 @@ export type { SearchInput } from "./library/search-rules.js";
 export type { ShareUrls } from "./library/share-urls.js";
 export type { Track, TrackAsset } from "./library/track.js";
 export type { ListedModel, ListModels } from "./providers/list-models.js";
-export type { AudioLink, AudioStore, StoredAudio } from "./ports/audio-store.js";
+export type { AudioLink, AudioStore, ListedAudio, StoredAudio } from "./ports/audio-store.js";
 export type { Clock } from "./ports/clock.js";
 export type { JobQueue } from "./ports/job-queue.js";
 export type { LedgerAudit, LedgerViolation } from "./ports/ledger-store.js";

@@ -1,6 +1,7 @@
 import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
 import type { ReportMargin } from "../../core/execution/report-margin.js";
 import type { SubmissionSwitch } from "../../core/execution/submission-switch.js";
+import type { CollectAudio } from "../../core/maintenance/collect-audio.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
@@ -45,6 +46,7 @@ export interface OperatorApp {
   readonly submissions: Pick<SubmissionSwitch, "pause" | "resume">;
   readonly models: ListModels;
   readonly margin: ReportMargin;
+  readonly audio: Pick<CollectAudio, "collect">;
   readonly library: {
     readonly read: ReadLibrary;
     readonly manage: ManageLibrary;

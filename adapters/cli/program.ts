@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { FermataError } from "../../core/errors.js";
 import { addAccountCommands } from "./accounts.js";
+import { addAudioCommands } from "./audio.js";
 import { addCatalogueCommands } from "./catalogue.js";
 import { addCreditCommands } from "./credits.js";
 import type { CliHost } from "./host.js";
@@ -50,6 +51,7 @@ function buildProgram(host: CliHost): Command {
   addLibraryCommands(program, host);
   addPlaylistCommands(program, host);
   addStemCommands(program, host);
+  addAudioCommands(program, host);
   addReportCommands(program, host);
   addWebhookCommands(program, host);
   addCatalogueCommands(program, host);

@@ -7,7 +7,6 @@ import { ReadGenerations } from "../../core/generations/read-generations.js";
 import { WaitForJob } from "../../core/generations/wait-for-job.js";
 import { RecordAnswer } from "../../core/idempotency/record-answer.js";
 import { AcceptJobs } from "../../core/jobs/accept-jobs.js";
-import { Housekeeping } from "../../core/maintenance/maintenance.js";
 import { JobEvents } from "../../core/jobs/job-events.js";
 import { OperateJobs } from "../../core/jobs/operate-jobs.js";
 import { ProviderAvailability } from "../../core/providers/provider-availability.js";
@@ -137,9 +136,8 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.endJobs)
     .toResolvedValue(
-      (jobs, applyReports, policies, clock, ids, logger, settings) =>
-        new EndJobs({ jobs, applyReports, policies, clock, ids, logger, queueDeadlineMs: policySettings(settings).queueDeadlineMs }),
-      [T.jobs, T.applyReports, T.policies, T.clock, T.ids, T.logger, T.settings],
+      (applyReports, policies, ids) => new EndJobs({ applyReports, policies, ids }),
+      [T.applyReports, T.policies, T.ids],
     );
   container
     .bind(T.storeTracks)
@@ -183,13 +181,6 @@ export function bindJobs(container: Container): void {
       [T.installation, T.clock, T.logger, T.settings],
     );
   container
-    .bind(T.housekeeping)
-    .toResolvedValue(
-      (callbacks, idempotency, requestLog, webhooks, library, endJobs, unitOfWork, clock, logger) =>
-        new Housekeeping({ callbacks, idempotency, requestLog, webhooks, library, endJobs, unitOfWork, clock, logger }),
-      [T.callbacks, T.idempotency, T.requestLog, T.webhooks, T.library, T.endJobs, T.unitOfWork, T.clock, T.logger],
-    );
-  container
     .bind(T.operateJobs)
     .toResolvedValue(
       (jobs, library, endJobs) => new OperateJobs(jobs, library, endJobs),
@@ -203,5 +194,6 @@ function policySettings({ jobs }: Settings): PolicySettings {
     queueDeadlineMs: jobs.queueDeadlineMinutes * 60_000,
     renderDeadlineMs: jobs.renderDeadlineMinutes * 60_000,
     unknownGraceMs: jobs.unknownGraceSeconds * 1000,
+    confirmMs: jobs.confirmSeconds * 1000,
   };
 }

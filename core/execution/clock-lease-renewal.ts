@@ -1,3 +1,4 @@
+import { BackgroundLoop } from "../background-loop.js";
 import type { JobId, ProcessId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
@@ -16,32 +17,45 @@ export interface ClockLeaseRenewalParts {
   readonly logger: Logger;
 }
 
-/** Renews whenever the clock says so, on the event loop it is called on: if that is busy for longer than a lease, leases run out. */
+/** Renews on a timer of the event loop it is called on: if that is busy for longer than a lease, leases run out. */
 export class ClockLeaseRenewal implements LeaseRenewal {
   private readonly kept = new Map<JobId, number>();
   private listener: LostLeaseListener = () => undefined;
-  private pause = new AbortController();
-  private beating: Promise<void> | null = null;
-  private isClosed = false;
+  private readonly loop: BackgroundLoop;
+  /** Whether the next step renews. Else the first lease is kept since the last step, and its first third begins. */
+  private isDue = false;
 
-  constructor(private readonly parts: ClockLeaseRenewalParts) {}
-
-  keep(jobId: JobId, fence: number): void {
-    if (this.isClosed) return;
-    this.kept.set(jobId, fence);
-    this.beating ??= this.beat();
+  constructor(private readonly parts: ClockLeaseRenewalParts) {
+    const { clock, logger, leaseMs } = parts;
+    const errorPauseMs = leaseMs / TRIES_PER_LEASE;
+    this.loop = new BackgroundLoop({
+      step: () => this.step(),
+      errorPauseMs,
+      clock,
+      logger,
+      errorMessage: "The lease renewal failed",
+    });
+    this.loop.start(null);
   }
 
-  /** Keeps all of these, and renews them at once: nobody has done so for a while. */
+  keep(jobId: JobId, fence: number): void {
+    if (this.loop.isStopped) return;
+    const isFirst = this.kept.size === 0;
+    this.kept.set(jobId, fence);
+    if (isFirst) this.restart();
+  }
+
+  /** Keeps all of these, and renews them at once: no process has done so for a while. */
   resume(leases: readonly (readonly [jobId: JobId, fence: number])[]): void {
     for (const [jobId, fence] of leases) this.kept.set(jobId, fence);
-    this.beating ??= this.beat(0);
+    this.isDue = true;
+    this.loop.wake();
   }
 
   forget(jobId: JobId, fence: number): void {
     if (this.kept.get(jobId) !== fence) return;
     this.kept.delete(jobId);
-    if (this.kept.size === 0) this.pause.abort();
+    if (this.kept.size === 0) this.restart();
   }
 
   onLost(listener: LostLeaseListener): void {
@@ -49,26 +63,24 @@ export class ClockLeaseRenewal implements LeaseRenewal {
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
     this.kept.clear();
-    this.pause.abort();
-    await this.beating;
+    await this.loop.stop();
   }
 
-  private async beat(firstInMs = this.parts.leaseMs / RENEWALS_PER_LEASE): Promise<void> {
-    const { leaseMs, clock } = this.parts;
-    let waitMs = firstInMs;
-    while (this.kept.size > 0) {
-      this.pause = new AbortController();
-      await clock.sleep(waitMs, this.pause.signal);
-      // Cut short because nothing was kept any more: what is kept by now is new.
-      const isRenewed = this.pause.signal.aborted || (await this.renew());
-      waitMs = leaseMs / (isRenewed ? RENEWALS_PER_LEASE : TRIES_PER_LEASE);
-    }
-    this.beating = null;
+  private restart(): void {
+    this.isDue = false;
+    this.loop.wake();
   }
 
-  /** @returns false when the storage was out of reach */
+  /** @returns the pause before the next renewal; null while nothing is kept */
+  private async step(): Promise<number | null> {
+    const { leaseMs } = this.parts;
+    const isRenewed = !this.isDue || (await this.renew());
+    this.isDue = this.kept.size > 0;
+    return this.isDue ? leaseMs / (isRenewed ? RENEWALS_PER_LEASE : TRIES_PER_LEASE) : null;
+  }
+
+  /** @returns false when the storage was not available */
   private async renew(): Promise<boolean> {
     const { owner, leaseMs, jobs, clock, logger } = this.parts;
     const before = new Map(this.kept);

@@ -3,7 +3,7 @@ import { ProviderFailure } from "../ports/music-provider.js";
 import { isOpen } from "./attempt-states.js";
 import { askAgain, isEnd } from "./decide-rendering.js";
 import type { FilesEvent } from "./events.js";
-import { CONFIRM_MS, CONFIRM_POLL_MS, FETCH_RETRY_MS } from "./policy.js";
+import { confirmPollMs, FETCH_RETRY_MS } from "./policy.js";
 import { abandonAll, attemptOf, closed, fail, failureChanges, jittered, type Situation } from "./situation.js";
 import { type AttemptUpdate, STALE, type Transition, transition } from "./transition.js";
 
@@ -50,7 +50,7 @@ const DEAD = "The provider made it, and its files cannot be had.";
 
 /**
  * What is paid for is fetched again: at once where that may help, and with a fresh link from the provider where a link is dead. Only what
- * stays dead for {@link CONFIRM_MS}, or was nowhere but in this worker, is given up.
+ * stays dead for the policy's `confirmMs`, or was nowhere but in this worker, is given up.
  */
 export function onFilesUnavailable(situation: Situation, { number, failure, again, cost }: Of<"files_unavailable">): Transition {
   const { now, policy } = situation;
@@ -62,10 +62,10 @@ export function onFilesUnavailable(situation: Situation, { number, failure, agai
     return filesLost(situation, number, lost, cost);
   }
   const doubtedSince = attempt.endReportedAt ?? now;
-  if (again === "nowhere" || now >= doubtedSince + CONFIRM_MS) return filesLost(situation, number, failure, cost);
+  if (again === "nowhere" || now >= doubtedSince + policy.confirmMs) return filesLost(situation, number, failure, cost);
   const fresh = attempt.handle === null ? {} : ({ state: "accepted", result: null } as const);
   const said = { endReportedAt: doubtedSince, message: failure.message, cost: cost ?? attempt.cost ?? policy.expectedCost, ...fresh };
-  return askAgain(situation, attempt, jittered(situation, CONFIRM_POLL_MS), null, said);
+  return askAgain(situation, attempt, jittered(situation, confirmPollMs(policy)), null, said);
 }
 
 /** Made there, and paid for, whatever became of the files. */

@@ -4,7 +4,7 @@ import type { ProviderFailure } from "../ports/music-provider.js";
 import { adoption, notAdopted, progress, superseded } from "./decide-submission.js";
 import type { RenderingEvent } from "./events.js";
 import { isLasting } from "./lasting-failure.js";
-import { CONFIRM_MS, CONFIRM_POLL_MS, LAST_POLL_WINDOW_MS, POLL_RETRY_MS, pollDelayMs } from "./policy.js";
+import { confirmPollMs, LAST_POLL_WINDOW_MS, POLL_RETRY_MS, pollDelayMs } from "./policy.js";
 import { boundedRetryAfterMs } from "./retry-policy.js";
 import { attemptOf, closed, fail, failureChanges, following, jittered, release, type Situation } from "./situation.js";
 import { STALE, type Transition, transition } from "./transition.js";
@@ -74,11 +74,11 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
 
 /**
  * A poll failed, or reported an end without a result. An end that a provider does not give a reason for is doubted at first: it is asked again for
- * {@link CONFIRM_MS}.
+ * `policy.confirmMs`.
  */
 export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Transition {
   const { number, failure, source } = event;
-  const { now } = situation;
+  const { now, policy } = situation;
   const attempt = attemptOf(situation, number);
   const isUnsure = attempt?.state === "intended" || attempt?.state === "unknown";
   if (attempt === undefined || (attempt.state !== "accepted" && !(isUnsure && source === "callback"))) {
@@ -91,10 +91,10 @@ export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Tr
     return askAgain(situation, attempt, delayMs, callbacksRead);
   }
   const doubtedSince = attempt.endReportedAt ?? now;
-  if (source === "poll" && isDoubtful(failure) && now < doubtedSince + CONFIRM_MS) {
+  if (source === "poll" && isDoubtful(failure) && now < doubtedSince + policy.confirmMs) {
     if (!situation.holdsLease) return STALE;
     const said = { endReportedAt: doubtedSince, message: failure.message };
-    return askAgain(situation, attempt, jittered(situation, CONFIRM_POLL_MS), callbacksRead, said);
+    return askAgain(situation, attempt, jittered(situation, confirmPollMs(policy)), callbacksRead, said);
   }
   const changes = closed(now, "failed", { ...failureChanges(situation, failure), loss: "provider_failed" });
   return fail(situation, jobErrorOf(failure.kind), "unknown", [{ number, changes }]);

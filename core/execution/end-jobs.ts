@@ -1,53 +1,31 @@
 import type { Job, JobState } from "../jobs/job.js";
-import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
-import type { JobStore } from "../ports/job-store.js";
-import type { Logger } from "../ports/logger.js";
 import type { ApplyReports } from "./apply-reports.js";
 import type { EndEvent } from "./events.js";
 import type { Policies } from "./policies.js";
 
 export interface EndJobsDeps {
-  readonly jobs: JobStore;
   readonly applyReports: Pick<ApplyReports, "apply">;
   readonly policies: Policies;
-  readonly clock: Clock;
   readonly ids: IdGenerator;
-  readonly logger: Logger;
-  readonly queueDeadlineMs: number;
 }
-
-const BATCH = 200;
 
 /** Ends jobs from outside of their workers: by an operator's word, and at their deadlines. */
 export class EndJobs {
   constructor(private readonly deps: EndJobsDeps) {}
 
   /** Ends a job as failed and refunds it. @returns the ended job; null when it had ended before */
-  async cancel(job: JobState): Promise<Job | null> {
+  cancel(job: JobState): Promise<Job | null> {
     return this.report(job, { type: "cancelled" });
   }
 
   /**
-   * Ends jobs whose time in the queue is over, and has a last poll made of attempts past their deadline. Each job stands alone: one that cannot be
-   * ended is logged, and the others go on.
+   * Ends a job whose time in the queue is over, or whose attempt is past its deadline and could not be polled for a while.
+   *
+   * @returns the ended job; null when it is not over yet, or had ended before
    */
-  async endOverdue(): Promise<void> {
-    const { jobs, clock, queueDeadlineMs } = this.deps;
-    const now = clock.now();
-    const waiting = await jobs.findOverdue(now - queueDeadlineMs, BATCH);
-    const late = await jobs.findJobs(await jobs.findOverdueAttempts(now, BATCH));
-    await Promise.all([...waiting, ...late.values()].map((job) => this.endOne(job)));
-  }
-
-  private async endOne(job: JobState): Promise<void> {
-    const { logger } = this.deps;
-    try {
-      const ended = await this.report(job, { type: "deadline" });
-      if (ended !== null) logger.warn("A job passed its deadline", { job_id: job.id, provider: job.providerId, phase: job.phase });
-    } catch (error) {
-      logger.error("A job past its deadline could not be ended", { error, job_id: job.id, provider: job.providerId });
-    }
+  endOverdue(job: JobState): Promise<Job | null> {
+    return this.report(job, { type: "deadline" });
   }
 
   private async report(job: JobState, event: EndEvent): Promise<Job | null> {

@@ -4,7 +4,7 @@ import type { Random } from "../ports/random.js";
 import type { Catalogue } from "../providers/catalogue.js";
 import type { ExecutionPolicy } from "./policy.js";
 
-export interface PolicySettings extends Pick<ExecutionPolicy, "retry" | "queueDeadlineMs" | "unknownGraceMs"> {
+export interface PolicySettings extends Pick<ExecutionPolicy, "retry" | "queueDeadlineMs" | "unknownGraceMs" | "confirmMs"> {
   /** Where a model has no render deadline of its own. */
   readonly renderDeadlineMs: number;
 }

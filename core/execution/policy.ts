@@ -10,6 +10,8 @@ export interface ExecutionPolicy {
   readonly renderDeadlineMs: number;
   /** How long an attempt with an unknown outcome waits for word of it. */
   readonly unknownGraceMs: number;
+  /** How long a final word that ends paid work is doubted: the provider is asked again meanwhile. */
+  readonly confirmMs: number;
   readonly capabilities: Pick<ProviderCapabilities, "idempotentSubmit" | "lookup" | "lookupSettlesMs" | "cancel" | "callbacks">;
   /** What an attempt is expected to cost; null when the provider did not say. */
   readonly expectedCost: ProviderCost | null;
@@ -20,11 +22,15 @@ export interface ExecutionPolicy {
 /** Times in a row that a worker may be lost on a job before the job is suspected of it. */
 export const CRASHES_MAX = 3;
 
-/** How long a final word that ends paid work is doubted: the provider is asked again meanwhile. */
-export const CONFIRM_MS = 60_000;
+/** How often a provider is asked again while its final word is doubted. */
+const CONFIRM_POLL_MS = 10_000;
+/** The least often, in parts of the time for which it is doubted. */
+const CONFIRM_POLLS_MIN = 6;
 
-/** How often it is asked in that time. */
-export const CONFIRM_POLL_MS = 10_000;
+/** The wait between two polls that confirm a final word. */
+export function confirmPollMs({ confirmMs }: Pick<ExecutionPolicy, "confirmMs">): number {
+  return Math.min(CONFIRM_POLL_MS, confirmMs / CONFIRM_POLLS_MIN);
+}
 
 /** An attempt past its deadline whose provider cannot be asked is kept for this long, counted from when a worker first noticed. */
 export const LAST_POLL_WINDOW_MS = 10 * 60_000;

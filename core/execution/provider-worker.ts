@@ -1,3 +1,4 @@
+import { BackgroundLoop } from "../background-loop.js";
 import type { JobId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { ClaimRequest, JobStore } from "../ports/job-store.js";
@@ -22,7 +23,7 @@ export interface ProviderWorkerParts {
   readonly submissions: Pick<SubmissionSwitch, "arePaused">;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How often the worker looks for due jobs that no bell announced. */
+  /** How often the worker looks for due jobs of which no notification came. */
   readonly sweepMs: number;
 }
 
@@ -32,86 +33,76 @@ const POLLS_MAX = 50;
 const TO_BEGIN = ["waiting"] as const;
 const TO_SUBMIT = ["waiting", "submitting"] as const;
 
-/** Works on the jobs of one provider: claims no more than it has hands for, and looks again whenever a hand is free. */
+/** Works on the jobs of one provider: claims no more than it has free slots for, and again whenever a slot is free. */
 export class ProviderWorker {
   private readonly submitting = new Map<JobId, Promise<void>>();
   private readonly polling = new Map<JobId, Promise<void>>();
-  private alarm = new AbortController();
-  private looking: Promise<number> = Promise.resolve(0);
-  private waitingForLook: (() => void)[] = [];
-  private stopped = false;
+  private readonly loop: BackgroundLoop;
   private readonly stopping = new AbortController();
   private cancelling: Promise<void> | null = null;
+  private stopped: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly working: WorkingProvider,
     private readonly parts: ProviderWorkerParts,
-  ) {}
+  ) {
+    const { clock, logger, sweepMs } = parts;
+    this.loop = new BackgroundLoop({
+      step: () => this.claimDue(),
+      errorPauseMs: sweepMs,
+      clock,
+      logger: logger.child({ provider: working.id }),
+      errorMessage: "Due jobs could not be claimed",
+    });
+  }
+
+  start(): void {
+    this.loop.start();
+  }
 
   /** There may be work. */
   wake(): void {
-    this.alarm.abort();
+    this.loop.wake();
   }
 
-  /** There is work. Resolves when a look that began after this call is over: what it claims is committed. */
-  heard(): Promise<void> {
-    if (this.stopped) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.waitingForLook.push(resolve);
-      this.wake();
-    });
+  /** There is work. Resolves when a claim that began after this call is over: what it claims is committed. */
+  notified(): Promise<void> {
+    return this.loop.nextStep();
   }
 
   /** Claims nothing more; what runs goes on. */
   stop(): void {
-    this.stopped = true;
     this.stopping.abort();
-    this.wake();
+    this.stopped = this.loop.stop();
   }
 
   /** Resolves when nothing runs any more. */
   async idle(): Promise<void> {
     // A claim may be under way; what it brings is waited for as well.
-    await this.looking;
+    await this.stopped;
     await this.cancelling;
     await Promise.all([...this.submitting.values(), ...this.polling.values()]);
   }
 
-  /** Works until {@link stop}. */
-  async work(): Promise<void> {
-    while (!this.stopped) {
-      // Renewed before the look, so that a bell during it is not slept through.
-      this.alarm = new AbortController();
-      const heard = this.waitingForLook;
-      this.waitingForLook = [];
-      this.looking = this.look();
-      const waitMs = await this.looking;
-      for (const resolve of heard) resolve();
-      await this.parts.clock.sleep(waitMs, this.alarm.signal);
-    }
-    for (const resolve of this.waitingForLook) resolve();
-  }
-
-  /** Claims what is due. @returns how long to wait for the next look, in milliseconds */
-  private async look(): Promise<number> {
-    const { jobs, clock, logger, sweepMs } = this.parts;
+  /** @returns how long to wait before the next claim, in milliseconds */
+  private async claimDue(): Promise<number> {
+    const { jobs, clock, sweepMs, recovery, cancelUpstream } = this.parts;
     try {
       await this.claimSubmissions();
       await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
-      this.cancelling ??= this.parts.cancelUpstream.cancelDue(this.working, this.stopping.signal).finally(() => (this.cancelling = null));
+      this.cancelling ??= cancelUpstream.cancelDue(this.working, this.stopping.signal).finally(() => (this.cancelling = null));
       const dueAt = await jobs.nextDueAt(this.working.id);
       const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
-      // A job that is due but was not taken waits for a free hand or for the breaker.
+      // A job that is due but was not taken waits for a free slot or for the breaker.
       return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
     } catch (error) {
-      this.parts.recovery.failed(error);
-      logger.error("Due jobs could not be claimed", { error, provider: this.working.id });
-      return sweepMs;
+      recovery.failed(error);
+      throw error;
     }
   }
 
   /** How many more submissions this process may make now. */
-  private get hands(): number {
+  private get freeSlots(): number {
     return this.working.concurrency - this.submitting.size;
   }
 
@@ -119,20 +110,20 @@ export class ProviderWorker {
     const { jobs, availability, clock } = this.parts;
     const { id, capabilities } = this.working;
     const state = await availability.state(id);
-    // What became of a lost submission is found out without submitting: no matter of the breaker, and no try of it.
-    if (!capabilities.idempotentSubmit) await this.claim(["submitting"], this.submitting, this.hands);
-    if (this.hands <= 0 || (await this.parts.submissions.arePaused())) return;
+    // What became of a lost submission is found out without submitting: no matter of the breaker, and no trial of it.
+    if (!capabilities.idempotentSubmit) await this.claim(["submitting"], this.submitting, this.freeSlots);
+    if (this.freeSlots <= 0 || (await this.parts.submissions.arePaused())) return;
     const phases = capabilities.idempotentSubmit ? TO_SUBMIT : TO_BEGIN;
     if (state === "open") {
-      // They are taken to be handed to a stand-in, not to be submitted.
-      if (this.parts.hasStandIns(id)) await this.claim(TO_BEGIN, this.submitting, this.hands, null);
+      // They are claimed to be given to a fallback, not to be submitted.
+      if (this.parts.hasStandIns(id)) await this.claim(TO_BEGIN, this.submitting, this.freeSlots, null);
       return;
     }
     if (state === "closed") {
-      await this.claim(phases, this.submitting, this.hands);
+      await this.claim(phases, this.submitting, this.freeSlots);
       return;
     }
-    // The try is taken before the job, and only when there seems to be one: the other processes go without it meanwhile.
+    // The trial is taken before the job, and only when there seems to be one: the other processes go without it meanwhile.
     const dueAt = await jobs.nextDueAt(id);
     if (dueAt === null || dueAt > clock.now() || !(await availability.takeTrial(id))) return;
     if ((await this.claim(phases, this.submitting, 1)) === 0) await availability.returnTrial(id);
@@ -146,7 +137,7 @@ export class ProviderWorker {
     maxInFlight = this.working.maxInFlight,
   ): Promise<number> {
     const { jobs, leases, runJob, clock } = this.parts;
-    if (limit <= 0 || this.stopped) return 0;
+    if (limit <= 0 || this.loop.isStopped) return 0;
     const { leaveOwned } = await this.parts.recovery.beforeClaim();
     const now = clock.now();
     const claimed = await jobs.claimJobs({
@@ -157,7 +148,7 @@ export class ProviderWorker {
       owner: leases.owner,
       leaseUntil: now + leases.leaseMs,
       maxInFlight,
-      // Their leases may have run out, as after a pause of the whole process. Whoever else comes first takes them; they are not begun anew here.
+      // Their leases may have run out, as after a pause of the whole process. Another process may take them; they are not begun again here.
       except: leases.kept,
       leaveOwned,
     });

@@ -2,12 +2,12 @@ import type { JobQueue } from "../ports/job-queue.js";
 import type { UnrepeatableWork } from "./lease.js";
 import { OutageRecovery } from "./outage-recovery.js";
 import { ProviderWorker, type ProviderWorkerParts } from "./provider-worker.js";
-import type { Housekeeping } from "../maintenance/maintenance.js";
+import type { Maintenance } from "../maintenance/maintenance.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface WorkJobsParts extends Omit<ProviderWorkerParts, "recovery"> {
   readonly queue: JobQueue;
-  readonly housekeeping: Housekeeping;
+  readonly maintenance: Maintenance;
 }
 
 export interface StopOptions {
@@ -35,11 +35,9 @@ export interface StoppedWork {
 /** How long aborted work gets to release its jobs. */
 const RELEASE_MS = 2_000;
 
-/** All work of one process: a worker for each provider, their leases, and the housekeeping. */
+/** All work of one process: a worker for each provider, their leases, and the maintenance. */
 export class WorkJobs {
   private readonly workers: ReadonlyMap<string, ProviderWorker>;
-  private readonly stopping = new AbortController();
-  private running: Promise<unknown> = Promise.resolve();
 
   constructor(
     providers: readonly WorkingProvider[],
@@ -50,10 +48,10 @@ export class WorkJobs {
   }
 
   async start(): Promise<void> {
-    const { queue, housekeeping } = this.parts;
-    for (const [providerId, worker] of this.workers) await queue.listen(providerId, () => worker.heard());
-    const loops = [...this.workers.values()].map((worker) => worker.work());
-    this.running = Promise.all([...loops, housekeeping.run(this.stopping.signal)]);
+    const { queue, maintenance } = this.parts;
+    for (const [providerId, worker] of this.workers) await queue.listen(providerId, () => worker.notified());
+    for (const worker of this.workers.values()) worker.start();
+    maintenance.start();
   }
 
   /** Resolves when no call is under way that cannot be repeated. */
@@ -67,7 +65,7 @@ export class WorkJobs {
    * be released is taken over when its lease ends.
    */
   async stop(graceMs: number, options: StopOptions = {}): Promise<StoppedWork> {
-    const { leases } = this.parts;
+    const { leases, maintenance } = this.parts;
     const drainMs = Math.max(options.drainMs ?? 0, graceMs);
     const workers = [...this.workers.values()];
     leases.beginStop();
@@ -81,8 +79,7 @@ export class WorkJobs {
       endReports();
       stopped = await this.abandon(idle, options);
     }
-    this.stopping.abort();
-    await Promise.all([this.running, leases.close()]);
+    await Promise.all([maintenance.stop(), leases.close()]);
     return stopped;
   }
 

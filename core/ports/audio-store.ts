@@ -7,6 +7,11 @@ export interface StoredAudio {
   readonly modifiedAt: number;
 }
 
+/** A stored file as a list shows it. */
+export interface ListedAudio extends Pick<StoredAudio, "sizeBytes" | "modifiedAt"> {
+  readonly key: string;
+}
+
 /** What a link to a stored file gives. */
 export interface AudioLink {
   /** Milliseconds since 1970; a store that cannot promise so long a life gives a shorter one. */
@@ -34,6 +39,15 @@ export interface AudioStore {
   read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
   /** Deletes whatever is stored under keys that begin with `prefix` and a `/`. Nothing there is fine. */
   deleteAll(prefix: string): Promise<void>;
+  /** Deletes what is stored under this key. Nothing there is fine. */
+  delete(key: string): Promise<void>;
+  /**
+   * What is stored, in the order of the keys (byte by byte), from the first key behind `after`: fewer than `limit` when
+   * there is no more. A file that is stored or deleted meanwhile may be in the list or not; what has no key is left out.
+   *
+   * @param after null: from the beginning; it need not be a key that is stored
+   */
+  list(after: string | null, limit: number): Promise<ListedAudio[]>;
   /**
    * A link that gives the file, and parts of it, to whoever has it, until it expires; nobody asks whether the file is there. Left out by a
    * store that gives none: then all that is heard goes through this server.

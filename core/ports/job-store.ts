@@ -172,13 +172,13 @@ export interface JobStore {
    */
   renderTimes(providerId: string, modelId: string, limit: number): Promise<number[]>;
 
-  /** How much of a provider's work waits and is under way, in all processes together. */
-  countWork(providerId: string, now: number): Promise<ProviderWork>;
+  /** How much of a provider's work waits and is under way, in all processes together. More than `countMax` are not counted. */
+  countWork(providerId: string, countMax: number): Promise<ProviderWork>;
 }
 
 export interface ProviderWork {
   /** Jobs that wait to be submitted. */
   readonly waiting: number;
-  /** Jobs that are submitting, rendering, or claimed to be submitted. */
+  /** Jobs that are submitting or rendering. */
   readonly inFlight: number;
 }

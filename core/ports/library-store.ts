@@ -22,6 +22,8 @@ export interface LibraryStore {
   tracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, Track[]>>;
   /** Tracks by id, whoever owns them; unknown ids are left out. */
   findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>>;
+  /** Those of these audio keys that a file of any track is stored under. */
+  namedAudioKeys(keys: readonly string[]): Promise<Set<string>>;
   /** The track whose public page this token names; null when no track is shared under it (any more). */
   findSharedTrack(shareToken: string): Promise<Track | null>;
   /**

@@ -1,3 +1,4 @@
+import { BackgroundLoop } from "../background-loop.js";
 import { ServiceUnavailableError } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
@@ -40,11 +41,15 @@ export class RecordRequests {
   private failures = 0;
   private isDropping = false;
   private isClosed = false;
-  private alarm = new AbortController();
-  private draining: Promise<void> | null = null;
+  private readonly loop: BackgroundLoop;
   private writing: Promise<void> | null = null;
 
-  constructor(private readonly parts: RecordRequestsParts) {}
+  constructor(private readonly parts: RecordRequestsParts) {
+    const { clock, logger } = parts;
+    const onError = { errorPauseMs: PAUSE_MAX_MS, errorMessage: "Request log rows could not be written" };
+    this.loop = new BackgroundLoop({ step: () => this.drain(), ...onError, clock, logger });
+    this.loop.start(null);
+  }
 
   /** Notes a request that was answered. Never throws, never waits. */
   add(request: LoggedRequest): void {
@@ -54,8 +59,9 @@ export class RecordRequests {
     }
     this.waiting.push(request);
     this.added += 1;
-    if (this.waiting.length >= BATCH_MAX && this.failures === 0) this.alarm.abort();
-    this.draining ??= this.drain();
+    if (this.failures > 0) return;
+    if (this.waiting.length >= BATCH_MAX) this.loop.wake();
+    else if (this.waiting.length === 1) this.loop.wake(FLUSH_MS);
   }
 
   /**
@@ -71,7 +77,7 @@ export class RecordRequests {
   async close(graceMs: number): Promise<void> {
     const { clock } = this.parts;
     this.isClosed = true;
-    this.alarm.abort();
+    void this.loop.stop();
     const timeUp = new AbortController();
     const deadline = clock.sleep(graceMs, timeUp.signal).then(() => timeUp.abort());
     while (this.waiting.length > 0 && !timeUp.signal.aborted) {
@@ -83,14 +89,11 @@ export class RecordRequests {
     this.waiting = [];
   }
 
-  /** Runs while rows wait. */
-  private async drain(): Promise<void> {
-    while (this.waiting.length > 0 && !this.isClosed) {
-      this.alarm = new AbortController();
-      if (this.failures > 0 || this.waiting.length < BATCH_MAX) await this.parts.clock.sleep(this.pauseMs(), this.alarm.signal);
-      if (!this.isClosed) await this.writeBatch();
-    }
-    this.draining = null;
+  /** Writes a batch. @returns the pause before the next one; null when no row waits */
+  private async drain(): Promise<number | null> {
+    await this.writeBatch();
+    if (this.waiting.length === 0) return null;
+    return this.failures === 0 && this.waiting.length >= BATCH_MAX ? 0 : this.pauseMs();
   }
 
   private pauseMs(): number {

@@ -1,3 +1,4 @@
+import { BackgroundLoop } from "../background-loop.js";
 import type { ProcessId, WebhookDeliveryId, WebhookEndpointId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
@@ -34,16 +35,18 @@ export class DeliverWebhooks {
   private readonly underWay = new Map<WebhookDeliveryId, Promise<void>>();
   private readonly triesOf = new Map<WebhookEndpointId, number>();
   private readonly breakingOff = new AbortController();
-  private alarm = new AbortController();
-  private running: Promise<void> = Promise.resolve();
-  private stopped = false;
-  /** Where the last look began to share out, so that the next begins elsewhere. */
+  private readonly loop: BackgroundLoop;
+  /** Where the last step began to share out, so that the next begins elsewhere. */
   private turn = 0;
 
   constructor(
     private readonly owner: ProcessId,
     private readonly parts: DeliverWebhooksParts,
-  ) {}
+  ) {
+    const { clock, logger, sweepMs: errorPauseMs } = parts;
+    const errorMessage = "Due webhook deliveries could not be claimed";
+    this.loop = new BackgroundLoop({ step: () => this.claimDue(), errorPauseMs, clock, logger, errorMessage });
+  }
 
   /** How many tries are under way. */
   get tries(): number {
@@ -51,22 +54,20 @@ export class DeliverWebhooks {
   }
 
   start(): void {
-    this.running = this.work();
+    this.loop.start();
   }
 
   /** There may be something to deliver. */
   wake(): void {
-    this.alarm.abort();
+    this.loop.wake();
   }
 
   /**
-   * Claims nothing more, lets tries finish for `graceMs`, or until `now` aborts, aborts the rest and releases it: it is
+   * Claims nothing more, lets delivery attempts finish for `graceMs`, or until `now` aborts, aborts the rest and releases it: it is
    * sent again, under the same id.
    */
   async stop(graceMs: number, now?: AbortSignal): Promise<void> {
-    this.stopped = true;
-    this.wake();
-    await this.running;
+    await this.loop.stop();
     const idle = Promise.all(this.underWay.values());
     const grace = new AbortController();
     const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);
@@ -76,34 +77,20 @@ export class DeliverWebhooks {
     await idle;
   }
 
-  private async work(): Promise<void> {
-    while (!this.stopped) {
-      // Renewed before the look, so that a call during it is not slept through.
-      this.alarm = new AbortController();
-      const waitMs = await this.look();
-      await this.parts.clock.sleep(waitMs, this.alarm.signal);
-    }
-  }
-
   /** Claims what is due and begins its tries. @returns how long to wait for the next look, in milliseconds */
-  private async look(): Promise<number> {
-    const { webhooks, clock, logger, sweepMs, timeoutMs } = this.parts;
-    try {
-      const now = clock.now();
-      const endpoints = await this.endpointsWithDue(now);
-      const claims = this.shareOut([...endpoints.values()], now);
-      if (claims.length > 0) {
-        const claimed = await webhooks.claimDeliveries(claims, now, this.owner, now + timeoutMs * LEASE_TRIES);
-        for (const one of claimed) this.begin(one, endpoints.get(one.delivery.endpointId) as WebhookEndpoint);
-      }
-      const dueAt = await webhooks.nextDeliveryAt();
-      const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
-      // A delivery that is due but was not taken waits for a free hand or for its endpoint's breaker.
-      return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
-    } catch (error) {
-      logger.error("Due webhook deliveries could not be claimed", { error });
-      return sweepMs;
+  private async claimDue(): Promise<number> {
+    const { webhooks, clock, sweepMs, timeoutMs } = this.parts;
+    const now = clock.now();
+    const endpoints = await this.endpointsWithDue(now);
+    const claims = this.shareOut([...endpoints.values()], now);
+    if (claims.length > 0) {
+      const claimed = await webhooks.claimDeliveries(claims, now, this.owner, now + timeoutMs * LEASE_TRIES);
+      for (const one of claimed) this.begin(one, endpoints.get(one.delivery.endpointId) as WebhookEndpoint);
     }
+    const dueAt = await webhooks.nextDeliveryAt();
+    const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
+    // A delivery that is due but was not taken waits for another try to end or for its endpoint's breaker.
+    return waitMs > 0 ? Math.min(waitMs, sweepMs) : sweepMs;
   }
 
   private async endpointsWithDue(now: number): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {

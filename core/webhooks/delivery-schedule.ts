@@ -4,7 +4,11 @@ import type { WebhookDelivery } from "./endpoint.js";
 
 /** Each wait is this share of itself shorter or longer. */
 const JITTER = 0.2;
-const RETRY_AFTER_MAX_MS = 86_400_000;
+const DAY_MS = 86_400_000;
+const RETRY_AFTER_MAX_MS = DAY_MS;
+/** By how much a schedule may be late: attempts under way, others at the same endpoint, a restart. */
+const LATE_MAX_MS = DAY_MS;
+const EVENTS_KEPT_MIN_MS = 30 * DAY_MS;
 
 /**
  * What a try of the schedule makes of its delivery: delivered, due again, or exhausted. A receiver's `Retry-After` may only push the next
@@ -29,4 +33,16 @@ export function afterTry(
   const wait = planned * (1 - JITTER + 2 * JITTER * fraction);
   const asked = Math.min(result.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS);
   return { state: "pending", attempts, leaseOwner: null, dueAt: now + Math.round(Math.max(wait, asked)), endedAt: null };
+}
+
+/**
+ * How long an event is kept, with its deliveries: 30 days, or until the last attempt of the schedule is over, with every
+ * wait as long as jitter and `Retry-After` can make it.
+ *
+ * @param scheduleMs as for {@link afterTry}
+ */
+export function eventsKeptMs(scheduleMs: readonly number[]): number {
+  const longestWaitsMs = scheduleMs.map((waitMs) => Math.max(waitMs * (1 + JITTER), RETRY_AFTER_MAX_MS));
+  const longestMs = longestWaitsMs.reduce((sum, waitMs) => sum + waitMs, LATE_MAX_MS);
+  return Math.max(EVENTS_KEPT_MIN_MS, Math.ceil(longestMs));
 }

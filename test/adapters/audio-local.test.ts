@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readFile, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect } from "chai";
 import sinon from "sinon";
 import { LocalAudioStore } from "../../adapters/audio/local/audio-store.js";
+import { filesBehind } from "../../adapters/audio/local/files-in-order.js";
 import { audioStoreContract } from "../contract/audio-store.contract.js";
 
 const aDirectory = (): Promise<string> => mkdtemp(join(tmpdir(), "fermata-audio-"));
@@ -78,6 +79,44 @@ describe("LocalAudioStore", () => {
       read.push(Buffer.from(part).toString());
     }
     expect(read.join("")).to.equal("a".repeat(300_000));
+  });
+
+  it("lists directories of more entries than it keeps at once, empty ones among them", async () => {
+    const keys: string[] = [];
+    for (let index = 0; index < 60; index++) {
+      const name = `job_${String((index * 37) % 100).padStart(2, "0")}${index % 7 === 0 ? "-1" : ""}`;
+      await mkdir(join(root, name), { recursive: true });
+      for (const file of index % 3 === 0 ? [] : ["mix.mp3", "mix", "0/mix.mp3", "0-mix.mp3"]) {
+        await mkdir(dirname(join(root, name, file)), { recursive: true });
+        await writeFile(join(root, name, file), "x");
+        keys.push(`${name}/${file}`);
+      }
+    }
+    keys.sort();
+    for (const namesMax of [1, 2, 7, 10_000]) {
+      for (const behind of [0, 1, 50, keys.length]) {
+        const listed: string[] = [];
+        for await (const key of filesBehind(root, keys[behind - 1] ?? null, namesMax)) listed.push(key);
+        expect(listed, `${namesMax} names, ${behind} behind`).to.deep.equal(keys.slice(behind));
+      }
+    }
+  });
+
+  it("lists nothing but files of keys: neither what is being written nor what others put there", async () => {
+    const store = await LocalAudioStore.open(root);
+    await store.put("trk_1/mix.mp3", bytes, 100);
+    const others = [join(".incoming", "growing"), ".nfs0001", "Readme.TXT", join("trk_1", ".hidden")];
+    for (const name of others) await writeFile(join(root, name), "x");
+    expect((await store.list(null, 10)).map(({ key }) => key)).to.deep.equal(["trk_1/mix.mp3"]);
+  });
+
+  it("leaves no empty directory where it deleted the last file", async () => {
+    const store = await LocalAudioStore.open(root);
+    for (const key of ["job_1/1/mix.mp3", "job_1/2/mix.mp3"]) await store.put(key, bytes, 100);
+    await store.delete("job_1/1/mix.mp3");
+    expect(await readdir(join(root, "job_1"))).to.deep.equal(["2"]);
+    await store.delete("job_1/2/mix.mp3");
+    expect(await readdir(root)).to.deep.equal([".incoming"]);
   });
 
   it("opens no file for a read that nobody begins", async () => {

@@ -34,6 +34,7 @@ const search = (wanted: Partial<LibrarySearch>): LibrarySearch => ({ viewer: VIE
 /** What each operation goes by, apart from fetching the rows of what it found. */
 const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Storage) => Promise<unknown>>> = {
   findTracks: (library) => library.findTracks(TRACK_IDS.slice(0, 120)),
+  namedAudioKeys: (library) => library.namedAudioKeys(TRACK_IDS.slice(0, 120).map((id) => `${id}/mix.mp3`)),
   findSharedTrack: (library) => library.findSharedTrack(SHARED),
   "shareTrack and unshareTrack": (library, { inTransaction }) =>
     inTransaction(async (tx) => {
@@ -95,6 +96,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     }
 
     for (const [operation, index] of [
+      ["namedAudioKeys", "track_assets_audio_key"],
       ["findSharedTrack", "tracks_share_token"],
       ["listPlaylists", "playlists_account"],
       ["listPlaylists", "playlists_visibility"],

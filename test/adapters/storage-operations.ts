@@ -95,7 +95,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   requestsOf: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.requestsOf(tx, [job.id])),
   findOverdueAttempts: ({ jobs }) => jobs.findOverdueAttempts(NOON, 20),
   renderTimes: ({ jobs }) => jobs.renderTimes("synth", "synth/v1", 100),
-  countWork: ({ jobs }) => jobs.countWork("synth", NOON),
+  countWork: ({ jobs }) => jobs.countWork("synth", 100),
   outputsOf: ({ jobs }, { job }) => jobs.outputsOf([job.id]),
   insertOutputs: (storage) =>
     storage.inTransaction((tx) => storage.jobs.insertOutputs(tx, [{ jobId: anId("job"), outputs: [AN_OUTPUT] }])),

@@ -163,7 +163,7 @@ describe("The request log", () => {
     clock.set(made + 30 * DAY_MS + 1);
     expect((await logsOf(caller)).map(({ path }) => path)).to.deep.equal(["/api/v1/me"]);
     expect(await keptPaths(test)).to.deep.equal(["/api/v1/credits", "/api/v1/me"]);
-    // The next round of housekeeping.
+    // The next run of the maintenance.
     await clock.advance(10_000);
     await test.app.stop();
     expect(await keptPaths(test)).to.deep.equal(["/api/v1/logs"]);

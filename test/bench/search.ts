@@ -70,7 +70,7 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
   }
 }
 
-/** As the housekeeping does. */
+/** As the maintenance does. */
 async function file({ library, inTransaction }: Open): Promise<void> {
   let isMore = true;
   while (isMore) isMore = await inTransaction((tx) => library.fileForSearch(tx));

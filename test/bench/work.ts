@@ -37,6 +37,8 @@ const NO_AUDIO: AudioStore = {
   stat: () => Promise.resolve(NOTHING_STORED),
   read: () => Readable.from([]),
   deleteAll: () => Promise.resolve(),
+  delete: () => Promise.resolve(),
+  list: () => Promise.resolve([]),
 };
 const NOTHING_STORED = { sizeBytes: 0, etag: "none", modifiedAt: 0 };
 

@@ -181,6 +181,80 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
       expect(await textOf(store.read("trk_10/mix.mp3"))).to.equal("kept");
     });
 
+    it("deletes one file, and nothing with it", async () => {
+      const keys = ["trk_12/1/mix.mp3", "trk_12/1/mix.mp3.bak", "trk_12/1-mix.mp3", "trk_12/2/mix.mp3"];
+      for (const key of keys) await store.put(key, bytes(key), MAX_BYTES);
+      await store.delete("trk_12/1/mix.mp3");
+      expect(await store.stat("trk_12/1/mix.mp3")).to.equal(null);
+      for (const key of keys.slice(1)) expect(await textOf(store.read(key))).to.equal(key);
+      await store.delete("trk_12/1/mix.mp3.bak");
+      await store.put("trk_12/1/mix.mp3", bytes("again"), MAX_BYTES);
+      expect(await textOf(store.read("trk_12/1/mix.mp3"))).to.equal("again");
+    });
+
+    it("deletes nothing under a key that is not stored, or is a prefix", async () => {
+      await store.put("trk_13/mix.mp3", bytes("kept"), MAX_BYTES);
+      for (const key of ["trk_none/mix.mp3", "trk_13", "trk_13/mix.mp3/deeper"]) await store.delete(key);
+      expect(await textOf(store.read("trk_13/mix.mp3"))).to.equal("kept");
+    });
+
+    describe("lists", () => {
+      /** In their order: "-" and "." come before "/", and digits and "_" behind it. */
+      const UNDER_LIST = ["list/0/a.mp3", "list/0/b.mp3", "list/1-a.mp3", "list/1.mp3", "list/1/mix.mp3"];
+      const KEYS = ["list-1/mix.mp3", "list.mp3", ...UNDER_LIST, "list0", "list_/a/b/c/d.wav"];
+      /** All that tests have stored is in the same store. */
+      const behind = async (after: string | null, limit: number): Promise<string[]> =>
+        (await store.list(after, limit)).filter(({ key }) => key.startsWith("list")).map(({ key }) => key);
+
+      before(async () => {
+        for (const key of [...KEYS].reverse()) await store.put(key, bytes(key), MAX_BYTES);
+      });
+
+      it("what is stored in the order of the keys, with sizes and times", async () => {
+        const listed = await store.list(null, 10_000);
+        const keys = listed.map(({ key }) => key);
+        expect(keys).to.deep.equal([...keys].sort());
+        expect(keys.filter((key) => key.startsWith("list"))).to.deep.equal(KEYS);
+        for (const { key, ...file } of listed) {
+          const stored = await store.stat(key);
+          expect(stored, key).to.include({ sizeBytes: file.sizeBytes });
+          // Some servers list times with more digits than they say of one file.
+          expect(Math.abs((stored?.modifiedAt ?? 0) - file.modifiedAt), key).to.be.below(1_000);
+        }
+      });
+
+      it("page by page, each key once, wherever a page ends", async () => {
+        for (const limit of [1, 2, 3, 7]) {
+          const all: string[] = [];
+          for (let after: string | null = "list"; ;) {
+            const page = await store.list(after, limit);
+            all.push(...page.map(({ key }) => key));
+            if (page.length < limit) break;
+            after = page.at(-1)?.key ?? null;
+          }
+          expect(all.filter((key) => key.startsWith("list"))).to.deep.equal(KEYS);
+        }
+      });
+
+      it("from behind a key that is not stored, too", async () => {
+        expect(await behind("list/0", 2)).to.deep.equal(["list/0/a.mp3", "list/0/b.mp3"]);
+        expect(await behind("list/0/a", 2)).to.deep.equal(["list/0/a.mp3", "list/0/b.mp3"]);
+        expect(await behind("list/0/zzz", 2)).to.deep.equal(["list/1-a.mp3", "list/1.mp3"]);
+        expect(await behind("list/1/", 1)).to.deep.equal(["list/1/mix.mp3"]);
+        expect(await behind("list_/a/b/c/d.wav", 2)).to.deep.equal([]);
+      });
+
+      it("nothing behind the last key", async () => {
+        expect(await store.list("zzzz", 10)).to.deep.equal([]);
+      });
+
+      it("no file that was deleted", async () => {
+        await store.put("list_gone/mix.mp3", bytes("x"), MAX_BYTES);
+        await store.delete("list_gone/mix.mp3");
+        expect(await behind("list_", 10)).to.deep.equal(["list_/a/b/c/d.wav"]);
+      });
+    });
+
     it("gives links where it says so, to the file and to parts of it, and nowhere else", async () => {
       expect(store.linkTo !== undefined).to.equal(opened.givesLinks ?? false);
       for (const linkTo of store.linkTo === undefined ? [] : [store.linkTo]) {
@@ -203,6 +277,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
         expect(await errorOf(store.stat(key))).to.be.instanceOf(Error);
         expect(await errorOf(textOf(store.read(key)))).to.be.instanceOf(Error);
         expect(await errorOf(store.deleteAll(key))).to.be.instanceOf(Error);
+        expect(await errorOf(store.delete(key))).to.be.instanceOf(Error);
       });
     }
   });

@@ -16,6 +16,7 @@ export const A_POLICY: ExecutionPolicy = {
   queueDeadlineMs: 3_600_000,
   renderDeadlineMs: 3_600_000,
   unknownGraceMs: 600_000,
+  confirmMs: 60_000,
   capabilities: { idempotentSubmit: false, lookup: false, lookupSettlesMs: 0, cancel: false, callbacks: "none" },
   expectedCost: null,
   fraction: 0.5,

@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { lstat, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { assert } from "../../../core/assert.js";
 import { AudioTooLargeError, isAudioKey } from "../../../core/ports/audio-store.js";
-import type { AudioStore, StoredAudio } from "../../../core/ports/audio-store.js";
+import type { AudioStore, ListedAudio, StoredAudio } from "../../../core/ports/audio-store.js";
+
+import { filesBehind } from "./files-in-order.js";
 
 /** Where files grow before they get their name. No key begins with a dot, so nothing stored can lie there. */
 const INCOMING = ".incoming";
@@ -63,6 +65,33 @@ export class LocalAudioStore implements AudioStore {
     const found = await lstat(path).catch(nullIfMissing);
     // A file of exactly this name is a key of its own, not one under it.
     if (found?.isDirectory()) await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  async delete(key: string): Promise<void> {
+    const path = this.pathOf(key);
+    const found = await lstat(path).catch(nullIfMissing);
+    if (found === null || found.isDirectory()) return;
+    await unlink(path).catch(nullIfMissing);
+    // Directories that are empty now go with it. One that gets a file at this moment stays, or that write creates it again.
+    for (let above = dirname(path); above !== this.root; above = dirname(above)) {
+      const isRemoved = await rmdir(above).then(
+        () => true,
+        () => false,
+      );
+      if (!isRemoved) return;
+    }
+  }
+
+  async list(after: string | null, limit: number): Promise<ListedAudio[]> {
+    const listed: ListedAudio[] = [];
+    for await (const key of filesBehind(this.root, after)) {
+      if (listed.length >= limit) break;
+      if (!isAudioKey(key)) continue;
+      const found = await stat(this.pathOf(key)).catch(nullIfMissing);
+      if (found === null || !found.isFile()) continue;
+      listed.push({ key, sizeBytes: found.size, modifiedAt: Math.trunc(found.mtimeMs) });
+    }
+    return listed;
   }
 
   /** Throws when nothing can be written, naming why. */

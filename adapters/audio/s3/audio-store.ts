@@ -10,7 +10,7 @@ import {
 import { getSignedUrl } from "@aws-sdk/s3-request-presigner";
 import { assert } from "../../../core/assert.js";
 import { AudioTooLargeError, isAudioKey } from "../../../core/ports/audio-store.js";
-import type { AudioLink, AudioStore, StoredAudio } from "../../../core/ports/audio-store.js";
+import type { AudioLink, AudioStore, ListedAudio, StoredAudio } from "../../../core/ports/audio-store.js";
 import type { Clock } from "../../../core/ports/clock.js";
 import { clientFor, isMissing, S3_TIMEOUTS, type S3Credentials, type S3Timeouts, unavailable } from "./client.js";
 import { readS3Url, type S3Place } from "./s3-url.js";
@@ -124,6 +124,42 @@ export class S3AudioStore implements AudioStore {
         if (NextContinuationToken === undefined) return;
         token = NextContinuationToken;
       }
+    } catch (error) {
+      throw unavailable(this.place.bucket, error);
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    try {
+      await this.client.send(new DeleteObjectCommand(this.objectOf(key)));
+    } catch (error) {
+      throw unavailable(this.place.bucket, error);
+    }
+  }
+
+  async list(after: string | null, limit: number): Promise<ListedAudio[]> {
+    const { bucket: Bucket, prefix } = this.place;
+    const before = prefix === "" ? "" : `${prefix}/`;
+    const listed: ListedAudio[] = [];
+    let start = after;
+    try {
+      while (listed.length < limit) {
+        const { Contents = [], IsTruncated } = await this.client.send(
+          new ListObjectsV2Command({
+            Bucket,
+            Prefix: before,
+            MaxKeys: limit - listed.length,
+            ...(start === null ? {} : { StartAfter: `${before}${start}` }),
+          }),
+        );
+        for (const { Key = "", Size = 0, LastModified } of Contents) {
+          const key = Key.slice(before.length);
+          if (isAudioKey(key)) listed.push({ key, sizeBytes: Size, modifiedAt: LastModified?.getTime() ?? 0 });
+          start = key;
+        }
+        if (IsTruncated !== true || Contents.length === 0) break;
+      }
+      return listed;
     } catch (error) {
       throw unavailable(this.place.bucket, error);
     }

@@ -45,7 +45,8 @@ const LOCK = `SELECT ${JOB_STATE_COLUMNS} FROM jobs WHERE id = ?`;
 const REQUESTS = "SELECT id, request FROM jobs WHERE id = ?";
 const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE account_id = ? AND reference = ?`;
 const FIND_DUE = `SELECT ${JOB_STATE_COLUMNS} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
-const COUNT_WAITING = "SELECT COUNT(*) AS total FROM jobs WHERE provider_id = ? AND phase = 'waiting' AND due_at IS NOT NULL";
+const COUNT_PHASE =
+  "SELECT COUNT(*) AS total FROM (SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL LIMIT ?) AS some";
 const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
 /** A waiting job whose lease ran out is a lost worker's: it is not in flight, or it could never be claimed again. */
 const COUNT_IN_FLIGHT = `SELECT
@@ -191,12 +192,11 @@ export class KnexJobStore implements JobStore {
     return this.database.reading((session) => attempts.renderTimes(session, providerId, modelId, limit));
   }
 
-  async countWork(providerId: string, now: number): Promise<ProviderWork> {
-    return this.database.reading(async (session) => {
-      const [waiting] = await session.all<{ total: number }>(COUNT_WAITING, [providerId]);
-      const [inFlight] = await session.all<{ total: number }>(COUNT_IN_FLIGHT, [providerId, providerId, providerId, now]);
-      return { waiting: waiting?.total ?? 0, inFlight: inFlight?.total ?? 0 };
-    });
+  async countWork(providerId: string, countMax: number): Promise<ProviderWork> {
+    const lists = LIVE_PHASES.map((phase) => [providerId, phase, countMax]);
+    const rows = await this.database.reading((session) => session.allEach<{ total: number }>(COUNT_PHASE, lists));
+    const [waiting = 0, submitting = 0, rendering = 0] = rows.map(({ total }) => total);
+    return { waiting, inFlight: Math.min(countMax, submitting + rendering) };
   }
 
   async listEnded({ createdAt, id }: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]> {

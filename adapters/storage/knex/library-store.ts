@@ -11,7 +11,15 @@ import { deletePlaylist, findPlaylists, insertPlaylists, listPlaylists, lockPlay
 import { searchRowsOfTracks } from "./search/rows.js";
 import { fileSegment, insertSearchRows } from "./search/writes.js";
 import { sessionOf } from "./session.js";
-import { findSharedTrack, findTracks, insertTracks, shareTrack, tracksOfJobs, unshareTrack } from "./track-queries.js";
+import {
+  findSharedTrack,
+  findTracks,
+  insertTracks,
+  namedAudioKeys,
+  shareTrack,
+  tracksOfJobs,
+  unshareTrack,
+} from "./track-queries.js";
 
 export class KnexLibraryStore implements LibraryStore {
   private readonly searches: LibrarySearchQueries;
@@ -35,6 +43,10 @@ export class KnexLibraryStore implements LibraryStore {
 
   findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>> {
     return this.database.reading((session) => findTracks(session, ids));
+  }
+
+  namedAudioKeys(keys: readonly string[]): Promise<Set<string>> {
+    return this.database.reading((session) => namedAudioKeys(session, keys));
   }
 
   findSharedTrack(shareToken: string): Promise<Track | null> {

@@ -21,6 +21,7 @@ const TAGS = (marks: string): string =>
 const ASSETS = (marks: string): string =>
   `SELECT ${columnsOf(TRACK_ASSETS)} FROM track_assets WHERE track_id IN (${marks}) ORDER BY track_id, position`;
 const OF_JOB = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE job_id = ? ORDER BY position`;
+const NAMED_KEYS = (marks: string): string => `SELECT audio_key FROM track_assets WHERE audio_key IN (${marks})`;
 const SHARED = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE share_token = ?`;
 // The row is found, and so kept from changing, whether it has a token or not.
 const SHARE = "UPDATE tracks SET share_token = COALESCE(share_token, ?) WHERE id = ?";
@@ -45,6 +46,11 @@ export async function findTracks(session: Session, ids: readonly TrackId[]): Pro
 export async function tracksOfJobs(session: Session, jobIds: readonly JobId[]): Promise<Track[]> {
   const lists = [...new Set(jobIds)].map((id) => [id]);
   return complete(session, await session.allEach<TrackRow>(OF_JOB, lists));
+}
+
+export async function namedAudioKeys(session: Session, keys: readonly string[]): Promise<Set<string>> {
+  const rows = await allIn<Pick<AssetRow, "audio_key">>(session, NAMED_KEYS, keys);
+  return new Set(rows.map((row) => row.audio_key));
 }
 
 export async function findSharedTrack(session: Session, shareToken: string): Promise<Track | null> {

@@ -56,6 +56,20 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect(found.get(two)).to.deep.equal([other]);
   });
 
+  it("says which of some audio keys are those of a track's files, whoever's, and byte by byte", async () => {
+    const mix = anAsset({ audioKey: `${anId("job")}/1/0-mix.mp3` });
+    const stem = anAsset({ role: "stem", label: "vocals", audioKey: `${anId("trk")}/vocals.wav` });
+    await add(aTrack({ assets: [mix, stem] }), aTrack({ accountId: null, assets: [anAsset()] }));
+    const named = (...keys: readonly string[]): Promise<Set<string>> => opened().library.namedAudioKeys(keys);
+    const others = [`${mix.audioKey}.bak`, mix.audioKey.slice(0, -1), mix.audioKey.replaceAll("/", "_")];
+    const found = await named(stem.audioKey, ...others, mix.audioKey, mix.audioKey);
+    expect(found).to.deep.equal(new Set([stem.audioKey, mix.audioKey]));
+    expect(await named(...others)).to.deep.equal(new Set());
+    expect(await named()).to.deep.equal(new Set());
+    const many = Array.from({ length: 1_200 }, (_, index) => `job_none/${index}.mp3`);
+    expect(await named(...many, mix.audioKey)).to.deep.equal(new Set([mix.audioKey]));
+  });
+
   it("takes imported tracks, which no job made, any number of them", async () => {
     const tracks = [aTrack({ jobId: null }), aTrack({ jobId: null })];
     await add(...tracks);

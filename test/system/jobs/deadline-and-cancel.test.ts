@@ -38,23 +38,23 @@ describe("A job past its deadline", () => {
     const { behaviour, release } = holds();
     shop.provider.behaviour = behaviour;
     const id = await shop.acceptOne();
-    // Two processes: one whose provider takes for ever, one that keeps house.
+    // Two processes: one whose provider takes for ever, one that does the maintenance.
     await shop.start({ deadlineMs: HOUR_MS });
     await shop.provider.submitted();
     const other = shop.prepare({ deadlineMs: 1_000 });
     await shop.pass(1_250);
-    await other.housekeeping.keepOnce();
+    await other.maintenance.runOnce();
     expect((await shop.job(id)).status).to.equal("processing");
     release();
     await shop.quiet();
     await shop.expectCompleted(id);
   });
 
-  it("is refunded once, however many processes keep house", async () => {
+  it("is refunded once, however many processes do the maintenance", async () => {
     await shop.accept(20);
-    const keepers = [1, 2, 3].map(() => shop.prepare({ deadlineMs: 1_000 }).housekeeping);
+    const processes = [1, 2, 3].map(() => shop.prepare({ deadlineMs: 1_000 }).maintenance);
     shop.clock.set(shop.clock.now() + 1_001);
-    await Promise.all(keepers.map((keeper) => keeper.keepOnce()));
+    await Promise.all(processes.map((maintenance) => maintenance.runOnce()));
     expect(shop.ended).to.have.length(20);
     expect(await shop.storage.balanceOf(shop.accountId)).to.include({ runningJobs: 0, spent: 0, reservedMonthly: 0, reservedPack: 0, monthly: 5 });
   });

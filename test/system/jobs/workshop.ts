@@ -14,7 +14,9 @@ import type { AccountId, JobId } from "../../../core/ids.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import { BuildRequest } from "../../../core/execution/build-request.js";
 import { CancelUpstream } from "../../../core/execution/cancel-upstream.js";
-import { Housekeeping } from "../../../core/maintenance/maintenance.js";
+import { CollectAudio } from "../../../core/maintenance/collect-audio.js";
+import { Maintenance } from "../../../core/maintenance/maintenance.js";
+import { maintenanceTasks } from "../../../core/maintenance/tasks.js";
 import { type JobEnded, JobEvents } from "../../../core/jobs/job-events.js";
 import type { Job, JobAttempt } from "../../../core/jobs/job.js";
 import { ClockLeaseRenewal } from "../../../core/execution/clock-lease-renewal.js";
@@ -56,6 +58,7 @@ export const LEASE_MS = 30_000;
 export const GRACE_MS = 120_000;
 export const CALL_LIMIT_MS = 90_000;
 export const COST = 10;
+export const EVENTS_KEPT_MS = 30 * 86_400_000;
 /** Monthly credits for half a job, and packs for all the rest: the first job draws on both. */
 const CREDITS = { monthly: 5, pack: 10_000 };
 
@@ -105,10 +108,10 @@ export interface Worker {
   readonly operate: OperateJobs;
   readonly splits: StartSplit;
   readonly submissions: SubmissionSwitch;
-  readonly housekeeping: Housekeeping;
+  readonly maintenance: Maintenance;
   /** Calls of providers that have not come back. */
   calls(): number;
-  /** Whoever sleeps in it while it is idle: a loop over the jobs of each provider, the housekeeping. While it keeps leases it has a heartbeat, too. */
+  /** Sleepers while it is idle: a loop for each provider and each task of the maintenance, without the lease renewal. */
   readonly loops: number;
   /** Stops, moving time on until it has. */
   stop(graceMs?: number, options?: StopOptions): Promise<StoppedWork>;
@@ -207,9 +210,9 @@ export class Workshop {
     const { queue } = this;
     const queueDeadlineMs = options.deadlineMs ?? 86_400_000;
     const renderDeadlineMs = options.renderDeadlineMs ?? queueDeadlineMs;
-    const policies = new Policies({ retry, queueDeadlineMs, renderDeadlineMs, unknownGraceMs: GRACE_MS }, catalogue, random);
+    const policies = new Policies({ retry, queueDeadlineMs, renderDeadlineMs, unknownGraceMs: GRACE_MS, confirmMs: 60_000 }, catalogue, random);
     const applyReports = new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock });
-    const endJobs = new EndJobs({ jobs, applyReports, policies, clock, ids, logger, queueDeadlineMs });
+    const endJobs = new EndJobs({ applyReports, policies, ids });
     const storeFiles = new StoreFiles({ storeTracks, clock, random, logger });
     const runJob = new RunJob({
       jobs,
@@ -225,7 +228,11 @@ export class Workshop {
       logger,
       policies,
     });
-    const housekeeping = new Housekeeping({ callbacks, idempotency, requestLog, webhooks, library, endJobs, unitOfWork, clock, logger });
+    const collectAudio = new CollectAudio({ audio: this.audio, jobs, library, clock, logger });
+    const kept = { queueDeadlineMs, eventsKeptMs: EVENTS_KEPT_MS };
+    const stores = { jobs, callbacks, idempotency, requestLog, webhooks, library, unitOfWork };
+    const tasks = maintenanceTasks({ ...stores, collectAudio, endJobs, clock, logger, ...kept });
+    const maintenance = new Maintenance(tasks, { clock, logger });
     const owner = anId("prc");
     const leases = new Leases(owner, LEASE_MS, new ClockLeaseRenewal({ owner, leaseMs: LEASE_MS, jobs, clock, logger }), logger);
     const counts: (() => number)[] = [];
@@ -246,7 +253,7 @@ export class Workshop {
     const cancelUpstream = new CancelUpstream({ jobs, unitOfWork, clock, logger });
     const hasStandIns = (providerId: string): boolean => routes.hasStandIns(providerId);
     const submissions = new SubmissionSwitch({ installation, clock, logger, startsAs: options.submissions ?? "active" });
-    const parts = { jobs, leases, runJob, cancelUpstream, hasStandIns, availability, submissions, clock, logger, sweepMs: 1_000, queue, housekeeping };
+    const parts = { jobs, leases, runJob, cancelUpstream, hasStandIns, availability, submissions, clock, logger, sweepMs: 1_000, queue, maintenance };
     const workJobs = new WorkJobs(working, parts);
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue, clock });
     const costs = { stem_split: COST, vocal_removal: COST };
@@ -261,9 +268,9 @@ export class Workshop {
       operate,
       splits,
       submissions,
-      housekeeping,
+      maintenance,
       calls: () => counts.reduce((sum, calls) => sum + calls(), 0),
-      loops: 1 + working.length,
+      loops: tasks.length + working.length,
       stop: async (graceMs = 0, options = {}) => {
         this.workers.splice(this.workers.findIndex((worker) => worker.jobs === workJobs), 1);
         return this.passUntilDone(workJobs.stop(graceMs, options), clock);

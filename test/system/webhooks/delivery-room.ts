@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import { AesSecretBox } from "../../../adapters/crypto/secret-box.js";
 import type { AccountId, WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js";
-import { Housekeeping } from "../../../core/maintenance/maintenance.js";
+import { CollectAudio } from "../../../core/maintenance/collect-audio.js";
+import { Maintenance } from "../../../core/maintenance/maintenance.js";
+import { maintenanceTasks } from "../../../core/maintenance/tasks.js";
+import { eventsKeptMs } from "../../../core/webhooks/delivery-schedule.js";
 import { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js";
 import type { WebhookDelivery, WebhookEndpoint, WebhookTry } from "../../../core/webhooks/endpoint.js";
 import { ManageEndpoints } from "../../../core/webhooks/manage-endpoints.js";
@@ -80,10 +83,10 @@ export class DeliveryRoom {
   }
 
   /** A sender at work. */
-  start(sweepMs = 1_000): DeliverWebhooks {
+  start(sweepMs = 1_000, scheduleMs: readonly number[] = SCHEDULE_MS): DeliverWebhooks {
     const { unitOfWork, webhooks } = this.storage;
     const { clock, random, logger } = this;
-    const recordTry = new RecordTry({ unitOfWork, webhooks, clock, random, logger, metrics: this.metrics, scheduleMs: SCHEDULE_MS, breaker: BREAKER });
+    const recordTry = new RecordTry({ unitOfWork, webhooks, clock, random, logger, metrics: this.metrics, scheduleMs, breaker: BREAKER });
     const parts = { webhooks, unitOfWork, sendDelivery: this.door(), recordTry, clock, logger, timeoutMs: 15_000, sweepMs };
     const sender = new DeliverWebhooks(anId("prc"), parts);
     sender.start();
@@ -91,11 +94,16 @@ export class DeliveryRoom {
     return sender;
   }
 
-  housekeeping(): Housekeeping {
-    const { unitOfWork, callbacks, webhooks, library, idempotency, requestLog } = this.storage;
+  maintenance(scheduleMs: readonly number[] = SCHEDULE_MS): Maintenance {
+    const { unitOfWork, callbacks, webhooks, jobs, library, idempotency, requestLog } = this.storage;
     const { clock, logger } = this;
-    const endJobs = { endOverdue: () => Promise.resolve() };
-    return new Housekeeping({ callbacks, idempotency, webhooks, requestLog, library, endJobs, unitOfWork, clock, logger });
+    const endJobs = { endOverdue: () => Promise.resolve(null) };
+    const stores = { jobs, callbacks, idempotency, webhooks, requestLog, library, unitOfWork };
+    const noFiles = { list: () => Promise.resolve([]), delete: () => Promise.resolve() };
+    const collectAudio = new CollectAudio({ audio: noFiles, jobs, library, clock, logger });
+    const kept = { queueDeadlineMs: 3_600_000, eventsKeptMs: eventsKeptMs(scheduleMs) };
+    const tasks = maintenanceTasks({ ...stores, endJobs, collectAudio, clock, logger, ...kept });
+    return new Maintenance(tasks, { clock, logger });
   }
 
   async stop(sender: DeliverWebhooks, graceMs: number): Promise<void> {

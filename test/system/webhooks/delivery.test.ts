@@ -235,16 +235,34 @@ describe("The delivery of a webhook event", () => {
     const sender = room.start(3_600_000);
     await room.quiet();
     await room.stop(sender, 0);
-    const keepHouse = (): Promise<void> => room.housekeeping().keepOnce();
     await room.clock.advance(30 * 24 * HOUR_MS);
-    await keepHouse();
+    await room.maintenance().runOnce();
     expect((await room.delivery(old.id)).state).to.equal("delivered");
     const [young] = (await room.event(await room.endpoint())) as [WebhookDelivery];
     await room.clock.advance(1);
-    await keepHouse();
+    await room.maintenance().runOnce();
     expect(await room.storage.webhooks.findDelivery(old.id)).to.equal(null);
     expect([await room.tries(old.id), (await room.storage.webhooks.findEvents([old.eventId])).size]).to.deep.equal([[], 0]);
     expect((await room.delivery(young.id)).state).to.equal("pending");
+  });
+
+  it("stays with its event until its schedule is over, where that takes longer than 30 days", async () => {
+    const schedule = [20, 20].map((days) => days * 24 * HOUR_MS);
+    room.sender.reception = answers(500);
+    const [delivery] = (await room.event(await room.endpoint())) as [WebhookDelivery];
+    const sender = room.start(3_600_000, schedule);
+    const maintenance = room.maintenance(schedule);
+    await room.pass(40 * 24 * HOUR_MS - 1_000);
+    await maintenance.runOnce();
+    expect(await room.delivery(delivery.id)).to.include({ state: "pending", attempts: 2 });
+    room.sender.reception = answers(200);
+    await room.pass(24 * HOUR_MS);
+    expect((await room.delivery(delivery.id)).state).to.equal("delivered");
+    await room.stop(sender, 0);
+    // Each wait may be a fifth longer, and a day is added for attempts that are late.
+    await room.clock.advance(8 * 24 * HOUR_MS + 2_000);
+    await maintenance.runOnce();
+    expect(await room.storage.webhooks.findDelivery(delivery.id)).to.equal(null);
   });
 
   it("goes on when the storage comes back", async () => {

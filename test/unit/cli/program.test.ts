@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect } from "chai";
-import type { CliHost, OperatorApp } from "../../../adapters/cli/host.js";
+import type { CliHost, OperatorApp, Presenters } from "../../../adapters/cli/host.js";
 import { runCli } from "../../../adapters/cli/program.js";
 import { OperationRefusedError, ServiceUnavailableError } from "../../../core/errors.js";
 
@@ -37,6 +37,7 @@ const COMMANDS = [
   "playlists delete",
   "stems split",
   "stems remove-vocals",
+  "audio collect",
   "report margin",
   "webhooks endpoints",
   "webhooks deliveries",
@@ -134,6 +135,15 @@ describe("The command line", () => {
       expect(stderr).to.match(message);
     });
   }
+
+  it("exits with 1 when files could not be deleted, with the whole report on stdout", async () => {
+    const [none, one] = [{ prefixes: 0, files: 0, bytes: 0 }, { prefixes: 1, files: 1, bytes: 10 }];
+    const report = { isDryRun: false, listed: one, orphaned: one, deleted: none, failed: one, recent: none, unknown: none, next: null };
+    const app = { audio: { collect: () => Promise.resolve(report) }, close: () => Promise.resolve() } as unknown as OperatorApp;
+    const { code, stdout } = await run(["audio", "collect", "--json"], { open: () => Promise.resolve({ app, present: {} as Presenters }) });
+    const shown = { dry_run: false, listed: one, found: one, deleted: none, failed: one, left_alone: { recent: none, unknown: none } };
+    expect([code, JSON.parse(stdout)]).to.deep.equal([1, shown]);
+  });
 
   it("exits with 1 when the operation is refused, and with 2 when settings are wrong", async () => {
     const failing = (error: Error): Partial<CliHost> => ({ open: () => Promise.reject(error) });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SettingsError, loadSettings } from "../../../config/load.js";
+import { keyLifetimeMistakes, SettingsError, loadSettings } from "../../../config/load.js";
 import type { SettingsSources } from "../../../config/load.js";
 import { pathOfUrl } from "../../../config/settings.js";
 import type { Settings } from "../../../config/settings.js";
@@ -49,6 +49,7 @@ describe("loading settings", () => {
         renderDeadlineMinutes: 60,
         deadlineMinutes: null,
         submissions: "active",
+        confirmSeconds: 60,
         unknownGraceSeconds: 600,
         sweepMs: 1_000,
         shutdownGraceSeconds: 5,
@@ -132,6 +133,7 @@ describe("loading settings", () => {
           FERMATA_WEBHOOKS__ALLOW_HTTP: "true",
           FERMATA_LOGS__LEVEL: "warn",
           FERMATA_IDEMPOTENCY__TTL_HOURS: "0.0005",
+          FERMATA_JOBS__DEADLINE_MINUTES: "0.03",
           FERMATA_HTTP__WEBHOOK_SCOPE: "profile:read",
         },
       });
@@ -350,6 +352,8 @@ describe("loading settings", () => {
       ["a variable without a name", { env: { FERMATA_: "1" } }, "FERMATA_: unknown setting"],
       ["a plugin's setting that goes too deep", { env: { FERMATA_PLUGINS__SYNTH__A__B: "1" } }, "FERMATA_PLUGINS__SYNTH__A__B: unknown setting"],
       ["a plugin's id with capitals", { file: "plugins: { Mureka: {} }" }, 'plugins (fermata.yaml): "Mureka" is not allowed'],
+      ["a job that outlives its key", { env: { FERMATA_JOBS__DEADLINE_MINUTES: "1440.5" } }, "jobs.deadlineMinutes: 1440.5 is not allowed; allowed: at most 1440"],
+      ["a key that its job outlives", { file: "idempotency: { ttlHours: 0.5 }" }, "jobs.deadlineMinutes: 60 is not allowed; allowed: at most 30 minutes"],
       ["one port for two servers", { env: { FERMATA_METRICS__PORT: "8080" } }, "metrics.port: 8080 is not allowed; allowed: another port"],
     ] as readonly (readonly [string, Given, string])[]) {
       it(`are found: ${name}`, () => {
@@ -358,6 +362,17 @@ describe("loading settings", () => {
         expect(lines[0]).to.include(part);
       });
     }
+  });
+});
+
+describe("the lifetime of keys", () => {
+  it("is compared with all that a job may take, and may be exactly that", () => {
+    const deadlines = { "jobs.oneMinutes": 60, "jobs.otherMinutes": 90 };
+    expect(keyLifetimeMistakes(deadlines, 2.5)).to.deep.equal([]);
+    expect(keyLifetimeMistakes(deadlines, 2)).to.deep.equal([
+      "jobs.oneMinutes + jobs.otherMinutes: 150 is not allowed; allowed: at most 120 minutes, " +
+        "since idempotency.ttlHours is 2: a job never outlives its idempotency key",
+    ]);
   });
 });
 

@@ -17,6 +17,7 @@ import { providers } from "./0014-providers.js";
 import { searchSegments } from "./0015-search-segments.js";
 import { splitReference } from "./0016-split-reference.js";
 import { attempts } from "./0017-attempts.js";
+import { assetKeys } from "./0018-asset-keys.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly Migration[] = [
   searchSegments,
   splitReference,
   attempts,
+  assetKeys,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { afterTry } from "../../../../core/webhooks/delivery-schedule.js";
+import { afterTry, eventsKeptMs } from "../../../../core/webhooks/delivery-schedule.js";
 import { NOON } from "../../../support/builders.js";
 
 const HOUR_MS = 3_600_000;
@@ -41,6 +41,28 @@ describe("The schedule of a delivery", () => {
         const { state, dueAt } = afterTry({ attempts }, failed(asked), SCHEDULE, NOON, fraction);
         expect(state).to.equal("pending");
         expect(dueAt).to.be.at.least(NOON + (SCHEDULE[attempts] as number) * 0.8 - 1);
+      }),
+    );
+  });
+});
+
+describe("The life of an event", () => {
+  const DAY_MS = 24 * HOUR_MS;
+
+  it("is 30 days, however short the schedule", () => {
+    const hourly = Array.from({ length: 24 }, () => HOUR_MS);
+    expect([[], SCHEDULE, hourly].map(eventsKeptMs)).to.deep.equal([30 * DAY_MS, 30 * DAY_MS, 30 * DAY_MS]);
+  });
+
+  it("is longer than every way that a schedule may go", () => {
+    const schedules = fc.array(fc.integer({ min: 0, max: 20 * DAY_MS }), { maxLength: 20 });
+    fc.assert(
+      fc.property(schedules, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(2 * DAY_MS), (schedule, fraction, retryAfterMs) => {
+        let at = NOON;
+        for (const attempts of schedule.keys()) {
+          at = afterTry({ attempts }, failed(retryAfterMs), schedule, at, fraction).dueAt ?? 0;
+        }
+        expect(eventsKeptMs(schedule)).to.be.greaterThan(at - NOON);
       }),
     );
   });

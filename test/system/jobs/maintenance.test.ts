@@ -7,7 +7,7 @@ import { Workshop } from "./workshop.js";
 
 const SEGMENT = 5;
 
-describe("Housekeeping of the library", () => {
+describe("Maintenance of the library", () => {
   let shop: Workshop;
   beforeEach(async () => {
     shop = await Workshop.open();
@@ -31,13 +31,13 @@ describe("Housekeeping of the library", () => {
       expect(found.map(({ id }) => id)).to.deep.equal(newest);
     };
 
-    const { housekeeping } = shop.prepare({ stores: { library } });
+    const { maintenance } = shop.prepare({ stores: { library } });
     expect(await loose()).to.have.length(203);
     await expectAllFound();
-    await housekeeping.keepOnce();
+    await maintenance.runOnce();
     expect(await loose()).to.have.length(178);
     await expectAllFound();
-    for (let round = 0; round < 8; round++) await housekeeping.keepOnce();
+    for (let round = 0; round < 8; round++) await maintenance.runOnce();
     expect(await loose()).to.have.length(3);
     expect(await storage.database.read("search_due")).to.deep.equal([]);
     await expectAllFound();
@@ -48,7 +48,7 @@ describe("Housekeeping of the library", () => {
     const few = Array.from({ length: 300 }, () => aTrack({ id: endingInZero(anId("trk")), accountId: anId("acct") }));
     const many = Array.from({ length: 20 }, () => aTrack({ id: endingInZero(anId("trk")), visibility: "public" }));
     await shop.storage.inTransaction((tx) => library.insertTracks(tx, [...few, ...many]));
-    await shop.prepare({ stores: { library } }).housekeeping.keepOnce();
+    await shop.prepare({ stores: { library } }).maintenance.runOnce();
     expect(await loose()).to.have.length(300).and.not.deep.include({ shelf: "public" });
   });
 });
