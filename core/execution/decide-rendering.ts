@@ -96,7 +96,9 @@ export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Tr
     const said = { endReportedAt: doubtedSince, message: failure.message };
     return askAgain(situation, attempt, jittered(situation, confirmPollMs(policy)), callbacksRead, said);
   }
-  const changes = closed(now, "failed", { ...failureChanges(situation, failure), loss: "provider_failed" });
+  // It ends what it had accepted, also where the reply that said so was lost.
+  const acceptedAt = attempt.acceptedAt ?? now;
+  const changes = closed(now, "failed", { ...failureChanges(situation, failure), acceptedAt, loss: "provider_failed" });
   return fail(situation, jobErrorOf(failure.kind), "unknown", [{ number, changes }]);
 }
 

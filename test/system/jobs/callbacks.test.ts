@@ -6,8 +6,8 @@ import type { JobId } from "../../../core/ids.js";
 import { type MusicProvider, type ParsedCallback, ProviderFailure, type ReceivedCallback } from "../../../core/ports/music-provider.js";
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
-import { accepts, completes, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { type Worker, Workshop } from "./workshop.js";
+import { accepts, completes, fails, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { GRACE_MS, type Worker, Workshop } from "./workshop.js";
 
 const FAR = 600_000;
 const SIGNED = { callbacks: "signed" } as const;
@@ -88,6 +88,16 @@ describe("A provider's callback", () => {
     await report(id, "failed", "good");
     await shop.pass(0);
     await shop.expectFailed(id, "generation_failed");
+  });
+
+  it("that is signed and says that the work failed shows that a call whose reply was lost had been accepted", async () => {
+    provider.behaviour = fails("outcome_unknown");
+    const id = await rendering();
+    await report(id, "failed", "good");
+    await shop.pass(GRACE_MS);
+    await shop.expectFailed(id, "generation_failed");
+    const [attempt] = await shop.storage.jobs.listAttempts(id);
+    expect(attempt).to.include({ state: "failed", loss: "provider_failed", acceptedAt: attempt?.endedAt });
   });
 
   it("that is not signed is worth a look at the provider, which alone is believed", async () => {
