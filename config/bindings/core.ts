@@ -122,9 +122,9 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.applyReports)
     .toResolvedValue(
-      (jobs, callbacks, unitOfWork, settleJobs, queue, clock) =>
-        new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock }),
-      [T.jobs, T.callbacks, T.unitOfWork, T.settleJobs, T.queue, T.clock],
+      (jobs, callbacks, unitOfWork, settleJobs, queue, clock, { current: metrics }) =>
+        new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock, metrics }),
+      [T.jobs, T.callbacks, T.unitOfWork, T.settleJobs, T.queue, T.clock, T.metrics],
     );
   container
     .bind(T.policies)

@@ -9,8 +9,10 @@ import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { AttemptUpdate, JobChanges, JobStore } from "../ports/job-store.js";
+import type { Metrics } from "../ports/metrics.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import { decide, type Report } from "./decide.js";
+import { CountPurchases } from "./purchases.js";
 import type { Transition } from "./transition.js";
 
 export interface ApplyReportsDeps {
@@ -20,6 +22,8 @@ export interface ApplyReportsDeps {
   readonly settleJobs: SettleJobs;
   readonly queue: JobQueue;
   readonly clock: Clock;
+  /** Counts what is bought at providers; null where nothing is counted. */
+  readonly metrics: Pick<Metrics, "countAttempt"> | null;
 }
 
 export interface ReportCommand extends Report {
@@ -59,9 +63,11 @@ interface Decided {
  */
 export class ApplyReports {
   private readonly lanes: Lanes<ReportCommand, Applied>;
+  private readonly purchases: CountPurchases;
 
   constructor(private readonly deps: ApplyReportsDeps) {
     this.lanes = new Lanes(deps.unitOfWork.concurrentWriters, (commands) => this.applyGroup(commands), deps.clock);
+    this.purchases = new CountPurchases(deps.metrics);
   }
 
   /** @throws {ServiceUnavailableError} it is not known whether it was written; reporting it again does no harm */
@@ -72,6 +78,7 @@ export class ApplyReports {
   private async applyGroup(commands: readonly ReportCommand[]): Promise<readonly Applied[]> {
     const { unitOfWork, settleJobs, queue } = this.deps;
     const { results, ended, notified } = await unitOfWork.inTransaction((tx) => this.write(tx, commands));
+    this.purchases.committed(commands);
     settleJobs.announce(ended);
     if (notified.length > 0) queue.ring(notified);
     return results;
@@ -91,7 +98,12 @@ export class ApplyReports {
     const attempts = await jobs.attemptsIn(tx, [...locked.keys()]);
     const now = clock.now();
     const current = new Map<JobId, Current>([...locked].map(([id, job]) => [id, { job, attempts: attempts.get(id) ?? [] }]));
-    const decided = commands.map((command) => decideOn(command, current, now));
+    const decided = commands.map((command) => {
+      const before = current.get(command.jobId)?.attempts ?? [];
+      const one = decideOn(command, current, now);
+      this.purchases.note(command, before, one.applied.attempts);
+      return one;
+    });
 
     const endings = commands.flatMap((command, index) => endingOf(command, decided[index]?.transition ?? null));
     const endsFrom = new Map(decided.flatMap(({ endsFrom: job }) => (job === null ? [] : [[job.id, job] as const])));

@@ -158,9 +158,11 @@ export function onSubmissionFailed(situation: Situation, { number, failure, fall
     const counted = situation.holdsLease && again && !isAborted ? { crashes: job.crashes + 1 } : {};
     return transition({ attempts: updates, job: { ...following(situation, updates), ...releaseUntil(situation, dueAt), ...counted } });
   }
-  const state = failure.kind === "failed" || failure.kind === "timeout" || failure.kind === "cancelled" ? "failed" : "refused";
-  const loss = failure.billable === "no" ? null : "provider_failed";
-  const updates = [{ number, changes: closed(now, state, { ...said, loss }) }];
+  // What a provider bills for, it had accepted.
+  const acceptedAt = attempt.acceptedAt ?? (failure.billable === "yes" ? now : null);
+  const isFailed = acceptedAt !== null || ["failed", "timeout", "cancelled"].includes(failure.kind);
+  const loss = acceptedAt === null && failure.billable === "no" ? null : "provider_failed";
+  const updates = [{ number, changes: closed(now, isFailed ? "failed" : "refused", { ...said, acceptedAt, loss }) }];
   const others = situation.attempts.filter((other) => other.number !== number && isOpen(other));
   // Another attempt has the job: what became of this one is written down, and that is all.
   if (!situation.holdsLease && job.leaseOwner !== null) return transition({ attempts: updates, job: following(situation, updates) });

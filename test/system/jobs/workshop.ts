@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
 import { NodeDigest } from "../../../adapters/crypto/digest.js";
 import { type AssetOpenerParts, GuardedAssetOpener } from "../../../adapters/downloads/asset-opener.js";
+import { PrometheusMetrics } from "../../../adapters/observability/metrics.js";
 import { MemoryJobQueue } from "../../../adapters/queue/memory/job-queue.js";
 import type { Stores } from "../../../adapters/storage/knex/index.js";
 import { Tiers } from "../../../core/accounts/tiers.js";
@@ -127,6 +128,7 @@ export class Workshop {
   readonly callbackUrls = new CallbackUrls(new NodeDigest(), "secret", "https://fermata.test");
   readonly audioUrls = new AudioUrls(new NodeDigest(), this.clock, "secret", () => "https://fermata.test", 60_000);
   readonly queue = new MemoryJobQueue(this.logger);
+  readonly metrics = new PrometheusMetrics(this.logger, { processMetrics: false });
   readonly events = new JobEvents(this.logger);
   readonly ended: JobEnded[] = [];
   private readonly workers: Worker[] = [];
@@ -211,7 +213,7 @@ export class Workshop {
     const queueDeadlineMs = options.deadlineMs ?? 86_400_000;
     const renderDeadlineMs = options.renderDeadlineMs ?? queueDeadlineMs;
     const policies = new Policies({ retry, queueDeadlineMs, renderDeadlineMs, unknownGraceMs: GRACE_MS, confirmMs: 60_000 }, catalogue, random);
-    const applyReports = new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock });
+    const applyReports = new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock, metrics: this.metrics });
     const endJobs = new EndJobs({ applyReports, policies, ids });
     const storeFiles = new StoreFiles({ storeTracks, clock, random, logger });
     const runJob = new RunJob({
