@@ -87,9 +87,9 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
 }
 
 /** @param isReachable whether the world can reach this installation */
-export function toCatalogueProvider({ definition, enabled, models, capabilities }: LoadedPlugin, isReachable: boolean): CatalogueProvider {
+export function toCatalogueProvider({ definition, enabled, models, capabilities, maxInFlight }: LoadedPlugin, isReachable: boolean): CatalogueProvider {
   const { id, label } = definition;
-  return { ...capabilities, id, label, enabled, models, isReachable };
+  return { ...capabilities, id, label, enabled, models, maxInFlight, isReachable };
 }
 
 const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };

@@ -23,12 +23,13 @@ import { type AttemptUpdate, STALE, type Transition, transition } from "./transi
 type Of<Type extends SubmissionEvent["type"]> = Extract<SubmissionEvent, { type: Type }>;
 
 /** Records the intent. Past its deadline a job of which nothing is bought ends instead; so does one whose provider never renders in time. */
-export function onIntended(situation: Situation, { attemptId, number, callEndsAt }: Of<"intended">): Transition {
+export function onIntended(situation: Situation, { attemptId, number, callEndsAt, usualRenderMs }: Of<"intended">): Transition {
   const { job, attempts, policy, now } = situation;
   // The first run may have been committed although its reply was lost.
   if (attemptOf(situation, number)?.id === attemptId) return transition({ next: "continue" });
   if (attempts.some(isBought)) return STALE;
-  if (!attempts.some(isOpen) && now >= job.createdAt + policy.queueDeadlineMs) return fail(situation, jobErrorOf("unavailable"), "unknown");
+  const isHopeless = now >= job.createdAt + policy.queueDeadlineMs || (usualRenderMs ?? 0) > policy.renderDeadlineMs;
+  if (!attempts.some(isOpen) && isHopeless) return fail(situation, jobErrorOf("unavailable"), "unknown");
   const newAttempt: JobAttempt = {
     id: attemptId,
     jobId: job.id,

@@ -13,6 +13,8 @@ export type SubmissionEvent =
       readonly attemptId: AttemptId;
       readonly number: number;
       readonly callEndsAt: number;
+      /** How long the model usually renders; null when that is not known. */
+      readonly usualRenderMs: number | null;
     }
   /** The provider was surely not called. */
   | { readonly type: "not_called"; readonly number: number; readonly message: string }

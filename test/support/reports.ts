@@ -37,7 +37,7 @@ export function aReport(job: JobRef, event: ExecutionEvent, overrides: Partial<R
 }
 
 export function anIntent(job: JobRef, number = 1, callEndsAt = Number.MAX_SAFE_INTEGER): ReportCommand {
-  return aReport(job, { type: "intended", attemptId: anId("att"), number, callEndsAt });
+  return aReport(job, { type: "intended", attemptId: anId("att"), number, callEndsAt, usualRenderMs: null });
 }
 
 /** A completion with one track. */

@@ -29,6 +29,7 @@ import { type RoutePreferences, Routes } from "../../../core/providers/routes.js
 import { ApplyReports } from "../../../core/execution/apply-reports.js";
 import { EndJobs } from "../../../core/execution/end-jobs.js";
 import { Policies } from "../../../core/execution/policies.js";
+import { RenderTimes } from "../../../core/providers/render-times.js";
 import { RunJob } from "../../../core/execution/run-job.js";
 import { StoreFiles } from "../../../core/execution/store-files.js";
 import { StartSplit } from "../../../core/jobs/start-split.js";
@@ -229,6 +230,7 @@ export class Workshop {
       random,
       logger,
       policies,
+      renderTimes: new RenderTimes({ jobs, catalogue, clock }),
     });
     const collectAudio = new CollectAudio({ audio: this.audio, jobs, library, clock, logger });
     const kept = { queueDeadlineMs, eventsKeptMs: EVENTS_KEPT_MS };
