@@ -18,7 +18,7 @@ const JOBS = 1_500;
 const SINGLE_JOBS = 100;
 const COMMITS = 1_000;
 const REPLAY_SECONDS = 2;
-const RENDERING_JOBS = 1_000;
+const RENDERING_JOBS = 200;
 /** The shortest wait that a provider may ask for. */
 const POLL_EVERY_MS = 50;
 const POLL_WARM_UP_MS = 1_000;
