@@ -54,6 +54,8 @@ export default defineProvider({
   label: "__LABEL__",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  // The host ends a call that takes longer: add time-outs up where one call makes several requests.
+  longestCallMs: ({ timeoutSeconds }) => Number(timeoutSeconds) * 1_000,
   settings: {
     apiKey: { type: "string", required: true, secret: true, description: "Key from the provider's console" },
     baseUrl: { type: "string", default: "https://api.__ID__.example", description: "Where its API is, without a slash at its end" },
