@@ -172,7 +172,8 @@ export class ApplyReports {
       const jobId = commands[index]?.jobId as JobId;
       if (transition === null || transition.callbacksRead === null) continue;
       await callbacks.markRead(tx, transition.callbacksRead, now);
-      if (endsFrom !== null || applied.job === null) continue;
+      // While a lease is held its end is what the job is due at; the worker's next report comes by here again.
+      if (endsFrom !== null || applied.job === null || applied.job.leaseOwner !== null) continue;
       // The row is locked: a callback is stored before, and seen here, or after, and makes the job due itself.
       if (await callbacks.hasUnread(tx, jobId)) await jobs.updateJobs(tx, [{ id: jobId, fence: applied.job.fence, changes: { dueAt: now } }]);
     }

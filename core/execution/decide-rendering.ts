@@ -52,8 +52,10 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
   const standing = adoption(situation, attempt);
   if (standing === "late") return notAdopted(situation, attempt, standing, { handle: null, outcome: "completed" });
   if (standing === "same") return transition({ next: "continue" });
+  const { handle = attempt.handle, callbacksRead } = event;
   const changes = {
     state: "finished",
+    handle,
     result: event.result,
     outcome: "completed",
     message: null,
@@ -69,7 +71,14 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
   // Whoever has the lease goes on; a result in the memory of a replaced worker is stored by that worker.
   const isFree = !situation.holdsLease && job.leaseOwner === null;
   const lease = isFree && event.result !== null ? { dueAt: now } : {};
-  return transition({ next: "continue", attempts: updates, job: { ...following(situation, updates), ...lease } });
+  // A callback is read once where its files can be had without it: a dead link of it is replaced by a poll.
+  const isKnown = handle !== null || event.result !== null;
+  return transition({
+    next: "continue",
+    attempts: updates,
+    job: { ...following(situation, updates), ...lease },
+    callbacksRead: isKnown && callbacksRead !== undefined ? readBy(situation, callbacksRead) : null,
+  });
 }
 
 /**

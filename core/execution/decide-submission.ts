@@ -157,7 +157,11 @@ export function onSubmissionFailed(situation: Situation, { number, failure, fall
     const soon = now + (isAborted ? 0 : jittered(situation, policy.retry.backoffMs));
     const dueAt = again ? soon : (attempt.deadlineAt ?? now + policy.unknownGraceMs);
     const counted = situation.holdsLease && again && !isAborted ? { crashes: job.crashes + 1 } : {};
-    return transition({ attempts: updates, job: { ...following(situation, updates), ...releaseUntil(situation, dueAt), ...counted } });
+    return transition({
+      attempts: updates,
+      job: { ...following(situation, updates), ...releaseUntil(situation, dueAt), ...counted },
+      callbacksRead: callbacksOf(situation),
+    });
   }
   // What a provider bills for, it had accepted.
   const acceptedAt = attempt.acceptedAt ?? (failure.billable === "yes" ? now : null);

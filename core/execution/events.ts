@@ -65,6 +65,10 @@ export type RenderingEvent =
       readonly number: number;
       readonly result: Completed | null;
       readonly cost: ProviderCost | null;
+      /** Replaces the stored handle when given. */
+      readonly handle?: ProviderHandle | undefined;
+      /** Left out when no callback said so. */
+      readonly callbacksRead?: readonly CallbackId[];
     };
 
 export type FilesEvent =
