@@ -1,9 +1,10 @@
+import { ServiceUnavailableError } from "../errors.js";
 import type { Job, JobState } from "../jobs/job.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
-import type { ApplyReports } from "./apply-reports.js";
+import type { Applied, ApplyReports, ReportCommand } from "./apply-reports.js";
 import type { EndEvent } from "./events.js";
 import type { Policies } from "./policies.js";
 
@@ -18,6 +19,9 @@ export interface EndJobsDeps {
 }
 
 const BATCH = 200;
+/** How often a report is sent whose reply did not come: it may have been written all the same. */
+const TRIES_MAX = 4;
+const TRY_AGAIN_MS = 500;
 
 /** Ends jobs from outside of their workers: by an operator's word, and at their deadlines. */
 export class EndJobs {
@@ -51,8 +55,8 @@ export class EndJobs {
   }
 
   private async report(job: JobState, event: EndEvent): Promise<Job | null> {
-    const { applyReports, policies, ids } = this.deps;
-    const { ended } = await applyReports.apply({
+    const { policies, ids } = this.deps;
+    const { ended } = await this.apply({
       jobId: job.id,
       accountId: job.accountId,
       reportId: ids.next("rpt"),
@@ -61,5 +65,18 @@ export class EndJobs {
       policy: policies.of(job),
     });
     return ended?.job ?? null;
+  }
+
+  /** Sends a report again under its id: what it ended although the reply was lost counts as ended by it. */
+  private async apply(command: ReportCommand): Promise<Applied> {
+    const { applyReports, clock } = this.deps;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await applyReports.apply(command);
+      } catch (error) {
+        if (!(error instanceof ServiceUnavailableError) || tries === TRIES_MAX) throw error;
+        await clock.sleep(TRY_AGAIN_MS);
+      }
+    }
   }
 }

@@ -78,6 +78,8 @@ export interface WorkerOptions {
   /** Of the queue, and of renders unless they have their own. */
   readonly deadlineMs?: number;
   readonly renderDeadlineMs?: number;
+  /** That each model has of its own. */
+  readonly modelRenderDeadlineMinutes?: number;
   /** The hard limit of a call. */
   readonly callLimitMs?: number;
   readonly breakerFailures?: number;
@@ -191,12 +193,14 @@ export class Workshop {
     const capabilities = { ...NO_POWERS, ...options.capabilities };
     const providers = [this.provider, ...(options.withStandIn === true ? [this.standIn] : [])];
     const priced = options.expectedCost === undefined ? {} : { upstreamCost: options.expectedCost };
+    const { modelRenderDeadlineMinutes: renderDeadlineMinutes } = options;
+    const ownDeadline = renderDeadlineMinutes === undefined ? {} : { renderDeadlineMinutes };
     const catalogue = new Catalogue(
       providers.map(({ definition: { id, label, models } }) => ({
         ...capabilities,
         id,
         label,
-        models: models.map((model) => ({ ...model, ...priced })),
+        models: models.map((model) => ({ ...model, ...priced, ...ownDeadline })),
         enabled: true,
         isReachable: true,
       })),
