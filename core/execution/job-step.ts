@@ -86,7 +86,8 @@ export class JobStep {
   /**
    * Reports an event until it is written: what came back from a provider is not lost because the storage is unavailable for a while.
    *
-   * @throws whatever the last try failed with: the second one once the step was aborted, any where the storage is not to blame
+   * @throws whatever the last try failed with: once the step is aborted there is one more try, and none where the
+   *   storage is not to blame
    */
   async report(event: ExecutionEvent): Promise<Applied> {
     const { clock, random, logger, ids, applyReports } = this.deps;

@@ -12,7 +12,7 @@ import { storableResult } from "./stored-result.js";
 /** How long a job waits before it is checked again whether its provider, or a fallback, is available. */
 const PROVIDER_DOWN_RETRY_MS = 10_000;
 
-/** The provider is called within this time of its intent, or not at all: other workers know when the call has surely ended. */
+/** The provider is called within this time of its intent, or not at all: so it is known when the call has surely ended. */
 const BEGIN_MAX_MS = 10_000;
 
 const TOO_LATE = "The provider was not called: recording the intent took too long.";

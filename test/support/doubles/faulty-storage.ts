@@ -23,8 +23,8 @@ function guardedStore<Store extends object>(store: Store, isAway: () => boolean)
 }
 
 /**
- * A storage that commits the end of a job and loses its reply, `times` times. `rejects`: the caller is not told whether it was written. `reruns`: the
- * work runs again on another connection.
+ * A storage that commits the end of a job and loses its reply, `times` times. `rejects`: the call fails, and the caller
+ * cannot know whether it was written. `reruns`: the work runs again on another connection.
  */
 export class LosesReplies {
   /** How often a reply was lost. */

@@ -12,7 +12,7 @@ import { SCRIPTED_TRACK, type ScriptedProvider } from "./scripted-provider.js";
 
 const POLL_AGAIN_MS = 5_000;
 
-/** A vendor behind a {@link ScriptedProvider}: it counts what it sold, and renders until a test says that it has finished. */
+/** A vendor behind a {@link ScriptedProvider}: it counts what it sold, and renders until a test has it finish. */
 export class MemoryVendor {
   /** The attempts that it accepted, in order: each costs the operator money. */
   readonly purchases: string[] = [];
@@ -30,7 +30,8 @@ export class MemoryVendor {
   constructor(provider: ScriptedProvider) {
     provider.behaviour = (request, context) => this.submit(request, context);
     provider.pollBehaviour = () => this.reached(() => this.snapshot());
-    provider.lookupBehaviour = (id) => this.reached(() => (this.purchases.includes(id) ? accepted(id) : { state: "absent" }));
+    provider.lookupBehaviour = (id) =>
+      this.reached(() => (this.purchases.includes(id) ? accepted(id) : { state: "absent" }));
     const cancel: MusicProvider["cancel"] = (handle) =>
       this.reached((): CancelOutcome => {
         this.cancelled.push(String(handle.data["task"]));

@@ -27,7 +27,8 @@ describe("A purchase on which workers are lost again and again", () => {
   async function claimAndVanish(): Promise<void> {
     const now = shop.clock.now();
     const phases = ["rendering" as const];
-    const claimed = await shop.storage.jobs.claimJobs({ providerId: "scripted", phases, limit: 1, now, owner: anId("prc"), leaseUntil: now + LEASE_MS });
+    const by = { owner: anId("prc"), leaseUntil: now + LEASE_MS };
+    const claimed = await shop.storage.jobs.claimJobs({ providerId: "scripted", phases, limit: 1, now, ...by });
     expect(claimed).to.have.length(1);
     shop.clock.set(now + LEASE_MS);
   }

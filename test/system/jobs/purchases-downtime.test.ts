@@ -80,7 +80,7 @@ describe("Purchases while no worker runs for longer than both deadlines", () => 
     await expectAllDelivered();
   });
 
-  it("are refunded when the provider stays out of reach for longer than that, and cancelled upstream once it is back", async () => {
+  it("are refunded when the provider is unavailable for longer than that, and cancelled once it is back", async () => {
     await buyAndGoAway(FEW);
     vendor.isReachable = false;
     await shop.start(OPTIONS);
@@ -129,7 +129,7 @@ describe("The two deadlines of a job", () => {
     expect(vendor.purchases).to.deep.equal([]);
   });
 
-  it("are counted by the model's own render deadline where it has one, longer or shorter than the setting", async () => {
+  it("are the model's own for its render where it has one, longer or shorter than the setting", async () => {
     for (const [own, delivered] of [[90, true], [5, false]] as const) {
       vendor.hasFinished = false;
       const id = await shop.acceptOne();

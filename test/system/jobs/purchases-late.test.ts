@@ -21,7 +21,9 @@ describe("A purchase that is heard of late", () => {
   afterEach(() => shop.close());
 
   /** A job whose worker hangs in the call, its lease running out; another worker is at work. */
-  async function hangInCall(capabilities: Partial<ProviderCapabilities>): Promise<{ readonly id: JobId; readonly hanging: Worker }> {
+  async function hangInCall(
+    capabilities: Partial<ProviderCapabilities>,
+  ): Promise<{ readonly id: JobId; readonly hanging: Worker }> {
     const id = await shop.acceptOne();
     const hanging = await shop.start({ capabilities, clock: new ManualClock(shop.clock.now()) });
     await shop.provider.submitted();
@@ -42,7 +44,8 @@ describe("A purchase that is heard of late", () => {
         vendor.reply = held.wait;
         const { id, hanging } = await hangInCall(capabilities);
         await shop.pass(LEASE_MS + 5_000);
-        expect(await shop.job(id)).to.include({ status: "processing", leaseOwner: null, crashes: "lookup" in capabilities ? 0 : 1 });
+        const crashes = "lookup" in capabilities ? 0 : 1;
+        expect(await shop.job(id)).to.include({ status: "processing", leaseOwner: null, crashes });
         held.release();
         await until("the lost worker has reported it", () => hanging.leases.count === 0);
         vendor.hasFinished = true;
@@ -65,7 +68,8 @@ describe("A purchase that is heard of late", () => {
       await shop.pass(2_000);
       expect(await shop.expectFailed(id, "provider_timeout")).to.deep.equal(failed);
       expect(await stateOf(id)).to.deep.equal([["abandoned", "late"]]);
-      expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({ outcome: "accepted", billable: "unknown" });
+      const [attempt] = await shop.storage.jobs.listAttempts(id);
+      expect(attempt).to.deep.include({ outcome: "accepted", billable: "unknown" });
       expect(vendor.cancelled).to.deep.equal(vendor.purchases);
       expect(vendor.purchases).to.have.length(1);
     });
@@ -99,7 +103,8 @@ describe("A purchase that is heard of late", () => {
       const { claimJobs } = shop.storage.jobs;
       const { unitOfWork, jobs } = cutOffStores(shop.storage, () => clock.now() < beganBy);
       const { renewLeases } = jobs;
-      const stores = { unitOfWork, jobs: Object.assign(Object.create(shop.storage.jobs) as typeof jobs, { claimJobs, renewLeases }) };
+      const claiming = Object.assign(Object.create(shop.storage.jobs) as typeof jobs, { claimJobs, renewLeases });
+      const stores = { unitOfWork, jobs: claiming };
       const first = await shop.start({ capabilities, clock, stores });
       while (shop.provider.submissions.length === 0 && clock.now() < beganBy + LEASE_MS) {
         shop.clock.set(clock.now() + 1_000);
@@ -131,6 +136,10 @@ describe("A purchase that is heard of late", () => {
   });
 
   describe("from a plugin that ignores its signal", () => {
+    /** What the log says of the call that was left alone. */
+    const leftCall = () =>
+      shop.logger.lines.find(({ message }) => message.startsWith("A plugin did not end a call"))?.fields;
+
     for (const reply of ["accepted", "completed"] as const) {
       it(`leaves its slot free after the limit, and is delivered when the call ends (${reply})`, async () => {
         const held = gate();
@@ -151,8 +160,7 @@ describe("A purchase that is heard of late", () => {
         await shop.expectCompleted(next);
         expect(worker.leases.count).to.equal(0);
         expect(await stateOf(stuck)).to.deep.equal([["unknown", null]]);
-        const fields = shop.logger.lines.find(({ message }) => message.startsWith("A plugin did not end a call"))?.fields;
-        expect(fields).to.include({ provider: "scripted", call: "submit" });
+        expect(leftCall()).to.include({ provider: "scripted", call: "submit" });
 
         held.release();
         await shop.pass(10_000);
@@ -176,8 +184,7 @@ describe("A purchase that is heard of late", () => {
       await shop.start({ callLimitMs: MINUTE });
       await shop.pass(2 * MINUTE);
       await shop.expectCompleted(id);
-      const fields = shop.logger.lines.find(({ message }) => message.startsWith("A plugin did not end a call"))?.fields;
-      expect(fields).to.include({ provider: "scripted", call: "poll" });
+      expect(leftCall()).to.include({ provider: "scripted", call: "poll" });
       held.release();
       await shop.pass(5_000);
       await shop.expectCompleted(id);

@@ -58,14 +58,15 @@ describe("Purchases while the storage is away for longer than a lease", () => {
     vendor.hasFinished = true;
     const id = await shop.acceptOne();
     const now = shop.clock.now();
-    const claim = { providerId: "scripted", phases: ["waiting" as const], limit: 1, now, owner: anId("prc"), leaseUntil: now + LEASE_MS };
-    await shop.storage.jobs.claimJobs(claim);
+    const owner = anId("prc");
+    const by = { owner, leaseUntil: now + LEASE_MS };
+    await shop.storage.jobs.claimJobs({ providerId: "scripted", phases: ["waiting"], limit: 1, now, ...by });
     await startCutOff();
     isAway = true;
     await shop.pass(LEASE_MS + 5_000);
     isAway = false;
     await shop.pass(LEASE_MS - 1_000);
-    expect(await shop.job(id)).to.include({ leaseOwner: claim.owner, crashes: 0 });
+    expect(await shop.job(id)).to.include({ leaseOwner: owner, crashes: 0 });
     expect(vendor.purchases).to.deep.equal([]);
     await shop.pass(10_000);
     expect(await shop.expectCompleted(id)).to.include({ attempt: 1 });

@@ -28,7 +28,7 @@ describe("A purchase whose job is being settled", () => {
       expect([lossy.lost, vendor.purchases.length]).to.deep.equal([1, 1]);
     });
 
-    it(`is charged, announced once and keeps its files when the process stops while the reply is lost, ${what}`, async () => {
+    it(`is charged, announced once and keeps its files when the process stops meanwhile, ${what}`, async () => {
       let stopping: Promise<unknown> = Promise.resolve();
       const lossy = new LosesReplies(shop.storage, how, 1, () => {
         worker.leases.abandonAll();
@@ -53,8 +53,10 @@ describe("A purchase whose job is being settled", () => {
   /** A library that refuses tracks for as long as it is broken, with an error that is not the storage's. */
   function brokenLibrary(isBroken: () => boolean): Pick<Stores, "library"> {
     const { library } = shop.storage;
-    const insertTracks: Stores["library"]["insertTracks"] = (...given) =>
-      isBroken() && given[1].length > 0 ? Promise.reject(new Error("UNIQUE constraint failed: tracks.id")) : library.insertTracks(...given);
+    const insertTracks: Stores["library"]["insertTracks"] = (...given) => {
+      if (!isBroken() || given[1].length === 0) return library.insertTracks(...given);
+      return Promise.reject(new Error("UNIQUE constraint failed: tracks.id"));
+    };
     return { library: Object.assign(Object.create(library) as Stores["library"], { insertTracks }) };
   }
 
@@ -68,7 +70,7 @@ describe("A purchase whose job is being settled", () => {
   }
 
   for (const kind of ["behind its handle", "in the worker's memory"] as const) {
-    it(`keeps its files when settling fails for another reason, and is settled later without another call (${kind})`, async () => {
+    it(`keeps its files when settling fails otherwise, and is settled without another call (${kind})`, async () => {
       if (kind === "in the worker's memory") shop.provider.behaviour = completes;
       let isBroken = true;
       const id = await shop.acceptOne();
@@ -92,7 +94,7 @@ describe("A purchase whose job is being settled", () => {
     await shop.start({ stores: brokenLibrary(() => true) });
     await shop.pass(10 * 60_000);
     await shop.expectFailed(id, "generation_failed");
-    expect((await shop.storage.jobs.listAttempts(id)).map(({ state, loss }) => [state, loss])).to.deep.equal([["abandoned", "crashed"]]);
+    expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ state: "abandoned", loss: "crashed" });
     expect(vendor.purchases).to.have.length(1);
   });
 });
@@ -126,7 +128,7 @@ describe("A job that ends without a purchase while the commit's reply is lost", 
       expect(lossy.lost).to.equal(1);
     });
 
-    it(`is what the operator who cancelled it gets to see, rather than that it had ended (the call ${how})`, async () => {
+    it(`is shown, ended, to the operator who cancelled it (the call ${how})`, async () => {
       const lossy = new LosesReplies(shop.storage, how);
       const id = await shop.acceptOne();
       const worker = await shop.start({ stores: lossy.stores, capabilities: { cancel: true } });

@@ -139,8 +139,8 @@ export class Workshop {
     this.events.onEnded((ended) => this.ended.push(ended));
   }
 
-  static async open(): Promise<Workshop> {
-    const storage = await sqliteStorage.open();
+  static async open(opened?: SqliteUnderTest): Promise<Workshop> {
+    const storage = opened ?? (await sqliteStorage.open());
     const folder = await temporaryFolder();
     const account = await storage.addAccount({}, CREDITS);
     return new Workshop(storage, await LocalAudioStore.open(folder), folder, account.id);
