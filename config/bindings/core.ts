@@ -149,8 +149,8 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.endJobs)
     .toResolvedValue(
-      (applyReports, policies, ids) => new EndJobs({ applyReports, policies, ids }),
-      [T.applyReports, T.policies, T.ids],
+      (applyReports, policies, clock, ids) => new EndJobs({ applyReports, policies, clock, ids }),
+      [T.applyReports, T.policies, T.clock, T.ids],
     );
   container
     .bind(T.storeTracks)

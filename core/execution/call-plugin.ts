@@ -3,7 +3,7 @@ import type { Logger } from "../ports/logger.js";
 import type { CallContext } from "../ports/music-provider.js";
 
 /** How long a plugin gets to obey the abort of its call. */
-const OBEY_MS = 5_000;
+export const OBEY_MS = 5_000;
 
 export interface PluginCall {
   readonly providerId: string;

@@ -153,9 +153,12 @@ export function onSubmissionFailed(situation: Situation, { number, failure, fall
     if (again && !isAborted && situation.holdsLease && job.crashes >= CRASHES_MAX) {
       return fail(situation, jobErrorOf("outcome_unknown"), "unknown", [{ number, changes: closed(now, "abandoned", { ...said, loss: "unknown" }) }]);
     }
-    const updates = [{ number, changes: { ...said, state: "unknown" } as const }];
+    // The call is over: from here on only the grace counts, unless a callback has shown that it was accepted.
+    const graceEndsAt = Math.max(now, attempt.startedAt + policy.unknownGraceMs);
+    const deadlineAt = attempt.acceptedAt === null ? graceEndsAt : attempt.deadlineAt;
+    const updates = [{ number, changes: { ...said, state: "unknown", deadlineAt } as const }];
     const soon = now + (isAborted ? 0 : jittered(situation, policy.retry.backoffMs));
-    const dueAt = again ? soon : (attempt.deadlineAt ?? now + policy.unknownGraceMs);
+    const dueAt = again || isAborted ? soon : (deadlineAt ?? graceEndsAt);
     const counted = situation.holdsLease && again && !isAborted ? { crashes: job.crashes + 1 } : {};
     return transition({
       attempts: updates,

@@ -1,14 +1,21 @@
+import { ServiceUnavailableError } from "../errors.js";
 import type { Job, JobState } from "../jobs/job.js";
+import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
-import type { ApplyReports } from "./apply-reports.js";
+import type { Applied, ApplyReports, ReportCommand } from "./apply-reports.js";
 import type { EndEvent } from "./events.js";
 import type { Policies } from "./policies.js";
 
 export interface EndJobsDeps {
   readonly applyReports: Pick<ApplyReports, "apply">;
   readonly policies: Policies;
+  readonly clock: Clock;
   readonly ids: IdGenerator;
 }
+
+/** How often a report is sent whose reply did not come: it may have been written all the same. */
+const TRIES_MAX = 4;
+const TRY_AGAIN_MS = 500;
 
 /** Ends jobs from outside of their workers: by an operator's word, and at their deadlines. */
 export class EndJobs {
@@ -29,8 +36,8 @@ export class EndJobs {
   }
 
   private async report(job: JobState, event: EndEvent): Promise<Job | null> {
-    const { applyReports, policies, ids } = this.deps;
-    const { ended } = await applyReports.apply({
+    const { policies, ids } = this.deps;
+    const { ended } = await this.apply({
       jobId: job.id,
       accountId: job.accountId,
       reportId: ids.next("rpt"),
@@ -39,5 +46,18 @@ export class EndJobs {
       policy: policies.of(job),
     });
     return ended?.job ?? null;
+  }
+
+  /** Sends a report again under its id: what it ended although the reply was lost counts as ended by it. */
+  private async apply(command: ReportCommand): Promise<Applied> {
+    const { applyReports, clock } = this.deps;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await applyReports.apply(command);
+      } catch (error) {
+        if (!(error instanceof ServiceUnavailableError) || tries === TRIES_MAX) throw error;
+        await clock.sleep(TRY_AGAIN_MS);
+      }
+    }
   }
 }

@@ -88,20 +88,23 @@ export class JobStep {
   /**
    * Reports an event until it is written: what came back from a provider is not lost because the storage is unavailable for a while.
    *
-   * @throws whatever the last try failed with, when the step was aborted or the storage is not to blame
+   * @throws whatever the last try failed with: once the step is aborted there is one more try, and none where the
+   *   storage is not to blame
    */
   async report(event: ExecutionEvent): Promise<Applied> {
     const { clock, random, logger, ids, applyReports } = this.deps;
     const { id: jobId, accountId } = this.state;
     const command = { jobId, accountId, reportId: ids.next("rpt"), fence: this.lease.fence, event, policy: this.deps.policies.of(this.state) };
-    for (let tries = 1; ; tries++) {
+    for (let tries = 1, isLast = false; ; tries++) {
       try {
         const applied = await applyReports.apply(command);
         if (applied.job !== null) this.state = applied.job;
         this.tried = applied.attempts;
         return applied;
       } catch (error) {
-        if (!(error instanceof ServiceUnavailableError) || this.signal.aborted) throw error;
+        if (!(error instanceof ServiceUnavailableError) || isLast) throw error;
+        // It may have been written, and only the reply be lost: what it ended is announced once that is known.
+        isLast = this.signal.aborted;
         logger.warn("The storage is unavailable; the report is sent again", { error, job_id: jobId, event: event.type });
         await clock.sleep(backoffMs(REPORT_RETRY_MS, Math.min(tries, REPORT_RETRY_DOUBLINGS), random.fraction()), this.signal);
       }

@@ -1,8 +1,9 @@
+import { ServiceUnavailableError } from "../errors.js";
 import type { ClaimedJob } from "../ports/job-store.js";
 import { JobStep, type RunJobDeps } from "./job-step.js";
 import type { Lease } from "./lease.js";
 import { poll, resolve } from "./poll.js";
-import { CRASHES_MAX } from "./policy.js";
+import { CRASHES_MAX, POLL_RETRY_MS } from "./policy.js";
 import { openAttempt } from "./situation.js";
 import { settleStored, storeAndSettle } from "./store-and-settle.js";
 import { discardWhenEnded, submit } from "./submit.js";
@@ -26,6 +27,7 @@ export class RunJob {
       await act(step);
     } catch (error) {
       if (lease.signal.aborted) await aborted(step);
+      else if (error instanceof ServiceUnavailableError) await cutOff(step, error);
       else await crashed(step, error);
     }
   }
@@ -51,6 +53,18 @@ async function aborted(step: JobStep): Promise<void> {
   } catch (error) {
     // The lease runs out, and another worker goes on.
     step.deps.logger.error("A job could not be released", { error, job_id: step.job.id });
+  }
+}
+
+/** The storage could not be read: no fault of the job, which is tried again once the release can be written. */
+async function cutOff(step: JobStep, error: unknown): Promise<void> {
+  const { logger } = step.deps;
+  logger.warn("The storage is unavailable; the job step will be retried", { error, job_id: step.job.id });
+  try {
+    await step.release(step.jittered(POLL_RETRY_MS));
+  } catch (second) {
+    // The lease runs out, and another worker goes on.
+    logger.error("A job could not be released", { error: second, job_id: step.job.id });
   }
 }
 

@@ -2,6 +2,7 @@ import { type Accepted, type Completed, ProviderFailure, type SubmitRequest } fr
 import type { Route } from "../providers/routes.js";
 import { isOpen } from "./attempt-states.js";
 import type { Applied } from "./apply-reports.js";
+import { OBEY_MS } from "./call-plugin.js";
 import type { JobStep } from "./job-step.js";
 import { isLasting } from "./lasting-failure.js";
 import { isRetryable, needsOperator } from "./retry-policy.js";
@@ -11,6 +12,10 @@ import { storableResult } from "./stored-result.js";
 /** How long a job waits before it is checked again whether its provider, or a fallback, is available. */
 const PROVIDER_DOWN_RETRY_MS = 10_000;
 
+/** The provider is called within this time of its intent, or not at all: so it is known when the call has surely ended. */
+const BEGIN_MAX_MS = 10_000;
+
+const TOO_LATE = "The provider was not called: recording the intent took too long.";
 const LEASE_OVER = "The provider was not called: the lease had run out before.";
 const STOPPING = "The provider was not called: the process stops.";
 
@@ -27,10 +32,12 @@ export async function submit(step: JobStep): Promise<void> {
     return discardWhenEnded(step, await step.report({ type: "unbuildable", failure: error }));
   }
   if (step.signal.aborted) return step.release(0);
-  const callEndsAt = deps.clock.now() + working.callLimitMs;
   const usualRenderMs = await usualRender(step);
+  const beginsBy = deps.clock.now() + BEGIN_MAX_MS;
+  const callEndsAt = beginsBy + working.callLimitMs + OBEY_MS;
   const intended = await step.report({ type: "intended", attemptId, number, callEndsAt, usualRenderMs });
   if (intended.next !== "continue") return discardWhenEnded(step, intended);
+  if (deps.clock.now() > beginsBy) return notCalled(step, number, TOO_LATE);
   // Another worker may have looked for the attempt already, and found nothing.
   const leaseEndsAt = intended.job?.dueAt ?? 0;
   if (deps.clock.now() >= leaseEndsAt) return notCalled(step, number, LEASE_OVER);

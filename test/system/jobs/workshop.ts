@@ -83,6 +83,8 @@ export interface WorkerOptions {
   /** Of the queue, and of renders unless they have their own. */
   readonly deadlineMs?: number;
   readonly renderDeadlineMs?: number;
+  /** That each model has of its own. */
+  readonly modelRenderDeadlineMinutes?: number;
   /** The hard limit of a call. */
   readonly callLimitMs?: number;
   readonly breakerFailures?: number;
@@ -143,8 +145,8 @@ export class Workshop {
     this.events.onEnded((ended) => this.ended.push(ended));
   }
 
-  static async open(): Promise<Workshop> {
-    const storage = await sqliteStorage.open();
+  static async open(opened?: SqliteUnderTest): Promise<Workshop> {
+    const storage = opened ?? (await sqliteStorage.open());
     const folder = await temporaryFolder();
     const account = await storage.addAccount({}, CREDITS);
     return new Workshop(storage, await LocalAudioStore.open(folder), folder, account.id);
@@ -197,12 +199,14 @@ export class Workshop {
     const capabilities = { ...NO_POWERS, ...options.capabilities };
     const providers = [this.provider, ...(options.withStandIn === true ? [this.standIn] : [])];
     const priced = options.expectedCost === undefined ? {} : { upstreamCost: options.expectedCost };
+    const { modelRenderDeadlineMinutes: renderDeadlineMinutes } = options;
+    const ownDeadline = renderDeadlineMinutes === undefined ? {} : { renderDeadlineMinutes };
     const catalogue = new Catalogue(
       providers.map(({ definition: { id, label, models } }) => ({
         ...capabilities,
         id,
         label,
-        models: models.map((model) => ({ ...model, ...priced })),
+        models: models.map((model) => ({ ...model, ...priced, ...ownDeadline })),
         enabled: true,
         isReachable: true,
       })),
@@ -215,7 +219,7 @@ export class Workshop {
     const renderDeadlineMs = options.renderDeadlineMs ?? queueDeadlineMs;
     const policies = new Policies({ retry, queueDeadlineMs, renderDeadlineMs, unknownGraceMs: GRACE_MS, confirmMs: 60_000 }, catalogue, random);
     const applyReports = new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock, metrics: this.metrics });
-    const endJobs = new EndJobs({ applyReports, policies, ids });
+    const endJobs = new EndJobs({ applyReports, policies, clock, ids });
     const storeFiles = new StoreFiles({ storeTracks, clock, random, logger });
     const runJob = new RunJob({
       jobs,

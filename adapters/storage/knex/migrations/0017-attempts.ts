@@ -6,6 +6,8 @@ const DELIVERED = "fermata:delivered";
 /** The deadlines that were the defaults before attempts had their own, in milliseconds. */
 const RENDER_MS = 3_600_000;
 const GRACE_MS = 600_000;
+/** In the error of a job that an operator cancelled. */
+const CANCELLED = '"reason":"cancelled"';
 
 /** Attempts become purchases: each with a state, a handle, a result and a deadline of its own. */
 export const attempts: Migration = {
@@ -41,14 +43,20 @@ export const attempts: Migration = {
     if (await columns.hasIndex(knex, "jobs", "jobs_cancel_due")) {
       await knex.schema.alterTable("jobs", (table) => void table.dropIndex([], "jobs_cancel_due"));
     }
-    // Plain SQL: on SQLite, knex would build the table again.
-    if (await knex.schema.hasColumn("jobs", "cancel_due_at")) await knex.raw("ALTER TABLE jobs DROP COLUMN cancel_due_at");
-    if (await knex.schema.hasColumn("jobs", "handle")) await knex.raw("ALTER TABLE jobs DROP COLUMN handle");
+    // The handle goes first: without it, nothing is filled in again.
+    for (const column of ["handle", "cancel_due_at"]) {
+      // Plain SQL: on SQLite, knex would build the table again.
+      if (await knex.schema.hasColumn("jobs", column)) await knex.raw(`ALTER TABLE jobs DROP COLUMN ${column}`);
+    }
   },
 };
 
 async function fillIn(knex: Knex): Promise<void> {
-  await knex.raw("UPDATE job_attempts SET model_id = (SELECT served_model_id FROM jobs WHERE jobs.id = job_attempts.job_id) WHERE model_id IS NULL");
+  // Which model a provider before a fallback was asked for is not known any more.
+  await knex.raw(
+    `UPDATE job_attempts SET model_id = (SELECT served_model_id FROM jobs
+       WHERE jobs.id = job_attempts.job_id AND jobs.provider_id = job_attempts.provider_id) WHERE model_id IS NULL`,
+  );
   await fillInCancels(knex);
   await fillInLive(knex);
   await fillInEnded(knex);
@@ -69,60 +77,107 @@ interface AttemptRow {
 }
 
 async function fillInLive(knex: Knex): Promise<void> {
-  const live = await knex<LiveRow>("jobs").whereIn("phase", ["submitting", "rendering"]).select("id", "phase", "attempt", "handle");
-  for (const job of live) {
+  const live = knex<LiveRow>("jobs").whereIn("phase", ["submitting", "rendering"]);
+  for (const job of await live.select("id", "phase", "attempt", "handle")) {
     const tried = knex("job_attempts").where({ job_id: job.id }).select("number", "outcome", "started_at", "ended_at");
     for (const attempt of (await tried) as AttemptRow[]) {
-      const changes = attempt.number === job.attempt && job.phase === "rendering" ? rendering(job, attempt) : unsure(attempt);
-      if (changes !== null) await knex("job_attempts").where({ job_id: job.id, number: attempt.number }).update(changes);
+      const changes = liveChanges(job, attempt);
+      if (changes === null) continue;
+      await knex("job_attempts").where({ job_id: job.id, number: attempt.number }).update(changes);
     }
   }
 }
 
-function rendering(job: LiveRow, attempt: AttemptRow): object {
-  const handle = (typeof job.handle === "string" ? JSON.parse(job.handle) : job.handle) as { data: Record<string, unknown> } | null;
-  const acceptedAt = attempt.ended_at ?? attempt.started_at;
-  const bought = { accepted_at: acceptedAt, deadline_at: acceptedAt + RENDER_MS };
-  const result = handle?.data[DELIVERED];
-  if (result === undefined) return { ...bought, state: "accepted", handle: JSON.stringify(handle) };
-  return { ...bought, state: "finished", finished_at: acceptedAt, result: JSON.stringify(result) };
+/** null: the attempt was over. */
+function liveChanges(job: LiveRow, attempt: AttemptRow): object | null {
+  if (job.phase === "submitting") return unsure(attempt);
+  return attempt.number === job.attempt ? rendering(job, attempt) : before(attempt);
 }
 
-/** An attempt whose outcome was not known; null for one that is over. */
-function unsure({ outcome, started_at: startedAt }: AttemptRow): object | null {
-  if (outcome !== null && outcome !== "outcome_unknown" && outcome !== "completed") return null;
-  const state = outcome === null ? "intended" : outcome === "completed" ? "finished" : "unknown";
-  const deadline = startedAt + (outcome === "completed" ? RENDER_MS : GRACE_MS);
-  return { state, deadline_at: deadline, call_ends_at: startedAt + GRACE_MS };
+type StoredHandle = { readonly data: Readonly<Record<string, unknown>> } | null;
+
+function handleIn({ handle }: { readonly handle: unknown }): StoredHandle {
+  return (typeof handle === "string" ? JSON.parse(handle) : handle) as StoredHandle;
+}
+
+function rendering(job: LiveRow, attempt: AttemptRow): object {
+  const handle = handleIn(job);
+  const acceptedAt = attempt.ended_at ?? attempt.started_at;
+  // The time for which no worker ran, before the migration, is taken off no render.
+  const bought = { accepted_at: acceptedAt, deadline_at: Math.max(acceptedAt, Date.now()) + RENDER_MS };
+  const result = handle?.data[DELIVERED];
+  if (result !== undefined) {
+    return { ...bought, state: "finished", finished_at: acceptedAt, result: JSON.stringify(result) };
+  }
+  return { ...bought, state: "accepted", handle: handle === null ? null : JSON.stringify(handle) };
+}
+
+function isUnsure({ outcome }: AttemptRow): boolean {
+  return outcome === null || outcome === "outcome_unknown";
+}
+
+/** An attempt whose outcome was not known, or whose result was in the memory of a worker; null for one that is over. */
+function unsure(attempt: AttemptRow): object | null {
+  const { outcome, started_at: startedAt, ended_at: endedAt } = attempt;
+  const graceEndsAt = startedAt + GRACE_MS;
+  const call = { call_ends_at: graceEndsAt };
+  if (isUnsure(attempt)) return { ...call, state: outcome === null ? "intended" : "unknown", deadline_at: graceEndsAt };
+  if (outcome !== "completed") return null;
+  const madeAt = endedAt ?? startedAt;
+  return { ...call, state: "finished", accepted_at: madeAt, finished_at: madeAt, deadline_at: startedAt + RENDER_MS };
+}
+
+/** An attempt before the rendered one. It cost nothing: only a provider that makes nothing new is called again. */
+function before(attempt: AttemptRow): object | null {
+  return isUnsure(attempt) ? { state: "abandoned", cost: null, billable: "no" } : null;
 }
 
 /** Work whose job had ended, and which its provider was to be asked to cancel. */
 async function fillInCancels(knex: Knex): Promise<void> {
-  const due = await knex("jobs").whereNotNull("cancel_due_at").select("id", "attempt", "handle", "cancel_due_at");
-  for (const { id, attempt, handle, cancel_due_at: dueAt } of due as readonly Record<string, unknown>[]) {
-    if (handle === null) continue;
-    const text = typeof handle === "string" ? handle : JSON.stringify(handle);
-    const changes = { state: "abandoned", loss: "cancelled", handle: text, cancel_due_at: dueAt };
-    await knex("job_attempts").where({ job_id: id, number: attempt }).update(changes);
+  const due = knex<CancelRow>("jobs").whereNotNull("cancel_due_at");
+  for (const job of await due.select("id", "attempt", "handle", "cancel_due_at", "completed_at", "error")) {
+    const known = handleIn(job);
+    // What was delivered behind a link is not there to be cancelled.
+    const isThere = known !== null && known.data[DELIVERED] === undefined;
+    const cancel = isThere ? { handle: JSON.stringify(known), cancel_due_at: job.cancel_due_at } : {};
+    const loss = job.error?.includes(CANCELLED) === true ? "cancelled" : "deadline";
+    const changes = { state: "abandoned", loss, ended_at: job.completed_at, ...cancel };
+    await knex("job_attempts").where({ job_id: job.id, number: job.attempt }).update(changes);
   }
+}
+
+interface CancelRow {
+  readonly id: string;
+  readonly attempt: number;
+  readonly handle: unknown;
+  readonly cancel_due_at: number;
+  readonly completed_at: number;
+  readonly error: string | null;
 }
 
 /** Of ended jobs, and attempts that were over: what the last word about each says. */
 async function fillInEnded(knex: Knex): Promise<void> {
-  const completed = "(SELECT COUNT(*) FROM jobs WHERE jobs.id = job_attempts.job_id AND jobs.status = 'completed')";
+  const ofJobs = (condition: string): string =>
+    `EXISTS (SELECT 1 FROM jobs WHERE jobs.id = job_attempts.job_id AND ${condition})`;
+  const completed = ofJobs("jobs.status = 'completed'");
   await knex.raw(
     `UPDATE job_attempts SET state = CASE
-       WHEN outcome = 'completed' AND ${completed} > 0 THEN 'settled'
-       WHEN outcome IN ('unavailable', 'rate_limited', 'misconfigured', 'out_of_credit', 'content_rejected', 'invalid_input') THEN 'refused'
+       WHEN outcome = 'completed' AND ${completed} THEN 'settled'
+       WHEN outcome IN ('unavailable', 'rate_limited', 'misconfigured', 'out_of_credit') THEN 'refused'
+       WHEN outcome IN ('content_rejected', 'invalid_input') THEN 'refused'
        WHEN outcome IN ('failed', 'timeout', 'cancelled', 'gone', 'completed') THEN 'failed'
        ELSE 'abandoned' END,
-     accepted_at = CASE WHEN outcome IN ('completed', 'accepted') THEN COALESCE(ended_at, started_at) ELSE accepted_at END,
+     accepted_at = CASE
+       WHEN outcome IN ('completed', 'accepted') THEN COALESCE(ended_at, started_at) ELSE accepted_at END,
      loss = CASE
-       WHEN outcome = 'completed' AND ${completed} > 0 THEN NULL
+       WHEN outcome = 'accepted' AND ${completed} THEN 'late'
+       WHEN (outcome IS NULL OR outcome IN ('outcome_unknown', 'completed')) AND ${completed} THEN NULL
        WHEN outcome = 'completed' THEN 'files_lost'
+       WHEN outcome = 'accepted' AND ${ofJobs("jobs.error LIKE :cancelled")} THEN 'cancelled'
        WHEN outcome = 'accepted' THEN 'deadline'
        WHEN outcome IN ('failed', 'timeout', 'cancelled', 'gone') AND billable <> 'no' THEN 'provider_failed'
        WHEN outcome IS NULL OR outcome = 'outcome_unknown' THEN 'unknown' ELSE NULL END
      WHERE state IS NULL`,
+    { cancelled: `%${CANCELLED}%` },
   );
 }

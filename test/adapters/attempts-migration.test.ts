@@ -1,0 +1,169 @@
+import { expect } from "chai";
+import { type AssetOpenerParts, GuardedAssetOpener } from "../../adapters/downloads/asset-opener.js";
+import type { AssetOpener } from "../../core/ports/asset-opener.js";
+import type { JobAttempt } from "../../core/jobs/job.js";
+import type { ProviderCapabilities } from "../../core/ports/music-provider.js";
+import { MemoryVendor } from "../support/doubles/memory-vendor.js";
+import { SCRIPTED_AUDIO } from "../support/doubles/scripted-provider.js";
+import { insertOldJob, LINK, OLD_JOBS, type OldIds, type OldJob, type OldName } from "../support/old-jobs.js";
+import { migrateInterrupted, oldMysql, oldSqlite } from "../support/old-schema.js";
+import { Workshop } from "../system/jobs/workshop.js";
+
+const NAME = "0017-attempts";
+const MINUTE = 60_000;
+
+type States = readonly (readonly [JobAttempt["state"], JobAttempt["loss"]])[];
+
+/** What the attempts of each job are once migrated. */
+const MIGRATED: Readonly<Record<OldName, States>> = {
+  waiting: [],
+  "waiting, refused before": [["refused", null], ["refused", null]],
+  claimed: [],
+  "submitting, its worker lost": [["intended", null]],
+  "submitting, its outcome unknown": [["unknown", null]],
+  "submitting, repeated": [["intended", null], ["unknown", null], ["refused", null]],
+  "submitting, its result in memory": [["finished", null]],
+  rendering: [["refused", null], ["accepted", null]],
+  "rendering, repeated": [["abandoned", null], ["abandoned", null], ["accepted", null]],
+  "rendering, behind a link": [["finished", null]],
+  completed: [["abandoned", null], ["settled", null]],
+  refused: [["refused", null], ["refused", null]],
+  "refused for its content": [["refused", null]],
+  "failed there": [["failed", "provider_failed"]],
+  "gone there": [["failed", "provider_failed"]],
+  "never heard of": [["abandoned", "unknown"]],
+  "ended with its worker": [["abandoned", "unknown"]],
+  "its files lost": [["failed", "files_lost"]],
+  overdue: [["abandoned", "deadline"]],
+  cancelled: [["abandoned", "cancelled"]],
+  "to be cancelled": [["refused", null], ["abandoned", "cancelled"]],
+  "overdue, to be cancelled": [["abandoned", "deadline"]],
+  "behind a link, to be cancelled": [["abandoned", "cancelled"]],
+};
+
+const LIVE = (Object.keys(OLD_JOBS) as OldName[]).filter((name) => OLD_JOBS[name].phase !== "ended");
+/** Where nothing can be found out about them. */
+const LOST: Partial<Record<OldName, string>> = {
+  "submitting, its worker lost": "provider_timeout",
+  "submitting, its outcome unknown": "provider_timeout",
+  "submitting, its result in memory": "generation_failed",
+};
+
+/** `lost`: what ends refunded there, and with which code. `except`: jobs that cannot have been at such a provider. */
+type Provider = readonly [
+  what: string,
+  capabilities: Partial<ProviderCapabilities>,
+  except: readonly OldName[],
+  lost: Partial<Record<OldName, string>>,
+];
+
+const REPEATED: readonly OldName[] = ["submitting, repeated", "rendering, repeated"];
+const IN_MEMORY: OldName = "submitting, its result in memory";
+const PROVIDERS: readonly Provider[] = [
+  ["that neither repeats nor finds submissions", {}, REPEATED, LOST],
+  ["that finds submissions", { lookup: true }, [...REPEATED, IN_MEMORY], {}],
+  ["that makes one piece for one job", { idempotentSubmit: true }, [IN_MEMORY], {}],
+];
+
+/** Behind the link is what the provider delivered before; all else is in memory. */
+function openerOf(shop: Workshop): AssetOpener {
+  const refusal = new Error("Nothing else is fetched.");
+  const connect: AssetOpenerParts["connect"] = (_options, callback) => callback(refusal, null);
+  const inMemory = new GuardedAssetOpener({ connect, clock: shop.clock, version: "0.0.0" });
+  return {
+    open: (source, options) =>
+      source.kind === "url" && source.url === LINK
+        ? Promise.resolve({ contentType: "audio/mpeg", bytes: bytes() })
+        : inMemory.open(source, options),
+    close: () => inMemory.close(),
+  };
+}
+
+async function* bytes(): AsyncIterable<Uint8Array> {
+  yield SCRIPTED_AUDIO;
+}
+
+for (const { name, openBefore } of [oldSqlite, oldMysql]) {
+  describe(`Jobs from before attempts had states of their own: ${name}`, function () {
+    this.timeout(60_000);
+    let shop: Workshop;
+    let vendor: MemoryVendor;
+    let ids: Map<OldName, OldIds>;
+
+    async function openWith(except: readonly OldName[]): Promise<void> {
+      shop = await Workshop.open(await openBefore(NAME));
+      vendor = new MemoryVendor(shop.provider);
+      ids = new Map();
+      for (const [job, old] of Object.entries(OLD_JOBS) as [OldName, OldJob][]) {
+        if (except.includes(job)) continue;
+        ids.set(job, await insertOldJob(shop.storage, shop.accountId, old, shop.clock.now()));
+      }
+    }
+    afterEach(() => shop.close());
+
+    async function expectMigrated(): Promise<void> {
+      const attempts = await shop.storage.jobs.attemptsOf([...ids.values()].map(({ id }) => id));
+      for (const [job, { id }] of ids) {
+        const states = (attempts.get(id) ?? []).map(({ state, loss }) => [state, loss]);
+        expect(states, job).to.deep.equal(MIGRATED[job]);
+      }
+      for (const attempt of [...attempts.values()].flat()) expect(attempt.modelId).to.equal("scripted/song");
+    }
+
+    const idOf = (job: OldName): OldIds["id"] => (ids.get(job) as OldIds).id;
+
+    for (const [what, capabilities, except, lost] of PROVIDERS) {
+      it(`are finished by a worker of today, and nothing is bought twice, at a provider ${what}`, async () => {
+        await openWith(except);
+        // What the vendor has of the calls of before: all but the refused ones.
+        for (const job of LIVE) {
+          const tried = OLD_JOBS[job].outcomes as OldJob["outcomes"];
+          const bought = tried.findIndex((outcome) => outcome !== "unavailable" && outcome !== "rate_limited");
+          const id = ids.get(job)?.attempts[bought];
+          if (id !== undefined) vendor.purchases.push(id);
+        }
+        const before = vendor.purchases.length;
+        const ended = [...ids.keys()].filter((job) => !LIVE.includes(job));
+        expect(await shop.storage.database.migrate()).to.deep.equal([NAME]);
+        await expectMigrated();
+        const endedBefore = await shop.storage.jobs.findJobs(ended.map(idOf));
+
+        vendor.hasFinished = true;
+        await shop.start({ capabilities: { cancel: true, ...capabilities }, opener: openerOf(shop) });
+        await shop.pass(20_000);
+        // The grace of those whose outcome is unknown is over.
+        shop.clock.set(shop.clock.now() + 10 * MINUTE);
+        await shop.pass(5_000);
+        for (const job of LIVE.filter((one) => ids.has(one))) {
+          const code = lost[job];
+          if (code === undefined) await shop.expectCompleted(idOf(job));
+          else await shop.expectFailed(idOf(job), code);
+        }
+        expect(await shop.storage.jobs.findJobs(ended.map(idOf))).to.deep.equal(endedBefore);
+        const submitted = new Set(shop.provider.submissions.map(({ jobId }) => jobId));
+        const isRepeatable = capabilities.idempotentSubmit === true;
+        const repeated = isRepeatable ? LIVE.filter((job) => job.startsWith("submitting") && ids.has(job)) : [];
+        const unbought = LIVE.filter((job) => OLD_JOBS[job].phase === "waiting");
+        expect([...submitted].sort()).to.deep.equal([...unbought, ...repeated].map(idOf).sort());
+        expect(shop.provider.submissions).to.have.length(submitted.size);
+        expect(vendor.purchases.length - before).to.equal(submitted.size);
+        const toBeCancelled: OldName[] = ["to be cancelled", "overdue, to be cancelled"];
+        const tasks = toBeCancelled.map((job) => ids.get(job)?.attempts.at(-1));
+        expect([...vendor.cancelled].sort()).to.deep.equal(tasks.sort());
+      });
+    }
+
+    it("are the same when the migration broke off before any of its writes, and was run again", async () => {
+      await openWith([]);
+      expect(await migrateInterrupted(shop.storage.database, NAME)).to.be.above(30);
+      await expectMigrated();
+      expect(await shop.storage.database.migrate()).to.deep.equal([NAME]);
+      await expectMigrated();
+      for (const column of ["handle", "cancel_due_at"]) {
+        expect(await shop.storage.database.write.schema.hasColumn("jobs", column)).to.equal(false);
+      }
+      const rendering = (await shop.storage.jobs.listAttempts(idOf("rendering")))[1];
+      expect(rendering?.handle).to.deep.equal({ version: 1, data: { task: rendering?.id } });
+    });
+  });
+}

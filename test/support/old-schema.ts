@@ -1,0 +1,101 @@
+import { join } from "node:path";
+import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/knex/index.js";
+import { MIGRATIONS } from "../../adapters/storage/knex/migrations/index.js";
+import type { Migration } from "../../adapters/storage/knex/migrations/migration.js";
+import { SILENT, type SqliteUnderTest, temporaryFolder, TEST_PORTS, underTest } from "./databases.js";
+import { createMysqlDatabase } from "./mysql.js";
+
+/** Opens a database whose schema is that of before a migration. */
+export interface OldSchema {
+  readonly name: string;
+  openBefore(migration: string): Promise<SqliteUnderTest>;
+}
+
+export const oldSqlite: OldSchema = {
+  name: "SQLite",
+  async openBefore(migration) {
+    return opened(`sqlite:${join(await temporaryFolder(), "old.db")}`, migration, () => Promise.resolve());
+  },
+};
+
+export const oldMysql: OldSchema = {
+  name: "MySQL",
+  async openBefore(migration) {
+    const { url, drop } = await createMysqlDatabase();
+    return opened(url, migration, drop);
+  },
+};
+
+async function opened(url: string, migration: string, drop: () => Promise<void>): Promise<SqliteUnderTest> {
+  const database = await openDatabase({ url, logger: SILENT });
+  const before = MIGRATIONS.slice(0, MIGRATIONS.findIndex(({ name }) => name === migration));
+  const { columns } = database.dialect;
+  await database.write.migrate.latest({
+    tableName: "knex_migrations",
+    migrationSource: {
+      getMigrations: () => Promise.resolve([...before]),
+      getMigrationName: ({ name }: Migration) => name,
+      getMigration: ({ up }: Migration) =>
+        Promise.resolve({ up: (knex) => up(knex, columns), down: () => Promise.reject(new Error("Only forward.")) }),
+    },
+  });
+  const close = async (): Promise<void> => {
+    await database.close();
+    await drop();
+  };
+  return { ...underTest(createStores(database, TEST_PORTS)), database, url, close };
+}
+
+/**
+ * Runs a migration that breaks off before each of its writes in turn, until it comes to its end: each run does one
+ * write more.
+ *
+ * @returns how often it broke off
+ */
+export async function migrateInterrupted(database: KnexDatabase, name: string): Promise<number> {
+  const { write, dialect } = database;
+  const migration = MIGRATIONS.find((one) => one.name === name);
+  if (migration === undefined) throw new Error(`There is no migration ${name}.`);
+  const client = write.client as { query(connection: unknown, statement: Statement | string): Promise<unknown> };
+  const { query } = client;
+  const written = new Set<string>();
+  try {
+    for (let interruptions = 0; ; interruptions++) {
+      let isLast = false;
+      client.query = (connection, statement) => {
+        const key = keyOf(statement);
+        if (key !== null && !written.has(key)) {
+          if (isLast) return Promise.reject(new Interrupted());
+          isLast = true;
+          written.add(key);
+        }
+        return query.call(client, connection, statement);
+      };
+      try {
+        await migration.up(write, dialect.columns);
+        return interruptions;
+      } catch (error) {
+        if (!(error instanceof Interrupted)) throw error;
+      }
+    }
+  } finally {
+    client.query = query;
+  }
+}
+
+interface Statement {
+  readonly sql: string;
+  readonly bindings?: readonly unknown[];
+}
+
+const WRITES = /^\s*(alter|create|drop|insert|update|delete)\b/i;
+
+/** What a statement writes to; null for one that reads. Moments are left out: they differ from run to run. */
+function keyOf(statement: Statement | string): string | null {
+  const { sql, bindings = [] } = typeof statement === "string" ? { sql: statement } : statement;
+  return WRITES.test(sql) ? [sql, ...bindings.filter((value) => typeof value === "string")].join(" ") : null;
+}
+
+class Interrupted extends Error {
+  override readonly name = "Interrupted";
+}

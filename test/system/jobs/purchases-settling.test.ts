@@ -1,0 +1,153 @@
+import { expect } from "chai";
+import type { Stores } from "../../../adapters/storage/knex/index.js";
+import type { JobId } from "../../../core/ids.js";
+import { LosesReplies } from "../../support/doubles/faulty-storage.js";
+import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
+import { completes } from "../../support/doubles/scripted-provider.js";
+import { until, type Worker, Workshop } from "./workshop.js";
+
+describe("A purchase whose job is being settled", () => {
+  let shop: Workshop;
+  let vendor: MemoryVendor;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+    vendor = new MemoryVendor(shop.provider);
+    vendor.hasFinished = true;
+  });
+  afterEach(() => shop.close());
+
+  for (const how of ["rejects", "reruns"] as const) {
+    const what = how === "rejects" ? "and the caller learns nothing of it" : "and the work runs again";
+
+    it(`is charged, announced once and keeps its files when the commit's reply is lost, ${what}`, async () => {
+      const lossy = new LosesReplies(shop.storage, how);
+      const id = await shop.acceptOne();
+      await shop.start({ stores: lossy.stores });
+      await shop.pass(10_000);
+      await shop.expectCompleted(id);
+      expect([lossy.lost, vendor.purchases.length]).to.deep.equal([1, 1]);
+    });
+
+    it(`is charged, announced once and keeps its files when the process stops meanwhile, ${what}`, async () => {
+      let stopping: Promise<unknown> = Promise.resolve();
+      const lossy = new LosesReplies(shop.storage, how, 1, () => {
+        worker.leases.abandonAll();
+        stopping = worker.stop(0);
+      });
+      const id = await shop.acceptOne();
+      const worker: Worker = await shop.start({ stores: lossy.stores });
+      await shop.quiet();
+      await shop.clock.advance(5_000);
+      await until("the reply is lost", () => lossy.lost === 1);
+      await stopping;
+      await shop.expectCompleted(id);
+      expect(vendor.purchases).to.have.length(1);
+      // Another worker finds nothing left to do.
+      await shop.start();
+      await shop.pass(60_000);
+      await shop.expectCompleted(id);
+      expect(vendor.purchases).to.have.length(1);
+    });
+  }
+
+  /** A library that refuses tracks for as long as it is broken, with an error that is not the storage's. */
+  function brokenLibrary(isBroken: () => boolean): Pick<Stores, "library"> {
+    const { library } = shop.storage;
+    const insertTracks: Stores["library"]["insertTracks"] = (...given) => {
+      if (!isBroken() || given[1].length === 0) return library.insertTracks(...given);
+      return Promise.reject(new Error("UNIQUE constraint failed: tracks.id"));
+    };
+    return { library: Object.assign(Object.create(library) as Stores["library"], { insertTracks }) };
+  }
+
+  async function expectStored(id: JobId): Promise<void> {
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering", leaseOwner: null });
+    const [attempt] = await shop.storage.jobs.listAttempts(id);
+    expect(attempt?.state).to.equal("stored");
+    const keys = attempt?.files?.tracks.flatMap(({ assets }) => assets.map(({ audioKey }) => audioKey)) ?? [];
+    expect(keys).to.have.length(4);
+    expect(await shop.files()).to.deep.equal([...keys].sort());
+  }
+
+  for (const kind of ["behind its handle", "in the worker's memory"] as const) {
+    it(`keeps its files when settling fails otherwise, and is settled without another call (${kind})`, async () => {
+      if (kind === "in the worker's memory") shop.provider.behaviour = completes;
+      let isBroken = true;
+      const id = await shop.acceptOne();
+      const worker = await shop.start({ stores: brokenLibrary(() => isBroken) });
+      await shop.pass(6_000);
+      await expectStored(id);
+      const [submissions, polls] = [shop.provider.submissions.length, shop.provider.polls.length];
+      expect([submissions, polls]).to.deep.equal([1, kind === "behind its handle" ? 1 : 0]);
+      // Another process settles it.
+      await worker.stop();
+      isBroken = false;
+      await shop.start();
+      await shop.pass(60_000);
+      await shop.expectCompleted(id);
+      expect([shop.provider.submissions.length, shop.provider.polls.length]).to.deep.equal([submissions, polls]);
+    });
+  }
+
+  it("is refunded when settling never works, and leaves no files", async () => {
+    const id = await shop.acceptOne();
+    await shop.start({ stores: brokenLibrary(() => true) });
+    await shop.pass(10 * 60_000);
+    await shop.expectFailed(id, "generation_failed");
+    expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ state: "abandoned", loss: "crashed" });
+    expect(vendor.purchases).to.have.length(1);
+  });
+});
+
+describe("A job that ends without a purchase while the commit's reply is lost", () => {
+  let shop: Workshop;
+  let vendor: MemoryVendor;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+    vendor = new MemoryVendor(shop.provider);
+  });
+  afterEach(() => shop.close());
+
+  for (const how of ["rejects", "reruns"] as const) {
+    it(`is refunded and announced once when its provider refused it (the call ${how})`, async () => {
+      shop.provider.behaviour = () => Promise.reject(new Error("unreadable"));
+      const lossy = new LosesReplies(shop.storage, how);
+      const id = await shop.acceptOne();
+      await shop.start({ stores: lossy.stores, capabilities: { idempotentSubmit: true } });
+      await shop.pass(60_000);
+      await shop.expectFailed(id, "provider_timeout");
+      expect(lossy.lost).to.equal(1);
+    });
+
+    it(`is refunded and announced once when its time in the queue is over (the call ${how})`, async () => {
+      const lossy = new LosesReplies(shop.storage, how);
+      const id = await shop.acceptOne();
+      await shop.start({ stores: lossy.stores, submissions: "paused", deadlineMs: 10_000 });
+      await shop.pass(20_000);
+      await shop.expectFailed(id, "provider_unavailable");
+      expect(lossy.lost).to.equal(1);
+    });
+
+    it(`is shown, ended, to the operator who cancelled it (the call ${how})`, async () => {
+      const lossy = new LosesReplies(shop.storage, how);
+      const id = await shop.acceptOne();
+      const worker = await shop.start({ stores: lossy.stores, capabilities: { cancel: true } });
+      await shop.quiet();
+      const cancelling = worker.operate.cancel(id);
+      await shop.pass(5_000);
+      const ended = await cancelling;
+      expect(await shop.expectFailed(id, "generation_failed")).to.deep.equal(ended);
+      expect(ended.error?.details).to.deep.equal({ reason: "cancelled" });
+      expect([lossy.lost, vendor.cancelled.length]).to.deep.equal([1, 1]);
+    });
+  }
+
+  it("is refused to a second operator", async () => {
+    const id = await shop.acceptOne();
+    const { operate } = shop.prepare({ stores: new LosesReplies(shop.storage, "reruns").stores });
+    await operate.cancel(id);
+    const refused = await operate.cancel(id).catch((error: unknown) => error);
+    expect((refused as Error).message).to.equal(`The job ${id} has already ended.`);
+    await shop.expectFailed(id, "generation_failed");
+  });
+});
