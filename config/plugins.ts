@@ -140,7 +140,8 @@ const LONGEST_CALL_MS = 20 * 60_000;
 /** What a call may take longer than its plugin says before it is given up. */
 const CALL_MARGIN_MS = 30_000;
 
-function longestCallOf({ longestCallMs = LONGEST_CALL_MS }: ProviderDefinition, settings: ProviderHost["settings"]): number {
+function longestCallOf(definition: ProviderDefinition, settings: ProviderHost["settings"]): number {
+  const { longestCallMs = LONGEST_CALL_MS } = definition;
   return typeof longestCallMs === "function" ? longestCallMs(settings) : longestCallMs;
 }
 

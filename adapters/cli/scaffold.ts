@@ -177,11 +177,11 @@ export function toSnapshot(task: Task, pollMs: number): Snapshot {
     case "succeeded":
       if ((task.files ?? []).length === 0) throw new ProviderFailure("failed", "Task " + task.id + " succeeded without files.");
       return { state: "completed", tracks: toTracks(task) };
-    case "failed":
+    case "failed": {
       // An end without their code, or their word for it, is doubted, and asked again for a while.
-      throw new ProviderFailure("failed", "Task " + task.id + " failed: " + (task.error?.message ?? "no reason given"), {
-        providerCode: task.error?.code ?? task.status,
-      });
+      const { code = task.status, message = "no reason given" } = task.error ?? {};
+      throw new ProviderFailure("failed", "Task " + task.id + " failed: " + message, { providerCode: code });
+    }
     case "cancelled":
       throw new ProviderFailure("cancelled", "Task " + task.id + " was cancelled there.");
     default:

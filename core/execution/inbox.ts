@@ -51,7 +51,8 @@ async function parse(step: JobStep, callback: StoredCallback, handle: ProviderHa
   if (provider.parseCallback === undefined) return { trust: "hint" };
   try {
     const received = { ...callback, handle, request: requestOf(step.job) };
-    return await step.call("parseCallback", (context) => provider.parseCallback?.(received, context) as Promise<ParsedCallback>);
+    const parseCallback = provider.parseCallback.bind(provider);
+    return await step.call("parseCallback", (context) => parseCallback(received, context));
   } catch (error) {
     step.deps.logger.warn("A callback could not be read", { error, job_id: step.job.id, provider: step.working.id });
     return { trust: "hint" };

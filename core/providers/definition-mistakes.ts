@@ -37,7 +37,8 @@ export function definitionMistakes(value: unknown): string[] {
     mistakes.push(`concurrency: ${shown(concurrency)}; allowed: a whole number from 1, or a function of the settings`);
   if (maxInFlight !== undefined && !isWhole(maxInFlight, 1))
     mistakes.push(`maxInFlight: ${shown(maxInFlight)}; allowed: a whole number from 1`);
-  if (longestCallMs !== undefined && typeof longestCallMs !== "function") mistakes.push(...longestCallMistakes(longestCallMs));
+  if (longestCallMs !== undefined && typeof longestCallMs !== "function")
+    mistakes.push(...longestCallMistakes(longestCallMs));
   if (typeof create !== "function") mistakes.push("create: missing; allowed: a function that answers the provider");
   if (checkModel !== undefined && typeof checkModel !== "function") mistakes.push(`checkModel: ${shown(checkModel)}; allowed: a function`);
   mistakes.push(...settingMistakes(settings), ...modelMistakes(models, typeof id === "string" ? id : null));

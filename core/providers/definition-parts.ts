@@ -105,8 +105,9 @@ function durationMistakes(at: string, duration: unknown): string[] {
 
 /** @param ms as declared, or as it comes of the settings */
 export function longestCallMistakes(ms: unknown): string[] {
-  const allowed = `a whole number of ms from ${LONGEST_CALL_MIN_MS} to ${LONGEST_CALL_MAX_MS}, or a function of the settings that gives one`;
-  return isWhole(ms, LONGEST_CALL_MIN_MS, LONGEST_CALL_MAX_MS) ? [] : [`longestCallMs: ${shown(ms)}; allowed: ${allowed}`];
+  if (isWhole(ms, LONGEST_CALL_MIN_MS, LONGEST_CALL_MAX_MS)) return [];
+  const allowed = `a whole number of ms from ${LONGEST_CALL_MIN_MS} to ${LONGEST_CALL_MAX_MS}`;
+  return [`longestCallMs: ${shown(ms)}; allowed: ${allowed}, or a function of the settings that gives one`];
 }
 
 export function capabilityMistakes(capabilities: unknown): string[] {

@@ -18,8 +18,8 @@ export interface Work {
 const NAMESPACES: ReadonlySet<string> = new Set(["workflows", "comfy"]);
 
 /**
- * Where a request can be asked for, made as fal's own clients make it: of the endpoint's id owner and alias count, what follows is dropped.
- * Only for a request whose reply was lost.
+ * Where a request can be asked for, made as fal's own clients make it: of the endpoint's id owner and alias count, what
+ * follows is dropped. Only for a request whose reply was lost.
  */
 export function urlsOf(baseUrl: string, endpoint: string, requestId: string): Omit<Work, "operation" | "output"> {
   const steps = endpoint.split("/");

@@ -89,7 +89,7 @@ export class FalProvider implements MusicProvider {
     return snapshot === null ? { trust: "hint" } : { trust: "verified", snapshot };
   }
 
-  /** Of a submission whose reply was lost: what the webhook does not tell by itself is asked for with the handle that it brings. */
+  /** Of a submission whose reply was lost: what the webhook leaves open is asked for with the handle that it brings. */
   private reportOfLost(body: unknown, { request }: ReceivedCallback): ParsedCallback {
     const { request_id: requestId } = bagOf(body);
     const model = this.host.models.find(({ id }) => id === request?.modelId);

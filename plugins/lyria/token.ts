@@ -23,7 +23,8 @@ export class AccessTokens {
     private readonly account: ServiceAccount,
     private readonly host: Pick<ProviderHost, "fetch" | "clock">,
   ) {
-    this.api = new ProviderApi({ fetch: host.fetch, baseUrl: new URL(account.tokenUrl).origin, timeoutMs: TOKEN_TIMEOUT_MS, judge });
+    const { origin: baseUrl } = new URL(account.tokenUrl);
+    this.api = new ProviderApi({ fetch: host.fetch, baseUrl, timeoutMs: TOKEN_TIMEOUT_MS, judge });
   }
 
   /** @throws {ProviderFailure} `misconfigured`: the account is refused; or what may pass. No work was begun in either case */

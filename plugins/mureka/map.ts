@@ -27,8 +27,10 @@ export function snapshotOf(task: Bag): Snapshot {
   switch (status) {
     case "succeeded":
       return { state: "completed", tracks: tracksIn(task) };
-    case "failed":
-      throw new ProviderFailure(REFUSED.test(why) ? "content_rejected" : "failed", `The task failed: ${why}`, { providerCode: status });
+    case "failed": {
+      const kind = REFUSED.test(why) ? "content_rejected" : "failed";
+      throw new ProviderFailure(kind, `The task failed: ${why}`, { providerCode: status });
+    }
     case "timeouted":
       throw new ProviderFailure("timeout", `The task ran out of time: ${why}`);
     case "cancelled":

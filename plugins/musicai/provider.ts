@@ -63,7 +63,8 @@ export class MusicAiProvider implements MusicProvider {
       const found = jobs.find(({ metadata }) => metadata["ref"] === attemptId);
       if (found !== undefined) return this.accepted(found.id, operationIn(found.metadata));
     }
-    throw new ProviderFailure("unavailable", `It is not among the first ${LOOKUP_PAGES_MAX} pages of jobs: that it is not there is not sure.`);
+    const message = `It is not among the first ${LOOKUP_PAGES_MAX} pages of jobs: that it is not there is not sure.`;
+    throw new ProviderFailure("unavailable", message);
   }
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {

@@ -83,7 +83,8 @@ export class ReplicateProvider implements MusicProvider {
     const { id, work } = this.workOf(handle);
     if (prediction.id !== id) return { trust: "hint" };
     const snapshot = snapshotOf(prediction, work);
-    return { trust: "verified", snapshot: isLost && !ProviderFailure.is(snapshot) ? { ...snapshot, handle } : snapshot };
+    const isHandleNew = isLost && !ProviderFailure.is(snapshot);
+    return { trust: "verified", snapshot: isHandleNew ? { ...snapshot, handle } : snapshot };
   }
 
   /** The handle that a lost reply would have left; null when it cannot be told. */

@@ -4,7 +4,7 @@ import type { SplitCapability } from "../../core/ports/music-provider.js";
 import { SynthProvider, synthSettings } from "./provider.js";
 import { SPLIT_MAX_BYTES, SPLIT_MAX_SECONDS } from "./split/limits.js";
 
-/** Of the longest split, a quarter of an hour of audio, on a slow machine with a thread for each core and other work. */
+/** Of the longest split, a quarter of an hour of audio, on a slow machine that has other work as well. */
 const LONGEST_RENDER_MS = 30 * 60_000;
 
 const DURATION = { minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 } as const;

@@ -186,7 +186,8 @@ const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, g
     broken((host) => {
       const provider = new NightingaleProvider(host);
       const original = provider.parseCallback.bind(provider);
-      provider.parseCallback = (callback) => (callback.handle.version === 0 ? Promise.resolve({ trust: "hint" }) : original(callback));
+      provider.parseCallback = (callback) =>
+        callback.handle.version === 0 ? Promise.resolve({ trust: "hint" }) : original(callback);
       return provider;
     }),
     "reads a signed callback for a submission whose reply was lost",

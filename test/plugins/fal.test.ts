@@ -207,7 +207,8 @@ describe("fal", () => {
         fake.on("GET", KEYS_PATH, json(jwks));
         const sent = signed(JSON.stringify({ request_id: "rq-lost", ...body }), host.clock.now());
         const handle = { version: 0, data: {} };
-        const received = { headers: sent.headers, body: Buffer.from(sent.body), query: {}, receivedAt: host.clock.now(), handle };
+        const sentParts = { headers: sent.headers, body: Buffer.from(sent.body), query: {} };
+        const received = { ...sentParts, receivedAt: host.clock.now(), handle };
         return provider.parseCallback?.({ ...received, ...(request === undefined ? {} : { request }) }, never);
       };
       const music = { operation: "music", modelId: SEVERAL.id } as const;
@@ -221,7 +222,8 @@ describe("fal", () => {
       });
 
       it("bring the handle where only the queue tells the rest, by the separator's endpoint for a split", async () => {
-        for (const body of [{ status: "ERROR", error: "504", payload: { detail: "late" } }, { status: "OK", payload: null }]) {
+        const late = { status: "ERROR", error: "504", payload: { detail: "late" } };
+        for (const body of [late, { status: "OK", payload: null }]) {
           const read = await parseLost({ operation: "stem_split", modelId: null }, body);
           const { state, handle } = (read as { readonly snapshot: Running }).snapshot;
           expect([state, handle?.data["statusUrl"], handle?.data["operation"]]).to.deep.equal([
@@ -239,8 +241,9 @@ describe("fal", () => {
       });
 
       it("are hints where it is not known what was asked for", async () => {
-        const requests = [undefined, { ...music, modelId: "fal/retired" }, { operation: "vocal_removal", modelId: null } as const];
-        for (const request of requests) expect(await parseLost(request, done)).to.deep.equal({ trust: "hint" });
+        const other = { operation: "vocal_removal", modelId: null } as const;
+        for (const request of [undefined, { ...music, modelId: "fal/retired" }, other])
+          expect(await parseLost(request, done)).to.deep.equal({ trust: "hint" });
         expect(await parseLost(music, { ...done, request_id: null })).to.deep.equal({ trust: "hint" });
       });
     });

@@ -40,7 +40,8 @@ describe("replicate", () => {
   afterEach(() => fake.close());
 
   function start(settings: ProviderHost["settings"] = {}, models = definition.models): void {
-    host = providerHost({ settings: settingsOf(definition, { ...replicateHarness.settings(fake), ...settings }), models });
+    const given = { ...replicateHarness.settings(fake), ...settings };
+    host = providerHost({ settings: settingsOf(definition, given), models });
     provider = definition.create(host);
   }
 
@@ -222,12 +223,16 @@ describe("replicate", () => {
     describe("of a submission whose reply was lost", () => {
       const parseLost = (request: CallbackRequest | undefined, parts: object): Promise<ParsedCallback> | undefined => {
         fake.on("GET", "/v1/webhooks/default/secret", json({ key: SECRET }));
-        const { headers, body: text } = signed(JSON.stringify({ id: "p-lost", output: null, error: null, ...parts }), host.clock.now());
+        const reported = JSON.stringify({ id: "p-lost", output: null, error: null, ...parts });
+        const { headers, body: text } = signed(reported, host.clock.now());
         const handle = { version: 0, data: {} };
         const received = { headers, body: Buffer.from(text), query: {}, receivedAt: host.clock.now(), handle };
         return provider.parseCallback?.({ ...received, ...(request === undefined ? {} : { request }) }, never);
       };
-      const handleWith = (operation: string, output = ""): ProviderHandle => ({ version: 1, data: { id: "p-lost", operation, output } });
+      const handleWith = (operation: string, output = ""): ProviderHandle => ({
+        version: 1,
+        data: { id: "p-lost", operation, output },
+      });
       const music = { operation: "music", modelId: "replicate/musicgen" } as const;
 
       it("deliver what they name, as the model's options find it", async () => {
@@ -263,7 +268,7 @@ describe("replicate", () => {
 
       it("are hints where it is not known what was asked for", async () => {
         for (const request of [undefined, { operation: "music", modelId: "replicate/retired" } as const])
-          expect(await parseLost(request, { status: "succeeded", output: "https://x.example/a.mp3" })).to.deep.equal({ trust: "hint" });
+          expect(await parseLost(request, { status: "succeeded", output: "https://x.example/a" })).to.deep.equal({ trust: "hint" });
       });
     });
   });

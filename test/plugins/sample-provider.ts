@@ -115,8 +115,8 @@ export class NightingaleProvider implements MusicProvider {
     if (Math.abs(receivedAt - Number(sentAt)) > TOLERANCE_MS) return { trust: "forged", reason: "It is too old." };
     const task = JSON.parse(Buffer.from(body).toString("utf8")) as Task;
     const snapshot = snapshotOf(task);
-    const isLost = handle.version === 0 && !ProviderFailure.is(snapshot);
-    return { trust: "verified", snapshot: isLost ? { ...snapshot, handle: { version: 1, data: { id: task.id } } } : snapshot };
+    if (handle.version !== 0 || ProviderFailure.is(snapshot)) return { trust: "verified", snapshot };
+    return { trust: "verified", snapshot: { ...snapshot, handle: { version: 1, data: { id: task.id } } } };
   }
 
   private async tasks(query: string, signal: AbortSignal): Promise<readonly Task[]> {
@@ -182,8 +182,11 @@ function snapshotOf({ id, kind, status, files = [], price, code }: Task): Snapsh
     case "cancelled":
       return new ProviderFailure("cancelled", `Task ${id} was cancelled.`);
     default:
-      return new ProviderFailure(code === "blocked" ? "content_rejected" : "failed", `Task ${id}: ${status} ${code ?? ""}`, {
-        providerCode: code ?? status,
-      });
+      return failureIn(id, status, code);
   }
+}
+
+function failureIn(id: string, status: string, code: string | undefined): ProviderFailure {
+  const kind = code === "blocked" ? "content_rejected" : "failed";
+  return new ProviderFailure(kind, `Task ${id}: ${status} ${code ?? ""}`, { providerCode: code ?? status });
 }

@@ -91,7 +91,7 @@ function describeEndings(work: WorkScenarios, tested: () => ProviderUnderTest, a
   const failures = typeof work.fails === "function" ? [work.fails] : work.fails;
   failures.forEach((script, index) => {
     const which = failures.length > 1 ? ` (${index + 1})` : "";
-    it(`gives the code or the status word of work that failed: an end without one is doubted, and asked again for a while${which}`, async () => {
+    it(`gives the code or the status word of work that failed: an end without one is doubted${which}`, async () => {
       const handle = await accepted();
       await script(tested().fake);
       const { providerCode } = await tested().failure(tested().poll(handle));

@@ -16,8 +16,10 @@ describe("models of config", () => {
 
   it("give a render its deadline and its usual time, within the limits", () => {
     const times = { renderDeadlineMinutes: 0.5, usualRenderSeconds: 90 };
-    expect(models.options.schema.safeParse([{ id: "p/song", ...times }]).success).to.equal(true);
-    expect(withGivenModels(definition, [{ id: "p/song", ...times }]).models).to.deep.equal([{ ...SONG, ...times }, BEAT]);
+    const { models: changed } = withGivenModels(definition, [{ id: "p/song", ...times }]);
+    expect(changed).to.deep.equal([{ ...SONG, ...times }, BEAT]);
+    const accepts = (given: object): boolean => models.options.schema.safeParse([{ id: "p/song", ...given }]).success;
+    expect(accepts(times)).to.equal(true);
     for (const wrong of [
       { renderDeadlineMinutes: 0 },
       { renderDeadlineMinutes: 10_081 },
@@ -25,7 +27,7 @@ describe("models of config", () => {
       { usualRenderSeconds: 86_401 },
       { usualRenderSeconds: "90" },
     ])
-      expect(models.options.schema.safeParse([{ id: "p/song", ...wrong }]).success, JSON.stringify(wrong)).to.equal(false);
+      expect(accepts(wrong), JSON.stringify(wrong)).to.equal(false);
   });
 
   it("leave models out, and add others behind them", () => {

@@ -1,0 +1,145 @@
+import { expect } from "chai";
+import { NodeDigest } from "../../../adapters/crypto/digest.js";
+import { ReceiveCallback } from "../../../core/providers/receive-callback.js";
+import type { JobId } from "../../../core/ids.js";
+import {
+  type MusicProvider,
+  type ParsedCallback,
+  ProviderFailure,
+  type ProviderTrack,
+  type ReceivedCallback,
+} from "../../../core/ports/music-provider.js";
+import { anId } from "../../support/builders.js";
+import { holds, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+import { until, Workshop } from "./workshop.js";
+
+const SIGNED = { callbacks: "signed" } as const;
+const HANDLE = { version: 1, data: { task: "theirs" } };
+
+function aTrackFrom(open: () => AsyncGenerator<Uint8Array>): ProviderTrack {
+  const asset = { role: "mix", label: "full", contentType: null, durationSeconds: null } as const;
+  return { ...SCRIPTED_TRACK, assets: [{ ...asset, source: { kind: "stream", open } }] };
+}
+
+async function* cutOff(): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(new Uint8Array(10));
+  throw new ProviderFailure("unavailable", "The download was cut off.");
+}
+
+describe("A callback of a submission whose reply was lost", () => {
+  const lost = new ProviderFailure("outcome_unknown", "the connection was cut");
+  const parsed = (tracks: readonly ProviderTrack[]): ParsedCallback => ({
+    trust: "verified",
+    snapshot: { state: "completed", tracks, handle: HANDLE },
+  });
+  let shop: Workshop;
+  let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
+  let read: ReceivedCallback[];
+  beforeEach(async () => {
+    shop = await Workshop.open();
+    read = [];
+    provider = Object.assign(shop.provider, {
+      parseCallback: (callback: ReceivedCallback): Promise<ParsedCallback> => {
+        read.push(callback);
+        const isSigned = callback.headers["x-signature"] === "good";
+        return Promise.resolve(isSigned ? parsed([SCRIPTED_TRACK]) : { trust: "hint" });
+      },
+    });
+  });
+  afterEach(() => shop.close());
+
+  /** What comes to the address that the provider was given. */
+  async function report(jobId: JobId, word: string, signature?: string): Promise<void> {
+    const { queue, clock, logger, callbackUrls: urls } = shop;
+    const { jobs, callbacks, unitOfWork } = shop.storage;
+    const ports = { jobs, callbacks, unitOfWork, queue, clock, logger, ids: { next: anId }, digest: new NodeDigest() };
+    const receiver = new ReceiveCallback({ ...ports, urls });
+    const [token = ""] = urls.urlOf("scripted", jobId)?.split("/").slice(-1) ?? [];
+    const headers: Record<string, string> = signature === undefined ? {} : { "x-signature": signature };
+    const body = new TextEncoder().encode(word);
+    await receiver.receive({ providerId: "scripted", jobId, token, headers, query: {}, body });
+  }
+
+  async function unknown(): Promise<JobId> {
+    provider.behaviour = () => Promise.reject(lost);
+    const id = await shop.acceptOne();
+    await shop.start({ capabilities: SIGNED });
+    await shop.quiet();
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting" });
+    return id;
+  }
+
+  it("delivers at once when it says that the work is done; the plugin learns what was asked for", async () => {
+    const id = await unknown();
+    await report(id, "done", "good");
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+    expect(provider.submissions).to.have.length(1);
+    expect(read.map(({ handle, request }) => ({ handle, request }))).to.deep.equal([
+      { handle: { version: 0, data: {} }, request: { operation: "music", modelId: "scripted/song" } },
+    ]);
+  });
+
+  it("is read at once also when it came before the loss of the reply was noticed", async () => {
+    const { behaviour, release } = holds(() => Promise.reject(lost));
+    provider.behaviour = behaviour;
+    const id = await shop.acceptOne();
+    await shop.start({ capabilities: SIGNED });
+    await provider.submitted();
+    await report(id, "done", "good");
+    release();
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+  });
+
+  it("brings the handle by which the work is polled from then on", async () => {
+    provider.parseCallback = () =>
+      Promise.resolve({ trust: "verified", snapshot: { state: "running", nextPollMs: 1_000, handle: HANDLE } });
+    const id = await unknown();
+    await report(id, "running", "good");
+    await shop.pass(0);
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering" });
+    provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+    await shop.pass(1_000);
+    await shop.expectCompleted(id);
+    expect(provider.polls).to.deep.equal([HANDLE]);
+  });
+
+  it("brings the handle by which files that could not be stored are asked for again", async () => {
+    provider.parseCallback = () => Promise.resolve(parsed([aTrackFrom(cutOff)]));
+    const id = await unknown();
+    provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+    await report(id, "done", "good");
+    await shop.pass(0);
+    expect((await shop.job(id)).status).to.equal("processing");
+    await shop.pass(60_000);
+    await shop.expectCompleted(id);
+    expect(provider.polls).to.deep.equal([HANDLE]);
+  });
+
+  it("that is not signed changes nothing", async () => {
+    const id = await unknown();
+    await report(id, "done");
+    await shop.pass(0);
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting" });
+    expect([read.length, provider.polls.length]).to.deep.equal([1, 0]);
+  });
+
+  it("leaves the lease to the worker that stores the files, although another one has come", async () => {
+    let leaseLeftMs = 0;
+    async function* open(): AsyncGenerator<Uint8Array> {
+      leaseLeftMs = ((await shop.job(id)).dueAt ?? 0) - shop.clock.now();
+      yield SCRIPTED_AUDIO;
+    }
+    provider.parseCallback = async () => {
+      await report(id, "more", "good");
+      return parsed([aTrackFrom(open)]);
+    };
+    const id = await unknown();
+    await report(id, "done", "good");
+    await shop.pass(0);
+    await until("the job has ended", async () => (await shop.job(id)).status === "completed");
+    expect(leaseLeftMs).to.be.greaterThan(1_000);
+  });
+});
