@@ -42,7 +42,8 @@ describe("callPlugin", () => {
 
   function call<Result>(invoke: (context: CallContext) => Promise<Result>): Promise<Result | Error> {
     const plugin = { providerId: "nightingale", name: "submit", limitMs: LIMIT_MS };
-    return callPlugin({ ...plugin, signal: stop.signal, clock, logger }, invoke, (result) => late.push(result)).catch((error: unknown) => error as Error);
+    const details = { ...plugin, signal: stop.signal, clock, logger };
+    return callPlugin(details, invoke, (result) => late.push(result)).catch((error: unknown) => error as Error);
   }
 
   it("returns what the plugin returns, and leaves no timer", async () => {
@@ -101,7 +102,8 @@ describe("callPlugin", () => {
       await clock.advance(0);
       await begin();
       await clock.advance(OBEY_MS);
-      expect(await ended).to.be.instanceOf(PluginCallError).with.property("message").that.matches(/nightingale.*submit/);
+      const error = await ended;
+      expect(error).to.be.instanceOf(PluginCallError).with.property("message").that.matches(/nightingale.*submit/);
       const logged = logger.lines.map(({ level, fields }) => [level, fields["provider"], fields["call"]]);
       expect(logged).to.deep.equal([["error", "nightingale", "submit"]]);
       expect(clock.sleeping).to.equal(0);
