@@ -11,7 +11,7 @@ import {
   type ProviderModel,
 } from "../core/ports/music-provider.js";
 import { definitionMistakes, missingMethods } from "../core/providers/definition-mistakes.js";
-import { capabilityMistakes } from "../core/providers/definition-parts.js";
+import { capabilityMistakes, longestCallMistakes } from "../core/providers/definition-parts.js";
 import { importPlugin } from "./provider-package.js";
 import type { Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
@@ -87,9 +87,9 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
 }
 
 /** @param isReachable whether the world can reach this installation */
-export function toCatalogueProvider({ definition, enabled, models, capabilities }: LoadedPlugin, isReachable: boolean): CatalogueProvider {
+export function toCatalogueProvider({ definition, enabled, models, capabilities, maxInFlight }: LoadedPlugin, isReachable: boolean): CatalogueProvider {
   const { id, label } = definition;
-  return { ...capabilities, id, label, enabled, models, isReachable };
+  return { ...capabilities, id, label, enabled, models, maxInFlight, isReachable };
 }
 
 const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
@@ -108,7 +108,13 @@ export function startPlugin(
   try {
     const provider = definition.create({ settings, models, fetch, clock, logger: logger.child({ provider: id }) });
     const atOnce = typeof concurrency === "number" ? concurrency : concurrency(settings);
-    const mistakes = [...capabilityMistakes(capabilities), ...missingMethods(provider, capabilities), ...concurrencyMistakes(atOnce)];
+    const longestCallMs = longestCallOf(definition, settings);
+    const mistakes = [
+      ...capabilityMistakes(capabilities),
+      ...missingMethods(provider, capabilities),
+      ...concurrencyMistakes(atOnce),
+      ...longestCallMistakes(longestCallMs),
+    ];
     if (mistakes.length > 0) throw new Error(mistakes.join("; "));
     return {
       id,
@@ -116,7 +122,7 @@ export function startPlugin(
       capabilities,
       concurrency: atOnce,
       maxInFlight,
-      callLimitMs: callLimitMs(definition, settings),
+      callLimitMs: longestCallMs + CALL_MARGIN_MS,
       provider,
       poll: pollOf(provider, clock),
     };
@@ -129,13 +135,13 @@ function concurrencyMistakes(concurrency: number): string[] {
   return Number.isSafeInteger(concurrency) && concurrency > 0 ? [] : [`concurrency: ${concurrency}; allowed: a whole number from 1`];
 }
 
-/** Where a plugin does not say how long its calls may take: the longest time-out that a built-in plugin can be set to, and as much again. */
+/** Where a plugin does not say how long its calls may take. */
 const LONGEST_CALL_MS = 20 * 60_000;
 /** What a call may take longer than its plugin says before it is given up. */
 const CALL_MARGIN_MS = 30_000;
 
-function callLimitMs({ longestCallMs = LONGEST_CALL_MS }: ProviderDefinition, settings: ProviderHost["settings"]): number {
-  return (typeof longestCallMs === "function" ? longestCallMs(settings) : longestCallMs) + CALL_MARGIN_MS;
+function longestCallOf({ longestCallMs = LONGEST_CALL_MS }: ProviderDefinition, settings: ProviderHost["settings"]): number {
+  return typeof longestCallMs === "function" ? longestCallMs(settings) : longestCallMs;
 }
 
 async function importDefinition(id: string, use: string | null): Promise<unknown> {

@@ -120,6 +120,9 @@ const DEFINITION = {
       unit: "milliseconds",
       description: "Wait before the second attempt; it doubles with each further one",
     }),
+    deadlineMinutes: kind.optional(
+      kind.duration({ max: 10_080, unit: "minutes", description: "Older name of both deadlines: the default of each" }),
+    ),
     queueDeadlineMinutes: kind.duration({
       default: kind.workedOut("`jobs.deadlineMinutes`, or `60`", ({ at }) => (at("jobs.deadlineMinutes") as number | null) ?? 60),
       max: 10_080,
@@ -133,9 +136,6 @@ const DEFINITION = {
       description:
         "How long a provider may render what it accepted before it is asked to cancel; a model may set its own. Both deadlines together are at most `idempotency.ttlHours`",
     }),
-    deadlineMinutes: kind.optional(
-      kind.duration({ max: 10_080, unit: "minutes", description: "Older name of both deadlines: the default of each" }),
-    ),
     submissions: kind.choice(["active", "paused"], {
       default: "active",
       description: "Whether a process that starts buys new work at providers, or only after `fermata jobs resume`",

@@ -24,6 +24,8 @@ import type { Routes } from "../core/providers/routes.js";
 import type { ApplyReports } from "../core/execution/apply-reports.js";
 import type { EndJobs } from "../core/execution/end-jobs.js";
 import type { Policies } from "../core/execution/policies.js";
+import type { Backlog } from "../core/providers/backlog.js";
+import type { RenderTimes } from "../core/providers/render-times.js";
 import type { StoreFiles } from "../core/execution/store-files.js";
 import type { RunJob } from "../core/execution/run-job.js";
 import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
@@ -140,6 +142,8 @@ export const TOKENS = {
   settleJobs: token<SettleJobs>("SettleJobs"),
   applyReports: token<ApplyReports>("ApplyReports"),
   policies: token<Policies>("Policies"),
+  renderTimes: token<RenderTimes>("RenderTimes"),
+  backlog: token<Backlog>("Backlog"),
   endJobs: token<EndJobs>("EndJobs"),
   storeFiles: token<StoreFiles>("StoreFiles"),
   acceptGeneration: token<AcceptGeneration>("AcceptGeneration"),

@@ -70,18 +70,25 @@ function presentAttempt(attempt: JobAttempt): object {
     id: attempt.id,
     number: attempt.number,
     provider: attempt.providerId,
+    model: attempt.modelId,
+    state: attempt.state,
     started_at: iso(attempt.startedAt),
+    accepted_at: iso(attempt.acceptedAt),
+    deadline_at: iso(attempt.deadlineAt),
     ended_at: iso(attempt.endedAt),
     outcome: attempt.outcome,
     message: attempt.message,
     cost: attempt.cost,
     billable: attempt.billable,
+    loss: attempt.loss,
   };
 }
 
 function describeAttempt(attempt: JobAttempt): string {
-  const { number, providerId, startedAt, outcome, message } = attempt;
-  return `attempt ${number}  ${providerId}  ${iso(startedAt)}  ${outcome ?? "running"}${message === null ? "" : `: ${message}`}`;
+  const { number, providerId, startedAt, state, outcome, message, loss } = attempt;
+  const word = outcome === null || outcome === state ? state : `${state} (${outcome})`;
+  const why = loss === null ? "" : `, lost: ${loss}`;
+  return `attempt ${number}  ${providerId}  ${iso(startedAt)}  ${word}${why}${message === null ? "" : `: ${message}`}`;
 }
 
 function describeJob(job: Job): string[] {

@@ -54,6 +54,8 @@ export default defineProvider({
   label: "__LABEL__",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  // The host ends a call that takes longer: add time-outs up where one call makes several requests.
+  longestCallMs: ({ timeoutSeconds }) => Number(timeoutSeconds) * 1_000,
   settings: {
     apiKey: { type: "string", required: true, secret: true, description: "Key from the provider's console" },
     baseUrl: { type: "string", default: "https://api.__ID__.example", description: "Where its API is, without a slash at its end" },
@@ -176,7 +178,10 @@ export function toSnapshot(task: Task, pollMs: number): Snapshot {
       if ((task.files ?? []).length === 0) throw new ProviderFailure("failed", "Task " + task.id + " succeeded without files.");
       return { state: "completed", tracks: toTracks(task) };
     case "failed":
-      throw new ProviderFailure("failed", "Task " + task.id + " failed: " + (task.error?.message ?? "no reason given"));
+      // An end without their code, or their word for it, is doubted, and asked again for a while.
+      throw new ProviderFailure("failed", "Task " + task.id + " failed: " + (task.error?.message ?? "no reason given"), {
+        providerCode: task.error?.code ?? task.status,
+      });
     case "cancelled":
       throw new ProviderFailure("cancelled", "Task " + task.id + " was cancelled there.");
     default:

@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
+import { ATTEMPT_LOSSES } from "../../core/execution/purchases.js";
 import type { Logger } from "../../core/ports/logger.js";
-import type { GaugeDescription, GaugeReading, Metrics } from "../../core/ports/metrics.js";
+import type { CountedAttempt, GaugeDescription, GaugeReading, Metrics } from "../../core/ports/metrics.js";
 
 /** Up to a minute: `Prefer: wait` lets a request take that long. */
 const SECONDS_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -11,6 +12,9 @@ export class PrometheusMetrics implements Metrics {
   private readonly registry = new Registry();
   private readonly requests: Histogram<"method" | "route" | "status">;
   private readonly jobs: Counter<"status" | "operation" | "provider">;
+  private readonly bought: Counter<"provider">;
+  private readonly delivered: Counter<"provider">;
+  private readonly wasted: Counter<"provider" | "reason">;
   private readonly webhookTries: Histogram<"outcome">;
   private readonly endpointWarnings: Counter<"failing_hours">;
   private readonly endpointsDisabled: Counter<"by">;
@@ -35,6 +39,24 @@ export class PrometheusMetrics implements Metrics {
       name: "fermata_jobs_ended_total",
       help: "Jobs that completed or failed",
       labelNames: ["status", "operation", "provider"],
+      registers,
+    });
+    this.bought = new Counter({
+      name: "fermata_attempts_bought_total",
+      help: "Attempts that a provider accepted",
+      labelNames: ["provider"],
+      registers,
+    });
+    this.delivered = new Counter({
+      name: "fermata_attempts_delivered_total",
+      help: "Attempts that their job completed with",
+      labelNames: ["provider"],
+      registers,
+    });
+    this.wasted = new Counter({
+      name: "fermata_attempts_wasted_total",
+      help: "Attempts that a provider accepted and that delivered nothing, by the reason",
+      labelNames: ["provider", "reason"],
       registers,
     });
     this.webhookTries = new Histogram({
@@ -69,6 +91,22 @@ export class PrometheusMetrics implements Metrics {
 
   countJobEnded(job: { readonly status: string; readonly operation: string; readonly provider: string }): void {
     this.jobs.inc({ ...job });
+  }
+
+  countAttempt(attempt: CountedAttempt): void {
+    const { provider } = attempt;
+    switch (attempt.became) {
+      case "bought":
+        this.bought.inc({ provider });
+        // Series that exist from the first purchase on: a rate over one that begins at 1 misses its first count.
+        this.delivered.inc({ provider }, 0);
+        for (const reason of ATTEMPT_LOSSES) this.wasted.inc({ provider, reason }, 0);
+        return;
+      case "delivered":
+        return this.delivered.inc({ provider });
+      case "wasted":
+        return this.wasted.inc({ provider, reason: attempt.reason });
+    }
   }
 
   countWebhookTry(outcome: string, seconds: number): void {

@@ -9,7 +9,9 @@ import { RecordAnswer } from "../../core/idempotency/record-answer.js";
 import { AcceptJobs } from "../../core/jobs/accept-jobs.js";
 import { JobEvents } from "../../core/jobs/job-events.js";
 import { OperateJobs } from "../../core/jobs/operate-jobs.js";
+import { Backlog } from "../../core/providers/backlog.js";
 import { ProviderAvailability } from "../../core/providers/provider-availability.js";
+import { RenderTimes } from "../../core/providers/render-times.js";
 import { ApplyReports } from "../../core/execution/apply-reports.js";
 import { EndJobs } from "../../core/execution/end-jobs.js";
 import { Policies, type PolicySettings } from "../../core/execution/policies.js";
@@ -63,24 +65,35 @@ export function bindGenerations(container: Container): void {
       [T.health, T.unitOfWork, T.clock, T.settings],
     );
   container
+    .bind(T.renderTimes)
+    .toResolvedValue((jobs, catalogue, clock) => new RenderTimes({ jobs, catalogue, clock }), [T.jobs, T.catalogue, T.clock]);
+  container
+    .bind(T.backlog)
+    .toResolvedValue(
+      (jobs, catalogue, renderTimes, clock, settings) =>
+        new Backlog({ jobs, catalogue, renderTimes, clock, queueDeadlineMs: settings.jobs.queueDeadlineMinutes * 60_000 }),
+      [T.jobs, T.catalogue, T.renderTimes, T.clock, T.settings],
+    );
+  container
     .bind(T.listModels)
     .toResolvedValue((catalogue, routes, availability) => new ListModels(catalogue, routes, availability), [T.catalogue, T.routes, T.availability]);
   container
     .bind(T.acceptGeneration)
     .toResolvedValue(
-      (acceptJobs, catalogue, routes, availability, tiers, clock, ids, digest, { idempotency }) =>
+      (acceptJobs, catalogue, routes, availability, backlog, tiers, clock, ids, digest, { idempotency }) =>
         new AcceptGeneration({
           acceptJobs,
           catalogue,
           routes,
           availability,
+          backlog,
           tiers,
           clock,
           ids,
           digest,
           idempotencyTtlMs: idempotency.ttlHours * 3_600_000,
         }),
-      [T.acceptJobs, T.catalogue, T.routes, T.availability, T.tiers, T.clock, T.ids, T.digest, T.settings],
+      [T.acceptJobs, T.catalogue, T.routes, T.availability, T.backlog, T.tiers, T.clock, T.ids, T.digest, T.settings],
     );
   container
     .bind(T.readGenerations)
@@ -122,9 +135,9 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.applyReports)
     .toResolvedValue(
-      (jobs, callbacks, unitOfWork, settleJobs, queue, clock) =>
-        new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock }),
-      [T.jobs, T.callbacks, T.unitOfWork, T.settleJobs, T.queue, T.clock],
+      (jobs, callbacks, unitOfWork, settleJobs, queue, clock, { current: metrics }) =>
+        new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock, metrics }),
+      [T.jobs, T.callbacks, T.unitOfWork, T.settleJobs, T.queue, T.clock, T.metrics],
     );
   container
     .bind(T.policies)
@@ -156,8 +169,36 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.runJob)
     .toResolvedValue(
-      (jobs, callbacks, applyReports, storeFiles, buildRequest, routes, availability, clock, ids, random, logger, policies) =>
-        new RunJob({ jobs, callbacks, applyReports, storeFiles, buildRequest, routes, availability, clock, ids, random, logger, policies }),
+      (
+        jobs,
+        callbacks,
+        applyReports,
+        storeFiles,
+        buildRequest,
+        routes,
+        availability,
+        clock,
+        ids,
+        random,
+        logger,
+        policies,
+        renderTimes,
+      ) =>
+        new RunJob({
+          jobs,
+          callbacks,
+          applyReports,
+          storeFiles,
+          buildRequest,
+          routes,
+          availability,
+          clock,
+          ids,
+          random,
+          logger,
+          policies,
+          renderTimes,
+        }),
       [
         T.jobs,
         T.callbacks,
@@ -171,6 +212,7 @@ export function bindJobs(container: Container): void {
         T.random,
         T.logger,
         T.policies,
+        T.renderTimes,
       ],
     );
   container

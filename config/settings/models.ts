@@ -6,6 +6,10 @@ import { Leaf } from "./definition.js";
 const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/;
 const MODEL_ID_LENGTH_MAX = 100;
 
+/** As `jobs.renderDeadlineMinutes` has it: a week. */
+const RENDER_DEADLINE_MAX_MINUTES = 10_080;
+const USUAL_RENDER_MAX_SECONDS = 86_400;
+
 const WHOLE = z.int().min(0);
 const SECONDS = z.int().min(1).max(86_400);
 
@@ -22,6 +26,8 @@ const MODEL = z.strictObject({
   promptMaxLength: z.int().min(1).optional(),
   upstream: z.string().min(1).optional(),
   upstreamCost: z.strictObject({ amount: z.number().min(0), unit: z.string().min(1).max(20) }).optional(),
+  renderDeadlineMinutes: z.number().positive().max(RENDER_DEADLINE_MAX_MINUTES).optional(),
+  usualRenderSeconds: z.number().positive().max(USUAL_RENDER_MAX_SECONDS).optional(),
   options: z.record(z.string(), z.unknown()).optional(),
 });
 

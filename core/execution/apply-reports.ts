@@ -9,9 +9,11 @@ import type { CallbackStore } from "../ports/callback-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobQueue } from "../ports/job-queue.js";
 import type { AttemptUpdate, JobChanges, JobStore } from "../ports/job-store.js";
+import type { Metrics } from "../ports/metrics.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import { decide, type Report } from "./decide.js";
 import { attemptsAfter, jobAfter } from "./evolve.js";
+import { CountPurchases } from "./purchases.js";
 import type { Transition } from "./transition.js";
 
 export interface ApplyReportsDeps {
@@ -21,6 +23,8 @@ export interface ApplyReportsDeps {
   readonly settleJobs: SettleJobs;
   readonly queue: JobQueue;
   readonly clock: Clock;
+  /** Counts what is bought at providers; null where nothing is counted. */
+  readonly metrics: Pick<Metrics, "countAttempt"> | null;
 }
 
 export interface ReportCommand extends Report {
@@ -60,9 +64,11 @@ interface Decided {
  */
 export class ApplyReports {
   private readonly lanes: Lanes<ReportCommand, Applied>;
+  private readonly purchases: CountPurchases;
 
   constructor(private readonly deps: ApplyReportsDeps) {
     this.lanes = new Lanes(deps.unitOfWork.concurrentWriters, (commands) => this.applyGroup(commands), deps.clock);
+    this.purchases = new CountPurchases(deps.metrics);
   }
 
   /** @throws {ServiceUnavailableError} it is not known whether it was written; reporting it again does no harm */
@@ -73,6 +79,7 @@ export class ApplyReports {
   private async applyGroup(commands: readonly ReportCommand[]): Promise<readonly Applied[]> {
     const { unitOfWork, settleJobs, queue } = this.deps;
     const { results, ended, notified } = await unitOfWork.inTransaction((tx) => this.write(tx, commands));
+    this.purchases.committed(commands);
     settleJobs.announce(ended);
     if (notified.length > 0) queue.ring(notified);
     return results;
@@ -92,7 +99,12 @@ export class ApplyReports {
     const attempts = await jobs.attemptsIn(tx, [...locked.keys()]);
     const now = clock.now();
     const current = new Map<JobId, Current>([...locked].map(([id, job]) => [id, { job, attempts: attempts.get(id) ?? [] }]));
-    const decided = commands.map((command) => decideOn(command, current, now));
+    const decided = commands.map((command) => {
+      const before = current.get(command.jobId)?.attempts ?? [];
+      const one = decideOn(command, current, now);
+      this.purchases.note(command, before, one.applied.attempts);
+      return one;
+    });
 
     const endings = commands.flatMap((command, index) => endingOf(command, decided[index]?.transition ?? null));
     const endsFrom = new Map(decided.flatMap(({ endsFrom: job }) => (job === null ? [] : [[job.id, job] as const])));
@@ -161,7 +173,8 @@ export class ApplyReports {
       const jobId = commands[index]?.jobId as JobId;
       if (transition === null || transition.callbacksRead === null) continue;
       await callbacks.markRead(tx, transition.callbacksRead, now);
-      if (endsFrom !== null || applied.job === null) continue;
+      // While a lease is held its end is what the job is due at; the worker's next report comes by here again.
+      if (endsFrom !== null || applied.job === null || applied.job.leaseOwner !== null) continue;
       // The row is locked: a callback is stored before, and seen here, or after, and makes the job due itself.
       if (await callbacks.hasUnread(tx, jobId)) await jobs.updateJobs(tx, [{ id: jobId, fence: applied.job.fence, changes: { dueAt: now } }]);
     }

@@ -20,6 +20,8 @@ export function onSuspected(situation: Situation): Transition {
   const attempt = openAttempt(situation);
   if (job.crashes <= CRASHES_MAX) return transition({ next: "continue" });
   if (attempt === undefined) return fail(situation, POISON_ERROR, "crashed");
+  // Only the settlement fails, and the files are ours: it is repeated until the deadline.
+  if (attempt.state === "stored") return transition({ next: "continue" });
   if (isBought(attempt)) return job.crashes <= CRASHES_MAX + 1 ? transition({ next: "continue" }) : fail(situation, POISON_ERROR, "crashed");
   // Where nothing can be repeated or looked up, the job only waits, and no worker is lost on that.
   const isTried = policy.capabilities.idempotentSubmit || policy.capabilities.lookup;

@@ -68,9 +68,12 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
   const standing = adoption(situation, attempt);
   if (standing === "late") return notAdopted(situation, attempt, standing, { handle: null, outcome: "completed" });
   if (standing === "same") return transition({ next: "continue" });
+  const { handle = attempt.handle, callbacksRead } = event;
+  const result = event.result ?? attempt.result;
   const changes = {
     state: "finished",
-    result: event.result ?? attempt.result,
+    handle,
+    result,
     outcome: "completed",
     message: null,
     cost: event.cost ?? policy.expectedCost,
@@ -88,7 +91,14 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
   // Whoever has the lease goes on; a result in the memory of a replaced worker is stored by that worker.
   const isFree = !situation.holdsLease && job.leaseOwner === null;
   const lease = isFree && event.result !== null ? { dueAt: now } : {};
-  return transition({ next: "continue", attempts: updates, job: { ...following(situation, updates), ...lease } });
+  // A callback is read once where its files can be had without it: a dead link of it is replaced by a poll.
+  const isKnown = handle !== null || result !== null;
+  return transition({
+    next: "continue",
+    attempts: updates,
+    job: { ...following(situation, updates), ...lease },
+    callbacksRead: isKnown && callbacksRead !== undefined ? readBy(situation, callbacksRead) : null,
+  });
 }
 
 /**
@@ -115,7 +125,9 @@ export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Tr
     const said = { endReportedAt: doubtedSince, message: failure.message };
     return askAgain(situation, attempt, jittered(situation, confirmPollMs(policy)), callbacksRead, said);
   }
-  const changes = closed(now, "failed", { ...failureChanges(situation, failure), loss: "provider_failed" });
+  // It ends what it had accepted, also where the reply that said so was lost.
+  const acceptedAt = attempt.acceptedAt ?? now;
+  const changes = closed(now, "failed", { ...failureChanges(situation, failure), acceptedAt, loss: "provider_failed" });
   return failUnlessBought(situation, jobErrorOf(failure.kind), [{ number, changes }]);
 }
 

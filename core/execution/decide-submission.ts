@@ -26,14 +26,15 @@ import { type AttemptUpdate, STALE, type Transition, transition } from "./transi
 type Of<Type extends SubmissionEvent["type"]> = Extract<SubmissionEvent, { type: Type }>;
 
 /** Records the intent. Past its deadline a job of which nothing is bought ends instead; so does one whose provider never renders in time. */
-export function onIntended(situation: Situation, { attemptId, number, callEndsAt }: Of<"intended">): Transition {
+export function onIntended(situation: Situation, { attemptId, number, callEndsAt, usualRenderMs }: Of<"intended">): Transition {
   const { job, attempts, policy, now } = situation;
   // The first run may have been committed although its reply was lost.
   if (attemptOf(situation, number)?.id === attemptId) return transition({ next: "continue" });
   // Word of an attempt before came meanwhile.
   const isUnderWay = attempts.some(policy.capabilities.idempotentSubmit ? isBought : isOpen);
   if (isUnderWay) return giveUpLease(situation);
-  if (!attempts.some(isOpen) && now >= job.createdAt + policy.queueDeadlineMs) return fail(situation, jobErrorOf("unavailable"), "unknown");
+  const isHopeless = now >= job.createdAt + policy.queueDeadlineMs || (usualRenderMs ?? 0) > policy.renderDeadlineMs;
+  if (!attempts.some(isOpen) && isHopeless) return fail(situation, jobErrorOf("unavailable"), "unknown");
   const newAttempt: JobAttempt = {
     id: attemptId,
     jobId: job.id,
@@ -161,11 +162,17 @@ export function onSubmissionFailed(situation: Situation, { number, failure, fall
     const soon = now + (isAborted ? 0 : jittered(situation, policy.retry.backoffMs));
     const dueAt = again ? soon : (attempt.deadlineAt ?? now + policy.unknownGraceMs);
     const counted = situation.holdsLease && again && !isAborted ? { crashes: job.crashes + 1 } : {};
-    return transition({ attempts: updates, job: { ...following(situation, updates), ...releaseUntil(situation, dueAt), ...counted } });
+    return transition({
+      attempts: updates,
+      job: { ...following(situation, updates), ...releaseUntil(situation, dueAt), ...counted },
+      callbacksRead: callbacksOf(situation),
+    });
   }
-  const state = failure.kind === "failed" || failure.kind === "timeout" || failure.kind === "cancelled" ? "failed" : "refused";
-  const loss = failure.billable === "no" ? null : "provider_failed";
-  const updates = [{ number, changes: closed(now, state, { ...said, loss }) }];
+  // What a provider bills for, it had accepted.
+  const acceptedAt = attempt.acceptedAt ?? (failure.billable === "yes" ? now : null);
+  const isFailed = acceptedAt !== null || ["failed", "timeout", "cancelled"].includes(failure.kind);
+  const loss = acceptedAt === null && failure.billable === "no" ? null : "provider_failed";
+  const updates = [{ number, changes: closed(now, isFailed ? "failed" : "refused", { ...said, acceptedAt, loss }) }];
   const others = situation.attempts.filter((other) => other.number !== number && isOpen(other));
   // The job goes on with another attempt: what became of this one is recorded, and that is all.
   if ((!situation.holdsLease && job.leaseOwner !== null) || others.some(isBought)) return written(situation, updates);

@@ -13,6 +13,8 @@ export type SubmissionEvent =
       readonly attemptId: AttemptId;
       readonly number: number;
       readonly callEndsAt: number;
+      /** How long the model usually renders; null when that is not known. */
+      readonly usualRenderMs: number | null;
     }
   /** The provider was surely not called. */
   | { readonly type: "not_called"; readonly number: number; readonly message: string }
@@ -63,6 +65,10 @@ export type RenderingEvent =
       readonly number: number;
       readonly result: Completed | null;
       readonly cost: ProviderCost | null;
+      /** Replaces the stored handle when given. */
+      readonly handle?: ProviderHandle | undefined;
+      /** Left out when no callback said so. */
+      readonly callbacksRead?: readonly CallbackId[];
     };
 
 export type FilesEvent =

@@ -1,6 +1,13 @@
 import type { CallbackId } from "../ids.js";
+import type { JobState } from "../jobs/job.js";
 import type { StoredCallback } from "../ports/callback-store.js";
-import { type ParsedCallback, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
+import {
+  type CallbackRequest,
+  type ParsedCallback,
+  ProviderFailure,
+  type ProviderHandle,
+  type Snapshot,
+} from "../ports/music-provider.js";
 import { isEnd } from "./decide-rendering.js";
 import type { JobStep } from "./job-step.js";
 
@@ -43,9 +50,14 @@ async function parse(step: JobStep, callback: StoredCallback, handle: ProviderHa
   const { provider } = step.working;
   if (provider.parseCallback === undefined) return { trust: "hint" };
   try {
-    return await step.call("parseCallback", (context) => provider.parseCallback?.({ ...callback, handle }, context) as Promise<ParsedCallback>);
+    const received = { ...callback, handle, request: requestOf(step.job) };
+    return await step.call("parseCallback", (context) => provider.parseCallback?.(received, context) as Promise<ParsedCallback>);
   } catch (error) {
     step.deps.logger.warn("A callback could not be read", { error, job_id: step.job.id, provider: step.working.id });
     return { trust: "hint" };
   }
+}
+
+function requestOf({ kind, servedModelId, modelId }: JobState): CallbackRequest {
+  return { operation: kind, modelId: kind === "music" ? (servedModelId ?? modelId) : null };
 }

@@ -8,6 +8,7 @@ import type { Logger } from "../ports/logger.js";
 import type { CallContext, ProviderFailure } from "../ports/music-provider.js";
 import type { Random } from "../ports/random.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
+import type { RenderTimes } from "../providers/render-times.js";
 import type { Routes } from "../providers/routes.js";
 import type { Applied, ApplyReports } from "./apply-reports.js";
 import type { BuildRequest } from "./build-request.js";
@@ -32,6 +33,7 @@ export interface RunJobDeps {
   readonly random: Random;
   readonly logger: Logger;
   readonly policies: Policies;
+  readonly renderTimes: Pick<RenderTimes, "usualMs">;
 }
 
 const REPORT_RETRY_MS = 200;

@@ -53,7 +53,8 @@ async function reported(
   }
   const result = storableResult(snapshot);
   if (result !== null || source === "callback") {
-    const { next } = await step.report({ type: "finished", number, result, cost: snapshot.cost ?? null });
+    const { cost = null, handle } = snapshot;
+    const { next } = await step.report({ type: "finished", number, result, cost, handle, callbacksRead });
     if (next !== "continue" || (result !== null && !step.holdsLease)) return;
   }
   await storeAndSettle(step, number, snapshot, result === null ? "provider" : "link");

@@ -1,30 +1,52 @@
 import type { JobId } from "../ids.js";
-import { isFinal, type Job, type JobAttempt } from "../jobs/job.js";
+import { type AttemptLoss, isFinal, type Job, type JobAttempt } from "../jobs/job.js";
 import type { EndedJobsCursor, JobStore } from "../ports/job-store.js";
+import { purchaseOf } from "./purchases.js";
 
 /** Amounts by unit: a currency, or a provider's own credits. */
 export type Amounts = Readonly<Record<string, number>>;
 
+/** What became of the attempts that providers accepted. */
+export interface Purchases {
+  /** Attempts that the provider is known to have accepted; those of ended jobs are delivered or wasted. */
+  readonly bought: number;
+  /** Attempts that their job completed with. */
+  readonly delivered: number;
+  /** Attempts that were bought and delivered nothing. */
+  readonly wasted: number;
+  /** Attempts that were given up, and may have been bought: whether the provider had accepted them was never known. */
+  readonly perhaps: number;
+  /** Why the wasted ones delivered nothing. */
+  readonly reasons: Readonly<Partial<Record<AttemptLoss, number>>>;
+}
+
 /** What one provider brought in and cost. */
-export interface ProviderBooks {
+export interface ProviderMargin extends Purchases {
   readonly providerId: string;
   /** Jobs that it ended: as their last provider. */
   readonly completed: number;
   readonly failed: number;
   /** Whole credits that accounts paid for its completed jobs. */
   readonly creditsCharged: number;
-  /** Tries of it, those of jobs that another one ended included. */
+  /** Attempts at it, those of jobs that another one ended included. */
   readonly attempts: number;
-  /** What it billed, or is expected to have billed where it does not tell. */
+  /** What it billed, or is expected to have billed where it does not report it. */
   readonly billed: Amounts;
-  /** What it may have billed: nobody knows. */
-  readonly perhapsBilled: Amounts;
+  /** What it may have billed: that is not known. */
+  readonly possiblyBilled: Amounts;
   /** Of both, what went into jobs that were refunded. */
-  readonly lost: Amounts;
+  readonly refunded: Amounts;
 }
 
-/** A try that the provider billed, or may have billed, for a job whose credits went back. */
-export interface LostAttempt {
+/** What a provider accepted on one day. */
+export interface DayPurchases extends Purchases {
+  /** `2026-11-21`: the day of acceptance, or of the call where no acceptance is known, in UTC. */
+  readonly day: string;
+  readonly providerId: string;
+}
+
+/** An attempt that the provider billed, or may have billed, for a job that was refunded. */
+export interface RefundedAttempt {
   readonly job: Job;
   readonly attempt: JobAttempt;
 }
@@ -33,48 +55,53 @@ export interface MarginReport {
   readonly from: number;
   readonly to: number;
   /** By provider, in alphabetical order. */
-  readonly providers: readonly ProviderBooks[];
+  readonly providers: readonly ProviderMargin[];
+  /** By day, and by provider in alphabetical order. */
+  readonly days: readonly DayPurchases[];
   /** "Paid upstream, refunded below": the newest first, no more than were asked for. */
-  readonly lost: readonly LostAttempt[];
+  readonly refunded: readonly RefundedAttempt[];
   /** How many there are. */
-  readonly lostCount: number;
+  readonly refundedCount: number;
 }
 
 export interface MarginQuery {
-  /** Jobs made at or after this moment, in milliseconds since 1970. */
+  /** Jobs created at or after this moment, in milliseconds since 1970. */
   readonly from: number;
-  /** Jobs made before this moment. */
+  /** Jobs created before this moment. */
   readonly to: number;
-  /** Most lost attempts to list. */
-  readonly lostLimit: number;
+  /** Most refunded attempts to list. */
+  readonly refundedLimit: number;
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] extends Amounts ? Record<string, number> : T[K] };
+type Mutable<T> = {
+  -readonly [K in keyof T]: T[K] extends number | string ? T[K] : { -readonly [M in keyof T[K]]: T[K][M] };
+};
 
 const PAGE = 500;
+const DAY_MS = 86_400_000;
 
-/** Two books side by side: what accounts paid for ended jobs, and what each attempt cost at its provider, failed ones included. */
+/** Sets what accounts paid for ended jobs against what each attempt cost at its provider, failed ones included. */
 export class ReportMargin {
   constructor(private readonly jobs: Pick<JobStore, "listEnded" | "attemptsOf">) {}
 
-  async report({ from, to, lostLimit }: MarginQuery): Promise<MarginReport> {
-    const books = new Map<string, Mutable<ProviderBooks>>();
-    const lost: LostAttempt[] = [];
-    let lostCount = 0;
+  async report({ from, to, refundedLimit }: MarginQuery): Promise<MarginReport> {
+    const sums = new Sums();
+    const refunded: RefundedAttempt[] = [];
+    let refundedCount = 0;
     for await (const page of this.pages(from, to)) {
       const attempts = await this.jobs.attemptsOf(page.map(({ id }) => id));
       for (const job of page) {
-        countJob(booksOf(books, job.providerId), job);
+        countJob(sums.of(job.providerId), job);
         for (const attempt of attempts.get(job.id) ?? []) {
-          if (!countAttempt(booksOf(books, attempt.providerId), job, attempt)) continue;
-          lostCount += 1;
-          lost.push({ job, attempt });
-          if (lost.length > lostLimit) lost.shift();
+          countPurchase(sums, attempt);
+          if (!countCost(sums.of(attempt.providerId), job, attempt)) continue;
+          refundedCount += 1;
+          refunded.push({ job, attempt });
+          if (refunded.length > refundedLimit) refunded.shift();
         }
       }
     }
-    const providers = [...books.values()].sort((a, b) => (a.providerId < b.providerId ? -1 : 1));
-    return { from, to, providers, lost: lost.reverse(), lostCount };
+    return { from, to, providers: sums.providers(), days: sums.days(), refunded: refunded.reverse(), refundedCount };
   }
 
   /** Ended jobs, the oldest first. */
@@ -90,36 +117,74 @@ export class ReportMargin {
   }
 }
 
-function booksOf(books: Map<string, Mutable<ProviderBooks>>, providerId: string): Mutable<ProviderBooks> {
-  const found = books.get(providerId) ?? {
-    providerId,
-    completed: 0,
-    failed: 0,
-    creditsCharged: 0,
-    attempts: 0,
-    billed: {},
-    perhapsBilled: {},
-    lost: {},
-  };
-  books.set(providerId, found);
-  return found;
+/** The sums of each provider, and of each day and provider. */
+class Sums {
+  private readonly byProvider = new Map<string, Mutable<ProviderMargin>>();
+  /** By the day's number since 1970, then by provider. */
+  private readonly byDay = new Map<number, Map<string, Mutable<Purchases>>>();
+
+  of(providerId: string): Mutable<ProviderMargin> {
+    const found = this.byProvider.get(providerId);
+    if (found !== undefined) return found;
+    const jobs = { completed: 0, failed: 0, creditsCharged: 0 };
+    const added = { providerId, ...jobs, attempts: 0, billed: {}, possiblyBilled: {}, refunded: {}, ...noPurchases() };
+    this.byProvider.set(providerId, added);
+    return added;
+  }
+
+  ofDay(at: number, providerId: string): Mutable<Purchases> {
+    const day = Math.floor(at / DAY_MS);
+    const ofDay = this.byDay.get(day) ?? new Map<string, Mutable<Purchases>>();
+    const found = ofDay.get(providerId) ?? noPurchases();
+    this.byDay.set(day, ofDay.set(providerId, found));
+    return found;
+  }
+
+  providers(): ProviderMargin[] {
+    return [...this.byProvider.values()].sort((a, b) => (a.providerId < b.providerId ? -1 : 1));
+  }
+
+  days(): DayPurchases[] {
+    return [...this.byDay]
+      .sort(([a], [b]) => a - b)
+      .flatMap(([day, ofDay]) => {
+        const providers = [...ofDay].sort(([a], [b]) => (a < b ? -1 : 1));
+        const name = new Date(day * DAY_MS).toISOString().slice(0, 10);
+        return providers.map(([providerId, purchases]) => ({ day: name, providerId, ...purchases }));
+      });
+  }
 }
 
-function countJob(books: Mutable<ProviderBooks>, job: Job): void {
+function noPurchases(): Mutable<Purchases> {
+  return { bought: 0, delivered: 0, wasted: 0, perhaps: 0, reasons: {} };
+}
+
+function countJob(sums: Mutable<ProviderMargin>, job: Job): void {
   if (!isFinal(job.status)) return;
-  if (job.status === "completed") books.completed += 1;
-  else books.failed += 1;
-  books.creditsCharged += job.creditsCharged;
+  if (job.status === "completed") sums.completed += 1;
+  else sums.failed += 1;
+  sums.creditsCharged += job.creditsCharged;
+}
+
+function countPurchase(sums: Sums, attempt: JobAttempt): void {
+  const purchase = purchaseOf(attempt);
+  if (purchase === "none") return;
+  const { providerId, acceptedAt, startedAt, loss } = attempt;
+  for (const counted of [sums.of(providerId), sums.ofDay(acceptedAt ?? startedAt, providerId)]) {
+    if (purchase !== "perhaps") counted.bought += 1;
+    if (purchase !== "under_way") counted[purchase] += 1;
+    if (purchase === "wasted" && loss !== null) counted.reasons[loss] = (counted.reasons[loss] ?? 0) + 1;
+  }
 }
 
 /** @returns whether it was billed, or perhaps was, for nothing */
-function countAttempt(books: Mutable<ProviderBooks>, job: Job, { cost, billable }: JobAttempt): boolean {
-  books.attempts += 1;
+function countCost(sums: Mutable<ProviderMargin>, job: Job, { cost, billable }: JobAttempt): boolean {
+  sums.attempts += 1;
   // A worker that was lost in the middle could not write what came back.
   if (billable === "no") return false;
   if (cost !== null) {
-    add(billable === "yes" ? books.billed : books.perhapsBilled, cost.unit, cost.amount);
-    if (job.status === "failed") add(books.lost, cost.unit, cost.amount);
+    add(billable === "yes" ? sums.billed : sums.possiblyBilled, cost.unit, cost.amount);
+    if (job.status === "failed") add(sums.refunded, cost.unit, cost.amount);
   }
   return job.status === "failed";
 }

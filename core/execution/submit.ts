@@ -28,7 +28,8 @@ export async function submit(step: JobStep): Promise<void> {
   }
   if (step.signal.aborted) return step.release(0);
   const callEndsAt = deps.clock.now() + working.callLimitMs;
-  const intended = await step.report({ type: "intended", attemptId, number, callEndsAt });
+  const usualRenderMs = await usualRender(step);
+  const intended = await step.report({ type: "intended", attemptId, number, callEndsAt, usualRenderMs });
   if (intended.next !== "continue") return discardWhenEnded(step, intended);
   // Another worker may have looked for the attempt already, and found nothing.
   const leaseEndsAt = intended.job?.dueAt ?? 0;
@@ -91,6 +92,10 @@ export async function submitted(step: JobStep, number: number, outcome: Complete
   if (result !== null) return step.holdsLease ? { made: outcome, again: "link" } : null;
   await step.lease.unrepeatable({ kind: "result", providerId: step.working.id }, () => storeAndSettle(step, number, outcome, "nowhere"));
   return null;
+}
+
+async function usualRender({ deps, job, working }: JobStep): Promise<number | null> {
+  return job.servedModelId === null ? null : deps.renderTimes.usualMs(working.id, job.servedModelId);
 }
 
 async function notCalled(step: JobStep, number: number, message: string): Promise<void> {

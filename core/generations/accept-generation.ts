@@ -1,7 +1,7 @@
 import type { Account } from "../accounts/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
-import { FermataError, ProviderUnavailableError, type RateLimitedError } from "../errors.js";
+import { FermataError, ProviderUnavailableError, type RateLimitedError, ServiceUnavailableError } from "../errors.js";
 import { fingerprint } from "../idempotency/fingerprint.js";
 import type { StoredAnswer } from "../idempotency/replay.js";
 import type { RequestId } from "../ids.js";
@@ -11,7 +11,8 @@ import type { Job, JobRequest } from "../jobs/job.js";
 import { newJob } from "../jobs/new-job.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import type { Routes } from "../providers/routes.js";
-import { firstOpenRoute, type Route } from "../providers/routes.js";
+import type { Backlog } from "../providers/backlog.js";
+import { openRoutes, type Route } from "../providers/routes.js";
 import { type Catalogue, checkModelBounds, type Model } from "../providers/catalogue.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
@@ -48,6 +49,7 @@ export interface AcceptGenerationParts {
   readonly catalogue: Catalogue;
   readonly routes: Routes;
   readonly availability: ProviderAvailability;
+  readonly backlog: Backlog;
   readonly tiers: Tiers;
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -116,13 +118,20 @@ export class AcceptGeneration {
       const jobRequest = toJobRequest(request.input);
       checkModelBounds(model, jobRequest);
       const possible = routes.routesOf({ kind: "music", modelId: model.id, request: jobRequest }, null);
-      const route = await firstOpenRoute(possible, availability);
-      return { model, route, refusal: route === null ? new ProviderUnavailableError() : null };
+      const open = await openRoutes(possible, availability);
+      if (open.length === 0) return { model, route: null, refusal: new ProviderUnavailableError() };
+      const found = await this.parts.backlog.firstInTime(open);
+      return "route" in found ? { model, route: found.route, refusal: null } : { model, route: null, refusal: tooMuchWaits(found.waitMs) };
     } catch (error) {
       if (!FermataError.is(error)) throw error;
       return { model, route: null, refusal: error };
     }
   }
+}
+
+/** What could not begin before its deadline would be refunded unbought. */
+function tooMuchWaits(waitMs: number): ServiceUnavailableError {
+  return new ServiceUnavailableError("Too many jobs wait for this model. Try again later.", Math.ceil(waitMs / 1000));
 }
 
 function toJobRequest(input: GenerationInput): JobRequest {

@@ -179,6 +179,6 @@ export interface JobStore {
 export interface ProviderWork {
   /** Jobs that wait to be submitted. */
   readonly waiting: number;
-  /** Jobs that are submitting or rendering. */
-  readonly inFlight: number;
+  readonly submitting: number;
+  readonly rendering: number;
 }

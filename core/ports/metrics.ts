@@ -13,11 +13,17 @@ export interface GaugeDescription {
 
 export type GaugeReading = number | readonly GaugeSample[];
 
+/** What became of an attempt at a provider: it was bought when the provider had accepted it. */
+export type CountedAttempt =
+  | { readonly became: "bought" | "delivered"; readonly provider: string }
+  | { readonly became: "wasted"; readonly provider: string; readonly reason: string };
+
 /** Figures for operators. */
 export interface Metrics {
   /** @param request `route` is the path's template, so that ids do not multiply the series; `status` is the HTTP status */
   countRequest(request: { readonly method: string; readonly route: string; readonly status: number }, seconds: number): void;
   countJobEnded(job: { readonly status: string; readonly operation: string; readonly provider: string }): void;
+  countAttempt(attempt: CountedAttempt): void;
   /** @param outcome `delivered`, or why the try failed */
   countWebhookTry(outcome: string, seconds: number): void;
   /** A webhook endpoint has been failing for so long that its operator is warned. */

@@ -85,8 +85,8 @@ export interface ProviderDefinition {
    */
   readonly maxInFlight?: number;
   /**
-   * The longest that one call may take, in milliseconds: more than the plugin's own time-outs. The host gives a call up a while after that, whatever
-   * the plugin does. 20 minutes when left out.
+   * The longest that one call may take, in whole milliseconds from 1,000 to 24 hours: the plugin's own time-outs, added up where one call makes
+   * several requests. The host ends a call half a minute after that, whatever the plugin does. 20 minutes when left out.
    */
   readonly longestCallMs?: number | ((settings: ProviderHost["settings"]) => number);
   readonly settings: { readonly [name: string]: ProviderSetting };

@@ -17,6 +17,8 @@ export interface CatalogueProvider
   readonly models: readonly ProviderModel[];
   readonly stemSplit?: SplitCapability | undefined;
   readonly vocalRemoval?: SplitCapability | undefined;
+  /** Jobs at the provider at once, in all processes together; null and left out: as many as there are. */
+  readonly maxInFlight?: number | null;
   /** Whether it can fetch files from this installation. */
   readonly isReachable: boolean;
 }

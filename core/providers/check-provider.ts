@@ -1,7 +1,7 @@
 import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { ProviderDefinition, ProviderHost, ProviderSetting } from "../ports/music-provider.js";
 import { definitionMistakes, methodMistakes } from "./definition-mistakes.js";
-import { capabilityMistakes } from "./definition-parts.js";
+import { capabilityMistakes, longestCallMistakes } from "./definition-parts.js";
 
 /** What was found out about a plugin without any configuration. */
 export interface CheckedProvider {
@@ -43,13 +43,14 @@ export async function checkProvider(value: unknown): Promise<CheckedProvider> {
 async function tryOut(definition: ProviderDefinition): Promise<Pick<CheckedProvider, "mistakes" | "notes">> {
   const settings = Object.fromEntries(Object.entries(definition.settings).map(([name, setting]) => [name, exampleOf(name, setting)]));
   try {
-    const { capabilities, concurrency, models } = definition;
+    const { capabilities, concurrency, longestCallMs, models } = definition;
     const declared = typeof capabilities === "function" ? capabilities(settings) : capabilities;
     const atOnce = typeof concurrency === "function" ? concurrency(settings) : concurrency;
     const provider = definition.create(aHost(settings, models));
     const mistakes = [...capabilityMistakes(declared), ...methodMistakes(provider, declared)];
     if (!Number.isSafeInteger(atOnce) || atOnce < 1)
       mistakes.push(`concurrency: ${atOnce} for the default settings; allowed: a whole number from 1`);
+    if (typeof longestCallMs === "function") mistakes.push(...longestCallMistakes(longestCallMs(settings)));
     for (const model of models) {
       const mistake = definition.checkModel?.(model) ?? null;
       if (mistake !== null) mistakes.push(`checkModel refuses its own model ${model.id}: ${mistake}`);

@@ -1,6 +1,6 @@
 import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { MusicProvider, ProviderCapabilities } from "../ports/music-provider.js";
-import { capabilityMistakes, modelMistakes, settingMistakes } from "./definition-parts.js";
+import { capabilityMistakes, longestCallMistakes, modelMistakes, settingMistakes } from "./definition-parts.js";
 
 const MEMBERS: ReadonlySet<string> = new Set([
   "id",
@@ -8,6 +8,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "portVersion",
   "concurrency",
   "maxInFlight",
+  "longestCallMs",
   "settings",
   "models",
   "checkModel",
@@ -24,7 +25,8 @@ export function definitionMistakes(value: unknown): string[] {
   if (typeof value !== "object" || value === null)
     return ["its default export is no provider definition; allowed: what `defineProvider` returns"];
   const definition = value as Readonly<Record<string, unknown>>;
-  const { id, label, portVersion, concurrency, maxInFlight, settings, models, checkModel, capabilities, create } = definition;
+  const { id, label, portVersion, concurrency, maxInFlight, longestCallMs } = definition;
+  const { settings, models, checkModel, capabilities, create } = definition;
   const mistakes: string[] = [];
   if (portVersion !== PROVIDER_PORT_VERSION)
     mistakes.push(`it speaks port version ${shown(portVersion)}; this Fermata speaks ${PROVIDER_PORT_VERSION}`);
@@ -35,6 +37,7 @@ export function definitionMistakes(value: unknown): string[] {
     mistakes.push(`concurrency: ${shown(concurrency)}; allowed: a whole number from 1, or a function of the settings`);
   if (maxInFlight !== undefined && !isWhole(maxInFlight, 1))
     mistakes.push(`maxInFlight: ${shown(maxInFlight)}; allowed: a whole number from 1`);
+  if (longestCallMs !== undefined && typeof longestCallMs !== "function") mistakes.push(...longestCallMistakes(longestCallMs));
   if (typeof create !== "function") mistakes.push("create: missing; allowed: a function that answers the provider");
   if (checkModel !== undefined && typeof checkModel !== "function") mistakes.push(`checkModel: ${shown(checkModel)}; allowed: a function`);
   mistakes.push(...settingMistakes(settings), ...modelMistakes(models, typeof id === "string" ? id : null));

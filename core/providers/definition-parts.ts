@@ -8,6 +8,10 @@ const TAKEN_SETTINGS: ReadonlySet<string> = new Set(["enabled", "use", "models",
 const SECRET_NAME = /(api-?key|token|secret|password|credential)s?$/i;
 const LYRICS_MAX_LENGTH = 10_000;
 const PROMPT_MAX_LENGTH = 3_000;
+const RENDER_DEADLINE_MAX_MINUTES = 10_080;
+const USUAL_RENDER_MAX_SECONDS = 86_400;
+const LONGEST_CALL_MIN_MS = 1_000;
+const LONGEST_CALL_MAX_MS = 24 * 3_600_000;
 
 export function settingMistakes(settings: unknown): string[] {
   if (!isBag(settings)) return [`settings: ${shown(settings)}; allowed: an object, a member for each setting`];
@@ -75,9 +79,18 @@ function oneModelMistakes(at: string, model: Bag): string[] {
     mistakes.push(`${at}.lyricsMaxLength: ${shown(lyricsMaxLength)}; allowed: 1 to ${LYRICS_MAX_LENGTH}`);
   if (promptMaxLength !== undefined && !isWhole(promptMaxLength, 1, PROMPT_MAX_LENGTH))
     mistakes.push(`${at}.promptMaxLength: ${shown(promptMaxLength)}; allowed: 1 to ${PROMPT_MAX_LENGTH}`);
+  mistakes.push(
+    ...timeMistakes(`${at}.renderDeadlineMinutes`, model["renderDeadlineMinutes"], RENDER_DEADLINE_MAX_MINUTES),
+    ...timeMistakes(`${at}.usualRenderSeconds`, model["usualRenderSeconds"], USUAL_RENDER_MAX_SECONDS),
+  );
   mistakes.push(...durationMistakes(`${at}.duration`, model["duration"]), ...costMistakes(`${at}.upstreamCost`, upstreamCost));
   if (!survivesJson(model)) mistakes.push(`${at}: it holds what JSON cannot carry; allowed: plain values`);
   return mistakes;
+}
+
+function timeMistakes(at: string, value: unknown, maximum: number): string[] {
+  const isTime = value === undefined || (typeof value === "number" && value > 0 && value <= maximum);
+  return isTime ? [] : [`${at}: ${shown(value)}; allowed: a number above 0, at most ${maximum}`];
 }
 
 function durationMistakes(at: string, duration: unknown): string[] {
@@ -88,6 +101,12 @@ function durationMistakes(at: string, duration: unknown): string[] {
   return (min as number) <= (usual as number) && (usual as number) <= (max as number)
     ? []
     : [`${at}: ${shown(duration)}; allowed: minSeconds ≤ defaultSeconds ≤ maxSeconds`];
+}
+
+/** @param ms as declared, or as it comes of the settings */
+export function longestCallMistakes(ms: unknown): string[] {
+  const allowed = `a whole number of ms from ${LONGEST_CALL_MIN_MS} to ${LONGEST_CALL_MAX_MS}, or a function of the settings that gives one`;
+  return isWhole(ms, LONGEST_CALL_MIN_MS, LONGEST_CALL_MAX_MS) ? [] : [`longestCallMs: ${shown(ms)}; allowed: ${allowed}`];
 }
 
 export function capabilityMistakes(capabilities: unknown): string[] {

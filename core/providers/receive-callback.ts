@@ -61,7 +61,8 @@ export class ReceiveCallback {
     if (job === undefined || isFinal(job.status) || job.providerId !== incoming.providerId) return false;
     const now = clock.now();
     const isKept = await this.insert(tx, jobId, incoming, now);
-    if (job.phase !== "rendering" || job.leaseOwner !== null) return isKept;
+    // Where nothing was submitted it says nothing new; where a submission's reply was lost it is what is waited for.
+    if (job.phase === "waiting" || job.leaseOwner !== null) return isKept;
     // Also for one that is not kept: the provider says that something happened, and it is asked what.
     await jobs.updateJobs(tx, [{ id: jobId, fence: job.fence, changes: { dueAt: Math.min(now, job.dueAt ?? now) } }]);
     return true;

@@ -127,10 +127,22 @@ function fits(model: Model, request: NonNullable<RoutedJob["request"]>): boolean
   }
 }
 
-/** The first route whose provider is there; null when all are known to be down. */
-export async function firstOpenRoute(routes: readonly Route[], availability: Pick<ProviderAvailability, "state">): Promise<Route | null> {
+/** The first route whose provider is available; null when all are known to be down. */
+export async function firstOpenRoute(
+  routes: readonly Route[],
+  availability: Pick<ProviderAvailability, "state">,
+): Promise<Route | null> {
   for (const route of routes) {
     if ((await availability.state(route.providerId)) !== "open") return route;
   }
   return null;
+}
+
+/** The routes whose providers are available, in their order. */
+export async function openRoutes(
+  routes: readonly Route[],
+  availability: Pick<ProviderAvailability, "state">,
+): Promise<readonly Route[]> {
+  const states = await Promise.all(routes.map(({ providerId }) => availability.state(providerId)));
+  return routes.filter((_, index) => states[index] !== "open");
 }

@@ -9,6 +9,7 @@ export default defineProvider({
   label: "Beatoven.ai",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
   settings: {
     apiKey: { type: "string", required: true, secret: true, description: "API token of the Beatoven.ai account" },
     baseUrl: { type: "string", default: "https://public-api.beatoven.ai", description: "Where the API is" },

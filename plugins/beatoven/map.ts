@@ -22,7 +22,7 @@ export function snapshotOf(task: Bag, pollMs: number): Snapshot {
     case "composed":
       return { state: "completed", tracks: [trackIn(bagOf(meta))] };
     case "failed":
-      throw new ProviderFailure("failed", `The task failed${reasonIn(task)}.`);
+      throw new ProviderFailure("failed", `The task failed${reasonIn(task)}.`, { providerCode: status });
     default:
       throw new ProviderFailure("unavailable", `It answered another status than is known: ${JSON.stringify(status)?.slice(0, 100)}.`);
   }

@@ -4,6 +4,9 @@ import type { ApiAnswer, ApiCall, ProviderFailureKind } from "../../core/ports/m
 /** The type of a model's error that refuses the content. */
 export const REJECTED = "content_policy_violation";
 
+/** Of work whose status has an error without a type. */
+export const ERROR_CODE = "error";
+
 const TIMEOUTS: ReadonlySet<string> = new Set(["request_timeout", "startup_timeout"]);
 
 /** What an error's body tells: a list of a model's errors, or one of the platform. */
@@ -33,7 +36,7 @@ export function finalFailureOf(answer: ApiAnswer, call: Pick<ApiCall, "asksAfter
   const isFinal = said !== null && (hasFailed || said.code !== null);
   if (!isFinal) return failureWith(usual.kind, answer, usual, said);
   const ofWork = answer.status >= 500 ? "failed" : (failureOf(answer)?.kind ?? "failed");
-  return failureWith(kindOfCode(said.code) ?? ofWork, answer, usual, said);
+  return failureWith(kindOfCode(said.code) ?? ofWork, answer, usual, { ...said, code: said.code ?? ERROR_CODE });
 }
 
 /** What work died of, by its status; null where only its result tells. */

@@ -9,6 +9,8 @@ export default defineProvider({
   label: "fal",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  // A poll: the status, then the result.
+  longestCallMs: ({ timeoutMs }) => 2 * Number(timeoutMs),
   settings: SETTINGS,
   models: MODELS,
   checkModel: modelMistake,

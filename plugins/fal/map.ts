@@ -14,6 +14,20 @@ export interface Work {
   readonly output: string;
 }
 
+/** Namespaces that stand before an owner. */
+const NAMESPACES: ReadonlySet<string> = new Set(["workflows", "comfy"]);
+
+/**
+ * Where a request can be asked for, made as fal's own clients make it: of the endpoint's id owner and alias count, what follows is dropped.
+ * Only for a request whose reply was lost.
+ */
+export function urlsOf(baseUrl: string, endpoint: string, requestId: string): Omit<Work, "operation" | "output"> {
+  const steps = endpoint.split("/");
+  const app = steps.slice(0, NAMESPACES.has(steps[0] ?? "") ? 3 : 2).join("/");
+  const responseUrl = `${baseUrl}/${app}/requests/${encodeURIComponent(requestId)}`;
+  return { requestId, responseUrl, statusUrl: `${responseUrl}/status`, cancelUrl: `${responseUrl}/cancel` };
+}
+
 /** A status: there is no word for failed, only an error beside `COMPLETED`. */
 export type Status =
   | { readonly state: "running" }

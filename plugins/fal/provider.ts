@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import { bagOf, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
 import type {
   Accepted,
   CallContext,
@@ -14,13 +14,15 @@ import type {
   SubmitRequest,
 } from "../../core/ports/music-provider.js";
 import { FalClient } from "./client.js";
-import { failureOfStatus } from "./errors.js";
-import { completedOf, readAccepted, readStatus, reportIn, type Work } from "./map.js";
+import { ERROR_CODE, failureOfStatus } from "./errors.js";
+import { completedOf, readAccepted, readStatus, reportIn, urlsOf, type Work } from "./map.js";
 import { type Inputs, inputOf, optionsOf } from "./options.js";
 import { type Config, readSettings } from "./settings.js";
 import { forgeryIn, keysIn } from "./webhook.js";
 
 const HANDLE_VERSION = 1;
+/** Of the handle that stands for a lost reply. */
+const NO_REPLY = 0;
 /** At most a day, says fal. */
 const KEYS_KEPT_MS = 3_600_000;
 
@@ -54,7 +56,7 @@ export class FalProvider implements MusicProvider {
     // The result of work that failed is its error, and is thrown.
     const answer = await this.client.result(work.responseUrl, status.state === "failed", signal);
     if (status.state === "failed")
-      throw new ProviderFailure("failed", status.error.slice(0, 300), { providerCode: status.errorType ?? undefined });
+      throw new ProviderFailure("failed", status.error.slice(0, 300), { providerCode: status.errorType ?? ERROR_CODE });
     const output = answer.json();
     if (output === undefined) throw providerFailure("unavailable", answer, { message: "The result is no JSON." });
     const completed = completedOf(output, work);
@@ -81,8 +83,25 @@ export class FalProvider implements MusicProvider {
     if (keys.length === 0) return { trust: "hint" };
     const reason = forgeryIn(callback, keys);
     if (reason !== null) return { trust: "forged", reason };
-    const snapshot = reportIn(parsed(callback.body), workOf(callback.handle));
+    const body = parsed(callback.body);
+    if (callback.handle.version === NO_REPLY) return this.reportOfLost(body, callback);
+    const snapshot = reportIn(body, workOf(callback.handle));
     return snapshot === null ? { trust: "hint" } : { trust: "verified", snapshot };
+  }
+
+  /** Of a submission whose reply was lost: what the webhook does not tell by itself is asked for with the handle that it brings. */
+  private reportOfLost(body: unknown, { request }: ReceivedCallback): ParsedCallback {
+    const { request_id: requestId } = bagOf(body);
+    const model = this.host.models.find(({ id }) => id === request?.modelId);
+    const endpoint = request?.operation === "music" ? model?.upstream : this.config.split?.endpoint;
+    const operation = request?.operation;
+    if (typeof requestId !== "string" || requestId === "" || endpoint === undefined) return { trust: "hint" };
+    if (operation !== "music" && operation !== "stem_split") return { trust: "hint" };
+    const output = model === undefined ? "" : (optionsOf(model).output ?? "");
+    const work: Work = { ...urlsOf(this.config.baseUrl, endpoint, requestId), operation, output };
+    const handle = { version: HANDLE_VERSION, data: { ...work } };
+    const snapshot = reportIn(body, work) ?? { state: "running", nextPollMs: this.config.pollMs };
+    return { trust: "verified", snapshot: ProviderFailure.is(snapshot) ? snapshot : { ...snapshot, handle } };
   }
 
   private async webhookKeys(signal: AbortSignal): Promise<readonly KeyObject[]> {

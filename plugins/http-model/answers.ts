@@ -89,11 +89,18 @@ function failureSaid(
   mapping: Mapping,
 ): ProviderFailure {
   const kind: ProviderFailureKind = isRejection(document, mapping) ? "content_rejected" : meaning;
-  const [code, words] = [at(document, mapping.pointers.errorCode), at(document, mapping.pointers.error)];
+  const { pointers } = mapping;
+  const words = at(document, pointers.error);
+  // Without a code of the error, the status word says that the work has ended.
+  const code = [at(document, pointers.errorCode), at(document, pointers.status)].find((value) => !isEmpty(value));
   return providerFailure(kind, answer, {
     ...(typeof words === "string" && words !== "" ? { message: words.slice(0, 300) } : {}),
     ...(typeof code === "string" || typeof code === "number" ? { code: String(code) } : {}),
   });
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
 }
 
 function isError(document: unknown, { pointers }: Mapping): boolean {

@@ -9,6 +9,7 @@ export default defineProvider({
   label: "Model server",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: ({ concurrency }) => (typeof concurrency === "number" ? concurrency : 1),
+  longestCallMs: ({ timeoutSeconds }) => Number(timeoutSeconds) * 1_000,
   settings: SETTINGS,
   models: [],
   checkModel,

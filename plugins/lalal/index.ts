@@ -27,6 +27,7 @@ export default defineProvider({
   label: "LALAL.AI",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 2,
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) => Number(timeoutMs) + Number(uploadTimeoutMs),
   settings: SETTINGS,
   models: [],
   capabilities: { idempotentSubmit: true, lookup: false, cancel: true, stemSplit: SPLIT, vocalRemoval: SPLIT },

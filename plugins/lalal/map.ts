@@ -77,7 +77,7 @@ function labelOf(given: string, type: unknown, operation: Split): string | null 
 function failureIn({ detail, code, id }: Bag): ProviderFailure {
   const said = typeof detail === "string" ? detail : (JSON.stringify(detail) ?? "");
   return new ProviderFailure("failed", `The task failed: ${said.slice(0, 300)}`, {
-    ...(typeof code === "string" ? { providerCode: code } : {}),
+    providerCode: typeof code === "string" ? code : "error",
     ...(typeof id === "string" ? { requestId: id } : {}),
     ...(code === "exceeded_duration" ? { billable: "no" } : {}),
   });

@@ -2,7 +2,7 @@ import { bagOf, failureOf, ProviderApi, providerFailure } from "../../core/ports
 import type { ApiAnswer, ApiCall, Bag, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
 
 /** Of the account's limits. */
-const LIMITS_TIMEOUT_MS = 30_000;
+export const LIMITS_TIMEOUT_MS = 30_000;
 
 /** The API of loudly.com: songs of a prompt, and what the account has left. */
 export class LoudlyClient {

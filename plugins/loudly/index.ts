@@ -1,5 +1,6 @@
 import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
 import type { DurationBounds, ProviderModel } from "../../core/ports/music-provider.js";
+import { LIMITS_TIMEOUT_MS } from "./client.js";
 import { LoudlyProvider } from "./provider.js";
 
 /** What they take; the default is ours. */
@@ -11,6 +12,7 @@ export default defineProvider({
   label: "Loudly",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 2,
+  longestCallMs: ({ timeoutMs }) => Math.max(Number(timeoutMs), LIMITS_TIMEOUT_MS),
   settings: {
     apiKey: { type: "string", required: true, secret: true, description: "API key of the Loudly account" },
     baseUrl: { type: "string", default: "https://soundtracks.loudly.com", description: "Where the API is" },

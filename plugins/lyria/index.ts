@@ -2,6 +2,7 @@ import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-pr
 import type { ProviderModel } from "../../core/ports/music-provider.js";
 import { LyriaProvider } from "./provider.js";
 import { APIS, SETTINGS } from "./settings.js";
+import { TOKEN_TIMEOUT_MS } from "./token.js";
 
 const SUNG = { supportsLyrics: true, supportsInstrumental: true, duration: null, options: { api: "gemini" } };
 
@@ -17,6 +18,8 @@ export default defineProvider({
   label: "Google Lyria",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  // An access token for Vertex AI, then the music.
+  longestCallMs: ({ timeoutMs }) => TOKEN_TIMEOUT_MS + Number(timeoutMs),
   settings: SETTINGS,
   models: [
     { ...SUNG, id: "lyria/3.5", name: "Lyria 3.5", creditCost: 15, upstream: "lyria-3.5" },

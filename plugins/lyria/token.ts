@@ -12,7 +12,7 @@ const LIFETIME_SECONDS = 3_600;
 /** A token is not used in its last minute: a call that begins then might end without it. */
 const MARGIN_MS = 60_000;
 
-const TIMEOUT_MS = 30_000;
+export const TOKEN_TIMEOUT_MS = 30_000;
 
 /** Access tokens of a service account (RFC 7523): each is used until shortly before its end, then the next one is asked for. */
 export class AccessTokens {
@@ -23,7 +23,7 @@ export class AccessTokens {
     private readonly account: ServiceAccount,
     private readonly host: Pick<ProviderHost, "fetch" | "clock">,
   ) {
-    this.api = new ProviderApi({ fetch: host.fetch, baseUrl: new URL(account.tokenUrl).origin, timeoutMs: TIMEOUT_MS, judge });
+    this.api = new ProviderApi({ fetch: host.fetch, baseUrl: new URL(account.tokenUrl).origin, timeoutMs: TOKEN_TIMEOUT_MS, judge });
   }
 
   /** @throws {ProviderFailure} `misconfigured`: the account is refused; or what may pass. No work was begun in either case */

@@ -9,6 +9,8 @@ export default defineProvider({
   label: "Mubert",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  // The customer's token, then the call itself.
+  longestCallMs: ({ timeoutMs }) => 2 * Number(timeoutMs),
   settings: {
     companyId: { type: "string", required: true, description: "Id of the company that has the licence" },
     licenseToken: { type: "string", required: true, secret: true, description: "Token of the licence" },

@@ -24,7 +24,7 @@ export function snapshotOf(track: Bag, now: number, pollMs: number): Snapshot {
   const stages = all.map(({ status }) => stageOf(status));
   if (all.length === 0 || stages.includes("running")) return { state: "running", nextPollMs: pollMs };
   const done = all.filter((_, index) => stages[index] === "done");
-  if (done.length === 0) throw new ProviderFailure("failed", "The generation failed.");
+  if (done.length === 0) throw new ProviderFailure("failed", "The generation failed.", { providerCode: "failed" });
   const linked = done.filter(({ url }) => isLink(url));
   if (linked.length === 0) throw new ProviderFailure("failed", "The generation is done, and there is no file.");
   const living = linked.filter(({ expired_at: expiresAt }) => (timeOf(expiresAt) ?? Number.POSITIVE_INFINITY) > now);

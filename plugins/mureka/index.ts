@@ -42,6 +42,7 @@ export default defineProvider({
   label: "Mureka",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  longestCallMs: ({ timeoutMs, stemTimeoutMs }) => Math.max(Number(timeoutMs), Number(stemTimeoutMs)),
   settings: SETTINGS,
   models: [
     { ...MODEL, id: "mureka/auto", name: "Mureka (auto)", upstream: "auto" },

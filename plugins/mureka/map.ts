@@ -28,7 +28,7 @@ export function snapshotOf(task: Bag): Snapshot {
     case "succeeded":
       return { state: "completed", tracks: tracksIn(task) };
     case "failed":
-      throw new ProviderFailure(REFUSED.test(why) ? "content_rejected" : "failed", `The task failed: ${why}`);
+      throw new ProviderFailure(REFUSED.test(why) ? "content_rejected" : "failed", `The task failed: ${why}`, { providerCode: status });
     case "timeouted":
       throw new ProviderFailure("timeout", `The task ran out of time: ${why}`);
     case "cancelled":

@@ -1,5 +1,5 @@
 import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
-import { MusicAiProvider } from "./provider.js";
+import { LOOKUP_PAGES_MAX, MusicAiProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
 /** Splits by workflows of music.ai (Moises). */
@@ -10,6 +10,9 @@ export default defineProvider({
   concurrency: 2,
   // Of an account without a plan; 10 with a professional one.
   maxInFlight: 2,
+  // An upload between two calls; or a look-up that turns all its pages.
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) =>
+    Math.max(2 * Number(timeoutMs) + Number(uploadTimeoutMs), LOOKUP_PAGES_MAX * Number(timeoutMs)),
   settings: SETTINGS,
   models: [],
   checkModel: () => "cannot be served: Music AI takes tracks apart and makes none",

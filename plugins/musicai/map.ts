@@ -31,7 +31,7 @@ export function snapshotOf(job: Job, operation: SplitRequest["operation"], label
     case "SUCCEEDED":
       return completedOf(job, operation, labels);
     case "FAILED":
-      return failureSaid(job.error);
+      return failureSaid(job);
     default:
       return new ProviderFailure("unavailable", `The status ${JSON.stringify(job.status)} is none that is known.`);
   }
@@ -63,10 +63,10 @@ function labelOf(name: string, labels: Labels): string | null {
   return /^[a-z]/.test(label) && label !== "full" ? label : `stem_${label}`;
 }
 
-function failureSaid({ code, title, message }: Bag): ProviderFailure {
+function failureSaid({ status, error: { code, title, message } }: Job): ProviderFailure {
   const words = [title, message].filter((word) => typeof word === "string" && word !== "").join(": ");
   const kind = (typeof code === "string" && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined) ?? "failed";
   return new ProviderFailure(kind, (words === "" ? "It failed without a word." : words).slice(0, 300), {
-    providerCode: typeof code === "string" ? code : undefined,
+    providerCode: typeof code === "string" ? code : status,
   });
 }

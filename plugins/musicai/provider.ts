@@ -18,7 +18,7 @@ import { type Config, readSettings } from "./settings.js";
 const HANDLE_VERSION = 1;
 const PAGE_SIZE = 100;
 /** What is not among so many jobs may still be behind them. */
-const PAGES_MAX = 20;
+export const LOOKUP_PAGES_MAX = 20;
 
 /** Jobs of a workflow: made with one call after the track was handed over, then polled. */
 export class MusicAiProvider implements MusicProvider {
@@ -56,14 +56,14 @@ export class MusicAiProvider implements MusicProvider {
   }
 
   async lookup(attemptId: string, { signal }: CallContext): Promise<LookupOutcome> {
-    for (let page = 0; page < PAGES_MAX; page += 1) {
+    for (let page = 0; page < LOOKUP_PAGES_MAX; page += 1) {
       const jobs = await this.jobs(page, signal);
       // How large a page may be is not told: only an empty one is surely the last.
       if (jobs.length === 0) return { state: "absent" };
       const found = jobs.find(({ metadata }) => metadata["ref"] === attemptId);
       if (found !== undefined) return this.accepted(found.id, operationIn(found.metadata));
     }
-    throw new ProviderFailure("unavailable", `It is not among the first ${PAGES_MAX} pages of jobs: that it is not there is not sure.`);
+    throw new ProviderFailure("unavailable", `It is not among the first ${LOOKUP_PAGES_MAX} pages of jobs: that it is not there is not sure.`);
   }
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {

@@ -17,8 +17,9 @@ export class ReplicateClient {
 
   create(version: string, input: Inputs, callbackUrl: string | null, signal: AbortSignal): Promise<ApiAnswer> {
     const { cancelAfterSeconds } = this.config;
-    // Webhooks go to https only; an address that they would refuse is left out, and the work polled.
-    const webhook = callbackUrl?.startsWith("https://") === true ? { webhook: callbackUrl, webhook_events_filter: ["completed"] } : {};
+    // Webhooks go to https only; an address that they would refuse is left out, and the work polled. The one of the start shows that a
+    // submission whose reply was lost has been accepted.
+    const webhook = callbackUrl?.startsWith("https://") === true ? { webhook: callbackUrl, webhook_events_filter: ["start", "completed"] } : {};
     return this.api.call({
       path: "/predictions",
       json: { version, input, ...webhook },

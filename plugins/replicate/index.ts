@@ -13,6 +13,7 @@ export default defineProvider({
   label: "Replicate",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
   settings: SETTINGS,
   models: MODELS,
   checkModel: modelMistake,

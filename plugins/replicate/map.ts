@@ -57,7 +57,7 @@ export function snapshotOf(prediction: Prediction, work: Work): Snapshot | Provi
     case "succeeded":
       return completedOf(prediction, work);
     case "failed":
-      return failureSaid(error ?? "It failed without a word.");
+      return failureSaid(error ?? "It failed without a word.", status);
     case "canceled":
       return new ProviderFailure("cancelled", error ?? "It was cancelled there.");
     case "aborted":
@@ -100,8 +100,8 @@ function stemsOf(prediction: Prediction, work: Work): Snapshot | ProviderFailure
   return { state: "completed", tracks: [], stems };
 }
 
-function failureSaid(error: string): ProviderFailure {
-  const [code] = /\bE\d{3,4}\b/.exec(error) ?? [];
+function failureSaid(error: string, status: string): ProviderFailure {
+  const [code = status] = /\bE\d{3,4}\b/.exec(error) ?? [];
   return new ProviderFailure(REJECTED.test(error) ? "content_rejected" : "failed", error.slice(0, 300), { providerCode: code });
 }
 

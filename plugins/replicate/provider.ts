@@ -22,6 +22,8 @@ import { type Config, readSettings } from "./settings.js";
 import { forgeryIn } from "./webhook.js";
 
 const HANDLE_VERSION = 1;
+/** Of the handle that stands for a lost reply. */
+const NO_REPLY = 0;
 const SECRET_KEPT_MS = 3_600_000;
 
 /** Predictions: made with one call, then polled, or reported by a signed webhook. */
@@ -41,8 +43,7 @@ export class ReplicateProvider implements MusicProvider {
     const answer = await this.client.create(version, input, callbackUrl, signal);
     const prediction = readPrediction(answer.json());
     if (prediction === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no prediction." });
-    const data = { id: prediction.id, operation, output };
-    return { state: "accepted", handle: { version: HANDLE_VERSION, data }, nextPollMs: this.config.pollMs };
+    return { state: "accepted", handle: handleOf(prediction, operation, output), nextPollMs: this.config.pollMs };
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
@@ -75,10 +76,23 @@ export class ReplicateProvider implements MusicProvider {
     if (secret === null) return { trust: "hint" };
     const reason = forgeryIn(callback, secret);
     if (reason !== null) return { trust: "forged", reason };
-    const { id, work } = this.workOf(callback.handle);
     const prediction = readPrediction(parsed(callback.body));
-    if (prediction?.id !== id) return { trust: "hint" };
-    return { trust: "verified", snapshot: snapshotOf(prediction, work) };
+    const isLost = callback.handle.version === NO_REPLY;
+    const handle = isLost ? this.handleIn(prediction, callback) : callback.handle;
+    if (prediction === null || handle === null) return { trust: "hint" };
+    const { id, work } = this.workOf(handle);
+    if (prediction.id !== id) return { trust: "hint" };
+    const snapshot = snapshotOf(prediction, work);
+    return { trust: "verified", snapshot: isLost && !ProviderFailure.is(snapshot) ? { ...snapshot, handle } : snapshot };
+  }
+
+  /** The handle that a lost reply would have left; null when it cannot be told. */
+  private handleIn(prediction: Prediction | null, { request }: ReceivedCallback): ProviderHandle | null {
+    if (prediction === null || request === undefined) return null;
+    const { operation, modelId } = request;
+    if (operation !== "music") return handleOf(prediction, operation, "");
+    const model = this.host.models.find(({ id }) => id === modelId);
+    return model === undefined ? null : handleOf(prediction, operation, optionsOf(model).output ?? "");
   }
 
   private async webhookSecret(signal: AbortSignal): Promise<string | null> {
@@ -117,6 +131,10 @@ export class ReplicateProvider implements MusicProvider {
     const isApi = origin === new URL(this.config.baseUrl).origin;
     return isTheirs || isApi ? { authorization: `Bearer ${this.config.apiKey}` } : undefined;
   }
+}
+
+function handleOf({ id }: Prediction, operation: Work["operation"], output: string): ProviderHandle {
+  return { version: HANDLE_VERSION, data: { id, operation, output } };
 }
 
 function generationOf(request: SubmitRequest & { readonly operation: "music" }): {

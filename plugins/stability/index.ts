@@ -31,6 +31,7 @@ export default defineProvider({
   label: "Stability AI",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
   settings: SETTINGS,
   models: [
     {

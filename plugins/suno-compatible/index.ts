@@ -38,6 +38,7 @@ export default defineProvider({
   label: "Suno-compatible",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
+  longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
   settings: SETTINGS,
   models: [
     // The style of this one is the shortest.

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { bagOf, ProviderFailure } from "../../core/ports/music-provider.js";
 import type {
   Accepted,
   Bag,
@@ -18,6 +18,8 @@ import { type Dialect, dialectOf } from "./dialects.js";
 import { failureIn, generationOf, splitOf, stageOf, stemsIn, tracksIn } from "./map.js";
 
 const HANDLE_VERSION = 1;
+/** Of the handle that stands for a lost reply. */
+const NO_REPLY = 0;
 
 const PATHS = { music: "/api/v1/generate", split: "/api/v1/vocal-removal" } as const;
 
@@ -78,16 +80,24 @@ export class SunoProvider implements MusicProvider {
     }
   }
 
-  /** A signature covers the task and the time, not the body: what became of the work is asked for. */
-  async parseCallback({ headers, receivedAt, handle }: ReceivedCallback): Promise<ParsedCallback> {
+  /**
+   * A signature covers the task and the time, not the body: what became of the work is asked for. Where the submission's reply was lost, the
+   * task that the signature is of is the one that was started.
+   */
+  async parseCallback({ headers, body, receivedAt, handle, request }: ReceivedCallback): Promise<ParsedCallback> {
     const key = this.host.settings["webhookKey"];
     if (typeof key !== "string") return { trust: "hint" };
+    const isLost = handle.version === NO_REPLY;
+    const work = isLost ? workIn(body, request) : this.workOf(handle);
+    if (work === null) return { trust: "hint" };
     const sentAt = headers["x-webhook-timestamp"] ?? "";
-    const expected = Buffer.from(createHmac("sha256", key).update(`${this.workOf(handle).taskId}.${sentAt}`).digest("base64"));
+    const expected = Buffer.from(createHmac("sha256", key).update(`${work.taskId}.${sentAt}`).digest("base64"));
     const given = Buffer.from(headers["x-webhook-signature"] ?? "");
     if (given.length !== expected.length || !timingSafeEqual(given, expected))
       return { trust: "forged", reason: "The signature does not hold for the task." };
-    return Math.abs(receivedAt - toMs(sentAt)) <= TOLERANCE_MS ? { trust: "hint" } : { trust: "forged", reason: "It is too old." };
+    if (!(Math.abs(receivedAt - toMs(sentAt)) <= TOLERANCE_MS)) return { trust: "forged", reason: "It is too old." };
+    if (!isLost) return { trust: "hint" };
+    return { trust: "verified", snapshot: { state: "running", nextPollMs: 0, handle: this.toHandle(work) } };
   }
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {
@@ -123,6 +133,21 @@ export class SunoProvider implements MusicProvider {
     if (data["dialect"] !== this.dialect.name)
       throw new ProviderFailure("misconfigured", `The work is at ${String(data["dialect"])}; the setting dialect is ${this.dialect.name}.`);
     return data as unknown as Work;
+  }
+}
+
+/** The task that a callback names; null when it names none. */
+function workIn(body: Uint8Array, request: ReceivedCallback["request"]): Work | null {
+  const { task_id: taskId } = bagOf(bagOf(parsed(body))["data"]);
+  if (request === undefined || typeof taskId !== "string" || taskId === "") return null;
+  return { operation: request.operation, taskId, unreportedSince: null };
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8")) as unknown;
+  } catch {
+    return null;
   }
 }
 

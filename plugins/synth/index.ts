@@ -4,6 +4,9 @@ import type { SplitCapability } from "../../core/ports/music-provider.js";
 import { SynthProvider, synthSettings } from "./provider.js";
 import { SPLIT_MAX_BYTES, SPLIT_MAX_SECONDS } from "./split/limits.js";
 
+/** Of the longest split, a quarter of an hour of audio, on a slow machine with a thread for each core and other work. */
+const LONGEST_RENDER_MS = 30 * 60_000;
+
 const DURATION = { minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 } as const;
 
 /** Whatever it was made by: its own pieces are rendered again, all others are taken apart by signal processing. */
@@ -20,6 +23,7 @@ export default defineProvider({
   label: "Fermata Synth",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: (settings) => synthSettings(settings).threads,
+  longestCallMs: LONGEST_RENDER_MS,
   settings: {
     testHooks: {
       type: "boolean",

@@ -217,6 +217,25 @@ describe("PrometheusMetrics", () => {
     );
   });
 
+  it("counts attempts that were bought, delivered and wasted, of each provider and for each reason", async () => {
+    const metrics = open();
+    for (const provider of ["fal", "fal", "fal", "synth"]) metrics.countAttempt({ became: "bought", provider });
+    metrics.countAttempt({ became: "delivered", provider: "fal" });
+    for (const reason of ["deadline", "late"]) metrics.countAttempt({ became: "wasted", provider: "fal", reason });
+    const text = await metrics.text();
+    for (const line of [
+      'fermata_attempts_bought_total{provider="fal"} 3',
+      'fermata_attempts_bought_total{provider="synth"} 1',
+      'fermata_attempts_delivered_total{provider="fal"} 1',
+      'fermata_attempts_delivered_total{provider="synth"} 0',
+      'fermata_attempts_wasted_total{provider="fal",reason="deadline"} 1',
+      'fermata_attempts_wasted_total{provider="fal",reason="late"} 1',
+      'fermata_attempts_wasted_total{provider="fal",reason="files_lost"} 0',
+    ]) {
+      expect(text).to.include(`${line}\n`);
+    }
+  });
+
   it("counts tries of webhooks by their outcome, warnings, and endpoints that were disabled", async () => {
     const metrics = open();
     metrics.countWebhookTry("delivered", 0.02);

@@ -17,7 +17,8 @@ describe("A generation whose provider delivers by URL", () => {
   let test: TestApp;
   beforeEach(async () => {
     host = await FileHost.open();
-    test = await startTestApp({ work: true, settings: { webhooks: { allowNetworks: ["127.0.0.0/8"] } } });
+    const jobs = { confirmSeconds: 0.2 };
+    test = await startTestApp({ work: true, settings: { jobs, webhooks: { allowNetworks: ["127.0.0.0/8"] } } });
   });
   afterEach(async () => {
     await test.close();
@@ -61,7 +62,7 @@ describe("A generation whose provider delivers by URL", () => {
   });
 
   it("fails without a request where the address is not public and nobody allowed it", async () => {
-    const strict = await startTestApp({ work: true });
+    const strict = await startTestApp({ work: true, settings: { jobs: { confirmSeconds: 0.2 } } });
     try {
       expect(await generate(strict, { kind: "url", url: host.on("/song", serving(SCRIPTED_AUDIO)) })).to.include({
         status: "failed",

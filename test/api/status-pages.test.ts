@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import type { JobQueue } from "../../core/ports/job-queue.js";
+import { ProviderFailure } from "../../core/ports/music-provider.js";
 import { errorOf, refusalOf } from "../support/api-client.js";
+import { completes } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const DEAD_QUEUE: JobQueue = {
@@ -14,7 +16,7 @@ const DEAD_QUEUE: JobQueue = {
 describe("Status pages", () => {
   let test: TestApp;
   before(async () => {
-    test = await startTestApp();
+    test = await startTestApp({ work: true });
   });
   after(() => test.close());
 
@@ -34,6 +36,19 @@ describe("Status pages", () => {
     expect(answer.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
     expect(answer.text).to.match(/^fermata_http_request_seconds_count\{method="GET",route="\/api\/v1\/jobs\/\{job_id\}",status="404"\} 2$/m);
     expect(answer.text).to.match(/^fermata_http_request_seconds_count\{method="GET",route="unmatched",status="404"\} 1$/m);
+  });
+
+  it("count what was bought at providers, delivered and wasted", async () => {
+    const { api } = await test.account();
+    const failure = new ProviderFailure("failed", "it broke", { billable: "yes" });
+    for (const behaviour of [completes, () => Promise.reject(failure)] as const) {
+      test.provider.behaviour = behaviour;
+      await api.generate(undefined, { Prefer: "wait=20" });
+    }
+    const { text } = await test.anonymous.get("/metrics");
+    expect(text).to.match(/^fermata_attempts_bought_total\{provider="scripted"\} 2$/m);
+    expect(text).to.match(/^fermata_attempts_delivered_total\{provider="scripted"\} 1$/m);
+    expect(text).to.match(/^fermata_attempts_wasted_total\{provider="scripted",reason="provider_failed"\} 1$/m);
   });
 
   it("keep the figures away where config says so", async () => {

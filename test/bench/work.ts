@@ -1,10 +1,11 @@
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { Readable } from "node:stream";
 import Database from "better-sqlite3";
 import type { App, Overrides } from "../../config/index.js";
 import type { Account } from "../../core/accounts/account.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
-import { type ScriptedProvider, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
+import { accepts, type ScriptedProvider, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { createRequest } from "./create.js";
 import { type Bench, type Figure, median, milliseconds, percentile, perSecond } from "./figures.js";
 import { type Installation, makeInstallation, MODEL, openFermata } from "./installation.js";
@@ -17,6 +18,11 @@ const JOBS = 1_500;
 const SINGLE_JOBS = 100;
 const COMMITS = 1_000;
 const REPLAY_SECONDS = 2;
+const RENDERING_JOBS = 200;
+/** The shortest wait that a provider may ask for. */
+const POLL_EVERY_MS = 50;
+const POLL_WARM_UP_MS = 1_000;
+const POLL_SECONDS = 5;
 
 export const work: Bench = {
   name: "work",
@@ -24,7 +30,7 @@ export const work: Bench = {
   async run() {
     const installation = await makeInstallation(ACCOUNTS);
     try {
-      return [...(await measureJobs(installation)), ...(await measureReplays(installation))];
+      return [...(await measureJobs(installation)), ...(await measurePolls(installation)), ...(await measureReplays(installation))];
     } finally {
       await installation.remove();
     }
@@ -73,6 +79,33 @@ async function runJobs(
   try {
     const accounts = await Promise.all(holders.map(({ accountId }) => app.accounts.get(accountId)));
     return { perSecond: await jobsPerSecond(app, accounts), waits: await startWaits(app, provider, accounts[0] as Account) };
+  } finally {
+    await app.stop();
+  }
+}
+
+/** Jobs that render, and each is due for a poll again at once: how many polls are claimed, made and written. */
+async function measurePolls({ holders, copy }: Installation): Promise<Figure[]> {
+  const dataDir = await copy();
+  const commits = commitsPerSecond(dataDir);
+  const { app, provider } = await openFermata(dataDir, {});
+  provider.behaviour = accepts(POLL_EVERY_MS);
+  let polls = 0;
+  provider.pollBehaviour = () => {
+    polls += 1;
+    return Promise.resolve({ state: "running", nextPollMs: POLL_EVERY_MS });
+  };
+  try {
+    const accounts = await Promise.all(holders.map(({ accountId }) => app.accounts.get(accountId)));
+    await Promise.all(Array.from({ length: RENDERING_JOBS }, (_, index) => accept(app, accounts[index % accounts.length] as Account)));
+    await app.work();
+    await provider.submitted(RENDERING_JOBS);
+    await pause(POLL_WARM_UP_MS);
+    const before = polls;
+    const begunAt = performance.now();
+    await pause(POLL_SECONDS * 1000);
+    const rate = (polls - before) / ((performance.now() - begunAt) / 1000);
+    return [{ name: "work: polls of rendering jobs", value: perSecond(rate), baseline: `${perSecond(commits)} commits`, ratio: rate / commits, target: null }];
   } finally {
     await app.stop();
   }

@@ -525,9 +525,9 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       const processing = { providerId: one, status: "processing" } as const;
       await add(aJob({ providerId: one }), aJob({ providerId: one }), aJob({ providerId: other }), aJob({ providerId: one, ...ended("failed") }));
       await add(aJob({ ...processing, phase: "rendering" }), aJob({ ...processing, phase: "submitting" }));
-      expect(await storage.jobs.countWork(one, 100)).to.deep.equal({ waiting: 2, inFlight: 2 });
-      expect(await storage.jobs.countWork(one, 1)).to.deep.equal({ waiting: 1, inFlight: 1 });
-      expect(await storage.jobs.countWork(aHash().slice(0, 8), 100)).to.deep.equal({ waiting: 0, inFlight: 0 });
+      expect(await storage.jobs.countWork(one, 100)).to.deep.equal({ waiting: 2, submitting: 1, rendering: 1 });
+      expect(await storage.jobs.countWork(one, 1)).to.deep.equal({ waiting: 1, submitting: 1, rendering: 1 });
+      expect(await storage.jobs.countWork(aHash().slice(0, 8), 100)).to.deep.equal({ waiting: 0, submitting: 0, rendering: 0 });
     });
 
     describe("attempts", () => {

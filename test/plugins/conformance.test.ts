@@ -182,6 +182,28 @@ const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, g
     /expected 'verified' to equal 'forged'/,
   ],
   [
+    "reads no callback of a submission whose reply was lost",
+    broken((host) => {
+      const provider = new NightingaleProvider(host);
+      const original = provider.parseCallback.bind(provider);
+      provider.parseCallback = (callback) => (callback.handle.version === 0 ? Promise.resolve({ trust: "hint" }) : original(callback));
+      return provider;
+    }),
+    "reads a signed callback for a submission whose reply was lost",
+    /expected 'hint' to equal 'verified'/,
+  ],
+  [
+    "brings no handle with a callback of running work whose reply was lost",
+    broken((host) => {
+      const provider = new NightingaleProvider(host);
+      const original = provider.parseCallback.bind(provider);
+      provider.parseCallback = (callback) => original({ ...callback, handle: { version: 1, data: {} } });
+      return provider;
+    }),
+    "reads a signed callback for a submission whose reply was lost",
+    /the handle that a callback of running work brings/,
+  ],
+  [
     "sends another key of idempotency with every attempt",
     broken(
       (host) =>

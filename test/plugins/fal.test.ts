@@ -1,7 +1,16 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { MusicProvider, ProviderHandle, ProviderHost } from "../../core/ports/music-provider.js";
+import type {
+  CallbackRequest,
+  Completed,
+  MusicProvider,
+  ParsedCallback,
+  ProviderHandle,
+  ProviderHost,
+  Running,
+} from "../../core/ports/music-provider.js";
 import definition from "../../plugins/fal/index.js";
+import { urlsOf } from "../../plugins/fal/map.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import {
   aMusicRequest,
@@ -46,7 +55,8 @@ describe("fal", () => {
   afterEach(() => fake.close());
 
   function start(settings: ProviderHost["settings"] = {}): void {
-    host = providerHost({ settings: settingsOf(definition, { ...falHarness.settings(fake), ...settings }) });
+    const models = [SEVERAL, ...definition.models];
+    host = providerHost({ settings: settingsOf(definition, { ...falHarness.settings(fake), ...settings }), models });
     provider = definition.create(host);
   }
 
@@ -191,6 +201,49 @@ describe("fal", () => {
         expect(await parse(await accepted(), body)).to.deep.equal({ trust: "hint" });
       });
     }
+
+    describe("of a submission whose reply was lost", () => {
+      const parseLost = (request: CallbackRequest | undefined, body: object): Promise<ParsedCallback> | undefined => {
+        fake.on("GET", KEYS_PATH, json(jwks));
+        const sent = signed(JSON.stringify({ request_id: "rq-lost", ...body }), host.clock.now());
+        const handle = { version: 0, data: {} };
+        const received = { headers: sent.headers, body: Buffer.from(sent.body), query: {}, receivedAt: host.clock.now(), handle };
+        return provider.parseCallback?.({ ...received, ...(request === undefined ? {} : { request }) }, never);
+      };
+      const music = { operation: "music", modelId: SEVERAL.id } as const;
+
+      it("deliver what they name, and bring the very handle that the reply would have left", async () => {
+        const { data } = await accepted();
+        const read = await parseLost(music, done);
+        const { state, handle } = (read as { readonly snapshot: Completed }).snapshot;
+        const expected = JSON.stringify(data).replaceAll(String(data["requestId"]), "rq-lost");
+        expect([state, handle]).to.deep.equal(["completed", { version: 1, data: JSON.parse(expected) as object }]);
+      });
+
+      it("bring the handle where only the queue tells the rest, by the separator's endpoint for a split", async () => {
+        for (const body of [{ status: "ERROR", error: "504", payload: { detail: "late" } }, { status: "OK", payload: null }]) {
+          const read = await parseLost({ operation: "stem_split", modelId: null }, body);
+          const { state, handle } = (read as { readonly snapshot: Running }).snapshot;
+          expect([state, handle?.data["statusUrl"], handle?.data["operation"]]).to.deep.equal([
+            "running",
+            `${fake.url}/fal-ai/demucs/requests/rq-lost/status`,
+            "stem_split",
+          ]);
+        }
+      });
+
+      it("keep the namespace of an endpoint", () => {
+        expect(urlsOf("https://queue.fal.run", "workflows/acme/songs/v2", "r 1").statusUrl).to.equal(
+          "https://queue.fal.run/workflows/acme/songs/requests/r%201/status",
+        );
+      });
+
+      it("are hints where it is not known what was asked for", async () => {
+        const requests = [undefined, { ...music, modelId: "fal/retired" }, { operation: "vocal_removal", modelId: null } as const];
+        for (const request of requests) expect(await parseLost(request, done)).to.deep.equal({ trust: "hint" });
+        expect(await parseLost(music, { ...done, request_id: null })).to.deep.equal({ trust: "hint" });
+      });
+    });
   });
 });
 

@@ -89,11 +89,7 @@ export function documented(): MusicProviderHarness {
       accepts,
       running: status({ status: "running" }),
       succeeds: (fake) => succeeds(fake),
-      fails: [
-        status({ status: "failed", error: { message: "out of memory" } }),
-        status({ status: "FAILED" }),
-        status({ error: { message: "no gpu" } }),
-      ],
+      fails: [status({ status: "failed", error: { message: "out of memory" } }), status({ status: "FAILED" })],
       rejectsContent: status({ status: "failed", error: { code: "content_rejected" } }),
       cancelled: [status({ status: "cancelled" }), status({ status: "canceled" })],
       timesOut: status({ status: "timeout" }),
@@ -102,6 +98,7 @@ export function documented(): MusicProviderHarness {
       succeedsEmpty: status({ status: "succeeded", tracks: [] }),
       partlyReady: status({ status: "running", tracks: [{ audio_url: "/files/first.mp3" }] }),
       others: {
+        "an error without a status": { kind: "failed", script: status({ error: { message: "no gpu" } }) },
         "a track without a file": { kind: "failed", script: status({ status: "succeeded", tracks: [{ title: "nothing" }] }) },
         "a success without a list of tracks": { kind: "failed", script: status({ status: "succeeded" }) },
         "a status word that it does not know": { kind: "unavailable", script: status({ status: "pondering" }) },

@@ -1,6 +1,15 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Completed, MusicProvider, ProviderHandle, ProviderHost, ProviderModel, Snapshot } from "../../core/ports/music-provider.js";
+import type {
+  CallbackRequest,
+  Completed,
+  MusicProvider,
+  ParsedCallback,
+  ProviderHandle,
+  ProviderHost,
+  ProviderModel,
+  Snapshot,
+} from "../../core/ports/music-provider.js";
 import definition from "../../plugins/replicate/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import {
@@ -30,8 +39,8 @@ describe("replicate", () => {
   });
   afterEach(() => fake.close());
 
-  function start(settings: ProviderHost["settings"] = {}): void {
-    host = providerHost({ settings: settingsOf(definition, { ...replicateHarness.settings(fake), ...settings }) });
+  function start(settings: ProviderHost["settings"] = {}, models = definition.models): void {
+    host = providerHost({ settings: settingsOf(definition, { ...replicateHarness.settings(fake), ...settings }), models });
     provider = definition.create(host);
   }
 
@@ -61,7 +70,7 @@ describe("replicate", () => {
         version: "minimax/music-1.5",
         input: { prompt: "sea", lyrics: "la", audio_format: "mp3" },
         webhook: "https://fermata.example/cb",
-        webhook_events_filter: ["completed"],
+        webhook_events_filter: ["start", "completed"],
       },
     ]);
     expect(fake.calls(SUBMIT)[0]?.headers).to.include({ authorization: `Bearer ${KEY}` }).and.not.have.any.keys("prefer", "cancel-after");
@@ -208,6 +217,54 @@ describe("replicate", () => {
       fake.on("GET", "/v1/webhooks/default/secret", json({ key: SECRET }));
       expect(await parse(handle, signed(body(await accepted()), host.clock.now()))).to.deep.equal({ trust: "hint" });
       expect(await parse(handle, signed("no JSON", host.clock.now()))).to.deep.equal({ trust: "hint" });
+    });
+
+    describe("of a submission whose reply was lost", () => {
+      const parseLost = (request: CallbackRequest | undefined, parts: object): Promise<ParsedCallback> | undefined => {
+        fake.on("GET", "/v1/webhooks/default/secret", json({ key: SECRET }));
+        const { headers, body: text } = signed(JSON.stringify({ id: "p-lost", output: null, error: null, ...parts }), host.clock.now());
+        const handle = { version: 0, data: {} };
+        const received = { headers, body: Buffer.from(text), query: {}, receivedAt: host.clock.now(), handle };
+        return provider.parseCallback?.({ ...received, ...(request === undefined ? {} : { request }) }, never);
+      };
+      const handleWith = (operation: string, output = ""): ProviderHandle => ({ version: 1, data: { id: "p-lost", operation, output } });
+      const music = { operation: "music", modelId: "replicate/musicgen" } as const;
+
+      it("deliver what they name, as the model's options find it", async () => {
+        const [first] = definition.models;
+        if (first === undefined) throw new Error("There is no model.");
+        const model = { ...first, id: "replicate/nested", options: { ...first.options, output: "result.0" } };
+        start({}, [model]);
+        const output = { result: ["https://replicate.delivery/a.mp3"] };
+        const read = await parseLost({ operation: "music", modelId: model.id }, { status: "succeeded", output });
+        const { snapshot } = read as ParsedCallback & { readonly trust: "verified" };
+        expect(urlsOf(snapshot as Completed)).to.deep.equal(output.result);
+        expect((snapshot as Completed).handle).to.deep.equal(handleWith("music", "result.0"));
+      });
+
+      it("deliver stems by the operation", async () => {
+        const output = { vocals: "https://replicate.delivery/v.mp3", other: "https://replicate.delivery/o.mp3" };
+        const read = await parseLost({ operation: "vocal_removal", modelId: null }, { status: "succeeded", output });
+        const { stems = [], handle } = (read as { readonly snapshot: Completed }).snapshot;
+        expect(stems.map(({ label }) => label)).to.deep.equal(["vocals", "instrumental"]);
+        expect(handle).to.deep.equal(handleWith("vocal_removal"));
+      });
+
+      it("bring the handle of work that has started, and the end of work that failed", async () => {
+        for (const status of ["starting", "processing"])
+          expect(await parseLost(music, { status })).to.deep.equal({
+            trust: "verified",
+            snapshot: { state: "running", nextPollMs: 2_000, handle: handleWith("music") },
+          });
+        const read = await parseLost(music, { status: "failed", error: "out of memory" });
+        const { kind, providerCode } = (read as { readonly snapshot: ProviderFailure }).snapshot;
+        expect([kind, providerCode]).to.deep.equal(["failed", "failed"]);
+      });
+
+      it("are hints where it is not known what was asked for", async () => {
+        for (const request of [undefined, { operation: "music", modelId: "replicate/retired" } as const])
+          expect(await parseLost(request, { status: "succeeded", output: "https://x.example/a.mp3" })).to.deep.equal({ trust: "hint" });
+      });
     });
   });
 

@@ -107,14 +107,16 @@ export class NightingaleProvider implements MusicProvider {
     return { credit: { amount: (answer.json() as { readonly credits: number }).credits, unit: "credits" }, warnings: [] };
   }
 
-  async parseCallback({ headers, body, receivedAt }: ReceivedCallback): Promise<ParsedCallback> {
+  async parseCallback({ headers, body, receivedAt, handle }: ReceivedCallback): Promise<ParsedCallback> {
     const { "x-signature": signature = "", "x-timestamp": sentAt = "" } = headers;
     const expected = signatureOf(String(this.host.settings["webhookSecret"]), sentAt, body);
     if (signature.length !== expected.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(expected)))
       return { trust: "forged", reason: "The signature does not hold." };
     if (Math.abs(receivedAt - Number(sentAt)) > TOLERANCE_MS) return { trust: "forged", reason: "It is too old." };
-    const snapshot = snapshotOf(JSON.parse(Buffer.from(body).toString("utf8")) as Task);
-    return { trust: "verified", snapshot };
+    const task = JSON.parse(Buffer.from(body).toString("utf8")) as Task;
+    const snapshot = snapshotOf(task);
+    const isLost = handle.version === 0 && !ProviderFailure.is(snapshot);
+    return { trust: "verified", snapshot: isLost ? { ...snapshot, handle: { version: 1, data: { id: task.id } } } : snapshot };
   }
 
   private async tasks(query: string, signal: AbortSignal): Promise<readonly Task[]> {
@@ -180,6 +182,8 @@ function snapshotOf({ id, kind, status, files = [], price, code }: Task): Snapsh
     case "cancelled":
       return new ProviderFailure("cancelled", `Task ${id} was cancelled.`);
     default:
-      return new ProviderFailure(code === "blocked" ? "content_rejected" : "failed", `Task ${id}: ${status} ${code ?? ""}`);
+      return new ProviderFailure(code === "blocked" ? "content_rejected" : "failed", `Task ${id}: ${status} ${code ?? ""}`, {
+        providerCode: code ?? status,
+      });
   }
 }

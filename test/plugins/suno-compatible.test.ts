@@ -1,8 +1,10 @@
+import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import {
   type Completed,
   type MusicProvider,
   type MusicRequest,
+  type ParsedCallback,
   ProviderFailure,
   type ProviderHandle,
   type ProviderModel,
@@ -182,6 +184,38 @@ describe("suno-compatible", () => {
   it("warns when no credit is left", async () => {
     fake.on("GET", "/api/v1/generate/credit", envelope(0));
     expect(await open().probe?.({ signal })).to.deep.equal({ credit: { amount: 0, unit: "credits" }, warnings: ["No credit is left."] });
+  });
+
+  describe("a signed callback of a submission whose reply was lost", () => {
+    const parseLost = (taskId: string, signedTaskId = taskId): Promise<ParsedCallback> | undefined => {
+      const sentAt = String(Math.floor(clock.now() / 1_000));
+      const signature = createHmac("sha256", WEBHOOK_KEY).update(`${signedTaskId}.${sentAt}`).digest("base64");
+      const provider = open({ dialect: "kie.ai", webhookKey: WEBHOOK_KEY });
+      return provider.parseCallback?.(
+        {
+          headers: { "x-webhook-timestamp": sentAt, "x-webhook-signature": signature },
+          query: {},
+          body: Buffer.from(JSON.stringify({ code: 200, msg: "", data: { task_id: taskId } })),
+          receivedAt: clock.now(),
+          handle: { version: 0, data: {} },
+          request: { operation: "stem_split", modelId: null },
+        },
+        { signal },
+      );
+    };
+
+    it("brings the handle of the task that is signed", async () => {
+      const data = { operation: "stem_split", taskId: "t9", unreportedSince: null, dialect: "kie.ai" };
+      expect(await parseLost("t9")).to.deep.equal({
+        trust: "verified",
+        snapshot: { state: "running", nextPollMs: 0, handle: { version: 1, data } },
+      });
+    });
+
+    it("is forged where another task is signed, and a hint where none is named", async () => {
+      expect((await parseLost("t9", "t8"))?.trust).to.equal("forged");
+      expect(await parseLost("")).to.deep.equal({ trust: "hint" });
+    });
   });
 
   it("says that its callbacks are signed only where a key tells so", () => {

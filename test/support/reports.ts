@@ -28,7 +28,7 @@ type JobRef = Pick<JobState, "id" | "accountId" | "fence">;
 export function reportsOn(stores: Pick<Stores, "unitOfWork" | "ledger" | "jobs" | "library" | "webhooks" | "callbacks">, clock: Clock, events = new JobEvents(SILENT)): ApplyReports {
   const { unitOfWork, ledger, jobs, library, webhooks, callbacks } = stores;
   const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events });
-  return new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue: new MemoryJobQueue(SILENT), clock });
+  return new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue: new MemoryJobQueue(SILENT), clock, metrics: null });
 }
 
 /** What the worker that holds the job reports. */
@@ -37,7 +37,7 @@ export function aReport(job: JobRef, event: ExecutionEvent, overrides: Partial<R
 }
 
 export function anIntent(job: JobRef, number = 1, callEndsAt = Number.MAX_SAFE_INTEGER): ReportCommand {
-  return aReport(job, { type: "intended", attemptId: anId("att"), number, callEndsAt });
+  return aReport(job, { type: "intended", attemptId: anId("att"), number, callEndsAt, usualRenderMs: null });
 }
 
 /** A completion with one track. */

@@ -196,7 +196,7 @@ export class KnexJobStore implements JobStore {
     const lists = LIVE_PHASES.map((phase) => [providerId, phase, countMax]);
     const rows = await this.database.reading((session) => session.allEach<{ total: number }>(COUNT_PHASE, lists));
     const [waiting = 0, submitting = 0, rendering = 0] = rows.map(({ total }) => total);
-    return { waiting, inFlight: Math.min(countMax, submitting + rendering) };
+    return { waiting, submitting, rendering };
   }
 
   async listEnded({ createdAt, id }: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]> {

@@ -22,6 +22,8 @@ export interface Completed {
   /** A split's parts, role `stem`, at least one; left out for a generation. */
   readonly stems?: readonly ProviderAsset[];
   readonly cost?: ProviderCost;
+  /** Of a callback alone: replaces the stored handle, by which the files are asked for again when a link is dead. */
+  readonly handle?: ProviderHandle;
 }
 
 export interface Accepted {
@@ -46,6 +48,13 @@ export type LookupOutcome = Accepted | Completed | { readonly state: "absent" };
 /** `requested`: it may or may not stop in time. */
 export type CancelOutcome = "cancelled" | "requested" | "too_late";
 
+/** What the job of a callback asked for. */
+export interface CallbackRequest {
+  readonly operation: "music" | "stem_split" | "vocal_removal";
+  /** Of the generation; null for a split. */
+  readonly modelId: string | null;
+}
+
 /** A callback as it came in. Its address was checked: only who was given `callbackUrl` of this job can have sent it, or seen it on the way. */
 export interface ReceivedCallback {
   /** Names in lower case. */
@@ -56,9 +65,13 @@ export interface ReceivedCallback {
   readonly receivedAt: number;
   /**
    * What `submit` or a later poll left. When the submission's reply was lost it is `{ version: 0, data: {} }`: what a plugin can tell from the
-   * callback alone still counts, and anything else may be thrown or called a hint.
+   * callback alone still counts, and anything else may be thrown or called a hint. A verified snapshot then carries the handle that `submit`
+   * would have left ({@link Running.handle}, {@link Completed.handle}), where it can be told: with `running` the work counts as accepted and is
+   * polled.
    */
   readonly handle: ProviderHandle;
+  /** What was asked for, which a plugin may need when the handle was lost. Left out by a host of before this member. */
+  readonly request?: CallbackRequest;
 }
 
 /**

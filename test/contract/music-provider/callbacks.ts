@@ -1,14 +1,17 @@
 import { expect } from "chai";
-import { type ParsedCallback, ProviderFailure, type ProviderHandle } from "../../../core/ports/music-provider.js";
+import { type CallbackRequest, type ParsedCallback, ProviderFailure, type ProviderHandle } from "../../../core/ports/music-provider.js";
 import { type CallbackScenarios, type CallbackStage, isApplicable, type MusicProviderHarness, type SentCallback } from "./harness.js";
 import { type ProviderUnderTest, stored } from "./tested.js";
 
 const CALLBACK_URL = "https://fermata.example/callbacks/cb_7f3e9a";
 const STATES: Readonly<Record<CallbackStage, string>> = { running: "running", succeeded: "completed", failed: "failure" };
 const DAY_MS = 86_400_000;
+/** What the host gives when the submission's reply was lost. */
+const NO_HANDLE: ProviderHandle = { version: 0, data: {} };
 
 /** What the provider sends us by itself. */
-export function describeCallbacks({ callbacks, work }: MusicProviderHarness, tested: () => ProviderUnderTest): void {
+export function describeCallbacks(harness: MusicProviderHarness, tested: () => ProviderUnderTest): void {
+  const { callbacks, work } = harness;
   if (!isApplicable(callbacks)) {
     it(`gives the provider no address to report to: ${callbacks.notApplicable}`, async () => {
       const { fake, main } = tested();
@@ -36,6 +39,59 @@ export function describeCallbacks({ callbacks, work }: MusicProviderHarness, tes
   });
 
   describeParsing(callbacks, tested, accepted);
+  describeLostReply(harness, callbacks, tested, accepted);
+}
+
+/** A signed callback is the one word of a purchase whose acceptance was lost. */
+function describeLostReply(
+  { work }: MusicProviderHarness,
+  { signature, lostReply, stages, send }: CallbackScenarios,
+  tested: () => ProviderUnderTest,
+  accepted: () => Promise<ProviderHandle>,
+): void {
+  if (!isApplicable(signature)) return;
+  const read = async (stage: CallbackStage): Promise<ParsedCallback> => {
+    const { fake, host } = tested();
+    const at = host.clock.now();
+    return parsed(tested(), NO_HANDLE, await send(stage, { handle: await accepted(), at, fake }), at);
+  };
+
+  if (lostReply !== undefined) {
+    it(`cannot read a signed callback for a submission whose reply was lost: ${lostReply.notApplicable}`, async () => {
+      for (const stage of stages) expect((await read(stage)).trust, stage).to.equal("hint");
+    });
+    return;
+  }
+
+  it("reads a signed callback for a submission whose reply was lost: it ends the work, or brings the handle to poll it by", async () => {
+    for (const stage of stages) {
+      const callback = await read(stage);
+      if (callback.trust !== "verified") expect(callback.trust, `a callback of failed work`).to.equal(stage === "failed" ? "hint" : "verified");
+      else if (ProviderFailure.is(callback.snapshot)) expect(stage, "a failure").to.equal("failed");
+      else {
+        const { state, handle } = callback.snapshot;
+        if (state === "completed") expect(stage, "completed work").to.equal("succeeded");
+        else expect(handle, `the handle that a callback of ${stage} work brings`).to.be.an("object");
+        if (handle !== undefined) await expectPollable(work, tested(), handle);
+      }
+    }
+  });
+
+  it("does not believe a wrong signature for a submission whose reply was lost", async () => {
+    const { fake, host } = tested();
+    const at = host.clock.now();
+    const callback = await send("succeeded", { handle: await accepted(), at, fake });
+    const others = { ...callback.headers, [signature.header]: "" };
+    expect((await parsed(tested(), NO_HANDLE, { ...callback, headers: others }, at)).trust).to.be.oneOf(["hint", "forged"]);
+  });
+}
+
+/** As of work whose acceptance arrived. */
+async function expectPollable(work: MusicProviderHarness["work"], tested: ProviderUnderTest, handle: ProviderHandle): Promise<void> {
+  if (!isApplicable(work)) throw new Error("Only accepted work reports: give `work`.");
+  await work.succeeds(tested.fake);
+  const { completed } = await tested.finish({ state: "accepted", handle: stored(handle), nextPollMs: 0 }, tested.main.name);
+  expect(completed.state).to.equal("completed");
 }
 
 function describeParsing(callbacks: CallbackScenarios, tested: () => ProviderUnderTest, accepted: () => Promise<ProviderHandle>): void {
@@ -112,14 +168,17 @@ function describeParsing(callbacks: CallbackScenarios, tested: () => ProviderUnd
 }
 
 async function parsed(
-  { provider }: ProviderUnderTest,
+  { provider, main }: ProviderUnderTest,
   handle: ProviderHandle,
   callback: SentCallback,
   receivedAt: number,
 ): Promise<ParsedCallback> {
   const headers = Object.fromEntries(Object.entries(callback.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   const body = typeof callback.body === "string" ? new TextEncoder().encode(callback.body) : callback.body;
-  const received = { headers, query: callback.query ?? {}, body, receivedAt, handle: stored(handle) };
+  const submitted = main.request();
+  const modelId = submitted.operation === "music" ? submitted.model.id : null;
+  const request: CallbackRequest = { operation: submitted.operation, modelId };
+  const received = { headers, query: callback.query ?? {}, body, receivedAt, handle: stored(handle), request };
   // Without the method every callback is a hint: the host polls.
   return provider.parseCallback?.(received, { signal: new AbortController().signal }) ?? { trust: "hint" };
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { definitionMistakes, methodMistakes } from "../../../core/providers/definition-mistakes.js";
-import { capabilityMistakes, modelMistakes } from "../../../core/providers/definition-parts.js";
+import { capabilityMistakes, longestCallMistakes, modelMistakes } from "../../../core/providers/definition-parts.js";
 import { expectNone } from "./expect-none.js";
 import { isApplicable, type MusicProviderHarness } from "./harness.js";
 import { modelsOf, type ProviderUnderTest } from "./tested.js";
@@ -34,9 +34,15 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
     expect(Number.isSafeInteger(concurrency) && concurrency > 0, `concurrency: ${concurrency}; allowed: a whole number from 1`).to.equal(
       true,
     );
+    const { longestCallMs } = definition;
+    const longest = typeof longestCallMs === "function" ? longestCallMs(host.settings) : longestCallMs;
     expectNone(
-      [...capabilityMistakes(capabilities), ...modelMistakes(modelsOf(harness), definition.id)],
-      "mistakes of capabilities and models",
+      [
+        ...capabilityMistakes(capabilities),
+        ...modelMistakes(modelsOf(harness), definition.id),
+        ...(longest === undefined ? [] : longestCallMistakes(longest)),
+      ],
+      "mistakes of capabilities, models and the longest call",
     );
     for (const model of modelsOf(harness)) expect(definition.checkModel?.(model) ?? null, `checkModel of ${model.id}`).to.equal(null);
   });

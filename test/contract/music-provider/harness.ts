@@ -123,6 +123,8 @@ export interface CallbackScenarios {
     /** How old a callback may be, where the time is signed. */
     readonly toleranceMs: OrNot<number>;
   }>;
+  /** Why a signed callback cannot be read when the submission's reply was lost. Left out: it can. */
+  readonly lostReply?: NotApplicable;
 }
 
 export interface LookupScenarios {

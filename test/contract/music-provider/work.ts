@@ -88,6 +88,16 @@ function describeEndings(work: WorkScenarios, tested: () => ProviderUnderTest, a
       });
     }
   }
+  const failures = typeof work.fails === "function" ? [work.fails] : work.fails;
+  failures.forEach((script, index) => {
+    const which = failures.length > 1 ? ` (${index + 1})` : "";
+    it(`gives the code or the status word of work that failed: an end without one is doubted, and asked again for a while${which}`, async () => {
+      const handle = await accepted();
+      await script(tested().fake);
+      const { providerCode } = await tested().failure(tested().poll(handle));
+      expect(providerCode, "providerCode").to.be.a("string").that.is.not.equal("");
+    });
+  });
   for (const [what, { kind, script }] of Object.entries(work.others ?? {})) {
     it(`says ${kind} of ${what}`, async () => {
       const handle = await accepted();

@@ -6,8 +6,8 @@ import type { JobId } from "../../../core/ids.js";
 import { type MusicProvider, type ParsedCallback, ProviderFailure, type ReceivedCallback } from "../../../core/ports/music-provider.js";
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
-import { accepts, completes, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { type Worker, Workshop } from "./workshop.js";
+import { accepts, completes, fails, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { GRACE_MS, type Worker, Workshop } from "./workshop.js";
 
 const FAR = 600_000;
 const SIGNED = { callbacks: "signed" } as const;
@@ -20,6 +20,11 @@ function parseWords({ headers, body }: ReceivedCallback): Promise<ParsedCallback
   if (word === "done") return Promise.resolve({ trust: "verified", snapshot: { state: "completed", tracks: [SCRIPTED_TRACK] } });
   if (word === "failed") return Promise.resolve({ trust: "verified", snapshot: new ProviderFailure("failed", "their words") });
   return Promise.resolve({ trust: "verified", snapshot: { state: "running", nextPollMs: FAR } });
+}
+
+async function* cutOff(): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(new Uint8Array(10));
+  throw new ProviderFailure("unavailable", "The download was cut off.");
 }
 
 describe("A provider's callback", () => {
@@ -90,6 +95,16 @@ describe("A provider's callback", () => {
     await shop.expectFailed(id, "generation_failed");
   });
 
+  it("that is signed and says that the work failed shows that a call whose reply was lost had been accepted", async () => {
+    provider.behaviour = fails("outcome_unknown");
+    const id = await rendering();
+    await report(id, "failed", "good");
+    await shop.pass(GRACE_MS);
+    await shop.expectFailed(id, "generation_failed");
+    const [attempt] = await shop.storage.jobs.listAttempts(id);
+    expect(attempt).to.include({ state: "failed", loss: "provider_failed", acceptedAt: attempt?.endedAt });
+  });
+
   it("that is not signed is worth a look at the provider, which alone is believed", async () => {
     const id = await rendering();
     await report(id, "done");
@@ -125,6 +140,79 @@ describe("A provider's callback", () => {
     await shop.pass(0);
     await shop.expectCompleted(id);
     expect(read.map(({ handle }) => handle.data)).to.deep.equal([{ task: id }]);
+  });
+
+  describe("of a submission whose reply was lost", () => {
+    const HANDLE = { version: 1, data: { task: "theirs" } };
+    const lost = new ProviderFailure("outcome_unknown", "the connection was cut");
+
+    async function unknown(): Promise<JobId> {
+      provider.behaviour = () => Promise.reject(lost);
+      const id = await shop.acceptOne();
+      workers.push(await shop.start({ capabilities: SIGNED }));
+      await shop.quiet();
+      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting" });
+      return id;
+    }
+
+    it("delivers at once when it says that the work is done; the plugin learns what was asked for", async () => {
+      const id = await unknown();
+      await report(id, "done", "good");
+      await shop.pass(0);
+      await shop.expectCompleted(id);
+      expect(provider.submissions).to.have.length(1);
+      expect(read.map(({ handle, request }) => ({ handle, request }))).to.deep.equal([
+        { handle: { version: 0, data: {} }, request: { operation: "music", modelId: "scripted/song" } },
+      ]);
+    });
+
+    it("is read at once also when it came before the loss of the reply was noticed", async () => {
+      const { behaviour, release } = holds(() => Promise.reject(lost));
+      provider.behaviour = behaviour;
+      const id = await shop.acceptOne();
+      await shop.start({ capabilities: SIGNED });
+      await provider.submitted();
+      await report(id, "done", "good");
+      release();
+      await shop.pass(0);
+      await shop.expectCompleted(id);
+    });
+
+    it("brings the handle by which the work is polled from then on", async () => {
+      provider.parseCallback = () =>
+        Promise.resolve({ trust: "verified", snapshot: { state: "running", nextPollMs: 1_000, handle: HANDLE } });
+      const id = await unknown();
+      await report(id, "running", "good");
+      await shop.pass(0);
+      expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering" });
+      provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+      await shop.pass(1_000);
+      await shop.expectCompleted(id);
+      expect(provider.polls).to.deep.equal([HANDLE]);
+    });
+
+    it("brings the handle by which files that could not be stored are asked for again", async () => {
+      const asset = { role: "mix", label: "full", contentType: null, durationSeconds: null } as const;
+      const track = { ...SCRIPTED_TRACK, assets: [{ ...asset, source: { kind: "stream", open: cutOff } as const }] };
+      provider.parseCallback = () =>
+        Promise.resolve({ trust: "verified", snapshot: { state: "completed", tracks: [track], handle: HANDLE } });
+      const id = await unknown();
+      provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+      await report(id, "done", "good");
+      await shop.pass(0);
+      expect((await shop.job(id)).status).to.equal("processing");
+      await shop.pass(60_000);
+      await shop.expectCompleted(id);
+      expect(provider.polls).to.deep.equal([HANDLE]);
+    });
+
+    it("that is not signed changes nothing", async () => {
+      const id = await unknown();
+      await report(id, "done");
+      await shop.pass(0);
+      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting" });
+      expect([read.length, provider.polls.length]).to.deep.equal([1, 0]);
+    });
   });
 
   it("that comes while the provider is being asked is read as soon as that is over", async () => {

@@ -5,6 +5,7 @@ import { expect } from "chai";
 import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
 import { NodeDigest } from "../../../adapters/crypto/digest.js";
 import { type AssetOpenerParts, GuardedAssetOpener } from "../../../adapters/downloads/asset-opener.js";
+import { PrometheusMetrics } from "../../../adapters/observability/metrics.js";
 import { MemoryJobQueue } from "../../../adapters/queue/memory/job-queue.js";
 import type { Stores } from "../../../adapters/storage/knex/index.js";
 import { Tiers } from "../../../core/accounts/tiers.js";
@@ -28,6 +29,7 @@ import { type RoutePreferences, Routes } from "../../../core/providers/routes.js
 import { ApplyReports } from "../../../core/execution/apply-reports.js";
 import { EndJobs } from "../../../core/execution/end-jobs.js";
 import { Policies } from "../../../core/execution/policies.js";
+import { RenderTimes } from "../../../core/providers/render-times.js";
 import { RunJob } from "../../../core/execution/run-job.js";
 import { StoreFiles } from "../../../core/execution/store-files.js";
 import { StartSplit } from "../../../core/jobs/start-split.js";
@@ -127,6 +129,7 @@ export class Workshop {
   readonly callbackUrls = new CallbackUrls(new NodeDigest(), "secret", "https://fermata.test");
   readonly audioUrls = new AudioUrls(new NodeDigest(), this.clock, "secret", () => "https://fermata.test", 60_000);
   readonly queue = new MemoryJobQueue(this.logger);
+  readonly metrics = new PrometheusMetrics(this.logger, { processMetrics: false });
   readonly events = new JobEvents(this.logger);
   readonly ended: JobEnded[] = [];
   private readonly workers: Worker[] = [];
@@ -211,7 +214,7 @@ export class Workshop {
     const queueDeadlineMs = options.deadlineMs ?? 86_400_000;
     const renderDeadlineMs = options.renderDeadlineMs ?? queueDeadlineMs;
     const policies = new Policies({ retry, queueDeadlineMs, renderDeadlineMs, unknownGraceMs: GRACE_MS, confirmMs: 60_000 }, catalogue, random);
-    const applyReports = new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock });
+    const applyReports = new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock, metrics: this.metrics });
     const endJobs = new EndJobs({ applyReports, policies, ids });
     const storeFiles = new StoreFiles({ storeTracks, clock, random, logger });
     const runJob = new RunJob({
@@ -227,6 +230,7 @@ export class Workshop {
       random,
       logger,
       policies,
+      renderTimes: new RenderTimes({ jobs, catalogue, clock }),
     });
     const collectAudio = new CollectAudio({ audio: this.audio, jobs, library, clock, logger });
     const kept = { queueDeadlineMs, eventsKeptMs: EVENTS_KEPT_MS };

@@ -133,7 +133,7 @@ describe("loading settings", () => {
           FERMATA_WEBHOOKS__ALLOW_HTTP: "true",
           FERMATA_LOGS__LEVEL: "warn",
           FERMATA_IDEMPOTENCY__TTL_HOURS: "0.0005",
-          FERMATA_JOBS__DEADLINE_MINUTES: "0.03",
+          FERMATA_JOBS__DEADLINE_MINUTES: "0.015",
           FERMATA_HTTP__WEBHOOK_SCOPE: "profile:read",
         },
       });
@@ -352,8 +352,8 @@ describe("loading settings", () => {
       ["a variable without a name", { env: { FERMATA_: "1" } }, "FERMATA_: unknown setting"],
       ["a plugin's setting that goes too deep", { env: { FERMATA_PLUGINS__SYNTH__A__B: "1" } }, "FERMATA_PLUGINS__SYNTH__A__B: unknown setting"],
       ["a plugin's id with capitals", { file: "plugins: { Mureka: {} }" }, 'plugins (fermata.yaml): "Mureka" is not allowed'],
-      ["a job that outlives its key", { env: { FERMATA_JOBS__DEADLINE_MINUTES: "1440.5" } }, "jobs.deadlineMinutes: 1440.5 is not allowed; allowed: at most 1440"],
-      ["a key that its job outlives", { file: "idempotency: { ttlHours: 0.5 }" }, "jobs.deadlineMinutes: 60 is not allowed; allowed: at most 30 minutes"],
+      ["a job that outlives its key", { env: { FERMATA_JOBS__DEADLINE_MINUTES: "1440.5" } }, "jobs.queueDeadlineMinutes + jobs.renderDeadlineMinutes: 2881 is not allowed; allowed: at most 1440"],
+      ["a key that its job outlives", { file: "idempotency: { ttlHours: 0.5 }" }, "jobs.queueDeadlineMinutes + jobs.renderDeadlineMinutes: 120 is not allowed; allowed: at most 30 minutes"],
       ["one port for two servers", { env: { FERMATA_METRICS__PORT: "8080" } }, "metrics.port: 8080 is not allowed; allowed: another port"],
     ] as readonly (readonly [string, Given, string])[]) {
       it(`are found: ${name}`, () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { withGivenModels } from "../../../config/settings/models.js";
+import { models, withGivenModels } from "../../../config/settings/models.js";
 import type { ProviderModel } from "../../../core/ports/music-provider.js";
 
 const SONG: ProviderModel = { id: "p/song", name: "Song", creditCost: 10, supportsLyrics: true, supportsInstrumental: true, duration: null };
@@ -12,6 +12,20 @@ describe("models of config", () => {
     const { models, mistakes } = withGivenModels(definition, [{ id: "p/song", creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } }]);
     expect(mistakes).to.deep.equal([]);
     expect(models).to.deep.equal([{ ...SONG, creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } }, BEAT]);
+  });
+
+  it("give a render its deadline and its usual time, within the limits", () => {
+    const times = { renderDeadlineMinutes: 0.5, usualRenderSeconds: 90 };
+    expect(models.options.schema.safeParse([{ id: "p/song", ...times }]).success).to.equal(true);
+    expect(withGivenModels(definition, [{ id: "p/song", ...times }]).models).to.deep.equal([{ ...SONG, ...times }, BEAT]);
+    for (const wrong of [
+      { renderDeadlineMinutes: 0 },
+      { renderDeadlineMinutes: 10_081 },
+      { usualRenderSeconds: -1 },
+      { usualRenderSeconds: 86_401 },
+      { usualRenderSeconds: "90" },
+    ])
+      expect(models.options.schema.safeParse([{ id: "p/song", ...wrong }]).success, JSON.stringify(wrong)).to.equal(false);
   });
 
   it("leave models out, and add others behind them", () => {

@@ -81,6 +81,41 @@ describe("built-in plugins", () => {
   }
 });
 
+/** With these settings, in ms. */
+const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, number>, longestMs: number]>> = {
+  beatoven: [{ timeoutMs: 5_000 }, 5_000],
+  elevenlabs: [{ timeoutMs: 5_000 }, 10_000],
+  fal: [{ timeoutMs: 5_000 }, 10_000],
+  "http-model": [{ timeoutSeconds: 5 }, 5_000],
+  lalal: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 14_000],
+  loudly: [{ timeoutMs: 5_000 }, 30_000],
+  lyria: [{ timeoutMs: 5_000 }, 35_000],
+  minimax: [{ timeoutMs: 5_000 }, 5_000],
+  mubert: [{ timeoutMs: 5_000 }, 10_000],
+  mureka: [{ timeoutMs: 5_000, stemTimeoutMs: 9_000 }, 9_000],
+  musicai: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 109_000],
+  replicate: [{ timeoutMs: 5_000 }, 5_000],
+  stability: [{ timeoutMs: 5_000 }, 5_000],
+  "suno-compatible": [{ timeoutMs: 5_000 }, 5_000],
+  synth: [{}, 1_800_000],
+};
+
+describe("built-in plugins and their longest call", () => {
+  for (const [id, builtIn] of Object.entries(BUILT_IN)) {
+    it(`${id} adds up its own time-outs`, async () => {
+      const { longestCallMs, settings } = (await builtIn()).default;
+      const [given, expected] = LONGEST_CALLS[id] ?? [{}, 0];
+      expect(Object.keys(settings)).to.include.members(Object.keys(given));
+      expect(typeof longestCallMs === "function" ? longestCallMs(given) : longestCallMs).to.equal(expected);
+    });
+  }
+
+  it("musicai may turn twenty pages", async () => {
+    const { longestCallMs } = (await BUILT_IN["musicai"]?.())?.default ?? {};
+    expect(typeof longestCallMs === "function" && longestCallMs({ timeoutMs: 5_000, uploadTimeoutMs: 1_000 })).to.equal(100_000);
+  });
+});
+
 describe("a plugin that starts", () => {
   const start = async (overrides: Partial<ProviderDefinition>): Promise<string> => {
     const [, plugin] = await load({}, [aPlugin("a", overrides)]);
@@ -103,6 +138,22 @@ describe("a plugin that starts", () => {
     );
     expect(await start({ capabilities: () => ({ ...NO_POWERS, cancel: true }), ...provider({ cancel: () => Promise.resolve("cancelled") }) })).to.equal("started");
     expect(await start({ capabilities: () => ({ ...NO_POWERS, callbacks: "sometimes" as never }) })).to.include("capabilities.callbacks");
+  });
+
+  it("says how long its calls may take, if at all, and gets half a minute more", async () => {
+    const limitOf = async (longestCallMs: ProviderDefinition["longestCallMs"]): Promise<number> => {
+      const settings = { timeoutMs: { type: "integer", default: 7_000, description: "Of one call" } } as const;
+      const [, plugin] = await load({}, [aPlugin("a", { settings, ...(longestCallMs === undefined ? {} : { longestCallMs }) })]);
+      if (plugin === undefined) throw new Error("It is loaded.");
+      return startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch }).callLimitMs;
+    };
+    const limits = [await limitOf(undefined), await limitOf(5_000), await limitOf(({ timeoutMs }) => 2 * Number(timeoutMs))];
+    expect(limits).to.deep.equal([1_230_000, 35_000, 44_000]);
+    for (const wrong of [0, 1_000.5, 86_400_001])
+      expect(await start({ longestCallMs: () => wrong })).to.equal(
+        `The plugin a could not start: longestCallMs: ${wrong}; allowed: a whole number of ms from 1000 to 86400000, ` +
+          "or a function of the settings that gives one",
+      );
   });
 
   it("takes at least one piece of work at a time", async () => {

@@ -96,6 +96,7 @@ const EVENTS: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     number: NUMBER,
     result: fc.constantFrom(null, A_LINK),
     cost: fc.constant(null),
+    handle: fc.constantFrom(undefined, HANDLE),
   }),
   fc.record({
     type: fc.constant("files_stored" as const),
@@ -151,7 +152,8 @@ class World {
     else if (happening.what === "report") this.report(happening.event, happening.isLate ? job.fence - 1 : job.fence);
     else {
       const callEndsAt = this.now + MINUTE;
-      this.report({ type: "intended", attemptId: anId("att"), number: job.attempt + 1, callEndsAt }, job.fence);
+      const attempt = { attemptId: anId("att"), number: job.attempt + 1, callEndsAt, usualRenderMs: null };
+      this.report({ type: "intended", ...attempt }, job.fence);
     }
   }
 

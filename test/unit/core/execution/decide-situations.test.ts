@@ -105,6 +105,11 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       expected: "done: abandoned as crashed and cancelled upstream, fails generation_failed",
     },
     {
+      title: "settle the job again with files that are stored",
+      has: [stored], job: { crashes: 9 }, event: { type: "suspected" },
+      expected: "continue",
+    },
+    {
       title: "wait for word of an attempt that cannot be repeated",
       has: [unknown], job: { crashes: 9 }, event: { type: "suspected" },
       expected: "continue",

@@ -1,12 +1,13 @@
 import type { SubmissionEvent } from "../../../../core/execution/events.js";
 import type { ProviderFailureKind } from "../../../../core/ports/music-provider.js";
 import type { Route } from "../../../../core/providers/routes.js";
-import { anId, NOON } from "../../../support/builders.js";
+import { NOON } from "../../../support/builders.js";
 import {
   A_ROUTE,
   aFailure,
   byHolder,
   type DecisionTable,
+  EVENTS,
   HANDLE,
   LIVE,
   liveJob,
@@ -26,7 +27,7 @@ function failed(kind: ProviderFailureKind, fallback: Route | null = null): Faile
 const TABLES: readonly DecisionTable[] = [
   {
     title: "A worker records an intent",
-    event: { type: "intended", attemptId: anId("att"), number: 2, callEndsAt: NOON + 60_000 },
+    event: EVENTS.intended,
     expected: {
       "none, refused, failed, abandoned": byHolder("continue: #2 intended, submitting"),
       others: byHolder("done: free, due 0"),
@@ -34,11 +35,19 @@ const TABLES: readonly DecisionTable[] = [
   },
   {
     title: "A worker records an intent after the queue's deadline",
-    event: { type: "intended", attemptId: anId("att"), number: 2, callEndsAt: NOON + 60_000 },
+    event: EVENTS.intended,
     now: NOON + HOUR,
     expected: {
       "none, refused, failed, abandoned": byHolder("done: fails provider_unavailable"),
       others: byHolder("done: free, due 3600"),
+    },
+  },
+  {
+    title: "A worker records an intent for a model that renders longer than its deadline",
+    event: { ...EVENTS.intended, usualRenderMs: HOUR + 1 },
+    expected: {
+      "none, refused, failed, abandoned": byHolder("done: fails provider_unavailable"),
+      others: byHolder("done: free, due 0"),
     },
   },
   {

@@ -49,6 +49,7 @@ export const intends = (number: number): ExecutionEvent => ({
   attemptId: "att_new",
   number,
   callEndsAt: NOON + MINUTE,
+  usualRenderMs: null,
 });
 export const isRunning = (number: number): ExecutionEvent => ({
   type: "running",

@@ -240,7 +240,7 @@ export function testTables(
 
 /** One event of each type. */
 export const EVENTS: { readonly [Type in ExecutionEvent["type"]]: Extract<ExecutionEvent, { type: Type }> } = {
-  intended: { type: "intended", attemptId: anId("att"), number: 2, callEndsAt: NOON + MINUTE },
+  intended: { type: "intended", attemptId: anId("att"), number: 2, callEndsAt: NOON + MINUTE, usualRenderMs: null },
   not_called: { type: "not_called", number: 1, message: "The process stops." },
   accepted: { type: "accepted", number: 1, handle: HANDLE, nextPollMs: 5_000 },
   submission_failed: {

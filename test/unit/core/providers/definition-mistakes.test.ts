@@ -27,6 +27,9 @@ const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
   [{ ...OWL, label: " " }, 'label: " "; allowed'],
   [{ ...OWL, concurrency: 1.5 }, "concurrency: 1.5; allowed"],
   [{ ...OWL, maxInFlight: 0 }, "maxInFlight: 0; allowed"],
+  [{ ...OWL, longestCallMs: 999 }, "longestCallMs: 999; allowed: a whole number of ms from 1000 to 86400000, or a function"],
+  [{ ...OWL, longestCallMs: 86_400_001 }, "longestCallMs: 86400001; allowed"],
+  [{ ...OWL, longestCallMs: 1_000.5 }, "longestCallMs: 1000.5; allowed"],
   [{ ...OWL, create: undefined }, "create: missing"],
   [{ ...OWL, checkModel: true }, "checkModel: true; allowed"],
   [{ ...OWL, capabilites: {} }, "capabilites: a definition has no such member"],
@@ -63,6 +66,9 @@ const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
   [model({ duration: { minSeconds: 0, maxSeconds: 9, defaultSeconds: 3 } }), "models[0].duration: "],
   [model({ duration: { minSeconds: 5, maxSeconds: 9, defaultSeconds: 10 } }), "models[0].duration: "],
   [model({ upstreamCost: { amount: "1", unit: "EUR" } }), "models[0].upstreamCost: "],
+  [model({ renderDeadlineMinutes: 0 }), "models[0].renderDeadlineMinutes: 0; allowed: a number above 0, at most 10080"],
+  [model({ renderDeadlineMinutes: 10_081 }), "models[0].renderDeadlineMinutes: 10081; allowed"],
+  [model({ usualRenderSeconds: "90" }), 'models[0].usualRenderSeconds: "90"; allowed: a number above 0, at most 86400'],
   [model({ options: { at: new Date(0) } }), "models[0]: it holds what JSON cannot carry"],
   [model({ options: { many: 1n } }), "models[0]: it holds what JSON cannot carry"],
   [{ ...OWL, capabilities: null }, "capabilities: null; allowed"],
@@ -76,14 +82,16 @@ const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
 
 describe("The mistakes of a provider's definition", () => {
   it("are none of one that is right, or goes by the settings", () => {
-    const dynamic = { ...OWL, concurrency: () => 1, capabilities: () => CAPABILITIES, models: [], maxInFlight: 3, checkModel: () => null };
+    const dynamic = { ...OWL, concurrency: () => 1, capabilities: () => CAPABILITIES, models: [], maxInFlight: 3, checkModel: () => null, longestCallMs: () => 1 };
     expect([definitionMistakes(OWL), definitionMistakes(dynamic)]).to.deep.equal([[], []]);
     const whole = {
       ...MODEL,
       duration: { minSeconds: 1, maxSeconds: 9, defaultSeconds: 9 },
+      renderDeadlineMinutes: 0.5,
+      usualRenderSeconds: 90,
       options: { a: [1, { b: null, c: undefined }] },
     };
-    expect(definitionMistakes({ ...OWL, models: [whole] })).to.deep.equal([]);
+    expect(definitionMistakes({ ...OWL, models: [whole], longestCallMs: 1_000 })).to.deep.equal([]);
   });
 
   for (const value of [undefined, null, "owl", () => OWL]) {
@@ -148,6 +156,7 @@ describe("The check of a provider", () => {
         note: { type: "string", description: "x" },
       },
       concurrency: () => 0,
+      longestCallMs: ({ size }: { readonly size: number }) => size,
       capabilities: () => ({ lookup: false, cancel: false }),
       checkModel: () => "too loud",
       create: ({ settings }: { readonly settings: unknown }) => {
@@ -158,6 +167,7 @@ describe("The check of a provider", () => {
     expect((await checkProvider(definition)).mistakes).to.deep.equal([
       "capabilities.idempotentSubmit: missing; allowed: true, false",
       "concurrency: 0 for the default settings; allowed: a whole number from 1",
+      "longestCallMs: 3; allowed: a whole number of ms from 1000 to 86400000, or a function of the settings that gives one",
       "checkModel refuses its own model owl/v1: too loud",
     ]);
     expect(seen).to.deep.equal([

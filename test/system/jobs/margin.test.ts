@@ -1,0 +1,153 @@
+import { expect } from "chai";
+import { type MarginQuery, type MarginReport, ReportMargin } from "../../../core/execution/report-margin.js";
+import { ProviderFailure } from "../../../core/ports/music-provider.js";
+import { accepts, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { COST, GRACE_MS, Workshop } from "./workshop.js";
+
+const DAY_MS = 86_400_000;
+const EXPECTED = { amount: 0.1, unit: "USD" };
+
+describe("The margin report", () => {
+  let shop: Workshop;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+  });
+  afterEach(() => shop.close());
+
+  const report = (query: Partial<MarginQuery> = {}): Promise<MarginReport> =>
+    new ReportMargin(shop.storage.jobs).report({ from: 0, to: Number.MAX_SAFE_INTEGER, refundedLimit: 10, ...query });
+
+  it("sets what was paid against what the provider reported, or was expected to cost", async () => {
+    let isFirst = true;
+    shop.provider.behaviour = () => {
+      const cost = isFirst ? { cost: { amount: 0.25, unit: "USD" } } : {};
+      isFirst = false;
+      return Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK], ...cost });
+    };
+    await shop.accept(3);
+    await shop.start({ expectedCost: EXPECTED });
+    await shop.pass(0);
+    expect((await report()).providers).to.deep.equal([
+      {
+        providerId: "scripted",
+        completed: 3,
+        failed: 0,
+        creditsCharged: 3 * COST,
+        attempts: 3,
+        billed: { USD: 0.45 },
+        possiblyBilled: {},
+        refunded: {},
+        bought: 3,
+        delivered: 3,
+        wasted: 0,
+        perhaps: 0,
+        reasons: {},
+      },
+    ]);
+  });
+
+  it("counts a refusal before acceptance as free, and work that failed at the provider by what that says", async () => {
+    const failures = [
+      new ProviderFailure("unavailable", "busy", { billable: "no" }),
+      new ProviderFailure("failed", "it broke", { billable: "yes" }),
+      new ProviderFailure("content_rejected", "moderation", { billable: "no" }),
+      new ProviderFailure("failed", "it broke"),
+    ];
+    shop.provider.behaviour = () => Promise.reject(failures.shift() ?? new Error("none is left"));
+    await shop.accept(3);
+    await shop.start({ expectedCost: EXPECTED, concurrency: 1 });
+    await shop.pass(5_000);
+    const { providers, refunded, refundedCount } = await report();
+    expect(providers[0]).to.include({ completed: 0, failed: 3, creditsCharged: 0, attempts: 4 });
+    expect(providers[0]).to.deep.include({ billed: { USD: 0.1 }, possiblyBilled: { USD: 0.1 }, refunded: { USD: 0.2 } });
+    expect(refundedCount).to.equal(2);
+    expect(refunded.map(({ attempt: { outcome, billable } }) => [outcome, billable])).to.have.deep.members([
+      ["failed", "yes"],
+      ["failed", "unknown"],
+    ]);
+  });
+
+  it("names what was paid upstream and refunded below: a lost reply, a deadline, files that could not be had", async () => {
+    const gone = { kind: "stream", open: () => fetchGone() } as const;
+    const assets = SCRIPTED_TRACK.assets.map((asset) => ({ ...asset, source: gone }));
+    const behaviours = [fails("outcome_unknown"), accepts(3_600_000), () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets }] } as const)];
+    shop.provider.behaviour = (request, context) => (behaviours.shift() ?? fails("failed"))(request, context);
+    shop.provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 3_600_000 });
+    await shop.accept(3);
+    await shop.start({ expectedCost: EXPECTED, concurrency: 1, deadlineMs: 5 * GRACE_MS });
+    await shop.pass(GRACE_MS + 10_000);
+    await shop.pass(4 * GRACE_MS);
+    const { providers, refunded } = await report();
+    expect(providers[0]).to.deep.include({ failed: 3, billed: { USD: 0.1 }, possiblyBilled: { USD: 0.2 }, refunded: { USD: 0.3 } });
+    expect(refunded.map(({ attempt: { outcome, billable } }) => [outcome, billable])).to.have.deep.members([
+      ["outcome_unknown", "unknown"],
+      ["accepted", "unknown"],
+      ["gone", "yes"],
+    ]);
+  });
+
+  it("counts for each provider its own attempts of a job that went from one to the other", async () => {
+    shop.provider.behaviour = () => Promise.reject(new ProviderFailure("timeout", "too slow", { billable: "yes" }));
+    await shop.accept(1);
+    await shop.start({ withStandIn: true, maxAttempts: 2, expectedCost: EXPECTED });
+    await shop.pass(2_000);
+    const { providers, refundedCount } = await report();
+    expect(providers.map(({ providerId, completed, creditsCharged, attempts, billed }) => [providerId, completed, creditsCharged, attempts, billed])).to.deep.equal([
+      ["scripted", 0, 0, 2, { USD: 0.2 }],
+      ["stand-in", 1, COST, 1, { USD: 0.1 }],
+    ]);
+    expect(refundedCount).to.equal(0);
+  });
+
+  it("covers the time that was asked for only, all of many pages, and lists no more than was asked for", async () => {
+    shop.provider.behaviour = () => Promise.reject(new ProviderFailure("failed", "it broke", { billable: "yes" }));
+    await shop.accept(600);
+    const later = shop.clock.now() + 1_000;
+    await shop.clock.advance(1_000);
+    const [last] = await shop.accept(1);
+    await shop.start({ expectedCost: EXPECTED, concurrency: 200 });
+    await shop.pass(1_000);
+    const all = await report({ refundedLimit: 2 });
+    expect([all.refundedCount, all.refunded.length, all.refunded[0]?.job.id]).to.deep.equal([601, 2, last?.id]);
+    expect([(await report({ to: later })).refundedCount, (await report({ from: later })).refundedCount]).to.deep.equal([600, 1]);
+  });
+
+  it("counts what was bought by the day of acceptance in UTC, and by provider", async () => {
+    const midnight = Math.ceil(shop.clock.now() / DAY_MS) * DAY_MS;
+    await shop.clock.advance(midnight - shop.clock.now() - 10_000);
+    shop.provider.behaviour = () => Promise.reject(new ProviderFailure("timeout", "too slow", { billable: "yes" }));
+    await shop.acceptOne();
+    const worker = await shop.start({ withStandIn: true, maxAttempts: 1 });
+    await shop.pass(2_000);
+    await worker.stop();
+    await shop.clock.advance(20_000);
+    shop.provider.behaviour = fails("outcome_unknown");
+    await shop.accept(2);
+    await shop.start();
+    await shop.pass(GRACE_MS + 10_000);
+    const { days, providers } = await report();
+    const [before, after] = [midnight - 1, midnight].map((at) => new Date(at).toISOString().slice(0, 10));
+    const nothing = { bought: 0, delivered: 0, wasted: 0, perhaps: 0, reasons: {} };
+    const wasted = { ...nothing, bought: 1, wasted: 1, reasons: { provider_failed: 1 } };
+    const delivered = { ...nothing, bought: 1, delivered: 1 };
+    expect(days).to.deep.equal([
+      { day: before, providerId: "scripted", ...wasted },
+      { day: before, providerId: "stand-in", ...delivered },
+      { day: after, providerId: "scripted", ...nothing, perhaps: 2 },
+    ]);
+    expect(providers.map(({ providerId, bought, perhaps }) => [providerId, bought, perhaps])).to.deep.equal([
+      ["scripted", 1, 2],
+      ["stand-in", 1, 0],
+    ]);
+  });
+
+  it("is empty where nothing ended", async () => {
+    await shop.accept(1);
+    expect(await report()).to.deep.include({ providers: [], days: [], refunded: [], refundedCount: 0 });
+  });
+});
+
+async function* fetchGone(): AsyncIterable<Uint8Array> {
+  yield* [];
+  throw new ProviderFailure("gone", "404");
+}
