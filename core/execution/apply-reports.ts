@@ -12,6 +12,7 @@ import type { AttemptUpdate, JobChanges, JobStore } from "../ports/job-store.js"
 import type { Metrics } from "../ports/metrics.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import { decide, type Report } from "./decide.js";
+import { attemptsAfter, jobAfter } from "./evolve.js";
 import { CountPurchases } from "./purchases.js";
 import type { Transition } from "./transition.js";
 
@@ -190,25 +191,11 @@ function decideOn(command: ReportCommand, current: Map<JobId, Current>, now: num
     return { applied: { next: "done", ...before }, ...nothing, isRepeated: true };
   }
   const transition = decide(job, before.attempts, command, now);
-  const after = { job: evolved(job, transition, command), attempts: evolvedAttempts(before.attempts, transition) };
+  const attempts = attemptsAfter(before.attempts, transition);
+  const after = { job: jobAfter(job, transition, command.reportId), attempts };
   current.set(command.jobId, after);
   const endsFrom = transition.ending === null ? null : { ...job, ...transition.job };
   return { applied: { next: transition.next, ...after }, transition, endsFrom, isRepeated: false };
-}
-
-/** For the reports after it in the group. */
-function evolved(job: JobState, { job: changes, ending }: Transition, { reportId }: ReportCommand): JobState {
-  if (ending === null) return { ...job, ...changes };
-  const end = { status: ending.status, phase: "ended", fence: job.fence + 1, leaseOwner: null, dueAt: null, endedBy: reportId } as const;
-  return { ...job, ...changes, ...end };
-}
-
-function evolvedAttempts(attempts: readonly JobAttempt[], transition: Transition): readonly JobAttempt[] {
-  const changed = attempts.map((attempt) => {
-    const changes = transition.attempts.filter(({ number }) => number === attempt.number).map((update) => update.changes);
-    return Object.assign({}, attempt, ...changes) as JobAttempt;
-  });
-  return transition.newAttempt === null ? changed : [...changed, transition.newAttempt];
 }
 
 function endingOf({ jobId, reportId }: ReportCommand, transition: Transition | null): Ending[] {

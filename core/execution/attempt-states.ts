@@ -30,7 +30,7 @@ export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[
   finished: ["accepted", "stored", "settled", "failed", "abandoned"],
   stored: ["settled", "abandoned"],
   settled: [],
-  refused: ["accepted", "finished", "stored", "settled", "abandoned"],
-  failed: ["settled"],
-  abandoned: ["accepted", "finished", "stored", "settled"],
+  refused: ["accepted", "finished", "settled", "abandoned"],
+  failed: ["accepted", "finished", "settled", "abandoned"],
+  abandoned: ["accepted", "finished", "settled"],
 };

@@ -1,14 +1,14 @@
 import type { JobAttempt } from "../jobs/job.js";
 import { isOpen } from "./attempt-states.js";
 import type { ExecutionEvent } from "./events.js";
-import { attemptOf, closed, type Situation } from "./situation.js";
+import { attemptOf, closed, isSameWork, type Situation } from "./situation.js";
 import { STALE, type Transition, transition } from "./transition.js";
 
 /** Word of an attempt whose job has ended: it is written down, and work that the provider goes on with is cancelled there. */
 export function afterEnd(situation: Situation, event: ExecutionEvent): Transition {
   if (event.type !== "accepted" && event.type !== "finished" && event.type !== "files_stored") return STALE;
   const attempt = attemptOf(situation, event.number);
-  if (attempt === undefined || attempt.state === "settled" || isSameWork(situation, attempt)) return STALE;
+  if (attempt === undefined || attempt.state === "settled" || isDelivered(situation, attempt)) return STALE;
   const { now, policy } = situation;
   const isMade = event.type !== "accepted";
   const handle = event.type === "accepted" ? event.handle : null;
@@ -24,8 +24,8 @@ export function afterEnd(situation: Situation, event: ExecutionEvent): Transitio
   return transition({ next: "stale", attempts: [{ number: attempt.number, changes }] });
 }
 
-/** Of a provider that makes one piece for one job, which has been delivered by another attempt. */
-function isSameWork({ attempts, policy }: Situation, { number, providerId }: JobAttempt): boolean {
-  if (!policy.capabilities.idempotentSubmit) return false;
-  return attempts.some((other) => other.number !== number && other.providerId === providerId && (other.state === "settled" || isOpen(other)));
+/** Whether another attempt has the same work, and it has been delivered. */
+function isDelivered(situation: Situation, attempt: JobAttempt): boolean {
+  const others = situation.attempts.filter(({ number }) => number !== attempt.number);
+  return others.some((other) => isSameWork(situation, attempt, other) && (other.state === "settled" || isOpen(other)));
 }

@@ -40,7 +40,9 @@ export function onDeadline(situation: Situation): Transition {
   }
   if (!isOverdue(situation, attempt)) return STALE;
   const noticed = attempt.overdueSince ?? now;
-  if (now >= noticed + LAST_POLL_WINDOW_MS && job.leaseOwner === null) {
+  // A lease that has run out is that of a lost worker.
+  const isHeld = job.leaseOwner !== null && now < (job.dueAt ?? now);
+  if (now >= noticed + LAST_POLL_WINDOW_MS && !isHeld) {
     return isBought(attempt) ? giveUp(situation, attempt) : neverHeard(situation, attempt);
   }
   if (attempt.overdueSince !== null) return STALE;

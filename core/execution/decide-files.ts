@@ -1,10 +1,21 @@
 import { jobErrorOf } from "../jobs/job-errors.js";
+import type { JobAttempt } from "../jobs/job.js";
 import { ProviderFailure } from "../ports/music-provider.js";
 import { isOpen } from "./attempt-states.js";
 import { askAgain, isEnd } from "./decide-rendering.js";
 import type { FilesEvent } from "./events.js";
 import { confirmPollMs, FETCH_RETRY_MS } from "./policy.js";
-import { abandonAll, attemptOf, closed, fail, failureChanges, jittered, type Situation } from "./situation.js";
+import {
+  abandonAll,
+  attemptOf,
+  closed,
+  failUnlessBought,
+  failureChanges,
+  isSameWork,
+  jittered,
+  release,
+  type Situation,
+} from "./situation.js";
 import { type AttemptUpdate, STALE, type Transition, transition } from "./transition.js";
 
 type Of<Type extends FilesEvent["type"]> = Extract<FilesEvent, { type: Type }>;
@@ -25,18 +36,20 @@ export function onFilesStored(situation: Situation, { number, files, cost }: Of<
     loss: null,
   });
   return transition({
-    attempts: [{ number, changes: settled }, ...othersOf(situation, number)],
+    attempts: [{ number, changes: settled }, ...othersOf(situation, attempt)],
     job: situation.job.status === "queued" ? { status: "processing" } : {},
     ending: { status: "completed", files },
   });
 }
 
 /** A provider that makes one piece for one job has made nothing else for the other attempts; elsewhere they were bought in vain. */
-function othersOf(situation: Situation, number: number): AttemptUpdate[] {
-  const updates = abandonAll(situation, "late", number);
-  if (!situation.policy.capabilities.idempotentSubmit) return updates;
+function othersOf(situation: Situation, delivered: JobAttempt): AttemptUpdate[] {
   const nothing = { cost: null, billable: "no", loss: null, cancelDueAt: null, handle: null } as const;
-  return updates.map((update) => ({ ...update, changes: { ...update.changes, ...nothing } }));
+  return abandonAll(situation, "late", delivered.number).map((update) => {
+    const other = attemptOf(situation, update.number);
+    const isSame = other !== undefined && isSameWork(situation, delivered, other);
+    return isSame ? { ...update, changes: { ...update.changes, ...nothing } } : update;
+  });
 }
 
 /** Keeps what is stored with the attempt, so that the next worker need not fetch it again to settle the job. */
@@ -55,7 +68,9 @@ const DEAD = "The provider made it, and its files cannot be had.";
 export function onFilesUnavailable(situation: Situation, { number, failure, again, cost }: Of<"files_unavailable">): Transition {
   const { now, policy } = situation;
   const attempt = attemptOf(situation, number);
-  if (attempt === undefined || !isOpen(attempt)) return STALE;
+  // Another worker has stored them meanwhile, or nothing is expected of the attempt any more.
+  const isNeeded = attempt !== undefined && isOpen(attempt) && attempt.state !== "stored";
+  if (!isNeeded) return transition({ job: release(situation, 0) });
   if (failure === null || !isEnd(failure)) {
     if (again !== "nowhere") return askAgain(situation, attempt, jittered(situation, FETCH_RETRY_MS));
     const lost = failure ?? new ProviderFailure("failed", DEAD);
@@ -78,5 +93,5 @@ function filesLost(situation: Situation, number: number, failure: ProviderFailur
     acceptedAt: attemptOf(situation, number)?.acceptedAt ?? situation.now,
     loss: "files_lost",
   });
-  return fail(situation, jobErrorOf(failure.kind), "unknown", [{ number, changes }]);
+  return failUnlessBought(situation, jobErrorOf(failure.kind), [{ number, changes }]);
 }

@@ -6,7 +6,17 @@ import type { RenderingEvent } from "./events.js";
 import { isLasting } from "./lasting-failure.js";
 import { confirmPollMs, LAST_POLL_WINDOW_MS, POLL_RETRY_MS, pollDelayMs } from "./policy.js";
 import { boundedRetryAfterMs } from "./retry-policy.js";
-import { attemptOf, closed, fail, failureChanges, following, jittered, release, type Situation } from "./situation.js";
+import {
+  attemptOf,
+  closed,
+  fail,
+  failUnlessBought,
+  failureChanges,
+  following,
+  jittered,
+  release,
+  type Situation,
+} from "./situation.js";
 import { STALE, type Transition, transition } from "./transition.js";
 
 type Of<Type extends RenderingEvent["type"]> = Extract<RenderingEvent, { type: Type }>;
@@ -16,7 +26,7 @@ export function onRunning(situation: Situation, event: Of<"running">): Transitio
   const attempt = attemptOf(situation, event.number);
   if (attempt === undefined) return STALE;
   if (attempt.state === "intended" || attempt.state === "unknown") return provedAccepted(situation, attempt, event);
-  if (attempt.state !== "accepted") return situation.holdsLease ? transition({ job: release(situation, 0) }) : STALE;
+  if (!isPolled(attempt)) return situation.holdsLease ? transition({ job: release(situation, 0) }) : STALE;
   if (isOverdue(situation, attempt)) return giveUp(situation, attempt);
   const handle = event.handle === null ? {} : { handle: event.handle };
   const isDoubted = attempt.endReportedAt !== null || attempt.overdueSince !== null;
@@ -31,11 +41,17 @@ export function onRunning(situation: Situation, event: Of<"running">): Transitio
 /** A signed callback shows that a submission whose reply was lost has been accepted: it has the time of a render to report its end. */
 function provedAccepted(situation: Situation, attempt: JobAttempt, event: Of<"running">): Transition {
   const { now, policy } = situation;
-  const deadlineAt = attempt.acceptedAt === null ? now + policy.renderDeadlineMs : attempt.deadlineAt;
-  const known = { acceptedAt: attempt.acceptedAt ?? now, deadlineAt, cost: policy.expectedCost, billable: "unknown" } as const;
+  const deadlineAt = renderDeadline(situation, attempt);
+  const known = {
+    acceptedAt: attempt.acceptedAt ?? now,
+    deadlineAt,
+    overdueSince: attempt.acceptedAt === null ? null : attempt.overdueSince,
+    cost: policy.expectedCost,
+    billable: "unknown",
+  } as const;
   const state = event.handle === null ? ({ state: "unknown" } as const) : ({ state: "accepted", handle: event.handle, outcome: "accepted" } as const);
   const updates = [{ number: attempt.number, changes: { ...known, ...state } }];
-  const waitMs = event.handle === null ? Math.max(0, (deadlineAt ?? now) - now) : pollDelayMs(event.nextPollMs);
+  const waitMs = event.handle === null ? Math.max(0, deadlineAt - now) : pollDelayMs(event.nextPollMs);
   return transition({
     attempts: updates,
     job: { ...following(situation, updates), ...release(situation, waitMs) },
@@ -53,17 +69,21 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
   if (standing === "late") return notAdopted(situation, attempt, standing, { handle: null, outcome: "completed" });
   if (standing === "same") return transition({ next: "continue" });
   const { handle = attempt.handle, callbacksRead } = event;
+  const result = event.result ?? attempt.result;
   const changes = {
     state: "finished",
     handle,
-    result: event.result,
+    result,
     outcome: "completed",
     message: null,
     cost: event.cost ?? policy.expectedCost,
     billable: "yes",
     acceptedAt: attempt.acceptedAt ?? now,
     finishedAt: attempt.finishedAt ?? now,
-    deadlineAt: attempt.acceptedAt === null ? now + policy.renderDeadlineMs : attempt.deadlineAt,
+    deadlineAt: renderDeadline(situation, attempt),
+    // Doubts about the rendering are over; those about a dead link go on with the next link.
+    endReportedAt: attempt.finishedAt === null ? null : attempt.endReportedAt,
+    cancelDueAt: null,
     endedAt: now,
     loss: null,
   } as const;
@@ -72,7 +92,7 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
   const isFree = !situation.holdsLease && job.leaseOwner === null;
   const lease = isFree && event.result !== null ? { dueAt: now } : {};
   // A callback is read once where its files can be had without it: a dead link of it is replaced by a poll.
-  const isKnown = handle !== null || event.result !== null;
+  const isKnown = handle !== null || result !== null;
   return transition({
     next: "continue",
     attempts: updates,
@@ -90,7 +110,7 @@ export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Tr
   const { now, policy } = situation;
   const attempt = attemptOf(situation, number);
   const isUnsure = attempt?.state === "intended" || attempt?.state === "unknown";
-  if (attempt === undefined || (attempt.state !== "accepted" && !(isUnsure && source === "callback"))) {
+  if (attempt === undefined || (!isPolled(attempt) && !(isUnsure && source === "callback"))) {
     return situation.holdsLease ? transition({ job: release(situation, 0) }) : STALE;
   }
   const callbacksRead = readBy(situation, event.callbacksRead);
@@ -108,7 +128,17 @@ export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Tr
   // It ends what it had accepted, also where the reply that said so was lost.
   const acceptedAt = attempt.acceptedAt ?? now;
   const changes = closed(now, "failed", { ...failureChanges(situation, failure), acceptedAt, loss: "provider_failed" });
-  return fail(situation, jobErrorOf(failure.kind), "unknown", [{ number, changes }]);
+  return failUnlessBought(situation, jobErrorOf(failure.kind), [{ number, changes }]);
+}
+
+/** Whether the provider is asked for the attempt: while it renders, and for a result that is behind a key. */
+function isPolled({ state, result, handle }: JobAttempt): boolean {
+  return state === "accepted" || (state === "finished" && result === null && handle !== null);
+}
+
+/** Counts from the acceptance. */
+function renderDeadline({ now, policy }: Situation, { acceptedAt, deadlineAt }: JobAttempt): number {
+  return (acceptedAt === null ? null : deadlineAt) ?? now + policy.renderDeadlineMs;
 }
 
 /** Polls again later; an attempt past its deadline only until {@link LAST_POLL_WINDOW_MS} after that was noticed. */

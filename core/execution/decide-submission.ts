@@ -11,12 +11,15 @@ import {
   callbacksOf,
   closed,
   fail,
+  failUnlessBought,
   failureChanges,
   following,
+  isSameWork,
   jittered,
   release,
   releaseUntil,
   type Situation,
+  written,
 } from "./situation.js";
 import { type AttemptUpdate, STALE, type Transition, transition } from "./transition.js";
 
@@ -27,7 +30,9 @@ export function onIntended(situation: Situation, { attemptId, number, callEndsAt
   const { job, attempts, policy, now } = situation;
   // The first run may have been committed although its reply was lost.
   if (attemptOf(situation, number)?.id === attemptId) return transition({ next: "continue" });
-  if (attempts.some(isBought)) return STALE;
+  // Word of an attempt before came meanwhile.
+  const isUnderWay = attempts.some(policy.capabilities.idempotentSubmit ? isBought : isOpen);
+  if (isUnderWay) return giveUpLease(situation);
   const isHopeless = now >= job.createdAt + policy.queueDeadlineMs || (usualRenderMs ?? 0) > policy.renderDeadlineMs;
   if (!attempts.some(isOpen) && isHopeless) return fail(situation, jobErrorOf("unavailable"), "unknown");
   const newAttempt: JobAttempt = {
@@ -59,10 +64,9 @@ export function onIntended(situation: Situation, { attemptId, number, callEndsAt
 }
 
 export function onNotCalled(situation: Situation, { number, message }: Of<"not_called">): Transition {
-  if (attemptOf(situation, number)?.state !== "intended") return STALE;
+  if (attemptOf(situation, number)?.state !== "intended") return giveUpLease(situation);
   const refused = closed(situation.now, "refused", { outcome: "unavailable", message, cost: null, billable: "no" });
-  const updates = [{ number, changes: refused }];
-  return transition({ attempts: updates, job: { ...following(situation, updates), ...release(situation, 0) } });
+  return written(situation, [{ number, changes: refused }]);
 }
 
 /** The provider has it: from now on it is polled under its handle, whoever learnt of it. */
@@ -85,6 +89,7 @@ export function onAccepted(situation: Situation, event: Of<"accepted">): Transit
     acceptedAt: now,
     deadlineAt: now + policy.renderDeadlineMs,
     overdueSince: null,
+    cancelDueAt: null,
     endedAt: null,
     loss: null,
   } as const;
@@ -105,13 +110,13 @@ export type Adoption =
   /** Another attempt is under way, or the job is at another provider: it was bought in vain. */
   | "late";
 
-export function adoption({ job, attempts, policy }: Situation, attempt: JobAttempt): Adoption {
+export function adoption(situation: Situation, attempt: JobAttempt): Adoption {
+  const { job, attempts } = situation;
   const others = attempts.filter((other) => other.number !== attempt.number && isOpen(other));
-  const isSameProvider = (other: JobAttempt): boolean => other.providerId === attempt.providerId;
-  if (policy.capabilities.idempotentSubmit && others.some(isBought) && others.every(isSameProvider)) return "same";
+  const areSame = others.every((other) => isSameWork(situation, attempt, other));
+  if (others.some(isBought) && areSame) return "same";
   if (isOpen(attempt)) return "adopt";
-  if (policy.capabilities.idempotentSubmit && others.length > 0 && others.every(isSameProvider)) return "adopt";
-  return others.length === 0 && job.providerId === attempt.providerId ? "adopt" : "late";
+  return areSame && job.providerId === attempt.providerId ? "adopt" : "late";
 }
 
 /** Word of an attempt that its job has no use for. Work that was bought twice is cancelled upstream. */
@@ -172,8 +177,8 @@ export function onSubmissionFailed(situation: Situation, { number, failure, fall
   const loss = acceptedAt === null && failure.billable === "no" ? null : "provider_failed";
   const updates = [{ number, changes: closed(now, isFailed ? "failed" : "refused", { ...said, acceptedAt, loss }) }];
   const others = situation.attempts.filter((other) => other.number !== number && isOpen(other));
-  // Another attempt has the job: what became of this one is written down, and that is all.
-  if (!situation.holdsLease && job.leaseOwner !== null) return transition({ attempts: updates, job: following(situation, updates) });
+  // The job goes on with another attempt: what became of this one is recorded, and that is all.
+  if ((!situation.holdsLease && job.leaseOwner !== null) || others.some(isBought)) return written(situation, updates);
   if (!isRetryable(failure.kind)) return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
   if (failure.kind === "rate_limited") {
     const waitMs = Math.max(backoffMs(policy.retry.backoffMs, number, policy.fraction), boundedRetryAfterMs(failure.retryAfterMs));
@@ -204,7 +209,7 @@ function moveTo(situation: Situation, route: Route, attempts: readonly AttemptUp
 }
 
 export function onUnbuildable(situation: Situation, { failure }: Of<"unbuildable">): Transition {
-  return fail(situation, jobErrorOf(failure.kind), "unknown");
+  return failUnlessBought(situation, jobErrorOf(failure.kind), []);
 }
 
 const ABSENT = new ProviderFailure("unavailable", "The provider never received it.");
@@ -214,17 +219,20 @@ export function onAbsent(situation: Situation, { number }: Of<"absent">): Transi
   const attempt = attemptOf(situation, number);
   if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown")) return giveUpLease(situation);
   const { now, policy } = situation;
+  // A signed callback has shown that the provider has it, whatever its search finds.
+  if (attempt.acceptedAt !== null) return onUnresolved(situation, { number, callbacksRead: [] });
   const callEndsAt = attempt.outcome === null ? (attempt.callEndsAt ?? attempt.startedAt) : (attempt.endedAt ?? attempt.startedAt);
   const settledAt = callEndsAt + (policy.capabilities.lookupSettlesMs ?? 0);
   if (now < settledAt) return transition({ job: releaseUntil(situation, settledAt) });
-  const updates = [{ number, changes: closed(now, "refused", failureChanges(situation, ABSENT)) }];
-  return transition({ attempts: updates, job: { ...following(situation, updates), ...release(situation, 0) } });
+  return written(situation, [{ number, changes: closed(now, "refused", failureChanges(situation, ABSENT)) }]);
 }
 
 /** Waits for word of an attempt until its time is over. */
-export function onUnresolved(situation: Situation, { number, callbacksRead }: Of<"unresolved">): Transition {
+export function onUnresolved(situation: Situation, event: Omit<Of<"unresolved">, "type">): Transition {
+  const { number, callbacksRead } = event;
   const attempt = attemptOf(situation, number);
-  if (attempt?.state === "finished" && attempt.result === null) return onlyInMemory(situation, attempt);
+  const isInMemory = attempt?.state === "finished" && attempt.result === null && attempt.handle === null;
+  if (isInMemory) return onlyInMemory(situation, attempt);
   if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown")) return giveUpLease(situation);
   const { now, policy } = situation;
   const until = attempt.deadlineAt ?? Math.max(attempt.callEndsAt ?? 0, attempt.startedAt + policy.unknownGraceMs);
@@ -240,7 +248,7 @@ function onlyInMemory(situation: Situation, attempt: JobAttempt): Transition {
   if (now < until) return transition({ job: releaseUntil(situation, until) });
   const message = "The provider made it, and the worker that had it was lost.";
   const changes = closed(now, "failed", { message, loss: "files_lost" });
-  return fail(situation, jobErrorOf("failed"), "unknown", [{ number: attempt.number, changes }]);
+  return failUnlessBought(situation, jobErrorOf("failed"), [{ number: attempt.number, changes }]);
 }
 
 /** Nothing was heard of it: the job is refunded, and the margin report names what may have been bought. */
@@ -253,5 +261,5 @@ export function neverHeard(situation: Situation, attempt: JobAttempt): Transitio
     cost: attempt.cost ?? unknown.cost ?? null,
     loss: "unknown",
   });
-  return fail(situation, jobErrorOf("outcome_unknown"), "unknown", [{ number: attempt.number, changes }]);
+  return failUnlessBought(situation, jobErrorOf("outcome_unknown"), [{ number: attempt.number, changes }]);
 }

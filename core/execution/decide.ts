@@ -15,7 +15,7 @@ import {
 } from "./decide-submission.js";
 import type { ExecutionEvent } from "./events.js";
 import { crashDelayMs, type ExecutionPolicy } from "./policy.js";
-import { release, type Situation } from "./situation.js";
+import { attemptOf, release, type Situation } from "./situation.js";
 import { STALE, type Transition, transition } from "./transition.js";
 
 /** A report on a job under way. */
@@ -41,6 +41,7 @@ export function decide(job: JobState, attempts: readonly JobAttempt[], report: R
 }
 
 function whileAlive(situation: Situation, event: ExecutionEvent, fence: number | null): Transition {
+  if ("number" in event && attemptOf(situation, event.number)?.state === "settled") return STALE;
   switch (event.type) {
     case "accepted":
       return onAccepted(situation, event);

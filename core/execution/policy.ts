@@ -36,6 +36,7 @@ export function confirmPollMs({ confirmMs }: Pick<ExecutionPolicy, "confirmMs">)
 export const LAST_POLL_WINDOW_MS = 10 * 60_000;
 
 export const POLL_MIN_MS = 50;
+const POLL_MAX_MS = 24 * 3_600_000;
 export const POLL_RETRY_MS = 2_000;
 /** What a provider made and could not be fetched now is fetched again after about this time. */
 export const FETCH_RETRY_MS = 20_000;
@@ -49,7 +50,8 @@ export function crashDelayMs(crashes: number): number {
   return Math.min(CRASH_DELAY_MS * CRASH_GROWTH ** crashes, CRASH_DELAY_MAX_MS);
 }
 
-/** A plugin may report nonsense for a while; a job that is due at no moment would never be polled again. */
+/** A plugin may report a wait that is no number, or that ends at no moment; the job is due within a day nevertheless. */
 export function pollDelayMs(nextPollMs: number): number {
-  return Number.isFinite(nextPollMs) ? Math.max(POLL_MIN_MS, Math.round(nextPollMs)) : POLL_RETRY_MS;
+  if (!Number.isFinite(nextPollMs)) return POLL_RETRY_MS;
+  return Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, Math.round(nextPollMs)));
 }

@@ -1,7 +1,7 @@
 import type { AttemptLoss, JobAttempt, JobError, JobState } from "../jobs/job.js";
 import type { AttemptChanges, JobChanges } from "../ports/job-store.js";
 import type { ProviderFailure } from "../ports/music-provider.js";
-import { isOpen, phaseOf } from "./attempt-states.js";
+import { isBought, isOpen, phaseOf } from "./attempt-states.js";
 import type { ExecutionPolicy } from "./policy.js";
 import { backoffMs } from "./retry-policy.js";
 import { type AttemptUpdate, type Transition, transition } from "./transition.js";
@@ -58,7 +58,8 @@ export function following({ job, attempts }: Situation, updates: readonly Attemp
 
 /** Closes an attempt: nothing of it is expected any more. */
 export function closed(now: number, state: JobAttempt["state"], changes: AttemptChanges = {}): AttemptChanges {
-  return { state, endedAt: now, deadlineAt: null, overdueSince: null, endReportedAt: null, result: null, files: null, handle: null, ...changes };
+  const moments = { deadlineAt: null, overdueSince: null, endReportedAt: null, cancelDueAt: null };
+  return { state, endedAt: now, ...moments, result: null, files: null, handle: null, ...changes };
 }
 
 /** Gives up what is still open; work that the provider has is to be cancelled there. */
@@ -74,6 +75,25 @@ export function abandonAll({ attempts, policy, now }: Situation, loss: AttemptLo
 export function fail(situation: Situation, error: JobError, loss: AttemptLoss, updates: readonly AttemptUpdate[] = []): Transition {
   const others = abandonAll(situation, loss).filter(({ number }) => !updates.some((update) => update.number === number));
   return transition({ attempts: [...updates, ...others], ending: { status: "failed", error } });
+}
+
+/**
+ * An attempt has ended without a result, and so does the job; unless something is bought by another attempt, with which
+ * the job goes on at once.
+ */
+export function failUnlessBought(situation: Situation, error: JobError, updates: readonly AttemptUpdate[]): Transition {
+  const others = situation.attempts.filter((other) => !updates.some(({ number }) => number === other.number));
+  return others.some(isBought) ? written(situation, updates) : fail(situation, error, "unknown", updates);
+}
+
+/** Writes what became of attempts. The job goes on at once with what is open. */
+export function written(situation: Situation, attempts: readonly AttemptUpdate[]): Transition {
+  return transition({ attempts, job: { ...following(situation, attempts), ...release(situation, 0) } });
+}
+
+/** Whether a provider makes one piece for one job: what two attempts there have bought is the same work. */
+export function isSameWork({ job, policy }: Situation, ...attempts: readonly [JobAttempt, JobAttempt]): boolean {
+  return policy.capabilities.idempotentSubmit && attempts.every(({ providerId }) => providerId === job.providerId);
 }
 
 /** What a failure says of an attempt; with what it probably cost, unless it is known to have cost nothing. */

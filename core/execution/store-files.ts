@@ -9,7 +9,7 @@ import { backoffMs } from "./retry-policy.js";
 import type { StoreTracks } from "./store-tracks.js";
 
 export interface StoreFilesDeps {
-  readonly storeTracks: StoreTracks;
+  readonly storeTracks: Pick<StoreTracks, "store" | "storeStems" | "discard">;
   readonly clock: Clock;
   readonly random: Random;
   readonly logger: Logger;

@@ -188,7 +188,8 @@ export interface JobOutput {
   readonly durationSeconds: number | null;
 }
 
-const MOVES: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
+/** The moves of a job. */
+export const JOB_MOVES: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   queued: ["processing", "failed"],
   processing: ["completed", "failed", "queued"],
   completed: [],
@@ -196,12 +197,13 @@ const MOVES: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
 };
 
 export function isFinal(status: JobStatus): boolean {
-  return MOVES[status].length === 0;
+  return JOB_MOVES[status].length === 0;
 }
 
 /** Guards the allowed moves. `processing` returns to `queued` only while nothing is submitted. */
 export function assertMove(job: Pick<JobState, "status" | "phase">, to: JobStatus): void {
-  assert(MOVES[job.status].includes(to), `a job moves from ${job.status} only to ${MOVES[job.status].join(", ")}`);
+  const moves = JOB_MOVES[job.status];
+  assert(moves.includes(to), `a job moves from ${job.status} only to ${moves.join(", ")}`);
   assert(to !== "queued" || job.phase !== "rendering", "a submitted job is never queued again");
 }
 

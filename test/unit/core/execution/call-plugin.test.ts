@@ -1,0 +1,142 @@
+import { expect } from "chai";
+import { callPlugin, PluginCallError } from "../../../../core/execution/call-plugin.js";
+import type { CallContext } from "../../../../core/ports/music-provider.js";
+import { ManualClock } from "../../../support/doubles/manual-clock.js";
+import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
+
+const LIMIT_MS = 60_000;
+const OBEY_MS = 5_000;
+
+/** A call that a test ends; it knows whether it was aborted, and obeys no abort. */
+class HeldCall<Result> {
+  context: CallContext | null = null;
+  end: (result: Result) => void = () => undefined;
+  fail: (error: unknown) => void = () => undefined;
+  readonly invoke = (context: CallContext): Promise<Result> => {
+    this.context = context;
+    return new Promise((resolve, reject) => {
+      this.end = resolve;
+      this.fail = reject;
+    });
+  };
+}
+
+/** Ends as soon as its signal aborts, with the reason. */
+function obedient({ signal }: CallContext): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Error(`aborted: ${String(signal.reason)}`)), { once: true });
+  });
+}
+
+describe("callPlugin", () => {
+  let clock: ManualClock;
+  let logger: RecordingLogger;
+  let stop: AbortController;
+  let late: unknown[];
+  beforeEach(() => {
+    clock = new ManualClock();
+    logger = new RecordingLogger();
+    stop = new AbortController();
+    late = [];
+  });
+
+  function call<Result>(invoke: (context: CallContext) => Promise<Result>): Promise<Result | Error> {
+    const plugin = { providerId: "nightingale", name: "submit", limitMs: LIMIT_MS };
+    const details = { ...plugin, signal: stop.signal, clock, logger };
+    return callPlugin(details, invoke, (result) => late.push(result)).catch((error: unknown) => error as Error);
+  }
+
+  it("returns what the plugin returns, and leaves no timer", async () => {
+    expect(await call(() => Promise.resolve("a handle"))).to.equal("a handle");
+    expect([clock.sleeping, late, logger.lines]).to.deep.equal([0, [], []]);
+  });
+
+  it("throws what the plugin throws, also before its first wait", async () => {
+    const [rejected, thrown] = [new Error("rejected"), new Error("thrown")];
+    expect(await call(() => Promise.reject(rejected))).to.equal(rejected);
+    expect(
+      await call(() => {
+        throw thrown;
+      }),
+    ).to.equal(thrown);
+    expect([clock.sleeping, logger.lines]).to.deep.equal([0, []]);
+  });
+
+  it("aborts the plugin at the limit", async () => {
+    const ended = call(obedient);
+    await clock.advance(LIMIT_MS - 1);
+    expect(clock.sleeping).to.equal(1);
+    await clock.advance(1);
+    expect(await ended).to.have.property("message", "aborted: call_limit");
+  });
+
+  it("passes an abort on with its reason", async () => {
+    const ended = call(obedient);
+    await clock.advance(0);
+    stop.abort("stopping");
+    expect(await ended).to.have.property("message", "aborted: stopping");
+  });
+
+  it("calls the plugin with an aborted signal when it is aborted before", async () => {
+    stop.abort("stopping");
+    const seen = await call(({ signal }) => Promise.resolve([signal.aborted, signal.reason]));
+    expect(seen).to.deep.equal([true, "stopping"]);
+  });
+
+  it("returns a result that comes while the plugin is aborted", async () => {
+    const held = new HeldCall<string>();
+    const ended = call(held.invoke);
+    await clock.advance(LIMIT_MS + OBEY_MS - 1);
+    expect(held.context?.signal.aborted).to.equal(true);
+    held.end("just in time");
+    expect([await ended, late]).to.deep.equal(["just in time", []]);
+  });
+
+  for (const [how, begin] of [
+    ["at the limit", (): Promise<void> => clock.advance(LIMIT_MS)],
+    ["after an abort", async (): Promise<void> => stop.abort("lease_lost")],
+  ] as const) {
+    it(`leaves a plugin alone that ignores its signal ${how}, and names it`, async () => {
+      const held = new HeldCall<string>();
+      const ended = call(held.invoke);
+      await clock.advance(0);
+      await begin();
+      await clock.advance(OBEY_MS);
+      const error = await ended;
+      expect(error).to.be.instanceOf(PluginCallError).with.property("message").that.matches(/nightingale.*submit/);
+      const logged = logger.lines.map(({ level, fields }) => [level, fields["provider"], fields["call"]]);
+      expect(logged).to.deep.equal([["error", "nightingale", "submit"]]);
+      expect(clock.sleeping).to.equal(0);
+    });
+  }
+
+  it("passes on what a plugin that was left alone returns in the end", async () => {
+    const held = new HeldCall<string>();
+    const ended = call(held.invoke);
+    await clock.advance(LIMIT_MS + OBEY_MS);
+    expect(await ended).to.be.instanceOf(PluginCallError);
+    held.end("a late handle");
+    await clock.advance(0);
+    expect(late).to.deep.equal(["a late handle"]);
+  });
+
+  it("logs what a plugin that was left alone throws in the end", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): void => void unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    try {
+      const held = new HeldCall<string>();
+      const ended = call(held.invoke);
+      await clock.advance(LIMIT_MS + OBEY_MS);
+      await ended;
+      held.fail(new Error("reset by peer"));
+      await clock.advance(0);
+      await clock.advance(0);
+      expect([late, unhandled]).to.deep.equal([[], []]);
+      const logged = { level: "warn", message: "A plugin call that was left alone has failed" };
+      expect(logger.lines.at(-1)).to.deep.include(logged);
+    } finally {
+      process.off("unhandledRejection", note);
+    }
+  });
+});

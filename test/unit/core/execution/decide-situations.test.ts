@@ -1,0 +1,184 @@
+import { expect } from "chai";
+import { NOON } from "../../../support/builders.js";
+import {
+  accepts,
+  type Case,
+  CONFIRMED,
+  finishes,
+  isRunning,
+  isUnknown,
+  losesFiles,
+  polls,
+  stores,
+  testCases,
+} from "./decision-cases.js";
+import { A_LINK, ATTEMPTS, decided, IDEMPOTENT, LEASE_MS, liveJob, summaryOf, WITH_LOOKUP } from "./decision-table.js";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const { intended, unknown, accepted, finished, stored } = ATTEMPTS;
+const behindAKey = { ...finished, result: null };
+const overdue = { deadlineAt: NOON, overdueSince: NOON - 10 * MINUTE };
+
+const CASES: Readonly<Record<string, readonly Case[]>> = {
+  "Final words are confirmed": [
+    {
+      title: "gone, asked again for a minute, is believed",
+      has: [{ ...accepted, endReportedAt: CONFIRMED }], event: polls(1, "gone"),
+      expected: "done: failed as provider_failed, fails generation_failed",
+    },
+    {
+      title: "running again ends the doubt",
+      has: [{ ...accepted, endReportedAt: CONFIRMED }], event: isRunning(1),
+      expected: "done: no doubts, free, due 5",
+    },
+    {
+      title: "a dead link is given up after a minute",
+      has: [{ ...finished, endReportedAt: CONFIRMED }], event: losesFiles(1),
+      expected: "done: failed as files_lost, fails generation_failed",
+    },
+    {
+      title: "what another worker stored meanwhile is not lost with a dead link",
+      has: [{ ...stored, endReportedAt: CONFIRMED }], event: losesFiles(1),
+      expected: "done: free, due 0",
+    },
+  ],
+  "A result that is behind a key": [
+    {
+      title: "is asked for again with a pause while the provider is unavailable",
+      has: [behindAKey], event: polls(1, "unavailable"),
+      expected: "done: free, due 1.5",
+    },
+    {
+      title: "is asked for again with a pause while the provider reports that it renders",
+      has: [behindAKey], event: isRunning(1),
+      expected: "done: free, due 5",
+    },
+    {
+      title: "is doubted when it is gone",
+      has: [behindAKey], event: polls(1, "gone"),
+      expected: "done: doubted, free, due 7.5",
+    },
+    {
+      title: "is given up when it stays gone",
+      has: [{ ...behindAKey, endReportedAt: CONFIRMED }], event: polls(1, "gone"),
+      expected: "done: failed as provider_failed, fails generation_failed",
+    },
+    {
+      title: "is not taken for one in the memory of a worker",
+      has: [behindAKey], event: { type: "unresolved", number: 1, callbacksRead: [] }, now: NOON + HOUR - 2 * MINUTE,
+      expected: "done: free, due 3480",
+    },
+  ],
+  "A submission with an unknown outcome": [
+    {
+      title: "that a signed callback proved accepted is not believed absent",
+      has: [{ ...unknown, acceptedAt: NOON - 1 }], policy: WITH_LOOKUP, event: { type: "absent", number: 1 },
+      expected: "done: free, due 1.5",
+    },
+    {
+      title: "that is running past its grace has the time of a render",
+      has: [{ ...unknown, ...overdue }], event: isRunning(1),
+      expected: "done: unknown, free, due 3600",
+    },
+    {
+      title: "ends the job when it is repeated in vain",
+      has: [intended], policy: IDEMPOTENT, job: { crashes: 3 },
+      event: isUnknown(1),
+      expected: "done: abandoned as unknown, fails provider_timeout",
+    },
+  ],
+  "Jobs suspected of their lost workers": [
+    {
+      title: "end when nothing is bought",
+      has: [], job: { crashes: 4 }, event: { type: "suspected" },
+      expected: "done: fails generation_failed",
+    },
+    {
+      title: "are polled once more when an attempt is accepted",
+      has: [accepted], job: { crashes: 4 }, event: { type: "suspected" },
+      expected: "continue",
+    },
+    {
+      title: "end after that, and the provider is asked to cancel",
+      has: [accepted], job: { crashes: 5 }, event: { type: "suspected" },
+      expected: "done: abandoned as crashed and cancelled upstream, fails generation_failed",
+    },
+    {
+      title: "settle the job again with files that are stored",
+      has: [stored], job: { crashes: 9 }, event: { type: "suspected" },
+      expected: "continue",
+    },
+    {
+      title: "wait for word of an attempt that cannot be repeated",
+      has: [unknown], job: { crashes: 9 }, event: { type: "suspected" },
+      expected: "continue",
+    },
+    {
+      title: "end when repeating the attempt costs workers",
+      has: [unknown], policy: IDEMPOTENT, job: { crashes: 4 }, event: { type: "suspected" },
+      expected: "done: abandoned as unknown, fails generation_failed",
+    },
+  ],
+  "Attempts past their deadline": [
+    {
+      title: "are made due for a last poll",
+      has: [accepted], held: "none", job: { dueAt: NOON + 2 * HOUR }, now: NOON + HOUR, event: { type: "deadline" },
+      expected: "done: overdue, due 3600, notify",
+    },
+    {
+      title: "are given up when no worker asked for ten minutes",
+      has: [{ ...accepted, ...overdue }], held: "none", event: { type: "deadline" },
+      expected: "done: abandoned as deadline and cancelled upstream, fails provider_timeout",
+    },
+    {
+      title: "are left to a worker that is at it",
+      has: [{ ...accepted, ...overdue }], held: "another", event: { type: "deadline" },
+      expected: "stale",
+    },
+    {
+      title: "are not left to a worker whose lease has run out",
+      has: [{ ...accepted, ...overdue }], held: "another", now: NOON + LEASE_MS, event: { type: "deadline" },
+      expected: "done: abandoned as deadline and cancelled upstream, fails provider_timeout",
+    },
+    {
+      title: "are given up when the last poll fails for ten minutes",
+      has: [{ ...accepted, ...overdue }], event: polls(1, "unavailable"),
+      expected: "done: abandoned as deadline and cancelled upstream, fails provider_timeout",
+    },
+    {
+      title: "are lost with their files when those cannot be fetched for ten minutes",
+      has: [{ ...finished, ...overdue }], held: "none", event: { type: "deadline" },
+      expected: "done: abandoned as files_lost, fails provider_timeout",
+    },
+    {
+      title: "with an unknown outcome end as never heard of",
+      has: [{ ...unknown, ...overdue }], held: "none", event: { type: "deadline" },
+      expected: "done: abandoned as unknown, fails provider_timeout",
+    },
+  ],
+};
+
+describe("decide: situations", () => {
+  testCases(CASES);
+
+  it("a result without a link does not replace the link that is known", () => {
+    const before = liveJob([finished], "reporter");
+    const { attempts } = decided(before, "reporter", { type: "finished", number: 1, result: null, cost: null });
+    expect(attempts[0]?.changes.result).to.deep.equal(A_LINK);
+  });
+
+  it("a link that is dead soon after a doubted rendering is asked for again", () => {
+    const [before, event] = [liveJob([{ ...accepted, endReportedAt: CONFIRMED }], "reporter"), finishes(1)];
+    expect(decided(before, "reporter", event).attempts[0]?.changes.endReportedAt).to.equal(null);
+    const again = liveJob([{ ...accepted, finishedAt: NOON - 1, endReportedAt: CONFIRMED }], "reporter");
+    expect(decided(again, "reporter", event).attempts[0]?.changes.endReportedAt).to.equal(CONFIRMED);
+  });
+
+  it("a late acceptance of a settled attempt changes nothing, even of a job that is recorded as alive", () => {
+    for (const event of [accepts(1), finishes(1), stores(1)]) {
+      const before = liveJob([ATTEMPTS.settled], "reporter");
+      expect(summaryOf(before, decided(before, "reporter", event))).to.equal("stale");
+    }
+  });
+});

@@ -1,0 +1,124 @@
+import { NOON } from "../../../support/builders.js";
+import {
+  accepts,
+  type Case,
+  CONFIRMED,
+  finishes,
+  intends,
+  isUnavailable,
+  losesFiles,
+  polls,
+  refusesContent,
+  stores,
+  testCases,
+} from "./decision-cases.js";
+import { aFailure, ATTEMPTS, HANDLE, IDEMPOTENT } from "./decision-table.js";
+
+const { intended, unknown, accepted, finished, refused, abandoned } = ATTEMPTS;
+const elsewhere = { providerId: "other", modelId: "other/v1" };
+
+const CASES: Readonly<Record<string, readonly Case[]>> = {
+  "Two attempts at a provider that makes one piece for one job": [
+    {
+      title: "a second attempt may begin while the first is unknown",
+      has: [unknown], policy: IDEMPOTENT, event: intends(2),
+      expected: "continue: #2 intended",
+    },
+    {
+      title: "none begins while the first is accepted",
+      has: [accepted], policy: IDEMPOTENT, event: intends(2),
+      expected: "done: free, due 0",
+    },
+    {
+      title: "the acceptance of the second closes the unknown first",
+      has: [unknown, intended], policy: IDEMPOTENT, event: accepts(2),
+      expected: "done: #2 accepted, abandoned, rendering, free, due 5",
+    },
+    {
+      title: "a late acceptance of the first is the same work",
+      has: [unknown, accepted], policy: IDEMPOTENT, event: accepts(1),
+      expected: "done: abandoned, free, due 0",
+    },
+    {
+      title: "a late result of the first is stored, whichever attempt has the work",
+      has: [unknown, accepted], policy: IDEMPOTENT, event: finishes(1),
+      expected: "continue",
+    },
+    {
+      title: "files of the first settle the job, and nothing is lost with the second",
+      has: [unknown, accepted], policy: IDEMPOTENT, event: stores(1),
+      expected: "done: settled, #2 abandoned, completes",
+    },
+    {
+      title: "a refusal of the second does not end the job when the first is accepted",
+      has: [accepted, intended], policy: IDEMPOTENT, event: refusesContent(2),
+      expected: "done: #2 refused as provider_failed, free, due 0",
+    },
+    {
+      title: "the last refusal of the second does not end the job when the first is accepted",
+      has: [accepted, intended], policy: IDEMPOTENT, job: { refusals: 2 }, event: isUnavailable(2),
+      expected: "done: #2 refused, free, due 0",
+    },
+    {
+      title: "the end of the second does not end the job when the first is accepted",
+      has: [accepted, { ...accepted, endReportedAt: CONFIRMED }], policy: IDEMPOTENT, event: polls(2, "gone"),
+      expected: "done: #2 failed as provider_failed, free, due 0",
+    },
+    {
+      title: "lost files of the second do not end the job when the first is accepted",
+      has: [accepted, { ...finished, endReportedAt: CONFIRMED }], policy: IDEMPOTENT, event: losesFiles(2),
+      expected: "done: #2 failed as files_lost, free, due 0",
+    },
+    {
+      title: "a request that cannot be built again leaves an accepted attempt alone",
+      has: [accepted], policy: IDEMPOTENT, event: { type: "unbuildable", failure: aFailure("failed") },
+      expected: "done: free, due 0",
+    },
+  ],
+  "Two attempts elsewhere": [
+    {
+      title: "no second attempt begins while the first is unknown",
+      has: [unknown], event: intends(2),
+      expected: "done: free, due 0",
+    },
+    {
+      title: "a late acceptance of a refused attempt is cancelled while another is under way",
+      has: [refused, intended], event: accepts(1),
+      expected: "done: abandoned as late and cancelled upstream, free, due 0",
+    },
+    {
+      title: "a late result of a refused attempt is lost while another is under way",
+      has: [refused, intended], event: finishes(1),
+      expected: "done: abandoned as late, free, due 0",
+    },
+    {
+      title: "stored files of a refused attempt settle the job, and the other is lost",
+      has: [refused, accepted], event: stores(1),
+      expected: "done: settled, #2 abandoned as late and cancelled upstream, completes",
+    },
+    {
+      title: "an attempt that is adopted late is not cancelled upstream",
+      has: [{ ...abandoned, handle: HANDLE, cancelDueAt: NOON }, refused], event: accepts(1),
+      expected: "done: accepted, rendering, free, due 5",
+    },
+    {
+      title: "a late acceptance by the provider before is cancelled",
+      has: [{ ...refused, ...elsewhere }], event: accepts(1),
+      expected: "done: abandoned as late and cancelled upstream, free, due 0",
+    },
+    {
+      title: "work at two providers is never the same",
+      has: [{ ...refused, ...elsewhere }, accepted], policy: IDEMPOTENT, event: stores(1),
+      expected: "done: settled, #2 abandoned as late and cancelled upstream, completes",
+    },
+    {
+      title: "the job does not go to a fallback while another attempt is open",
+      has: [unknown, intended], policy: IDEMPOTENT, job: { refusals: 2 }, event: isUnavailable(2),
+      expected: "done: #2 refused, abandoned as unknown, fails provider_unavailable",
+    },
+  ],
+};
+
+describe("decide: two attempts", () => {
+  testCases(CASES);
+});
