@@ -165,7 +165,7 @@ export function giveUp(situation: Situation, attempt: JobAttempt): Transition {
   const { now, policy } = situation;
   const isThere = attempt.state === "accepted" && attempt.handle !== null && policy.capabilities.cancel;
   const cancel = isThere ? { handle: attempt.handle, cancelDueAt: now } : {};
-  const loss = attempt.state === "accepted" ? "deadline" : "files_lost";
+  const loss = attempt.state === "accepted" ? "deadline" : attempt.state === "stored" ? "crashed" : "files_lost";
   return fail(situation, DEADLINE_ERROR, "deadline", [
     { number: attempt.number, changes: closed(now, "abandoned", { loss, ...cancel }) },
   ]);

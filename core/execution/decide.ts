@@ -2,7 +2,7 @@ import { isFinal, type JobAttempt, type JobState } from "../jobs/job.js";
 import { afterEnd } from "./decide-after-end.js";
 import { onCancelled, onDeadline, onSuspected } from "./decide-end.js";
 import { onFilesKept, onFilesStored, onFilesUnavailable } from "./decide-files.js";
-import { onFinished, onPollFailed, onRunning } from "./decide-rendering.js";
+import { giveUp, isOverdue, onFinished, onPollFailed, onRunning } from "./decide-rendering.js";
 import {
   onAbsent,
   onAccepted,
@@ -15,7 +15,7 @@ import {
 } from "./decide-submission.js";
 import type { ExecutionEvent } from "./events.js";
 import { crashDelayMs, type ExecutionPolicy } from "./policy.js";
-import { attemptOf, release, type Situation } from "./situation.js";
+import { openAttempt, attemptOf, release, type Situation } from "./situation.js";
 import { STALE, type Transition, transition } from "./transition.js";
 
 /** A report on a job under way. */
@@ -98,6 +98,9 @@ function underLease(situation: Situation, event: LeaseEvent): Transition {
 
 function onCrashed(situation: Situation): Transition {
   const { crashes } = situation.job;
+  const attempt = openAttempt(situation);
+  // Its files are ours, and it could not be settled with them in all that time.
+  if (attempt?.state === "stored" && isOverdue(situation, attempt)) return giveUp(situation, attempt);
   return transition({ job: { ...release(situation, crashDelayMs(crashes)), crashes: crashes + 1, ...queuedAgain(situation) } });
 }
 

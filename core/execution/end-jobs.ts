@@ -13,9 +13,10 @@ export interface EndJobsDeps {
   readonly ids: IdGenerator;
 }
 
-/** How often a report is sent whose reply did not come: it may have been written all the same. */
-const TRIES_MAX = 4;
-const TRY_AGAIN_MS = 500;
+/** How often, and after which pauses, a report is sent whose reply did not come: it may have been written all the same. */
+const CANCEL = { triesMax: 4, pauseMs: 500 };
+/** Without a pause: what is overdue is found again. */
+const DEADLINE = { triesMax: 2, pauseMs: 0 };
 
 /** Ends jobs from outside of their workers: by an operator's word, and at their deadlines. */
 export class EndJobs {
@@ -23,40 +24,35 @@ export class EndJobs {
 
   /** Ends a job as failed and refunds it. @returns the ended job; null when it had ended before */
   cancel(job: JobState): Promise<Job | null> {
-    return this.report(job, { type: "cancelled" });
+    return this.report(job, { type: "cancelled" }, CANCEL);
   }
 
   /**
-   * Ends a job whose time in the queue is over, or whose attempt is past its deadline and could not be polled for a while.
+   * Ends a job whose time in the queue is over, or whose attempt is past its deadline and could not be polled for a while. When it fails it is
+   * for the caller to come again.
    *
    * @returns the ended job; null when it is not over yet, or had ended before
    */
   endOverdue(job: JobState): Promise<Job | null> {
-    return this.report(job, { type: "deadline" });
+    return this.report(job, { type: "deadline" }, DEADLINE);
   }
 
-  private async report(job: JobState, event: EndEvent): Promise<Job | null> {
+  private async report(job: JobState, event: EndEvent, retry: typeof CANCEL): Promise<Job | null> {
     const { policies, ids } = this.deps;
-    const { ended } = await this.apply({
-      jobId: job.id,
-      accountId: job.accountId,
-      reportId: ids.next("rpt"),
-      fence: null,
-      event,
-      policy: policies.of(job),
-    });
+    const report = { jobId: job.id, accountId: job.accountId, reportId: ids.next("rpt"), fence: null, event, policy: policies.of(job) };
+    const { ended } = await this.apply(report, retry);
     return ended?.job ?? null;
   }
 
   /** Sends a report again under its id: what it ended although the reply was lost counts as ended by it. */
-  private async apply(command: ReportCommand): Promise<Applied> {
+  private async apply(command: ReportCommand, { triesMax, pauseMs }: typeof CANCEL): Promise<Applied> {
     const { applyReports, clock } = this.deps;
     for (let tries = 1; ; tries++) {
       try {
         return await applyReports.apply(command);
       } catch (error) {
-        if (!(error instanceof ServiceUnavailableError) || tries === TRIES_MAX) throw error;
-        await clock.sleep(TRY_AGAIN_MS);
+        if (!(error instanceof ServiceUnavailableError) || tries === triesMax) throw error;
+        if (pauseMs > 0) await clock.sleep(pauseMs);
       }
     }
   }

@@ -73,7 +73,7 @@ async function crashed(step: JobStep, error: unknown): Promise<void> {
   const { logger } = step.deps;
   logger.error("Job step failed unexpectedly; it will be retried", { error, job_id: step.job.id, provider: step.job.providerId });
   try {
-    await step.report({ type: "crashed" });
+    await discardWhenEnded(step, await step.report({ type: "crashed" }));
   } catch (second) {
     // The lease runs out, and the next claim counts the crash.
     logger.error("A job could not be released", { error: second, job_id: step.job.id });

@@ -89,11 +89,13 @@ describe("A purchase whose job is being settled", () => {
     });
   }
 
-  it("is refunded when settling never works, and leaves no files", async () => {
+  it("is refunded when settling never works until the deadline, and leaves no files", async () => {
     const id = await shop.acceptOne();
-    await shop.start({ stores: brokenLibrary(() => true) });
-    await shop.pass(10 * 60_000);
-    await shop.expectFailed(id, "generation_failed");
+    await shop.start({ stores: brokenLibrary(() => true), renderDeadlineMs: 5 * 60_000 });
+    await shop.pass(4 * 60_000);
+    await expectStored(id);
+    await shop.pass(4 * 60_000);
+    await shop.expectFailed(id, "provider_timeout");
     expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ state: "abandoned", loss: "crashed" });
     expect(vendor.purchases).to.have.length(1);
   });

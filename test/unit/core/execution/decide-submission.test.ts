@@ -119,7 +119,7 @@ const TABLES: readonly DecisionTable[] = [
     title: "A stop aborted the call",
     event: { ...failed("outcome_unknown"), isAborted: true },
     expected: {
-      "intended, unknown": ["done: unknown, free, due 540", "done: unknown", "done: unknown, due 540"],
+      "intended, unknown": ["done: unknown, free, due 0", "done: unknown", "done: unknown, due 0"],
       others: byHolder("done: free, due 0"),
     },
   },
