@@ -1,22 +1,14 @@
-import type { Container } from "inversify";
-import { ImportFolder } from "../adapters/audio/local/import-folder.js";
-import { createHttp, type Http } from "../adapters/http/index.js";
-import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
-import { MetricsServer } from "../adapters/observability/metrics-server.js";
-import type { KnexDatabase } from "../adapters/storage/knex/index.js";
-import type { StorageClock } from "../adapters/system/storage-clock.js";
+import { type Http } from "../adapters/http/index.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
-import { ReportMargin } from "../core/execution/report-margin.js";
+import type { ReportMargin } from "../core/execution/report-margin.js";
 import type { ManageCredits } from "../core/credits/manage-credits.js";
 import type { AcceptGeneration } from "../core/generations/accept-generation.js";
 import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
-import { Leases } from "../core/execution/leases.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
 import type { StartSplit } from "../core/jobs/start-split.js";
-import type { WorkingProvider } from "../core/execution/working-provider.js";
 import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
-import { type StopOptions, type StoppedWork, WorkJobs } from "../core/execution/work-jobs.js";
+import { type StopOptions, type StoppedWork } from "../core/execution/work-jobs.js";
 import type { CollectAudio } from "../core/maintenance/collect-audio.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";
 import type { ImportedLibrary } from "../core/library/import-library.js";
@@ -25,17 +17,11 @@ import type { ReadLibrary } from "../core/library/read-library.js";
 import type { ShareUrls } from "../core/library/share-urls.js";
 import type { ListModels } from "../core/providers/list-models.js";
 import type { Clock } from "../core/ports/clock.js";
-import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
-import { bindControllers, httpParts } from "./bindings/http.js";
-import type { DeliverWebhooks } from "../core/webhooks/deliver-webhooks.js";
 import type { ManageEndpoints } from "../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../core/webhooks/operate-webhooks.js";
-import { closeInOrder, closeProviders } from "./close.js";
-import { type LoadedPlugin, startPlugin } from "./plugins.js";
-import { ProviderFetch } from "./provider-fetch.js";
+import { type LoadedPlugin } from "./plugins.js";
 import type { Settings } from "./settings.js";
-import { TOKENS as T } from "./tokens.js";
 
 /** The storage's schema is not the one of this version. */
 export class SchemaError extends Error {
@@ -106,219 +92,4 @@ export interface App {
 export interface AppStopOptions extends Omit<StopOptions, "drainMs"> {
   /** Called with what could not be finished or released, once nothing is at work any more. */
   onStopped?(stopped: StoppedWork): void;
-}
-
-/** Longer than this, and what follows of a stop, would take longer than a stop may that has nothing to drain. */
-const GRACE_MAX_MS = 7_000;
-
-const NOTHING_LEFT: StoppedWork = { abandoned: [], leftToLeases: 0 };
-
-/** How long a stop takes for what the request log still has to write. */
-const LOG_GRACE_MS = 2_000;
-
-/** What a process that works runs. */
-interface Working {
-  readonly jobs: WorkJobs;
-  readonly webhooks: DeliverWebhooks;
-  readonly providers: readonly WorkingProvider[];
-}
-
-/** The storage, and its clock unless another one was given. */
-export interface OpenedStorage {
-  readonly database: KnexDatabase;
-  readonly storageClock: StorageClock | null;
-}
-
-/** {@link App} over a wired container and an open database. */
-export class ComposedApp implements App {
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly accounts: ManageAccounts;
-  readonly credits: ManageCredits;
-  readonly generations: AcceptGeneration;
-  readonly reads: ReadGenerations;
-  readonly jobs: OperateJobs;
-  readonly splits: StartSplit;
-  readonly submissions: SubmissionSwitch;
-  readonly models: ListModels;
-  readonly margin: ReportMargin;
-  readonly audio: Pick<CollectAudio, "collect">;
-  readonly events: JobEvents;
-  readonly library: LibraryParts;
-  readonly audioUrls: AudioUrls;
-  readonly shareUrls: ShareUrls;
-  readonly webhookEndpoints: ManageEndpoints;
-  readonly webhooks: OperateWebhooks;
-  readonly router: Http["router"];
-  private readonly http: Http;
-  private readonly queue: JobQueue;
-  private readonly metrics: PrometheusMetrics | null;
-  private metricsServer: MetricsServer | null = null;
-  private readonly providerFetch = new ProviderFetch();
-  private working: Working | null = null;
-  private stopping: Promise<void> | null = null;
-  private readonly publicUrl: { current: string };
-
-  constructor(
-    readonly settings: Settings,
-    private readonly container: Container,
-    private readonly opened: OpenedStorage,
-    readonly plugins: readonly LoadedPlugin[],
-  ) {
-    const { host, port, publicUrl } = settings.http;
-    this.publicUrl = { current: publicUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
-    container.bind(T.publicUrl).toConstantValue(this.publicUrl);
-    this.logger = container.get(T.logger);
-    this.clock = container.get(T.clock);
-    this.queue = container.get(T.queue);
-    this.accounts = container.get(T.manageAccounts);
-    this.credits = container.get(T.manageCredits);
-    this.generations = container.get(T.acceptGeneration);
-    this.reads = container.get(T.readGenerations);
-    this.jobs = container.get(T.operateJobs);
-    this.splits = container.get(T.startSplit);
-    this.submissions = container.get(T.submissions);
-    this.models = container.get(T.listModels);
-    this.margin = new ReportMargin(container.get(T.jobs));
-    this.audio = container.get(T.collectAudio);
-    this.events = container.get(T.jobEvents);
-    const metrics = container.get(T.metrics).current;
-    if (metrics !== null) {
-      this.events.onEnded(({ job }) => metrics.countJobEnded({ operation: job.operation, provider: job.providerId, status: job.status }));
-    }
-    metrics?.gauge({ name: "webhook_deliveries_pending", help: "Webhook deliveries that wait for their first or next try" }, () =>
-      container.get(T.webhooks).countPending(),
-    );
-    this.metrics = metrics;
-    const importLibrary = container.get(T.importLibrary);
-    this.library = {
-      read: container.get(T.readLibrary),
-      manage: container.get(T.manageLibrary),
-      import: (document, folder) => importLibrary.execute(document, folder === undefined ? null : new ImportFolder(folder)),
-    };
-    this.audioUrls = container.get(T.audioUrls);
-    this.shareUrls = container.get(T.shareUrls);
-    this.webhookEndpoints = container.get(T.manageEndpoints);
-    this.webhooks = container.get(T.operateWebhooks);
-    const parts = httpParts(container, metrics, () => this.readiness());
-    container.bind(T.httpParts).toConstantValue(parts);
-    bindControllers(container);
-    this.http = createHttp(parts);
-    this.router = this.http.router;
-  }
-
-  async listen(): Promise<{ readonly url: string }> {
-    await this.queue.prepare(this.plugins.filter(({ enabled }) => enabled).map(({ definition }) => definition.id));
-    const { url } = await this.http.listen();
-    this.publicUrl.current = this.settings.http.publicUrl ?? url;
-    await this.listenForMetrics();
-    return { url };
-  }
-
-  async work(): Promise<void> {
-    const { clock, logger, providerFetch, container } = this;
-    const providers: WorkingProvider[] = [];
-    try {
-      for (const plugin of this.plugins) if (plugin.enabled) providers.push(startPlugin(plugin, { clock, logger, fetch: providerFetch.fetch }));
-      const jobs = this.jobWorkers(providers);
-      await jobs.start();
-      const webhooks = container.get(T.deliverWebhooks);
-      this.events.onEnded(() => webhooks.wake());
-      webhooks.start();
-      this.working = { jobs, webhooks, providers };
-    } catch (error) {
-      await closeProviders(providers, logger);
-      throw error;
-    }
-    await this.warnOfStrandedJobs(providers);
-  }
-
-  private jobWorkers(providers: readonly WorkingProvider[]): WorkJobs {
-    const { settings, container, clock, logger } = this;
-    const [owner, leaseMs] = [container.get(T.ids).next("prc"), settings.jobs.leaseSeconds * 1000];
-    return new WorkJobs(providers, {
-      jobs: container.get(T.jobs),
-      leases: new Leases(owner, leaseMs, container.get(T.leaseRenewal)(owner, leaseMs), logger),
-      runJob: container.get(T.runJob),
-      cancelUpstream: container.get(T.cancelUpstream),
-      hasStandIns: (providerId) => container.get(T.routes).hasStandIns(providerId),
-      availability: container.get(T.availability),
-      submissions: this.submissions,
-      clock,
-      logger,
-      sweepMs: settings.jobs.sweepMs,
-      queue: this.queue,
-      maintenance: container.get(T.maintenance),
-    });
-  }
-
-  /** Jobs of a provider that was switched off wait for a process that has it, or for their deadline: better said than found. */
-  private async warnOfStrandedJobs(providers: readonly WorkingProvider[]): Promise<void> {
-    const alive = await this.container.get(T.jobs).countAlive();
-    for (const [provider, jobs] of alive) {
-      if (providers.some(({ id }) => id === provider)) continue;
-      this.logger.warn("Jobs wait for a provider that this process does not work for; they are refunded when their deadlines are over", { provider, jobs });
-    }
-  }
-
-  private async listenForMetrics(): Promise<void> {
-    const { host } = this.settings.http;
-    const { port } = this.settings.metrics;
-    if (this.metrics === null || port === null) return;
-    this.metricsServer = await MetricsServer.open(this.metrics, host, port);
-    this.logger.info("Metrics are served apart", { url: `${this.metricsServer.url}/metrics` });
-  }
-
-  isEmpty(): Promise<boolean> {
-    return this.container.get(T.accounts).isEmpty();
-  }
-
-  async readiness(): Promise<string[]> {
-    const checks: Readonly<Record<string, () => Promise<unknown>>> = {
-      storage: () => this.opened.database.check(),
-      migrations: async () => {
-        const status = await this.opened.database.schemaStatus();
-        if (status.state !== "current") throw new SchemaError(`The schema is ${status.state}.`);
-      },
-      queue: () => this.queue.check(),
-    };
-    const results = await Promise.allSettled(Object.values(checks).map((check) => check()));
-    return Object.keys(checks).filter((_, index) => results[index]?.status === "rejected");
-  }
-
-  stop(options: AppStopOptions = {}): Promise<void> {
-    this.stopping ??= this.close(options);
-    return this.stopping;
-  }
-
-  private async close(options: AppStopOptions): Promise<void> {
-    const { shutdownGraceSeconds, drainSeconds } = this.settings.jobs;
-    const graceMs = Math.min(shutdownGraceSeconds * 1000, GRACE_MAX_MS);
-    const { now } = options;
-    const { working } = this;
-    const stopWorking = async (): Promise<void> => {
-      if (working === null) return options.onStopped?.(NOTHING_LEFT);
-      const { jobs, webhooks } = working;
-      const drainMs = drainSeconds * 1000;
-      const jobsStopped = jobs.stop(graceMs, { ...options, drainMs });
-      // Deliveries go on for as long as a drain takes.
-      const drained = drainMs > graceMs ? jobs.drained() : Promise.resolve();
-      const [stopped] = await Promise.all([jobsStopped, drained.then(() => webhooks.stop(graceMs, now))]);
-      options.onStopped?.(stopped);
-    };
-    const closers: readonly (() => Promise<unknown>)[] = [
-      () => Promise.all([this.http.close(graceMs, now), this.metricsServer?.close(), stopWorking()]),
-      () => this.container.get(T.rateLimiter).close(),
-      () => this.container.get(T.recordRequests).close(LOG_GRACE_MS),
-      () => this.container.get(T.webhookSender).close(),
-      () => this.container.get(T.audioAnalyser).close(),
-      () => this.container.get(T.assetOpener).close(),
-      () => this.queue.close(),
-      () => closeProviders(working?.providers ?? [], this.logger),
-      () => this.providerFetch.close(),
-      async () => this.opened.storageClock?.close(),
-      () => this.opened.database.close(),
-    ];
-    await closeInOrder(closers, this.logger);
-  }
 }

@@ -128,7 +128,7 @@ async function submissionFailed(step: JobStep, number: number, error: unknown): 
     : new ProviderFailure("outcome_unknown", "The plugin failed without saying why.", { cause: error });
   deps.logger.warn("A submission failed", { error: failure, kind: failure.kind, job_id: step.job.id, attempt: number });
   await noteHealth(step, failure);
-  const fallback = isRetryable(failure.kind) && failure.kind !== "rate_limited" ? await nextRoute(step) : null;
+  const fallback = isRetryable(failure.kind) && failure.kind !== "rate_limited" ? await fallbackOf(step) : null;
   const applied = await step.report({ type: "submission_failed", number, failure, fallback, isAborted: false });
   if (applied.job?.providerId !== step.working.id && applied.ended === null) {
     deps.logger.warn("A job goes to a fallback", { job_id: step.job.id, from: step.working.id, to: applied.job?.providerId });
@@ -141,6 +141,16 @@ async function noteHealth(step: JobStep, failure: ProviderFailure): Promise<void
   if (failure.kind === "outcome_unknown") return step.noteFailure();
   if (!isRetryable(failure.kind) || failure.kind === "rate_limited") return step.noteSuccess();
   return needsOperator(failure.kind) ? step.noteBroken(failure) : step.noteFailure();
+}
+
+/** As {@link nextRoute}; what the provider said is reported also while no fallback can be looked for. */
+async function fallbackOf(step: JobStep): Promise<Route | null> {
+  try {
+    return await nextRoute(step);
+  } catch (error) {
+    step.deps.logger.warn("A fallback could not be looked for", { error, job_id: step.job.id });
+    return null;
+  }
 }
 
 /** The next provider that is available; null when there is none. */
