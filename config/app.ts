@@ -6,7 +6,7 @@ import type { AcceptGeneration } from "../core/generations/accept-generation.js"
 import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
-import type { StartSplit } from "../core/jobs/start-split.js";
+import type { StartSplit } from "../core/generations/start-split.js";
 import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
 import { type StopOptions, type StoppedWork } from "../core/execution/work-jobs.js";
 import type { CollectAudio } from "../core/maintenance/collect-audio.js";

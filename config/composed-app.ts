@@ -13,7 +13,7 @@ import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
 import { Leases } from "../core/execution/leases.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
-import type { StartSplit } from "../core/jobs/start-split.js";
+import type { StartSplit } from "../core/generations/start-split.js";
 import type { WorkingProvider } from "../core/execution/working-provider.js";
 import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
 import { type StoppedWork, WorkJobs } from "../core/execution/work-jobs.js";

@@ -5,6 +5,7 @@ import type Yaml from "yaml";
 import { SETTINGS_DEFINITION } from "./settings.js";
 import type { Settings } from "./settings.js";
 import { FILE_VARIABLE, GivenSettings } from "./settings/given-settings.js";
+import { keyLifetimeMistakes } from "./settings/key-lifetime.js";
 import { SettingsError, refusedLine } from "./settings/mistakes.js";
 import { Resolver } from "./settings/resolver.js";
 
@@ -75,19 +76,4 @@ function checkTogether({ http, metrics, jobs, idempotency }: Settings, mistakes:
 
 function isRefused(path: string, mistakes: readonly string[]): boolean {
   return mistakes.some((line) => line.startsWith(`${path}:`) || line.startsWith(`${path} (`));
-}
-
-/**
- * A job never outlives its key, or the repeat of a request would start a second job, and be charged, while the first one
- * is alive.
- *
- * @param deadlineMinutes by the paths of the settings; a job lives as long as all of them together
- */
-export function keyLifetimeMistakes(deadlineMinutes: Readonly<Record<string, number>>, ttlHours: number): string[] {
-  const longest = Object.values(deadlineMinutes).reduce((sum, minutes) => sum + minutes, 0);
-  const ttlMinutes = ttlHours * 60;
-  if (longest <= ttlMinutes) return [];
-  const reason = `since idempotency.ttlHours is ${ttlHours}: a job never outlives its idempotency key`;
-  const allowed = `at most ${ttlMinutes} minutes, ${reason}`;
-  return [refusedLine(Object.keys(deadlineMinutes).join(" + "), null, longest, allowed, false)];
 }

@@ -14,6 +14,7 @@ import { definitionMistakes, missingMethods } from "../core/providers/definition
 import { capabilityMistakes, longestCallMistakes } from "../core/providers/definition-parts.js";
 import { importPlugin } from "./provider-package.js";
 import type { Settings } from "./settings.js";
+import { keyLifetimeMistakes } from "./settings/key-lifetime.js";
 import { SettingsError } from "./settings/mistakes.js";
 import { withGivenModels } from "./settings/models.js";
 import { validatePluginSettings } from "./settings/plugin-settings.js";
@@ -81,7 +82,7 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
       mistakes.push(`plugins.${id} (${source}): ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  mistakes.push(...repeatedModels(loaded), ...unknownStandIns(settings, loaded), ...repeatedRoutes(settings));
+  mistakes.push(...repeatedModels(loaded), ...unknownStandIns(settings, loaded), ...repeatedRoutes(settings), ...longRenders(settings, loaded));
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   return loaded;
 }
@@ -185,6 +186,17 @@ function repeatedRoutes({ routing, stemSplit, vocalRemoval }: Settings): string[
     ...repeated(stemSplit.providers).map((id) => `stemSplit.providers: ${id} is there twice; allowed: once`),
     ...repeated(vocalRemoval.providers).map((id) => `vocalRemoval.providers: ${id} is there twice; allowed: once`),
   ];
+}
+
+/** A model's own render deadline counts like that of all. */
+function longRenders({ jobs, idempotency }: Settings, loaded: readonly LoadedPlugin[]): string[] {
+  const own = loaded.flatMap(({ definition: { id }, models }) =>
+    models.flatMap((model) => (model.renderDeadlineMinutes === undefined ? [] : [{ ...model, plugin: id, minutes: model.renderDeadlineMinutes }])),
+  );
+  return own.flatMap(({ plugin, id, minutes }) => {
+    const path = `plugins.${plugin}: renderDeadlineMinutes of ${id}`;
+    return keyLifetimeMistakes({ "jobs.queueDeadlineMinutes": jobs.queueDeadlineMinutes, [path]: minutes }, idempotency.ttlHours);
+  });
 }
 
 function repeated(items: readonly string[]): string[] {

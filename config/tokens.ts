@@ -30,7 +30,7 @@ import type { StoreFiles } from "../core/execution/store-files.js";
 import type { RunJob } from "../core/execution/run-job.js";
 import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
 import type { SettleJobs } from "../core/jobs/settle-jobs.js";
-import type { StartSplit } from "../core/jobs/start-split.js";
+import type { StartSplit } from "../core/generations/start-split.js";
 import type { StoreAsset } from "../core/execution/store-asset.js";
 import type { StoreTracks } from "../core/execution/store-tracks.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";

@@ -17,7 +17,7 @@ export type * from "./ids.js";
 export type { Job, JobAttempt, JobError, JobRequest, JobStatus } from "./jobs/job.js";
 export type { JobEnded, JobEvents } from "./jobs/job-events.js";
 export type { OperateJobs } from "./jobs/operate-jobs.js";
-export type { SplitOptions, SplitRequest, StartedSplit, StartSplit } from "./jobs/start-split.js";
+export type { SplitOptions, SplitRequest, StartedSplit, StartSplit } from "./generations/start-split.js";
 export { type ImportedLibrary, ImportRefusedError } from "./library/import-library.js";
 export type { ManageLibrary, NewPlaylist, OnBehalf } from "./library/manage-library.js";
 export type { ImportMistake } from "./library/members-reader.js";

@@ -5,7 +5,7 @@ import type { CollectAudio } from "../../core/maintenance/collect-audio.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
-import type { StartSplit } from "../../core/jobs/start-split.js";
+import type { StartSplit } from "../../core/generations/start-split.js";
 import type { ImportedLibrary } from "../../core/library/import-library.js";
 import type { ManageLibrary } from "../../core/library/manage-library.js";
 import type { PlaylistWithTracks, ReadLibrary } from "../../core/library/read-library.js";

@@ -6,7 +6,7 @@ import { ReceiveCallback } from "../../core/providers/receive-callback.js";
 import { BuildRequest } from "../../core/execution/build-request.js";
 import { CancelUpstream } from "../../core/execution/cancel-upstream.js";
 import { type RoutePreferences, Routes } from "../../core/providers/routes.js";
-import { StartSplit } from "../../core/jobs/start-split.js";
+import { StartSplit } from "../../core/generations/start-split.js";
 import { StoreAsset } from "../../core/execution/store-asset.js";
 import { Catalogue } from "../../core/providers/catalogue.js";
 import { type LoadedPlugin, toCatalogueProvider } from "../plugins.js";

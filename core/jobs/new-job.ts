@@ -1,7 +1,6 @@
 import type { AccountId, JobId, RequestId } from "../ids.js";
 import type { AcceptCommand } from "./decide-acceptance.js";
-import { type JobKind, type JobRequest } from "./job.js";
-import type { Route } from "../providers/routes.js";
+import type { JobKind, JobRequest, JobState } from "./job.js";
 
 export interface NewJob {
   readonly id: JobId;
@@ -9,8 +8,8 @@ export interface NewJob {
   readonly kind: JobKind;
   readonly modelId: string;
   readonly request: JobRequest;
-  /** null: there is none, and the job is refused for it. */
-  readonly route: Route | null;
+  /** Who does it; null: no provider, and the job is refused for it. */
+  readonly route: Pick<JobState, "providerId" | "servedModelId" | "operation"> | null;
   readonly reference: string | null;
   readonly requestId: RequestId | null;
   readonly requestedAt: number | null;

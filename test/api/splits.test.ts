@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { FermataError } from "../../core/errors.js";
 import type { AccountId } from "../../core/ids.js";
 import type { SplitKind } from "../../core/jobs/job.js";
-import type { SplitOptions, StartedSplit } from "../../core/jobs/start-split.js";
+import type { SplitOptions, StartedSplit } from "../../core/generations/start-split.js";
 import type { ProviderAsset } from "../../core/ports/music-provider.js";
 import { dataOf, refusalOf } from "../support/api-client.js";
 import { fails, holds, scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";

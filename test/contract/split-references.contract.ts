@@ -5,7 +5,7 @@ import { Tiers } from "../../core/accounts/tiers.js";
 import type { AccountId } from "../../core/ids.js";
 import { AcceptJobs } from "../../core/jobs/accept-jobs.js";
 import type { Job } from "../../core/jobs/job.js";
-import { type SplitRequest, type StartedSplit, StartSplit } from "../../core/jobs/start-split.js";
+import { type SplitRequest, type StartedSplit, StartSplit } from "../../core/generations/start-split.js";
 import type { Track } from "../../core/library/track.js";
 import { Catalogue } from "../../core/providers/catalogue.js";
 import { Routes } from "../../core/providers/routes.js";

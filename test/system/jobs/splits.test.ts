@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { FermataError } from "../../../core/errors.js";
 import type { JobId, TrackId } from "../../../core/ids.js";
-import type { SplitRequest as StartRequest } from "../../../core/jobs/start-split.js";
+import type { SplitRequest as StartRequest } from "../../../core/generations/start-split.js";
 import type { Track } from "../../../core/library/track.js";
 import type { LibraryStore } from "../../../core/ports/library-store.js";
 import type { Completed, ProviderAsset, SplitRequest } from "../../../core/ports/music-provider.js";

@@ -32,7 +32,7 @@ import { Policies } from "../../../core/execution/policies.js";
 import { RenderTimes } from "../../../core/providers/render-times.js";
 import { RunJob } from "../../../core/execution/run-job.js";
 import { StoreFiles } from "../../../core/execution/store-files.js";
-import { StartSplit } from "../../../core/jobs/start-split.js";
+import { StartSplit } from "../../../core/generations/start-split.js";
 import { StoreAsset } from "../../../core/execution/store-asset.js";
 import type { WorkingProvider } from "../../../core/execution/working-provider.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";

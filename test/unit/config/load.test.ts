@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { keyLifetimeMistakes, SettingsError, loadSettings } from "../../../config/load.js";
+import { SettingsError, loadSettings } from "../../../config/load.js";
+import { keyLifetimeMistakes } from "../../../config/settings/key-lifetime.js";
 import type { SettingsSources } from "../../../config/load.js";
 import { pathOfUrl } from "../../../config/settings.js";
 import type { Settings } from "../../../config/settings.js";

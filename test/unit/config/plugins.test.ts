@@ -50,6 +50,17 @@ describe("plugins of config", () => {
     expect(line).to.match(/^routing\.standIns: there is no model "c\/v9" \(synth\/instrumental, synth\/song, a\/v1, b\/v1\)$/);
   });
 
+  it("have no model that renders for longer than the key of its job lives", async () => {
+    const slow = aPlugin("slow");
+    const models = slow.models.map((model) => ({ ...model, renderDeadlineMinutes: 120 }));
+    const overrides = { jobs: { queueDeadlineMinutes: 30, renderDeadlineMinutes: 30 }, idempotency: { ttlHours: 2 } };
+    expect(await mistakesOf(overrides, [{ ...slow, models }])).to.deep.equal([
+      "jobs.queueDeadlineMinutes + plugins.slow: renderDeadlineMinutes of slow/v1: 150 is not allowed; allowed: at most 120 minutes, " +
+        "since idempotency.ttlHours is 2: a job never outlives its idempotency key",
+    ]);
+    expect(await load({ ...overrides, idempotency: { ttlHours: 3 } }, [{ ...slow, models }])).to.have.length(2);
+  });
+
   it("may be built in under another id, with the models that config names", async () => {
     const models = [{ id: "gpu-box/fast", name: "Fast", creditCost: 2 }];
     const [plugin] = (await load({ plugins: { "gpu-box": { enabled: true, use: "http-model", baseUrl: "http://10.0.0.5:8000", models } } }, [])).filter(

@@ -8,7 +8,7 @@ import {
   ProviderUnavailableError,
   TrackNotFoundError,
 } from "../errors.js";
-import { checkClientAndMetadata } from "../generations/request-rules.js";
+import { checkClientAndMetadata } from "./request-rules.js";
 import { isId } from "../ids.js";
 import { maySee } from "../library/access.js";
 import { assetOf, type Track } from "../library/track.js";
@@ -16,9 +16,9 @@ import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { LibraryStore } from "../ports/library-store.js";
-import type { AcceptJobs } from "./accept-jobs.js";
-import type { Job, JobRequest, SplitKind } from "./job.js";
-import { newJob } from "./new-job.js";
+import type { AcceptJobs } from "../jobs/accept-jobs.js";
+import type { Job, JobRequest, SplitKind } from "../jobs/job.js";
+import { newJob } from "../jobs/new-job.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import { firstOpenRoute, type Route, type Routes } from "../providers/routes.js";
 
