@@ -111,17 +111,21 @@ export class ComposedApp implements App {
     this.events = container.get(T.jobEvents);
     const metrics = container.get(T.metrics).current;
     if (metrics !== null) {
-      this.events.onEnded(({ job }) => metrics.countJobEnded({ operation: job.operation, provider: job.providerId, status: job.status }));
+      this.events.onEnded(({ job }) =>
+        metrics.countJobEnded({ operation: job.operation, provider: job.providerId, status: job.status }),
+      );
     }
-    metrics?.gauge({ name: "webhook_deliveries_pending", help: "Webhook deliveries that wait for their first or next try" }, () =>
-      container.get(T.webhooks).countPending(),
+    metrics?.gauge(
+      { name: "webhook_deliveries_pending", help: "Webhook deliveries that wait for their first or next try" },
+      () => container.get(T.webhooks).countPending(),
     );
     this.metrics = metrics;
     const importLibrary = container.get(T.importLibrary);
     this.library = {
       read: container.get(T.readLibrary),
       manage: container.get(T.manageLibrary),
-      import: (document, folder) => importLibrary.execute(document, folder === undefined ? null : new ImportFolder(folder)),
+      import: (document, folder) =>
+        importLibrary.execute(document, folder === undefined ? null : new ImportFolder(folder)),
     };
     this.audioUrls = container.get(T.audioUrls);
     this.shareUrls = container.get(T.shareUrls);
@@ -146,7 +150,8 @@ export class ComposedApp implements App {
     const { clock, logger, providerFetch, container } = this;
     const providers: WorkingProvider[] = [];
     try {
-      for (const plugin of this.plugins) if (plugin.enabled) providers.push(startPlugin(plugin, { clock, logger, fetch: providerFetch.fetch }));
+      for (const plugin of this.plugins)
+        if (plugin.enabled) providers.push(startPlugin(plugin, { clock, logger, fetch: providerFetch.fetch }));
       const jobs = this.jobWorkers(providers);
       await jobs.start();
       const webhooks = container.get(T.deliverWebhooks);
@@ -179,12 +184,18 @@ export class ComposedApp implements App {
     });
   }
 
-  /** Jobs of a provider that was switched off wait for a process that has it, or for their deadline: better said than found. */
+  /**
+   * Jobs of a provider that was switched off wait for a process that has it, or for their deadline: better said than
+   * found.
+   */
   private async warnOfStrandedJobs(providers: readonly WorkingProvider[]): Promise<void> {
     const alive = await this.container.get(T.jobs).countAlive();
     for (const [provider, jobs] of alive) {
       if (providers.some(({ id }) => id === provider)) continue;
-      this.logger.warn("Jobs wait for a provider that this process does not work for; they are refunded when their deadlines are over", { provider, jobs });
+      this.logger.warn(
+        "Jobs wait for a provider that this process does not work for; they are refunded when their deadlines are over",
+        { provider, jobs },
+      );
     }
   }
 

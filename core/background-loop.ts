@@ -19,8 +19,9 @@ export interface BackgroundLoopDeps {
 }
 
 /**
- * Repeats one step with pauses in between until it is stopped. Never two steps at once. A step that throws is logged, and
- * the loop goes on. It goes by the pauses alone, so that a system clock that is set forwards or back changes nothing.
+ * Repeats one step with pauses in between until it is stopped. Never two steps at once. A step that throws is logged,
+ * and the loop goes on. It goes by the pauses alone, so that a system clock that is set forwards or back changes
+ * nothing.
  */
 export class BackgroundLoop {
   private readonly stopping = new AbortController();
@@ -56,8 +57,8 @@ export class BackgroundLoop {
   }
 
   /**
-   * Wakes the loop. Resolves when a step that began after this call is over, failed or not; or when the loop is stopped and
-   * no step runs.
+   * Wakes the loop. Resolves when a step that began after this call is over, failed or not; or when the loop is stopped
+   * and no step runs.
    */
   nextStep(): Promise<void> {
     if (this.isStopped) return this.running;

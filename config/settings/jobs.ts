@@ -1,4 +1,6 @@
-/** Settings of jobs: how long each part of their life may take, and what becomes of them when workers or providers fail. */
+/**
+ * Settings of jobs: how long each part of their life may take, and what becomes of them when workers or providers fail.
+ */
 import type { Group } from "./definition.js";
 import * as kind from "./kinds.js";
 
@@ -10,7 +12,12 @@ export const jobs = {
     unit: "seconds",
     description: "How long a silent worker keeps a job before another may take it",
   }),
-  maxAttempts: kind.integer({ default: 3, min: 1, max: 100, description: "Submissions to a provider that refuses for now" }),
+  maxAttempts: kind.integer({
+    default: 3,
+    min: 1,
+    max: 100,
+    description: "Submissions to a provider that refuses for now",
+  }),
   backoffMs: kind.integer({
     default: 2_000,
     min: 0,
@@ -22,13 +29,19 @@ export const jobs = {
     kind.duration({ max: 10_080, unit: "minutes", description: "Older name of both deadlines: the default of each" }),
   ),
   queueDeadlineMinutes: kind.duration({
-    default: kind.workedOut("`jobs.deadlineMinutes`, or `60`", ({ at }) => (at("jobs.deadlineMinutes") as number | null) ?? 60),
+    default: kind.workedOut(
+      "`jobs.deadlineMinutes`, or `60`",
+      ({ at }) => (at("jobs.deadlineMinutes") as number | null) ?? 60,
+    ),
     max: 10_080,
     unit: "minutes",
     description: "A job of which nothing was bought by this time fails and is refunded",
   }),
   renderDeadlineMinutes: kind.duration({
-    default: kind.workedOut("`jobs.deadlineMinutes`, or `60`", ({ at }) => (at("jobs.deadlineMinutes") as number | null) ?? 60),
+    default: kind.workedOut(
+      "`jobs.deadlineMinutes`, or `60`",
+      ({ at }) => (at("jobs.deadlineMinutes") as number | null) ?? 60,
+    ),
     max: 10_080,
     unit: "minutes",
     description:

@@ -1,8 +1,8 @@
 import { refusedLine } from "./mistakes.js";
 
 /**
- * A job never outlives its key, or the repeat of a request would start a second job, and be charged, while the first one
- * is alive.
+ * A job never outlives its key, or the repeat of a request would start a second job, and be charged, while the first
+ * one is alive.
  *
  * @param deadlineMinutes by the paths of the settings; a job lives as long as all of them together
  */

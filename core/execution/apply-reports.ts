@@ -59,8 +59,8 @@ interface Decided {
 }
 
 /**
- * The one place where execution writes: reads jobs and attempts under the lock of the job's row, decides, and writes the decisions of everything that
- * was reported meanwhile in one commit.
+ * The one place where execution writes: reads jobs and attempts under the lock of the job's row, decides, and writes
+ * the decisions of everything that was reported meanwhile in one commit.
  */
 export class ApplyReports {
   private readonly lanes: Lanes<ReportCommand, Applied>;
@@ -98,7 +98,9 @@ export class ApplyReports {
     const locked = await jobs.lockJobs(tx, ids);
     const attempts = await jobs.attemptsIn(tx, [...locked.keys()]);
     const now = clock.now();
-    const current = new Map<JobId, Current>([...locked].map(([id, job]) => [id, { job, attempts: attempts.get(id) ?? [] }]));
+    const current = new Map<JobId, Current>(
+      [...locked].map(([id, job]) => [id, { job, attempts: attempts.get(id) ?? [] }]),
+    );
     const decided = commands.map((command) => {
       const before = current.get(command.jobId)?.attempts ?? [];
       const one = decideOn(command, current, now);
@@ -110,7 +112,10 @@ export class ApplyReports {
     const endsFrom = new Map(decided.flatMap(({ endsFrom: job }) => (job === null ? [] : [[job.id, job] as const])));
     const settled = await settleJobs.settle(tx, endings, endsFrom, now);
     await this.writeJobs(tx, locked, current, endsFrom);
-    await jobs.insertAttempts(tx, decided.flatMap(({ transition }) => transition?.newAttempt ?? []));
+    await jobs.insertAttempts(
+      tx,
+      decided.flatMap(({ transition }) => transition?.newAttempt ?? []),
+    );
     await jobs.updateAttempts(tx, attemptUpdates(commands, decided));
     await this.writeCallbacks(tx, commands, decided, now);
 
@@ -135,7 +140,10 @@ export class ApplyReports {
   ): Promise<JobEnded[]> {
     const repeated = commands.filter((_, index) => decided[index]?.isRepeated === true);
     if (repeated.length === 0) return [];
-    const requests = await this.deps.jobs.requestsOf(tx, repeated.map(({ jobId }) => jobId));
+    const requests = await this.deps.jobs.requestsOf(
+      tx,
+      repeated.map(({ jobId }) => jobId),
+    );
     return commands.flatMap(({ event }, index): JobEnded[] => {
       const one = decided[index];
       if (one?.isRepeated !== true || one.applied.job === null) return [];
@@ -176,7 +184,8 @@ export class ApplyReports {
       // While a lease is held its end is what the job is due at; the worker's next report comes by here again.
       if (endsFrom !== null || applied.job === null || applied.job.leaseOwner !== null) continue;
       // The row is locked: a callback is stored before, and seen here, or after, and makes the job due itself.
-      if (await callbacks.hasUnread(tx, jobId)) await jobs.updateJobs(tx, [{ id: jobId, fence: applied.job.fence, changes: { dueAt: now } }]);
+      if (await callbacks.hasUnread(tx, jobId))
+        await jobs.updateJobs(tx, [{ id: jobId, fence: applied.job.fence, changes: { dueAt: now } }]);
     }
   }
 }

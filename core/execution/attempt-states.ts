@@ -1,7 +1,13 @@
 import type { AttemptState, JobAttempt, JobPhase } from "../jobs/job.js";
 
 /** Whether an attempt is under way: what it bought, or may have bought, can still be delivered. */
-export const OPEN_STATES = ["intended", "unknown", "accepted", "finished", "stored"] as const satisfies readonly AttemptState[];
+export const OPEN_STATES = [
+  "intended",
+  "unknown",
+  "accepted",
+  "finished",
+  "stored",
+] as const satisfies readonly AttemptState[];
 
 export function isOpen({ state }: Pick<JobAttempt, "state">): boolean {
   return OPEN_STATES.some((open) => open === state);
@@ -19,8 +25,8 @@ export function phaseOf(attempts: readonly Pick<JobAttempt, "state">[]): Exclude
 }
 
 /**
- * The moves of an attempt. A closed attempt moves only when word of it comes late: it is adopted while its job has no other, and cancelled
- * upstream otherwise.
+ * The moves of an attempt. A closed attempt moves only when word of it comes late: it is adopted while its job has no
+ * other, and cancelled upstream otherwise.
  */
 export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
   intended: ["unknown", "accepted", "finished", "stored", "settled", "refused", "failed", "abandoned"],

@@ -23,8 +23,8 @@ export class PluginCallError extends Error {
 }
 
 /**
- * Calls a plugin, and comes to an end whatever the plugin does: at the limit and at an abort of `signal` the plugin's own signal aborts, and a
- * plugin that ignores it is left alone after {@link OBEY_MS}.
+ * Calls a plugin, and comes to an end whatever the plugin does: at the limit and at an abort of `signal` the plugin's
+ * own signal aborts, and a plugin that ignores it is left alone after {@link OBEY_MS}.
  *
  * @param onLate gets what a call that was left alone returns in the end
  * @throws {PluginCallError} the plugin did not end the call; else whatever the plugin throws
@@ -43,14 +43,25 @@ export async function callPlugin<Result>(
   const call = Promise.resolve().then(() => invoke({ signal: aborting.signal }));
   call.then(
     (result) => isLeft && onLate(result),
-    (error: unknown) => isLeft && logger.warn("A plugin call that was left alone has failed", { error, provider: providerId, call: name }),
+    (error: unknown) =>
+      isLeft &&
+      logger.warn("A plugin call that was left alone has failed", { error, provider: providerId, call: name }),
   );
   try {
-    const ended = await Promise.race([call.then((result) => ({ result })), endOf(clock, limitMs, aborting, done.signal)]);
+    const ended = await Promise.race([
+      call.then((result) => ({ result })),
+      endOf(clock, limitMs, aborting, done.signal),
+    ]);
     if (ended !== null) return ended.result;
     isLeft = true;
-    logger.error("A plugin did not end a call; its slot is free again", { provider: providerId, call: name, limit_ms: limitMs });
-    throw new PluginCallError(`The plugin ${providerId} did not end the call ${name} within ${limitMs} ms, and ignores its signal.`);
+    logger.error("A plugin did not end a call; its slot is free again", {
+      provider: providerId,
+      call: name,
+      limit_ms: limitMs,
+    });
+    throw new PluginCallError(
+      `The plugin ${providerId} did not end the call ${name} within ${limitMs} ms, and ignores its signal.`,
+    );
   } finally {
     done.abort();
   }

@@ -4,7 +4,10 @@ import type { ExecutionEvent } from "./events.js";
 import { attemptOf, closed, isSameWork, type Situation } from "./situation.js";
 import { STALE, type Transition, transition } from "./transition.js";
 
-/** Word of an attempt whose job has ended: it is written down, and work that the provider goes on with is cancelled there. */
+/**
+ * Word of an attempt whose job has ended: it is written down, and work that the provider goes on with is cancelled
+ * there.
+ */
 export function afterEnd(situation: Situation, event: ExecutionEvent): Transition {
   if (event.type !== "accepted" && event.type !== "finished" && event.type !== "files_stored") return STALE;
   const attempt = attemptOf(situation, event.number);

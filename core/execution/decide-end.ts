@@ -12,8 +12,8 @@ export function onCancelled(situation: Situation): Transition {
 }
 
 /**
- * Workers were lost on the job, or failed on it, again and again: a job of which nothing is bought ends; of an accepted attempt the provider is asked
- * once more, and then to cancel.
+ * Workers were lost on the job, or failed on it, again and again: a job of which nothing is bought ends; of an accepted
+ * attempt the provider is asked once more, and then to cancel.
  */
 export function onSuspected(situation: Situation): Transition {
   const { job, policy } = situation;
@@ -22,21 +22,24 @@ export function onSuspected(situation: Situation): Transition {
   if (attempt === undefined) return fail(situation, POISON_ERROR, "crashed");
   // Only the settlement fails, and the files are ours: it is repeated until the deadline.
   if (attempt.state === "stored") return transition({ next: "continue" });
-  if (isBought(attempt)) return job.crashes <= CRASHES_MAX + 1 ? transition({ next: "continue" }) : fail(situation, POISON_ERROR, "crashed");
+  if (isBought(attempt))
+    return job.crashes <= CRASHES_MAX + 1 ? transition({ next: "continue" }) : fail(situation, POISON_ERROR, "crashed");
   // Where nothing can be repeated or looked up, the job only waits, and no worker is lost on that.
   const isTried = policy.capabilities.idempotentSubmit || policy.capabilities.lookup;
   return isTried ? fail(situation, POISON_ERROR, "unknown") : transition({ next: "continue" });
 }
 
 /**
- * Ends a job of which nothing is bought when the queue's time is over. An open attempt past its deadline is made due for a last poll, and ended here
- * only when no worker has asked for it in {@link LAST_POLL_WINDOW_MS}.
+ * Ends a job of which nothing is bought when the queue's time is over. An open attempt past its deadline is made due
+ * for a last poll, and ended here only when no worker has asked for it in {@link LAST_POLL_WINDOW_MS}.
  */
 export function onDeadline(situation: Situation): Transition {
   const { job, policy, now } = situation;
   const attempt = openAttempt(situation);
   if (attempt === undefined) {
-    return now >= job.createdAt + policy.queueDeadlineMs ? fail(situation, jobErrorOf("unavailable"), "unknown") : STALE;
+    return now >= job.createdAt + policy.queueDeadlineMs
+      ? fail(situation, jobErrorOf("unavailable"), "unknown")
+      : STALE;
   }
   if (!isOverdue(situation, attempt)) return STALE;
   const noticed = attempt.overdueSince ?? now;

@@ -42,7 +42,10 @@ export function onFilesStored(situation: Situation, { number, files, cost }: Of<
   });
 }
 
-/** A provider that makes one piece for one job has made nothing else for the other attempts; elsewhere they were bought in vain. */
+/**
+ * A provider that makes one piece for one job has made nothing else for the other attempts; elsewhere they were bought
+ * in vain.
+ */
 function othersOf(situation: Situation, delivered: JobAttempt): AttemptUpdate[] {
   const nothing = { cost: null, billable: "no", loss: null, cancelDueAt: null, handle: null } as const;
   return abandonAll(situation, "late", delivered.number).map((update) => {
@@ -56,16 +59,23 @@ function othersOf(situation: Situation, delivered: JobAttempt): AttemptUpdate[] 
 export function onFilesKept(situation: Situation, { number, files }: Of<"files_kept">): Transition {
   const attempt = attemptOf(situation, number);
   if (attempt === undefined || !isOpen(attempt)) return STALE;
-  return transition({ next: "continue", attempts: [{ number, changes: { state: "stored", files, result: null } }], job: { phase: "rendering" } });
+  return transition({
+    next: "continue",
+    attempts: [{ number, changes: { state: "stored", files, result: null } }],
+    job: { phase: "rendering" },
+  });
 }
 
 const DEAD = "The provider made it, and its files cannot be had.";
 
 /**
- * What is paid for is fetched again: at once where that may help, and with a fresh link from the provider where a link is dead. Only what
- * stays dead for the policy's `confirmMs`, or was nowhere but in this worker, is given up.
+ * What is paid for is fetched again: at once where that may help, and with a fresh link from the provider where a link
+ * is dead. Only what stays dead for the policy's `confirmMs`, or was nowhere but in this worker, is given up.
  */
-export function onFilesUnavailable(situation: Situation, { number, failure, again, cost }: Of<"files_unavailable">): Transition {
+export function onFilesUnavailable(
+  situation: Situation,
+  { number, failure, again, cost }: Of<"files_unavailable">,
+): Transition {
   const { now, policy } = situation;
   const attempt = attemptOf(situation, number);
   // Another worker has stored them meanwhile, or nothing is expected of the attempt any more.
@@ -79,12 +89,22 @@ export function onFilesUnavailable(situation: Situation, { number, failure, agai
   const doubtedSince = attempt.endReportedAt ?? now;
   if (again === "nowhere" || now >= doubtedSince + policy.confirmMs) return filesLost(situation, number, failure, cost);
   const fresh = attempt.handle === null ? {} : ({ state: "accepted", result: null } as const);
-  const said = { endReportedAt: doubtedSince, message: failure.message, cost: cost ?? attempt.cost ?? policy.expectedCost, ...fresh };
+  const said = {
+    endReportedAt: doubtedSince,
+    message: failure.message,
+    cost: cost ?? attempt.cost ?? policy.expectedCost,
+    ...fresh,
+  };
   return askAgain(situation, attempt, jittered(situation, confirmPollMs(policy)), null, said);
 }
 
 /** Made there, and paid for, whatever became of the files. */
-function filesLost(situation: Situation, number: number, failure: ProviderFailure, cost: Of<"files_unavailable">["cost"]): Transition {
+function filesLost(
+  situation: Situation,
+  number: number,
+  failure: ProviderFailure,
+  cost: Of<"files_unavailable">["cost"],
+): Transition {
   const said = failureChanges(situation, failure);
   const changes = closed(situation.now, "failed", {
     ...said,

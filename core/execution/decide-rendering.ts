@@ -38,7 +38,10 @@ export function onRunning(situation: Situation, event: Of<"running">): Transitio
   });
 }
 
-/** A signed callback shows that a submission whose reply was lost has been accepted: it has the time of a render to report its end. */
+/**
+ * A signed callback shows that a submission whose reply was lost has been accepted: it has the time of a render to
+ * report its end.
+ */
 function provedAccepted(situation: Situation, attempt: JobAttempt, event: Of<"running">): Transition {
   const { now, policy } = situation;
   const deadlineAt = renderDeadline(situation, attempt);
@@ -49,7 +52,10 @@ function provedAccepted(situation: Situation, attempt: JobAttempt, event: Of<"ru
     cost: policy.expectedCost,
     billable: "unknown",
   } as const;
-  const state = event.handle === null ? ({ state: "unknown" } as const) : ({ state: "accepted", handle: event.handle, outcome: "accepted" } as const);
+  const state =
+    event.handle === null
+      ? ({ state: "unknown" } as const)
+      : ({ state: "accepted", handle: event.handle, outcome: "accepted" } as const);
   const updates = [{ number: attempt.number, changes: { ...known, ...state } }];
   const waitMs = event.handle === null ? Math.max(0, deadlineAt - now) : pollDelayMs(event.nextPollMs);
   return transition({
@@ -88,7 +94,7 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
     loss: null,
   } as const;
   const updates = [{ number: attempt.number, changes }, ...superseded(situation, attempt.number)];
-  // Whoever has the lease goes on; a result in the memory of a replaced worker is stored by that worker.
+  // The worker that has the lease goes on; a result in the memory of a replaced worker is stored by that worker.
   const isFree = !situation.holdsLease && job.leaseOwner === null;
   const lease = isFree && event.result !== null ? { dueAt: now } : {};
   // A callback is read once where its files can be had without it: a dead link of it is replaced by a poll.
@@ -102,8 +108,8 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
 }
 
 /**
- * A poll failed, or reported an end without a result. An end that a provider does not give a reason for is doubted at first: it is asked again for
- * `policy.confirmMs`.
+ * A poll failed, or reported an end without a result. An end that a provider does not give a reason for is doubted at
+ * first: it is asked again for `policy.confirmMs`.
  */
 export function onPollFailed(situation: Situation, event: Of<"poll_failed">): Transition {
   const { number, failure, source } = event;
@@ -152,7 +158,10 @@ export function askAgain(
   const { now } = situation;
   const noticed = attempt.overdueSince ?? now;
   if (isOverdue(situation, attempt) && now >= noticed + LAST_POLL_WINDOW_MS) return giveUp(situation, attempt);
-  const changes = { ...said, ...(isOverdue(situation, attempt) && attempt.overdueSince === null ? { overdueSince: now } : {}) };
+  const changes = {
+    ...said,
+    ...(isOverdue(situation, attempt) && attempt.overdueSince === null ? { overdueSince: now } : {}),
+  };
   return transition({
     attempts: Object.keys(changes).length === 0 ? [] : [{ number: attempt.number, changes }],
     job: release(situation, delayMs),
@@ -180,7 +189,9 @@ export function isEnd(failure: ProviderFailure): boolean {
   return isLasting(failure) || failure.kind === "timeout";
 }
 
-/** That work is there no more, or has failed for a reason that the provider does not name, may be a moment's trouble. */
+/**
+ * That work is there no more, or has failed for a reason that the provider does not name, may be a moment's trouble.
+ */
 function isDoubtful({ kind, providerCode }: ProviderFailure): boolean {
   return kind === "gone" || (kind === "failed" && providerCode === null);
 }

@@ -25,8 +25,14 @@ import { type AttemptUpdate, STALE, type Transition, transition } from "./transi
 
 type Of<Type extends SubmissionEvent["type"]> = Extract<SubmissionEvent, { type: Type }>;
 
-/** Records the intent. Past its deadline a job of which nothing is bought ends instead; so does one whose provider never renders in time. */
-export function onIntended(situation: Situation, { attemptId, number, callEndsAt, usualRenderMs }: Of<"intended">): Transition {
+/**
+ * Records the intent. Past its deadline a job of which nothing is bought ends instead; so does one whose provider never
+ * renders in time.
+ */
+export function onIntended(
+  situation: Situation,
+  { attemptId, number, callEndsAt, usualRenderMs }: Of<"intended">,
+): Transition {
   const { job, attempts, policy, now } = situation;
   // The first run may have been committed although its reply was lost.
   if (attemptOf(situation, number)?.id === attemptId) return transition({ next: "continue" });
@@ -60,7 +66,11 @@ export function onIntended(situation: Situation, { attemptId, number, callEndsAt
     billable: null,
     loss: null,
   };
-  return transition({ next: "continue", newAttempt, job: { phase: "submitting", status: "processing", attempt: number } });
+  return transition({
+    next: "continue",
+    newAttempt,
+    job: { phase: "submitting", status: "processing", attempt: number },
+  });
 }
 
 export function onNotCalled(situation: Situation, { number, message }: Of<"not_called">): Transition {
@@ -78,7 +88,8 @@ export function onAccepted(situation: Situation, event: Of<"accepted">): Transit
     return transition({ job: release(situation, 0) });
   }
   const standing = adoption(situation, attempt);
-  if (standing !== "adopt") return notAdopted(situation, attempt, standing, { handle: event.handle, outcome: "accepted" });
+  if (standing !== "adopt")
+    return notAdopted(situation, attempt, standing, { handle: event.handle, outcome: "accepted" });
   const changes = {
     state: "accepted",
     handle: event.handle,
@@ -96,7 +107,11 @@ export function onAccepted(situation: Situation, event: Of<"accepted">): Transit
   const updates = [{ number: attempt.number, changes }, ...superseded(situation, attempt.number)];
   return transition({
     attempts: updates,
-    job: { ...following(situation, updates), ...release(situation, pollDelayMs(event.nextPollMs)), ...progress(job.crashes) },
+    job: {
+      ...following(situation, updates),
+      ...release(situation, pollDelayMs(event.nextPollMs)),
+      ...progress(job.crashes),
+    },
     callbacksRead: callbacksOf(situation),
   });
 }
@@ -124,39 +139,56 @@ export function notAdopted(
   situation: Situation,
   attempt: JobAttempt,
   why: Exclude<Adoption, "adopt">,
-  told: Pick<JobAttempt, "handle" | "outcome">,
+  word: Pick<JobAttempt, "handle" | "outcome">,
 ): Transition {
   const { now, policy } = situation;
   if (why === "same") {
-    const changes = closed(now, "abandoned", { outcome: told.outcome, cost: null, billable: "no" });
+    const changes = closed(now, "abandoned", { outcome: word.outcome, cost: null, billable: "no" });
     return transition({ attempts: [{ number: attempt.number, changes }], job: release(situation, 0) });
   }
-  const cancel = told.handle !== null && policy.capabilities.cancel ? { handle: told.handle, cancelDueAt: now } : {};
-  const bought = { outcome: told.outcome, acceptedAt: attempt.acceptedAt ?? now, cost: policy.expectedCost, loss: "late" } as const;
-  const billable = told.outcome === "completed" ? "yes" : "unknown";
+  const cancel = word.handle !== null && policy.capabilities.cancel ? { handle: word.handle, cancelDueAt: now } : {};
+  const bought = {
+    outcome: word.outcome,
+    acceptedAt: attempt.acceptedAt ?? now,
+    cost: policy.expectedCost,
+    loss: "late",
+  } as const;
+  const billable = word.outcome === "completed" ? "yes" : "unknown";
   const changes = closed(now, "abandoned", { ...bought, billable, ...cancel });
   return transition({ attempts: [{ number: attempt.number, changes }], job: release(situation, 0) });
 }
 
-/** Attempts before, with an unknown outcome: the provider that has taken this one for the same job has made nothing else for them. */
+/**
+ * Attempts before, with an unknown outcome: the provider that has taken this one for the same job has made nothing else
+ * for them.
+ */
 export function superseded({ attempts, now }: Situation, number: number): AttemptUpdate[] {
   const before = attempts.filter((attempt) => attempt.number !== number && attempt.state === "unknown");
-  return before.map((attempt) => ({ number: attempt.number, changes: closed(now, "abandoned", { cost: null, billable: "no" }) }));
+  return before.map((attempt) => ({
+    number: attempt.number,
+    changes: closed(now, "abandoned", { cost: null, billable: "no" }),
+  }));
 }
 
 export function progress(crashes: number): { readonly crashes?: 0 } {
   return crashes === 0 ? {} : { crashes: 0 };
 }
 
-export function onSubmissionFailed(situation: Situation, { number, failure, fallback, isAborted }: Of<"submission_failed">): Transition {
+export function onSubmissionFailed(
+  situation: Situation,
+  { number, failure, fallback, isAborted }: Of<"submission_failed">,
+): Transition {
   const { job, policy, now } = situation;
   const attempt = attemptOf(situation, number);
-  if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown")) return giveUpLease(situation);
+  if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown"))
+    return giveUpLease(situation);
   const said = failureChanges(situation, failure);
   if (failure.kind === "outcome_unknown") {
     const again = policy.capabilities.idempotentSubmit || policy.capabilities.lookup;
     if (again && !isAborted && situation.holdsLease && job.crashes >= CRASHES_MAX) {
-      return fail(situation, jobErrorOf("outcome_unknown"), "unknown", [{ number, changes: closed(now, "abandoned", { ...said, loss: "unknown" }) }]);
+      return fail(situation, jobErrorOf("outcome_unknown"), "unknown", [
+        { number, changes: closed(now, "abandoned", { ...said, loss: "unknown" }) },
+      ]);
     }
     // The call is over: from here on only the grace counts, unless a callback has shown that it was accepted.
     const graceEndsAt = Math.max(now, attempt.startedAt + policy.unknownGraceMs);
@@ -181,7 +213,10 @@ export function onSubmissionFailed(situation: Situation, { number, failure, fall
   if ((!situation.holdsLease && job.leaseOwner !== null) || others.some(isBought)) return written(situation, updates);
   if (!isRetryable(failure.kind)) return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
   if (failure.kind === "rate_limited") {
-    const waitMs = Math.max(backoffMs(policy.retry.backoffMs, number, policy.fraction), boundedRetryAfterMs(failure.retryAfterMs));
+    const waitMs = Math.max(
+      backoffMs(policy.retry.backoffMs, number, policy.fraction),
+      boundedRetryAfterMs(failure.retryAfterMs),
+    );
     return transition({ attempts: updates, job: { ...following(situation, updates), ...release(situation, waitMs) } });
   }
   const refusals = job.refusals + 1;
@@ -190,7 +225,10 @@ export function onSubmissionFailed(situation: Situation, { number, failure, fall
     return moveTo(situation, fallback, updates);
   }
   if (delayMs === null) return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
-  return transition({ attempts: updates, job: { ...following(situation, updates), ...release(situation, delayMs), refusals } });
+  return transition({
+    attempts: updates,
+    job: { ...following(situation, updates), ...release(situation, delayMs), refusals },
+  });
 }
 
 /** A worker whose word counts no more puts the job down. */
@@ -217,11 +255,13 @@ const ABSENT = new ProviderFailure("unavailable", "The provider never received i
 /** Believed once the call has surely ended and the provider's search has had its time to see what came of it. */
 export function onAbsent(situation: Situation, { number }: Of<"absent">): Transition {
   const attempt = attemptOf(situation, number);
-  if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown")) return giveUpLease(situation);
+  if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown"))
+    return giveUpLease(situation);
   const { now, policy } = situation;
   // A signed callback has shown that the provider has it, whatever its search finds.
   if (attempt.acceptedAt !== null) return onUnresolved(situation, { number, callbacksRead: [] });
-  const callEndsAt = attempt.outcome === null ? (attempt.callEndsAt ?? attempt.startedAt) : (attempt.endedAt ?? attempt.startedAt);
+  const callEndsAt =
+    attempt.outcome === null ? (attempt.callEndsAt ?? attempt.startedAt) : (attempt.endedAt ?? attempt.startedAt);
   const settledAt = callEndsAt + (policy.capabilities.lookupSettlesMs ?? 0);
   if (now < settledAt) return transition({ job: releaseUntil(situation, settledAt) });
   return written(situation, [{ number, changes: closed(now, "refused", failureChanges(situation, ABSENT)) }]);
@@ -233,7 +273,8 @@ export function onUnresolved(situation: Situation, event: Omit<Of<"unresolved">,
   const attempt = attemptOf(situation, number);
   const isInMemory = attempt?.state === "finished" && attempt.result === null && attempt.handle === null;
   if (isInMemory) return onlyInMemory(situation, attempt);
-  if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown")) return giveUpLease(situation);
+  if (attempt === undefined || (attempt.state !== "intended" && attempt.state !== "unknown"))
+    return giveUpLease(situation);
   const { now, policy } = situation;
   const until = attempt.deadlineAt ?? Math.max(attempt.callEndsAt ?? 0, attempt.startedAt + policy.unknownGraceMs);
   if (now >= until) return neverHeard(situation, attempt);
@@ -253,7 +294,10 @@ function onlyInMemory(situation: Situation, attempt: JobAttempt): Transition {
 
 /** Nothing was heard of it: the job is refunded, and the margin report names what may have been bought. */
 export function neverHeard(situation: Situation, attempt: JobAttempt): Transition {
-  const unknown = failureChanges(situation, new ProviderFailure("outcome_unknown", "Nothing was heard of the submission."));
+  const unknown = failureChanges(
+    situation,
+    new ProviderFailure("outcome_unknown", "Nothing was heard of the submission."),
+  );
   const changes = closed(situation.now, "abandoned", {
     ...unknown,
     outcome: attempt.outcome ?? "outcome_unknown",

@@ -21,16 +21,19 @@ import { STALE, type Transition, transition } from "./transition.js";
 /** A report on a job under way. */
 export interface Report {
   readonly event: ExecutionEvent;
-  /** The fence under which the reporter claimed the job; null for an operator or a deadline, which overrule any worker. */
+  /**
+   * The fence under which the reporter claimed the job; null for an operator or a deadline, which overrule any worker.
+   */
   readonly fence: number | null;
   readonly policy: ExecutionPolicy;
 }
 
 /**
- * Decides what an event makes of a job and its attempts. Pure: time, randomness and what the provider can do are in its arguments.
+ * Decides what an event makes of a job and its attempts. Pure: time, randomness and what the provider can do are in its
+ * arguments.
  *
- * Word of an attempt counts by the attempt's state, whichever worker has the lease; all else counts only for the worker that has it. The first
- * ending of a job wins.
+ * Word of an attempt counts by the attempt's state, whichever worker has the lease; all else counts only for the worker
+ * that has it. The first ending of a job wins.
  *
  * @see architecture, "Path of a job"; decisions, "Job/generation status"
  */
@@ -70,7 +73,18 @@ function whileAlive(situation: Situation, event: ExecutionEvent, fence: number |
 
 type LeaseEvent = Extract<
   ExecutionEvent,
-  { type: "intended" | "absent" | "unresolved" | "unbuildable" | "moved" | "files_unavailable" | "suspected" | "crashed" | "released" }
+  {
+    type:
+      | "intended"
+      | "absent"
+      | "unresolved"
+      | "unbuildable"
+      | "moved"
+      | "files_unavailable"
+      | "suspected"
+      | "crashed"
+      | "released";
+  }
 >;
 
 function underLease(situation: Situation, event: LeaseEvent): Transition {
@@ -101,7 +115,9 @@ function onCrashed(situation: Situation): Transition {
   const attempt = openAttempt(situation);
   // Its files are ours, and it could not be settled with them in all that time.
   if (attempt?.state === "stored" && isOverdue(situation, attempt)) return giveUp(situation, attempt);
-  return transition({ job: { ...release(situation, crashDelayMs(crashes)), crashes: crashes + 1, ...queuedAgain(situation) } });
+  return transition({
+    job: { ...release(situation, crashDelayMs(crashes)), crashes: crashes + 1, ...queuedAgain(situation) },
+  });
 }
 
 function onReleased(situation: Situation, afterMs: number): Transition {

@@ -13,7 +13,9 @@ export interface EndJobsDeps {
   readonly ids: IdGenerator;
 }
 
-/** How often, and after which pauses, a report is sent whose reply did not come: it may have been written all the same. */
+/**
+ * How often, and after which pauses, a report is sent whose reply did not come: it may have been written all the same.
+ */
 const CANCEL = { triesMax: 4, pauseMs: 500 };
 /** Without a pause: what is overdue is found again. */
 const DEADLINE = { triesMax: 2, pauseMs: 0 };
@@ -28,8 +30,8 @@ export class EndJobs {
   }
 
   /**
-   * Ends a job whose time in the queue is over, or whose attempt is past its deadline and could not be polled for a while. When it fails it is
-   * for the caller to come again.
+   * Ends a job whose time in the queue is over, or whose attempt is past its deadline and could not be polled for a
+   * while. When it fails it is for the caller to come again.
    *
    * @returns the ended job; null when it is not over yet, or had ended before
    */
@@ -39,7 +41,14 @@ export class EndJobs {
 
   private async report(job: JobState, event: EndEvent, retry: typeof CANCEL): Promise<Job | null> {
     const { policies, ids } = this.deps;
-    const report = { jobId: job.id, accountId: job.accountId, reportId: ids.next("rpt"), fence: null, event, policy: policies.of(job) };
+    const report = {
+      jobId: job.id,
+      accountId: job.accountId,
+      reportId: ids.next("rpt"),
+      fence: null,
+      event,
+      policy: policies.of(job),
+    };
     const { ended } = await this.apply(report, retry);
     return ended?.job ?? null;
   }

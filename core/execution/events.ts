@@ -25,7 +25,10 @@ export type SubmissionEvent =
       readonly handle: ProviderHandle;
       readonly nextPollMs: number;
     }
-  /** The call failed; `fallback` is where the job may go in that case. `isAborted`: by ourselves, which says nothing about the provider. */
+  /**
+   * The call failed; `fallback` is where the job may go in that case. `isAborted`: by ourselves, which says nothing
+   * about the provider.
+   */
   | {
       readonly type: "submission_failed";
       readonly number: number;
@@ -72,12 +75,17 @@ export type RenderingEvent =
     };
 
 export type FilesEvent =
-  | { readonly type: "files_stored"; readonly number: number; readonly files: StoredFiles; readonly cost: ProviderCost | null }
+  | {
+      readonly type: "files_stored";
+      readonly number: number;
+      readonly files: StoredFiles;
+      readonly cost: ProviderCost | null;
+    }
   /** The job cannot be settled with them now. */
   | { readonly type: "files_kept"; readonly number: number; readonly files: StoredFiles }
   /**
-   * The files could not be fetched or stored. `failure` is null when it may go well later. `again`: where they can be had another time; `nowhere`
-   * when they were in the memory of the worker alone.
+   * The files could not be fetched or stored. `failure` is null when it may go well later. `again`: where they can be
+   * had another time; `nowhere` when they were in the memory of the worker alone.
    */
   | {
       readonly type: "files_unavailable";

@@ -39,7 +39,9 @@ export interface RunJobDeps {
 const REPORT_RETRY_MS = 200;
 const REPORT_RETRY_DOUBLINGS = 6;
 
-/** One step of a claimed job: what is known of the job, the calls of its provider, and the reports of what came of them. */
+/**
+ * One step of a claimed job: what is known of the job, the calls of its provider, and the reports of what came of them.
+ */
 export class JobStep {
   private state: JobState;
   private tried: readonly JobAttempt[];
@@ -86,7 +88,8 @@ export class JobStep {
   }
 
   /**
-   * Reports an event until it is written: what came back from a provider is not lost because the storage is unavailable for a while.
+   * Reports an event until it is written: what came back from a provider is not lost because the storage is unavailable
+   * for a while.
    *
    * @throws whatever the last try failed with: once the step is aborted there is one more try, and none where the
    *   storage is not to blame
@@ -94,7 +97,14 @@ export class JobStep {
   async report(event: ExecutionEvent): Promise<Applied> {
     const { clock, random, logger, ids, applyReports } = this.deps;
     const { id: jobId, accountId } = this.state;
-    const command = { jobId, accountId, reportId: ids.next("rpt"), fence: this.lease.fence, event, policy: this.deps.policies.of(this.state) };
+    const command = {
+      jobId,
+      accountId,
+      reportId: ids.next("rpt"),
+      fence: this.lease.fence,
+      event,
+      policy: this.deps.policies.of(this.state),
+    };
     for (let tries = 1, isLast = false; ; tries++) {
       try {
         const applied = await applyReports.apply(command);
@@ -105,13 +115,23 @@ export class JobStep {
         if (!(error instanceof ServiceUnavailableError) || isLast) throw error;
         // It may have been written, and only the reply be lost: what it ended is announced once that is known.
         isLast = this.signal.aborted;
-        logger.warn("The storage is unavailable; the report is sent again", { error, job_id: jobId, event: event.type });
-        await clock.sleep(backoffMs(REPORT_RETRY_MS, Math.min(tries, REPORT_RETRY_DOUBLINGS), random.fraction()), this.signal);
+        logger.warn("The storage is unavailable; the report is sent again", {
+          error,
+          job_id: jobId,
+          event: event.type,
+        });
+        await clock.sleep(
+          backoffMs(REPORT_RETRY_MS, Math.min(tries, REPORT_RETRY_DOUBLINGS), random.fraction()),
+          this.signal,
+        );
       }
     }
   }
 
-  /** Reports what an aborted call leaves behind; once, for the process stops. A lost lease is another worker's, and so is the rest. */
+  /**
+   * Reports what an aborted call leaves behind; once, for the process stops. A lost lease is another worker's, and so
+   * is the rest.
+   */
   async reportAborted(event: ExecutionEvent): Promise<void> {
     const { logger } = this.deps;
     try {
@@ -127,7 +147,11 @@ export class JobStep {
   }
 
   /** Calls the plugin within its hard limit. What a call returns that had been left alone goes to `onLate`. */
-  call<Result>(name: string, invoke: (context: CallContext) => Promise<Result>, onLate?: (result: Result) => void): Promise<Result> {
+  call<Result>(
+    name: string,
+    invoke: (context: CallContext) => Promise<Result>,
+    onLate?: (result: Result) => void,
+  ): Promise<Result> {
     const { clock, logger } = this.deps;
     const { id: providerId, callLimitMs: limitMs } = this.working;
     return callPlugin({ providerId, name, limitMs, signal: this.signal, clock, logger }, invoke, onLate);
@@ -153,7 +177,11 @@ export class JobStep {
   async noteBroken(failure: ProviderFailure): Promise<void> {
     await this.noteHealth(async () => {
       await this.deps.availability.recordBroken(this.working.id);
-      this.deps.logger.error("A provider needs its operator", { provider: this.working.id, kind: failure.kind, error: failure });
+      this.deps.logger.error("A provider needs its operator", {
+        provider: this.working.id,
+        kind: failure.kind,
+        error: failure,
+      });
     });
   }
 

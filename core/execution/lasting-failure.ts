@@ -1,6 +1,12 @@
 import { ProviderFailure, type ProviderFailureKind } from "../ports/music-provider.js";
 
-const LASTING = ["failed", "content_rejected", "invalid_input", "cancelled", "gone"] as const satisfies readonly ProviderFailureKind[];
+const LASTING = [
+  "failed",
+  "content_rejected",
+  "invalid_input",
+  "cancelled",
+  "gone",
+] as const satisfies readonly ProviderFailureKind[];
 
 /** What will be no better next time. */
 export type LastingFailure = ProviderFailure & { readonly kind: (typeof LASTING)[number] };

@@ -4,8 +4,8 @@ export type AbortReason = "lease_lost" | "stopping";
 /** What would be bought a second time, or be lost, if a stop aborted it. */
 export interface UnrepeatableWork {
   /**
-   * `submission`: a call that makes a provider begin, until its outcome is written. `result`: audio that only this process has,
-   * until it is stored and the job has ended.
+   * `submission`: a call that makes a provider begin, until its outcome is written. `result`: audio that only this
+   * process has, until it is stored and the job has ended.
    */
   readonly kind: "submission" | "result";
   readonly providerId: string;
@@ -46,8 +46,8 @@ export class Lease {
   }
 
   /**
-   * Runs a section that neither {@link abortRepeatable} nor {@link lose} aborts before its end: what is bought in it counts by its attempt,
-   * whichever worker has the lease. A section within a section belongs to the outer one.
+   * Runs a section that neither {@link abortRepeatable} nor {@link lose} aborts before its end: what is bought in it
+   * counts by its attempt, whichever worker has the lease. A section within a section belongs to the outer one.
    */
   async unrepeatable<T>(work: UnrepeatableWork, run: () => Promise<T>): Promise<T> {
     if (this.outermost !== null) return run();
@@ -73,7 +73,9 @@ export class Lease {
     this.abortOutside("stopping");
   }
 
-  /** Another worker has the job, or it has ended: aborts the work at once, or at the end of its unrepeatable section. */
+  /**
+   * Another worker has the job, or it has ended: aborts the work at once, or at the end of its unrepeatable section.
+   */
   lose(): void {
     this.isStopping = true;
     this.abortOutside("lease_lost");

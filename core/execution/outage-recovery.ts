@@ -12,8 +12,8 @@ export interface OutageRecoveryDeps {
 }
 
 /**
- * What a process does after it could not reach the storage: it renews its own leases before it claims anything, and for the time of a lease it takes no
- * job that has an owner, who may have been cut off as well and be at work on it.
+ * What a process does after it could not reach the storage: it renews its own leases before it claims anything, and for
+ * the time of a lease it takes no job that has an owner, who may have been cut off as well and be at work on it.
  */
 export class OutageRecovery {
   private isCutOff = false;
@@ -26,7 +26,10 @@ export class OutageRecovery {
     if (error instanceof ServiceUnavailableError) this.isCutOff = true;
   }
 
-  /** To be called before each claim. @returns whether jobs are left to their owners. @throws as the storage does, while it is away */
+  /**
+   * To be called before each claim. @returns whether jobs are left to their owners. @throws as the storage does, while
+   * it is away
+   */
   async beforeClaim(): Promise<{ readonly leaveOwned: boolean }> {
     const { jobs, leases, clock, logger } = this.deps;
     if (this.isCutOff) {
@@ -34,7 +37,9 @@ export class OutageRecovery {
       await jobs.renewLeases(leases.owner, leases.kept, now + leases.leaseMs);
       this.isCutOff = false;
       this.leavesOwnedUntil = clock.now() + leases.leaseMs;
-      logger.info("The storage is back; jobs of other workers are left to them for the time of a lease", { leases: leases.kept.length });
+      logger.info("The storage is back; jobs of other workers are left to them for the time of a lease", {
+        leases: leases.kept.length,
+      });
     }
     return { leaveOwned: clock.now() < this.leavesOwnedUntil };
   }

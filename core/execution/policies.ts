@@ -4,7 +4,10 @@ import type { Random } from "../ports/random.js";
 import type { Catalogue } from "../providers/catalogue.js";
 import type { ExecutionPolicy } from "./policy.js";
 
-export interface PolicySettings extends Pick<ExecutionPolicy, "retry" | "queueDeadlineMs" | "unknownGraceMs" | "confirmMs"> {
+export interface PolicySettings extends Pick<
+  ExecutionPolicy,
+  "retry" | "queueDeadlineMs" | "unknownGraceMs" | "confirmMs"
+> {
   /** Where a model has no render deadline of its own. */
   readonly renderDeadlineMs: number;
 }
@@ -18,8 +21,13 @@ export class Policies {
   ) {}
 
   of(job: Pick<JobState, "kind" | "providerId" | "servedModelId">): ExecutionPolicy {
-    const { idempotentSubmit = false, lookup = false, lookupSettlesMs = 0, cancel = false, callbacks = "none" } =
-      this.catalogue.providers.find(({ id }) => id === job.providerId) ?? {};
+    const {
+      idempotentSubmit = false,
+      lookup = false,
+      lookupSettlesMs = 0,
+      cancel = false,
+      callbacks = "none",
+    } = this.catalogue.providers.find(({ id }) => id === job.providerId) ?? {};
     const { renderDeadlineMinutes } = this.modelOf(job) ?? {};
     return {
       ...this.settings,

@@ -12,7 +12,10 @@ export interface ExecutionPolicy {
   readonly unknownGraceMs: number;
   /** How long a final word that ends paid work is doubted: the provider is asked again meanwhile. */
   readonly confirmMs: number;
-  readonly capabilities: Pick<ProviderCapabilities, "idempotentSubmit" | "lookup" | "lookupSettlesMs" | "cancel" | "callbacks">;
+  readonly capabilities: Pick<
+    ProviderCapabilities,
+    "idempotentSubmit" | "lookup" | "lookupSettlesMs" | "cancel" | "callbacks"
+  >;
   /** What an attempt is expected to cost; null when the provider did not say. */
   readonly expectedCost: ProviderCost | null;
   /** Random, from 0 to 1: draws the jitter of this decision. */
@@ -32,7 +35,10 @@ export function confirmPollMs({ confirmMs }: Pick<ExecutionPolicy, "confirmMs">)
   return Math.min(CONFIRM_POLL_MS, confirmMs / CONFIRM_POLLS_MIN);
 }
 
-/** An attempt past its deadline whose provider cannot be asked is kept for this long, counted from when a worker first noticed. */
+/**
+ * An attempt past its deadline whose provider cannot be asked is kept for this long, counted from when a worker first
+ * noticed.
+ */
 export const LAST_POLL_WINDOW_MS = 10 * 60_000;
 
 export const POLL_MIN_MS = 50;
@@ -50,7 +56,9 @@ export function crashDelayMs(crashes: number): number {
   return Math.min(CRASH_DELAY_MS * CRASH_GROWTH ** crashes, CRASH_DELAY_MAX_MS);
 }
 
-/** A plugin may report a wait that is no number, or that ends at no moment; the job is due within a day nevertheless. */
+/**
+ * A plugin may report a wait that is no number, or that ends at no moment; the job is due within a day nevertheless.
+ */
 export function pollDelayMs(nextPollMs: number): number {
   if (!Number.isFinite(nextPollMs)) return POLL_RETRY_MS;
   return Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, Math.round(nextPollMs)));

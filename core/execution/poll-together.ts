@@ -13,8 +13,8 @@ interface Asked {
 type Poll = NonNullable<MusicProvider["poll"]>;
 
 /**
- * How to ask a provider after one piece of work. One that has `pollMany` gets one request at a time, which takes along whatever has come due
- * meanwhile; null for one that can be asked after nothing.
+ * How to ask a provider after one piece of work. One that has `pollMany` gets one request at a time, which takes along
+ * whatever has come due meanwhile; null for one that can be asked after nothing.
  */
 export function pollOf(provider: MusicProvider, clock: Clock): Poll | null {
   const { pollMany } = provider;

@@ -21,7 +21,12 @@ export async function poll(step: JobStep, { number, handle }: JobAttempt): Promi
     step.deps.logger.warn("A poll failed", { error, job_id: step.job.id, provider: step.job.providerId });
     snapshot = ProviderFailure.is(error) ? error : null;
   }
-  if (ProviderFailure.is(snapshot) && isRetryable(snapshot.kind) && snapshot.kind !== "rate_limited" && snapshot.kind !== "timeout") {
+  if (
+    ProviderFailure.is(snapshot) &&
+    isRetryable(snapshot.kind) &&
+    snapshot.kind !== "rate_limited" &&
+    snapshot.kind !== "timeout"
+  ) {
     await step.noteFailure();
   }
   await reported(step, number, snapshot, "poll", read);
@@ -44,7 +49,10 @@ async function reported(
   callbacksRead: readonly CallbackId[],
 ): Promise<void> {
   if (snapshot === null || ProviderFailure.is(snapshot)) {
-    return discardWhenEnded(step, await step.report({ type: "poll_failed", number, failure: snapshot, source, callbacksRead }));
+    return discardWhenEnded(
+      step,
+      await step.report({ type: "poll_failed", number, failure: snapshot, source, callbacksRead }),
+    );
   }
   await step.noteSuccess();
   if (snapshot.state === "running") {
@@ -61,8 +69,8 @@ async function reported(
 }
 
 /**
- * An attempt was intended and nothing is known of it: its worker was lost, or the reply. It is resolved by repeating the call where that buys
- * nothing new, by a signed callback, by a look-up, or by waiting; never by a second purchase.
+ * An attempt was intended and nothing is known of it: its worker was lost, or the reply. It is resolved by repeating
+ * the call where that buys nothing new, by a signed callback, by a look-up, or by waiting; never by a second purchase.
  */
 export async function resolve(step: JobStep, attempt: JobAttempt): Promise<void> {
   const { working } = step;

@@ -123,7 +123,8 @@ export class ProviderWorker {
       await this.claim(phases, this.submitting, this.freeSlots);
       return;
     }
-    // The trial is taken before the job, and only when there seems to be one: the other processes go without it meanwhile.
+    // The trial is taken before the job, and only when there seems to be one: the other processes go without it
+    // meanwhile.
     const dueAt = await jobs.nextDueAt(id);
     if (dueAt === null || dueAt > clock.now() || !(await availability.takeTrial(id))) return;
     if ((await this.claim(phases, this.submitting, 1)) === 0) await availability.returnTrial(id);
@@ -148,7 +149,8 @@ export class ProviderWorker {
       owner: leases.owner,
       leaseUntil: now + leases.leaseMs,
       maxInFlight,
-      // Their leases may have run out, as after a pause of the whole process. Another process may take them; they are not begun again here.
+      // Their leases may have run out, as after a pause of the whole process. Another process may take them; they are
+      // not begun again here.
       except: leases.kept,
       leaveOwned,
     });

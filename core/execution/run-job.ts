@@ -10,8 +10,8 @@ import { discardWhenEnded, submit } from "./submit.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 /**
- * One step of a claimed job, by the state of its open attempt: submit, resolve, poll, fetch, settle. Each step ends with the job settled, queued
- * again, or due later; the provider renders meanwhile without a worker.
+ * One step of a claimed job, by the state of its open attempt: submit, resolve, poll, fetch, settle. Each step ends
+ * with the job settled, queued again, or due later; the provider renders meanwhile without a worker.
  */
 export class RunJob {
   constructor(private readonly deps: RunJobDeps) {}
@@ -71,7 +71,11 @@ async function cutOff(step: JobStep, error: unknown): Promise<void> {
 /** Something broke that no rule foresees: it is counted, and tried again later. */
 async function crashed(step: JobStep, error: unknown): Promise<void> {
   const { logger } = step.deps;
-  logger.error("Job step failed unexpectedly; it will be retried", { error, job_id: step.job.id, provider: step.job.providerId });
+  logger.error("Job step failed unexpectedly; it will be retried", {
+    error,
+    job_id: step.job.id,
+    provider: step.job.providerId,
+  });
   try {
     await discardWhenEnded(step, await step.report({ type: "crashed" }));
   } catch (second) {

@@ -10,7 +10,10 @@ import { type AttemptUpdate, type Transition, transition } from "./transition.js
 export interface Situation {
   readonly job: JobState;
   readonly attempts: readonly JobAttempt[];
-  /** Whether the reporter still has the lease. Word of an attempt counts without it; what becomes of the job otherwise does not. */
+  /**
+   * Whether the reporter still has the lease. Word of an attempt counts without it; what becomes of the job otherwise
+   * does not.
+   */
   readonly holdsLease: boolean;
   readonly policy: ExecutionPolicy;
   readonly now: number;
@@ -23,7 +26,9 @@ export function attemptOf({ attempts }: Pick<Situation, "attempts">, number: num
 /** The open attempt that is furthest; undefined when none is open. */
 export function openAttempt({ attempts }: Pick<Situation, "attempts">): JobAttempt | undefined {
   const order = ["stored", "finished", "accepted", "unknown", "intended"];
-  return [...attempts].filter(isOpen).sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || b.number - a.number)[0];
+  return [...attempts]
+    .filter(isOpen)
+    .sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state) || b.number - a.number)[0];
 }
 
 /** Gives the lease up, and makes the job due after `afterMs`. Where another worker has the lease, that one goes on. */
@@ -64,16 +69,25 @@ export function closed(now: number, state: JobAttempt["state"], changes: Attempt
 
 /** Gives up what is still open; work that the provider has is to be cancelled there. */
 export function abandonAll({ attempts, policy, now }: Situation, loss: AttemptLoss, except?: number): AttemptUpdate[] {
-  return attempts.filter((attempt) => isOpen(attempt) && attempt.number !== except).map((attempt) => {
-    const isThere = attempt.state === "accepted" && attempt.handle !== null && policy.capabilities.cancel;
-    const cancel = isThere ? { handle: attempt.handle, cancelDueAt: now } : {};
-    return { number: attempt.number, changes: closed(now, "abandoned", { loss, ...cancel }) };
-  });
+  return attempts
+    .filter((attempt) => isOpen(attempt) && attempt.number !== except)
+    .map((attempt) => {
+      const isThere = attempt.state === "accepted" && attempt.handle !== null && policy.capabilities.cancel;
+      const cancel = isThere ? { handle: attempt.handle, cancelDueAt: now } : {};
+      return { number: attempt.number, changes: closed(now, "abandoned", { loss, ...cancel }) };
+    });
 }
 
 /** Ends the job as failed. What is still open of its attempts is given up for this reason. */
-export function fail(situation: Situation, error: JobError, loss: AttemptLoss, updates: readonly AttemptUpdate[] = []): Transition {
-  const others = abandonAll(situation, loss).filter(({ number }) => !updates.some((update) => update.number === number));
+export function fail(
+  situation: Situation,
+  error: JobError,
+  loss: AttemptLoss,
+  updates: readonly AttemptUpdate[] = [],
+): Transition {
+  const others = abandonAll(situation, loss).filter(
+    ({ number }) => !updates.some((update) => update.number === number),
+  );
   return transition({ attempts: [...updates, ...others], ending: { status: "failed", error } });
 }
 

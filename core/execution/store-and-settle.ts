@@ -10,7 +10,8 @@ const PLAIN_AFTER_CRASHES = 2;
 /**
  * Stores what was made and charges for it; or reports that it cannot be had.
  *
- * @param again where it can be had once more when this step ends without it; `nowhere`: it is in the memory of this worker alone
+ * @param again where it can be had once more when this step ends without it; `nowhere`: it is in the memory of this
+ * worker alone
  */
 export async function storeAndSettle(
   step: JobStep,
@@ -24,7 +25,13 @@ export async function storeAndSettle(
   try {
     files = await deps.storeFiles.store(
       await step.wholeJob(),
-      { fence: lease.fence, artistLabel: step.working.label, made, isOnlyCopy: again === "nowhere", isPlain: job.crashes >= PLAIN_AFTER_CRASHES },
+      {
+        fence: lease.fence,
+        artistLabel: step.working.label,
+        made,
+        isOnlyCopy: again === "nowhere",
+        isPlain: job.crashes >= PLAIN_AFTER_CRASHES,
+      },
       step.signal,
     );
   } catch (error) {
@@ -47,13 +54,26 @@ async function unavailable(
 ): Promise<void> {
   const { deps, job } = step;
   const failure = isLasting(error) ? error : null;
-  deps.logger.error("What a provider made could not be stored", { error, job_id: job.id, provider: job.providerId, again });
+  deps.logger.error("What a provider made could not be stored", {
+    error,
+    job_id: job.id,
+    provider: job.providerId,
+    again,
+  });
   const { ended } = await step.report({ type: "files_unavailable", number, failure, again, cost: cost ?? null });
   if (ended !== null) await deps.storeFiles.discardAll(job.id);
 }
 
-/** Settles the job with files that are stored. They are kept unless it is certain that the job was not settled with them. */
-async function settle(step: JobStep, number: number, files: StoredFiles, cost: Completed["cost"] | null): Promise<void> {
+/**
+ * Settles the job with files that are stored. They are kept unless it is certain that the job was not settled with
+ * them.
+ */
+async function settle(
+  step: JobStep,
+  number: number,
+  files: StoredFiles,
+  cost: Completed["cost"] | null,
+): Promise<void> {
   const { deps, job, lease } = step;
   let applied;
   try {

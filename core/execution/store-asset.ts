@@ -13,7 +13,8 @@ export class StoreAsset {
 
   /**
    * @param keyPrefix where it is stored, without the file's own name and ending
-   * @throws {ProviderFailure} as {@link AssetOpener} does; `failed` when a sound came for a picture, or the other way round
+   * @throws {ProviderFailure} as {@link AssetOpener} does; `failed` when a sound came for a picture, or the other way
+   * round
    */
   async store(keyPrefix: string, asset: ProviderAsset, signal: AbortSignal): Promise<TrackAsset> {
     const { contentType, bytes } = await this.opener.open(asset.source, { maxBytes: this.maxBytes, signal });

@@ -27,7 +27,10 @@ export interface Delivery {
   readonly isPlain: boolean;
 }
 
-/** What a provider made is fetched and stored again, never made again, when its copying fails: a few times where it can be had later, too. */
+/**
+ * What a provider made is fetched and stored again, never made again, when its copying fails: a few times where it can
+ * be had later, too.
+ */
 const STORE_TRIES_MAX = 3;
 /** What is nowhere but in this process is tried for about ten minutes. */
 const STORE_TRIES_OF_THE_ONLY_COPY_MAX = 16;
@@ -45,10 +48,14 @@ export class StoreFiles {
     const { made, artistLabel, isPlain, fence } = delivery;
     const storedJob = { ...job, fence };
     if (job.kind === "music") {
-      const stored = await this.retrying(delivery, signal, () => storeTracks.store(storedJob, artistLabel, made.tracks, isPlain, signal));
+      const stored = await this.retrying(delivery, signal, () =>
+        storeTracks.store(storedJob, artistLabel, made.tracks, isPlain, signal),
+      );
       return { ...stored, outputs: [] };
     }
-    const outputs = await this.retrying(delivery, signal, () => storeTracks.storeStems(storedJob, made.stems ?? [], signal));
+    const outputs = await this.retrying(delivery, signal, () =>
+      storeTracks.storeStems(storedJob, made.stems ?? [], signal),
+    );
     return { tracks: [], outputs, missing: [] };
   }
 
@@ -64,7 +71,8 @@ export class StoreFiles {
 
   /** Deletes what the last workers before this fence stored; as {@link discard}. */
   async discardBefore(jobId: JobId, fence: number): Promise<void> {
-    for (let before = fence - 1; before > 0 && before >= fence - FENCES_BEFORE; before--) await this.discard(jobId, before);
+    for (let before = fence - 1; before > 0 && before >= fence - FENCES_BEFORE; before--)
+      await this.discard(jobId, before);
   }
 
   private async deleting(jobId: JobId, run: () => Promise<void>): Promise<void> {

@@ -31,8 +31,9 @@ export class StoreTracks {
   ) {}
 
   /**
-   * Keys carry the job's fence, so that a worker that lost its lease never writes over what its successor stored. A track is kept when its mix
-   * is; what else of it cannot be had is left out, and so is a track without a mix as long as another one is kept.
+   * Keys carry the job's fence, so that a worker that lost its lease never writes over what its successor stored. A
+   * track is kept when its mix is; what else of it cannot be had is left out, and so is a track without a mix as long
+   * as another one is kept.
    *
    * @param isPlain true: nothing is derived from the audio
    * @throws {ProviderFailure} of a lasting kind when no track can be kept

@@ -82,7 +82,8 @@ export class SubmissionSwitch {
     this.first ??= { stored };
     const isUnchanged = stored === this.first.stored;
     const isPaused = parse(stored).state === "paused" || (startsAs === "paused" && isUnchanged);
-    if (isPaused && !this.wasPaused) logger.warn("Submissions are paused: accepted jobs wait, and nothing new is bought");
+    if (isPaused && !this.wasPaused)
+      logger.warn("Submissions are paused: accepted jobs wait, and nothing new is bought");
     if (!isPaused && this.wasPaused) logger.info("Submissions are active again");
     this.wasPaused = isPaused;
     return isPaused;

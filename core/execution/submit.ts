@@ -12,7 +12,9 @@ import { storableResult } from "./stored-result.js";
 /** How long a job waits before it is checked again whether its provider, or a fallback, is available. */
 const PROVIDER_DOWN_RETRY_MS = 10_000;
 
-/** The provider is called within this time of its intent, or not at all: so it is known when the call has surely ended. */
+/**
+ * The provider is called within this time of its intent, or not at all: so it is known when the call has surely ended.
+ */
 const BEGIN_MAX_MS = 10_000;
 
 const TOO_LATE = "The provider was not called: recording the intent took too long.";
@@ -42,9 +44,12 @@ export async function submit(step: JobStep): Promise<void> {
   const leaseEndsAt = intended.job?.dueAt ?? 0;
   if (deps.clock.now() >= leaseEndsAt) return notCalled(step, number, LEASE_OVER);
   const isRepeatable = working.capabilities.idempotentSubmit;
-  if (step.signal.aborted || !(isRepeatable || step.lease.mayBeginUnrepeatable)) return notCalled(step, number, STOPPING);
+  if (step.signal.aborted || !(isRepeatable || step.lease.mayBeginUnrepeatable))
+    return notCalled(step, number, STOPPING);
   const call = (): Promise<Fetchable | null> => callProvider(step, number, request);
-  const fetchable = await (isRepeatable ? call() : step.lease.unrepeatable({ kind: "submission", providerId: working.id }, call));
+  const fetchable = await (isRepeatable
+    ? call()
+    : step.lease.unrepeatable({ kind: "submission", providerId: working.id }, call));
   if (fetchable !== null) await storeAndSettle(step, number, fetchable.made, fetchable.again);
 }
 
@@ -72,10 +77,17 @@ async function callProvider(step: JobStep, number: number, request: SubmitReques
 /** What a call returns that had been left alone: it moves its attempt like any other word of it. */
 async function reportLate(step: JobStep, number: number, late: Completed | Accepted): Promise<void> {
   try {
-    step.deps.logger.warn("A provider took a submission after the plugin's call had been left alone", { job_id: step.job.id, attempt: number });
+    step.deps.logger.warn("A provider took a submission after the plugin's call had been left alone", {
+      job_id: step.job.id,
+      attempt: number,
+    });
     await submitted(step, number, late);
   } catch (error) {
-    step.deps.logger.error("A late word of a submission could not be written", { error, job_id: step.job.id, attempt: number });
+    step.deps.logger.error("A late word of a submission could not be written", {
+      error,
+      job_id: step.job.id,
+      attempt: number,
+    });
   }
 }
 
@@ -84,7 +96,11 @@ async function reportLate(step: JobStep, number: number, late: Completed | Accep
  *
  * @returns a result that is still to be stored and can be had again; null when there is none
  */
-export async function submitted(step: JobStep, number: number, outcome: Completed | Accepted): Promise<Fetchable | null> {
+export async function submitted(
+  step: JobStep,
+  number: number,
+  outcome: Completed | Accepted,
+): Promise<Fetchable | null> {
   await step.noteSuccess();
   if (outcome.state === "accepted") {
     await step.report({ type: "accepted", number, handle: outcome.handle, nextPollMs: outcome.nextPollMs });
@@ -97,7 +113,9 @@ export async function submitted(step: JobStep, number: number, outcome: Complete
   const { next } = await step.report({ type: "finished", number, result, cost: outcome.cost ?? null });
   if (next !== "continue") return null;
   if (result !== null) return step.holdsLease ? { made: outcome, again: "link" } : null;
-  await step.lease.unrepeatable({ kind: "result", providerId: step.working.id }, () => storeAndSettle(step, number, outcome, "nowhere"));
+  await step.lease.unrepeatable({ kind: "result", providerId: step.working.id }, () =>
+    storeAndSettle(step, number, outcome, "nowhere"),
+  );
   return null;
 }
 
@@ -112,7 +130,11 @@ async function notCalled(step: JobStep, number: number, message: string): Promis
 async function providerDown(step: JobStep): Promise<void> {
   const route = await nextRoute(step);
   if (route === null) return step.release(step.jittered(PROVIDER_DOWN_RETRY_MS));
-  step.deps.logger.warn("A job goes to a fallback", { job_id: step.job.id, from: step.job.providerId, to: route.providerId });
+  step.deps.logger.warn("A job goes to a fallback", {
+    job_id: step.job.id,
+    from: step.job.providerId,
+    to: route.providerId,
+  });
   await step.report({ type: "moved", route });
 }
 
@@ -120,7 +142,11 @@ async function submissionFailed(step: JobStep, number: number, error: unknown): 
   const { deps } = step;
   // A call that our own stop aborted says nothing about the provider.
   if (step.signal.aborted) {
-    const failure = new ProviderFailure("outcome_unknown", "The call was aborted: the process stops, or the lease was lost.", { cause: error });
+    const failure = new ProviderFailure(
+      "outcome_unknown",
+      "The call was aborted: the process stops, or the lease was lost.",
+      { cause: error },
+    );
     return step.reportAborted({ type: "submission_failed", number, failure, fallback: null, isAborted: true });
   }
   const failure = ProviderFailure.is(error)
@@ -131,7 +157,11 @@ async function submissionFailed(step: JobStep, number: number, error: unknown): 
   const fallback = isRetryable(failure.kind) && failure.kind !== "rate_limited" ? await fallbackOf(step) : null;
   const applied = await step.report({ type: "submission_failed", number, failure, fallback, isAborted: false });
   if (applied.job?.providerId !== step.working.id && applied.ended === null) {
-    deps.logger.warn("A job goes to a fallback", { job_id: step.job.id, from: step.working.id, to: applied.job?.providerId });
+    deps.logger.warn("A job goes to a fallback", {
+      job_id: step.job.id,
+      from: step.working.id,
+      to: applied.job?.providerId,
+    });
   }
   await discardWhenEnded(step, applied);
 }

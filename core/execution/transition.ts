@@ -15,8 +15,8 @@ export interface AttemptUpdate {
 /** What an event changes, written in one commit. */
 export interface Transition {
   /**
-   * What the reporter does next. `continue`: it goes on with this attempt. `done`: it has nothing more to do. `stale`: the event changed nothing,
-   * since the job has ended, or another worker has it.
+   * What the reporter does next. `continue`: it goes on with this attempt. `done`: it has nothing more to do. `stale`:
+   * the event changed nothing, since the job has ended, or another worker has it.
    */
   readonly next: "continue" | "done" | "stale";
   readonly job: JobChanges;

@@ -44,7 +44,9 @@ export class WorkJobs {
     private readonly parts: WorkJobsParts,
   ) {
     const recovery = new OutageRecovery(parts);
-    this.workers = new Map(providers.map((working) => [working.id, new ProviderWorker(working, { ...parts, recovery })]));
+    this.workers = new Map(
+      providers.map((working) => [working.id, new ProviderWorker(working, { ...parts, recovery })]),
+    );
   }
 
   async start(): Promise<void> {

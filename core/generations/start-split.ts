@@ -27,8 +27,8 @@ export interface SplitOptions {
   readonly client?: string;
   readonly metadata?: { readonly [key: string]: unknown };
   /**
-   * What the account calls this split (`order 17`), 1 to 255 printable ASCII characters: it is started once under one reference,
-   * however often the call is repeated.
+   * What the account calls this split (`order 17`), 1 to 255 printable ASCII characters: it is started once under one
+   * reference, however often the call is repeated.
    */
   readonly reference?: string;
 }
@@ -59,19 +59,25 @@ export interface StartSplitParts {
   readonly costs: Readonly<Record<SplitKind, number>>;
 }
 
-/** Starts stem splits and vocal removals: the same credits, concurrency and refunds as a generation. @see decisions, "Jobs, providers, 502" */
+/**
+ * Starts stem splits and vocal removals: the same credits, concurrency and refunds as a generation. @see decisions,
+ * "Jobs, providers, 502"
+ */
 export class StartSplit {
   constructor(private readonly parts: StartSplitParts) {}
 
   /**
-   * Takes a track apart into stems, or into vocals and all the rest; `GET /jobs/{id}` polls the job. With a reference that the
-   * account used before for the same kind and track, the job of then is returned, whatever became of it and of the track since.
+   * Takes a track apart into stems, or into vocals and all the rest; `GET /jobs/{id}` polls the job. With a reference
+   * that the account used before for the same kind and track, the job of then is returned, whatever became of it and of
+   * the track since.
    *
    * @throws {TrackNotFoundError} no such track, or the account may not play it
-   * @throws {OperationRefusedError} no such account; the track has no owner and no account was named; no provider can take it
+   * @throws {OperationRefusedError} no such account; the track has no owner and no account was named; no provider can
+   * take it
    *   apart; the reference has other characters, or was used for another kind or track
    * @throws {ProviderUnavailableError} all that can are known to be down
-   * @throws {@link InvalidRequestError} {@link InsufficientCreditsError} {@link GenerationConcurrencyExceededError} {@link ServiceUnavailableError}
+   * @throws {@link InvalidRequestError} {@link InsufficientCreditsError} {@link GenerationConcurrencyExceededError}
+   * {@link ServiceUnavailableError}
    */
   async start({ kind, accountId, trackId, ...options }: SplitRequest): Promise<StartedSplit> {
     const { acceptJobs, tiers, clock, ids, costs } = this.parts;

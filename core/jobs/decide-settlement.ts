@@ -23,7 +23,8 @@ export interface SettlementDecision {
 }
 
 /**
- * Decides on a whole batch of endings of different live jobs: completion charges what was reserved, failure refunds it in full.
+ * Decides on a whole batch of endings of different live jobs: completion charges what was reserved, failure refunds it
+ * in full.
  *
  * @see decisions, "Job/generation status", "Credits"
  */

@@ -152,7 +152,9 @@ export interface JobAttempt {
   readonly deadlineAt: number | null;
   /** When it was first noticed that the deadline is over; the provider is asked for a while longer. */
   readonly overdueSince: number | null;
-  /** Since when the provider says that paid work has ended without a result; it is asked again before that is believed. */
+  /**
+   * Since when the provider says that paid work has ended without a result; it is asked again before that is believed.
+   */
   readonly endReportedAt: number | null;
   /** Since when the provider is to be asked to cancel it; null when it need not be, or was. */
   readonly cancelDueAt: number | null;

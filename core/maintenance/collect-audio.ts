@@ -59,7 +59,8 @@ const DELETIONS_MAX = 8;
 
 /**
  * Deletes files of ended jobs that nothing names: what a worker had stored when it was lost, before another worker, an
- * operator or the deadline ended its job. What an ended job names is final, so that it is enough to read it after the list.
+ * operator or the deadline ended its job. What an ended job names is final, so that it is enough to read it after the
+ * list.
  */
 export class CollectAudio {
   constructor(private readonly deps: CollectAudioDeps) {}

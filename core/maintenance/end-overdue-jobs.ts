@@ -23,8 +23,8 @@ export interface EndOverdueJobsDeps {
 const BATCH = 200;
 
 /**
- * Ends jobs whose time in the queue is over, and has a last poll made of attempts past their deadline. Each job stands alone: one that cannot be
- * settled is logged, and delays no other.
+ * Ends jobs whose time in the queue is over, and has a last poll made of attempts past their deadline. Each job stands
+ * alone: one that cannot be settled is logged, and delays no other.
  */
 export class EndOverdueJobs {
   constructor(private readonly deps: EndOverdueJobsDeps) {}
@@ -34,7 +34,10 @@ export class EndOverdueJobs {
     const { jobs, clock, queueDeadlineMs } = this.deps;
     const now = clock.now();
     await this.endAll((limit) => jobs.findOverdue(now - queueDeadlineMs, limit), signal);
-    await this.endAll(async (limit) => [...(await jobs.findJobs(await jobs.findOverdueAttempts(now, limit))).values()], signal);
+    await this.endAll(
+      async (limit) => [...(await jobs.findJobs(await jobs.findOverdueAttempts(now, limit))).values()],
+      signal,
+    );
   }
 
   private async endAll(find: (limit: number) => Promise<readonly JobState[]>, signal: AbortSignal): Promise<void> {

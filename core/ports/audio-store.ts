@@ -43,7 +43,8 @@ export interface AudioStore {
   delete(key: string): Promise<void>;
   /**
    * What is stored, in the order of the keys (byte by byte), from the first key behind `after`: fewer than `limit` when
-   * there is no more. A file that is stored or deleted meanwhile may be in the list or not; what has no key is left out.
+   * there is no more. A file that is stored or deleted meanwhile may be in the list or not; what has no key is left
+   * out.
    *
    * @param after null: from the beginning; it need not be a key that is stored
    */

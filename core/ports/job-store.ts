@@ -140,7 +140,7 @@ export interface JobStore {
 
   insertAttempts(tx: Transaction, attempts: readonly JobAttempt[]): Promise<void>;
 
-  /** Writes changes of attempts; one that does not exist changes nothing. Whoever writes has locked the job. */
+  /** Writes changes of attempts; one that does not exist changes nothing. The caller has locked the job. */
   updateAttempts(tx: Transaction, updates: readonly AttemptUpdate[]): Promise<void>;
 
   /** The attempts of several jobs, each in its order, as `tx` sees them; a job without any is left out. */
@@ -161,18 +161,21 @@ export interface JobStore {
   outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>>;
 
   /**
-   * Attempts that this provider is to be asked to cancel, the longest due first. Each is due again at `dueAgainAt`, unless it is
-   * {@link updateAttempts | written} that it was asked.
+   * Attempts that this provider is to be asked to cancel, the longest due first. Each is due again at `dueAgainAt`,
+   * unless it is {@link updateAttempts | written} that it was asked.
    */
   claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<JobAttempt[]>;
 
   /**
-   * How long each of the last attempts of this model took that the provider finished, from its acceptance or the call, in milliseconds;
-   * newest first.
+   * How long each of the last attempts of this model took that the provider finished, from its acceptance or the call,
+   * in milliseconds; newest first.
    */
   renderTimes(providerId: string, modelId: string, limit: number): Promise<number[]>;
 
-  /** How much of a provider's work waits and is under way, in all processes together. More than `countMax` are not counted. */
+  /**
+   * How much of a provider's work waits and is under way, in all processes together. More than `countMax` are not
+   * counted.
+   */
   countWork(providerId: string, countMax: number): Promise<ProviderWork>;
 }
 

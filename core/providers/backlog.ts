@@ -23,8 +23,8 @@ export class Backlog {
   constructor(private readonly deps: BacklogDeps) {}
 
   /**
-   * The first of these routes whose provider can begin another job before the queue's deadline; or, when none can, how long it takes until one can,
-   * in milliseconds.
+   * The first of these routes whose provider can begin another job before the queue's deadline; or, when none can, how
+   * long it takes until one can, in milliseconds.
    *
    * @param routes at least one
    */
@@ -64,8 +64,8 @@ export class Backlog {
 }
 
 /**
- * Where jobs wait and all that is under way are calls that have not returned, the provider renders within the call, and takes as many at once as are
- * under way; null where that cannot be told: what is accepted holds no slot.
+ * Where jobs wait and all that is under way are calls that have not returned, the provider renders within the call, and
+ * takes as many at once as are under way; null where that cannot be told: what is accepted holds no slot.
  */
 function slotsSeen({ waiting, submitting, rendering }: ProviderWork): number | null {
   return waiting > 0 && submitting > 0 && rendering === 0 ? submitting : null;

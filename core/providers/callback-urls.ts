@@ -5,11 +5,14 @@ import type { Digest } from "../ports/digest.js";
 export const CALLBACK_PATH = "/callbacks/";
 
 /**
- * Addresses that providers report to: one per job and provider, which nobody else can guess. Whoever knows one is believed to be that provider,
- * or to have seen its traffic; what it says counts only when it is signed besides.
+ * Addresses that providers report to: one per job and provider, which nobody else can guess. Whoever knows one is
+ * believed to be that provider, or to have seen its traffic; what it says counts only when it is signed besides.
  */
 export class CallbackUrls {
-  /** @param publicUrl what the world reaches this installation by, without a slash at its end; null: providers are only polled */
+  /**
+   * @param publicUrl what the world reaches this installation by, without a slash at its end; null: providers are only
+   * polled
+   */
   constructor(
     private readonly digest: Digest,
     private readonly secret: string,

@@ -17,8 +17,8 @@ export interface CheckedProvider {
 }
 
 /**
- * Looks at all that a plugin declares, and starts it once with its default settings to compare its methods with that. No network: its
- * `fetch` refuses.
+ * Looks at all that a plugin declares, and starts it once with its default settings to compare its methods with that.
+ * No network: its `fetch` refuses.
  *
  * @param value the default export, whatever it is
  */

@@ -1,7 +1,7 @@
 /**
- * Keeps work away from a provider that keeps failing. Closed: work flows. Open: none, until `openMs` have passed. Half-open: one
- * job tries, of all processes together; its success closes the breaker, its failure opens it anew. The state is shared by all
- * processes through storage, so the rules are functions of plain values.
+ * Keeps work away from a provider that keeps failing. Closed: work flows. Open: none, until `openMs` have passed.
+ * Half-open: one job tries, of all processes together; its success closes the breaker, its failure opens it anew. The
+ * state is shared by all processes through storage, so the rules are functions of plain values.
  */
 export interface ProviderHealth {
   readonly providerId: string;

@@ -17,7 +17,8 @@ const MEMBERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Everything that is wrong with what a plugin exports, a line each; `[]` when it can be loaded. Nothing of it is started.
+ * Everything that is wrong with what a plugin exports, a line each; `[]` when it can be loaded. Nothing of it is
+ * started.
  *
  * @param value the default export, whatever it is
  */

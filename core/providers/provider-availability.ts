@@ -49,7 +49,9 @@ export class ProviderAvailability {
     if ((this.health.get(providerId)?.failures ?? 0) > 0) await this.change(providerId, afterSuccess);
   }
 
-  /** Asks for the one try that a half-open breaker allows. @returns false when there is none, or another process has it */
+  /**
+   * Asks for the one try that a half-open breaker allows. @returns false when there is none, or another process has it
+   */
   async takeTrial(providerId: string): Promise<boolean> {
     const { before, after } = await this.write(providerId, (health) => beginTrial(health, this.policy, this.clock.now()) ?? health);
     return after !== before;

@@ -36,7 +36,10 @@ const KEPT_PER_JOB_MAX = 50;
 /** Headers that a signature may cover or lie in; cookies and the like are nobody's business. */
 const DROPPED_HEADERS: ReadonlySet<string> = new Set(["authorization", "cookie", "proxy-authorization"]);
 
-/** Keeps what a provider reports and wakes whoever works on that job. Nothing is believed here: that is for the worker, who knows the provider. */
+/**
+ * Keeps what a provider reports and wakes whoever works on that job. Nothing is believed here: that is for the worker,
+ * who knows the provider.
+ */
 export class ReceiveCallback {
   constructor(private readonly parts: ReceiveCallbackParts) {}
 
@@ -56,7 +59,8 @@ export class ReceiveCallback {
 
   private async keep(tx: Transaction, jobId: JobId, incoming: IncomingCallback): Promise<boolean> {
     const { jobs, clock } = this.parts;
-    // The lock orders this after or before a worker's hand-back: either that sees the callback, or this sees the job without a lease.
+    // The lock orders this after or before a worker's hand-back: either that sees the callback, or this sees the job
+    // without a lease.
     const job = (await jobs.lockJobs(tx, [jobId])).get(jobId);
     if (job === undefined || isFinal(job.status) || job.providerId !== incoming.providerId) return false;
     const now = clock.now();

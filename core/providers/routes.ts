@@ -85,7 +85,10 @@ export class Routes {
   }
 }
 
-/** The file of a track that a provider is given: the lossless copy where it takes that, else the mix; null when it takes neither. */
+/**
+ * The file of a track that a provider is given: the lossless copy where it takes that, else the mix; null when it takes
+ * neither.
+ */
 export function splitSourceOf(track: Track, { contentTypes, maxBytes, maxSeconds }: SplitCapability): TrackAsset | null {
   const files = [assetOf(track, "master"), assetOf(track, "mix")].flatMap((asset) => asset ?? []);
   const fitting = files.find(

@@ -63,8 +63,8 @@ export class DeliverWebhooks {
   }
 
   /**
-   * Claims nothing more, lets delivery attempts finish for `graceMs`, or until `now` aborts, aborts the rest and releases it: it is
-   * sent again, under the same id.
+   * Claims nothing more, lets delivery attempts finish for `graceMs`, or until `now` aborts, aborts the rest and
+   * releases it: it is sent again, under the same id.
    */
   async stop(graceMs: number, now?: AbortSignal): Promise<void> {
     await this.loop.stop();

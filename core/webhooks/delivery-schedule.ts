@@ -36,8 +36,8 @@ export function afterTry(
 }
 
 /**
- * How long an event is kept, with its deliveries: 30 days, or until the last attempt of the schedule is over, with every
- * wait as long as jitter and `Retry-After` can make it.
+ * How long an event is kept, with its deliveries: 30 days, or until the last attempt of the schedule is over, with
+ * every wait as long as jitter and `Retry-After` can make it.
  *
  * @param scheduleMs as for {@link afterTry}
  */

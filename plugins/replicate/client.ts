@@ -17,8 +17,8 @@ export class ReplicateClient {
 
   create(version: string, input: Inputs, callbackUrl: string | null, signal: AbortSignal): Promise<ApiAnswer> {
     const { cancelAfterSeconds } = this.config;
-    // Webhooks go to https only; an address that they would refuse is left out, and the work polled. The one of the start
-    // shows that a submission whose reply was lost has been accepted.
+    // Webhooks go to https only; an address that they would refuse is left out, and the work polled. The one of the
+    // start shows that a submission whose reply was lost has been accepted.
     const isTaken = callbackUrl?.startsWith("https://") === true;
     const webhook = isTaken ? { webhook: callbackUrl, webhook_events_filter: ["start", "completed"] } : {};
     return this.api.call({

@@ -81,8 +81,8 @@ export class SunoProvider implements MusicProvider {
   }
 
   /**
-   * A signature covers the task and the time, not the body: what became of the work is asked for. Where the submission's
-   * reply was lost, the task that the signature is of is the one that was started.
+   * A signature covers the task and the time, not the body: what became of the work is asked for. Where the
+   * submission's reply was lost, the task that the signature is of is the one that was started.
    */
   async parseCallback({ headers, body, receivedAt, handle, request }: ReceivedCallback): Promise<ParsedCallback> {
     const key = this.host.settings["webhookKey"];

@@ -17,17 +17,37 @@ type States = readonly (readonly [JobAttempt["state"], JobAttempt["loss"]])[];
 /** What the attempts of each job are once migrated. */
 const MIGRATED: Readonly<Record<OldName, States>> = {
   waiting: [],
-  "waiting, refused before": [["refused", null], ["refused", null]],
+  "waiting, refused before": [
+    ["refused", null],
+    ["refused", null],
+  ],
   claimed: [],
   "submitting, its worker lost": [["intended", null]],
   "submitting, its outcome unknown": [["unknown", null]],
-  "submitting, repeated": [["intended", null], ["unknown", null], ["refused", null]],
+  "submitting, repeated": [
+    ["intended", null],
+    ["unknown", null],
+    ["refused", null],
+  ],
   "submitting, its result in memory": [["finished", null]],
-  rendering: [["refused", null], ["accepted", null]],
-  "rendering, repeated": [["abandoned", null], ["abandoned", null], ["accepted", null]],
+  rendering: [
+    ["refused", null],
+    ["accepted", null],
+  ],
+  "rendering, repeated": [
+    ["abandoned", null],
+    ["abandoned", null],
+    ["accepted", null],
+  ],
   "rendering, behind a link": [["finished", null]],
-  completed: [["abandoned", null], ["settled", null]],
-  refused: [["refused", null], ["refused", null]],
+  completed: [
+    ["abandoned", null],
+    ["settled", null],
+  ],
+  refused: [
+    ["refused", null],
+    ["refused", null],
+  ],
   "refused for its content": [["refused", null]],
   "failed there": [["failed", "provider_failed"]],
   "gone there": [["failed", "provider_failed"]],
@@ -36,7 +56,10 @@ const MIGRATED: Readonly<Record<OldName, States>> = {
   "its files lost": [["failed", "files_lost"]],
   overdue: [["abandoned", "deadline"]],
   cancelled: [["abandoned", "cancelled"]],
-  "to be cancelled": [["refused", null], ["abandoned", "cancelled"]],
+  "to be cancelled": [
+    ["refused", null],
+    ["abandoned", "cancelled"],
+  ],
   "overdue, to be cancelled": [["abandoned", "deadline"]],
   "behind a link, to be cancelled": [["abandoned", "cancelled"]],
 };

@@ -13,7 +13,11 @@ describe("POST /api/v1/generations while more waits than can begin before the de
     provider.behaviour = accepts(600_000);
     const models = provider.definition.models.map((model) => ({ ...model, usualRenderSeconds: 60 }));
     const definition = { ...provider.definition, models, maxInFlight: 1 };
-    test = await startTestApp({ work: true, settings: { jobs: { queueDeadlineMinutes: DEADLINE_MINUTES } }, plugins: [definition] });
+    test = await startTestApp({
+      work: true,
+      settings: { jobs: { queueDeadlineMinutes: DEADLINE_MINUTES } },
+      plugins: [definition],
+    });
   });
   after(() => test.close());
 
@@ -25,7 +29,8 @@ describe("POST /api/v1/generations while more waits than can begin before the de
     let refused = await api.generate();
     let accepted = 1;
     // What waits is counted once a second.
-    for (const givesUpAt = Date.now() + 10_000; refused.status === 202 && Date.now() < givesUpAt; accepted += 1) refused = await api.generate();
+    for (const givesUpAt = Date.now() + 10_000; refused.status === 202 && Date.now() < givesUpAt; accepted += 1)
+      refused = await api.generate();
     expect(refusalOf(refused)).to.equal("503 service_unavailable");
     expect(Number(refused.headers.get("retry-after"))).to.be.within(1, accepted * 60);
     expect(errorOf(refused).message).to.include("Too many jobs wait for this model");

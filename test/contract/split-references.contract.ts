@@ -46,7 +46,9 @@ interface Surroundings {
   readonly isOff?: boolean;
 }
 
-/** A split under a reference may be started again and again, one call after the other and two at once: there is one job. */
+/**
+ * A split under a reference may be started again and again, one call after the other and two at once: there is one job.
+ */
 export function splitReferencesContract(
   name: string,
   open: () => Promise<StorageUnderTest & { readonly url: string }>,

@@ -70,7 +70,9 @@ export interface OldIds {
 
 export const LINK = "https://cdn.test/song.mp3";
 
-/** Writes one of these jobs, 40 minutes old, into a storage with the schema of before. Live ones were called just now. */
+/**
+ * Writes one of these jobs, 40 minutes old, into a storage with the schema of before. Live ones were called just now.
+ */
 export async function insertOldJob(
   storage: SqliteUnderTest,
   accountId: AccountId,

@@ -28,7 +28,10 @@ export const oldMysql: OldSchema = {
 
 async function opened(url: string, migration: string, drop: () => Promise<void>): Promise<SqliteUnderTest> {
   const database = await openDatabase({ url, logger: SILENT });
-  const before = MIGRATIONS.slice(0, MIGRATIONS.findIndex(({ name }) => name === migration));
+  const before = MIGRATIONS.slice(
+    0,
+    MIGRATIONS.findIndex(({ name }) => name === migration),
+  );
   const { columns } = database.dialect;
   await database.write.migrate.latest({
     tableName: "knex_migrations",

@@ -25,15 +25,35 @@ export const A_POLICY: ExecutionPolicy = {
 type JobRef = Pick<JobState, "id" | "accountId" | "fence">;
 
 /** The one that writes what is reported, on these stores. */
-export function reportsOn(stores: Pick<Stores, "unitOfWork" | "ledger" | "jobs" | "library" | "webhooks" | "callbacks">, clock: Clock, events = new JobEvents(SILENT)): ApplyReports {
+export function reportsOn(
+  stores: Pick<Stores, "unitOfWork" | "ledger" | "jobs" | "library" | "webhooks" | "callbacks">,
+  clock: Clock,
+  events = new JobEvents(SILENT),
+): ApplyReports {
   const { unitOfWork, ledger, jobs, library, webhooks, callbacks } = stores;
   const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events });
-  return new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue: new MemoryJobQueue(SILENT), clock, metrics: null });
+  return new ApplyReports({
+    jobs,
+    callbacks,
+    unitOfWork,
+    settleJobs,
+    queue: new MemoryJobQueue(SILENT),
+    clock,
+    metrics: null,
+  });
 }
 
 /** What the worker that holds the job reports. */
 export function aReport(job: JobRef, event: ExecutionEvent, overrides: Partial<ReportCommand> = {}): ReportCommand {
-  return { jobId: job.id, accountId: job.accountId, reportId: anId("rpt"), fence: job.fence, event, policy: A_POLICY, ...overrides };
+  return {
+    jobId: job.id,
+    accountId: job.accountId,
+    reportId: anId("rpt"),
+    fence: job.fence,
+    event,
+    policy: A_POLICY,
+    ...overrides,
+  };
 }
 
 export function anIntent(job: JobRef, number = 1, callEndsAt = Number.MAX_SAFE_INTEGER): ReportCommand {

@@ -29,7 +29,9 @@ type Moves = Readonly<Record<string, readonly string[]>>;
 function diagramOf(first: string | null, moves: Moves, isShown: (from: string) => boolean = () => true): string {
   const shown = Object.entries(moves).filter(([from]) => isShown(from));
   const lines = shown.flatMap(([from, to]) => to.map((state) => `${from} --> ${state}`));
-  const ends = Object.keys(moves).filter((state) => moves[state]?.length === 0).map((state) => `${state} --> [*]`);
+  const ends = Object.keys(moves)
+    .filter((state) => moves[state]?.length === 0)
+    .map((state) => `${state} --> [*]`);
   const all = [...(first === null ? [] : [`[*] --> ${first}`]), ...lines, ...ends];
   return ["```mermaid", "stateDiagram-v2", ...all.map((line) => `    ${line}`), "```", ""].join("\n");
 }

@@ -72,7 +72,8 @@ export class LocalAudioStore implements AudioStore {
     const found = await lstat(path).catch(nullIfMissing);
     if (found === null || found.isDirectory()) return;
     await unlink(path).catch(nullIfMissing);
-    // Directories that are empty now go with it. One that gets a file at this moment stays, or that write creates it again.
+    // Directories that are empty now go with it. One that gets a file at this moment stays, or that write creates it
+    // again.
     for (let above = dirname(path); above !== this.root; above = dirname(above)) {
       const isRemoved = await rmdir(above).then(
         () => true,

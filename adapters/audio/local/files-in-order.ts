@@ -8,8 +8,8 @@ const NAMES_MAX = 10_000;
 const READ_NAMES = 1_000;
 
 /**
- * The files under a directory by their paths, parts joined by `/`, in the order of those paths (by code units), from the
- * first behind `after`. Names that begin with a dot are skipped. What vanishes meanwhile is left out.
+ * The files under a directory by their paths, parts joined by `/`, in the order of those paths (by code units), from
+ * the first behind `after`. Names that begin with a dot are skipped. What vanishes meanwhile is left out.
  */
 export async function* filesBehind(
   directory: string,

@@ -26,7 +26,9 @@ export async function insertAttempts(session: Session, attempts: readonly JobAtt
   await session.insert(JOB_ATTEMPTS, attempts.map(toAttemptRow));
 }
 
-/** Those that change the same columns share a statement. A row is named once, or its updates change the same columns. */
+/**
+ * Those that change the same columns share a statement. A row is named once, or its updates change the same columns.
+ */
 export async function updateAttempts(session: Session, updates: readonly AttemptUpdate[]): Promise<void> {
   const texts = updates.flatMap(({ jobId, number, changes }) => {
     const { columns, values } = toChangedAttemptColumns(changes);
@@ -70,7 +72,12 @@ export async function claimCancels(
 }
 
 /** Work that was finished with the call itself took as long as the call. */
-export async function renderTimes(session: Session, providerId: string, modelId: string, limit: number): Promise<number[]> {
+export async function renderTimes(
+  session: Session,
+  providerId: string,
+  modelId: string,
+  limit: number,
+): Promise<number[]> {
   const rows = await session.all<{ ms: number; call_ms: number }>(RENDER_TIMES, [providerId, modelId, limit]);
   return rows.map(({ ms, call_ms: callMs }) => (ms > 0 ? ms : callMs));
 }

@@ -36,7 +36,9 @@ export interface ProviderModel {
   readonly upstream?: string;
   /** What a generation is expected to cost there, for the books, where the provider does not tell. */
   readonly upstreamCost?: ProviderCost;
-  /** An accepted attempt is given up after this time; above 0, at most 10,080. Left out: `jobs.renderDeadlineMinutes`. */
+  /**
+   * An accepted attempt is given up after this time; above 0, at most 10,080. Left out: `jobs.renderDeadlineMinutes`.
+   */
   readonly renderDeadlineMinutes?: number;
   /** How long a render usually takes, in seconds; above 0, at most 86,400. What was measured counts more. */
   readonly usualRenderSeconds?: number;

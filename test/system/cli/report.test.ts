@@ -17,12 +17,22 @@ interface Given {
   readonly times?: number;
 }
 
-const accepted = (at: number): Partial<JobAttempt> => ({ acceptedAt: at, cost: USD, billable: "yes", outcome: "completed" });
+const accepted = (at: number): Partial<JobAttempt> => ({
+  acceptedAt: at,
+  cost: USD,
+  billable: "yes",
+  outcome: "completed",
+});
 const settled = { ...accepted(NOON), state: "settled" } as const;
 
 const JOBS: readonly Given[] = [
   { status: COMPLETED, attempts: [{ ...settled, providerId: "elevenlabs" }], times: 214 },
-  { status: COMPLETED, attempts: [{ ...settled, providerId: "replicate", acceptedAt: NOON + DAY_MS }], times: 38, days: 1 },
+  {
+    status: COMPLETED,
+    attempts: [{ ...settled, providerId: "replicate", acceptedAt: NOON + DAY_MS }],
+    times: 38,
+    days: 1,
+  },
   {
     status: COMPLETED,
     attempts: [
@@ -36,17 +46,28 @@ const JOBS: readonly Given[] = [
   },
   {
     status: FAILED,
-    attempts: [{ ...accepted(NOON), providerId: "replicate", state: "abandoned", outcome: "accepted", loss: "deadline" }],
+    attempts: [
+      { ...accepted(NOON), providerId: "replicate", state: "abandoned", outcome: "accepted", loss: "deadline" },
+    ],
     times: 2,
   },
   {
     status: FAILED,
-    attempts: [{ ...accepted(NOON), providerId: "replicate", state: "failed", outcome: "failed", loss: "provider_failed" }],
+    attempts: [
+      { ...accepted(NOON), providerId: "replicate", state: "failed", outcome: "failed", loss: "provider_failed" },
+    ],
   },
   {
     status: FAILED,
     attempts: [
-      { providerId: "replicate", state: "abandoned", outcome: "outcome_unknown", loss: "unknown", billable: "unknown", cost: USD },
+      {
+        providerId: "replicate",
+        state: "abandoned",
+        outcome: "outcome_unknown",
+        loss: "unknown",
+        billable: "unknown",
+        cost: USD,
+      },
     ],
     days: 1,
   },
@@ -106,7 +127,9 @@ describe("fermata report margin", function () {
     expect(title).to.equal("Paid upstream, or perhaps, and refunded below: 5 attempts.");
     expect(attempts).to.have.length(3);
     expect(attempts[0]).to.match(/^job_\w{26} {2}replicate {2}attempt 1 {2}outcome_unknown {2}unknown {2}unknown$/);
-    expect([...(margins ?? "").split("\n"), ...(purchases ?? "").split("\n")].filter((line) => line.length > 80)).to.deep.equal([]);
+    expect(
+      [...(margins ?? "").split("\n"), ...(purchases ?? "").split("\n")].filter((line) => line.length > 80),
+    ).to.deep.equal([]);
   });
 
   it("shows the same for each day and provider with --by-day", async () => {
@@ -139,13 +162,29 @@ describe("fermata report margin", function () {
     const [elevenlabs, replicate] = ["elevenlabs", "replicate"].map((provider) => ({ provider }));
     const reasons = { deadline: 2, provider_failed: 1 };
     expect(report["days"]).to.deep.equal([
-      { date: "2026-11-21", ...elevenlabs, bought: 216, delivered: 215, wasted: 1, perhaps: 0, reasons: { files_lost: 1 } },
+      {
+        date: "2026-11-21",
+        ...elevenlabs,
+        bought: 216,
+        delivered: 215,
+        wasted: 1,
+        perhaps: 0,
+        reasons: { files_lost: 1 },
+      },
       { date: "2026-11-21", ...replicate, bought: 3, delivered: 0, wasted: 3, perhaps: 0, reasons },
       { date: "2026-11-22", ...replicate, bought: 38, delivered: 38, wasted: 0, perhaps: 1, reasons: {} },
     ]);
-    const { count, attempts } = report["paid_upstream_refunded_below"] as { count: number; attempts: readonly object[] };
+    const { count, attempts } = report["paid_upstream_refunded_below"] as {
+      count: number;
+      attempts: readonly object[];
+    };
     expect(count).to.equal(5);
-    expect(attempts[0]).to.include({ provider: "replicate", outcome: "outcome_unknown", loss: "unknown", accepted_at: null });
+    expect(attempts[0]).to.include({
+      provider: "replicate",
+      outcome: "outcome_unknown",
+      loss: "unknown",
+      accepted_at: null,
+    });
   });
 
   it("says so when no job ended in the time", async () => {

@@ -59,7 +59,11 @@ describe("The margin report", () => {
     await shop.pass(5_000);
     const { providers, refunded, refundedCount } = await report();
     expect(providers[0]).to.include({ completed: 0, failed: 3, creditsCharged: 0, attempts: 4 });
-    expect(providers[0]).to.deep.include({ billed: { USD: 0.1 }, possiblyBilled: { USD: 0.1 }, refunded: { USD: 0.2 } });
+    expect(providers[0]).to.deep.include({
+      billed: { USD: 0.1 },
+      possiblyBilled: { USD: 0.1 },
+      refunded: { USD: 0.2 },
+    });
     expect(refundedCount).to.equal(2);
     expect(refunded.map(({ attempt: { outcome, billable } }) => [outcome, billable])).to.have.deep.members([
       ["failed", "yes"],
@@ -70,7 +74,11 @@ describe("The margin report", () => {
   it("names what was paid upstream and refunded below: a lost reply, a deadline, files that could not be had", async () => {
     const gone = { kind: "stream", open: () => fetchGone() } as const;
     const assets = SCRIPTED_TRACK.assets.map((asset) => ({ ...asset, source: gone }));
-    const behaviours = [fails("outcome_unknown"), accepts(3_600_000), () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets }] } as const)];
+    const behaviours = [
+      fails("outcome_unknown"),
+      accepts(3_600_000),
+      () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets }] } as const),
+    ];
     shop.provider.behaviour = (request, context) => (behaviours.shift() ?? fails("failed"))(request, context);
     shop.provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 3_600_000 });
     await shop.accept(3);
@@ -78,7 +86,12 @@ describe("The margin report", () => {
     await shop.pass(GRACE_MS + 10_000);
     await shop.pass(4 * GRACE_MS);
     const { providers, refunded } = await report();
-    expect(providers[0]).to.deep.include({ failed: 3, billed: { USD: 0.1 }, possiblyBilled: { USD: 0.2 }, refunded: { USD: 0.3 } });
+    expect(providers[0]).to.deep.include({
+      failed: 3,
+      billed: { USD: 0.1 },
+      possiblyBilled: { USD: 0.2 },
+      refunded: { USD: 0.3 },
+    });
     expect(refunded.map(({ attempt: { outcome, billable } }) => [outcome, billable])).to.have.deep.members([
       ["outcome_unknown", "unknown"],
       ["accepted", "unknown"],
@@ -92,7 +105,15 @@ describe("The margin report", () => {
     await shop.start({ withStandIn: true, maxAttempts: 2, expectedCost: EXPECTED });
     await shop.pass(2_000);
     const { providers, refundedCount } = await report();
-    expect(providers.map(({ providerId, completed, creditsCharged, attempts, billed }) => [providerId, completed, creditsCharged, attempts, billed])).to.deep.equal([
+    expect(
+      providers.map(({ providerId, completed, creditsCharged, attempts, billed }) => [
+        providerId,
+        completed,
+        creditsCharged,
+        attempts,
+        billed,
+      ]),
+    ).to.deep.equal([
       ["scripted", 0, 0, 2, { USD: 0.2 }],
       ["stand-in", 1, COST, 1, { USD: 0.1 }],
     ]);
@@ -109,7 +130,9 @@ describe("The margin report", () => {
     await shop.pass(1_000);
     const all = await report({ refundedLimit: 2 });
     expect([all.refundedCount, all.refunded.length, all.refunded[0]?.job.id]).to.deep.equal([601, 2, last?.id]);
-    expect([(await report({ to: later })).refundedCount, (await report({ from: later })).refundedCount]).to.deep.equal([600, 1]);
+    expect([(await report({ to: later })).refundedCount, (await report({ from: later })).refundedCount]).to.deep.equal([
+      600, 1,
+    ]);
   });
 
   it("counts what was bought by the day of acceptance in UTC, and by provider", async () => {

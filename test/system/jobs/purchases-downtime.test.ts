@@ -130,7 +130,10 @@ describe("The two deadlines of a job", () => {
   });
 
   it("are the model's own for its render where it has one, longer or shorter than the setting", async () => {
-    for (const [own, delivered] of [[90, true], [5, false]] as const) {
+    for (const [own, delivered] of [
+      [90, true],
+      [5, false],
+    ] as const) {
       vendor.hasFinished = false;
       const id = await shop.acceptOne();
       const worker = await shop.start({

@@ -130,7 +130,10 @@ describe("A purchase that is heard of late", () => {
       vendor.hasFinished = true;
       await shop.pass(CALL_LIMIT_MS + MINUTE);
       await shop.expectCompleted(id);
-      expect(await stateOf(id)).to.deep.equal([["refused", null], ["settled", null]]);
+      expect(await stateOf(id)).to.deep.equal([
+        ["refused", null],
+        ["settled", null],
+      ]);
       expect(vendor.purchases).to.have.length(1);
     });
   });

@@ -22,10 +22,12 @@ describe("Purchases while the storage is away for longer than a lease", () => {
   }
 
   const leasesOf = (jobs: readonly Job[]) =>
-    Promise.all(jobs.map(async ({ id }) => {
-      const { fence, leaseOwner, crashes } = await shop.job(id);
-      return { fence, leaseOwner, crashes };
-    }));
+    Promise.all(
+      jobs.map(async ({ id }) => {
+        const { fence, leaseOwner, crashes } = await shop.job(id);
+        return { fence, leaseOwner, crashes };
+      }),
+    );
 
   for (const phase of ["the provider is called", "the reply is held"] as const) {
     it(`stay with their workers, of which there are two, when it is back (while ${phase})`, async () => {

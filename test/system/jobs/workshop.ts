@@ -115,7 +115,9 @@ export interface Worker {
   readonly maintenance: Maintenance;
   /** Calls of providers that have not come back. */
   calls(): number;
-  /** Sleepers while it is idle: a loop for each provider and each task of the maintenance, without the lease renewal. */
+  /**
+   * Sleepers while it is idle: a loop for each provider and each task of the maintenance, without the lease renewal.
+   */
   readonly loops: number;
   /** Stops, moving time on until it has. */
   stop(graceMs?: number, options?: StopOptions): Promise<StoppedWork>;

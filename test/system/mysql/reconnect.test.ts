@@ -2,7 +2,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { POOL_MAX } from "../../../adapters/storage/knex/mysql/pool.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import { type MysqlRelay, openMysqlRelay, type PrivateMysql, query, startPrivateMysql } from "../../support/mysql-server.js";
+import {
+  type MysqlRelay,
+  openMysqlRelay,
+  type PrivateMysql,
+  query,
+  startPrivateMysql,
+} from "../../support/mysql-server.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
 const BODY = { model_id: "scripted/song", prompt: "a beat" };

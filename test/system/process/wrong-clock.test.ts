@@ -116,7 +116,8 @@ for (const { name, open, offsets } of STORAGES) {
 
         const wrong = sandbox.spawn(["start"], dataDir, { ...settings, ...wallClockOffBy(offMs) });
         const api = new ApiClient(await wrong.listening(), key);
-        const isOver = async (): Promise<boolean> => (await jobOf(overdue)).status === "failed" && (await keysOf()).length === 1;
+        const isOver = async (): Promise<boolean> =>
+          (await jobOf(overdue)).status === "failed" && (await keysOf()).length === 1;
         await eventually("what is over is ended and deleted", isOver);
         expect(await jobOf(live)).to.deep.equal(before);
         expect(await keysOf()).to.deep.equal([kept]);

@@ -70,7 +70,9 @@ async function measure(installation: Installation): Promise<Measured> {
     jobs.push(...(await installation.request(HTTP_MODEL, [prompt])));
     await installation.vendor.bought(jobs.length);
   }
-  await (await installation.vendor.bought(MEASURED)).ended;
+  await (
+    await installation.vendor.bought(MEASURED)
+  ).ended;
   return { jobs, intervalMs: medianInterval(installation.vendor.purchases) };
 }
 

@@ -28,17 +28,22 @@ export const attempts: Migration = {
     ]) {
       await addColumn(knex, "job_attempts", moment, (table, name) => columns.integer(table, name));
     }
-    for (const text of ["handle", "result", "files"]) await addColumn(knex, "job_attempts", text, (table, name) => columns.json(table, name));
+    for (const text of ["handle", "result", "files"])
+      await addColumn(knex, "job_attempts", text, (table, name) => columns.json(table, name));
     // Once the columns of before are gone, everything is filled in.
     if (await knex.schema.hasColumn("jobs", "handle")) await fillIn(knex);
     await addIndex(knex, columns, "job_attempts", "job_attempts_deadline", (table) => {
       columns.indexWhereSet(knex, table, ["deadline_at"], "deadline_at", { name: "job_attempts_deadline" });
     });
     await addIndex(knex, columns, "job_attempts", "job_attempts_cancel", (table) => {
-      columns.indexWhereSet(knex, table, ["provider_id", "cancel_due_at"], "cancel_due_at", { name: "job_attempts_cancel" });
+      columns.indexWhereSet(knex, table, ["provider_id", "cancel_due_at"], "cancel_due_at", {
+        name: "job_attempts_cancel",
+      });
     });
     await addIndex(knex, columns, "job_attempts", "job_attempts_renders", (table) => {
-      columns.indexWhereSet(knex, table, ["provider_id", "model_id", "finished_at"], "finished_at", { name: "job_attempts_renders" });
+      columns.indexWhereSet(knex, table, ["provider_id", "model_id", "finished_at"], "finished_at", {
+        name: "job_attempts_renders",
+      });
     });
     if (await columns.hasIndex(knex, "jobs", "jobs_cancel_due")) {
       await knex.schema.alterTable("jobs", (table) => void table.dropIndex([], "jobs_cancel_due"));

@@ -103,7 +103,10 @@ describe("callPlugin", () => {
       await begin();
       await clock.advance(OBEY_MS);
       const error = await ended;
-      expect(error).to.be.instanceOf(PluginCallError).with.property("message").that.matches(/nightingale.*submit/);
+      expect(error)
+        .to.be.instanceOf(PluginCallError)
+        .with.property("message")
+        .that.matches(/nightingale.*submit/);
       const logged = logger.lines.map(({ level, fields }) => [level, fields["provider"], fields["call"]]);
       expect(logged).to.deep.equal([["error", "nightingale", "submit"]]);
       expect(clock.sleeping).to.equal(0);

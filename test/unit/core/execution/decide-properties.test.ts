@@ -50,13 +50,15 @@ const FAILURE = fc
   .map(([kind, code]) => aFailure(kind, code));
 /** What a plugin may report, nonsense included. */
 const WAIT_MS = fc.oneof(fc.integer({ min: 0, max: HOUR }), fc.constantFrom(Number.NaN, Infinity, -1, 1e300));
-const POLICIES: fc.Arbitrary<ExecutionPolicy> = fc.record({
-  idempotentSubmit: fc.boolean(),
-  lookup: fc.boolean(),
-  lookupSettlesMs: fc.constantFrom(0, MINUTE),
-  cancel: fc.boolean(),
-  callbacks: fc.constantFrom("none", "hints", "signed"),
-}).map((capabilities) => ({ ...POLICY, capabilities }));
+const POLICIES: fc.Arbitrary<ExecutionPolicy> = fc
+  .record({
+    idempotentSubmit: fc.boolean(),
+    lookup: fc.boolean(),
+    lookupSettlesMs: fc.constantFrom(0, MINUTE),
+    cancel: fc.boolean(),
+    callbacks: fc.constantFrom("none", "hints", "signed"),
+  })
+  .map((capabilities) => ({ ...POLICY, capabilities }));
 
 const EVENTS: fc.Arbitrary<ExecutionEvent> = fc.oneof(
   fc.record({ type: fc.constant("not_called" as const), number: NUMBER, message: fc.constant("stopped") }),

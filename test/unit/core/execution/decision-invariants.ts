@@ -59,16 +59,25 @@ function expectJobMoves(before: JobAndAttempts, transition: Transition, { job, a
     return;
   }
   expect(job.phase, "the phase").to.equal(phaseOf(attempts));
-  expect(attempts.filter(({ state }) => state === "settled"), "settled attempts of a live job").to.deep.equal([]);
+  expect(
+    attempts.filter(({ state }) => state === "settled"),
+    "settled attempts of a live job",
+  ).to.deep.equal([]);
 }
 
 /** A live job is always due at some moment, and an open attempt always has a deadline. */
 function expectMoments({ job: changes }: Transition, { job, attempts }: JobAndAttempts): void {
   const moments = [changes.dueAt ?? 0, ...attempts.map(({ deadlineAt }) => deadlineAt ?? 0)];
-  expect(moments.filter((moment) => !Number.isSafeInteger(moment)), "moments").to.deep.equal([]);
+  expect(
+    moments.filter((moment) => !Number.isSafeInteger(moment)),
+    "moments",
+  ).to.deep.equal([]);
   if (!isFinal(job.status)) expect(job.dueAt, "when the job is due").to.be.a("number");
   const open = attempts.filter(isOpen);
-  expect(open.filter(({ deadlineAt }) => deadlineAt === null), "open attempts without a deadline").to.deep.equal([]);
+  expect(
+    open.filter(({ deadlineAt }) => deadlineAt === null),
+    "open attempts without a deadline",
+  ).to.deep.equal([]);
 }
 
 /** What is bought and closed has delivered the job, has a loss, or is the same work as another attempt. */

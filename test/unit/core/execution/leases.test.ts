@@ -46,7 +46,10 @@ describe("Leases", () => {
     const [one, other] = [anId("job"), anId("job")];
     leases.hold(one, 1);
     leases.hold(other, 7);
-    expect([...renewal.kept]).to.deep.equal([[one, 1], [other, 7]]);
+    expect([...renewal.kept]).to.deep.equal([
+      [one, 1],
+      [other, 7],
+    ]);
     expect([leases.count, leases.kept]).to.deep.equal([2, [one, other]]);
     leases.release(one, 1);
     expect([...renewal.kept]).to.deep.equal([[other, 7]]);
@@ -170,7 +173,12 @@ describe("Leases", () => {
       const drained = leases.drained().then(() => (isDrained = true));
       await failing.catch(() => undefined);
       renewal.lose(lost, 1);
-      expect([leases.unrepeatable.length, isDrained, losing.signal.aborted, losing.isLost]).to.deep.equal([2, false, false, true]);
+      expect([leases.unrepeatable.length, isDrained, losing.signal.aborted, losing.isLost]).to.deep.equal([
+        2,
+        false,
+        false,
+        true,
+      ]);
       without.end();
       section.end();
       await drained;

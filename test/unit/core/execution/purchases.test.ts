@@ -74,7 +74,10 @@ describe("CountPurchases", () => {
   });
 
   it("counts one purchase for an attempt and its repetition", () => {
-    const [second, delivered] = [{ ...INTENDED, number: 2 }, { became: "delivered", provider: "fal" }];
+    const [second, delivered] = [
+      { ...INTENDED, number: 2 },
+      { became: "delivered", provider: "fal" },
+    ];
     expect(commit([ACCEPTED, second], [SAME_WORK, { ...ACCEPTED, number: 2 }])).to.deep.equal([]);
     expect(commit([ACCEPTED, second], [SAME_WORK, { ...SETTLED, number: 2 }])).to.deep.equal([delivered]);
   });

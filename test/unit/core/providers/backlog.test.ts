@@ -7,7 +7,11 @@ import { ManualClock } from "../../../support/doubles/manual-clock.js";
 const DEADLINE_MS = 60_000;
 const USUAL_MS = 10_000;
 
-const route = (providerId: string): Route => ({ providerId, servedModelId: `${providerId}/song`, operation: `music_${providerId}_full` });
+const route = (providerId: string): Route => ({
+  providerId,
+  servedModelId: `${providerId}/song`,
+  operation: `music_${providerId}_full`,
+});
 const NOTHING: ProviderWork = { waiting: 0, submitting: 0, rendering: 0 };
 
 interface Given {
@@ -44,7 +48,9 @@ describe("Backlog", () => {
           maxInFlight: slots,
         })),
       },
-      renderTimes: { usualMs: (id) => Promise.resolve(given[id]?.usualMs === undefined ? USUAL_MS : given[id].usualMs) },
+      renderTimes: {
+        usualMs: (id) => Promise.resolve(given[id]?.usualMs === undefined ? USUAL_MS : given[id].usualMs),
+      },
     });
   }
 
@@ -56,7 +62,11 @@ describe("Backlog", () => {
     ["many slots for many jobs", { slots: 10, work: { rendering: 10, waiting: 50 } }, "accepts"],
     ["more than many slots render by then", { slots: 10, work: { rendering: 10, waiting: 100 } }, 41_000],
     ["no known render time", { slots: 1, work: { rendering: 1, waiting: 500 }, usualMs: null }, "accepts"],
-    ["slots that are not limited, and accepted work", { work: { submitting: 1, rendering: 900, waiting: 900 } }, "accepts"],
+    [
+      "slots that are not limited, and accepted work",
+      { work: { submitting: 1, rendering: 900, waiting: 900 } },
+      "accepts",
+    ],
     ["a provider that renders within its calls, and is behind", { work: { submitting: 2, waiting: 100 } }, 445_000],
     ["a provider that renders within its calls, and keeps up", { work: { submitting: 2, waiting: 9 } }, "accepts"],
     ["nothing under way, as before the first worker is there", { work: { waiting: 900 } }, "accepts"],
@@ -72,7 +82,9 @@ describe("Backlog", () => {
     const full = { slots: 1, work: { waiting: 9, rendering: 1 } };
     const fuller = { slots: 1, work: { waiting: 90, rendering: 1 } };
     const routes = [route("one"), route("other")];
-    expect(await backlogOf({ one: full, other: { work: {} } }).firstInTime(routes)).to.deep.equal({ route: route("other") });
+    expect(await backlogOf({ one: full, other: { work: {} } }).firstInTime(routes)).to.deep.equal({
+      route: route("other"),
+    });
     expect(await backlogOf({ one: fuller, other: full }).firstInTime(routes)).to.deep.equal({ waitMs: 40_000 });
   });
 

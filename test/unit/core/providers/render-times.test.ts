@@ -24,7 +24,8 @@ describe("RenderTimes", () => {
 
   it("reads each model once a minute, and again after a failure", async () => {
     let reads = 0;
-    const measured = (): Promise<number[]> => (++reads === 2 ? Promise.reject(new Error("away")) : Promise.resolve([1, 2, 3]));
+    const measured = (): Promise<number[]> =>
+      ++reads === 2 ? Promise.reject(new Error("away")) : Promise.resolve([1, 2, 3]);
     const times = timesOf(measured);
     expect([await times.usualMs("p", "p/m"), await times.usualMs("p", "p/m"), reads]).to.deep.equal([2, 2, 1]);
     await clock.advance(60_000);
