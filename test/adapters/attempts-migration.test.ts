@@ -147,7 +147,7 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
         }
         const before = vendor.purchases.length;
         const ended = [...ids.keys()].filter((job) => !LIVE.includes(job));
-        expect(await shop.storage.database.migrate()).to.deep.equal([NAME]);
+        expect((await shop.storage.database.migrate())[0]).to.equal(NAME);
         await expectMigrated();
         const endedBefore = await shop.storage.jobs.findJobs(ended.map(idOf));
 
@@ -180,7 +180,7 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
       await openWith([]);
       expect(await migrateInterrupted(shop.storage.database, NAME)).to.be.above(30);
       await expectMigrated();
-      expect(await shop.storage.database.migrate()).to.deep.equal([NAME]);
+      expect((await shop.storage.database.migrate())[0]).to.equal(NAME);
       await expectMigrated();
       for (const column of ["handle", "cancel_due_at"]) {
         expect(await shop.storage.database.write.schema.hasColumn("jobs", column)).to.equal(false);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { JobId, ProcessId } from "../../core/ids.js";
-import type { Job } from "../../core/jobs/job.js";
+import type { Job, JobState } from "../../core/jobs/job.js";
 import type { LeaseRenewal } from "../../core/ports/lease-renewal.js";
 import { aJob, anId } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
@@ -49,24 +49,25 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
 
     let providers = 0;
     /** A job that this process has claimed, as it is then. */
-    async function claimed(by = owner): Promise<Job> {
+    async function claimed(by = owner): Promise<JobState> {
       const { jobs, inTransaction } = test.storage;
       const job = aJob({ providerId: `provider-${++providers}`, dueAt: test.now() });
       await inTransaction((tx) => jobs.insertJobs(tx, [job]));
       return claim(job, by);
     }
-    async function claim(job: Job, by: ProcessId, at = test.now()): Promise<Job> {
+    async function claim(job: JobState, by: ProcessId, at = test.now()): Promise<JobState> {
       const request = { providerId: job.providerId, phases: ["waiting"], limit: 1, now: at, owner: by, leaseUntil: at + test.leaseMs } as const;
       const [claimed] = await test.storage.jobs.claimJobs(request);
-      return claimed?.job as Job;
+      return claimed?.job as JobState;
     }
-    async function find({ id }: Job): Promise<Job> {
-      return (await test.storage.jobs.findJobs([id])).get(id) as Job;
+    async function find({ id }: JobState): Promise<JobState> {
+      const { request: _request, ...state } = (await test.storage.jobs.findJobs([id])).get(id) as Job;
+      return state;
     }
-    const endOf = async (job: Job): Promise<number> => (await find(job)).dueAt ?? Number.NaN;
+    const endOf = async (job: JobState): Promise<number> => (await find(job)).dueAt ?? Number.NaN;
 
     /** Waits until the end of a job's lease has moved so often. */
-    async function renewed(job: Job, times = 1): Promise<void> {
+    async function renewed(job: JobState, times = 1): Promise<void> {
       for (let left = times; left > 0; left--) {
         const before = await endOf(job);
         await test.eventually(`${job.id} is renewed`, async () => (await endOf(job)) > before);

@@ -58,9 +58,10 @@ describe("fermata jobs", function () {
     expect(job).to.deep.equal(dataOf(await api.get(`/api/v1/jobs/${id}`)));
     expect(attempts).to.have.length(1);
     expect(attempts[0]).to.include({ number: 1, provider: "synth", outcome: "content_rejected" });
-    expect(Object.keys(attempts[0] ?? {})).to.deep.equal(["id", "number", "provider", "started_at", "ended_at", "outcome", "message", "cost", "billable"]);
+    const members = ["id", "number", "provider", "model", "state", "started_at", "accepted_at", "deadline_at", "ended_at"];
+    expect(Object.keys(attempts[0] ?? {})).to.deep.equal([...members, "outcome", "message", "cost", "billable", "loss"]);
     const { stdout } = await sandbox.command(["jobs", "show", id], dataDir);
-    expect(stdout).to.match(/^status +failed$/m).and.to.match(/^error +invalid_request: /m).and.to.match(/^attempt 1 +synth +\S+Z +content_rejected: /m);
+    expect(stdout).to.match(/^status +failed$/m).and.to.match(/^error +invalid_request: /m).and.to.match(/^attempt 1 +synth +\S+Z +refused \(content_rejected\): /m);
   });
 
   it("cancels a queued job and refunds it; a worker that comes later leaves it alone", async () => {

@@ -44,6 +44,7 @@ export function logbookProvider(id: string, capabilities: Partial<ProviderCapabi
     label: "Logbook",
     portVersion: PROVIDER_PORT_VERSION,
     concurrency: 8,
+    longestCallMs: ({ lateMs }) => Number(lateMs) + 1_000,
     settings: {
       file: { type: "string", required: true, description: "Path of the logbook, which all processes share" },
       lateMs: { type: "integer", default: 500, minimum: 0, description: "How long the models `late` and `deaf` take" },
