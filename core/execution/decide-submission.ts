@@ -206,7 +206,7 @@ export function onSubmissionFailed(
   // What a provider bills for, it had accepted.
   const acceptedAt = attempt.acceptedAt ?? (failure.billable === "yes" ? now : null);
   const isFailed = acceptedAt !== null || ["failed", "timeout", "cancelled"].includes(failure.kind);
-  const loss = acceptedAt === null && failure.billable === "no" ? null : "provider_failed";
+  const loss = isFailed && (acceptedAt !== null || failure.billable !== "no") ? "provider_failed" : null;
   const updates = [{ number, changes: closed(now, isFailed ? "failed" : "refused", { ...said, acceptedAt, loss }) }];
   const others = situation.attempts.filter((other) => other.number !== number && isOpen(other));
   // The job goes on with another attempt: what became of this one is recorded, and that is all.

@@ -152,9 +152,9 @@ const TABLES: readonly DecisionTable[] = [
     event: failed("content_rejected"),
     expected: {
       "intended, unknown": [
-        "done: refused as provider_failed, fails invalid_request",
-        "done: refused as provider_failed, waiting, queued",
-        "done: refused as provider_failed, fails invalid_request",
+        "done: refused, fails invalid_request",
+        "done: refused, waiting, queued",
+        "done: refused, fails invalid_request",
       ],
       others: byHolder("done: free, due 0"),
     },

@@ -66,7 +66,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       has: [accepted, intended],
       policy: IDEMPOTENT,
       event: refusesContent(2),
-      expected: "done: #2 refused as provider_failed, free, due 0",
+      expected: "done: #2 refused, free, due 0",
     },
     {
       title: "the last refusal of the second does not end the job when the first is accepted",
