@@ -1,7 +1,7 @@
 import { DEADLINE_ERROR, jobErrorOf } from "../jobs/job-errors.js";
 import type { JobAttempt } from "../jobs/job.js";
 import type { ProviderFailure } from "../ports/music-provider.js";
-import { adoption, notAdopted, progress, superseded } from "./decide-submission.js";
+import { adoption, notAdopted, progress, superseded } from "./adoption.js";
 import type { RenderingEvent } from "./events.js";
 import { isLasting } from "./lasting-failure.js";
 import { confirmPollMs, LAST_POLL_WINDOW_MS, POLL_RETRY_MS, pollDelayMs } from "./policy.js";
