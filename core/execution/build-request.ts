@@ -30,13 +30,19 @@ export class BuildRequest {
       jobId: job.id,
       attemptId,
       attempt,
-      callbackUrl: (capabilities.callbacks ?? "none") === "none" ? null : this.parts.callbackUrls.urlOf(job.providerId, job.id),
+      callbackUrl: this.callbackUrlOf(job, capabilities, attempt),
     };
     if (job.kind !== "music") return { ...common, operation: job.kind, source: await this.sourceOf(job, job.kind, capabilities) };
     const model = this.parts.catalogue.find(job.servedModelId ?? job.modelId);
     if (model === null) throw new ProviderFailure("failed", `The model ${job.servedModelId ?? job.modelId} is no longer in config.`, { billable: "no" });
     const { prompt, lyrics, durationSeconds, instrumental } = job.request;
     return { ...common, operation: "music", model, prompt, lyrics, durationSeconds, instrumental };
+  }
+
+  /** What a provider recognises by its content must be the same each time it is sent. */
+  private callbackUrlOf({ id, providerId }: Job, capabilities: ProviderCapabilities, attempt: number): string | null {
+    if ((capabilities.callbacks ?? "none") === "none") return null;
+    return this.parts.callbackUrls.urlOf(providerId, id, capabilities.idempotentSubmit ? null : attempt);
   }
 
   /** The track that a split is about; null for a generation, and when it is there no more. */

@@ -72,7 +72,10 @@ export function onFinished(situation: Situation, event: Of<"finished">): Transit
   if (attempt === undefined || attempt.state === "settled") return STALE;
   if (attempt.state === "stored") return transition({ next: "continue" });
   const standing = adoption(situation, attempt);
-  if (standing === "late") return notAdopted(situation, attempt, standing, { handle: null, outcome: "completed" });
+  if (standing === "late") {
+    const late = notAdopted(situation, attempt, standing, { handle: null, outcome: "completed" });
+    return { ...late, callbacksRead: readBy(situation, event.callbacksRead ?? null) };
+  }
   if (standing === "same") return transition({ next: "continue" });
   const { handle = attempt.handle, callbacksRead } = event;
   const result = event.result ?? attempt.result;

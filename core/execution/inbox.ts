@@ -1,8 +1,9 @@
 import type { CallbackId } from "../ids.js";
-import type { JobState } from "../jobs/job.js";
+import type { JobAttempt, JobState } from "../jobs/job.js";
 import type { StoredCallback } from "../ports/callback-store.js";
 import {
   type CallbackRequest,
+  type Completed,
   type ParsedCallback,
   ProviderFailure,
   type ProviderHandle,
@@ -18,31 +19,61 @@ const CALLBACKS_MAX = 20;
 const NO_HANDLE: ProviderHandle = { version: 0, data: {} };
 
 export interface Inbox {
-  /** What the signed callbacks say became of the work: its end wins over whatever came before or after it. */
+  /** What the signed callbacks say became of the attempt: its end wins over whatever came before or after it. */
   readonly word: Snapshot | ProviderFailure | null;
+  /** Another attempt that was finished, as a signed callback to its own address says; null when there is none. */
+  readonly other: OtherAttempt | null;
+  /** What need not be read again. */
   readonly read: readonly CallbackId[];
 }
 
-/** Reads the callbacks of a job that no worker has read yet. @param handle null: the submission's reply was lost */
-export async function readCallbacks(step: JobStep, handle: ProviderHandle | null): Promise<Inbox> {
-  if (!step.hasCallbacks) return { word: null, read: [] };
-  const { callbacks, logger } = step.deps;
+export interface OtherAttempt {
+  readonly number: number;
+  readonly word: Completed;
+  readonly read: readonly CallbackId[];
+}
+
+const EMPTY: Inbox = { word: null, other: null, read: [] };
+
+/**
+ * Reads the callbacks of a job that no worker has read yet. Those to the job's own address are about `attempt`, and
+ * about none when there is no attempt.
+ */
+export async function readCallbacks(step: JobStep, attempt: JobAttempt | null): Promise<Inbox> {
+  if (!step.hasCallbacks) return EMPTY;
+  const { callbacks } = step.deps;
   const unread = await callbacks.unread(step.job.id, CALLBACKS_MAX);
-  let end: Inbox["word"] = null;
-  let running: Inbox["word"] = null;
-  for (const callback of unread) {
-    const parsed = await parse(step, callback, handle ?? NO_HANDLE);
-    if (parsed.trust === "forged") {
-      const fields = { job_id: step.job.id, provider: step.working.id, reason: parsed.reason };
-      logger.warn("A callback was not signed by its provider", fields);
-    }
-    if (parsed.trust !== "verified") continue;
-    const { snapshot } = parsed;
-    if (ProviderFailure.is(snapshot)) end ??= isEnd(snapshot) ? snapshot : null;
-    else if (snapshot.state === "completed") end ??= snapshot;
-    else running = snapshot;
+  const heard: Heard = { end: null, running: null, other: null };
+  for (const callback of unread) await hear(step, callback, attempt, heard);
+  const { end, running, other } = heard;
+  const read = unread.map(({ id }) => id).filter((id) => other === null || !other.read.includes(id));
+  return { word: end ?? running, other, read };
+}
+
+interface Heard {
+  end: Inbox["word"];
+  running: Inbox["word"];
+  other: OtherAttempt | null;
+}
+
+async function hear(step: JobStep, callback: StoredCallback, attempt: JobAttempt | null, heard: Heard): Promise<void> {
+  // A provider that the job has left is not asked any more: its plugin alone could read this.
+  if (callback.providerId !== step.working.id) return;
+  const about = callback.attempt === null ? attempt : step.attempts.find(({ number }) => number === callback.attempt);
+  if (about === null || about === undefined) return;
+  const parsed = await parse(step, callback, about.handle ?? NO_HANDLE);
+  if (parsed.trust === "forged") {
+    const fields = { job_id: step.job.id, provider: step.working.id, reason: parsed.reason };
+    step.deps.logger.warn("A callback was not signed by its provider", fields);
   }
-  return { word: end ?? running, read: unread.map(({ id }) => id) };
+  if (parsed.trust !== "verified") return;
+  const { snapshot } = parsed;
+  if (about.number !== attempt?.number) {
+    const isFinished = !ProviderFailure.is(snapshot) && snapshot.state === "completed";
+    if (isFinished) heard.other ??= { number: about.number, word: snapshot, read: [callback.id] };
+  } else if (ProviderFailure.is(snapshot)) heard.end ??= isEnd(snapshot) ? snapshot : null;
+  else if (snapshot.state === "completed") heard.end ??= snapshot;
+  else heard.running = snapshot;
 }
 
 /** A callback that the plugin cannot read is worth a poll, no more. */

@@ -1,7 +1,7 @@
 import type { CallbackId } from "../ids.js";
 import type { JobAttempt } from "../jobs/job.js";
 import { type LookupOutcome, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
-import { readCallbacks } from "./inbox.js";
+import { type OtherAttempt, readCallbacks } from "./inbox.js";
 import type { JobStep } from "./job-step.js";
 import { isRetryable } from "./retry-policy.js";
 import { storeAndSettle } from "./store-and-settle.js";
@@ -9,9 +9,11 @@ import { storableResult } from "./stored-result.js";
 import { discardWhenEnded, submit, submitted } from "./submit.js";
 
 /** Polls accepted work: reads what the provider reported first, and asks it where that does not tell the end. */
-export async function poll(step: JobStep, { number, handle }: JobAttempt): Promise<void> {
+export async function poll(step: JobStep, attempt: JobAttempt): Promise<void> {
+  const { number, handle } = attempt;
   if (handle === null) throw new Error(`The attempt ${number} of ${step.job.id} was accepted without a handle.`);
-  const { word, read } = await readCallbacks(step, handle);
+  const { word, other, read } = await readCallbacks(step, attempt);
+  if (other !== null) return finished(step, other);
   if (word !== null && isEnd(word)) return reported(step, number, word, "callback", read);
   let snapshot: Snapshot | ProviderFailure | null;
   try {
@@ -68,6 +70,11 @@ async function reported(
   await storeAndSettle(step, number, snapshot, result === null ? "provider" : "link");
 }
 
+/** Another attempt of the job was finished: it is what the job gets, unless one is under way. */
+export function finished(step: JobStep, { number, word, read }: OtherAttempt): Promise<void> {
+  return reported(step, number, word, "callback", read);
+}
+
 /**
  * An attempt was intended and nothing is known of it: its worker was lost, or the reply. It is resolved by repeating
  * the call where that buys nothing new, by a signed callback, by a look-up, or by waiting; never by a second purchase.
@@ -76,7 +83,8 @@ export async function resolve(step: JobStep, attempt: JobAttempt): Promise<void>
   const { working } = step;
   if (working.capabilities.idempotentSubmit) return submit(step);
   const { number } = attempt;
-  const { word, read } = await readCallbacks(step, null);
+  const { word, other, read } = await readCallbacks(step, attempt);
+  if (other !== null) return finished(step, other);
   if (word !== null) return reported(step, number, word, "callback", read);
   const found = await lookUp(step, attempt);
   if (found?.state === "absent") return void (await step.report({ type: "absent", number }));

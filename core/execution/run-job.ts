@@ -2,7 +2,8 @@ import { ServiceUnavailableError } from "../errors.js";
 import type { ClaimedJob } from "../ports/job-store.js";
 import { JobStep, type RunJobDeps } from "./job-step.js";
 import type { Lease } from "./lease.js";
-import { poll, resolve } from "./poll.js";
+import { readCallbacks } from "./inbox.js";
+import { finished, poll, resolve } from "./poll.js";
 import { CRASHES_MAX, POLL_RETRY_MS } from "./policy.js";
 import { openAttempt } from "./situation.js";
 import { settleStored, storeAndSettle } from "./store-and-settle.js";
@@ -35,7 +36,7 @@ export class RunJob {
 
 async function act(step: JobStep): Promise<void> {
   const attempt = openAttempt(step);
-  if (attempt === undefined) return submit(step);
+  if (attempt === undefined) return submitAnew(step);
   if (attempt.state === "accepted") return poll(step, attempt);
   if (attempt.state === "stored") return settleStored(step, attempt);
   if (attempt.state !== "finished") return resolve(step, attempt);
@@ -43,6 +44,12 @@ async function act(step: JobStep): Promise<void> {
   if (attempt.handle !== null) return poll(step, attempt);
   // It was in the memory of a worker that may still be alive.
   await discardWhenEnded(step, await step.report({ type: "unresolved", number: attempt.number, callbacksRead: [] }));
+}
+
+/** Nothing is bought again that a callback reports as made. */
+async function submitAnew(step: JobStep): Promise<void> {
+  const { other } = step.attempts.length === 0 ? { other: null } : await readCallbacks(step, null);
+  return other === null ? submit(step) : finished(step, other);
 }
 
 /** Our own stop, or the loss of the lease, aborted the step. */

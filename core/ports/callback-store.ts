@@ -6,6 +6,8 @@ export interface StoredCallback {
   readonly id: CallbackId;
   readonly jobId: JobId;
   readonly providerId: string;
+  /** The attempt that its address was made for; null: the address was the job's. */
+  readonly attempt: number | null;
   /** Equal for two callbacks that say the same: SHA-256 over the body and what was signed with it. */
   readonly digest: string;
   readonly headers: { readonly [name: string]: string };

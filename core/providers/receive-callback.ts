@@ -9,13 +9,18 @@ import type { JobQueue } from "../ports/job-queue.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
-import type { CallbackUrls } from "./callback-urls.js";
+import type { CallbackSubject, CallbackUrls } from "./callback-urls.js";
 
 /** A callback as the HTTP server took it. */
 export interface IncomingCallback extends Pick<StoredCallback, "headers" | "query" | "body"> {
   readonly providerId: string;
   readonly jobId: string;
   readonly token: string;
+}
+
+/** One whose address was checked. */
+interface KnownCallback extends IncomingCallback, CallbackSubject {
+  readonly jobId: JobId;
 }
 
 export interface ReceiveCallbackParts {
@@ -52,19 +57,21 @@ export class ReceiveCallback {
   async receive(incoming: IncomingCallback): Promise<void> {
     const { providerId, jobId, token } = incoming;
     const { urls, unitOfWork, queue } = this.parts;
-    if (!isId("job", jobId) || !urls.isToken(providerId, jobId, token)) throw new NotFoundError();
-    const isNews = await unitOfWork.inTransaction((tx) => this.keep(tx, jobId, incoming));
+    const subject = isId("job", jobId) ? urls.read(providerId, jobId, token) : null;
+    if (!isId("job", jobId) || subject === null) throw new NotFoundError();
+    const isNews = await unitOfWork.inTransaction((tx) => this.keep(tx, { ...incoming, ...subject, jobId }));
     if (isNews) queue.ring([{ jobId, providerId }]);
   }
 
-  private async keep(tx: Transaction, jobId: JobId, incoming: IncomingCallback): Promise<boolean> {
+  private async keep(tx: Transaction, incoming: KnownCallback): Promise<boolean> {
     const { jobs, clock } = this.parts;
+    const { jobId } = incoming;
     // The lock orders this after or before a worker's hand-back: either that sees the callback, or this sees the job
     // without a lease.
     const job = (await jobs.lockJobs(tx, [jobId])).get(jobId);
     if (job === undefined || isFinal(job.status) || job.providerId !== incoming.providerId) return false;
     const now = clock.now();
-    const isKept = await this.insert(tx, jobId, incoming, now);
+    const isKept = await this.insert(tx, incoming, now);
     // Where nothing was submitted it says nothing new; where a submission's reply was lost it is what is waited for.
     if (job.phase === "waiting" || job.leaseOwner !== null) return isKept;
     // Also for one that is not kept: the provider says that something happened, and it is asked what.
@@ -73,7 +80,8 @@ export class ReceiveCallback {
   }
 
   /** @returns false when there is one like it, or there are too many: nothing was written */
-  private async insert(tx: Transaction, jobId: JobId, incoming: IncomingCallback, receivedAt: number): Promise<boolean> {
+  private async insert(tx: Transaction, incoming: KnownCallback, receivedAt: number): Promise<boolean> {
+    const { jobId, attempt } = incoming;
     const { callbacks, ids, digest, logger } = this.parts;
     if ((await callbacks.countOf(tx, jobId)) >= KEPT_PER_JOB_MAX) {
       logger.warn("A provider reports more about a job than is kept", { job_id: jobId, provider: incoming.providerId });
@@ -84,7 +92,8 @@ export class ReceiveCallback {
       id: ids.next("cbk"),
       jobId,
       providerId: incoming.providerId,
-      digest: digest.sha256(JSON.stringify([digest.sha256(incoming.body), incoming.query, signaturesAmong(headers)])),
+      attempt,
+      digest: digest.sha256(JSON.stringify([digest.sha256(incoming.body), incoming.query, signaturesAmong(headers), attempt])),
       headers,
       query: incoming.query,
       body: incoming.body,

@@ -38,7 +38,7 @@ export interface KnownRows {
 }
 
 const AN_OUTPUT: JobOutput = { label: "vocals", audioKey: "job/1/0-stem.wav", contentType: "audio/wav", sizeBytes: 1, durationSeconds: 1 };
-const A_CALLBACK = { providerId: "synth", digest: "0".repeat(64), headers: {}, query: {}, body: new Uint8Array(), receivedAt: NOON };
+const A_CALLBACK = { providerId: "synth", attempt: null, digest: "0".repeat(64), headers: {}, query: {}, body: new Uint8Array(), receivedAt: NOON };
 
 /** Every operation of the stores of jobs and credits that reads or changes rows, apart from the audit and from what a start counts once. */
 export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, known: KnownRows) => Promise<unknown>>> = {

@@ -8,6 +8,7 @@ function aCallback(overrides: Partial<StoredCallback> = {}): StoredCallback {
     id: anId("cbk"),
     jobId: anId("job"),
     providerId: "nightingale",
+    attempt: null,
     digest: aHash(),
     headers: { "x-signature": "v1,abc" },
     query: {},
@@ -29,7 +30,7 @@ export function callbackStoreContract(name: string, open: () => Promise<StorageU
 
     it("keeps every member, and every byte of the body", async () => {
       const body = new Uint8Array(70_000).map((_, index) => index % 256);
-      const callback = aCallback({ body, headers: { "x-ü": "🎼" }, query: { stage: "first" } });
+      const callback = aCallback({ body, attempt: 2, headers: { "x-ü": "🎼" }, query: { stage: "first" } });
       expect(await insert(callback)).to.equal(true);
       expect(await storage.callbacks.unread(callback.jobId, 10)).to.deep.equal([callback]);
     });

@@ -85,7 +85,7 @@ export class Racer {
 
   /** What the provider reports, at the address that it was given. */
   receiveCallback({ job }: ClaimedJob): Promise<void> {
-    const token = this.callbackUrls.urlOf(this.providerId, job.id)?.split("/").at(-1) ?? "";
+    const token = this.callbackUrls.urlOf(this.providerId, job.id, null)?.split("/").at(-1) ?? "";
     return this.receive.receive({ providerId: this.providerId, jobId: job.id, token, headers: {}, query: {}, body: new Uint8Array([1]) });
   }
 

@@ -9,6 +9,7 @@ interface CallbackRow {
   id: CallbackId;
   job_id: JobId;
   provider_id: string;
+  attempt: number | null;
   digest: string;
   received_at: number;
   read_at: number | null;
@@ -20,7 +21,7 @@ interface CallbackRow {
 
 const CALLBACKS: Table<CallbackRow> = {
   name: "provider_callbacks",
-  columns: ["id", "job_id", "provider_id", "digest", "received_at", "read_at", "headers", "query", "body"],
+  columns: ["id", "job_id", "provider_id", "attempt", "digest", "received_at", "read_at", "headers", "query", "body"],
   key: ["id"],
 };
 
@@ -82,6 +83,7 @@ function toRow(callback: StoredCallback): CallbackRow {
     id: callback.id,
     job_id: callback.jobId,
     provider_id: callback.providerId,
+    attempt: callback.attempt,
     digest: callback.digest,
     received_at: callback.receivedAt,
     read_at: null,
@@ -96,6 +98,7 @@ function toCallback(row: CallbackRow): StoredCallback {
     id: row.id,
     jobId: row.job_id,
     providerId: row.provider_id,
+    attempt: row.attempt,
     digest: row.digest,
     headers: fromJson<StoredCallback["headers"]>(row.headers),
     query: fromJson<StoredCallback["query"]>(row.query),

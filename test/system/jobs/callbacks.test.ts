@@ -6,7 +6,7 @@ import type { JobId } from "../../../core/ids.js";
 import { type MusicProvider, type ParsedCallback, ProviderFailure, type ReceivedCallback } from "../../../core/ports/music-provider.js";
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
-import { accepts, completes, fails, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { accepts, fails, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, type Worker, Workshop } from "./workshop.js";
 
 const FAR = 600_000;
@@ -55,7 +55,8 @@ describe("A provider's callback", () => {
     await receiver().receive({ providerId, jobId, token, headers: { ...signed, cookie: "c" }, query: {}, body: new TextEncoder().encode(word) });
   }
 
-  const urlOf = (id: JobId): string => shop.callbackUrls.urlOf("scripted", id) ?? "";
+  const urlOf = (id: JobId, attempt: number | null = 1): string =>
+    shop.callbackUrls.urlOf("scripted", id, attempt) ?? "";
 
   async function rendering(): Promise<JobId> {
     const id = await shop.acceptOne();
@@ -64,15 +65,19 @@ describe("A provider's callback", () => {
     return id;
   }
 
-  it("goes to an address that the provider is given with the work, the same on every attempt", async () => {
-    provider.behaviour = (request, context) =>
-      request.attempt === 1 ? Promise.reject(new ProviderFailure("unavailable", "busy")) : completes(request, context);
-    const id = await shop.acceptOne();
-    await shop.start({ capabilities: SIGNED });
-    await shop.pass(1_500);
+  it("goes to an address that the provider is given with the work", async () => {
+    const id = await rendering();
+    expect(provider.submissions.map(({ callbackUrl }) => callbackUrl)).to.deep.equal([urlOf(id)]);
+    expect(urlOf(id)).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/1\\.[\\w-]{43}$`));
+  });
+
+  it("is taken at the address that jobs had before each attempt got its own", async () => {
+    const id = await rendering();
+    const address = urlOf(id, null);
+    expect(address).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/[\\w-]{43}$`));
+    await report(id, "done", "good", address);
+    await shop.pass(0);
     await shop.expectCompleted(id);
-    expect(provider.submissions.map(({ callbackUrl }) => callbackUrl)).to.deep.equal([urlOf(id), urlOf(id)]);
-    expect(urlOf(id)).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/[\\w-]{43}$`));
   });
 
   it("that is signed and says that the work is done ends the job at once, without asking", async () => {
@@ -204,7 +209,7 @@ describe("A provider's callback", () => {
 
   it("to an address that was not made here is refused: another job's, another provider's, one without a token", async () => {
     const [id, other] = [await rendering(), await shop.acceptOne()];
-    const wrong = [urlOf(id).replace(id, other), urlOf(id).replace("scripted", "stand-in"), `${urlOf(id)}x`, urlOf(id).replace(id, "job_1")];
+    const wrong = [urlOf(id).replace("/1.", "/2."), urlOf(id).replace("/1.", "/"), urlOf(id).replace(id, other), urlOf(id).replace("scripted", "stand-in"), `${urlOf(id)}x`, urlOf(id).replace(id, "job_1")];
     for (const url of wrong) {
       expect(await report(id, "failed", "good", url).catch((error: unknown) => error), url).to.be.instanceOf(NotFoundError);
     }

@@ -50,12 +50,12 @@ describe("A callback of a submission whose reply was lost", () => {
   afterEach(() => shop.close());
 
   /** What comes to the address that the provider was given. */
-  async function report(jobId: JobId, word: string, signature?: string): Promise<void> {
+  async function report(jobId: JobId, word: string, signature?: string, attempt: number | null = 1): Promise<void> {
     const { queue, clock, logger, callbackUrls: urls } = shop;
     const { jobs, callbacks, unitOfWork } = shop.storage;
     const ports = { jobs, callbacks, unitOfWork, queue, clock, logger, ids: { next: anId }, digest: new NodeDigest() };
     const receiver = new ReceiveCallback({ ...ports, urls });
-    const [token = ""] = urls.urlOf("scripted", jobId)?.split("/").slice(-1) ?? [];
+    const [token = ""] = urls.urlOf("scripted", jobId, attempt)?.split("/").slice(-1) ?? [];
     const headers: Record<string, string> = signature === undefined ? {} : { "x-signature": signature };
     const body = new TextEncoder().encode(word);
     await receiver.receive({ providerId: "scripted", jobId, token, headers, query: {}, body });

@@ -1,0 +1,9 @@
+import { addColumn, type Migration } from "./migration.js";
+
+/** Callbacks name the attempt that their address was made for; those of before are about the job's open attempt. */
+export const callbackAttempts: Migration = {
+  name: "0019-callback-attempts",
+  async up(knex, columns) {
+    await addColumn(knex, "provider_callbacks", "attempt", (table, name) => columns.integer(table, name));
+  },
+};

@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import { NodeDigest } from "../../../adapters/crypto/digest.js";
+import type { JobId } from "../../../core/ids.js";
+import {
+  type MusicProvider,
+  type ParsedCallback,
+  ProviderFailure,
+  type ReceivedCallback,
+} from "../../../core/ports/music-provider.js";
+import { ReceiveCallback } from "../../../core/providers/receive-callback.js";
+import { anId } from "../../support/builders.js";
+import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+import { accepts, type Behaviour, completes, type PollBehaviour, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { Workshop } from "./workshop.js";
+
+const BUSY = new ProviderFailure("unavailable", "busy");
+const LOST = new ProviderFailure("outcome_unknown", "the connection was cut");
+const DONE: ParsedCallback = { trust: "verified", snapshot: { state: "completed", tracks: [SCRIPTED_TRACK] } };
+const RUNNING: PollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 30_000 });
+const FINISHED: PollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
+
+describe("The callbacks of a job with several attempts", () => {
+  let shop: Workshop;
+  let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
+  let word: ParsedCallback;
+  let read: ReceivedCallback[];
+  beforeEach(async () => {
+    shop = await Workshop.open();
+    word = DONE;
+    read = [];
+    provider = Object.assign(shop.provider, {
+      parseCallback: (callback: ReceivedCallback) => {
+        read.push(callback);
+        return Promise.resolve(word);
+      },
+    });
+    provider.lookupBehaviour = () => Promise.resolve({ state: "absent" });
+  });
+  afterEach(() => shop.close());
+
+  /** What the provider sends to the address that it was given with that attempt. */
+  async function report(attempt: number): Promise<void> {
+    const { queue, clock, logger, callbackUrls: urls } = shop;
+    const { jobs, callbacks, unitOfWork } = shop.storage;
+    const ports = { jobs, callbacks, unitOfWork, queue, clock, logger, ids: { next: anId }, digest: new NodeDigest() };
+    const address = provider.submissions[attempt - 1]?.callbackUrl ?? "";
+    const [providerId = "", jobId = "", token = ""] = address.split("/").slice(-3);
+    const body = new TextEncoder().encode("word");
+    await new ReceiveCallback({ ...ports, urls }).receive({ providerId, jobId, token, headers: {}, query: {}, body });
+  }
+
+  const states = async (id: JobId): Promise<string[]> =>
+    (await shop.storage.jobs.listAttempts(id)).map(({ state, loss }) => (loss === null ? state : `${state}, ${loss}`));
+
+  /** A job whose first submission was lost and looked up as absent, and then the provider does `then`. */
+  async function absentAtFirst(then: Behaviour): Promise<JobId> {
+    provider.behaviour = (request, context) =>
+      request.attempt === 1 ? Promise.reject(LOST) : then(request, context);
+    const id = await shop.acceptOne();
+    await shop.start({ capabilities: { callbacks: "signed", lookup: true } });
+    await shop.pass(1_000);
+    return id;
+  }
+
+  for (const { title, idempotentSubmit, differ } of [
+    { title: "go to an address of each attempt", idempotentSubmit: false, differ: true },
+    { title: "go to one address where a repeated call must be the same", idempotentSubmit: true, differ: false },
+  ]) {
+    it(title, async () => {
+      provider.behaviour = (request, context) =>
+        request.attempt === 1 ? Promise.reject(BUSY) : completes(request, context);
+      const id = await shop.acceptOne();
+      await shop.start({ capabilities: { callbacks: "signed", idempotentSubmit } });
+      await shop.pass(1_500);
+      await shop.expectCompleted(id);
+      const [first, second, ...more] = provider.submissions.map(({ callbackUrl }) => callbackUrl);
+      expect([first === second, more.length]).to.deep.equal([!differ, 0]);
+    });
+  }
+
+  it("deliver what a look-up had not found, and it is not bought again", async () => {
+    const id = await absentAtFirst(() => Promise.reject(BUSY));
+    expect(await states(id)).to.deep.equal(["refused", "refused"]);
+    await report(1);
+    provider.behaviour = completes;
+    await shop.pass(60_000);
+    await shop.expectCompleted(id);
+    expect(await states(id)).to.deep.equal(["settled", "refused"]);
+    expect(provider.submissions).to.have.length(2);
+  });
+
+  it("say nothing about the attempt under way when they came to the address of another", async () => {
+    provider.pollBehaviour = RUNNING;
+    const id = await absentAtFirst(accepts(60_000));
+    expect(await states(id)).to.deep.equal(["refused", "accepted"]);
+    await report(1);
+    await shop.pass(1_000);
+    expect(await states(id)).to.deep.equal(["abandoned, late", "accepted"]);
+    expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering" });
+    provider.pollBehaviour = FINISHED;
+    await shop.pass(60_000);
+    await shop.expectCompleted(id);
+    expect(await states(id)).to.deep.equal(["abandoned, late", "settled"]);
+    expect(read).to.have.length(1);
+  });
+
+  it("are read with the handle of the attempt that they are about", async () => {
+    const id = await absentAtFirst(accepts(60_000));
+    await report(2);
+    await shop.pass(0);
+    await shop.expectCompleted(id);
+    expect(read.map(({ handle }) => handle)).to.deep.equal([{ version: 1, data: { task: id } }]);
+  });
+
+  for (const [title, other] of [
+    ["another attempt that failed", { trust: "verified", snapshot: new ProviderFailure("failed", "their words") }],
+    ["another attempt that renders", { trust: "verified", snapshot: { state: "running", nextPollMs: 1_000 } }],
+  ] as const) {
+    it(`change nothing when they are about ${title}`, async () => {
+      word = other;
+      provider.pollBehaviour = RUNNING;
+      const id = await absentAtFirst(accepts(60_000));
+      await report(1);
+      await shop.pass(1_000);
+      expect(await states(id)).to.deep.equal(["refused", "accepted"]);
+      provider.pollBehaviour = FINISHED;
+      await shop.pass(60_000);
+      await shop.expectCompleted(id);
+      expect(read).to.have.length(1);
+    });
+  }
+});
