@@ -1,6 +1,8 @@
-import { access, constants, mkdir } from "node:fs/promises";
+import { access, constants, mkdir, readdir } from "node:fs/promises";
 import { LocalAudioStore } from "../adapters/audio/local/audio-store.js";
+import { SECRET_KEY_FILE } from "../adapters/crypto/secret-key.js";
 import { MemoryJobQueue } from "../adapters/queue/memory/job-queue.js";
+import { closeToOthers } from "../adapters/system/private-directory.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
@@ -48,11 +50,20 @@ export function openAudio({ audio }: Settings, clock: Clock): Promise<AudioStore
   return AUDIO_STORES[schemeOf(audio.url) as keyof typeof AUDIO_STORES](audio, clock);
 }
 
-/** Makes the data directory where it is missing. @throws {Error} naming the directory and why it cannot be written */
-export async function prepareDataDir(dataDir: string): Promise<void> {
+/**
+ * Creates the data directory where it is missing, closed to other users of the machine. One that is there is closed to
+ * them as well when it is empty or holds `secret.key`, which only Fermata creates; any other keeps its rights.
+ *
+ * @throws {Error} naming the directory and why it cannot be written
+ */
+export async function prepareDataDir(dataDir: string, logger: Logger): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true });
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
     await access(dataDir, constants.R_OK | constants.W_OK);
+    const names = await readdir(dataDir);
+    const isOurs = names.length === 0 || names.includes(SECRET_KEY_FILE);
+    const changed = isOurs ? await closeToOthers(dataDir) : [];
+    if (changed.length > 0) logger.warn("Other users of this machine could read stored data; not any more", { changed });
   } catch (cause) {
     throw new Error(`The data directory ${dataDir} (dataDir) cannot be written: ${(cause as Error).message}.`, { cause });
   }

@@ -50,7 +50,7 @@ export async function compose(
 ): Promise<App> {
   const logger = overrides.logger ?? WinstonLogger.open(settings.logs);
   const plugins = await loadPlugins(settings, overrides.plugins);
-  if (overrides.audio === undefined) await prepareDataDir(settings.dataDir);
+  if (overrides.audio === undefined) await prepareDataDir(settings.dataDir, logger);
   const database = await openDatabase({ url: settings.storage.url, logger });
   let storageClock: StorageClock | null = null;
   let queue: JobQueue | null = null;

@@ -13,6 +13,7 @@ import { s3Credentials } from "./adapters.js";
 import { KEY_FINGERPRINT } from "./compose.js";
 import { examineProviders } from "./doctor-providers.js";
 import { checkSubmissions } from "./doctor-submissions.js";
+import { checkTrustedProxies } from "./doctor-proxies.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
@@ -33,7 +34,13 @@ const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (settings: Settings, p
 
 const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (settings: Settings) => Promise<readonly Finding[]>>> = {
   file: ({ audio }) =>
-    examineFolder({ name: "audio directory", path: pathOfUrl(audio.url), setting: "audio.url", fileMaxBytes: audio.maxBytes }),
+    examineFolder({
+      name: "audio directory",
+      path: pathOfUrl(audio.url),
+      setting: "audio.url",
+      fileMaxBytes: audio.maxBytes,
+      isPrivate: true,
+    }),
   s3: examineS3Bucket,
 };
 
@@ -47,6 +54,7 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
     plugins.finding,
     ...(await examineProviders(plugins.loaded, logger)),
     examinePublicUrl(settings),
+    checkTrustedProxies(settings.http.trustProxy),
     ...(await examineFolders(settings)),
     await examineSecretKey({
       given: settings.secrets.key,
@@ -93,10 +101,14 @@ function examinePublicUrl({ http }: Settings): Finding {
 }
 
 async function examineFolders({ dataDir, storage, audio }: Settings): Promise<readonly Finding[]> {
-  const found = await examineFolder({ name: "data directory", path: dataDir, setting: "dataDir", fileMaxBytes: audio.maxBytes });
+  const fileMaxBytes = audio.maxBytes;
+  const data = { name: "data directory", path: dataDir, setting: "dataDir", fileMaxBytes, isPrivate: true };
+  const found = await examineFolder(data);
   const database = schemeOf(storage.url) === "sqlite" ? dirname(pathOfUrl(storage.url)) : dataDir;
   if (database === dataDir) return found;
-  return [...found, ...(await examineFolder({ name: "database directory", path: database, setting: "storage.url", fileMaxBytes: audio.maxBytes }))];
+  // It may hold other things too, as /var/lib does; the check of the file sees who may read the database.
+  const place = { name: "database directory", path: database, setting: "storage.url", fileMaxBytes, isPrivate: false };
+  return [...found, ...(await examineFolder(place))];
 }
 
 /** Of the key that the storage was first opened with; null when it never was. */

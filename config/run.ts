@@ -10,7 +10,7 @@ import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { App } from "./app.js";
 import { compose } from "./compose.js";
-import { makeDemoAccount } from "./first-run.js";
+import { type DemoAccount, makeDemoAccount } from "./first-run.js";
 import { migrateStorage } from "./migrate.js";
 import type { LoadedPlugin } from "./plugins.js";
 import { importPlugin, writePackage } from "./provider-package.js";
@@ -85,7 +85,7 @@ async function runUntilSignal(
   try {
     const app = await compose(settings, { logger }, { migrate: mode === "start" });
     try {
-      process.stdout.write(await begin(mode, options, app));
+      process.stdout.write(await begin(mode, options, app, process.stdout.isTTY === true));
       app.logger.info("Stopping", { signal: await signal.received });
     } finally {
       await app.stop({
@@ -105,14 +105,18 @@ async function runUntilSignal(
 }
 
 /** @returns what to print once the process is ready */
-async function begin(mode: RunMode, { json }: RunOptions, app: App): Promise<string> {
+async function begin(mode: RunMode, { json }: RunOptions, app: App, isTerminal: boolean): Promise<string> {
   const isFirstRun = mode === "start" && app.settings.demo.enabled && (await app.isEmpty());
   if (mode !== "serve") await app.work();
   if (mode === "work") return json === true ? toDocument({ working: true }) : "working\n";
   const { url } = await app.listen();
-  const demo = isFirstRun ? await makeDemoAccount(app, url) : null;
-  if (json === true) return toDocument({ url, demo: demo === null ? null : { id: demo.accountId, key: demo.key } });
+  const demo = isFirstRun ? await makeDemoAccount(app, url, isTerminal) : null;
+  if (json === true) return toDocument({ url, demo: demo === null ? null : presentDemo(demo) });
   return `listening on ${url}\n${demo?.welcome ?? ""}`;
+}
+
+function presentDemo({ accountId, key, keyFile }: DemoAccount): object {
+  return { id: accountId, ...(keyFile === null ? { key } : { key_file: keyFile }) };
 }
 
 function toDocument(value: object): string {

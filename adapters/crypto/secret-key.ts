@@ -40,7 +40,7 @@ async function readKey(path: string): Promise<string | null> {
 }
 
 async function createKey(dataDir: string, path: string): Promise<string> {
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomBytes(8).toString("hex")}`;
   try {
     const file = await open(temporary, "wx", 0o600);

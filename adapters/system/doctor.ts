@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { access, constants, open, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { failed, type Finding, ok, warning } from "../../core/ports/self-check.js";
+import { OPEN_TO_OTHERS } from "./private-directory.js";
 import { measureStorageTime, OFFSET_MAX_MS } from "./storage-clock.js";
 
 /** By the number that `statfs` knows them by. */
@@ -22,24 +23,36 @@ export interface FolderQuestion {
   readonly setting: string;
   /** The largest file that may have to fit in. */
   readonly fileMaxBytes: number;
+  /** Whether all that is in it is Fermata's, so that other users of the machine have no business there. */
+  readonly isPrivate: boolean;
 }
 
 /** Whether files can be written there, stay there and fit in. One that is missing is not made: it would belong to whoever looks. */
-export async function examineFolder({ name, path, setting, fileMaxBytes }: FolderQuestion): Promise<readonly Finding[]> {
+export async function examineFolder(question: FolderQuestion): Promise<readonly Finding[]> {
+  const { name, path, setting, isPrivate } = question;
   try {
     const place = await nearest(path);
     await (place === path ? tryToWrite(path) : access(place, constants.W_OK | constants.X_OK));
     const { bavail, bsize, type } = await statfs(place);
     const found = place === path ? `${path} can be written` : `${path} is made at the first start`;
-    const owner = judgeOwner(name, path, (await stat(place)).uid, process.getuid?.() ?? -1);
+    const { uid, mode } = await stat(place);
+    const rights = isPrivate && place === path ? checkPrivacy(name, path, mode) : null;
     return [
-      owner ?? judgeFilesystem(name, found, type, setting),
-      judgeSpace({ name: `${name} space`, path, setting, fileMaxBytes }, bavail * bsize),
+      rights ?? judgeOwner(name, path, uid, process.getuid?.() ?? -1) ?? judgeFilesystem(name, found, type, setting),
+      judgeSpace({ ...question, name: `${name} space` }, bavail * bsize),
     ];
   } catch (error) {
     const message = `${path} (${setting}) cannot be written: ${(error as Error).message}.`;
     return [failed(name, message, `Give it to the user that Fermata runs as (\`chown -R USER ${path}\`), or set ${setting} to another place.`)];
   }
+}
+
+/** @param mode as `stat` has it. @returns null when it is closed to group and others */
+export function checkPrivacy(name: string, path: string, mode: number): Finding | null {
+  if ((mode & OPEN_TO_OTHERS) === 0) return null;
+  const rights = (mode & 0o777).toString(8);
+  const message = `${path} has the rights ${rights}: other users of this machine may read or change what is in it.`;
+  return failed(name, message, `\`chmod 700 ${path}\``);
 }
 
 /** @returns null when whoever looks is who will write, as far as one can see */

@@ -10,7 +10,8 @@ import { temporaryFolder } from "../support/databases.js";
 const KEY = "k".repeat(43);
 
 describe("The doctor of a folder", () => {
-  const examine = (path: string): Promise<readonly Finding[]> => examineFolder({ name: "data directory", path, setting: "dataDir", fileMaxBytes: 1 });
+  const examine = (path: string, isPrivate = true): Promise<readonly Finding[]> =>
+    examineFolder({ name: "data directory", path, setting: "dataDir", fileMaxBytes: 1, isPrivate });
 
   it("finds one that can be written, and leaves nothing in it", async () => {
     const folder = await temporaryFolder();
@@ -18,6 +19,17 @@ describe("The doctor of a folder", () => {
     expect(rights?.message).to.include(`${folder} can be written`);
     expect(space?.message).to.match(/^\d+\.\d GiB are free in /);
     expect(await readdir(folder)).to.deep.equal([]);
+  });
+
+  it("finds one that other users may read, unless others have their things in it too", async () => {
+    const folder = await temporaryFolder();
+    for (const mode of [0o750, 0o705, 0o710]) {
+      await chmod(folder, mode);
+      const [found] = await examine(folder);
+      expect(found).to.include({ result: "failed", mend: `\`chmod 700 ${folder}\`` });
+      expect(found?.message).to.include(`${folder} has the rights ${mode.toString(8)}`);
+      expect((await examine(folder, false)).map(({ result }) => result)).not.to.include("failed");
+    }
   });
 
   it("finds where one can be made, and does not make it", async () => {

@@ -49,9 +49,15 @@ describe("The doctor of SQLite", () => {
     expect(finding?.message).to.include("not a database");
   });
 
-  it("finds that everybody may write to the file", async () => {
-    await chmod(path, 0o666);
-    expect((await wrong()).map(({ name, result, mend }) => [name, result, mend])).to.deep.equal([["sqlite file", "warning", `\`chmod o-w ${path}\``]]);
+  it("finds that other users may read the file or its companions", async () => {
+    for (const [ending, mode] of [["-shm", 0o660], ["", 0o640], ["", 0o604]] as const) {
+      for (const companion of ["", "-wal", "-shm"]) await chmod(`${path}${companion}`, 0o600);
+      await chmod(`${path}${ending}`, mode);
+      const [found, ...others] = await wrong();
+      expect([found?.name, found?.result, others]).to.deep.equal(["sqlite file", "failed", []]);
+      // A companion that is empty or created anew gets the rights of the file.
+      expect(found?.mend?.slice(1, -1).split(" ")).to.include.members(["chmod", "600", `${path}${ending}`]);
+    }
   });
 
   it("finds that another process holds the write lock", async () => {

@@ -51,7 +51,7 @@ selfCheckContract("RabbitMQ with a wrong password", async () => {
 
 selfCheckContract("a folder", async () => {
   const path = await temporaryFolder();
-  return { check: () => examineFolder({ name: "folder", path, setting: "dataDir", fileMaxBytes: 1 }), secrets: [], close: nothing };
+  return { check: () => examineFolder({ name: "folder", path, setting: "dataDir", fileMaxBytes: 1, isPrivate: true }), secrets: [], close: nothing };
 });
 
 for (const kept of [null, "another fingerprint"]) {

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { checkTrustedProxies } from "../../config/doctor-proxies.js";
 import { loadSettings } from "../../config/load.js";
 import { stopMaxMs } from "../../config/stop-signal.js";
 import { describeSettings, type Settings } from "../../config/settings.js";
 import { refusalOf } from "../support/command-line.js";
-import { interpolated, readCompose, readDockerfile, readExample, readUnit } from "../support/examples.js";
+import { type ComposeSubnet, interpolated, readCompose, readDockerfile, readExample, readUnit } from "../support/examples.js";
 import { repositoryPath } from "../support/repository.js";
 
 /** For whatever the environment must give: long enough for a key, and fit for a URL. */
@@ -40,6 +41,12 @@ describe("The settings files of config/", () => {
     });
   }
 
+  it("believe X-Forwarded-For of no network of neighbours", () => {
+    for (const file of SETTINGS_FILES) {
+      expect(checkTrustedProxies(load(file).http.trustProxy), file).to.include({ result: "ok" });
+    }
+  });
+
   it("are all there are", () => {
     const files = readdirSync(repositoryPath("config")).filter((name) => name.endsWith(".yaml"));
     expect(files.sort()).to.deep.equal(["compose.yaml", ...SETTINGS_FILES]);
@@ -47,7 +54,7 @@ describe("The settings files of config/", () => {
 });
 
 describe("config/compose.yaml", () => {
-  const { services, volumes } = readCompose();
+  const { services, volumes, networks } = readCompose();
   const ours = Object.entries(services).filter(([, { image }]) => image === "fermata");
 
   it("gives our services settings that load on top of the file it mounts", () => {
@@ -102,6 +109,28 @@ describe("config/compose.yaml", () => {
     }
   });
 
+  it("limits the memory, the processes and the temporary files of every container", () => {
+    for (const [name, { mem_limit: memory, pids_limit: processes, tmpfs = [] }] of Object.entries(services)) {
+      expect(memory, name).to.match(/^\d+g$/);
+      expect(processes, name).to.be.within(64, 1024);
+      for (const mount of tmpfs) expect(mount, name).to.match(/^\/tmp:size=\d+m,/);
+    }
+    for (const [name, { tmpfs }] of ours) expect(tmpfs, name).to.have.lengthOf(1);
+  });
+
+  it("pins the images of others by their exact versions", () => {
+    for (const [name, { image }] of Object.entries(services)) {
+      if (image !== "fermata") expect(image, name).to.match(/^[\w./-]+:\d+\.\d+\.\d+[\w.-]*$/);
+    }
+  });
+
+  it("believes X-Forwarded-For of the gateway alone, from which a balancer on this machine comes", () => {
+    const { gateway } = networks["default"]?.ipam.config[0] as ComposeSubnet;
+    for (const [name, { environment }] of ours) {
+      expect(environment?.["FERMATA_HTTP__TRUST_PROXY"], name).to.equal(gateway);
+    }
+  });
+
   it("leaves a process of ours the time it takes to stop", () => {
     for (const [name, { stop_grace_period: grace = "" }] of ours) {
       expect(grace, name).to.match(/^\d+s$/);
@@ -115,9 +144,9 @@ describe("config/Dockerfile", () => {
   const of = (name: string): string[] => instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
   const last = (name: string): string => of(name).at(-1) ?? "";
 
-  it("builds on images with a tag", () => {
+  it("builds on images with the tag of an exact version", () => {
     const [, image = ""] = /^NODE=(\S+)$/.exec(last("ARG")) ?? [];
-    expect(image).to.match(/^node:20[\w.-]*$/);
+    expect(image).to.match(/^node:20\.\d+\.\d+-[\w.-]+$/);
     for (const from of of("FROM")) expect(from).to.match(/^\$\{NODE\}( AS \w+)?$/);
   });
 
@@ -185,6 +214,7 @@ describe("config/systemd", () => {
     it(`is fenced in like the others: ${unit}`, () => {
       const fence = (name: string): string => /^User=[^[]*/m.exec(readExample("systemd", name))?.[0].trim() ?? "";
       expect(fence(unit)).to.include("NoNewPrivileges=yes").and.include("ProtectSystem=strict");
+      expect(fence(unit)).to.include("\nLimitCORE=0\n").and.match(/\nMemoryMax=\d+G\n/).and.match(/\nTasksMax=\d+\n/);
       expect(fence(unit)).to.equal(fence("fermata.service"));
     });
   }

@@ -16,11 +16,20 @@ export interface ComposeService {
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly disable?: boolean };
   readonly stop_grace_period?: string;
+  readonly tmpfs?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
 }
 
 export interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly volumes: Readonly<Record<string, unknown>>;
+  readonly networks: Readonly<Record<string, { readonly ipam: { readonly config: readonly ComposeSubnet[] } }>>;
+}
+
+export interface ComposeSubnet {
+  readonly subnet: string;
+  readonly gateway: string;
 }
 
 export function readCompose(): ComposeFile {

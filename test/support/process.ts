@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,6 +71,12 @@ export class FermataProcess {
     }
   }
 
+  /** The key of the account `demo`, from the file that a first start writes where it has no terminal. */
+  async demoKey(): Promise<string> {
+    const [, path = ""] = await this.line(/^Its API key is in (.+)$/m);
+    return (await readFile(path, "utf8")).trim();
+  }
+
   get pid(): number | undefined {
     return this.child.pid;
   }
@@ -101,6 +107,11 @@ export class FermataProcess {
   }
 }
 
+export interface CallOptions {
+  /** Whether its stdout counts as a terminal; no by default. */
+  readonly isTerminal?: boolean;
+}
+
 /** `fermata` inside this process: as quick as a function call. Signals are sent by hand. */
 export class FermataCall {
   stdout = "";
@@ -108,12 +119,12 @@ export class FermataCall {
   readonly ended: Promise<number>;
   private readonly signals = new EventEmitter();
 
-  constructor(args: readonly string[], env: Environment, cwd: string) {
+  constructor(args: readonly string[], env: Environment, cwd: string, { isTerminal = false }: CallOptions = {}) {
     const { signals } = this;
     const fake: { [name in keyof RunProcess]: unknown } = {
       env,
       cwd: () => cwd,
-      stdout: this.collector("stdout"),
+      stdout: Object.assign(this.collector("stdout"), { isTTY: isTerminal }),
       stderr: this.collector("stderr"),
       on: signals.on.bind(signals),
       off: signals.off.bind(signals),
@@ -169,8 +180,8 @@ export class Sandbox {
   }
 
   /** The same inside this process. */
-  call(args: readonly string[], dataDir: string, env: Environment = {}): FermataCall {
-    const call = new FermataCall(args, { ...defaultsFor(dataDir), ...env }, tmpdir());
+  call(args: readonly string[], dataDir: string, env: Environment = {}, options: CallOptions = {}): FermataCall {
+    const call = new FermataCall(args, { ...defaultsFor(dataDir), ...env }, tmpdir(), options);
     this.calls.push(call);
     return call;
   }

@@ -17,6 +17,10 @@ const LEFTOVER_AFTER_MS = 3_600_000;
 
 const MOVE_ATTEMPTS_MAX = 10;
 
+/** Pieces are their owners' own: no other user of the machine may read them, whatever the umask is. */
+const DIRECTORY_MODE = 0o700;
+const FILE_MODE = 0o600;
+
 /** Files under one directory. What has a name was written and flushed completely before it got it. */
 export class LocalAudioStore implements AudioStore {
   private constructor(private readonly root: string) {}
@@ -24,7 +28,7 @@ export class LocalAudioStore implements AudioStore {
   /** Makes the directory where it is missing, and clears away what interrupted writes have left in it. */
   static async open(directory: string): Promise<LocalAudioStore> {
     const store = new LocalAudioStore(resolve(directory));
-    await mkdir(store.incoming, { recursive: true });
+    await mkdir(store.incoming, { recursive: true, mode: DIRECTORY_MODE });
     await removeLeftovers(store.incoming);
     return store;
   }
@@ -121,7 +125,7 @@ export class LocalAudioStore implements AudioStore {
     let firstMade: string | undefined;
     for (let left = MOVE_ATTEMPTS_MAX; ; left--) {
       try {
-        firstMade = (await mkdir(directory, { recursive: true })) ?? firstMade;
+        firstMade = (await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })) ?? firstMade;
         await rename(temporary, path);
         break;
       } catch (error) {
@@ -134,7 +138,7 @@ export class LocalAudioStore implements AudioStore {
 }
 
 async function writeDurably(path: string, source: Uint8Array | AsyncIterable<Uint8Array>, maxBytes: number): Promise<void> {
-  const file = await open(path, "wx");
+  const file = await open(path, "wx", FILE_MODE);
   try {
     await writeAtMost(file, source instanceof Uint8Array ? [source] : source, maxBytes);
     await file.sync();

@@ -29,7 +29,7 @@ describe("A stop by a signal during renders that cannot be repeated", function (
   async function rendering(count: number, lateMs: number, env: Environment, model = "logbook/late"): Promise<void> {
     const provider = logbookSettings(join(dataDir, "logbook"), lateMs);
     fermata = sandbox.spawn(["start"], dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.3", ...provider, ...env });
-    const api = new ApiClient(await fermata.listening(), (await fermata.line(/^ {2}(frm_\w+)$/m))[1] as string);
+    const api = new ApiClient(await fermata.listening(), await fermata.demoKey());
     ids = [];
     while (ids.length < count) {
       ids.push(dataOf<{ id: string }>(await api.generate({ model_id: model, prompt: "tides" })).id);

@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { decodeMp3 } from "../../support/audio-analysis.js";
-import { eventually, useSandbox } from "../../support/process.js";
+import { eventually, type FermataCall, filesUnder, useSandbox } from "../../support/process.js";
 
 interface Generation {
   readonly id: string;
@@ -14,22 +16,25 @@ interface Generation {
 
 interface Ready {
   readonly url: string;
-  readonly demo: { readonly id: string; readonly key: string } | null;
+  readonly demo: { readonly id: string; readonly key?: string; readonly key_file?: string } | null;
 }
 
 describe("The first start on an empty data directory", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  it("prints a key and a curl line that makes playable music as it stands; the second start keeps all and prints no key", async () => {
+  it("prints a curl line that makes playable music as it stands; the second start keeps all and makes no key", async () => {
     const dataDir = await sandbox.dataDir();
     const first = sandbox.spawn(["start"], dataDir);
     const [, curl = ""] = await first.line(/^ {2}(curl .+)$/m);
-    const [, token = ""] = await first.line(/^ {2}(frm_\w+)$/m);
+    const token = await first.demoKey();
     expect(first.stdout).to.match(/^listening on http:\/\/127\.0\.0\.1:\d+\n/);
     expect(first.stdout).to.match(/account `demo` .*tier pro, 1000 credits, terms accepted/);
     expect(first.stdout).to.match(/^Docs: http:\/\/127\.0\.0\.1:\d+\/docs$/m);
-    expect(first.stdout.split(token)).to.have.length(3, "the key alone and inside the curl line");
+    expect(token).to.match(/^frm_/);
+    expect(first.stdout + first.stderr).to.not.include(token);
+    const keyFile = join(dataDir, "demo.key");
+    expect((await stat(keyFile)).mode & 0o777).to.equal(0o600);
 
     const { stdout } = await promisify(execFile)("sh", ["-c", curl]);
     const { data: made } = JSON.parse(stdout) as { data: Generation };
@@ -49,6 +54,18 @@ describe("The first start on an empty data directory", function () {
     expect(dataOf<Generation>(await api.get(`/api/v1/generations/${made.id}`)).status).to.equal("completed");
     expect(await second.stop()).to.equal(0);
     expect(second.stdout).to.equal(`listening on ${url}\n`);
+    expect((await readFile(keyFile, "utf8")).trim()).to.equal(token);
+  });
+
+  it("shows the key on a terminal, and writes it nowhere", async () => {
+    const dataDir = await sandbox.dataDir();
+    const started = sandbox.call(["start"], dataDir, {}, { isTerminal: true });
+    const url = await started.listening();
+    const [, token = ""] = /^ {2}(frm_\w+)$/m.exec(started.stdout) ?? [];
+    expect((await new ApiClient(url, token).get("/api/v1/me")).status).to.equal(200);
+    expect(started.stdout.split(token)).to.have.length(3, "the key alone and inside the curl line");
+    expect(started.stderr).to.not.include(token);
+    expect(await filesUnder(dataDir)).to.not.include("demo.key");
   });
 
   it("makes no account when demo.enabled is false, and lets the operator make the first", async () => {
@@ -62,12 +79,23 @@ describe("The first start on an empty data directory", function () {
     expect(started.stdout).to.equal(`listening on ${url}\n`);
   });
 
-  it("says with --json where it listens and what the demo key is, in one document", async () => {
+  it("says with --json where it listens and where the demo key is, in one document", async () => {
     const started = sandbox.call(["start", "--json"], await sandbox.dataDir());
-    const { url, demo } = await eventually("ready", () => (started.stdout.endsWith("}\n") ? (JSON.parse(started.stdout) as Ready) : null));
-    expect(Object.keys(demo ?? {})).to.deep.equal(["id", "key"]);
-    const answer = await new ApiClient(url, demo?.key ?? null).get("/api/v1/me");
-    expect(answer.status).to.equal(200);
+    const { url, demo } = await ready(started);
+    expect(Object.keys(demo ?? {})).to.deep.equal(["id", "key_file"]);
+    const key = (await readFile(demo?.key_file ?? "", "utf8")).trim();
+    expect((await new ApiClient(url, key).get("/api/v1/me")).status).to.equal(200);
     expect(await started.stop()).to.equal(0);
   });
+
+  it("has the demo key in the document that --json shows on a terminal", async () => {
+    const started = sandbox.call(["start", "--json"], await sandbox.dataDir(), {}, { isTerminal: true });
+    const { url, demo } = await ready(started);
+    expect(Object.keys(demo ?? {})).to.deep.equal(["id", "key"]);
+    expect((await new ApiClient(url, demo?.key ?? null).get("/api/v1/me")).status).to.equal(200);
+  });
+
+  function ready(started: FermataCall): Promise<Ready> {
+    return eventually("ready", () => (started.stdout.endsWith("}\n") ? (JSON.parse(started.stdout) as Ready) : null));
+  }
 });

@@ -15,7 +15,7 @@ describe("A process that dies while it renders", function () {
     const env = { FERMATA_JOBS__LEASE_SECONDS: "1", FERMATA_JOBS__SWEEP_MS: "100" };
     const first = sandbox.spawn(["start"], dataDir, env);
     const firstUrl = await first.listening();
-    const key = (await first.line(/^ {2}(frm_\w+)$/m))[1] as string;
+    const key = await first.demoKey();
     const body = { model_id: "synth/instrumental", prompt: "rain [[delay:1]]", duration: 5 };
     const { id } = dataOf<{ id: string }>(await new ApiClient(firstUrl, key).generate(body));
     const owner = await eventually("an announced attempt", () => {
@@ -53,7 +53,7 @@ describe("A process that dies while it renders", function () {
     const env = { FERMATA_JOBS__LEASE_SECONDS: "1", FERMATA_JOBS__SWEEP_MS: "100" };
     const first = sandbox.spawn(["start"], dataDir, env);
     let url = await first.listening();
-    const key = (await first.line(/^ {2}(frm_\w+)$/m))[1] as string;
+    const key = await first.demoKey();
     let [server, id] = [first, ""];
     for (;;) {
       const body = { model_id: "synth/instrumental", prompt: "rain", duration: 20 };

@@ -19,7 +19,7 @@ describe("A stop by a signal", function () {
   async function started(dataDir: string, env: Environment = {}): Promise<{ fermata: FermataProcess; url: string; api: ApiClient }> {
     const fermata = sandbox.spawn(["start"], dataDir, env);
     const url = await fermata.listening();
-    return { fermata, url, api: new ApiClient(url, (await fermata.line(/^ {2}(frm_\w+)$/m))[1] as string) };
+    return { fermata, url, api: new ApiClient(url, await fermata.demoKey()) };
   }
 
   async function accepted(api: ApiClient, prompt: string): Promise<string> {

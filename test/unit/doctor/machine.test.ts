@@ -5,7 +5,7 @@ import { judgeFilesystem, judgeOwner, judgeSpace } from "../../../adapters/syste
 const GIB = 1024 ** 3;
 
 describe("The doctor of this machine, by what it is told", () => {
-  const folder = { name: "data directory space", path: "/data", setting: "dataDir", fileMaxBytes: GIB / 4 };
+  const folder = { name: "data directory space", path: "/data", setting: "dataDir", fileMaxBytes: GIB / 4, isPrivate: true };
 
   it("wants room for the largest file, and warns below a gibibyte", () => {
     expect([GIB / 4 - 1, GIB / 4, GIB - 1, GIB].map((free) => judgeSpace(folder, free).result)).to.deep.equal(["failed", "warning", "warning", "ok"]);

@@ -37,9 +37,17 @@ export async function examineSqlite(database: KnexDatabase, path: string): Promi
 }
 
 async function examineFile(path: string): Promise<Finding> {
-  const { mode, size } = await stat(path);
   const name = "sqlite file";
-  if ((mode & 0o002) !== 0) return warning(name, `Everybody on this machine may write to ${path}.`, `\`chmod o-w ${path}\``);
+  const open: string[] = [];
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const found = await stat(file).catch(nullIfMissing);
+    if (found !== null && (found.mode & 0o077) !== 0) open.push(file);
+  }
+  if (open.length > 0) {
+    const message = `Other users of this machine may read or change ${open.join(", ")}.`;
+    return failed(name, message, `\`chmod 600 ${open.join(" ")}\``);
+  }
+  const { size } = await stat(path);
   return ok(name, `${path} has ${(size / 1024 / 1024).toFixed(1)} MiB.`);
 }
 
@@ -87,6 +95,12 @@ export function judgeFilesystem(path: string, type: number): Finding {
   if (network === undefined) return ok(name, "The file is on no network filesystem that is known.");
   const message = `${path} is on ${network}, where SQLite's locks cannot be relied on: the file can be destroyed.`;
   return warning(name, message, "Set dataDir or storage.url to a local disk, or use MySQL.");
+}
+
+/** SQLite's companion files are there only while the database is used. */
+function nullIfMissing(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
 }
 
 async function one(database: KnexDatabase, sql: string): Promise<string> {

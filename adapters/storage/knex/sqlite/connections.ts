@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type BetterSqlite3 from "better-sqlite3";
@@ -18,9 +18,9 @@ const MIGRATION_WAIT_MS = 100;
 
 type Database = BetterSqlite3.Database;
 
-/** Opens the file at `path`, making it and its folders. */
+/** Opens the file at `path`; what is missing of it and its folders is created, and closed to other users. */
 export async function connectSqlite(path: string, { log, lockWaitMs }: ConnectOptions): Promise<Connections> {
-  await mkdir(dirname(path), { recursive: true });
+  await createPrivateFile(path);
   const pragmas = ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = OFF", `busy_timeout = ${lockWaitMs}`];
   // A checkpoint writes a page once, however often it changed: every 16 MB costs a tenth less than every 4 (measured).
   const write = openHandle(path, log, [...pragmas, "wal_autocheckpoint = 4000"], 1);
@@ -32,8 +32,23 @@ export async function connectSqlite(path: string, { log, lockWaitMs }: ConnectOp
     return new SqliteConnections(write, read, await acquire(read));
   } catch (error) {
     await Promise.all([write.destroy(), read.destroy()]);
-    throw new Error(`The SQLite file ${path} cannot be opened: ${(error as Error).message}`, { cause: error });
+    throw refusalOf(path, error);
   }
+}
+
+/** SQLite would create it by the umask. Its companions, `-wal` and `-shm`, take the rights of the file itself. */
+async function createPrivateFile(path: string): Promise<void> {
+  if (path === ":memory:") return;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    await (await open(path, "wx", 0o600)).close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw refusalOf(path, error);
+  }
+}
+
+function refusalOf(path: string, cause: unknown): Error {
+  return new Error(`The SQLite file ${path} cannot be opened: ${(cause as Error).message}`, { cause });
 }
 
 function openHandle(path: string, log: Knex.Logger, pragmas: readonly string[], connections: number): Knex {

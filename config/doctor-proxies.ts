@@ -1,0 +1,47 @@
+import { BlockList, isIP } from "node:net";
+import { type Finding, ok, warning } from "../core/ports/self-check.js";
+import type { TrustProxy } from "./settings/kinds.js";
+
+/** First and last address of each network that neighbours share (RFC 1918, 3927, 4193, 4291, 6598). */
+const PRIVATE_NETWORKS: readonly (readonly [first: string, last: string])[] = [
+  ["10.0.0.0", "10.255.255.255"],
+  ["100.64.0.0", "100.127.255.255"],
+  ["169.254.0.0", "169.254.255.255"],
+  ["172.16.0.0", "172.31.255.255"],
+  ["192.168.0.0", "192.168.255.255"],
+  ["fd00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
+  ["fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff"],
+];
+
+/** Express's words for such networks. */
+const PRIVATE_WORDS = ["linklocal", "uniquelocal"];
+
+/** Whether `X-Forwarded-For` is believed of proxies alone, or of whoever is in the same private network. */
+export function checkTrustedProxies(trustProxy: TrustProxy): Finding {
+  const name = "trusted proxies";
+  const fix = "Name the proxy's own address in http.trustProxy, such as [loopback, 10.0.0.5].";
+  if (trustProxy === true) {
+    return warning(name, "X-Forwarded-For of every caller is believed, so each may name any address as its own.", fix);
+  }
+  if (trustProxy === false || trustProxy === 0) return ok(name, "X-Forwarded-For of nobody is believed.");
+  if (typeof trustProxy === "number") {
+    return ok(name, `X-Forwarded-For is believed for ${trustProxy} hops; callers must not reach this port themselves.`);
+  }
+  const wide = trustProxy.filter(coversPrivateNetwork);
+  if (wide.length === 0) return ok(name, `X-Forwarded-For is believed of ${trustProxy.join(", ")}.`);
+  const message = `X-Forwarded-For of whole private networks is believed (${wide.join(", ")}): every neighbour in them`;
+  return warning(name, `${message} may name any address as its own.`, fix);
+}
+
+function coversPrivateNetwork(trusted: string): boolean {
+  if (PRIVATE_WORDS.includes(trusted)) return true;
+  const [address = "", length] = trusted.split("/");
+  if (isIP(address) === 0 || length === undefined) return false;
+  const network = new BlockList();
+  network.addSubnet(address, Number(length), familyOf(address));
+  return PRIVATE_NETWORKS.some((range) => range.every((end) => network.check(end, familyOf(end))));
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIP(address) === 4 ? "ipv4" : "ipv6";
+}
