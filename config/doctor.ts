@@ -45,7 +45,7 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
   return [
     examineNode(),
     plugins.finding,
-    ...(await examineProviders(plugins.loaded, logger)),
+    ...(await examineProviders(plugins.loaded, logger, new DnsAddressGuard(new AddressPolicy(settings.webhooks)))),
     examinePublicUrl(settings),
     ...(await examineFolders(settings)),
     await examineSecretKey({
