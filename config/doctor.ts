@@ -13,6 +13,7 @@ import { s3Credentials } from "./adapters.js";
 import { KEY_FINGERPRINT } from "./compose.js";
 import { examineProviders } from "./doctor-providers.js";
 import { checkSubmissions } from "./doctor-submissions.js";
+import { operatorAgents, withOperatorFetch } from "./operator-network.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
@@ -150,13 +151,18 @@ async function withDatabase<T>(
 /** Loaded when chosen, as the adapter is. */
 async function examineBroker({ queue }: Settings, providerIds: readonly string[]): Promise<readonly Finding[]> {
   const { examineRabbitmq } = await import("../adapters/queue/rabbitmq/doctor.js");
-  return examineRabbitmq({ url: queue.url, providerIds });
+  return withOperatorFetch((fetch) => examineRabbitmq({ url: queue.url, providerIds, fetch }));
 }
 
 /** The same. */
 async function examineS3Bucket({ audio }: Settings): Promise<readonly Finding[]> {
   const { examineBucket } = await import("../adapters/audio/s3/doctor.js");
-  return examineBucket({ url: audio.url, credentials: () => s3Credentials(audio), givesLinks: audio.redirect });
+  return examineBucket({
+    url: audio.url,
+    credentials: () => s3Credentials(audio),
+    givesLinks: audio.redirect,
+    agents: operatorAgents,
+  });
 }
 
 function schemeOf(url: string): string {
