@@ -48,6 +48,13 @@ module.exports = {
       to: { path: "^(core|adapters|plugins|config|test)/", pathNot: ["^plugins/$1/", "^core/ports/music-provider\\.ts$"] },
     },
     {
+      name: "plugins-have-no-network-of-their-own",
+      comment: "A plugin's one way out is the fetch that the host gives it: addresses are checked there.",
+      severity: "error",
+      from: { path: "^plugins/" },
+      to: { path: ["^(node:)?(http|https|http2|net|tls|dgram|dns|child_process|cluster)(/|$)", "node_modules/(undici|axios|got|node-fetch|ws)/", "^(undici|axios|got|node-fetch|ws)(/|$)"] },
+    },
+    {
       name: "only-config-knows-the-container",
       comment: "Inversify binds in config/; there is no service locator elsewhere.",
       severity: "error",

@@ -12,6 +12,26 @@ const LEFT_OUT_TESTS = [
   { selector: "CallExpression > MemberExpression[object.type='ThisExpression'][property.name='skip']", message: "Every test runs: no this.skip()." },
 ];
 
+/** A plugin gets what an operator decides as settings, and calls nobody but by the host's fetch. */
+const PLUGIN_GLOBALS = ["fetch", "WebSocket", "EventSource", "XMLHttpRequest"].map((name) => ({
+  name,
+  message: "Use the fetch that the host gives to `create`.",
+}));
+const PLUGIN_ENVIRONMENT = [
+  {
+    selector: "MemberExpression[object.name='process'][property.name=/^(env|binding|getBuiltinModule)$/]",
+    message: "Plugins read no environment: declare a setting.",
+  },
+  {
+    selector: "MemberExpression[object.name=/^(globalThis|global)$/][property.name=/^(fetch|process|WebSocket)$/]",
+    message: "Plugins have no way out but the host's fetch, and no environment.",
+  },
+  {
+    selector: "ImportDeclaration[source.value=/^(node:)?process$/], ImportExpression[source.value=/^(node:)?process$/]",
+    message: "Plugins read no environment: declare a setting.",
+  },
+];
+
 export default defineConfig([
   { ignores: ["dist/", "coverage/", "data/", "adapters/http/generated/"] },
   js.configs.recommended,
@@ -38,6 +58,13 @@ export default defineConfig([
       "no-restricted-syntax": ["error", ...LEFT_OUT_TESTS],
       // chai says `expect(x).to.be.empty;`, and mocha's own functions answer promises that it awaits itself.
       "@typescript-eslint/no-unused-expressions": "off",
+    },
+  },
+  {
+    files: ["plugins/**/*.ts"],
+    rules: {
+      "no-restricted-globals": ["error", ...PLUGIN_GLOBALS],
+      "no-restricted-syntax": ["error", ...PLUGIN_ENVIRONMENT],
     },
   },
   { files: ["test/bench/**/*.ts"], rules: { "no-console": "off" } },

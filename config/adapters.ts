@@ -7,6 +7,7 @@ import type { AudioStore } from "../core/ports/audio-store.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
+import { operatorAgents } from "./operator-network.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
 
 /** URL scheme to adapter. `settings.ts` lets no other scheme through. */
@@ -32,7 +33,13 @@ async function openRabbitmq(url: string, logger: Logger): Promise<JobQueue> {
 /** Loaded when chosen, like the broker's client. */
 async function openS3(audio: Settings["audio"], clock: Clock): Promise<AudioStore> {
   const { S3AudioStore } = await import("../adapters/audio/s3/audio-store.js");
-  return new S3AudioStore({ url: audio.url, credentials: s3Credentials(audio), givesLinks: audio.redirect, clock });
+  return new S3AudioStore({
+    url: audio.url,
+    credentials: s3Credentials(audio),
+    givesLinks: audio.redirect,
+    clock,
+    agents: operatorAgents,
+  });
 }
 
 /** @returns null when the SDK is to look for them @throws {Error} one half without the other */

@@ -81,7 +81,7 @@ export class ComposedApp implements App {
   private readonly queue: JobQueue;
   private readonly metrics: PrometheusMetrics | null;
   private metricsServer: MetricsServer | null = null;
-  private readonly providerFetch = new ProviderFetch();
+  private readonly providerFetch: ProviderFetch;
   private working: Working | null = null;
   private stopping: Promise<void> | null = null;
   private readonly publicUrl: { current: string };
@@ -108,6 +108,7 @@ export class ComposedApp implements App {
     this.models = container.get(T.listModels);
     this.margin = new ReportMargin(container.get(T.jobs));
     this.audio = container.get(T.collectAudio);
+    this.providerFetch = new ProviderFetch(container.get(T.addressGuard));
     this.events = container.get(T.jobEvents);
     const metrics = container.get(T.metrics).current;
     if (metrics !== null) {
@@ -151,7 +152,8 @@ export class ComposedApp implements App {
     const providers: WorkingProvider[] = [];
     try {
       for (const plugin of this.plugins)
-        if (plugin.enabled) providers.push(startPlugin(plugin, { clock, logger, fetch: providerFetch.fetch }));
+        if (plugin.enabled)
+          providers.push(startPlugin(plugin, { clock, logger, fetch: providerFetch.fetchFor(plugin.outgoing) }));
       const jobs = this.jobWorkers(providers);
       await jobs.start();
       const webhooks = container.get(T.deliverWebhooks);

@@ -1,4 +1,5 @@
 import { SystemClock } from "../adapters/system/clock.js";
+import type { AddressGuard } from "../core/ports/address-guard.js";
 import type { Logger } from "../core/ports/logger.js";
 import { type ProbeResult, ProviderFailure } from "../core/ports/music-provider.js";
 import { failed, type Finding, ok, warning } from "../core/ports/self-check.js";
@@ -8,8 +9,12 @@ import { ProviderFetch } from "./provider-fetch.js";
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Asks every provider that is on, and can be asked, whether it takes our key and what credit is left; no work is made there. */
-export async function examineProviders(plugins: readonly LoadedPlugin[], logger: Logger): Promise<readonly Finding[]> {
-  const providerFetch = new ProviderFetch();
+export async function examineProviders(
+  plugins: readonly LoadedPlugin[],
+  logger: Logger,
+  guard: AddressGuard,
+): Promise<readonly Finding[]> {
+  const providerFetch = new ProviderFetch(guard);
   try {
     const found = await Promise.all(plugins.filter(({ enabled }) => enabled).map((plugin) => examineProvider(plugin, providerFetch, logger)));
     return found.flatMap((finding) => finding ?? []);
@@ -18,11 +23,19 @@ export async function examineProviders(plugins: readonly LoadedPlugin[], logger:
   }
 }
 
-async function examineProvider(plugin: LoadedPlugin, { fetch }: ProviderFetch, logger: Logger): Promise<Finding | null> {
+async function examineProvider(
+  plugin: LoadedPlugin,
+  providerFetch: ProviderFetch,
+  logger: Logger,
+): Promise<Finding | null> {
   const { id } = plugin.definition;
   const name = `provider ${id}`;
   try {
-    const { provider } = startPlugin(plugin, { clock: new SystemClock(), logger, fetch });
+    const { provider } = startPlugin(plugin, {
+      clock: new SystemClock(),
+      logger,
+      fetch: providerFetch.fetchFor(plugin.outgoing),
+    });
     try {
       if (provider.probe === undefined) return null;
       return judged(name, id, await provider.probe({ signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }));

@@ -14,6 +14,7 @@ import { KEY_FINGERPRINT } from "./compose.js";
 import { examineProviders } from "./doctor-providers.js";
 import { checkSubmissions } from "./doctor-submissions.js";
 import { checkTrustedProxies } from "./doctor-proxies.js";
+import { operatorAgents, withOperatorFetch } from "./operator-network.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
 import { SettingsError } from "./settings/mistakes.js";
@@ -52,7 +53,7 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
   return [
     examineNode(),
     plugins.finding,
-    ...(await examineProviders(plugins.loaded, logger)),
+    ...(await examineProviders(plugins.loaded, logger, new DnsAddressGuard(new AddressPolicy(settings.webhooks)))),
     examinePublicUrl(settings),
     checkTrustedProxies(settings.http.trustProxy),
     ...(await examineFolders(settings)),
@@ -162,13 +163,18 @@ async function withDatabase<T>(
 /** Loaded when chosen, as the adapter is. */
 async function examineBroker({ queue }: Settings, providerIds: readonly string[]): Promise<readonly Finding[]> {
   const { examineRabbitmq } = await import("../adapters/queue/rabbitmq/doctor.js");
-  return examineRabbitmq({ url: queue.url, providerIds });
+  return withOperatorFetch((fetch) => examineRabbitmq({ url: queue.url, providerIds, fetch }));
 }
 
 /** The same. */
 async function examineS3Bucket({ audio }: Settings): Promise<readonly Finding[]> {
   const { examineBucket } = await import("../adapters/audio/s3/doctor.js");
-  return examineBucket({ url: audio.url, credentials: () => s3Credentials(audio), givesLinks: audio.redirect });
+  return examineBucket({
+    url: audio.url,
+    credentials: () => s3Credentials(audio),
+    givesLinks: audio.redirect,
+    agents: operatorAgents,
+  });
 }
 
 function schemeOf(url: string): string {

@@ -11,7 +11,8 @@ import {
   type ProviderModel,
 } from "../core/ports/music-provider.js";
 import { definitionMistakes, missingMethods } from "../core/providers/definition-mistakes.js";
-import { capabilityMistakes, longestCallMistakes } from "../core/providers/definition-parts.js";
+import { capabilityMistakes, hostMistakes, longestCallMistakes } from "../core/providers/definition-parts.js";
+import { OutgoingRule } from "../core/providers/outgoing-rule.js";
 import { importPlugin } from "./provider-package.js";
 import type { Settings } from "./settings.js";
 import { keyLifetimeMistakes } from "./settings/key-lifetime.js";
@@ -50,6 +51,8 @@ export interface LoadedPlugin {
   readonly capabilities: ProviderCapabilities;
   /** As {@link WorkingProvider} has it. */
   readonly maxInFlight: number | null;
+  /** Where its calls may go. */
+  readonly outgoing: OutgoingRule;
 }
 
 /**
@@ -77,7 +80,22 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
       mistakes.push(...wrongModels);
       // One that is off may lack the settings that its powers depend on.
       const capabilities = enabled || typeof found.capabilities !== "function" ? capabilitiesOf(found, own.values) : NO_POWERS;
-      loaded.push({ definition: found, enabled, source, settings: own.values, models, capabilities, maxInFlight });
+      const outgoing = new OutgoingRule({
+        providerId: id,
+        settings: own.values,
+        hosts: enabled || typeof found.hosts !== "function" ? hostsOf(found, own.values) : [],
+        allowHosts: entry?.allowHosts ?? [],
+      });
+      loaded.push({
+        definition: found,
+        enabled,
+        source,
+        settings: own.values,
+        models,
+        capabilities,
+        maxInFlight,
+        outgoing,
+      });
     } catch (error) {
       mistakes.push(`plugins.${id} (${source}): ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -97,6 +115,15 @@ const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup: false
 
 function capabilitiesOf({ capabilities }: ProviderDefinition, settings: ProviderHost["settings"]): ProviderCapabilities {
   return typeof capabilities === "function" ? capabilities(settings) : capabilities;
+}
+
+/** @returns null for a plugin that names none @throws {Error} what its function gives are no hosts */
+function hostsOf({ hosts }: ProviderDefinition, settings: ProviderHost["settings"]): readonly string[] | null {
+  if (typeof hosts !== "function") return hosts ?? null;
+  const named = hosts(settings);
+  const mistakes = hostMistakes(named);
+  if (mistakes.length > 0) throw new Error(mistakes.join("; "));
+  return named;
 }
 
 /** Starts a plugin. @throws {Error} naming the plugin, when it cannot start */

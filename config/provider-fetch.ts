@@ -1,25 +1,47 @@
-import type { Agent } from "undici";
-
-/** Idle connections to a provider are kept for this long. */
-const KEEP_ALIVE_MS = 10_000;
+import {
+  ConnectionFailedError,
+  GuardedConnector,
+  GuardedFetch,
+  OperatorAddressGuard,
+} from "../adapters/network/index.js";
+import type { AddressGuard } from "../core/ports/address-guard.js";
+import { ProviderFailure } from "../core/ports/music-provider.js";
+import type { OutgoingRule } from "../core/providers/outgoing-rule.js";
 
 /**
- * What plugins call their provider with. Node's own `fetch` gives up on an answer after five minutes; a provider may compose for longer, and
- * each call has a time-out of its own.
+ * What plugins call their provider with: one `fetch` for each, which keeps to the plugin's rule and to the address
+ * policy.
  */
 export class ProviderFetch {
-  private agent: Promise<Agent> | null = null;
+  private readonly toPublic: GuardedConnector;
+  private readonly toConfigured = new GuardedConnector({ guard: new OperatorAddressGuard() });
+  private readonly opened: GuardedFetch[] = [];
 
-  // Types only: those of Node's own undici are of another version than the package's.
-  readonly fetch: typeof fetch = async (input, init) => fetch(input, { ...init, dispatcher: await this.dispatcher() } as unknown as RequestInit);
-
-  async close(): Promise<void> {
-    await (await this.agent)?.destroy();
+  /** @param guard for whatever the operator has not written down */
+  constructor(guard: AddressGuard) {
+    this.toPublic = new GuardedConnector({ guard });
   }
 
-  /** Loaded with the first call: a start without hosted providers has no use for it. */
-  private dispatcher(): Promise<Agent> {
-    this.agent ??= import("undici").then(({ Agent }) => new Agent({ headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS }));
-    return this.agent;
+  fetchFor(rule: OutgoingRule): typeof fetch {
+    const guarded = new GuardedFetch({
+      refusal: (url) => rule.refusal(url),
+      connectorFor: (origin) => (rule.isConfigured(origin) ? this.toConfigured : this.toPublic),
+      // Nobody but the operator can admit an address, or look into why a provider names this one.
+      refused: (words, cause) => {
+        const isAddress = cause instanceof ConnectionFailedError;
+        const message = isAddress ? `A call of the plugin ${rule.providerId} was refused: ${words}.` : words;
+        return new ProviderFailure("misconfigured", message, {
+          cause,
+          billable: "no",
+          providerCode: "blocked_address",
+        });
+      },
+    });
+    this.opened.push(guarded);
+    return guarded.fetch;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.opened.map((guarded) => guarded.close()));
   }
 }

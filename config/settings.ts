@@ -153,7 +153,10 @@ const DEFINITION = {
       accepts: kind.isHostName,
       description: "Names that webhooks and provider downloads may reach although they are blocked",
     }),
-    allowHttp: kind.flag({ default: false, description: "Whether webhook URLs may be plain http, and downloads from https may lead to it" }),
+    allowHttp: kind.flag({
+      default: false,
+      description: "Whether webhook URLs may be plain http, and provider downloads",
+    }),
   },
   secrets: {
     key: kind.secret({

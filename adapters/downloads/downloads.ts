@@ -8,13 +8,24 @@ import { unpacked } from "./content-encoding.js";
 import { exchange, whyAborted, wordsFor } from "./exchange.js";
 import { judge } from "./judge.js";
 
+/**
+ * Origins that the operator wrote into a provider's settings: its files there may be plain http and at private
+ * addresses.
+ */
+export interface ConfiguredOrigins {
+  has(providerId: string, url: URL): boolean;
+  /** Opens connections to these alone. */
+  readonly connect: buildConnector.connector;
+}
+
 export interface DownloadParts {
   /** Opens connections to places that may be connected to, and to no others. */
   readonly connect: buildConnector.connector;
   readonly clock: Pick<Clock, "now" | "sleep">;
   /** Of this program, for `User-Agent`. */
   readonly version: string;
-  /** Whether an https address may redirect to a plain http one; false by default. */
+  readonly configured?: ConfiguredOrigins;
+  /** Whether files may come by plain http from anywhere; false by default. */
   readonly allowHttp?: boolean;
   readonly limits?: Partial<DownloadLimits>;
 }
@@ -43,6 +54,9 @@ const KEPT_MAX_MS = 10_000;
 /** Answers to the question for a rest where the file is another one by now. */
 const NO_REST: ReadonlySet<number> = new Set([200, 412, 416]);
 
+/** Asks for one file. @param rest headers that ask for a part of it */
+type Ask = (rest: Readonly<Record<string, string>>) => Promise<Answer>;
+
 /** What a download knows of the file. */
 interface Known {
   /** null: the server did not say. */
@@ -54,13 +68,40 @@ interface Known {
 /** Files behind URLs, by guarded connections. */
 export class Downloads {
   private readonly agent: Agent;
+  private readonly configuredAgent: Agent | null;
   private readonly closing = new AbortController();
   private readonly limits: DownloadLimits;
 
   constructor(private readonly parts: DownloadParts) {
     this.limits = { ...LIMITS, ...parts.limits };
-    this.agent = new Agent({
-      connect: parts.connect,
+    this.agent = this.agentWith(parts.connect);
+    // Apart, so that no connection to a private address is ever lent to a provider whose settings do not name it.
+    this.configuredAgent = parts.configured === undefined ? null : this.agentWith(parts.configured.connect);
+  }
+
+  /** @throws {ProviderFailure} as {@link AssetOpener.open} */
+  async open(source: UrlSource, options: OpenOptions): Promise<AsyncIterable<Uint8Array>> {
+    const { maxBytes, signal, providerId = null } = options;
+    const whole = AbortSignal.any([signal, this.closing.signal, AbortSignal.timeout(this.limits.totalMs)]);
+    const ask: Ask = (rest) => this.ask(source, providerId, whole, rest);
+    const answer = await ask({});
+    const known = knownOf(answer);
+    if ((known.length ?? 0) > maxBytes) {
+      answer.body.destroy();
+      throw tooLarge(maxBytes);
+    }
+    return unpacked(this.bytesOf(ask, answer, known, whole), answer);
+  }
+
+  /** Breaks off what runs. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await Promise.all([this.agent.destroy(), this.configuredAgent?.destroy()]);
+  }
+
+  private agentWith(connect: buildConnector.connector): Agent {
+    return new Agent({
+      connect,
       connections: CONNECTIONS_MAX,
       keepAliveMaxTimeout: KEPT_MAX_MS,
       headersTimeout: this.limits.firstByteMs,
@@ -68,28 +109,23 @@ export class Downloads {
     });
   }
 
-  /** @throws {ProviderFailure} as {@link AssetOpener.open} */
-  async open(source: UrlSource, { maxBytes, signal }: OpenOptions): Promise<AsyncIterable<Uint8Array>> {
-    const whole = AbortSignal.any([signal, this.closing.signal, AbortSignal.timeout(this.limits.totalMs)]);
-    const answer = await this.ask(source, whole);
-    const known = knownOf(answer);
-    if ((known.length ?? 0) > maxBytes) {
-      answer.body.destroy();
-      throw tooLarge(maxBytes);
-    }
-    return unpacked(this.bytesOf(source, answer, known, whole), answer);
-  }
-
-  /** Breaks off what runs. */
-  async close(): Promise<void> {
-    this.closing.abort();
-    await this.agent.destroy();
-  }
-
-  private async ask(source: UrlSource, signal: AbortSignal, rest: Readonly<Record<string, string>> = {}): Promise<Answer> {
-    const { version, allowHttp = false, clock } = this.parts;
+  private async ask(
+    source: UrlSource,
+    providerId: string | null,
+    signal: AbortSignal,
+    rest: Readonly<Record<string, string>>,
+  ): Promise<Answer> {
+    const { version, allowHttp = false, clock, configured } = this.parts;
+    const isConfigured = (url: URL): boolean => providerId !== null && configured?.has(providerId, url) === true;
     const own = { accept: "*/*", "accept-encoding": "identity", "user-agent": `Fermata/${version}`, ...rest };
-    const answer = await exchange(this.agent, { url: source.url, headers: source.headers ?? {}, own, allowHttp, signal });
+    const answer = await exchange({
+      url: source.url,
+      headers: source.headers ?? {},
+      own,
+      allowsHttp: (url) => allowHttp || isConfigured(url),
+      agentFor: (url) => (isConfigured(url) && this.configuredAgent !== null ? this.configuredAgent : this.agent),
+      signal,
+    });
     const linkIsOver = source.expiresAt !== undefined && source.expiresAt <= clock.now();
     // A rest that the server has not is the file as a whole, or 416: for `rest` to see.
     if (rest["range"] !== undefined && NO_REST.has(answer.status)) return answer;
@@ -99,14 +135,14 @@ export class Downloads {
   }
 
   /** The bytes of an answer; what breaks off goes on with the rest, where the server can. */
-  private async *bytesOf(source: UrlSource, first: Answer, known: Known, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  private async *bytesOf(ask: Ask, first: Answer, known: Known, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { url } = first;
     let answer: Answer | null = first;
     let at = 0;
     for (let resumes = 0; ; resumes++) {
       let problem: unknown = null;
       try {
-        answer ??= await this.rest(source, at, known, signal);
+        answer ??= await this.rest(ask, at, known);
         if (answer === null) break;
         for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
           at += chunk.byteLength;
@@ -131,8 +167,8 @@ export class Downloads {
   }
 
   /** null when what comes is not the rest of the same file. */
-  private async rest(source: UrlSource, at: number, { validator, length }: Known, signal: AbortSignal): Promise<Answer | null> {
-    const answer = await this.ask(source, signal, { range: `bytes=${at}-`, "if-range": validator ?? "" });
+  private async rest(ask: Ask, at: number, { validator, length }: Known): Promise<Answer | null> {
+    const answer = await ask({ range: `bytes=${at}-`, "if-range": validator ?? "" });
     const [, start = "", total = ""] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.headers.get("content-range") ?? "") ?? [];
     const fits = answer.status === 206 && start === String(at) && (length === null || total === "*" || Number(total) === length);
     if (fits) return answer;

@@ -1,4 +1,4 @@
-import type { Agent } from "undici";
+import type { Dispatcher } from "undici";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
 import { type Answer, failure } from "./answer.js";
 
@@ -22,8 +22,10 @@ export interface Question {
   readonly headers: Readonly<Record<string, string>>;
   /** Of ours, for every hop. */
   readonly own: Readonly<Record<string, string>>;
-  /** Whether https may lead to http. */
-  readonly allowHttp: boolean;
+  /** Whether this URL may be plain http. */
+  readonly allowsHttp: (url: URL) => boolean;
+  /** What to ask the server of a URL by. */
+  readonly agentFor: (url: URL) => Dispatcher;
   readonly signal: AbortSignal;
 }
 
@@ -32,38 +34,43 @@ export interface Question {
  *
  * @throws {ProviderFailure} there is no answer, or it leads where nobody may go
  */
-export async function exchange(agent: Agent, { url, headers, own, allowHttp, signal }: Question): Promise<Answer> {
-  const start = addressOf(url, null, allowHttp);
+export async function exchange({ url, headers, own, allowsHttp, agentFor, signal }: Question): Promise<Answer> {
+  const start = addressOf(url, null, allowsHttp);
   const given = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase()));
   let at = start;
   let isAtHome = true;
   for (let hops = 0; ; hops++) {
     // Once another origin has had a say, it must not choose what the credentials are sent to.
     isAtHome &&= at.origin === start.origin;
-    const answer = await ask(agent, at, { ...(isAtHome ? Object.fromEntries(given) : {}), ...own }, signal);
+    const answer = await ask(agentFor(at), at, { ...(isAtHome ? Object.fromEntries(given) : {}), ...own }, signal);
     if (!REDIRECTS.has(answer.status)) return answer;
     answer.body.destroy();
     const location = answer.headers.get("location");
     if (location === null) throw failure("failed", at, `it was answered with ${answer.status} that leads nowhere`);
     if (hops === REDIRECTS_MAX) throw failure("failed", start, `there were more than ${REDIRECTS_MAX} redirects`);
-    at = addressOf(location, at, allowHttp);
+    at = addressOf(location, at, allowsHttp);
   }
 }
 
-function addressOf(text: string, from: URL | null, allowHttp: boolean): URL {
+function addressOf(text: string, from: URL | null, allowsHttp: (url: URL) => boolean): URL {
   const refuse = (words: string): never => {
     throw from === null ? new ProviderFailure("failed", `The file cannot be fetched: ${words}.`) : failure("failed", from, words);
   };
   if (!URL.canParse(text, from?.href)) return refuse("its address cannot be read");
   const url = new URL(text, from?.href);
   if (url.protocol !== "https:" && url.protocol !== "http:") return refuse(`it leads to ${url.protocol}, not to http or https`);
-  if (url.protocol === "http:" && from?.protocol === "https:" && !allowHttp)
-    return refuse(`it leads from https to plain http, at ${url.host}`);
+  if (url.protocol === "http:" && !allowsHttp(url))
+    return refuse(`it leads${from?.protocol === "https:" ? " from https" : ""} to plain http, at ${url.host}`);
   if (url.username !== "" || url.password !== "") return refuse(`it leads to an address with a user or a password, at ${url.host}`);
   return url;
 }
 
-async function ask(agent: Agent, url: URL, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer> {
+async function ask(
+  agent: Dispatcher,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Answer> {
   try {
     const {
       statusCode,

@@ -38,7 +38,13 @@ export interface ConnectPhases {
 /** A connection, or the phase that failed, why, in words for operators. */
 export type Connected =
   | { readonly socket: Socket; readonly phases: ConnectPhases }
-  | { readonly socket: null; readonly failure: ConnectFailure; readonly message: string; readonly phases: ConnectPhases };
+  | {
+      readonly socket: null;
+      readonly failure: ConnectFailure;
+      readonly message: string;
+      readonly code: string;
+      readonly phases: ConnectPhases;
+    };
 
 export interface ConnectorParts {
   readonly guard: AddressGuard;
@@ -48,12 +54,25 @@ export interface ConnectorParts {
   readonly open?: (address: string, port: number) => Socket;
 }
 
+/** Codes where a phase was over without one of the system. */
+const CODES: Readonly<Record<ConnectFailure, string>> = {
+  dns: "ENOTFOUND",
+  blocked_address: "ERR_BLOCKED_ADDRESS",
+  connect: "UND_ERR_CONNECT_TIMEOUT",
+  tls: "ERR_TLS_HANDSHAKE",
+};
+
 /** Why there is no connection, for clients that take an error. */
 export class ConnectionFailedError extends Error {
   override readonly name = "ConnectionFailedError";
+  /** Not a byte of a request has left. @see ProviderHost.fetch */
+  readonly notSent = true;
+
+  /** @param code what the system calls it */
   constructor(
     readonly failure: ConnectFailure,
     message: string,
+    readonly code: string = CODES[failure],
   ) {
     super(message);
   }
@@ -92,8 +111,9 @@ export class GuardedConnector {
       attempt.ends("tlsMs");
       return { socket: secured, phases: attempt.phases };
     } catch (error) {
-      const { failure, message } = error instanceof ConnectionFailedError ? error : { failure: "connect" as const, message: String(error) };
-      return { socket: null, failure, message, phases: attempt.phases };
+      const { failure, message, code } =
+        error instanceof ConnectionFailedError ? error : new ConnectionFailedError("connect", String(error));
+      return { socket: null, failure, message, code, phases: attempt.phases };
     }
   }
 
@@ -103,7 +123,7 @@ export class GuardedConnector {
       const secure = protocol === "https:";
       const target = { hostname, port: port === "" ? (secure ? 443 : 80) : Number(port), secure, timeoutMs };
       void this.connect(target).then((connected) => {
-        if (connected.socket === null) callback(new ConnectionFailedError(connected.failure, connected.message), null);
+        if (connected.socket === null) callback(errorOf(connected), null);
         else callback(null, connected.socket);
       });
     };
@@ -121,7 +141,7 @@ export class GuardedConnector {
   /** Tries the addresses in turn; each gets a fair share of the time that is left. */
   private async openFirst(addresses: readonly string[], port: number, attempt: Attempt): Promise<Socket> {
     const tried = addresses.slice(0, ADDRESSES_MAX);
-    const problems: string[] = [];
+    const problems: ConnectionFailedError[] = [];
     for (const [index, address] of tried.entries()) {
       const shareMs = Math.ceil(attempt.leftMs / (tried.length - index));
       const socket = this.open(address, port);
@@ -132,10 +152,11 @@ export class GuardedConnector {
       } catch (error) {
         discard(socket);
         if (!(error instanceof ConnectionFailedError) || error.failure !== "connect" || attempt.isBrokenOff) throw error;
-        problems.push(error.message);
+        problems.push(error);
       }
     }
-    throw new ConnectionFailedError("connect", problems.join("; "));
+    const words = problems.map(({ message }) => message).join("; ");
+    throw new ConnectionFailedError("connect", words, problems[0]?.code);
   }
 
   private async secure(socket: Socket, { hostname }: ConnectTarget, attempt: Attempt): Promise<Socket> {
@@ -207,14 +228,18 @@ class Attempt {
 function opened(socket: Socket, place: string): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once("connect", resolve);
-    socket.once("error", (error) => reject(new ConnectionFailedError("connect", tcpProblem(place, error))));
+    socket.once("error", (error: NodeJS.ErrnoException) =>
+      reject(new ConnectionFailedError("connect", tcpProblem(place, error), error.code)),
+    );
   });
 }
 
 function handshaken(socket: Socket, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once("secureConnect", resolve);
-    socket.once("error", (error) => reject(new ConnectionFailedError("tls", `${host}: ${tlsProblem(host, error)}`)));
+    socket.once("error", (error: NodeJS.ErrnoException) => {
+      reject(new ConnectionFailedError("tls", `${host}: ${tlsProblem(host, error)}`, error.code));
+    });
   });
 }
 
@@ -224,6 +249,10 @@ function checkPeer(socket: Socket, address: string): void {
   if (peer === undefined) throw new ConnectionFailedError("connect", `${address} ended the connection at once`);
   if (canonicalAddress(peer) === canonicalAddress(address)) return;
   throw new ConnectionFailedError("blocked_address", `the connection to ${address} went to ${peer} instead`);
+}
+
+function errorOf({ failure, message, code }: Extract<Connected, { readonly socket: null }>): ConnectionFailedError {
+  return new ConnectionFailedError(failure, message, code);
 }
 
 /** Ends a socket that nobody listens to any more. */

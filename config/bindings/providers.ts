@@ -1,6 +1,6 @@
 import type { Container } from "inversify";
 import { GuardedAssetOpener } from "../../adapters/downloads/asset-opener.js";
-import { GuardedConnector } from "../../adapters/network/index.js";
+import { GuardedConnector, OperatorAddressGuard } from "../../adapters/network/index.js";
 import { CallbackUrls } from "../../core/providers/callback-urls.js";
 import { ReceiveCallback } from "../../core/providers/receive-callback.js";
 import { BuildRequest } from "../../core/execution/build-request.js";
@@ -41,10 +41,15 @@ export function bindProviders(container: Container, plugins: readonly LoadedPlug
       (catalogue, library, audio, audioUrls, callbackUrls) => new BuildRequest({ catalogue, library, audio, audioUrls, callbackUrls }),
       [T.catalogue, T.library, T.audio, T.audioUrls, T.callbackUrls],
     );
+  const rules = new Map(plugins.map(({ outgoing }) => [outgoing.providerId, outgoing]));
   container.bind(T.assetOpener).toResolvedValue(
     (guard, clock, { webhooks: { allowHttp } }) =>
       new GuardedAssetOpener({
         connect: new GuardedConnector({ guard }).forUndici(DOWNLOAD_CONNECT_MS),
+        configured: {
+          has: (providerId, url) => rules.get(providerId)?.isConfigured(url) === true,
+          connect: new GuardedConnector({ guard: new OperatorAddressGuard() }).forUndici(DOWNLOAD_CONNECT_MS),
+        },
         clock,
         version: packageVersion(),
         allowHttp,

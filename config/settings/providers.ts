@@ -1,4 +1,5 @@
 /** Settings of providers: which there are, and who does what. */
+import { isAllowedHost } from "../../core/providers/outgoing-rule.js";
 import { type Group, type Leaf, Named } from "./definition.js";
 import * as kind from "./kinds.js";
 import { type GivenModel, models } from "./models.js";
@@ -32,8 +33,18 @@ export const vocalRemoval = split("a vocal removal", 5);
 
 /** Providers by their id. */
 export const plugins = new Named<
-  { enabled: Leaf<boolean>; use: Leaf<string | null>; maxInFlight: Leaf<number | null>; models: Leaf<readonly GivenModel[]> },
-  { /** The plugin's own settings, for {@link validatePluginSettings}. */ readonly own: Readonly<Record<string, GivenSetting>> }
+  {
+    enabled: Leaf<boolean>;
+    use: Leaf<string | null>;
+    maxInFlight: Leaf<number | null>;
+    allowHosts: Leaf<readonly string[]>;
+    models: Leaf<readonly GivenModel[]>;
+  },
+  {
+    /** The plugin's own settings, for {@link validatePluginSettings}. */ readonly own: Readonly<
+      Record<string, GivenSetting>
+    >;
+  }
 >({
   placeholder: "ID",
   pattern: /^[a-z0-9][a-z0-9-]{0,29}$/,
@@ -54,6 +65,13 @@ export const plugins = new Named<
       kind.integer({ min: 1, unit: "jobs", description: "Jobs that may be at the provider at once, in all processes together" }),
       "as the plugin declares",
     ),
+    allowHosts: kind.list({
+      default: [],
+      items: "hosts (`api.example.com`, `*.example.com`) and origins (`http://10.0.0.5:8000`)",
+      accepts: isAllowedHost,
+      description:
+        "Where the plugin may call beside its own hosts: hosts by https at public addresses, origins as they are",
+    }),
     models,
   },
 });

@@ -12,12 +12,17 @@ export class StoreAsset {
   ) {}
 
   /**
+   * @param providerId whose asset it is
    * @param keyPrefix where it is stored, without the file's own name and ending
    * @throws {ProviderFailure} as {@link AssetOpener} does; `failed` when a sound came for a picture, or the other way
    * round
    */
-  async store(keyPrefix: string, asset: ProviderAsset, signal: AbortSignal): Promise<TrackAsset> {
-    const { contentType, bytes } = await this.opener.open(asset.source, { maxBytes: this.maxBytes, signal });
+  async store(keyPrefix: string, providerId: string, asset: ProviderAsset, signal: AbortSignal): Promise<TrackAsset> {
+    const { contentType, bytes } = await this.opener.open(asset.source, {
+      maxBytes: this.maxBytes,
+      providerId,
+      signal,
+    });
     if ((asset.role === "cover") !== contentType.startsWith("image/")) {
       await close(bytes);
       throw new ProviderFailure("failed", `The ${asset.role} ${JSON.stringify(asset.label)} is ${contentType}.`);

@@ -69,7 +69,7 @@ export class StoreTracks {
     if (!assets.some(({ role }) => role === "mix")) throw new ProviderFailure("failed", "It came without a mix.");
     for (const asset of assets) {
       try {
-        stored.push(await this.storeAsset.store(keyPrefix(job, position), asset, signal));
+        stored.push(await this.storeAsset.store(keyPrefix(job, position), job.providerId, asset, signal));
       } catch (error) {
         if (asset.role === "mix" || !isLasting(error)) throw error;
         missing.push(`The ${asset.role} ${asset.label} of track ${position}: ${error.message}`);
@@ -113,7 +113,13 @@ export class StoreTracks {
     if (new Set(stems.map(({ label }) => label)).size < stems.length) throw new ProviderFailure("failed", "The provider named two stems alike.");
     const outputs: JobOutput[] = [];
     for (const [position, stem] of stems.entries()) {
-      const { role: _role, ...output } = await this.storeAsset.store(keyPrefix(job, position), { ...stem, role: "stem" }, signal);
+      const asset = { ...stem, role: "stem" as const };
+      const { role: _role, ...output } = await this.storeAsset.store(
+        keyPrefix(job, position),
+        job.providerId,
+        asset,
+        signal,
+      );
       outputs.push(output);
     }
     return outputs;

@@ -10,6 +10,8 @@ export interface OpenedAsset {
 export interface OpenOptions {
   /** Of the asset itself; a ZIP around it may be four times as large. */
   readonly maxBytes: number;
+  /** Whose asset it is: origins that the operator wrote into this provider's settings may be plain http and private. */
+  readonly providerId?: string;
   readonly signal: AbortSignal;
 }
 

@@ -90,6 +90,13 @@ export interface ProviderDefinition {
    * 20 minutes when left out.
    */
   readonly longestCallMs?: number | ((settings: ProviderHost["settings"]) => number);
+  /**
+   * Hosts that its calls and uploads go to beside those of URLs in its settings: `api.example.com`, `*.cdn.example.com`
+   * for all names below
+   * one. Every call elsewhere is refused as `misconfigured`; `plugins.<id>.allowHosts` adds to them. Files that are
+   * given as a {@link UrlSource} need no entry. Left out: any host, by https and at a public address.
+   */
+  readonly hosts?: readonly string[] | ((settings: ProviderHost["settings"]) => readonly string[]);
   readonly settings: { readonly [name: string]: ProviderSetting };
   /** May be empty: a provider that only splits, or one whose models the operator names. */
   readonly models: readonly ProviderModel[];

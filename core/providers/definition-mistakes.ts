@@ -1,6 +1,12 @@
 import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { MusicProvider, ProviderCapabilities } from "../ports/music-provider.js";
-import { capabilityMistakes, longestCallMistakes, modelMistakes, settingMistakes } from "./definition-parts.js";
+import {
+  capabilityMistakes,
+  hostMistakes,
+  longestCallMistakes,
+  modelMistakes,
+  settingMistakes,
+} from "./definition-parts.js";
 
 const MEMBERS: ReadonlySet<string> = new Set([
   "id",
@@ -9,6 +15,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "concurrency",
   "maxInFlight",
   "longestCallMs",
+  "hosts",
   "settings",
   "models",
   "checkModel",
@@ -40,6 +47,8 @@ export function definitionMistakes(value: unknown): string[] {
     mistakes.push(`maxInFlight: ${shown(maxInFlight)}; allowed: a whole number from 1`);
   if (longestCallMs !== undefined && typeof longestCallMs !== "function")
     mistakes.push(...longestCallMistakes(longestCallMs));
+  if (definition["hosts"] !== undefined && typeof definition["hosts"] !== "function")
+    mistakes.push(...hostMistakes(definition["hosts"]));
   if (typeof create !== "function") mistakes.push("create: missing; allowed: a function that answers the provider");
   if (checkModel !== undefined && typeof checkModel !== "function") mistakes.push(`checkModel: ${shown(checkModel)}; allowed: a function`);
   mistakes.push(...settingMistakes(settings), ...modelMistakes(models, typeof id === "string" ? id : null));

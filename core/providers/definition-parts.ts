@@ -1,10 +1,11 @@
 import { ASSET_CONTENT_TYPES } from "../ports/music-provider.js";
+import { isHostPattern } from "./outgoing-rule.js";
 
 type Bag = Readonly<Record<string, unknown>>;
 
 const TYPES = ["string", "integer", "boolean"];
 /** What `plugins.<id>` means for every plugin. */
-const TAKEN_SETTINGS: ReadonlySet<string> = new Set(["enabled", "use", "models", "maxInFlight"]);
+const TAKEN_SETTINGS: ReadonlySet<string> = new Set(["enabled", "use", "models", "maxInFlight", "allowHosts"]);
 const SECRET_NAME = /(api-?key|token|secret|password|credential)s?$/i;
 const LYRICS_MAX_LENGTH = 10_000;
 const PROMPT_MAX_LENGTH = 3_000;
@@ -108,6 +109,17 @@ export function longestCallMistakes(ms: unknown): string[] {
   if (isWhole(ms, LONGEST_CALL_MIN_MS, LONGEST_CALL_MAX_MS)) return [];
   const allowed = `a whole number of ms from ${LONGEST_CALL_MIN_MS} to ${LONGEST_CALL_MAX_MS}`;
   return [`longestCallMs: ${shown(ms)}; allowed: ${allowed}, or a function of the settings that gives one`];
+}
+
+/** @param hosts as declared, or as they come of the settings */
+export function hostMistakes(hosts: unknown): string[] {
+  if (!Array.isArray(hosts))
+    return [`hosts: ${shown(hosts)}; allowed: a list of host names, or a function of the settings that gives one`];
+  return hosts.flatMap((host: unknown) =>
+    typeof host === "string" && isHostPattern(host)
+      ? []
+      : [`hosts: ${shown(host)}; allowed: api.example.com, *.cdn.example.com`],
+  );
 }
 
 export function capabilityMistakes(capabilities: unknown): string[] {

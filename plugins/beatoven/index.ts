@@ -10,6 +10,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
+  hosts: [],
   settings: {
     apiKey: { type: "string", required: true, secret: true, description: "API token of the Beatoven.ai account" },
     baseUrl: { type: "string", default: "https://public-api.beatoven.ai", description: "Where the API is" },

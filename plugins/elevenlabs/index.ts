@@ -47,6 +47,7 @@ export default defineProvider({
   concurrency: 4,
   // Music with lyrics: a plan, then the music.
   longestCallMs: ({ timeoutMs }) => 2 * Number(timeoutMs),
+  hosts: [],
   settings: SETTINGS,
   models: [
     { ...MODEL, id: "elevenlabs/music-v2", name: "Eleven Music v2", creditCost: 15, upstream: "music_v2", lyricsMaxLength: 5_000 },

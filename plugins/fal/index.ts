@@ -11,6 +11,7 @@ export default defineProvider({
   concurrency: 4,
   // A poll: the status, then the result.
   longestCallMs: ({ timeoutMs }) => 2 * Number(timeoutMs),
+  hosts: [],
   settings: SETTINGS,
   models: MODELS,
   checkModel: modelMistake,

@@ -10,6 +10,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: ({ concurrency }) => (typeof concurrency === "number" ? concurrency : 1),
   longestCallMs: ({ timeoutSeconds }) => Number(timeoutSeconds) * 1_000,
+  hosts: [],
   settings: SETTINGS,
   models: [],
   checkModel,

@@ -28,6 +28,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 2,
   longestCallMs: ({ timeoutMs, uploadTimeoutMs }) => Number(timeoutMs) + Number(uploadTimeoutMs),
+  hosts: [],
   settings: SETTINGS,
   models: [],
   capabilities: { idempotentSubmit: true, lookup: false, cancel: true, stemSplit: SPLIT, vocalRemoval: SPLIT },

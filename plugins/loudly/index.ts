@@ -13,6 +13,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 2,
   longestCallMs: ({ timeoutMs }) => Math.max(Number(timeoutMs), LIMITS_TIMEOUT_MS),
+  hosts: [],
   settings: {
     apiKey: { type: "string", required: true, secret: true, description: "API key of the Loudly account" },
     baseUrl: { type: "string", default: "https://soundtracks.loudly.com", description: "Where the API is" },

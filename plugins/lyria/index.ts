@@ -20,6 +20,8 @@ export default defineProvider({
   concurrency: 4,
   // An access token for Vertex AI, then the music.
   longestCallMs: ({ timeoutMs }) => TOKEN_TIMEOUT_MS + Number(timeoutMs),
+  // Vertex AI as the location has it, and the tokens.
+  hosts: ["*.googleapis.com"],
   settings: SETTINGS,
   models: [
     { ...SUNG, id: "lyria/3.5", name: "Lyria 3.5", creditCost: 15, upstream: "lyria-3.5" },

@@ -34,6 +34,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
+  hosts: [],
   settings: SETTINGS,
   models: [
     { ...MODEL, id: "minimax/music-2.6", name: "MiniMax Music 2.6", creditCost: 12, upstream: "music-2.6" },

@@ -11,6 +11,7 @@ export default defineProvider({
   concurrency: 4,
   // The customer's token, then the call itself.
   longestCallMs: ({ timeoutMs }) => 2 * Number(timeoutMs),
+  hosts: [],
   settings: {
     companyId: { type: "string", required: true, description: "Id of the company that has the licence" },
     licenseToken: { type: "string", required: true, secret: true, description: "Token of the licence" },

@@ -43,6 +43,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   longestCallMs: ({ timeoutMs, stemTimeoutMs }) => Math.max(Number(timeoutMs), Number(stemTimeoutMs)),
+  hosts: [],
   settings: SETTINGS,
   models: [
     { ...MODEL, id: "mureka/auto", name: "Mureka (auto)", upstream: "auto" },

@@ -13,6 +13,8 @@ export default defineProvider({
   // An upload between two calls; or a look-up that turns all its pages.
   longestCallMs: ({ timeoutMs, uploadTimeoutMs }) =>
     Math.max(2 * Number(timeoutMs) + Number(uploadTimeoutMs), LOOKUP_PAGES_MAX * Number(timeoutMs)),
+  // Their temporary storage, which the API names for an upload.
+  hosts: ["storage.googleapis.com"],
   settings: SETTINGS,
   models: [],
   checkModel: () => "cannot be served: Music AI takes tracks apart and makes none",

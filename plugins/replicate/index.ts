@@ -14,6 +14,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
+  hosts: [],
   settings: SETTINGS,
   models: MODELS,
   checkModel: modelMistake,

@@ -39,6 +39,8 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
+  // Where the dialects have their own base.
+  hosts: Object.values(DIALECTS).map(({ baseUrl }) => new URL(baseUrl).hostname),
   settings: SETTINGS,
   models: [
     // The style of this one is the shortest.

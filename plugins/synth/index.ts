@@ -24,6 +24,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: (settings) => synthSettings(settings).threads,
   longestCallMs: LONGEST_RENDER_MS,
+  hosts: [],
   settings: {
     testHooks: {
       type: "boolean",

@@ -4,6 +4,7 @@ import { S3AudioStore, type S3Options } from "../../adapters/audio/s3/audio-stor
 import { PART_BYTES } from "../../adapters/audio/s3/upload.js";
 import { SystemClock } from "../../adapters/system/clock.js";
 import { openAudio } from "../../config/adapters.js";
+import { operatorAgents } from "../../config/operator-network.js";
 import { loadSettings } from "../../config/load.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
 import { AudioTooLargeError } from "../../core/ports/audio-store.js";
@@ -35,7 +36,13 @@ describe("S3AudioStore", function () {
   function storeOf(bucket: string, options: Partial<S3Options> = {}): S3AudioStore {
     const { accessKeyId, secretAccessKey } = server;
     const credentials = { accessKeyId, secretAccessKey };
-    const store = new S3AudioStore({ url: server.urlOf(bucket), credentials, clock: CLOCK, ...options });
+    const store = new S3AudioStore({
+      url: server.urlOf(bucket),
+      credentials,
+      clock: CLOCK,
+      agents: operatorAgents,
+      ...options,
+    });
     opened.push(store);
     return store;
   }

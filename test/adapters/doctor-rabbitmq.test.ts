@@ -29,7 +29,8 @@ describe("The doctor of RabbitMQ", function () {
   });
   afterEach(() => space.clear("one", "two"));
 
-  const examine = (url = space.url): Promise<readonly Finding[]> => examineRabbitmq({ url, providerIds: ["one", "two"], managementUrl });
+  const examine = (url = space.url): Promise<readonly Finding[]> =>
+    examineRabbitmq({ url, providerIds: ["one", "two"], managementUrl, fetch });
 
   /** What is not as it should be. */
   async function wrong(url?: string): Promise<readonly Finding[]> {
@@ -172,7 +173,12 @@ describe("The doctor of RabbitMQ", function () {
   });
 
   it("says where policies can be seen when the management API does not show them", async () => {
-    const findings = await examineRabbitmq({ url: space.url, providerIds: ["one"], managementUrl: `http://127.0.0.1:${await freePort()}` });
+    const findings = await examineRabbitmq({
+      url: space.url,
+      providerIds: ["one"],
+      managementUrl: `http://127.0.0.1:${await freePort()}`,
+      fetch,
+    });
     const found = findings.find(({ name }) => name === "rabbitmq policies");
     expect(found).to.include({ result: "ok" });
     expect(found?.message).to.include("ECONNREFUSED").and.include("rabbitmqctl list_queues -p / name effective_policy_definition");

@@ -1,6 +1,7 @@
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { expect } from "chai";
 import { examineBucket } from "../../adapters/audio/s3/doctor.js";
+import { operatorAgents } from "../../config/operator-network.js";
 import type { Finding } from "../../core/ports/self-check.js";
 import { selfCheckContract } from "../contract/self-check.contract.js";
 import { type S3Server, startS3Server } from "../support/s3-server.js";
@@ -17,8 +18,17 @@ describe("The doctor of S3", function () {
   });
   after(() => server.remove());
 
-  const examine = (url = server.urlOf(bucket), secretAccessKey = server.secretAccessKey, givesLinks = false): Promise<readonly Finding[]> =>
-    examineBucket({ url, credentials: () => ({ accessKeyId: server.accessKeyId, secretAccessKey }), givesLinks });
+  const examine = (
+    url = server.urlOf(bucket),
+    secretAccessKey = server.secretAccessKey,
+    givesLinks = false,
+  ): Promise<readonly Finding[]> =>
+    examineBucket({
+      url,
+      credentials: () => ({ accessKeyId: server.accessKeyId, secretAccessKey }),
+      givesLinks,
+      agents: operatorAgents,
+    });
 
   selfCheckContract("the bucket", async () => ({
     check: () => examine(),
@@ -50,6 +60,7 @@ describe("The doctor of S3", function () {
         throw new Error("audio.accessKeyId and audio.secretAccessKey go together.");
       },
       givesLinks: true,
+      agents: operatorAgents,
     });
     expect(half).to.include({ result: "failed", message: "audio.accessKeyId and audio.secretAccessKey go together." });
   });

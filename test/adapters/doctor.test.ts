@@ -40,13 +40,21 @@ selfCheckContract("MySQL with a wrong password", async () => {
 
 selfCheckContract("RabbitMQ", async () => {
   const space = await openQueueSpace();
-  return { check: () => examineRabbitmq({ url: space.url, providerIds: ["one", "two"] }), secrets: [], close: () => space.clear("one", "two") };
+  return {
+    check: () => examineRabbitmq({ url: space.url, providerIds: ["one", "two"], fetch }),
+    secrets: [],
+    close: () => space.clear("one", "two"),
+  };
 });
 
 selfCheckContract("RabbitMQ with a wrong password", async () => {
   const url = new URL(RABBITMQ_SERVER);
   url.password = PASSWORD;
-  return { check: () => examineRabbitmq({ url: url.href, providerIds: ["one"] }), secrets: [PASSWORD], close: nothing };
+  return {
+    check: () => examineRabbitmq({ url: url.href, providerIds: ["one"], fetch }),
+    secrets: [PASSWORD],
+    close: nothing,
+  };
 });
 
 selfCheckContract("a folder", async () => {

@@ -77,7 +77,7 @@ describe("GuardedAssetOpener with URLs, on the way", () => {
     const secure = await FileHost.open(authority.issue({ names: ["localhost"] }));
     try {
       const url = secure.on("/start", answering(302, { Location: host.on("/plain", serving(FILE)) }));
-      const refused = await refusal(url, { ca: [authority.cert] });
+      const refused = await refusal(url, { ca: [authority.cert], parts: { allowHttp: false } });
       expect(refused).to.include({ kind: "failed" });
       expect(refused.message).to.include("plain http");
       expect(host.requests).to.have.lengthOf(0);

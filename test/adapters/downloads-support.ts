@@ -13,6 +13,7 @@ export function openerFor(parts: Partial<AssetOpenerParts> = {}, ca: readonly st
     connect: new GuardedConnector({ guard, ca }).forUndici(5_000),
     clock: new SystemClock(),
     version: "1.2.3",
+    allowHttp: true,
     ...parts,
     limits,
   });

@@ -18,7 +18,10 @@ describe("A generation whose provider delivers by URL", () => {
   beforeEach(async () => {
     host = await FileHost.open();
     const jobs = { confirmSeconds: 0.2 };
-    test = await startTestApp({ work: true, settings: { jobs, webhooks: { allowNetworks: ["127.0.0.0/8"] } } });
+    test = await startTestApp({
+      work: true,
+      settings: { jobs, webhooks: { allowNetworks: ["127.0.0.0/8"], allowHttp: true } },
+    });
   });
   afterEach(async () => {
     await test.close();

@@ -43,6 +43,7 @@ const PLANTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "adapters-keep-to-their-room": { "adapters/http/planted.ts": 'import "../crypto/digest.js";' },
   "adapters-of-one-port-are-apart": { "adapters/queue/rabbitmq/planted.ts": 'import "../memory/job-queue.js";' },
   "plugins-see-only-the-provider-port": { "plugins/synth/planted.ts": 'import "../../core/errors.js";' },
+  "plugins-have-no-network-of-their-own": { "plugins/synth/planted.ts": 'import "node:https";' },
   "only-config-knows-the-container": { "adapters/http/planted.ts": 'import "inversify";' },
   "only-test-imports-config": { "plugins/synth/planted.ts": 'import "../../config/settings.js";' },
   "only-test-imports-test": { "config/planted.ts": 'import "../test/support/builders.js";' },

@@ -12,7 +12,15 @@ import { assert } from "../../../core/assert.js";
 import { AudioTooLargeError, isAudioKey } from "../../../core/ports/audio-store.js";
 import type { AudioLink, AudioStore, ListedAudio, StoredAudio } from "../../../core/ports/audio-store.js";
 import type { Clock } from "../../../core/ports/clock.js";
-import { clientFor, isMissing, S3_TIMEOUTS, type S3Credentials, type S3Timeouts, unavailable } from "./client.js";
+import {
+  clientFor,
+  isMissing,
+  S3_TIMEOUTS,
+  type S3Agents,
+  type S3Credentials,
+  type S3Timeouts,
+  unavailable,
+} from "./client.js";
 import { readS3Url, type S3Place } from "./s3-url.js";
 import { upload } from "./upload.js";
 
@@ -35,6 +43,7 @@ export interface S3Options {
   readonly timeouts?: Partial<S3Timeouts>;
   /** Says when links are signed. */
   readonly clock: Clock;
+  readonly agents: S3Agents;
 }
 
 /**
@@ -49,11 +58,11 @@ export class S3AudioStore implements AudioStore {
   private readonly clock: Clock;
 
   /** Connects when it is used. @throws {Error} the URL cannot be read */
-  constructor({ url, credentials = null, givesLinks = true, timeouts, clock }: S3Options) {
+  constructor({ url, credentials = null, givesLinks = true, timeouts, clock, agents }: S3Options) {
     this.place = readS3Url(url);
     this.clock = clock;
     this.timeouts = { ...S3_TIMEOUTS, ...timeouts };
-    this.client = clientFor(this.place, credentials, this.timeouts);
+    this.client = clientFor(this.place, credentials, this.timeouts, agents);
     if (givesLinks) this.linkTo = (key, link) => this.sign(key, link);
   }
 

@@ -1,3 +1,5 @@
+import type { Agent as HttpAgent } from "node:http";
+import type { Agent as HttpsAgent } from "node:https";
 import { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { S3Place } from "./s3-url.js";
@@ -24,13 +26,20 @@ const ATTEMPTS_MAX = 3;
 /** Files that are sent through take one each, for as long as somebody listens. */
 const CONNECTIONS_MAX = 512;
 
+/** Opens connections for the SDK: the guarded ones, which config has. */
+export type S3Agents = (options: {
+  readonly keepAlive: boolean;
+  readonly maxSockets: number;
+  readonly connectMs: number;
+}) => { readonly httpAgent: HttpAgent; readonly httpsAgent: HttpsAgent };
+
 /** @param credentials null: the SDK looks for them in the environment, the profile, the machine's role */
 export function clientFor(
   { region, endpoint, pathStyle }: S3Place,
   credentials: S3Credentials | null,
   { connectMs, answerMs }: S3Timeouts,
+  agents: S3Agents,
 ): S3Client {
-  const agent = { keepAlive: true, maxSockets: CONNECTIONS_MAX };
   return new S3Client({
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
@@ -43,8 +52,7 @@ export function clientFor(
       requestTimeout: answerMs,
       throwOnRequestTimeout: true,
       socketTimeout: 0,
-      httpAgent: agent,
-      httpsAgent: agent,
+      ...agents({ keepAlive: true, maxSockets: CONNECTIONS_MAX, connectMs }),
     },
     // Checksums of the newer kinds are unknown to many servers that speak S3 otherwise; TLS and the signature guard what is sent.
     requestChecksumCalculation: "WHEN_REQUIRED",

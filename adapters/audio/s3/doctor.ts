@@ -8,7 +8,7 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3";
 import { failed, type Finding, ok, warning } from "../../../core/ports/self-check.js";
-import { clientFor, reasonOf, S3_TIMEOUTS, type S3Credentials, type S3Timeouts } from "./client.js";
+import { clientFor, reasonOf, S3_TIMEOUTS, type S3Agents, type S3Credentials, type S3Timeouts } from "./client.js";
 import { readS3Url, type S3Place } from "./s3-url.js";
 
 export interface BucketQuestion {
@@ -19,18 +19,25 @@ export interface BucketQuestion {
   /** Whether players are sent on to the bucket. */
   readonly givesLinks: boolean;
   readonly timeouts?: Partial<S3Timeouts>;
+  readonly agents: S3Agents;
 }
 
 const NAME = "audio bucket";
 const LINKS = "audio links";
 
 /** Whether the bucket is there, and its objects can be written, read, listed and deleted. What is written for that is deleted again. */
-export async function examineBucket({ url, credentials, givesLinks, timeouts }: BucketQuestion): Promise<readonly Finding[]> {
+export async function examineBucket({
+  url,
+  credentials,
+  givesLinks,
+  timeouts,
+  agents,
+}: BucketQuestion): Promise<readonly Finding[]> {
   let place: S3Place;
   let client: S3Client;
   try {
     place = readS3Url(url);
-    client = clientFor(place, credentials(), { ...S3_TIMEOUTS, ...timeouts });
+    client = clientFor(place, credentials(), { ...S3_TIMEOUTS, ...timeouts }, agents);
   } catch (error) {
     return [failed(NAME, (error as Error).message, "Correct audio.url, audio.accessKeyId and audio.secretAccessKey.")];
   }

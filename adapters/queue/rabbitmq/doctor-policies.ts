@@ -26,19 +26,26 @@ export interface PolicyQuestion {
   readonly queues: readonly string[];
   /** Where the management API answers. */
   readonly url?: string;
+  /** For the management API: the guarded one, which config has. */
+  readonly fetch: typeof fetch;
 }
 
 /**
  * Policies change queues behind their arguments. AMQP does not show them; the management API does, where it is on, some seconds after they were
  * set.
  */
-export async function examinePolicies({ broker, queues, url = managementUrlOf(broker) }: PolicyQuestion): Promise<Finding> {
+export async function examinePolicies({
+  broker,
+  queues,
+  url = managementUrlOf(broker),
+  fetch,
+}: PolicyQuestion): Promise<Finding> {
   const name = "rabbitmq policies";
   const found: string[] = [];
   const mends = new Set<string>();
   try {
     for (const queue of queues) {
-      const report = await ask(url, broker, queue);
+      const report = await ask(fetch, url, broker, queue);
       const harm = harmOf(report.effective_policy_definition ?? {});
       if (harm.length === 0) continue;
       found.push(`${queue}: ${harm.join(", ")}`);
@@ -67,7 +74,12 @@ function isBelow(ours: number): (value: unknown) => boolean {
   return (value) => typeof value === "number" && value >= 0 && value < ours;
 }
 
-async function ask(url: string, { address }: Broker, queue: string): Promise<QueueReport> {
+async function ask(
+  fetch: PolicyQuestion["fetch"],
+  url: string,
+  { address }: Broker,
+  queue: string,
+): Promise<QueueReport> {
   const path = `/api/queues/${address.vhost || "%2F"}/${encodeURIComponent(queue)}`;
   const credentials = Buffer.from(`${address.username}:${address.password}`).toString("base64");
   const answer = await fetch(new URL(path, url), {

@@ -16,6 +16,8 @@ export interface RabbitmqDoctorOptions {
   readonly tls?: TlsOptions;
   /** Where the management API would answer; by default on the broker's host at its usual port. */
   readonly managementUrl?: string;
+  /** For the management API. */
+  readonly fetch: typeof fetch;
 }
 
 /** What a RabbitMQ needs at least: quorum queues whose messages expire. */
@@ -26,7 +28,13 @@ const CONNECTION = "rabbitmq connection";
 const CLOSE_MAX_MS = 1_000;
 
 /** Looks at the broker as our connections meet it. Exchanges and queues that are missing are made, as a start would make them. */
-export async function examineRabbitmq({ url, providerIds, tls, managementUrl }: RabbitmqDoctorOptions): Promise<readonly Finding[]> {
+export async function examineRabbitmq({
+  url,
+  providerIds,
+  tls,
+  managementUrl,
+  fetch,
+}: RabbitmqDoctorOptions): Promise<readonly Finding[]> {
   let broker: Broker;
   try {
     broker = readBrokerUrl(url);
@@ -50,7 +58,14 @@ export async function examineRabbitmq({ url, providerIds, tls, managementUrl }: 
     if (exchanges.result !== "ok") return findings;
     for (const id of providerIds) findings.push(await examineQueue(model, broker, topology, id));
     findings.push(await examineAlarms(model, broker, topology));
-    findings.push(await examinePolicies({ broker, queues: providerIds.map((id) => topology.queueOf(id)), ...(managementUrl && { url: managementUrl }) }));
+    findings.push(
+      await examinePolicies({
+        broker,
+        queues: providerIds.map((id) => topology.queueOf(id)),
+        fetch,
+        ...(managementUrl && { url: managementUrl }),
+      }),
+    );
     return findings;
   } finally {
     await within(CLOSE_MAX_MS, model.close().catch(() => undefined));

@@ -161,8 +161,16 @@ function lostCall(call: ApiCall, cause: unknown, timedOut: boolean): ProviderFai
   const code = errorCode(cause);
   const what = timedOut ? "No answer in time" : call.signal.aborted ? "The call was broken off" : "The connection failed";
   const message = `${what}${code === null ? "" : ` (${code})`}.`;
-  if (code !== null && NOT_SENT.has(code)) return new ProviderFailure("unavailable", message, { cause, billable: "no" });
+  if (wasNotSent(cause) || (code !== null && NOT_SENT.has(code)))
+    return new ProviderFailure("unavailable", message, { cause, billable: "no" });
   return new ProviderFailure(call.creates === true ? "outcome_unknown" : "unavailable", message, { cause });
+}
+
+/** True where the host's fetch says that no connection came about. */
+function wasNotSent(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause)
+    if ((at as { readonly notSent?: unknown }).notSent === true) return true;
+  return false;
 }
 
 /** The first code along the causes: fetch hides the socket's error behind its own. */

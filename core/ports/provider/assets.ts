@@ -28,10 +28,13 @@ export function fileEndingOf(contentType: AssetContentType): string {
   return FILE_ENDINGS[contentType];
 }
 
-/** A file that the host fetches; the address policy of webhooks holds for it. */
+/**
+ * A file that the host fetches; the address policy of webhooks holds for it, but for origins of the plugin's own
+ * settings.
+ */
 export interface UrlSource {
   readonly kind: "url";
-  /** http or https. */
+  /** https; http only at an origin that is in the plugin's settings, or where `webhooks.allowHttp` is true. */
   readonly url: string;
   /** Sent to the URL's own origin only, never along a redirect to another. */
   readonly headers?: { readonly [name: string]: string };

@@ -85,7 +85,13 @@ export interface ProviderHost {
   readonly settings: { readonly [name: string]: string | number | boolean | undefined };
   /** Those of the definition, as the operator changed them. */
   readonly models: readonly ProviderModel[];
-  /** For calls of the provider's API. Files are not fetched with it: give them as a {@link UrlSource}. */
+  /**
+   * For calls of the provider's API: the one way out that a plugin has. It reaches what the operator wrote in settings,
+   * and by https the
+   * public addresses of the definition's `hosts`; any other call throws a {@link ProviderFailure} `misconfigured` with
+   * nothing sent. Redirects that it follows are checked alike. An error whose `notSent` is true, itself or among its
+   * causes, says that no connection came about. Files are not fetched with it: give them as a {@link UrlSource}.
+   */
   readonly fetch: typeof fetch;
   readonly clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> };
   readonly logger: {

@@ -77,7 +77,9 @@ describe("loading settings", () => {
     });
 
     it("has the plugin synth and no other", () => {
-      expect(load().plugins).to.deep.equal({ synth: { enabled: true, use: null, maxInFlight: null, models: [], own: {} } });
+      expect(load().plugins).to.deep.equal({
+        synth: { enabled: true, use: null, maxInFlight: null, allowHosts: [], models: [], own: {} },
+      });
     });
 
     it("writes pretty lines on a terminal only", () => {
@@ -251,7 +253,9 @@ describe("loading settings", () => {
       expect(plugins["synth"]).to.deep.equal({
         enabled: true,
         use: null,
-        maxInFlight: null, models: [],
+        maxInFlight: null,
+        allowHosts: [],
+        models: [],
         own: {
           threads: { value: 2, origin: "fermata.yaml", isText: false },
           testHooks: { value: "true", origin: "FERMATA_PLUGINS__SYNTH__TEST_HOOKS", isText: true },

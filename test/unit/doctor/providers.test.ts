@@ -1,8 +1,10 @@
 import { expect } from "chai";
+import { AddressPolicy, DnsAddressGuard } from "../../../adapters/network/index.js";
 import { examineProviders } from "../../../config/doctor-providers.js";
 import type { LoadedPlugin } from "../../../config/plugins.js";
 import { defineProvider, type MusicProvider, type ProbeResult, PROVIDER_PORT_VERSION, ProviderFailure } from "../../../core/ports/music-provider.js";
 import type { Finding } from "../../../core/ports/self-check.js";
+import { OutgoingRule } from "../../../core/providers/outgoing-rule.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 
 const CAPABILITIES = { idempotentSubmit: false, lookup: false, cancel: false };
@@ -18,7 +20,17 @@ function aPlugin(id: string, create: () => Partial<MusicProvider>, enabled = tru
     capabilities: CAPABILITIES,
     create: () => ({ submit: () => Promise.reject(new Error("a doctor makes no work")), ...create() }),
   });
-  return { definition, enabled, source: "given", settings: {}, models: [], capabilities: CAPABILITIES, maxInFlight: null };
+  const outgoing = new OutgoingRule({ providerId: id, settings: {}, hosts: [], allowHosts: [] });
+  return {
+    definition,
+    enabled,
+    source: "given",
+    settings: {},
+    models: [],
+    capabilities: CAPABILITIES,
+    maxInFlight: null,
+    outgoing,
+  };
 }
 
 const probed = (probe: () => Promise<ProbeResult>): (() => Partial<MusicProvider>) => () => ({ probe });
@@ -26,7 +38,8 @@ const fails = (kind: ProviderFailure["kind"]) => probed(() => Promise.reject(new
 const finds = (credit: ProbeResult["credit"], ...warnings: string[]) => probed(() => Promise.resolve({ credit, warnings }));
 
 describe("the doctor's look at providers", () => {
-  const examine = (...plugins: readonly LoadedPlugin[]): Promise<readonly Finding[]> => examineProviders(plugins, new RecordingLogger());
+  const examine = (...plugins: readonly LoadedPlugin[]): Promise<readonly Finding[]> =>
+    examineProviders(plugins, new RecordingLogger(), new DnsAddressGuard(new AddressPolicy()));
   const shown = (findings: readonly Finding[]): (readonly [string, string, string])[] => findings.map(({ name, result, message }) => [name, result, message]);
 
   it("says that a key is taken, and what credit is left where the provider tells", async () => {

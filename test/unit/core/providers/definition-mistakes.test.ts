@@ -28,6 +28,11 @@ const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
   [{ ...OWL, label: " " }, 'label: " "; allowed'],
   [{ ...OWL, concurrency: 1.5 }, "concurrency: 1.5; allowed"],
   [{ ...OWL, maxInFlight: 0 }, "maxInFlight: 0; allowed"],
+  [{ ...OWL, hosts: "api.example.com" }, 'hosts: "api.example.com"; allowed: a list of host names'],
+  [
+    { ...OWL, hosts: ["https://api.example.com"] },
+    'hosts: "https://api.example.com"; allowed: api.example.com, *.cdn.example.com',
+  ],
   [{ ...OWL, longestCallMs: 999 }, "longestCallMs: 999; allowed: a whole number of ms from 1000 to 86400000, or"],
   [{ ...OWL, longestCallMs: 86_400_001 }, "longestCallMs: 86400001; allowed"],
   [{ ...OWL, longestCallMs: 1_000.5 }, "longestCallMs: 1000.5; allowed"],
@@ -83,7 +88,13 @@ const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
 
 describe("The mistakes of a provider's definition", () => {
   it("are none of one that is right, or goes by the settings", () => {
-    const functions = { concurrency: () => 1, capabilities: () => CAPABILITIES, checkModel: () => null, longestCallMs: () => 1 };
+    const functions = {
+      concurrency: () => 1,
+      capabilities: () => CAPABILITIES,
+      checkModel: () => null,
+      longestCallMs: () => 1,
+      hosts: () => [],
+    };
     const dynamic = { ...OWL, ...functions, models: [], maxInFlight: 3 };
     expect([definitionMistakes(OWL), definitionMistakes(dynamic)]).to.deep.equal([[], []]);
     const whole = {
@@ -93,7 +104,14 @@ describe("The mistakes of a provider's definition", () => {
       usualRenderSeconds: 90,
       options: { a: [1, { b: null, c: undefined }] },
     };
-    expect(definitionMistakes({ ...OWL, models: [whole], longestCallMs: 1_000 })).to.deep.equal([]);
+    expect(
+      definitionMistakes({
+        ...OWL,
+        models: [whole],
+        longestCallMs: 1_000,
+        hosts: ["api.example.com", "*.cdn.example.com"],
+      }),
+    ).to.deep.equal([]);
   });
 
   for (const value of [undefined, null, "owl", () => OWL]) {
