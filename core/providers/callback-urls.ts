@@ -1,8 +1,12 @@
 import type { JobId } from "../ids.js";
 import type { Digest } from "../ports/digest.js";
+import { type Keyring, NO_KEY_ID, type Subkey } from "../ports/keyring.js";
 
 /** Where the HTTP server takes what providers report. */
 export const CALLBACK_PATH = "/callbacks/";
+
+/** The key's id and the signature; tokens of versions without key ids are a signature alone. */
+const TOKEN = /^([0-9a-f]{16})-([\w-]{43})$/;
 
 /**
  * Addresses that providers report to: one per job and provider, which nobody else can guess. Whoever knows one is
@@ -15,7 +19,7 @@ export class CallbackUrls {
    */
   constructor(
     private readonly digest: Digest,
-    private readonly secret: string,
+    private readonly keyring: Keyring,
     private readonly publicUrl: string | null,
   ) {}
 
@@ -25,14 +29,26 @@ export class CallbackUrls {
   }
 
   urlOf(providerId: string, jobId: JobId): string | null {
-    return this.publicUrl === null ? null : `${this.publicUrl}${CALLBACK_PATH}${providerId}/${jobId}/${this.token(providerId, jobId)}`;
+    if (this.publicUrl === null) return null;
+    const subkey = this.keyring.current("callback-links");
+    const token = `${subkey.id}-${this.signature(subkey, providerId, jobId)}`;
+    return `${this.publicUrl}${CALLBACK_PATH}${providerId}/${jobId}/${token}`;
   }
 
-  isToken(providerId: string, jobId: JobId, token: string): boolean {
-    return this.digest.equals(token, this.token(providerId, jobId));
+  /**
+   * Whether this is the token of an address that was given out and whose key is still in force.
+   *
+   * @throws {ServiceUnavailableError} its key is unknown here and the storage cannot be asked
+   */
+  async accepts(providerId: string, jobId: JobId, token: string): Promise<boolean> {
+    const [, id = NO_KEY_ID, signature = token] = TOKEN.exec(token) ?? [];
+    const subkey = await this.keyring.find("callback-links", id);
+    return subkey !== null && this.digest.equals(signature, this.signature(subkey, providerId, jobId));
   }
 
-  private token(providerId: string, jobId: JobId): string {
-    return this.digest.hmacSha256(this.secret, `callback\n${providerId}\n${jobId}`);
+  private signature({ id, key }: Subkey, providerId: string, jobId: JobId): string {
+    // Versions without key ids used one key for everything, and so named the purpose in the text.
+    const text = id === NO_KEY_ID ? `callback\n${providerId}\n${jobId}` : `${providerId}\n${jobId}`;
+    return this.digest.hmacSha256(key, text);
   }
 }

@@ -52,7 +52,7 @@ export class ReceiveCallback {
   async receive(incoming: IncomingCallback): Promise<void> {
     const { providerId, jobId, token } = incoming;
     const { urls, unitOfWork, queue } = this.parts;
-    if (!isId("job", jobId) || !urls.isToken(providerId, jobId, token)) throw new NotFoundError();
+    if (!isId("job", jobId) || !(await urls.accepts(providerId, jobId, token))) throw new NotFoundError();
     const isNews = await unitOfWork.inTransaction((tx) => this.keep(tx, jobId, incoming));
     if (isNews) queue.ring([{ jobId, providerId }]);
   }

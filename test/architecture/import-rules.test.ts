@@ -16,7 +16,7 @@ const TOP = ["core", "adapters", "plugins", "config", "test"];
 
 /** Every folder a source file may lie in; a new one is a decision, made here and in the architecture. */
 const ROOMS = [
-  /^core\/(accounts|credits|execution|generations|idempotency|jobs|library|maintenance|ports|providers|rate-limits|usage|webhooks)\/[^/]+$/,
+  /^core\/(accounts|credits|execution|generations|idempotency|jobs|library|maintenance|ports|providers|rate-limits|secrets|usage|webhooks)\/[^/]+$/,
   /^core\/ports\/provider\/[^/]+$/,
   /^core\/[^/]+$/,
   /^adapters\/(cli|covers|crypto|downloads|network|observability|system)\/[^/]+$/,

@@ -72,7 +72,7 @@ describe("A provider's callback", () => {
     await shop.pass(1_500);
     await shop.expectCompleted(id);
     expect(provider.submissions.map(({ callbackUrl }) => callbackUrl)).to.deep.equal([urlOf(id), urlOf(id)]);
-    expect(urlOf(id)).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/[\\w-]{43}$`));
+    expect(urlOf(id)).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/[0-9a-f]{16}-[\\w-]{43}$`));
   });
 
   it("that is signed and says that the work is done ends the job at once, without asking", async () => {
