@@ -18,6 +18,7 @@ import type { ShareUrls } from "../core/library/share-urls.js";
 import type { ListModels } from "../core/providers/list-models.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { Logger } from "../core/ports/logger.js";
+import type { RotateSecrets } from "../core/secrets/rotate-secrets.js";
 import type { ManageEndpoints } from "../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../core/webhooks/operate-webhooks.js";
 import { type LoadedPlugin } from "./plugins.js";
@@ -65,8 +66,10 @@ export interface App {
   readonly audio: Pick<CollectAudio, "collect">;
   readonly events: JobEvents;
   readonly library: LibraryParts;
-  /** Signs links to stored audio. */
+  /** Signs links to stored audio. A link to a file of a track has to carry the track's `linkGeneration`. */
   readonly audioUrls: AudioUrls;
+  /** Rotates the secret key. */
+  readonly secrets: RotateSecrets;
   /** Addresses of the pages of shared tracks. */
   readonly shareUrls: ShareUrls;
   readonly webhookEndpoints: ManageEndpoints;

@@ -1,10 +1,9 @@
 import "reflect-metadata";
 import { Container } from "inversify";
-import { fingerprint, loadOrCreateSecretKey } from "../adapters/crypto/secret-key.js";
 import { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import { StorageClock } from "../adapters/system/storage-clock.js";
-import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
+import { createStores, type KnexDatabase, openDatabase } from "../adapters/storage/knex/index.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
@@ -18,9 +17,11 @@ import { bindLibrary } from "./bindings/library.js";
 import { bindMaintenance } from "./bindings/maintenance.js";
 import { bindPlayback, type PlaybackOverrides } from "./bindings/playback.js";
 import { bindProviders } from "./bindings/providers.js";
+import { bindSecrets } from "./bindings/secrets.js";
 import { bindUsage } from "./bindings/usage.js";
 import { bindWebhooks } from "./bindings/webhooks.js";
 import { loadPlugins } from "./plugins.js";
+import { type OpenedSecrets, openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
 
@@ -32,9 +33,6 @@ export interface Overrides extends SystemOverrides, NetworkOverrides, PlaybackOv
   readonly queue?: JobQueue;
   readonly audio?: AudioStore;
 }
-
-/** The name under which the storage keeps which secret key it was first opened with. */
-export const KEY_FINGERPRINT = "secret_key_fingerprint";
 
 /**
  * Opens storage and files and wires the app; nothing listens or works yet.
@@ -54,6 +52,7 @@ export async function compose(
   const database = await openDatabase({ url: settings.storage.url, logger });
   let storageClock: StorageClock | null = null;
   let queue: JobQueue | null = null;
+  let secrets: OpenedSecrets | null = null;
   try {
     await prepareSchema(database, options.migrate ?? true);
     if (overrides.clock === undefined) {
@@ -64,7 +63,7 @@ export async function compose(
     const container = new Container({ defaultScope: "Singleton" });
     bindSystem(container, { ...overrides, clock });
     const stores = createStores(database, { clock, random: container.get(T.random) });
-    const secretKey = await agreeOnSecretKey(settings, stores);
+    secrets = await openSecrets(settings, stores, { clock, logger });
     queue = overrides.queue ?? (await openQueue(settings, logger));
     bindStorage(container, stores);
     container.bind(T.settings).toConstantValue(settings);
@@ -73,7 +72,7 @@ export async function compose(
     container.bind(T.metrics).toConstantValue({ current: metrics });
     container.bind(T.audio).toConstantValue(audio);
     container.bind(T.queue).toConstantValue(queue);
-    container.bind(T.secretKey).toConstantValue(secretKey);
+    bindSecrets(container, secrets);
     bindProviders(container, plugins);
     bindRateLimiter(container);
     bindAccounts(container);
@@ -86,9 +85,10 @@ export async function compose(
     bindLibrary(container);
     bindPlayback(container, overrides);
     bindLeaseRenewal(container, overrides);
-    return new ComposedApp(settings, container, { database, storageClock }, plugins);
+    return new ComposedApp(settings, container, { database, storageClock, keyring: secrets.keyring }, plugins);
   } catch (error) {
     await queue?.close();
+    await secrets?.keyring.close();
     storageClock?.close();
     await database.close();
     throw error;
@@ -111,14 +111,3 @@ async function prepareSchema(database: KnexDatabase, migrate: boolean): Promise<
   if (!migrate) throw new SchemaError(`The storage lacks ${status.migrations.join(", ")}. Run \`fermata migrate\` first.`);
   await database.migrate();
 }
-
-/** The key of config, or the one in the data directory; the storage remembers which one it was first opened with. */
-async function agreeOnSecretKey(settings: Settings, stores: Stores): Promise<string> {
-  const key = settings.secrets.key ?? (await loadOrCreateSecretKey(settings.dataDir));
-  const kept = await stores.installation.keepFirst(KEY_FINGERPRINT, fingerprint(key));
-  if (kept !== fingerprint(key)) {
-    throw new Error("secrets.key is not the key this storage was first opened with: links and stored secrets would be dead. Set that key again.");
-  }
-  return key;
-}
-

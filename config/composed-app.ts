@@ -1,5 +1,6 @@
 import type { Container } from "inversify";
 import { ImportFolder } from "../adapters/audio/local/import-folder.js";
+import type { StoredKeyring } from "../adapters/crypto/keyring.js";
 import { createHttp, type Http } from "../adapters/http/index.js";
 import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { MetricsServer } from "../adapters/observability/metrics-server.js";
@@ -22,6 +23,7 @@ import type { AudioUrls } from "../core/library/audio-urls.js";
 import type { ShareUrls } from "../core/library/share-urls.js";
 import type { ListModels } from "../core/providers/list-models.js";
 import type { Clock } from "../core/ports/clock.js";
+import type { RotateSecrets } from "../core/secrets/rotate-secrets.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
 import { bindControllers, httpParts } from "./bindings/http.js";
@@ -50,10 +52,11 @@ interface Working {
   readonly providers: readonly WorkingProvider[];
 }
 
-/** The storage, and its clock unless another one was given. */
+/** The storage, its clock unless another one was given, and what follows its secret keys. */
 export interface OpenedStorage {
   readonly database: KnexDatabase;
   readonly storageClock: StorageClock | null;
+  readonly keyring: StoredKeyring;
 }
 
 /** {@link App} over a wired container and an open database. */
@@ -73,6 +76,7 @@ export class ComposedApp implements App {
   readonly events: JobEvents;
   readonly library: LibraryParts;
   readonly audioUrls: AudioUrls;
+  readonly secrets: RotateSecrets;
   readonly shareUrls: ShareUrls;
   readonly webhookEndpoints: ManageEndpoints;
   readonly webhooks: OperateWebhooks;
@@ -129,6 +133,7 @@ export class ComposedApp implements App {
         importLibrary.execute(document, folder === undefined ? null : new ImportFolder(folder)),
     };
     this.audioUrls = container.get(T.audioUrls);
+    this.secrets = container.get(T.rotateSecrets);
     this.shareUrls = container.get(T.shareUrls);
     this.webhookEndpoints = container.get(T.manageEndpoints);
     this.webhooks = container.get(T.operateWebhooks);
@@ -256,6 +261,7 @@ export class ComposedApp implements App {
       () => this.queue.close(),
       () => closeProviders(working?.providers ?? [], this.logger),
       () => this.providerFetch.close(),
+      () => this.opened.keyring.close(),
       async () => this.opened.storageClock?.close(),
       () => this.opened.database.close(),
     ];

@@ -8,9 +8,10 @@ import { SystemClock } from "../adapters/system/clock.js";
 import { SystemRandom } from "../adapters/system/random.js";
 import type { Logger } from "../core/ports/logger.js";
 import { failed, type Finding, ok, warning } from "../core/ports/self-check.js";
+import { FIRST_KEY } from "../core/secrets/key-state.js";
+import { KeyStates } from "../core/secrets/key-states.js";
 import { findBlockedEndpoints } from "../core/webhooks/blocked-endpoints.js";
 import { s3Credentials } from "./adapters.js";
-import { KEY_FINGERPRINT } from "./compose.js";
 import { examineProviders } from "./doctor-providers.js";
 import { checkSubmissions } from "./doctor-submissions.js";
 import { checkTrustedProxies } from "./doctor-proxies.js";
@@ -59,8 +60,9 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
     ...(await examineFolders(settings)),
     await examineSecretKey({
       given: settings.secrets.key,
+      givenToo: settings.secrets.previousKey,
       dataDir: settings.dataDir,
-      kept: isReadable ? await keptFingerprint(settings, logger) : null,
+      kept: isReadable ? await keptKey(settings, logger) : null,
       isShared: schemeOf(settings.storage.url) !== "sqlite",
     }),
     ...(await AUDIO_STORES[schemeOf(settings.audio.url) as keyof typeof AUDIO_STORES](settings)),
@@ -112,9 +114,12 @@ async function examineFolders({ dataDir, storage, audio }: Settings): Promise<re
   return [...found, ...(await examineFolder(place))];
 }
 
-/** Of the key that the storage was first opened with; null when it never was. */
-function keptFingerprint(settings: Settings, logger: Logger): Promise<string | null> {
-  return withStores(settings, logger, ({ installation }) => installation.find(KEY_FINGERPRINT));
+/** The id of the key that has to be there; null while the storage has none. */
+function keptKey(settings: Settings, logger: Logger): Promise<string | null> {
+  return withStores(settings, logger, async ({ installation, unitOfWork }) => {
+    const state = await new KeyStates(installation, unitOfWork).find();
+    return state?.current ?? installation.find(FIRST_KEY);
+  });
 }
 
 function examineSubmissions(settings: Settings, logger: Logger): Promise<Finding> {

@@ -64,9 +64,12 @@ function readText(path: string): string {
 /** What no setting can see alone. */
 const DEADLINES = ["jobs.deadlineMinutes", "jobs.queueDeadlineMinutes", "jobs.renderDeadlineMinutes"];
 
-function checkTogether({ http, metrics, jobs, idempotency }: Settings, mistakes: string[]): void {
+function checkTogether({ http, metrics, jobs, idempotency, secrets }: Settings, mistakes: string[]): void {
   if (metrics.port !== null && metrics.port !== 0 && metrics.port === http.port) {
     mistakes.push(refusedLine("metrics.port", null, metrics.port, "another port than http.port, or null to share it", false));
+  }
+  if (secrets.key === null && secrets.previousKey !== null && !isRefused("secrets.key", mistakes)) {
+    mistakes.push(refusedLine("secrets.previousKey", null, "…", "only together with secrets.key", true));
   }
   if (isRefused("idempotency.ttlHours", mistakes) || DEADLINES.some((path) => isRefused(path, mistakes))) return;
   const { queueDeadlineMinutes, renderDeadlineMinutes } = jobs;

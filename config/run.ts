@@ -126,8 +126,22 @@ function toDocument(value: object): string {
 type OperatorParts = Omit<OperatorApp, "plugins" | "close" | "now">;
 
 function pick(app: App): OperatorParts {
-  const { accounts, audio, credits, jobs, library, margin, models, splits, submissions, webhooks, webhookEndpoints } = app;
-  return { accounts, audio, credits, jobs, library, margin, models, splits, submissions, webhooks, webhookEndpoints };
+  const { accounts, audio, credits, jobs, library, margin, models, secrets, splits, submissions } = app;
+  const { webhooks, webhookEndpoints } = app;
+  return {
+    accounts,
+    audio,
+    credits,
+    jobs,
+    library,
+    margin,
+    models,
+    secrets,
+    splits,
+    submissions,
+    webhooks,
+    webhookEndpoints,
+  };
 }
 
 function report({ definition, enabled, source }: LoadedPlugin): {

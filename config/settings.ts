@@ -163,6 +163,10 @@ const DEFINITION = {
       lengthMin: SECRET_KEY_LENGTH_MIN,
       description: "Signs URLs and seals stored secrets; made in the data directory when there is none",
     }),
+    previousKey: kind.secret({
+      lengthMin: SECRET_KEY_LENGTH_MIN,
+      description: "A second key that is accepted while `secrets.key` is rotated; see When the key leaked",
+    }),
   },
   storage: {
     url: kind.adapterUrl({

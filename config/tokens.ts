@@ -66,7 +66,11 @@ import type { UnitOfWork } from "../core/ports/unit-of-work.js";
 import type { Limits } from "../core/rate-limits/limits.js";
 import type { AddressGuard } from "../core/ports/address-guard.js";
 import type { RequestLogStore } from "../core/ports/request-log-store.js";
+import type { Keyring } from "../core/ports/keyring.js";
 import type { SecretBox } from "../core/ports/secret-box.js";
+import type { KeyStates } from "../core/secrets/key-states.js";
+import type { ResealSecrets } from "../core/secrets/reseal.js";
+import type { RotateSecrets } from "../core/secrets/rotate-secrets.js";
 import type { WebhookSender } from "../core/ports/webhook-sender.js";
 import type { WebhookStore } from "../core/ports/webhook-store.js";
 import type { ReadUsage } from "../core/usage/read-usage.js";
@@ -98,7 +102,10 @@ export const TOKENS = {
   settings: token<Settings>("Settings"),
   publicUrl: token<PublicUrl>("PublicUrl"),
   httpParts: token<HttpParts>("HttpParts"),
-  secretKey: token<string>("secrets.key"),
+  keyring: token<Keyring>("Keyring"),
+  keyStates: token<KeyStates>("KeyStates"),
+  resealSecrets: token<ResealSecrets>("ResealSecrets"),
+  rotateSecrets: token<RotateSecrets>("RotateSecrets"),
 
   clock: token<Clock>("Clock"),
   ids: token<IdGenerator>("IdGenerator"),

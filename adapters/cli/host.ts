@@ -10,6 +10,7 @@ import type { ImportedLibrary } from "../../core/library/import-library.js";
 import type { ManageLibrary } from "../../core/library/manage-library.js";
 import type { PlaylistWithTracks, ReadLibrary } from "../../core/library/read-library.js";
 import type { Track } from "../../core/library/track.js";
+import type { RotateSecrets } from "../../core/secrets/rotate-secrets.js";
 import type { WebhookEndpoint } from "../../core/webhooks/endpoint.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../../core/webhooks/operate-webhooks.js";
@@ -46,6 +47,7 @@ export interface OperatorApp {
   readonly submissions: Pick<SubmissionSwitch, "pause" | "resume">;
   readonly models: ListModels;
   readonly margin: ReportMargin;
+  readonly secrets: Pick<RotateSecrets, "rotate" | "status" | "retire">;
   readonly audio: Pick<CollectAudio, "collect">;
   readonly library: {
     readonly read: ReadLibrary;

@@ -11,6 +11,7 @@ import { addOperationCommands } from "./operations.js";
 import { CommandFailed } from "./output.js";
 import { addPlaylistCommands } from "./playlists.js";
 import { addReportCommands } from "./report.js";
+import { addSecretCommands } from "./secrets.js";
 import { addStemCommands } from "./stems.js";
 import { addPluginCommands } from "./plugins.js";
 import { addWebhookCommands } from "./webhooks.js";
@@ -54,6 +55,7 @@ function buildProgram(host: CliHost): Command {
   addAudioCommands(program, host);
   addReportCommands(program, host);
   addWebhookCommands(program, host);
+  addSecretCommands(program, host);
   addCatalogueCommands(program, host);
   addPluginCommands(program, host);
   return program;

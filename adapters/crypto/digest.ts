@@ -7,7 +7,7 @@ export class NodeDigest implements Digest {
     return createHash("sha256").update(data).digest("hex");
   }
 
-  hmacSha256(key: string, text: string): string {
+  hmacSha256(key: string | Uint8Array, text: string): string {
     return createHmac("sha256", key).update(text, "utf8").digest("base64url");
   }
 

@@ -1,13 +1,15 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { failed, type Finding, ok, warning } from "../../core/ports/self-check.js";
-import { fingerprint, SECRET_KEY_FILE, SECRET_KEY_LENGTH_MIN } from "./secret-key.js";
+import { fingerprint, parseSecretKeys, SECRET_KEY_FILE, SECRET_KEY_LENGTH_MIN } from "./secret-key.js";
 
 export interface SecretKeyQuestion {
   /** `secrets.key`, or null when the key lies in the data directory. */
   readonly given: string | null;
+  /** `secrets.previousKey`. */
+  readonly givenToo?: string | null;
   readonly dataDir: string;
-  /** The fingerprint of the key that the storage was first opened with; null while that is not known. */
+  /** The id of the key that is in force in the storage; null while that is not known. */
   readonly kept: string | null;
   /** Whether processes on several machines may use the storage. */
   readonly isShared: boolean;
@@ -18,7 +20,8 @@ const SET_IT = "Set FERMATA_SECRETS__KEY to the same text for every process; `op
 
 /** Whether the key is there, only ours, and the storage's. It is not made: it would belong to whoever looks. */
 export async function examineSecretKey(question: SecretKeyQuestion): Promise<Finding> {
-  if (question.given !== null) return judgeKey(question.given, "secrets.key", question);
+  const given = [question.given, question.givenToo ?? null].filter((key) => key !== null);
+  if (given.length > 0) return judgeKeys(given, "secrets.key", question);
   const path = join(question.dataDir, SECRET_KEY_FILE);
   try {
     return await examineFile(path, question);
@@ -34,17 +37,25 @@ async function examineFile(path: string, question: SecretKeyQuestion): Promise<F
   if ((rights & 0o077) !== 0) {
     return failed(NAME, `${path} has the rights ${rights.toString(8)}: others on this machine may read it or change it.`, `\`chmod 600 ${path}\``);
   }
-  const key = (await readFile(path, "utf8")).trim();
-  if (key.length < SECRET_KEY_LENGTH_MIN) {
+  const keys = keysIn(await readFile(path, "utf8"));
+  if (keys === null) {
     return failed(NAME, `${path} holds fewer than ${SECRET_KEY_LENGTH_MIN} characters.`, "Restore the file from a backup.");
   }
-  const found = judgeKey(key, path, question);
+  const found = judgeKeys(keys, path, question);
   if (found.result !== "ok" || !question.isShared) return found;
   return warning(NAME, `It lies in ${path} of this machine; a process on another one would make its own, and be refused.`, `${SET_IT} Here that is the text of the file.`);
 }
 
-function judgeKey(key: string, place: string, { kept }: SecretKeyQuestion): Finding {
-  if (kept === null || kept === fingerprint(key)) return ok(NAME, kept === null ? `It is in ${place}.` : `It is in ${place}, and the storage's.`);
+function keysIn(text: string): readonly string[] | null {
+  try {
+    return parseSecretKeys(text);
+  } catch {
+    return null; // the one thing that can be wrong with it is its length
+  }
+}
+
+function judgeKeys(keys: readonly string[], place: string, { kept }: SecretKeyQuestion): Finding {
+  if (kept === null || keys.some((key) => kept === fingerprint(key))) return ok(NAME, kept === null ? `It is in ${place}.` : `It is in ${place}, and the storage's.`);
   const message = `The key in ${place} is not the one this storage was first opened with: links and stored secrets would be dead.`;
   return failed(NAME, message, "Set that key again, from a backup or from another process.");
 }

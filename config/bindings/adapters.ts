@@ -85,7 +85,7 @@ export function bindLeaseRenewal(container: Container, { clock: given }: SystemO
 
 /** Where to connect on somebody else's behalf, and the sealing of their secrets. */
 export function bindNetwork(container: Container, { addressGuard, webhookSender }: NetworkOverrides): void {
-  container.bind(T.secretBox).toResolvedValue((secretKey) => new AesSecretBox(secretKey), [T.secretKey]);
+  container.bind(T.secretBox).toResolvedValue((keyring) => new AesSecretBox(keyring), [T.keyring]);
   container
     .bind(T.addressGuard)
     .toResolvedValue(({ webhooks }) => addressGuard ?? new DnsAddressGuard(new AddressPolicy(webhooks)), [T.settings]);

@@ -110,9 +110,16 @@ export function bindGenerations(container: Container): void {
   container
     .bind(T.audioUrls)
     .toResolvedValue(
-      (digest, clock, secret, publicUrl, { audio }) =>
-        new AudioUrls(digest, clock, secret, () => publicUrl.current, audio.urlTtlHours * 3_600_000),
-      [T.digest, T.clock, T.secretKey, T.publicUrl, T.settings],
+      (digest, clock, keyring, library, publicUrl, { audio }) =>
+        new AudioUrls({
+          digest,
+          clock,
+          keyring,
+          library,
+          publicUrl: () => publicUrl.current,
+          ttlMs: audio.urlTtlHours * 3_600_000,
+        }),
+      [T.digest, T.clock, T.keyring, T.library, T.publicUrl, T.settings],
     );
 }
 

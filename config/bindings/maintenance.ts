@@ -2,6 +2,7 @@ import type { Container } from "inversify";
 import { CollectAudio } from "../../core/maintenance/collect-audio.js";
 import { Maintenance } from "../../core/maintenance/maintenance.js";
 import { maintenanceTasks } from "../../core/maintenance/tasks.js";
+import { resealTask } from "../../core/secrets/reseal-task.js";
 import { eventsKeptMs } from "../../core/webhooks/delivery-schedule.js";
 import { TOKENS as T } from "../tokens.js";
 
@@ -27,6 +28,8 @@ export function bindMaintenance(container: Container): void {
       clock,
       logger,
       settings,
+      states,
+      reseal,
     ) => {
       const tasks = maintenanceTasks({
         jobs,
@@ -43,7 +46,7 @@ export function bindMaintenance(container: Container): void {
         queueDeadlineMs: settings.jobs.queueDeadlineMinutes * 60_000,
         eventsKeptMs: eventsKeptMs(settings.webhooks.scheduleSeconds.map((seconds) => seconds * 1000)),
       });
-      return new Maintenance(tasks, { clock, logger });
+      return new Maintenance([...tasks, resealTask({ states, reseal, clock, logger })], { clock, logger });
     },
     [
       T.jobs,
@@ -58,6 +61,8 @@ export function bindMaintenance(container: Container): void {
       T.clock,
       T.logger,
       T.settings,
+      T.keyStates,
+      T.resealSecrets,
     ],
   );
 }

@@ -27,7 +27,10 @@ export function bindProviders(container: Container, plugins: readonly LoadedPlug
     .toResolvedValue((catalogue, settings) => new Routes(catalogue, routePreferences(settings)), [T.catalogue, T.settings]);
   container
     .bind(T.callbackUrls)
-    .toResolvedValue((digest, secret, { http }) => new CallbackUrls(digest, secret, http.publicUrl), [T.digest, T.secretKey, T.settings]);
+    .toResolvedValue(
+      (digest, keyring, { http }) => new CallbackUrls(digest, keyring, http.publicUrl),
+      [T.digest, T.keyring, T.settings],
+    );
   container
     .bind(T.receiveCallback)
     .toResolvedValue(

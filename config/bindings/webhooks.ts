@@ -1,4 +1,5 @@
 import type { Container } from "inversify";
+import type { LinkSigner } from "../../adapters/http/presenters/track.js";
 import { presentJob } from "../../adapters/http/presenters/job.js";
 import { DeliverWebhooks } from "../../core/webhooks/deliver-webhooks.js";
 import { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
@@ -19,7 +20,9 @@ const BREAKER_OPEN_GROWTH = 20;
 export function bindWebhooks(container: Container): void {
   container.bind(T.writeEvents).toResolvedValue(
     (webhooks, ids, audioUrls) => {
-      const links = { sign: (audioKey: string) => audioUrls.sign(audioKey, EVENT_URL_TTL_MS) };
+      const links: LinkSigner = {
+        sign: (audioKey, options) => audioUrls.sign(audioKey, { ...options, ttlMs: EVENT_URL_TTL_MS }),
+      };
       return new WriteEvents(webhooks, ids, (ended) => presentJob(ended, links));
     },
     [T.webhooks, T.ids, T.audioUrls],
@@ -27,9 +30,31 @@ export function bindWebhooks(container: Container): void {
   container
     .bind(T.manageEndpoints)
     .toResolvedValue(
-      (unitOfWork, webhooks, guard, secretBox, clock, ids, random, logger, settings) =>
-        new ManageEndpoints({ unitOfWork, webhooks, guard, secretBox, clock, ids, random, logger, allowHttp: settings.webhooks.allowHttp }),
-      [T.unitOfWork, T.webhooks, T.addressGuard, T.secretBox, T.clock, T.ids, T.random, T.logger, T.settings],
+      (unitOfWork, webhooks, guard, secretBox, sealKeys, clock, ids, random, logger, settings) =>
+        new ManageEndpoints({
+          unitOfWork,
+          webhooks,
+          guard,
+          secretBox,
+          sealKeys,
+          clock,
+          ids,
+          random,
+          logger,
+          allowHttp: settings.webhooks.allowHttp,
+        }),
+      [
+        T.unitOfWork,
+        T.webhooks,
+        T.addressGuard,
+        T.secretBox,
+        T.keyStates,
+        T.clock,
+        T.ids,
+        T.random,
+        T.logger,
+        T.settings,
+      ],
     );
   container
     .bind(T.sendDelivery)
@@ -40,9 +65,19 @@ export function bindWebhooks(container: Container): void {
   container
     .bind(T.operateWebhooks)
     .toResolvedValue(
-      (unitOfWork, webhooks, guard, secretBox, sendDelivery, clock, ids, random) =>
-        new OperateWebhooks({ unitOfWork, webhooks, guard, secretBox, sendDelivery, clock, ids, random }),
-      [T.unitOfWork, T.webhooks, T.addressGuard, T.secretBox, T.sendDelivery, T.clock, T.ids, T.random],
+      (unitOfWork, webhooks, guard, secretBox, sealKeys, sendDelivery, clock, ids, random) =>
+        new OperateWebhooks({ unitOfWork, webhooks, guard, secretBox, sealKeys, sendDelivery, clock, ids, random }),
+      [
+        T.unitOfWork,
+        T.webhooks,
+        T.addressGuard,
+        T.secretBox,
+        T.keyStates,
+        T.sendDelivery,
+        T.clock,
+        T.ids,
+        T.random,
+      ],
     );
   container
     .bind(T.recordTry)

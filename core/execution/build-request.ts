@@ -67,7 +67,9 @@ export class BuildRequest {
       sizeBytes: file.sizeBytes,
       durationSeconds: file.durationSeconds,
       open: () => audio.read(file.audioKey),
-      url: callbackUrls.isReachable ? audioUrls.sign(file.audioKey, SOURCE_URL_TTL_MS) : null,
+      url: callbackUrls.isReachable
+        ? audioUrls.sign(file.audioKey, { ttlMs: SOURCE_URL_TTL_MS, generation: track.linkGeneration })
+        : null,
       reference: track.origin?.providerId === providerId ? track.origin.reference : null,
     };
   }

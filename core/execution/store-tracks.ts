@@ -93,6 +93,7 @@ export class StoreTracks {
       assets,
       waveform: null,
       shareToken: null,
+      linkGeneration: 0,
       origin: { providerId: job.providerId, reference: made.reference ?? null },
       createdAt: this.clock.now(),
     };

@@ -13,7 +13,7 @@ export interface Submissions {
 }
 
 export interface SubmissionSwitchDeps {
-  readonly installation: InstallationStore;
+  readonly installation: Pick<InstallationStore, "find" | "keep">;
   readonly clock: Clock;
   readonly logger: Logger;
   /** `paused`: until an operator resumes submissions after this process first read them, whatever was stored before. */

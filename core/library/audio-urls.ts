@@ -1,47 +1,108 @@
 import { isAudioKey } from "../ports/audio-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
+import { type Keyring, NO_KEY_ID, type Subkey } from "../ports/keyring.js";
+import type { LibraryStore } from "../ports/library-store.js";
 
-/** What a signed link turned out to be. */
-export type LinkCheck = { readonly state: "valid"; readonly audioKey: string } | { readonly state: "forged" | "expired" };
+/**
+ * What a signed link turned out to be. `revoked`: its track has been unshared or deleted since.
+ */
+export type LinkCheck =
+  | { readonly state: "valid"; readonly audioKey: string }
+  | { readonly state: "forged" | "expired" | "revoked" };
+
+/** The parts of a link as a client sent them; of `parameters` those of {@link AudioUrls.sign}. */
+export interface PresentedLink {
+  readonly audioKey: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface LinkOptions {
+  /** How long the link lives, in milliseconds; the configured time by default. */
+  readonly ttlMs?: number;
+  /** {@link Track.linkGeneration}; left out for files of no track. */
+  readonly generation?: number;
+}
+
+export interface AudioUrlsDeps {
+  readonly digest: Digest;
+  readonly clock: Clock;
+  readonly keyring: Keyring;
+  readonly library: Pick<LibraryStore, "linkGeneration">;
+  /** What callers reach this server by, without a slash at its end; asked again for every link. */
+  readonly publicUrl: () => string;
+  readonly ttlMs: number;
+}
 
 /** Where the HTTP server serves stored audio. */
 export const AUDIO_PATH = "/audio/";
 
+const KEY_ID_PATTERN = /^[0-9a-f]{16}$/;
+
 /**
- * Links to stored audio that need no API key: signed, and dead after their time.
+ * Links to stored audio that need no API key: signed, and dead after their time or when their track is unshared or
+ * deleted.
  *
  * @see decisions, "Library" (`play_url`)
  */
 export class AudioUrls {
+  constructor(private readonly deps: AudioUrlsDeps) {}
+
+  sign(audioKey: string, { ttlMs = this.deps.ttlMs, generation }: LinkOptions = {}): string {
+    const expires = String(Math.ceil((this.deps.clock.now() + ttlMs) / 1000));
+    const subkey = this.deps.keyring.current("audio-links");
+    const counter = generation === undefined ? null : String(generation);
+    const signature = this.signature(subkey, { audioKey, expires, generation: counter });
+    const parameters = [
+      `expires=${expires}`,
+      ...(counter === null ? [] : [`generation=${counter}`]),
+      `key=${subkey.id}`,
+      `signature=${signature}`,
+    ];
+    return `${this.deps.publicUrl()}${AUDIO_PATH}${audioKey}?${parameters.join("&")}`;
+  }
+
   /**
-   * @param secret signs the links; changing it kills all that are out
-   * @param publicUrl what callers reach this server by, without a slash at its end; asked anew for every link
+   * Checks a link by its parts. A forged link is never said to be expired. Reads the storage for links that are
+   * otherwise valid: one indexed row.
+   *
+   * @throws {ServiceUnavailableError} the storage cannot be asked
    */
-  constructor(
-    private readonly digest: Digest,
-    private readonly clock: Clock,
-    private readonly secret: string,
-    private readonly publicUrl: () => string,
-    private readonly ttlMs: number,
-  ) {}
-
-  /** @param ttlMs how long the link lives; the configured time by default */
-  sign(audioKey: string, ttlMs = this.ttlMs): string {
-    const expires = String(Math.ceil((this.clock.now() + ttlMs) / 1000));
-    return `${this.publicUrl()}${AUDIO_PATH}${audioKey}?expires=${expires}&signature=${this.signature(audioKey, expires)}`;
+  async check({ audioKey, parameters }: PresentedLink): Promise<LinkCheck> {
+    const { expires, signature, key, generation = null } = parameters;
+    if (!isAudioKey(audioKey) || typeof expires !== "string" || typeof signature !== "string") return FORGED;
+    if (key !== undefined && (typeof key !== "string" || !KEY_ID_PATTERN.test(key))) return FORGED;
+    if (!/^\d{1,12}$/.test(expires)) return FORGED;
+    if (generation !== null && (typeof generation !== "string" || !/^\d{1,9}$/.test(generation))) return FORGED;
+    const subkey = await this.deps.keyring.find("audio-links", key ?? NO_KEY_ID);
+    if (subkey === null) return FORGED;
+    const expected = this.signature(subkey, { audioKey, expires, generation });
+    if (!this.deps.digest.equals(signature, expected)) return FORGED;
+    if (this.deps.clock.now() >= Number(expires) * 1000) return { state: "expired" };
+    return (await this.isCurrent(audioKey, generation)) ? { state: "valid", audioKey } : { state: "revoked" };
   }
 
-  /** Judges a link by its parts. A forged link is never said to be expired. */
-  check(audioKey: string, expires: unknown, signature: unknown): LinkCheck {
-    if (!isAudioKey(audioKey) || typeof expires !== "string" || typeof signature !== "string") return { state: "forged" };
-    if (!/^\d{1,12}$/.test(expires)) return { state: "forged" };
-    if (!this.digest.equals(signature, this.signature(audioKey, expires))) return { state: "forged" };
-    if (this.clock.now() >= Number(expires) * 1000) return { state: "expired" };
-    return { state: "valid", audioKey };
+  /** A file of no track has no generation. Links of versions without generations count as the first one, 0. */
+  private async isCurrent(audioKey: string, generation: string | null): Promise<boolean> {
+    const current = await this.deps.library.linkGeneration(audioKey);
+    if (current === null) return generation === null;
+    return current === Number(generation ?? 0);
   }
 
-  private signature(audioKey: string, expires: string): string {
-    return this.digest.hmacSha256(this.secret, `audio\n${audioKey}\n${expires}`);
+  private signature({ id, key }: Subkey, { audioKey, expires, generation }: SignedParts): string {
+    // Versions without key ids signed so, and signed no generation.
+    const text =
+      id === NO_KEY_ID && generation === null
+        ? `audio\n${audioKey}\n${expires}`
+        : `${audioKey}\n${expires}\n${generation ?? "-"}`;
+    return this.deps.digest.hmacSha256(key, text);
   }
 }
+
+interface SignedParts {
+  readonly audioKey: string;
+  readonly expires: string;
+  readonly generation: string | null;
+}
+
+const FORGED: LinkCheck = { state: "forged" };

@@ -182,6 +182,7 @@ function toTrack(track: ImportTrack, id: TrackId, createdAt: number): Track {
     assets: [],
     waveform: null,
     shareToken: null,
+    linkGeneration: 0,
     origin: null,
     createdAt,
   };

@@ -107,13 +107,18 @@ export class ManageLibrary {
     return { ...track, shareToken };
   }
 
-  /** Closes the page at once and for good: sharing again gives another address. @throws {TrackNotFoundError} */
+  /**
+   * Closes the page at once and for good: sharing again gives another address. Signed links to the track's files that
+   * were given out before end at once too.
+   *
+   * @throws {TrackNotFoundError}
+   */
   async unshare(trackId: string, { owner }: OnBehalf = {}): Promise<Track> {
     const track = await this.track(trackId, owner);
     if (track.shareToken === null) return track;
     const isThere = await this.ports.unitOfWork.inTransaction((tx) => this.ports.library.unshareTrack(tx, track.id));
     if (!isThere) throw new TrackNotFoundError();
-    return { ...track, shareToken: null };
+    return { ...track, shareToken: null, linkGeneration: track.linkGeneration + 1 };
   }
 
   private async track(id: string, owner: AccountId | undefined): Promise<Track> {

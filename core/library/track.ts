@@ -31,6 +31,8 @@ export interface Track {
   readonly waveform: Uint8Array | null;
   /** Names the public page of the track while it is shared; null when it is not. Never used again once taken back. */
   readonly shareToken: string | null;
+  /** Goes up when the track is unshared: signed links to its files carry it, and die with the number they carry. */
+  readonly linkGeneration: number;
   /** Who made it, and what that provider knows it by; null on imported tracks. */
   readonly origin: TrackOrigin | null;
   readonly createdAt: number;

@@ -3,7 +3,7 @@ export interface Digest {
   /** SHA-256, 64 lower-case hexadecimal digits. */
   sha256(data: string | Uint8Array): string;
   /** HMAC-SHA-256 (RFC 2104), base64url without padding. */
-  hmacSha256(key: string, text: string): string;
+  hmacSha256(key: string | Uint8Array, text: string): string;
   /** Compares two texts in a time that tells nothing about where they differ. */
   equals(left: string, right: string): boolean;
 }

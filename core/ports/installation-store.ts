@@ -1,3 +1,5 @@
+import type { Transaction } from "./unit-of-work.js";
+
 /** Facts about this installation that all its processes must agree on. */
 export interface InstallationStore {
   /** What is kept under `name`; null when nothing is. */
@@ -6,4 +8,11 @@ export interface InstallationStore {
   keepFirst(name: string, value: string): Promise<string>;
   /** Keeps `value` under `name`, in place of what is kept there. */
   keep(name: string, value: string): Promise<void>;
+  /**
+   * Reads what is kept under `name` and keeps it from changing until `tx` ends. Where nothing is kept it returns null
+   * and locks nothing.
+   */
+  lock(tx: Transaction, name: string): Promise<string | null>;
+  /** The same as {@link keep}, as part of `tx`. */
+  write(tx: Transaction, name: string, value: string): Promise<void>;
 }

@@ -24,6 +24,8 @@ export interface LibraryStore {
   findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>>;
   /** Those of these audio keys that a file of any track is stored under. */
   namedAudioKeys(keys: readonly string[]): Promise<Set<string>>;
+  /** {@link Track.linkGeneration} of the track that has this file; null when no track has it. One indexed read. */
+  linkGeneration(audioKey: string): Promise<number | null>;
   /** The track whose public page this token names; null when no track is shared under it (any more). */
   findSharedTrack(shareToken: string): Promise<Track | null>;
   /**
@@ -33,7 +35,7 @@ export interface LibraryStore {
    */
   shareTrack(tx: Transaction, trackId: TrackId, shareToken: string): Promise<string | null>;
   /**
-   * Takes a track's token away, if it has one.
+   * Takes a track's token away, if it has one, and then raises its `linkGeneration` by 1.
    *
    * @returns false when there is no such track
    */

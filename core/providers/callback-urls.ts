@@ -1,13 +1,20 @@
 import type { JobId } from "../ids.js";
 import type { Digest } from "../ports/digest.js";
+import { type Keyring, NO_KEY_ID, type Subkey } from "../ports/keyring.js";
 
 /** Where the HTTP server takes what providers report. */
 export const CALLBACK_PATH = "/callbacks/";
 
-const ATTEMPT_TOKEN = /^([1-9]\d{0,5})\./;
+/**
+ * The number of the attempt, unless the address is the job's; the key's id; the signature. Tokens of versions without
+ * key ids are a signature alone.
+ */
+const TOKEN = /^(?:([1-9]\d{0,5})\.)?([0-9a-f]{16})-([\w-]{43})$/;
 
 /** What an address for callbacks is about: an attempt by its number; null: whichever attempt of the job is open. */
-export type CallbackSubject = { readonly attempt: number | null };
+export interface CallbackSubject {
+  readonly attempt: number | null;
+}
 
 /**
  * Addresses that providers report to, which nobody else can guess: one per attempt, or one per job where the provider
@@ -21,7 +28,7 @@ export class CallbackUrls {
    */
   constructor(
     private readonly digest: Digest,
-    private readonly secret: string,
+    private readonly keyring: Keyring,
     private readonly publicUrl: string | null,
   ) {}
 
@@ -32,18 +39,29 @@ export class CallbackUrls {
 
   urlOf(providerId: string, jobId: JobId, attempt: number | null): string | null {
     if (this.publicUrl === null) return null;
-    return `${this.publicUrl}${CALLBACK_PATH}${providerId}/${jobId}/${this.token(providerId, jobId, attempt)}`;
+    const subkey = this.keyring.current("callback-links");
+    const token = `${subkey.id}-${this.signature(subkey, providerId, jobId, attempt)}`;
+    const prefix = attempt === null ? "" : `${attempt}.`;
+    return `${this.publicUrl}${CALLBACK_PATH}${providerId}/${jobId}/${prefix}${token}`;
   }
 
-  /** @returns null when the address was not made here */
-  read(providerId: string, jobId: JobId, token: string): CallbackSubject | null {
-    const [, digits] = ATTEMPT_TOKEN.exec(token) ?? [];
+  /**
+   * What the address of this token is about.
+   *
+   * @returns null when it was not given out, or its key is no longer in force
+   * @throws {ServiceUnavailableError} its key is unknown here and the storage cannot be asked
+   */
+  async read(providerId: string, jobId: JobId, token: string): Promise<CallbackSubject | null> {
+    const [, digits, id = NO_KEY_ID, signature = token] = TOKEN.exec(token) ?? [];
     const attempt = digits === undefined ? null : Number(digits);
-    return this.digest.equals(token, this.token(providerId, jobId, attempt)) ? { attempt } : null;
+    const subkey = await this.keyring.find("callback-links", id);
+    if (subkey === null) return null;
+    return this.digest.equals(signature, this.signature(subkey, providerId, jobId, attempt)) ? { attempt } : null;
   }
 
-  private token(providerId: string, jobId: JobId, attempt: number | null): string {
-    const mac = (about: string): string => this.digest.hmacSha256(this.secret, `callback\n${providerId}\n${about}`);
-    return attempt === null ? mac(jobId) : `${attempt}.${mac(`${jobId}\n${attempt}`)}`;
+  private signature({ id, key }: Subkey, providerId: string, jobId: JobId, attempt: number | null): string {
+    // Versions without key ids used one key for everything, and so named the purpose in the text.
+    const text = id === NO_KEY_ID ? `callback\n${providerId}\n${jobId}` : `${providerId}\n${jobId}`;
+    return this.digest.hmacSha256(key, attempt === null ? text : `${text}\n${attempt}`);
   }
 }

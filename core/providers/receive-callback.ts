@@ -57,7 +57,7 @@ export class ReceiveCallback {
   async receive(incoming: IncomingCallback): Promise<void> {
     const { providerId, jobId, token } = incoming;
     const { urls, unitOfWork, queue } = this.parts;
-    const subject = isId("job", jobId) ? urls.read(providerId, jobId, token) : null;
+    const subject = isId("job", jobId) ? await urls.read(providerId, jobId, token) : null;
     if (!isId("job", jobId) || subject === null) throw new NotFoundError();
     const isNews = await unitOfWork.inTransaction((tx) => this.keep(tx, { ...incoming, ...subject, jobId }));
     if (isNews) queue.ring([{ jobId, providerId }]);

@@ -10,7 +10,7 @@ import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { disabled, enabled, type EndpointStatus, type WebhookEndpoint } from "./endpoint.js";
 import { HEALTHY } from "./endpoint-health.js";
-import { makeSecret, shownPrefixOf } from "./secrets.js";
+import { makeSecret, type SealKeys, shownPrefixOf } from "./secrets.js";
 import { normaliseWebhookUrl } from "./url-rules.js";
 
 /** Disabled ones included. */
@@ -23,6 +23,7 @@ export interface ManageEndpointsPorts {
   readonly webhooks: WebhookStore;
   readonly guard: AddressGuard;
   readonly secretBox: SecretBox;
+  readonly sealKeys: SealKeys;
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly random: Random;
@@ -78,6 +79,7 @@ export class ManageEndpoints {
       if (existing.length >= ENDPOINTS_MAX) {
         throw new InvalidRequestError([{ path: "body.url", message: `would be one more than the ${ENDPOINTS_MAX} endpoints an account may have` }]);
       }
+      await ports.sealKeys.requireInForce(tx, ports.secretBox.keyIdOf(endpoint.sealedSecret));
       await ports.webhooks.insertEndpoint(tx, endpoint);
     });
     return { endpoint, secret };

@@ -9,7 +9,7 @@ import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { type BlockedEndpoint, findBlockedEndpoints } from "./blocked-endpoints.js";
 import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "./endpoint.js";
-import { makeSecret, withNewSecret } from "./secrets.js";
+import { makeSecret, type SealKeys, withNewSecret } from "./secrets.js";
 import type { SendDelivery } from "./send-delivery.js";
 import { newDelivery, newEvent } from "./write-events.js";
 
@@ -25,6 +25,7 @@ export interface OperateWebhooksPorts {
   readonly webhooks: WebhookStore;
   readonly guard: AddressGuard;
   readonly secretBox: SecretBox;
+  readonly sealKeys: SealKeys;
   readonly sendDelivery: SendDelivery;
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -140,7 +141,7 @@ export class OperateWebhooks {
    * @throws {OperationRefusedError} no such endpoint, or an overlap that is too long
    */
   async rotateSecret(endpointId: string, overlapMs: number): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
-    const { unitOfWork, webhooks, secretBox, random, clock } = this.ports;
+    const { unitOfWork, webhooks, secretBox, sealKeys, random, clock } = this.ports;
     if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS)) throw new OperationRefusedError("Two secrets sign side by side for 0 to 168 hours.");
     const { id } = await this.endpoint(endpointId);
     const secret = makeSecret((count) => random.bytes(count));
@@ -148,6 +149,7 @@ export class OperateWebhooks {
       const found = await webhooks.lockEndpoint(tx, id);
       if (found === null) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
       const rotated = withNewSecret(found, secret, secretBox, overlapMs, clock.now());
+      await sealKeys.requireInForce(tx, secretBox.keyIdOf(rotated.sealedSecret));
       await webhooks.saveEndpoint(tx, rotated);
       return rotated;
     });

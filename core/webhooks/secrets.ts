@@ -1,4 +1,5 @@
 import type { SecretBox } from "../ports/secret-box.js";
+import type { KeyStates } from "../secrets/key-states.js";
 import type { RetiredSecret, WebhookEndpoint } from "./endpoint.js";
 
 const PREFIX = "whsec_";
@@ -6,6 +7,9 @@ const SECRET_BYTES = 32;
 const SHOWN_LENGTH = 12;
 /** Beside the current one. */
 const RETIRED_MAX = 2;
+
+/** Keeps the key that a secret is sealed with from being retired while the secret is written. */
+export type SealKeys = Pick<KeyStates, "requireInForce">;
 
 /** A new signing secret: `whsec_` and the base64 of 32 random bytes. @see decisions, "Webhooks" */
 export function makeSecret(randomBytes: (count: number) => Uint8Array): string {
@@ -18,9 +22,9 @@ export function shownPrefixOf(secret: string): string {
 }
 
 /** What the endpoint's deliveries are signed with as of now, the current secret first. */
-export function signingSecrets(endpoint: WebhookEndpoint, box: SecretBox, now: number): string[] {
+export function signingSecrets(endpoint: WebhookEndpoint, box: SecretBox, now: number): Promise<string[]> {
   const sealed = [endpoint.sealedSecret, ...stillSigning(endpoint.retiredSecrets, now).map((retired) => retired.sealed)];
-  return sealed.map((text) => box.open(text, endpoint.id));
+  return Promise.all(sealed.map((text) => box.open(text, endpoint.id)));
 }
 
 /** The endpoint with a new secret; the one before signs beside it for `overlapMs`. */

@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
-import { SECRET_KEY_LENGTH_MIN, fingerprint, loadOrCreateSecretKey } from "../../adapters/crypto/secret-key.js";
+import { fingerprint, loadOrCreateSecretKeys, SECRET_KEY_LENGTH_MIN } from "../../adapters/crypto/secret-key.js";
 import { digestContract } from "../contract/digest.contract.js";
 
 digestContract("NodeDigest", () => new NodeDigest());
+
+const firstKey = async (dataDir: string): Promise<string> => (await loadOrCreateSecretKeys(dataDir))[0] as string;
 
 describe("the secret key file", () => {
   let directory: string;
@@ -20,17 +22,17 @@ describe("the secret key file", () => {
 
   it("is made once, for its owner only, and read from then on", async () => {
     const dataDir = join(directory, "not", "there", "yet");
-    const key = await loadOrCreateSecretKey(dataDir);
+    const key = await firstKey(dataDir);
     expect(key.length).to.be.at.least(SECRET_KEY_LENGTH_MIN);
     expect((await stat(join(dataDir, "secret.key"))).mode & 0o777).to.equal(0o600);
-    expect(await loadOrCreateSecretKey(dataDir)).to.equal(key);
+    expect(await firstKey(dataDir)).to.equal(key);
     expect(await readdir(dataDir)).to.deep.equal(["secret.key"]);
   });
 
   it("holds one key, however many processes make it at once", async () => {
     const starts = Array.from({ length: 40 }, async (_, turns) => {
       for (let turn = 0; turn < turns; turn++) await nextTurn(); // some find no file, some half of the work done, some all
-      return loadOrCreateSecretKey(directory);
+      return firstKey(directory);
     });
     const keys = await Promise.all(starts);
     expect(new Set(keys).size).to.equal(1);
@@ -41,12 +43,12 @@ describe("the secret key file", () => {
   it("may be an operator's own, with white space around", async () => {
     const own = "an operator's own key of more than 32 characters";
     await writeFile(join(directory, "secret.key"), `\n${own}\n`);
-    expect(await loadOrCreateSecretKey(directory)).to.equal(own);
+    expect(await firstKey(directory)).to.equal(own);
   });
 
   it("is refused and left alone when it is too short", async () => {
     await writeFile(join(directory, "secret.key"), "short");
-    const error = await loadOrCreateSecretKey(directory).then(
+    const error = await firstKey(directory).then(
       () => null,
       (refusal: Error) => refusal,
     );

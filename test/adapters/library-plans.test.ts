@@ -36,6 +36,7 @@ const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Stora
   findTracks: (library) => library.findTracks(TRACK_IDS.slice(0, 120)),
   namedAudioKeys: (library) => library.namedAudioKeys(TRACK_IDS.slice(0, 120).map((id) => `${id}/mix.mp3`)),
   findSharedTrack: (library) => library.findSharedTrack(SHARED),
+  linkGeneration: (library) => library.linkGeneration(`${TRACK_IDS[7] ?? ""}/mix.mp3`),
   "shareTrack and unshareTrack": (library, { inTransaction }) =>
     inTransaction(async (tx) => {
       const [id = anId("trk")] = TRACK_IDS.slice(5);

@@ -2,25 +2,52 @@ import { expect } from "chai";
 import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
 import { fingerprint } from "../../adapters/crypto/secret-key.js";
 import { secretBoxContract } from "../contract/secret-box.contract.js";
+import { FixedKeyring } from "../support/doubles/fixed-keyring.js";
 
 const keyOf = (name: string): string => `a secret key of an installation, ${name}`;
+const boxOf = (name: string): AesSecretBox => new AesSecretBox(new FixedKeyring(keyOf(name)));
 
-secretBoxContract("AesSecretBox", (key) => new AesSecretBox(keyOf(key)));
+secretBoxContract("AesSecretBox", boxOf);
 
 describe("AesSecretBox", () => {
-  it("opens what an earlier version sealed", () => {
-    const sealed = "v1.y6q22WnUhJDKCdLWjH0c5hn1_mYLOztLfy-p4QxOoG5-Bcl844RPBbZh5uwWOci5UB_3CMn5qg";
-    expect(new AesSecretBox(keyOf("one")).open(sealed, "whe_1")).to.equal("whsec_of an earlier version");
+  const OLD = "v1.y6q22WnUhJDKCdLWjH0c5hn1_mYLOztLfy-p4QxOoG5-Bcl844RPBbZh5uwWOci5UB_3CMn5qg";
+
+  const refusalOf = (opened: Promise<string>): Promise<string> =>
+    opened.then(() => "OPENED", (error: Error) => error.message);
+
+  it("opens what a version without key ids sealed, while that is accepted", async () => {
+    const keyring = new FixedKeyring(keyOf("two"));
+    keyring.unnamed = keyOf("one");
+    const box = new AesSecretBox(keyring);
+    expect(box.keyIdOf(OLD)).to.equal("none");
+    expect(await box.open(OLD, "whe_1")).to.equal("whsec_of an earlier version");
+    keyring.unnamed = null;
+    expect(await refusalOf(box.open(OLD, "whe_1"))).to.include("needs the secret key none, which is not in force");
   });
 
-  it("names the version of its form", () => {
-    expect(new AesSecretBox(keyOf("one")).seal("text", "whe_1")).to.match(/^v1\.[A-Za-z0-9_-]+$/);
-    expect(() => new AesSecretBox(keyOf("one")).open("v2.AAAA", "whe_1")).to.throw("A sealed secret is not of the form v1.…");
+  it("names the version of its form and the key's id", async () => {
+    const sealed = boxOf("one").seal("text", "whe_1");
+    expect(sealed).to.match(new RegExp(`^v2\\.${fingerprint(keyOf("one"))}\\.[A-Za-z0-9_-]+$`));
+    expect(boxOf("one").keyIdOf(sealed)).to.equal(fingerprint(keyOf("one")));
+    expect(await refusalOf(boxOf("one").open("v3.AAAA", "whe_1"))).to.equal(
+      "A sealed secret is not of the form v2.KEY.… or v1.…",
+    );
   });
 
-  it("says that the key may be another, and nothing of it", () => {
-    const sealed = new AesSecretBox(keyOf("one")).seal("text", "whe_1");
-    expect(() => new AesSecretBox(keyOf("two")).open(sealed, "whe_1")).to.throw(/another secret key/);
-    expect(sealed).to.not.include(fingerprint(keyOf("one")));
+  it("opens what the key before sealed until that is retired, and seals with the new one", async () => {
+    const keyring = new FixedKeyring(keyOf("one"));
+    const box = new AesSecretBox(keyring);
+    const sealed = box.seal("text", "whe_1");
+    [keyring.previous, keyring.secretKey] = [keyOf("one"), keyOf("two")];
+    expect(await box.open(sealed, "whe_1")).to.equal("text");
+    expect(box.keyIdOf(box.seal("text", "whe_1"))).to.equal(fingerprint(keyOf("two")));
+    keyring.previous = null;
+    expect(await refusalOf(box.open(sealed, "whe_1"))).to.include("which is not in force");
+  });
+
+  it("names the missing key by its id, and says nothing of any key", async () => {
+    const sealed = boxOf("one").seal("text", "whe_1");
+    const refusal = await refusalOf(boxOf("two").open(sealed, "whe_1"));
+    expect(refusal).to.include(fingerprint(keyOf("one"))).and.not.include(keyOf("one")).and.not.include(keyOf("two"));
   });
 });

@@ -34,8 +34,8 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
 
   const load = (url: string, init: RequestInit = {}): Promise<Response> => fetch(url, { redirect: "manual", ...init });
 
-  it("sends whoever may listen on to the store, for as long as the link lives", async () => {
-    const answer = await load(test.app.audioUrls.sign(KEY, 3_600_000), { headers: { Range: "bytes=1-2" } });
+  it("redirects to the store, by a link of its own that lives for 15 minutes", async () => {
+    const answer = await load(test.app.audioUrls.sign(KEY, { ttlMs: 3_600_000 }), { headers: { Range: "bytes=1-2" } });
     expect(answer.status).to.equal(302);
     expect(answer.headers.get("location")).to.equal(`https://bucket.example/${KEY}?signature=theirs`);
     expect(answer.headers.get("cache-control")).to.equal("private, max-age=300");
@@ -43,12 +43,18 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
     expect(answer.headers.get("cross-origin-resource-policy")).to.equal("cross-origin");
     expect(store.asked.at(-1)).to.deep.equal([
       KEY,
-      { expiresAt: Math.ceil(clock.now() / 1000) * 1000 + 3_600_000, contentType: "audio/mpeg" },
+      { expiresAt: clock.now() + 15 * 60_000, contentType: "audio/mpeg" },
     ]);
   });
 
+  it("gives the store's link no longer a life than ours", async () => {
+    await load(test.app.audioUrls.sign(KEY, { ttlMs: 60_000 }));
+    const expiresAt = Math.ceil((clock.now() + 60_000) / 1000) * 1000;
+    expect(store.asked.at(-1)).to.deep.equal([KEY, { expiresAt, contentType: "audio/mpeg" }]);
+  });
+
   it("lets no browser keep the way longer than the link lives", async () => {
-    const answer = await load(test.app.audioUrls.sign(KEY, 60_000));
+    const answer = await load(test.app.audioUrls.sign(KEY, { ttlMs: 60_000 }));
     expect(answer.headers.get("cache-control")).to.match(/^private, max-age=(59|60)$/);
   });
 
@@ -63,7 +69,7 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
 
   it("gives nobody a link who has none that is good", async () => {
     const before = store.asked.length;
-    const link = test.app.audioUrls.sign(KEY, 1_000);
+    const link = test.app.audioUrls.sign(KEY, { ttlMs: 1_000 });
     expect((await load(link.replace(/signature=(.)/, (_, first) => `signature=${first === "A" ? "B" : "A"}`))).status).to.equal(403);
     clock.set(clock.now() + 2_000);
     expect((await load(link)).status).to.equal(410);

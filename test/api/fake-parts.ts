@@ -12,6 +12,7 @@ import { Limits } from "../../core/rate-limits/limits.js";
 import { aBalance, anAccount, anApiKey, anId, aJob } from "../support/builders.js";
 import { ApiClient } from "../support/api-client.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
+import { FixedKeyring } from "../support/doubles/fixed-keyring.js";
 
 /** The HTTP adapter alone, over use cases that a test makes up. */
 export interface FakeHttp {
@@ -58,7 +59,14 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     receiveCallback: {} as HttpParts["receiveCallback"],
     webhookEndpoints: {} as HttpParts["webhookEndpoints"],
     recordAnswer: () => Promise.resolve(),
-    audioUrls: new AudioUrls(new NodeDigest(), clock, "secret", () => publicUrl.current, 60_000),
+    audioUrls: new AudioUrls({
+      digest: new NodeDigest(),
+      clock,
+      keyring: new FixedKeyring(),
+      library: { linkGeneration: () => Promise.resolve(null) },
+      publicUrl: () => publicUrl.current,
+      ttlMs: 60_000,
+    }),
     shareUrls: new ShareUrls(() => publicUrl.current),
     sharedTracks: { findSharedTrack: () => Promise.resolve(null) },
     audioStore: {} as HttpParts["audioStore"],

@@ -16,7 +16,7 @@ const TOP = ["core", "adapters", "plugins", "config", "test"];
 
 /** Every folder a source file may lie in; a new one is a decision, made here and in the architecture. */
 const ROOMS = [
-  /^core\/(accounts|credits|execution|generations|idempotency|jobs|library|maintenance|ports|providers|rate-limits|usage|webhooks)\/[^/]+$/,
+  /^core\/(accounts|credits|execution|generations|idempotency|jobs|library|maintenance|ports|providers|rate-limits|secrets|usage|webhooks)\/[^/]+$/,
   /^core\/ports\/provider\/[^/]+$/,
   /^core\/[^/]+$/,
   /^adapters\/(cli|covers|crypto|downloads|network|observability|system)\/[^/]+$/,
@@ -136,7 +136,7 @@ describe("the rooms of the tree", () => {
   });
 
   it("are the only place of source files", () => {
-    const known = [...TOP, ".git", ".ci", "dist", "node_modules", "coverage", "data"];
+    const known = [...TOP, ".git", ".github", ".ci", "dist", "node_modules", "coverage", "data"];
     const others = readdirSync(REPOSITORY, { withFileTypes: true }).filter(
       (entry) => (entry.isDirectory() && !known.includes(entry.name)) || /\.[mc]?tsx?$/.test(entry.name),
     );

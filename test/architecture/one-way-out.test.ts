@@ -26,6 +26,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "servers, and the reading of addresses": [
     "adapters/http/server.ts",
     "adapters/observability/metrics-server.ts",
+    "config/doctor-proxies.ts",
     "config/settings/kinds.ts",
   ],
   "the broker of queue.url": ["adapters/queue/rabbitmq/connection.ts", "adapters/queue/rabbitmq/doctor.ts"],

@@ -12,6 +12,7 @@ import { anId } from "../support/builders.js";
 import { SILENT, sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
 import { atLeast, type Bench, median, perSecond } from "./figures.js";
+import { EVERY_KEY, FixedKeyring } from "../support/doubles/fixed-keyring.js";
 
 const EVENTS = 300;
 const HEALTHY = 10;
@@ -58,7 +59,7 @@ export const hanging: Bench = {
 async function rateOfHealthy(hangingOnes: number): Promise<number> {
   const storage = await sqliteStorage.open();
   const [clock, random, sender] = [new SystemClock(), new SystemRandom(), new SlowReceivers()];
-  const secretBox = new AesSecretBox("the secret key of a benchmark, which is long enough");
+  const secretBox = new AesSecretBox(new FixedKeyring());
   await fill(storage, secretBox, hangingOnes);
   const { unitOfWork, webhooks } = storage;
   const breaker = { openMs: 30_000, openMaxMs: 600_000 };
@@ -77,7 +78,18 @@ async function rateOfHealthy(hangingOnes: number): Promise<number> {
 async function fill(storage: StorageUnderTest, secretBox: AesSecretBox, hangingOnes: number): Promise<void> {
   const { unitOfWork, webhooks } = storage;
   const ids = { next: anId };
-  const parts = { unitOfWork, webhooks, guard: new StubGuard(), secretBox, clock: new SystemClock(), ids, random: new SystemRandom(), logger: SILENT, allowHttp: false };
+  const parts = {
+    unitOfWork,
+    webhooks,
+    guard: new StubGuard(),
+    secretBox,
+    sealKeys: EVERY_KEY,
+    clock: new SystemClock(),
+    ids,
+    random: new SystemRandom(),
+    logger: SILENT,
+    allowHttp: false,
+  };
   const endpoints = new ManageEndpoints(parts);
   const { id: accountId } = await storage.addAccount();
   const names = [...Array.from({ length: hangingOnes }, (_, index) => `hangs-${index}`), ...Array.from({ length: HEALTHY }, (_, index) => `well-${index}`)];

@@ -40,6 +40,34 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
       expect(await storage.installation.find("tempo")).to.equal("slow");
     });
 
+    it("reads and writes within a transaction, and leaves nothing of one that failed", async () => {
+      const { installation, inTransaction } = storage;
+      await inTransaction((tx) => installation.write(tx, "weather", "fine"));
+      expect(await inTransaction((tx) => installation.lock(tx, "weather"))).to.equal("fine");
+      expect(await inTransaction((tx) => installation.lock(tx, "absent"))).to.equal(null);
+      const failed = inTransaction(async (tx) => {
+        await installation.write(tx, "weather", "rain");
+        expect(await installation.lock(tx, "weather")).to.equal("rain");
+        throw new Error("changed our minds");
+      });
+      expect(await failed.catch((error: Error) => error.message)).to.equal("changed our minds");
+      expect(await installation.find("weather")).to.equal("fine");
+    });
+
+    it("lets none of many transactions miss what another wrote to a value that both lock", async () => {
+      const { installation, inTransaction } = storage;
+      await installation.keep("counter", "0");
+      await Promise.all(
+        Array.from({ length: 8 }, () =>
+          inTransaction(async (tx) => {
+            const count = Number(await installation.lock(tx, "counter"));
+            await installation.write(tx, "counter", String(count + 1));
+          }),
+        ),
+      );
+      expect(await installation.find("counter")).to.equal("8");
+    });
+
     it("keeps one of the values that many replace together", async () => {
       const values = Array.from({ length: 8 }, (_, index) => `value ${index}`);
       await Promise.all(values.map((value) => storage.installation.keep("replaced", value)));

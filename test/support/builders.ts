@@ -211,6 +211,7 @@ export function aTrack(overrides: Partial<Track> = {}): Track {
     assets: [anAsset()],
     waveform: null,
     shareToken: null,
+    linkGeneration: 0,
     origin: null,
     createdAt: NOON,
     ...overrides,

@@ -17,6 +17,7 @@ import { SILENT } from "./databases.js";
 import type { ManualClock } from "./doubles/manual-clock.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "./stepping.js";
 import { A_POLICY, aReport, reportsOn } from "./reports.js";
+import { FixedKeyring } from "./doubles/fixed-keyring.js";
 
 export const LEASE_MS = 30_000;
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
@@ -68,7 +69,7 @@ export class Racer {
     this.reports = reportsOn(stores, clock);
     this.accounts = new ManageAccounts({ ...stores, clock, digest, ids: { next: anId }, random: new SystemRandom(), tiers: new Tiers([TIER]) });
     this.authenticate = new Authenticate(stores.accounts, digest, clock);
-    this.callbackUrls = new CallbackUrls(digest, "secret", "https://fermata.test");
+    this.callbackUrls = new CallbackUrls(digest, new FixedKeyring(), "https://fermata.test");
     const queue = new MemoryJobQueue(SILENT);
     this.receive = new ReceiveCallback({ ...stores, urls: this.callbackUrls, queue, clock, ids: { next: anId }, digest, logger: SILENT });
   }

@@ -1,5 +1,6 @@
 import type { Router } from "express";
 import { NotFoundError } from "../../../core/errors.js";
+import type { LinkCheck } from "../../../core/library/audio-urls.js";
 import { refuse } from "../middleware/handle-error.js";
 import type { HttpParts } from "../parts.js";
 import { sendStoredFile } from "./stored-file.js";
@@ -15,6 +16,19 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   webp: "image/webp",
 };
 
+/** What is said of a link that gives nothing. */
+const REFUSALS: Readonly<Record<Exclude<LinkCheck["state"], "valid">, { status: number; message: string }>> = {
+  forged: { status: 403, message: "The link is not valid." },
+  revoked: { status: 403, message: "The link is not valid any more." },
+  expired: { status: 410, message: "The link has expired." },
+};
+
+/**
+ * How long a link of the store lives that a link of ours leads to: what is unshared is not served any more by this
+ * server at once, and by the store after this time.
+ */
+const STORE_LINK_MS_MAX = 15 * 60_000;
+
 /** How long a browser may go by a redirect: the credentials behind a store's link may end before the link does. */
 const REDIRECT_SECONDS_MAX = 300;
 
@@ -25,22 +39,21 @@ export function audioFiles(router: Router, parts: HttpParts): void {
     response.setHeader("Access-Control-Allow-Origin", "*");
     response.setHeader("Access-Control-Expose-Headers", "Accept-Ranges, Content-Length, Content-Range, ETag");
     const key = request.params.key.join("/");
-    const { expires, signature } = request.query;
-    const link = parts.audioUrls.check(key, expires, signature);
+    const link = await parts.audioUrls.check({ audioKey: key, parameters: request.query });
     if (link.state !== "valid") {
-      const isExpired = link.state === "expired";
-      const error = new NotFoundError(isExpired ? "The link has expired." : "The link is not valid.");
-      return refuse(request, response, error, isExpired ? 410 : 403);
+      const { status, message } = REFUSALS[link.state];
+      return refuse(request, response, new NotFoundError(message), status);
     }
-    const expiresAt = Number(expires) * 1000;
+    const expiresAt = Number(request.query["expires"]) * 1000;
     const leftSeconds = Math.max(0, Math.floor((expiresAt - parts.clock.now()) / 1000));
     const contentType = CONTENT_TYPES[key.slice(key.lastIndexOf(".") + 1)] ?? "application/octet-stream";
     const { linkTo } = parts.audioStore;
     // A link of the store is for GET alone; who only asks about the file is answered here.
     if (linkTo !== undefined && request.method === "GET") {
+      const storeLink = { expiresAt: Math.min(expiresAt, parts.clock.now() + STORE_LINK_MS_MAX), contentType };
       response.setHeader("Cache-Control", `private, max-age=${Math.min(leftSeconds, REDIRECT_SECONDS_MAX)}`);
       response.setHeader("Cross-Origin-Resource-Policy", "cross-origin");
-      return response.redirect(302, await linkTo(link.audioKey, { expiresAt, contentType }));
+      return response.redirect(302, await linkTo(link.audioKey, storeLink));
     }
     const stored = await parts.audioStore.stat(link.audioKey);
     if (stored === null) throw new NotFoundError();

@@ -86,7 +86,7 @@ function presentTrackOutputs(track: Track, links: LinkSigner): JobOutput[] {
       type: "track",
       label: mix.label,
       track_id: track.id,
-      url: links.sign(mix.audioKey),
+      url: links.sign(mix.audioKey, { generation: track.linkGeneration }),
       content_type: mix.contentType,
       duration: seconds(mix.durationSeconds),
       size_bytes: mix.sizeBytes,

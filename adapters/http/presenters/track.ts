@@ -54,13 +54,17 @@ export function presentTrack(track: LibraryTrack, { audioUrls, shareUrls }: Trac
     artist_label: track.artistLabel,
     bpm: track.bpm === null ? null : Math.round(track.bpm),
     duration: seconds(mix?.durationSeconds ?? null),
-    play_url: urlOf(mix, audioUrls),
+    play_url: urlOf(mix, track, audioUrls),
     share_url: shareUrls.urlOf(track),
-    thumbnail_url: urlOf(assetOf(track, "cover"), audioUrls),
-    preview_audio_url: urlOf(assetOf(track, "preview"), audioUrls),
+    thumbnail_url: urlOf(assetOf(track, "cover"), track, audioUrls),
+    preview_audio_url: urlOf(assetOf(track, "preview"), track, audioUrls),
   };
 }
 
-function urlOf(asset: TrackAsset | null, links: LinkSigner): string | null {
-  return asset === null ? null : links.sign(asset.audioKey);
+function urlOf(
+  asset: TrackAsset | null,
+  { linkGeneration }: Pick<LibraryTrack, "linkGeneration">,
+  links: LinkSigner,
+): string | null {
+  return asset === null ? null : links.sign(asset.audioKey, { generation: linkGeneration });
 }

@@ -16,6 +16,7 @@ import {
   findTracks,
   insertTracks,
   namedAudioKeys,
+  linkGeneration,
   shareTrack,
   tracksOfJobs,
   unshareTrack,
@@ -51,6 +52,10 @@ export class KnexLibraryStore implements LibraryStore {
 
   findSharedTrack(shareToken: string): Promise<Track | null> {
     return this.database.reading((session) => findSharedTrack(session, shareToken));
+  }
+
+  linkGeneration(audioKey: string): Promise<number | null> {
+    return this.database.reading((session) => linkGeneration(session, audioKey));
   }
 
   shareTrack(tx: Transaction, trackId: TrackId, shareToken: string): Promise<string | null> {

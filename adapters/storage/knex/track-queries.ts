@@ -26,7 +26,13 @@ const SHARED = `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE share_token = ?`;
 // The row is found, and so kept from changing, whether it has a token or not.
 const SHARE = "UPDATE tracks SET share_token = COALESCE(share_token, ?) WHERE id = ?";
 const SHARED_UNDER = "SELECT share_token FROM tracks WHERE id = ?";
-const UNSHARE = "UPDATE tracks SET share_token = NULL WHERE id = ?";
+// MySQL fills assignments in from the left: the token is still there where the generation is worked out.
+const UNSHARE =
+  "UPDATE tracks SET link_generation = COALESCE(link_generation, 0) + (share_token IS NOT NULL), share_token = NULL " +
+  "WHERE id = ?";
+const LINK_GENERATION =
+  "SELECT MAX(COALESCE(t.link_generation, 0)) AS generation FROM track_assets a JOIN tracks t ON t.id = a.track_id " +
+  "WHERE a.audio_key = ?";
 
 export async function insertTracks(session: Session, tracks: readonly Track[]): Promise<void> {
   await session.insert(TRACKS, tracks.map(toTrackRow));
@@ -51,6 +57,12 @@ export async function tracksOfJobs(session: Session, jobIds: readonly JobId[]): 
 export async function namedAudioKeys(session: Session, keys: readonly string[]): Promise<Set<string>> {
   const rows = await allIn<Pick<AssetRow, "audio_key">>(session, NAMED_KEYS, keys);
   return new Set(rows.map((row) => row.audio_key));
+}
+
+/** @returns null when no track has this file */
+export async function linkGeneration(session: Session, audioKey: string): Promise<number | null> {
+  const [row] = await session.all<{ readonly generation: number | null }>(LINK_GENERATION, [audioKey]);
+  return row?.generation ?? null;
 }
 
 export async function findSharedTrack(session: Session, shareToken: string): Promise<Track | null> {

@@ -16,6 +16,8 @@ export interface TrackRow {
   /** A byte for each point, in base64. */
   waveform: string | null;
   share_token: string | null;
+  /** null on tracks that are older than the column: 0. */
+  link_generation: number | null;
   origin: string | null;
   created_at: number;
 }
@@ -34,6 +36,7 @@ export const TRACKS: Table<TrackRow> = {
     "visibility",
     "waveform",
     "share_token",
+    "link_generation",
     "origin",
     "created_at",
   ],
@@ -85,6 +88,7 @@ export function toTrackRow(track: Track): TrackRow {
     visibility: track.visibility,
     waveform: track.waveform === null ? null : Buffer.from(track.waveform).toString("base64"),
     share_token: track.shareToken,
+    link_generation: track.linkGeneration,
     origin: toJson(track.origin),
     created_at: track.createdAt,
   };
@@ -127,6 +131,7 @@ export function toTrack(row: TrackRow, tags: readonly TagRow[], assets: readonly
     assets: assets.map(toAsset),
     waveform: row.waveform === null ? null : Buffer.from(row.waveform, "base64"),
     shareToken: row.share_token,
+    linkGeneration: row.link_generation ?? 0,
     origin: fromJson<Track["origin"]>(row.origin),
     createdAt: row.created_at,
   };

@@ -112,7 +112,29 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     expect(await opened().library.findSharedTrack(token.toLowerCase())).to.equal(null);
     expect([await unshare(track.id), await unshare(track.id)]).to.deep.equal([true, true]);
     expect(await opened().library.findSharedTrack(token)).to.equal(null);
-    expect(await find(track.id)).to.deep.equal(track);
+    expect(await find(track.id)).to.deep.equal({ ...track, linkGeneration: 1 });
+  });
+
+  it("raises the generation of a track's links whenever a token is taken away, and only then", async () => {
+    const assets = [anAsset(), anAsset({ role: "cover", contentType: "image/png" })];
+    const track = aTrack({ assets, linkGeneration: 4 });
+    const other = aTrack({ assets: [anAsset()] });
+    await add(track, other);
+    const generations = (): Promise<(number | null)[]> =>
+      Promise.all(
+        [...track.assets, ...other.assets].map(({ audioKey }) => opened().library.linkGeneration(audioKey)),
+      );
+    expect(await generations()).to.deep.equal([4, 4, 0]);
+    await unshare(track.id);
+    expect(await generations()).to.deep.equal([4, 4, 0]);
+    for (const expected of [5, 6]) {
+      await share(track.id, anId("trk"));
+      expect(await generations()).to.deep.equal([expected - 1, expected - 1, 0]);
+      await unshare(track.id);
+      expect(await generations()).to.deep.equal([expected, expected, 0]);
+    }
+    expect((await find(track.id))?.linkGeneration).to.equal(6);
+    expect(await opened().library.linkGeneration("no/such-file.mp3")).to.equal(null);
   });
 
   it("shares one track under a token, and none that does not exist", async () => {

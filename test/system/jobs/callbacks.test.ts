@@ -68,13 +68,13 @@ describe("A provider's callback", () => {
   it("goes to an address that the provider is given with the work", async () => {
     const id = await rendering();
     expect(provider.submissions.map(({ callbackUrl }) => callbackUrl)).to.deep.equal([urlOf(id)]);
-    expect(urlOf(id)).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/1\\.[\\w-]{43}$`));
+    expect(urlOf(id)).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/1\\.[0-9a-f]{16}-[\\w-]{43}$`));
   });
 
   it("is taken at the address that jobs had before each attempt got its own", async () => {
     const id = await rendering();
     const address = urlOf(id, null);
-    expect(address).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/[\\w-]{43}$`));
+    expect(address).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/[0-9a-f]{16}-[\\w-]{43}$`));
     await report(id, "done", "good", address);
     await shop.pass(0);
     await shop.expectCompleted(id);

@@ -50,6 +50,7 @@ import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+import { FixedKeyring } from "../../support/doubles/fixed-keyring.js";
 
 /** Real time that anything may take before a test gives up. */
 const PATIENCE_MS = 8_000;
@@ -130,8 +131,15 @@ export class Workshop {
   readonly logger = new RecordingLogger();
   readonly provider = new ScriptedProvider();
   readonly standIn = new ScriptedProvider("stand-in");
-  readonly callbackUrls = new CallbackUrls(new NodeDigest(), "secret", "https://fermata.test");
-  readonly audioUrls = new AudioUrls(new NodeDigest(), this.clock, "secret", () => "https://fermata.test", 60_000);
+  readonly callbackUrls = new CallbackUrls(new NodeDigest(), new FixedKeyring(), "https://fermata.test");
+  readonly audioUrls = new AudioUrls({
+    digest: new NodeDigest(),
+    clock: this.clock,
+    keyring: new FixedKeyring(),
+    library: { linkGeneration: () => Promise.resolve(null) },
+    publicUrl: () => "https://fermata.test",
+    ttlMs: 60_000,
+  });
   readonly queue = new MemoryJobQueue(this.logger);
   readonly metrics = new PrometheusMetrics(this.logger, { processMetrics: false });
   readonly events = new JobEvents(this.logger);

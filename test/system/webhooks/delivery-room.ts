@@ -20,6 +20,7 @@ import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { RecordingSender } from "../../support/doubles/recording-sender.js";
 import { StubGuard } from "../../support/doubles/stub-guard.js";
 import { until } from "../jobs/workshop.js";
+import { EVERY_KEY, FixedKeyring } from "../../support/doubles/fixed-keyring.js";
 
 export const SCHEDULE_MS = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000] as const;
 const BREAKER = { openMs: 30_000, openMaxMs: 600_000 };
@@ -32,7 +33,7 @@ export class DeliveryRoom {
   readonly logger = new RecordingLogger();
   readonly sender = new RecordingSender();
   readonly guard = new StubGuard();
-  readonly secretBox = new AesSecretBox("a secret key of a test, long enough for it");
+  readonly secretBox = new AesSecretBox(new FixedKeyring());
   /** What the metrics were told. */
   readonly counted: (readonly [what: string, value: string | number])[] = [];
   readonly endpoints: ManageEndpoints;
@@ -46,8 +47,9 @@ export class DeliveryRoom {
     const { unitOfWork, webhooks } = storage;
     const { clock, random, logger, guard, secretBox } = this;
     const ids = { next: anId };
-    this.endpoints = new ManageEndpoints({ unitOfWork, webhooks, guard, secretBox, clock, ids, random, logger, allowHttp: false });
-    this.operate = new OperateWebhooks({ unitOfWork, webhooks, guard, secretBox, sendDelivery: this.door(), clock, ids, random });
+    const parts = { unitOfWork, webhooks, guard, secretBox, sealKeys: EVERY_KEY, clock, ids, random };
+    this.endpoints = new ManageEndpoints({ ...parts, logger, allowHttp: false });
+    this.operate = new OperateWebhooks({ ...parts, sendDelivery: this.door() });
   }
 
   static async open(): Promise<DeliveryRoom> {

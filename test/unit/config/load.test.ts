@@ -358,6 +358,11 @@ describe("loading settings", () => {
       ["a plugin's setting that goes too deep", { env: { FERMATA_PLUGINS__SYNTH__A__B: "1" } }, "FERMATA_PLUGINS__SYNTH__A__B: unknown setting"],
       ["a plugin's id with capitals", { file: "plugins: { Mureka: {} }" }, 'plugins (fermata.yaml): "Mureka" is not allowed'],
       ["a job that outlives its key", { env: { FERMATA_JOBS__DEADLINE_MINUTES: "1440.5" } }, "jobs.queueDeadlineMinutes + jobs.renderDeadlineMinutes: 2881 is not allowed; allowed: at most 1440"],
+      [
+        "a second secret key alone",
+        { file: `secrets: { previousKey: ${"k".repeat(32)} }` },
+        "secrets.previousKey: [redacted] is not allowed; allowed: only together with secrets.key",
+      ],
       ["a key that its job outlives", { file: "idempotency: { ttlHours: 0.5 }" }, "jobs.queueDeadlineMinutes + jobs.renderDeadlineMinutes: 120 is not allowed; allowed: at most 30 minutes"],
       ["one port for two servers", { env: { FERMATA_METRICS__PORT: "8080" } }, "metrics.port: 8080 is not allowed; allowed: another port"],
     ] as readonly (readonly [string, Given, string])[]) {

@@ -7,7 +7,7 @@ import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
 /** What all processes share, or cannot reach. */
-class SharedStore implements InstallationStore {
+class SharedStore implements Pick<InstallationStore, "find" | "keep"> {
   isReachable = true;
   private readonly kept = new Map<string, string>();
 
@@ -19,11 +19,6 @@ class SharedStore implements InstallationStore {
   async keep(name: string, value: string): Promise<void> {
     this.kept.set(name, value);
     return Promise.resolve();
-  }
-
-  async keepFirst(name: string, value: string): Promise<string> {
-    if (!this.kept.has(name)) await this.keep(name, value);
-    return this.kept.get(name) as string;
   }
 }
 

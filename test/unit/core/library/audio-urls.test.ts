@@ -1,45 +1,76 @@
 import { expect } from "chai";
+import { createHmac } from "node:crypto";
 import { NodeDigest } from "../../../../adapters/crypto/digest.js";
-import { AudioUrls, type LinkCheck } from "../../../../core/library/audio-urls.js";
+import { fingerprint } from "../../../../adapters/crypto/secret-key.js";
+import { AudioUrls, type LinkCheck, type LinkOptions } from "../../../../core/library/audio-urls.js";
 import { NOON } from "../../../support/builders.js";
+import { FixedKeyring } from "../../../support/doubles/fixed-keyring.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 
 const KEY = "job_1/3/0-mix.mp3";
 const DAY_MS = 86_400_000;
+const SECRET = "a secret of at least 32 characters";
 
-function setUp(now = NOON): { readonly urls: AudioUrls; readonly clock: ManualClock; sign(ttlMs?: number): Link; check(link: Partial<Link>): LinkCheck } {
-  const clock = new ManualClock(now);
-  const urls = new AudioUrls(new NodeDigest(), clock, "a secret of at least 32 characters", () => "https://music.example", DAY_MS);
-  const sign = (ttlMs?: number): Link => parse(urls.sign(KEY, ttlMs));
-  const good = sign();
-  return { urls, clock, sign, check: (link) => urls.check(link.key ?? good.key, link.expires ?? good.expires, link.signature ?? good.signature) };
+/** The parts of a link; what is left out is taken from a good one, and undefined is not sent. */
+type Link = { readonly audioKey: string } & Readonly<Record<string, unknown>>;
+
+interface SetUp {
+  readonly urls: AudioUrls;
+  readonly clock: ManualClock;
+  readonly keyring: FixedKeyring;
+  /** Of the track that has the file; null while no track has it. */
+  generation: number | null;
+  sign(options?: LinkOptions): Link;
+  check(link: Readonly<Record<string, unknown>>): Promise<LinkCheck>;
 }
 
-interface Link {
-  readonly key: string;
-  readonly expires: string;
-  readonly signature: string;
+function setUp(now = NOON, publicUrl = (): string => "https://music.example"): SetUp {
+  const clock = new ManualClock(now);
+  const keyring = new FixedKeyring(SECRET);
+  const library = { linkGeneration: () => Promise.resolve(room.generation) };
+  const urls = new AudioUrls({ digest: new NodeDigest(), clock, keyring, library, publicUrl, ttlMs: DAY_MS });
+  const sign = (options?: LinkOptions): Link => parse(urls.sign(KEY, options));
+  const good = sign();
+  const room: SetUp = {
+    urls,
+    clock,
+    keyring,
+    generation: null,
+    sign,
+    check: (link) => {
+      const { audioKey, ...parameters } = { ...good, ...link };
+      return urls.check({ audioKey, parameters });
+    },
+  };
+  return room;
 }
 
 function parse(url: string): Link {
   const { pathname, searchParams } = new URL(url);
-  return { key: pathname.slice("/audio/".length), expires: searchParams.get("expires") ?? "", signature: searchParams.get("signature") ?? "" };
+  return { audioKey: pathname.slice("/audio/".length), ...Object.fromEntries(searchParams) };
 }
 
 const EXPIRED: LinkCheck = { state: "expired" };
 const FORGED: LinkCheck = { state: "forged" };
+const REVOKED: LinkCheck = { state: "revoked" };
 const VALID: LinkCheck = { state: "valid", audioKey: KEY };
 
 describe("AudioUrls", () => {
-  it("signs a link that it finds valid", () => {
+  it("signs a link that it finds valid", async () => {
     const { urls, sign, check } = setUp();
-    expect(urls.sign(KEY)).to.match(/^https:\/\/music\.example\/audio\/job_1\/3\/0-mix\.mp3\?expires=\d+&signature=[\w-]{43}$/);
-    expect(check(sign())).to.deep.equal(VALID);
+    const id = fingerprint(SECRET);
+    expect(urls.sign(KEY)).to.match(
+      new RegExp(`^https://music\\.example/audio/job_1/3/0-mix\\.mp3\\?expires=\\d+&key=${id}&signature=[\\w-]{43}$`),
+    );
+    expect(urls.sign(KEY, { generation: 7 })).to.match(
+      /\?expires=\d+&generation=7&key=[0-9a-f]{16}&signature=[\w-]{43}$/,
+    );
+    expect(await check(sign())).to.deep.equal(VALID);
   });
 
-  it("asks for the address anew for every link", () => {
+  it("asks for the address again for every link", () => {
     let publicUrl = "http://127.0.0.1:1";
-    const urls = new AudioUrls(new NodeDigest(), new ManualClock(), "secret", () => publicUrl, DAY_MS);
+    const { urls } = setUp(NOON, () => publicUrl);
     const first = urls.sign(KEY);
     publicUrl = "http://127.0.0.1:2";
     expect([first, urls.sign(KEY)].map((url) => new URL(url).port)).to.deep.equal(["1", "2"]);
@@ -48,77 +79,147 @@ describe("AudioUrls", () => {
   it("lets a link live exactly as long as it says", async () => {
     const { clock, sign, check } = setUp();
     const link = sign();
-    expect(Number(link.expires) * 1000).to.equal(NOON + DAY_MS);
+    expect(Number(link["expires"]) * 1000).to.equal(NOON + DAY_MS);
     await clock.advance(DAY_MS - 1);
-    expect(check(link)).to.deep.equal(VALID);
+    expect(await check(link)).to.deep.equal(VALID);
     await clock.advance(1);
-    expect(check(link)).to.deep.equal(EXPIRED);
+    expect(await check(link)).to.deep.equal(EXPIRED);
   });
 
   it("rounds the end of a link up to a second, and lets a caller choose the time", () => {
     const { sign } = setUp(NOON + 1);
-    expect(Number(sign().expires) * 1000).to.equal(NOON + DAY_MS + 1_000);
-    expect(Number(sign(1_000).expires) * 1000).to.equal(NOON + 2_000);
+    expect(Number(sign()["expires"]) * 1000).to.equal(NOON + DAY_MS + 1_000);
+    expect(Number(sign({ ttlMs: 1_000 })["expires"]) * 1000).to.equal(NOON + 2_000);
+  });
+
+  describe("with the generation of a track", () => {
+    it("ends a link as soon as the track has another generation, or is gone", async () => {
+      const room = setUp();
+      const link = room.sign({ generation: 3 });
+      for (const [generation, state] of [[3, VALID], [4, REVOKED], [null, REVOKED], [3, VALID]] as const) {
+        room.generation = generation;
+        expect(await room.check(link), String(generation)).to.deep.equal(state);
+      }
+    });
+
+    it("says of an expired link that it is expired, whatever became of the track", async () => {
+      const room = setUp();
+      const link = room.sign({ generation: 3 });
+      room.generation = 4;
+      await room.clock.advance(DAY_MS);
+      expect(await room.check(link)).to.deep.equal(EXPIRED);
+    });
+
+    it("takes a link without a generation for the first one", async () => {
+      const room = setUp();
+      const link = room.sign();
+      for (const [generation, state] of [[0, VALID], [1, REVOKED], [null, VALID]] as const) {
+        room.generation = generation;
+        expect(await room.check(link), String(generation)).to.deep.equal(state);
+      }
+    });
+
+    it("finds a link forged whose generation was changed, added or taken away", async () => {
+      const room = setUp();
+      room.generation = 4;
+      const link = room.sign({ generation: 3 });
+      for (const generation of ["4", "03", "3 ", "", "-1", "-", undefined, ["3", "4"]]) {
+        expect(await room.check({ ...link, generation }), String(generation)).to.deep.equal(FORGED);
+      }
+      expect(await room.check({ ...room.sign(), generation: "4" })).to.deep.equal(FORGED);
+    });
+  });
+
+  describe("with several keys", () => {
+    it("accepts the key before until it is retired, and signs with the new one", async () => {
+      const { keyring, sign, check } = setUp();
+      const link = sign();
+      [keyring.previous, keyring.secretKey] = [SECRET, "another secret of 32 characters ."];
+      expect(await check(link)).to.deep.equal(VALID);
+      expect(sign()["key"]).to.equal(fingerprint(keyring.secretKey));
+      expect(await check(sign())).to.deep.equal(VALID);
+      keyring.previous = null;
+      expect(await check(link)).to.deep.equal(FORGED);
+      expect(await check(sign())).to.deep.equal(VALID);
+    });
+
+    it("accepts links of versions without key ids while their key is accepted", async () => {
+      const { keyring, check, sign } = setUp();
+      const { expires } = sign();
+      const signature = createHmac("sha256", SECRET).update(`audio\n${KEY}\n${String(expires)}`).digest("base64url");
+      const old = { expires, signature, key: undefined };
+      expect(await check(old)).to.deep.equal(FORGED);
+      keyring.unnamed = SECRET;
+      expect(await check(old)).to.deep.equal(VALID);
+      expect(await check({ ...old, key: "none" })).to.deep.equal(FORGED);
+      expect(await check({ ...old, key: fingerprint(SECRET) })).to.deep.equal(FORGED);
+    });
   });
 
   describe("finds forged", () => {
     const { sign } = setUp();
     const good = sign();
-    const later = String(Number(good.expires) + 1);
-    const tampered: Readonly<Record<string, Partial<Link>>> = {
-      "another file": { key: "job_1/3/0-master.wav" },
-      "the same file of another fence": { key: "job_1/4/0-mix.mp3" },
-      "a file outside": { key: "../secret.key" },
-      "a name no store has": { key: "JOB_1/3/0-mix.mp3" },
+    const later = String(Number(good["expires"]) + 1);
+    const tampered: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+      "another file": { audioKey: "job_1/3/0-master.wav" },
+      "the same file of another fence": { audioKey: "job_1/4/0-mix.mp3" },
+      "a file outside": { audioKey: "../secret.key" },
+      "a name no store has": { audioKey: "JOB_1/3/0-mix.mp3" },
       "an end moved out": { expires: later },
-      "an end with a zero before it": { expires: `0${good.expires}` },
-      "an end with a space": { expires: `${good.expires} ` },
+      "an end with a zero before it": { expires: `0${String(good["expires"])}` },
+      "an end with a space": { expires: `${String(good["expires"])} ` },
       "a negative end": { expires: "-1" },
       "an end in another notation": { expires: "1e12" },
       "an end of thirteen digits": { expires: "9999999999999" },
       "no end": { expires: "" },
       "no signature": { signature: "" },
-      "half a signature": { signature: good.signature.slice(0, 20) },
-      "a signature with something behind it": { signature: `${good.signature}A` },
-      "a signature padded as base64": { signature: `${good.signature}=` },
+      "half a signature": { signature: String(good["signature"]).slice(0, 20) },
+      "a signature with something behind it": { signature: `${String(good["signature"])}A` },
+      "a signature padded as base64": { signature: `${String(good["signature"])}=` },
     };
     for (const [what, link] of Object.entries(tampered)) {
-      it(what, () => {
-        expect(setUp().check({ ...good, ...link })).to.deep.equal(FORGED);
+      it(what, async () => {
+        expect(await setUp().check({ ...good, ...link })).to.deep.equal(FORGED);
       });
     }
 
-    it("a signature with any character changed", () => {
-      for (let at = 0; at < good.signature.length; at++) {
-        const other = good.signature[at] === "A" ? "B" : "A";
-        const signature = good.signature.slice(0, at) + other + good.signature.slice(at + 1);
-        expect(setUp().check({ ...good, signature })).to.deep.equal(FORGED);
+    it("a signature with any character changed", async () => {
+      const signed = String(good["signature"]);
+      for (let at = 0; at < signed.length; at++) {
+        const other = signed[at] === "A" ? "B" : "A";
+        const signature = signed.slice(0, at) + other + signed.slice(at + 1);
+        expect(await setUp().check({ ...good, signature })).to.deep.equal(FORGED);
       }
     });
 
-    it("the signature of another secret", () => {
-      const other = new AudioUrls(new NodeDigest(), new ManualClock(NOON), "another secret", () => "https://music.example", DAY_MS);
-      expect(setUp().check(parse(other.sign(KEY)))).to.deep.equal(FORGED);
+    it("the signature of another secret, also under our key's id", async () => {
+      const room = setUp();
+      room.keyring.secretKey = "another secret of 32 characters .";
+      const other = room.sign();
+      expect(await setUp().check(other)).to.deep.equal(FORGED);
+      expect(await setUp().check({ ...other, key: fingerprint(SECRET) })).to.deep.equal(FORGED);
     });
 
-    it("a signature moved between key and end", () => {
+    it("a signature moved between key and end", async () => {
       const { urls } = setUp();
-      const { signature } = parse(urls.sign("a", 0));
-      expect(urls.check("a\n1", "1", signature)).to.deep.equal(FORGED);
+      const parameters = { ...parse(urls.sign("a", { ttlMs: 0 })), expires: "1" };
+      expect(await urls.check({ audioKey: "a\n1", parameters })).to.deep.equal(FORGED);
     });
 
-    it("a forged link, although it is expired too", () => {
+    it("a forged link, although it is expired too", async () => {
       const { check } = setUp();
-      expect(check({ ...good, expires: "1" })).to.deep.equal(FORGED);
-      expect(check({ ...good, expires: "1", signature: "" })).to.deep.equal(FORGED);
+      expect(await check({ ...good, expires: "1" })).to.deep.equal(FORGED);
+      expect(await check({ ...good, expires: "1", signature: "" })).to.deep.equal(FORGED);
     });
 
-    it("parameters given twice, or not at all", () => {
-      const { urls } = setUp();
-      expect(urls.check(KEY, [good.expires, good.expires], good.signature)).to.deep.equal(FORGED);
-      expect(urls.check(KEY, good.expires, [good.signature])).to.deep.equal(FORGED);
-      expect(urls.check(KEY, undefined, undefined)).to.deep.equal(FORGED);
-      expect(urls.check(KEY, Number(good.expires), good.signature)).to.deep.equal(FORGED);
+    it("parameters given twice, or not at all", async () => {
+      const { check } = setUp();
+      const { expires, signature, key } = good;
+      expect(await check({ expires: [expires, expires] })).to.deep.equal(FORGED);
+      expect(await check({ signature: [signature] })).to.deep.equal(FORGED);
+      expect(await check({ key: [key, key] })).to.deep.equal(FORGED);
+      expect(await check({ expires: undefined, signature: undefined })).to.deep.equal(FORGED);
+      expect(await check({ expires: Number(expires) })).to.deep.equal(FORGED);
     });
   });
 });

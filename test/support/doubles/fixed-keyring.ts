@@ -1,0 +1,26 @@
+import { fingerprint } from "../../../adapters/crypto/secret-key.js";
+import { subkeyOf } from "../../../adapters/crypto/subkey.js";
+import { type Keyring, type KeyPurpose, NO_KEY_ID, type Subkey } from "../../../core/ports/keyring.js";
+
+/** A keyring whose keys a test changes by hand. */
+export class FixedKeyring implements Keyring {
+  /** Accepted next to the current key. */
+  previous: string | null = null;
+  /** The key of signatures and seals without a key id. */
+  unnamed: string | null = null;
+
+  constructor(public secretKey = "a secret key of a test, long enough for it") {}
+
+  current(purpose: KeyPurpose): Subkey {
+    return subkeyOf(this.secretKey, purpose);
+  }
+
+  find(purpose: KeyPurpose, id: string): Promise<Subkey | null> {
+    if (id === NO_KEY_ID) return Promise.resolve(this.unnamed === null ? null : { id, key: this.unnamed });
+    const found = [this.secretKey, this.previous].find((key) => key !== null && fingerprint(key) === id);
+    return Promise.resolve(found === undefined || found === null ? null : subkeyOf(found, purpose));
+  }
+}
+
+/** For rooms without a storage of key states: every key may seal. */
+export const EVERY_KEY = { requireInForce: () => Promise.resolve() };
