@@ -19,7 +19,7 @@ const ROOMS = [
   /^core\/(accounts|credits|execution|generations|idempotency|jobs|library|maintenance|ports|providers|rate-limits|usage|webhooks)\/[^/]+$/,
   /^core\/ports\/provider\/[^/]+$/,
   /^core\/[^/]+$/,
-  /^adapters\/(cli|covers|crypto|downloads|network|observability|system)\/[^/]+$/,
+  /^adapters\/(cli|covers|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
   /^adapters\/http\/((controllers|generated|middleware|openapi|pages|pages\/share|presenters)\/)?[^/]+$/,
   /^adapters\/storage\/knex\/((doctor|heartbeat|migrations|mysql|search|sqlite)\/)?[^/]+$/,
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq)|rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,
@@ -29,7 +29,7 @@ const ROOMS = [
   /^test\/contract\/(music-provider|library-store|webhook-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
-  /^test\/support\/((doubles|fault-receiver|plugins|provider-kit|storm|vendor)\/)?[^/]+$/,
+  /^test\/support\/((doubles|fault-receiver|plugins|provider-kit|sandbox|storm|vendor)\/)?[^/]+$/,
   /^test\/support\/plugins\/[^/]+\/[^/]+$/,
   /^test\/(fixtures|unit)\/.+$/,
   /^test\/index\.ts$/,
@@ -135,7 +135,7 @@ describe("the rooms of the tree", () => {
   });
 
   it("are the only place of source files", () => {
-    const known = [...TOP, ".git", ".ci", "dist", "node_modules", "coverage", "data"];
+    const known = [...TOP, ".git", ".github", ".ci", "dist", "node_modules", "coverage", "data"];
     const others = readdirSync(REPOSITORY, { withFileTypes: true }).filter(
       (entry) => (entry.isDirectory() && !known.includes(entry.name)) || /\.[mc]?tsx?$/.test(entry.name),
     );

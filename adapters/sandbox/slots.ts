@@ -1,20 +1,24 @@
-/** Lets so many at a time in, in order of arrival. */
-export class Turns {
+/** Lets a fixed number of tasks run at a time, in order of arrival. */
+export class Slots {
   private readonly waiting: (() => void)[] = [];
   private taken = 0;
-  private whenIdle: (() => void)[] = [];
+  private readonly whenIdle: (() => void)[] = [];
 
-  constructor(private readonly places: number) {}
+  constructor(private readonly count: number) {}
 
-  /** Resolves when there is a place, with the way to free it. @throws the signal's reason */
+  /** Resolves when a slot is free, with the function that frees it. @throws the signal's reason */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.taken < this.places) this.taken++;
+    if (this.taken < this.count) this.taken++;
     else await this.wait(signal);
-    return () => this.free();
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.free();
+      isTaken = false;
+    };
   }
 
-  /** Resolves when nobody has a place. */
+  /** Resolves when no slot is taken. */
   async idle(): Promise<void> {
     if (this.taken > 0) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
   }
@@ -34,7 +38,7 @@ export class Turns {
     });
   }
 
-  /** The place goes to whoever waits longest. */
+  /** The task that waits longest gets the slot. */
   private free(): void {
     const next = this.waiting.shift();
     if (next !== undefined) return next();
