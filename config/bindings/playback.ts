@@ -1,5 +1,5 @@
 import type { Container } from "inversify";
-import { ThreadAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
+import { ProcessAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
 import { PaperCoverPainter } from "../../adapters/covers/cover-painter.js";
 import { DeriveAssets } from "../../core/library/derive-assets.js";
 import type { AudioAnalyser } from "../../core/ports/audio-analyser.js";
@@ -13,7 +13,7 @@ export interface PlaybackOverrides {
 
 /** What is made of a track's own audio. */
 export function bindPlayback(container: Container, overrides: PlaybackOverrides): void {
-  container.bind(T.audioAnalyser).toResolvedValue(() => overrides.audioAnalyser ?? new ThreadAudioAnalyser());
+  container.bind(T.audioAnalyser).toResolvedValue(() => overrides.audioAnalyser ?? new ProcessAudioAnalyser());
   container.bind(T.coverPainter).toResolvedValue(() => overrides.coverPainter ?? new PaperCoverPainter());
   container
     .bind(T.deriveAssets)

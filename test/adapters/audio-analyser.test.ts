@@ -1,8 +1,8 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { Worker } from "node:worker_threads";
 import { expect } from "chai";
-import { ThreadAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
-import { startAnalysisThread } from "../../adapters/audio/analyser/start-thread.js";
+import { ProcessAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
+import { startProcess } from "../../adapters/sandbox/start-process.js";
 import { AudioUnreadableError } from "../../core/ports/audio-analyser.js";
 import { audioAnalyserContract } from "../contract/audio-analyser.contract.js";
 import { decodeMp3 } from "../support/audio-analysis.js";
@@ -10,7 +10,7 @@ import { aChord, mp3File, type TestSound, vorbisFile, wavFile } from "../support
 import { flacFile } from "../support/flac-file.js";
 import { repositoryPath } from "../support/repository.js";
 
-audioAnalyserContract("ThreadAudioAnalyser", () => new ThreadAudioAnalyser());
+audioAnalyserContract("ProcessAudioAnalyser", () => new ProcessAudioAnalyser());
 
 /** Two seconds: the first quiet, the second loud. */
 const aRise = (options: { sampleRate?: number; channelCount?: number } = {}): TestSound => aChord(2, (second) => (second < 1 ? 0.05 : 0.9), options);
@@ -37,11 +37,12 @@ const FILES: Readonly<Record<string, () => Promise<Uint8Array> | Uint8Array>> = 
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
 
-/** A thread that runs this instead. */
-const startCode = (code: string) => (): Worker => new Worker(code, { eval: true, stdout: true, stderr: true });
+/** A process that runs this instead, and is not limited by the kernel. */
+const startCode = (code: string) => (): ChildProcess =>
+  spawn(process.execPath, ["--eval", code], { stdio: ["ignore", "ignore", "ignore", "ipc"], serialization: "advanced" });
 
-describe("ThreadAudioAnalyser", () => {
-  const analyser = new ThreadAudioAnalyser();
+describe("ProcessAudioAnalyser", () => {
+  const analyser = new ProcessAudioAnalyser();
   after(() => analyser.close());
 
   for (const [title, make] of Object.entries(FILES)) {
@@ -97,40 +98,46 @@ describe("ThreadAudioAnalyser", () => {
   });
 
   it("refuses a piece that is longer than it may be", async () => {
-    const strict = new ThreadAudioAnalyser({ maxSeconds: 1 });
+    const strict = new ProcessAudioAnalyser({ maxSeconds: 1 });
     expect(await failureOf(strict.analyse(wavFile(aRise()), { preview: false }))).to.be.instanceOf(AudioUnreadableError);
     await strict.close();
   });
 
-  const DEATHS: Readonly<Record<string, string>> = {
-    "ends without a word": "process.exit(3)",
-    "throws": 'throw new Error("a decoder broke")',
-    "needs too much memory": "const all = []; for (;;) all.push(new Array(1e6).fill(0));",
-    "never answers": "for (;;);",
+  const READY = 'process.send("ready");';
+  const DEATHS: Readonly<Record<string, { readonly code: string; readonly timeoutMs?: number }>> = {
+    "ends before it is ready": { code: "process.exit(3)" },
+    "ends with a file": { code: `process.on("message", () => process.exit(3)); ${READY}` },
+    "takes too much memory": { code: `const all = []; process.on("message", () => { for (;;) all.push(Buffer.alloc(1e7, 1)); }); ${READY}` },
+    "takes too much time": { code: `process.on("message", () => { for (;;); }); ${READY}`, timeoutMs: 2_000 },
+    "replies with no analysis": { code: `process.on("message", ({ kind }) => process.send({ kind: kind === "end" ? "done" : "next", analysis: {} })); ${READY}` },
+    "replies with an endless length": {
+      code: `const analysis = { durationSeconds: Infinity, waveform: [], preview: null };
+        process.on("message", ({ kind }) => process.send({ kind: kind === "end" ? "done" : "next", analysis })); ${READY}`,
+    },
   };
-  for (const [title, code] of Object.entries(DEATHS)) {
-    it(`refuses the file when its thread ${title}, and hears the next`, async () => {
+  for (const [title, { code, timeoutMs = 60_000 }] of Object.entries(DEATHS)) {
+    it(`refuses the file when its process ${title}, and starts another for the next`, async () => {
       let started = 0;
-      const startThread = (): Worker => {
+      const start = (): ChildProcess => {
         started++;
-        return new Worker(code, { eval: true, stdout: true, stderr: true, resourceLimits: { maxOldGenerationSizeMb: 32 } });
+        return startCode(code)();
       };
-      const fragile = new ThreadAudioAnalyser({ startThread, timeoutMs: title === "never answers" ? 200 : 20_000 });
+      const fragile = new ProcessAudioAnalyser({ start, timeoutMs, limits: { memoryBytes: 200e6 } });
       for (const call of [1, 2]) {
         expect(await failureOf(fragile.analyse(wavFile(aRise()), { preview: false }))).to.be.instanceOf(AudioUnreadableError);
         expect(started).to.equal(call);
       }
       await fragile.close();
-    });
+    }).timeout(60_000);
   }
 
-  it("hears the next file in the same thread, unless the last one was broken", async () => {
+  it("reads the next file in the same process, unless the last one was broken", async () => {
     let started = 0;
-    const startThread = (): Worker => {
+    const start: typeof startProcess = (...args) => {
       started++;
-      return startAnalysisThread();
+      return startProcess(...args);
     };
-    const thrifty = new ThreadAudioAnalyser({ startThread });
+    const thrifty = new ProcessAudioAnalyser({ start });
     const file = wavFile(aRise());
     const whole = await thrifty.analyse(file, { preview: true });
     expect(await thrifty.analyse(file, { preview: true })).to.deep.equal(whole);
@@ -142,19 +149,42 @@ describe("ThreadAudioAnalyser", () => {
     await thrifty.close();
   });
 
-  it("reads no more of a source than its thread has asked for", async () => {
+  it("reads no more of a source than its process has asked for", async () => {
     let read = 0;
     async function* counted(): AsyncGenerator<Uint8Array> {
       const file = wavFile(aChord(20, () => 0.5));
       for (let start = 0; start < file.length; start += 65_536, read++) yield file.subarray(start, start + 65_536);
     }
-    const startThread = startCode(`
-      const { parentPort } = require("node:worker_threads");
-      parentPort.on("message", ({ kind }) => (kind === "order" ? parentPort.postMessage({ kind: "next" }) : process.exit()));
-    `);
-    const lazy = new ThreadAudioAnalyser({ startThread });
+    const start = startCode(`process.on("message", ({ kind }) => (kind === "order" ? process.send({ kind: "next" }) : process.exit())); ${READY}`);
+    const lazy = new ProcessAudioAnalyser({ start });
     expect(await failureOf(lazy.analyse(counted(), { preview: false }))).to.be.instanceOf(AudioUnreadableError);
     expect(read).to.be.at.most(2);
     await lazy.close();
+  });
+
+  it("starts no process for a format that it does not know", async () => {
+    let started = 0;
+    const start: typeof startProcess = (...args) => {
+      started++;
+      return startProcess(...args);
+    };
+    const thrifty = new ProcessAudioAnalyser({ start });
+    expect(await thrifty.analyse(Buffer.from("%PDF-1.7 no music"), { preview: true })).to.equal(null);
+    expect(started).to.equal(0);
+    await thrifty.close();
+  });
+
+  it("is not held up by a source that hangs", async () => {
+    const abort = new AbortController();
+    const patient = new ProcessAudioAnalyser({ processes: 1 });
+    async function* hanging(): AsyncGenerator<Uint8Array> {
+      yield wavFile(aRise(), { dataBytes: 0 });
+      abort.abort(new Error("no longer wanted"));
+      await new Promise(() => undefined);
+    }
+    const failure = await failureOf(patient.analyse(hanging(), { preview: false, signal: abort.signal }));
+    expect(failure).to.have.property("message", "no longer wanted");
+    expect((await patient.analyse(wavFile(aRise()), { preview: false }))?.durationSeconds).to.equal(2);
+    await patient.close();
   });
 });

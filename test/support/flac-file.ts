@@ -51,11 +51,11 @@ function frame(channels: readonly Float32Array[], number: number): Buffer {
 }
 
 /** As UTF-8 writes a character: enough for 2,048 frames. */
-function codedNumber(number: number): number[] {
+export function codedNumber(number: number): number[] {
   return number < 128 ? [number] : [0xc0 | (number >> 6), 0x80 | (number & 63)];
 }
 
-function crc(bytes: Uint8Array, width: 8 | 16, polynomial: number): number {
+export function crc(bytes: Uint8Array, width: 8 | 16, polynomial: number): number {
   const [top, mask] = [1 << (width - 1), (1 << width) - 1];
   let value = 0;
   for (const byte of bytes) {

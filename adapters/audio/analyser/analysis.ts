@@ -4,13 +4,10 @@ import { LoudnessCurve, loudnessOf } from "./loudness.js";
 import type { AnalysisOrder } from "./messages.js";
 import { encodePreview } from "./preview-mp3.js";
 import { HOP_SECONDS, PreviewWindow } from "./preview-window.js";
+import type { SampleBudget } from "./sample-budget.js";
 import { BrokenAudioError, type Sound } from "./sound.js";
 
-const SAMPLE_RATE_MIN = 4_000;
-const SAMPLE_RATE_MAX = 384_000;
-const CHANNELS_MAX = 16;
-
-/** Listens to one piece from its beginning to its end. */
+/** Measures one file from its beginning to its end. */
 export class Analysis {
   private readonly curve = new LoudnessCurve();
   private window: PreviewWindow | null = null;
@@ -19,11 +16,15 @@ export class Analysis {
   private samples = 0;
   private hopPower = 0;
 
-  constructor(private readonly order: AnalysisOrder) {}
+  constructor(
+    private readonly order: Pick<AnalysisOrder, "preview">,
+    private readonly budget: SampleBudget,
+  ) {}
 
-  /** @throws {BrokenAudioError} the piece is too long, or no sound that anybody could hear */
+  /** @throws {BrokenAudioError} the file is too long, or has a shape that no listener could hear */
   add(sound: Sound): void {
     if (sound.samples === 0) return;
+    this.budget.checkLength(this.samples + sound.samples, { sampleRate: sound.sampleRate, channels: sound.channels.length });
     if (this.sampleRate === 0) this.begin(sound);
     if (sound.sampleRate !== this.sampleRate) throw new BrokenAudioError("its sample rate changes");
     for (let start = 0; start < sound.samples; ) {
@@ -31,8 +32,6 @@ export class Analysis {
       this.addWithinHop({ ...sound, samples: end - start, channels: sound.channels.map((channel) => channel.subarray(start, end)) });
       start = end;
     }
-    const { maxSeconds } = this.order;
-    if (this.samples / this.sampleRate > maxSeconds) throw new BrokenAudioError(`it is longer than ${maxSeconds} seconds`);
   }
 
   async end(): Promise<AudioAnalysis> {
@@ -44,9 +43,7 @@ export class Analysis {
     };
   }
 
-  private begin({ sampleRate, channels }: Sound): void {
-    const isSensible = sampleRate >= SAMPLE_RATE_MIN && sampleRate <= SAMPLE_RATE_MAX && channels.length <= CHANNELS_MAX;
-    if (!isSensible) throw new BrokenAudioError(`it has ${channels.length} channels at ${sampleRate} Hz`);
+  private begin({ sampleRate }: Sound): void {
     this.sampleRate = sampleRate;
     this.hopSamples = Math.round(sampleRate * HOP_SECONDS);
     if (this.order.preview) this.window = new PreviewWindow(sampleRate, this.hopSamples, PREVIEW_SECONDS / HOP_SECONDS);

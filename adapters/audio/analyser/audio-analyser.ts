@@ -1,129 +1,115 @@
-import type { Worker } from "node:worker_threads";
 import {
   type AnalysisRequest,
   type AudioAnalyser,
   type AudioAnalysis,
   AudioUnreadableError,
 } from "../../../core/ports/audio-analyser.js";
+import { Sandbox, SandboxError, type SandboxOptions, type SandboxTask } from "../../sandbox/index.js";
+import { analysisOf } from "./analysis-reply.js";
 import { formatOf, PROBE_BYTES } from "./format.js";
-import type { AnalysisOrder, FromThread, ToThread } from "./messages.js";
-import { Threads } from "./threads.js";
-import { Turns } from "./turns.js";
+import type { AnalysisOrder, DecoderReply, DecoderRequest } from "./messages.js";
 
-export interface ThreadAudioAnalyserOptions {
-  /** Files that are listened to at a time; the others wait. */
-  readonly threads?: number;
+export interface ProcessAudioAnalyserOptions extends Partial<Omit<SandboxOptions, "handler">> {
   /** For one file. */
   readonly timeoutMs?: number;
   readonly maxSeconds?: number;
-  readonly startThread?: () => Worker;
 }
 
-interface Limits {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
-/** Listening is a hundred times as fast as playing, on a machine with nothing else to do. */
+/** Measuring is a hundred times as fast as playing, on a machine with nothing else to do. */
 const TIMEOUT_MS = 180_000;
 const MAX_SECONDS = 2 * 3_600;
-/** One long or hostile file holds nobody up. */
-const THREADS = 2;
-const PIECE_BYTES = 1 << 16;
+/** Of all channels: two hours of stereo at 96 kHz. */
+const MAX_SAMPLES = MAX_SECONDS * 96_000 * 2;
+/** One long or hostile file does not hold up the others. */
+const PROCESSES = 2;
+const CHUNK_BYTES = 1 << 16;
 
-/** Listens in threads. One that a file has broken, or kept too long, is ended with it; another one hears the next. */
-export class ThreadAudioAnalyser implements AudioAnalyser {
-  private readonly turns: Turns;
-  private readonly threads: Threads;
+const HANDLER = new URL(import.meta.url.endsWith(".ts") ? "./decoder-process.ts" : "./decoder-process.js", import.meta.url);
+
+/** Decodes in child processes. One that a file broke, or that used more than it may, ends with that file; another takes the next. */
+export class ProcessAudioAnalyser implements AudioAnalyser {
+  private readonly sandbox: Sandbox;
   private readonly closing = new AbortController();
 
-  constructor(private readonly options: ThreadAudioAnalyserOptions = {}) {
-    this.turns = new Turns(options.threads ?? THREADS);
-    this.threads = new Threads(options.startThread);
+  constructor(private readonly options: ProcessAudioAnalyserOptions = {}) {
+    this.sandbox = new Sandbox({ processes: PROCESSES, ...options, handler: HANDLER });
   }
 
   async analyse(source: Uint8Array | AsyncIterable<Uint8Array>, request: AnalysisRequest): Promise<AudioAnalysis | null> {
-    const { signal: given } = request;
+    const { signal: given, preview } = request;
     const signal = given === undefined ? this.closing.signal : AbortSignal.any([given, this.closing.signal]);
-    const free = await this.turns.take(signal);
+    const task = await this.sandbox.open(signal);
+    const { timeoutMs = TIMEOUT_MS } = this.options;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(unreadable(`it took longer than ${timeoutMs} ms`)), timeoutMs);
     try {
-      return await this.listen(pieces(source), request.preview, signal);
+      const analysis = await unlessAborted(this.converse(task, chunks(source), preview), AbortSignal.any([signal, late.signal]));
+      task.release();
+      return analysis;
+    } catch (error) {
+      await task.discard();
+      throw error instanceof SandboxError ? unreadable(error.message, error) : error;
     } finally {
-      free();
+      clearTimeout(timer);
     }
   }
 
   async close(): Promise<void> {
     this.closing.abort(new Error("The audio analyser has been closed."));
-    await this.turns.idle();
-    await this.threads.endIdle();
+    await this.sandbox.close();
   }
 
-  private async listen(source: AsyncGenerator<Uint8Array, void>, preview: boolean, signal: AbortSignal): Promise<AudioAnalysis | null> {
+  private async converse(task: SandboxTask, bytes: AsyncGenerator<Uint8Array, void>, preview: boolean): Promise<AudioAnalysis | null> {
     try {
-      const head = await readHead(source);
+      const head = await readHead(bytes);
       const format = formatOf(head);
       if (format === null) return null;
-      signal.throwIfAborted();
-      return await this.listenTo(chained(head, source), { format, preview, maxSeconds: this.options.maxSeconds ?? MAX_SECONDS }, signal);
+      const order = { format, preview, maxSeconds: this.options.maxSeconds ?? MAX_SECONDS, maxSamples: MAX_SAMPLES };
+      return await decode(task, order, chained(head, bytes));
     } finally {
-      // Not awaited: a source that hangs would keep its place for good. Why it could not be closed does not matter to the answer.
-      source.return(undefined).catch(() => undefined);
-    }
-  }
-
-  private async listenTo(source: AsyncGenerator<Uint8Array, void>, order: AnalysisOrder, signal: AbortSignal): Promise<AudioAnalysis> {
-    const thread = this.threads.take();
-    try {
-      const analysis = await converse(thread, order, source, { timeoutMs: this.options.timeoutMs ?? TIMEOUT_MS, signal });
-      this.threads.giveBack(thread);
-      return analysis;
-    } catch (error) {
-      await this.threads.end(thread);
-      throw error;
+      // Not awaited: a source that hangs would keep its slot for good. Why it could not be closed does not change the result.
+      bytes.return(undefined).catch(() => undefined);
     }
   }
 }
 
-/** Feeds a thread as it asks for more, until it answers, dies or takes too long. */
-function converse(thread: Worker, order: AnalysisOrder, source: AsyncGenerator<Uint8Array, void>, limits: Limits): Promise<AudioAnalysis> {
-  const { timeoutMs, signal } = limits;
-  return new Promise((resolve, reject) => {
-    const unreadable = (why: string, cause?: unknown): void =>
-      end(() => reject(new AudioUnreadableError(`The audio cannot be read: ${why}.`, { cause })));
-    const onAbort = (): void => end(() => reject(signal.reason as Error));
-    const onMessage = (message: FromThread): void => {
-      if (message.kind === "done") end(() => resolve(message.analysis));
-      else if (message.kind === "unreadable") unreadable(message.message);
-      else feed().catch((error: Error) => end(() => reject(error)));
-    };
-    const feed = async (): Promise<void> => {
-      const { value, done } = await source.next();
-      if (done === true) return tell({ kind: "end" });
-      // A view would take all that it is a view of along.
-      const bytes = new Uint8Array(value);
-      tell({ kind: "bytes", bytes }, [bytes.buffer]);
-    };
-    const tell = (message: ToThread, transfer: ArrayBuffer[] = []): void => thread.postMessage(message, transfer);
-    const timer = setTimeout(() => unreadable(`it took longer than ${timeoutMs} ms`), timeoutMs);
-    const end = (report: () => void): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-      thread.off("message", onMessage);
-      report();
-    };
-    signal.addEventListener("abort", onAbort);
-    thread.on("message", onMessage);
-    thread.on("error", (cause) => unreadable("its thread died", cause));
-    thread.on("exit", (code) => unreadable(`its thread ended with code ${code}`));
-    tell({ kind: "order", order });
+/** Sends a file in chunks, each when the one before was decoded. */
+async function decode(task: SandboxTask, order: AnalysisOrder, source: AsyncIterable<Uint8Array>): Promise<AudioAnalysis> {
+  const ask = async (request: DecoderRequest): Promise<DecoderReply> => {
+    const reply = (await task.ask(request)) as DecoderReply;
+    if (reply.kind === "unreadable") throw unreadable(reply.message);
+    return reply;
+  };
+  await ask({ kind: "order", order });
+  for await (const bytes of source) await ask({ kind: "bytes", bytes });
+  return analysisOf(await ask({ kind: "end" }), order);
+}
+
+function unreadable(why: string, cause?: unknown): AudioUnreadableError {
+  return new AudioUnreadableError(`The audio cannot be read: ${why}.`, { cause });
+}
+
+/** What `work` gives, unless the signal is aborted before. @throws the signal's reason */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const done = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    else signal.addEventListener("abort", abort, { once: true, signal: done.signal });
   });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    done.abort();
+    // Whatever becomes of work that was given up, its result is not used.
+    work.catch(() => undefined);
+  }
 }
 
-/** In pieces of a size that a decoder takes at once. */
-async function* pieces(source: Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+/** In chunks of a size that a decoder takes at once. */
+async function* chunks(source: Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const part of source instanceof Uint8Array ? [source] : source) {
-    for (let start = 0; start < part.length; start += PIECE_BYTES) yield part.subarray(start, start + PIECE_BYTES);
+    for (let start = 0; start < part.length; start += CHUNK_BYTES) yield part.subarray(start, start + CHUNK_BYTES);
   }
 }
 

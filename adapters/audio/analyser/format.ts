@@ -1,5 +1,5 @@
 /** What a file is made of, by its first bytes. */
-export type AudioFormat = "mp3" | "wav" | "flac" | "vorbis" | "opus";
+export type AudioFormat = "mp3" | "wav" | "flac" | "ogg-flac" | "vorbis" | "opus";
 
 /** How many bytes {@link formatOf} looks at. */
 export const PROBE_BYTES = 4_096;
@@ -19,7 +19,7 @@ export function formatOf(head: Uint8Array): AudioFormat | null {
 function oggCodec(text: (start: number, end: number) => string): AudioFormat | null {
   if (text(28, 36) === "OpusHead") return "opus";
   if (text(28, 35) === "\x01vorbis") return "vorbis";
-  return text(28, 33) === "\x7fFLAC" ? "flac" : null;
+  return text(28, 33) === "\x7fFLAC" ? "ogg-flac" : null;
 }
 
 /** A header of an MPEG audio frame (ISO 11172-3, 2.4.1.3): sync word, and none of the reserved values. */

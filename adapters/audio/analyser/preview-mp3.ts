@@ -18,43 +18,63 @@ let encoding: ReturnType<typeof loadEncoder> | undefined;
 export async function encodePreview(excerpt: Excerpt): Promise<AudioPreview> {
   const sampleRate = SAMPLE_RATES.includes(excerpt.sampleRate) ? excerpt.sampleRate : (SAMPLE_RATES[0] as number);
   const given = excerpt.isMono ? [excerpt.left] : [excerpt.left, excerpt.right];
-  const channels = given.map((channel) => resample(faded(channel, excerpt.sampleRate), excerpt.sampleRate, sampleRate));
+  const channels = given.map((channel) => new Faded(channel, excerpt.sampleRate, sampleRate));
   const samples = channels[0]?.length ?? 0;
   encoding ??= loadEncoder();
   const encoder = await encoding;
   encoder.configure({ sampleRate, channels: excerpt.isMono ? 1 : 2, bitrate: excerpt.isMono ? MONO_KBPS : STEREO_KBPS });
   const parts: Uint8Array[] = [];
   for (let start = 0; start < samples; start += ENCODE_CHUNK) {
-    const end = Math.min(samples, start + ENCODE_CHUNK);
-    parts.push(encoder.encode(channels.map((channel) => channel.subarray(start, end))).slice());
+    parts.push(encoder.encode(channels.map((channel) => channel.slice(start, Math.min(samples, start + ENCODE_CHUNK)))).slice());
   }
   parts.push(encoder.finalize().slice());
   return { bytes: new Uint8Array(Buffer.concat(parts)), contentType: "audio/mpeg", durationSeconds: samples / sampleRate };
 }
 
-function faded(channel: Int16Array, sampleRate: number): Float32Array {
-  const fade = Math.min(channel.length / 4, FADE_SECONDS * sampleRate);
-  return Float32Array.from(channel, (value, index) => {
-    const gain = Math.min(1, index / fade, (channel.length - 1 - index) / fade);
-    return (value / 32_768) * gain * gain * (3 - 2 * gain);
-  });
-}
+/** One channel of an excerpt, faded at both ends and brought to another sample rate stretch by stretch, so that no copy of it is held. */
+class Faded {
+  readonly length: number;
+  private readonly fade: number;
+  private readonly step: number;
 
-/** Means of what falls together when there were more samples, lines between them when there were fewer. */
-function resample(samples: Float32Array, from: number, to: number): Float32Array {
-  if (from === to) return samples;
-  const step = from / to;
-  const at = (position: number): number => {
-    const whole = Math.floor(position);
-    const first = samples[whole] ?? 0;
-    return first + (position - whole) * ((samples[whole + 1] ?? first) - first);
-  };
-  const taps = Math.max(1, Math.ceil(step));
-  return Float32Array.from({ length: Math.floor(samples.length / step) }, (_, index) => {
+  constructor(
+    private readonly channel: Int16Array,
+    from: number,
+    to: number,
+  ) {
+    this.fade = Math.min(channel.length / 4, FADE_SECONDS * from);
+    this.step = from / to;
+    this.length = Math.floor(channel.length / this.step);
+  }
+
+  slice(start: number, end: number): Float32Array {
+    const stretch = new Float32Array(end - start);
+    for (let index = 0; index < stretch.length; index++) stretch[index] = this.resampled(start + index);
+    return stretch;
+  }
+
+  /** Means of what falls together when there were more samples, lines between them when there were fewer. */
+  private resampled(index: number): number {
+    if (this.step === 1) return this.at(index);
+    const taps = Math.max(1, Math.ceil(this.step));
     let sum = 0;
-    for (let tap = 0; tap < taps; tap++) sum += at((index + tap / taps) * step);
+    for (let tap = 0; tap < taps; tap++) sum += this.between((index + tap / taps) * this.step);
     return sum / taps;
-  });
+  }
+
+  private between(position: number): number {
+    const whole = Math.floor(position);
+    const first = this.at(whole);
+    const second = whole + 1 < this.channel.length ? this.at(whole + 1) : first;
+    return first + (position - whole) * (second - first);
+  }
+
+  private at(index: number): number {
+    const last = this.channel.length - 1;
+    if (index > last) return 0;
+    const gain = Math.min(1, index / this.fade, (last - index) / this.fade);
+    return ((this.channel[index] as number) / 32_768) * gain * gain * (3 - 2 * gain);
+  }
 }
 
 async function loadEncoder() {

@@ -6,14 +6,14 @@ export interface Sound {
   readonly sampleRate: number;
 }
 
-/** Turns a file into sound piece by piece. */
+/** Turns a file into sound, a bounded stretch at a time however much the bytes unpack to. */
 export interface Decoder {
-  decode(bytes: Uint8Array): Promise<Sound>;
+  decode(bytes: Uint8Array): AsyncIterable<Sound> | Iterable<Sound>;
   /** What was still to come when the file ended. */
-  flush(): Promise<Sound>;
-  /** Gives its memory back; it decodes nothing more. */
+  flush(): AsyncIterable<Sound> | Iterable<Sound>;
+  /** Frees its memory; it decodes nothing more. */
   close(): void;
 }
 
-/** A format is fine, this file is not. */
+/** A format is known, this file cannot be read. */
 export class BrokenAudioError extends Error {}

@@ -1,10 +1,16 @@
+import type { SampleBudget } from "./sample-budget.js";
 import { BrokenAudioError, type Decoder, type Sound } from "./sound.js";
 
 const PCM = 1;
 const FLOAT = 3;
 const EXTENSIBLE = 0xfffe;
-/** What may lie before the samples: cover pictures and the like. */
+/** What may come before the samples: cover pictures and the like. */
 const HEADER_MAX_BYTES = 16 * 1024 * 1024;
+/** More than any program writes; a file of nothing but empty chunks would be read chunk by chunk. */
+const CHUNKS_MAX = 1_000;
+const FORMAT_MAX_BYTES = 4_096;
+const RIFF_HEADER_BYTES = 12;
+const CHUNK_HEADER_BYTES = 8;
 
 interface WavFormat {
   readonly channels: number;
@@ -13,8 +19,6 @@ interface WavFormat {
   read(view: DataView, offset: number): number;
 }
 
-const NOTHING: Sound = { channels: [], samples: 0, sampleRate: 0 };
-
 /** Reads WAV and RF64 files of 8 to 32 bits or floating point. A length in the header that was never filled in is no hindrance. */
 export class WavDecoder implements Decoder {
   private format: WavFormat | null = null;
@@ -22,40 +26,67 @@ export class WavDecoder implements Decoder {
   private isInData = false;
   /** Bytes of samples that are still to come. */
   private left = 0;
+  /** Bytes of the header that are passed over. */
+  private toSkip = RIFF_HEADER_BYTES;
+  private chunks = 0;
+  private headerBytes = 0;
 
-  async decode(bytes: Uint8Array): Promise<Sound> {
+  constructor(private readonly budget: SampleBudget) {}
+
+  *decode(bytes: Uint8Array): Generator<Sound, void> {
     this.rest = concat(this.rest, bytes);
-    if (!this.isInData) this.readHeader();
-    return this.isInData && this.format !== null ? this.takeSamples(this.format) : NOTHING;
+    if (!this.isInData) this.rest = this.rest.slice(this.readHeader());
+    if (this.isInData && this.format !== null) yield this.takeSamples(this.format);
   }
 
-  async flush(): Promise<Sound> {
-    return NOTHING;
+  *flush(): Generator<Sound, void> {
+    // Every whole sample was decoded with its bytes.
   }
 
   close(): void {
     this.rest = new Uint8Array(0);
   }
 
-  private readHeader(): void {
-    const view = viewOf(this.rest);
-    let offset = 12;
-    while (offset + 8 <= view.byteLength) {
-      const name = String.fromCharCode(...this.rest.subarray(offset, offset + 4));
+  /** Reads what is there of the header, each byte once. @returns how many bytes of the rest are done with */
+  private readHeader(): number {
+    const { rest } = this;
+    const view = viewOf(rest);
+    let offset = 0;
+    for (;;) {
+      const skipped = Math.min(this.toSkip, rest.length - offset);
+      offset += skipped;
+      this.toSkip -= skipped;
+      if (this.toSkip > 0 || offset + CHUNK_HEADER_BYTES > rest.length) return offset;
+      const name = String.fromCharCode(...rest.subarray(offset, offset + 4));
       const size = view.getUint32(offset + 4, true);
-      const start = offset + 8;
+      const start = offset + CHUNK_HEADER_BYTES;
       if (name === "data") {
-        if (this.format === null) throw new BrokenAudioError("its samples come before their format");
-        this.isInData = true;
-        this.left = size === 0 || size === 0xffffffff ? Infinity : size;
-        this.rest = this.rest.slice(start);
-        return;
+        this.beginData(size);
+        return start;
       }
-      if (start + size > view.byteLength) break;
-      if (name === "fmt ") this.format = readFormat(new DataView(view.buffer, view.byteOffset + start, size));
-      offset = start + size + (size % 2);
+      if (name === "fmt ") {
+        if (size > FORMAT_MAX_BYTES) throw new BrokenAudioError("its format is too long");
+        if (start + size > rest.length) return offset;
+        this.format = readFormat(new DataView(rest.buffer, rest.byteOffset + start, size));
+      }
+      this.countChunk(size);
+      offset = start;
+      this.toSkip = size + (size % 2);
     }
-    if (this.rest.length > HEADER_MAX_BYTES) throw new BrokenAudioError("its header does not end");
+  }
+
+  private countChunk(size: number): void {
+    this.chunks += 1;
+    this.headerBytes += CHUNK_HEADER_BYTES + size;
+    if (this.chunks > CHUNKS_MAX || this.headerBytes > HEADER_MAX_BYTES) throw new BrokenAudioError("its header does not end");
+  }
+
+  /** The length is not checked here: programs that write into a pipe put some large number, and samples are counted as they come. */
+  private beginData(size: number): void {
+    if (this.format === null) throw new BrokenAudioError("its samples come before their format");
+    this.budget.checkLength(0, this.format);
+    this.isInData = true;
+    this.left = size === 0 || size === 0xffffffff ? Infinity : size;
   }
 
   private takeSamples({ channels, sampleRate, bytesPerSample, read }: WavFormat): Sound {

@@ -12,7 +12,7 @@ describe("the format of a file", () => {
     expect(formatOf(bytes("fLaC\0\0\0\x22"))).to.equal("flac");
     expect(formatOf(oggPage("OpusHead\x01"))).to.equal("opus");
     expect(formatOf(oggPage("\x01vorbis"))).to.equal("vorbis");
-    expect(formatOf(oggPage("\x7fFLAC\x01"))).to.equal("flac");
+    expect(formatOf(oggPage("\x7fFLAC\x01"))).to.equal("ogg-flac");
     expect(formatOf(bytes(`ID3\x04\0\0\0\0\0\0${"\xff\xfb\x90\x00".repeat(3)}`))).to.equal("mp3");
     expect(formatOf(Buffer.concat([bytes("ID3\x04\0"), Buffer.alloc(PROBE_BYTES)]))).to.equal("mp3");
     expect(formatOf(bytes("\xff\xfb\x90\x00"))).to.equal("mp3");

@@ -1,22 +1,20 @@
-/** Lets so many at a time in, in order of arrival. */
-export class Turns {
+/** Lets a fixed number of tasks run at a time, in order of arrival. */
+export class Slots {
   private readonly waiting: (() => void)[] = [];
   private taken = 0;
-  private whenIdle: (() => void)[] = [];
 
-  constructor(private readonly places: number) {}
+  constructor(private readonly count: number) {}
 
-  /** Resolves when there is a place, with the way to free it. @throws the signal's reason */
+  /** Resolves when a slot is free, with the function that frees it. @throws the signal's reason */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.taken < this.places) this.taken++;
+    if (this.taken < this.count) this.taken++;
     else await this.wait(signal);
-    return () => this.free();
-  }
-
-  /** Resolves when nobody has a place. */
-  async idle(): Promise<void> {
-    if (this.taken > 0) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.free();
+      isTaken = false;
+    };
   }
 
   private wait(signal: AbortSignal): Promise<void> {
@@ -34,11 +32,10 @@ export class Turns {
     });
   }
 
-  /** The place goes to whoever waits longest. */
+  /** The task that waits longest gets the slot. */
   private free(): void {
     const next = this.waiting.shift();
     if (next !== undefined) return next();
     this.taken--;
-    if (this.taken === 0) for (const resolve of this.whenIdle.splice(0)) resolve();
   }
 }

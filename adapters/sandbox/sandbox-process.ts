@@ -1,0 +1,129 @@
+import type { ChildProcess } from "node:child_process";
+import { type SandboxLimits, START_TIMEOUT_MS } from "./limits.js";
+import { READY } from "./messages.js";
+import type { ProcessUsage, UsageReader } from "./usage.js";
+
+/** The process of a task ended before the task did. */
+export class SandboxError extends Error {
+  override readonly name = "SandboxError";
+}
+
+export interface SandboxProcessOptions {
+  readonly limits: SandboxLimits;
+  readonly usage: UsageReader;
+  /** Told what a busy process uses, each time it was measured. */
+  readonly onUsage?: ((usage: ProcessUsage) => void) | undefined;
+}
+
+const MIB = 1024 * 1024;
+
+/** A child process, which replies to one request at a time, and is killed when it uses more than it may. */
+export class SandboxProcess {
+  tasks = 0;
+  private isReady = false;
+  private failure: Error | null = null;
+  private pending: { resolve(reply: object): void; reject(error: Error): void } | null = null;
+  private watchdog: NodeJS.Timeout | undefined;
+  private cpuBeforeMs: number | null = null;
+  private readonly ready: Promise<void>;
+  private readonly gone: Promise<unknown>;
+
+  constructor(
+    private readonly child: ChildProcess,
+    private readonly options: SandboxProcessOptions,
+  ) {
+    const timer = setTimeout(() => this.kill(`its process was not ready within ${START_TIMEOUT_MS} ms`), START_TIMEOUT_MS).unref();
+    this.ready = new Promise((resolve) => {
+      child.on("message", (message) => {
+        if (message === READY) resolve();
+        else this.pending?.resolve(message as object);
+      });
+      child.once("exit", () => resolve());
+      child.once("error", () => resolve());
+    });
+    void this.ready.then(() => {
+      clearTimeout(timer);
+      this.isReady = true;
+    });
+    this.gone = new Promise<void>((resolve) => {
+      child.once("exit", (code, signal) => {
+        this.fail(new SandboxError(`its process ended (${signal ?? `exit code ${code}`})`));
+        resolve();
+      });
+      child.once("error", (cause) => {
+        this.fail(new SandboxError("its process cannot be reached", { cause }));
+        if (child.pid === undefined) resolve();
+      });
+    });
+  }
+
+  get isAlive(): boolean {
+    return this.failure === null;
+  }
+
+  /** Starts the watch over one task. */
+  begin(): this {
+    this.tasks += 1;
+    this.cpuBeforeMs = null;
+    this.child.ref();
+    this.child.channel?.ref();
+    this.watchdog = setInterval(() => void this.measure(), this.options.usage.intervalMs);
+    void this.measure();
+    return this;
+  }
+
+  /** Ends the watch; an idle process does not keep its parent alive. */
+  end(): void {
+    clearInterval(this.watchdog);
+    this.child.unref();
+    this.child.channel?.unref();
+  }
+
+  /** @throws {SandboxError} the process died, or was killed for what it used */
+  async ask(request: object): Promise<object> {
+    await this.ready;
+    if (this.failure !== null) throw this.failure;
+    const { replyMs } = this.options.limits;
+    const timer = setTimeout(() => this.kill(`it did not reply within ${replyMs} ms`), replyMs);
+    try {
+      return await new Promise<object>((resolve, reject) => {
+        this.pending = { resolve, reject };
+        this.child.send(request, (error) => {
+          if (error !== null) this.kill("its process cannot be reached", error);
+        });
+      });
+    } finally {
+      clearTimeout(timer);
+      this.pending = null;
+    }
+  }
+
+  /** Ends the process, and whatever it was asked. */
+  kill(why: string, cause?: unknown): void {
+    this.fail(new SandboxError(why, { cause }));
+    this.child.kill("SIGKILL");
+  }
+
+  /** Resolves when the process is no more. */
+  async ended(): Promise<void> {
+    await this.gone;
+  }
+
+  private async measure(): Promise<void> {
+    const { usage, limits, onUsage } = this.options;
+    const measured = this.child.pid === undefined ? null : await usage.read(this.child.pid);
+    if (measured === null || !this.isAlive) return;
+    onUsage?.(measured);
+    // What it takes to start is not the task's.
+    if (!this.isReady) this.cpuBeforeMs = measured.cpuMs;
+    this.cpuBeforeMs ??= measured.cpuMs;
+    if (measured.residentBytes > limits.memoryBytes) this.kill(`it took more than ${Math.floor(limits.memoryBytes / MIB)} MiB of memory`);
+    else if (measured.cpuMs - this.cpuBeforeMs > limits.cpuMs) this.kill(`it took more than ${limits.cpuMs} ms of processor time`);
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error;
+    this.pending?.reject(this.failure);
+    clearInterval(this.watchdog);
+  }
+}
