@@ -152,7 +152,7 @@ function referenceWithin(reference: ProviderReference | undefined): ProviderRefe
     (value) => value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value),
   );
   return isPlain && JSON.stringify(reference).length <= RESULT_LIMITS.referenceLength
-    ? (reference as ProviderReference)
+    ? (reference)
     : null;
 }
 

@@ -25,7 +25,7 @@ const DONE: Completed = { state: "completed", tracks: [TRACK], cost: { amount: 0
 
 /** The track as it comes out of a plugin's call. */
 function clampTrack(track: object): ProviderTrack {
-  const { tracks } = clampResult<Completed>({ ...DONE, tracks: [{ ...TRACK, ...track } as ProviderTrack] });
+  const { tracks } = clampResult<Completed>({ ...DONE, tracks: [{ ...TRACK, ...track }] });
   return tracks[0] as ProviderTrack;
 }
 
