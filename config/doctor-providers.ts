@@ -1,4 +1,5 @@
 import { SystemClock } from "../adapters/system/clock.js";
+import { clampFailure, clampResult } from "../core/execution/clamp-result.js";
 import type { AddressGuard } from "../core/ports/address-guard.js";
 import type { Logger } from "../core/ports/logger.js";
 import { type ProbeResult, ProviderFailure } from "../core/ports/music-provider.js";
@@ -38,15 +39,22 @@ async function examineProvider(
     });
     try {
       if (provider.probe === undefined) return null;
-      return judged(name, id, await provider.probe({ signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }));
+      return judged(name, id, clampResult(await provider.probe({ signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })));
     } finally {
       await provider.close?.();
     }
   } catch (error) {
     if (!ProviderFailure.is(error)) return failed(name, messageOf(error), `Correct plugins.${id}; its README lists its settings.`);
-    if (error.kind === "misconfigured") return failed(name, `It refuses the key: ${error.message}`, `Set the key and the region of plugins.${id}.`);
-    if (error.kind === "out_of_credit") return failed(name, `No credit is left: ${error.message}`, "Buy credit at the provider.");
-    return warning(name, `It could not be asked (${error.kind}): ${error.message}`, "Try again; if it stays so, look at the provider's status page.");
+    const { message } = clampFailure(error);
+    if (error.kind === "misconfigured")
+      return failed(name, `It refuses the key: ${message}`, `Set the key and the region of plugins.${id}.`);
+    if (error.kind === "out_of_credit")
+      return failed(name, `No credit is left: ${message}`, "Buy credit at the provider.");
+    return warning(
+      name,
+      `It could not be asked (${error.kind}): ${message}`,
+      "Try again; if it stays so, look at the provider's status page.",
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
-import type { CallContext } from "../ports/music-provider.js";
+import { type CallContext, ProviderFailure } from "../ports/music-provider.js";
+import { clampFailure, clampResult } from "./clamp-result.js";
 
 /** How long a plugin gets to obey the abort of its call. */
 export const OBEY_MS = 5_000;
@@ -24,7 +25,8 @@ export class PluginCallError extends Error {
 
 /**
  * Calls a plugin, and comes to an end whatever the plugin does: at the limit and at an abort of `signal` the plugin's
- * own signal aborts, and a plugin that ignores it is left alone after {@link OBEY_MS}.
+ * own signal aborts, and a plugin that ignores it is left alone after {@link OBEY_MS}. What it returns or throws is
+ * within the limits of {@link clampResult}.
  *
  * @param onLate gets what a call that was left alone returns in the end
  * @throws {PluginCallError} the plugin did not end the call; else whatever the plugin throws
@@ -40,7 +42,7 @@ export async function callPlugin<Result>(
   if (signal.aborted) passOn();
   else signal.addEventListener("abort", passOn, { once: true, signal: done.signal });
   let isLeft = false;
-  const call = Promise.resolve().then(() => invoke({ signal: aborting.signal }));
+  const call = within(Promise.resolve().then(() => invoke({ signal: aborting.signal })));
   call.then(
     (result) => isLeft && onLate(result),
     (error: unknown) =>
@@ -64,6 +66,14 @@ export async function callPlugin<Result>(
     );
   } finally {
     done.abort();
+  }
+}
+
+async function within<Result>(call: Promise<Result>): Promise<Result> {
+  try {
+    return clampResult(await call);
+  } catch (error) {
+    throw ProviderFailure.is(error) ? clampFailure(error) : error;
   }
 }
 

@@ -1,4 +1,5 @@
 import { accountStoreContract } from "../contract/account-store.contract.js";
+import { boundValuesContract } from "../contract/bound-values.contract.js";
 import { callbackStoreContract } from "../contract/callback-store.contract.js";
 import { idempotencyStoreContract } from "../contract/idempotency-store.contract.js";
 import { installationStoreContract } from "../contract/installation-store.contract.js";
@@ -27,3 +28,6 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   installationStoreContract(name, open);
   webhookStoreContract(name, open);
 }
+
+boundValuesContract(sqliteStorage.name, sqliteStorage.open);
+boundValuesContract(mysqlStorage.name, mysqlStorage.open);

@@ -4,6 +4,27 @@ import type { Transaction } from "../../../core/ports/unit-of-work.js";
 /** Flags are 0 and 1: SQLite has no booleans. */
 export type SqlValue = string | number | Buffer | null;
 
+/** A value that no column takes: a bug, or a number that was not checked where it came in. Nothing was sent. */
+export class UnstorableValueError extends Error {
+  override readonly name = "UnstorableValueError";
+}
+
+/**
+ * Every value goes by here before it is bound. A number that is not finite would become the name of a column in the
+ * text
+ * of MySQL, and an object a list of assignments; SQLite would store infinity.
+ *
+ * @throws {UnstorableValueError} naming what it is, not what it holds
+ */
+export function storable(values: readonly SqlValue[]): readonly SqlValue[] {
+  for (const [index, value] of (values as readonly unknown[]).entries()) {
+    if (typeof value === "string" || value === null || Number.isFinite(value) || Buffer.isBuffer(value)) continue;
+    const what = typeof value === "number" ? String(value) : typeof value;
+    throw new UnstorableValueError(`The value ${index + 1} of ${values.length} cannot be stored: ${what}.`);
+  }
+  return values;
+}
+
 /** The columns of a table, in the order in which rows are written. */
 export interface Table<Row extends object> {
   readonly name: string;

@@ -75,7 +75,8 @@ function view(track: Track, { shareUrls }: HttpParts): SharedTrackView {
     token: track.shareToken ?? "",
     title: track.title,
     artist: track.artistLabel,
-    durationSeconds: mix?.durationSeconds ?? null,
+    // Rows of before lengths were checked may hold what is no time.
+    durationSeconds: Number.isFinite(mix?.durationSeconds) ? (mix?.durationSeconds ?? null) : null,
     waveform: track.waveform === null ? null : [...track.waveform],
     audioType: mix?.contentType ?? null,
     coverType: assetOf(track, "cover")?.contentType ?? null,

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import type { Connection, QueryError, ResultSetHeader, RowDataPacket } from "mysql2";
 import { NoAnswerError } from "./errors.js";
 import { afterWaiting, type LateAnswers } from "./waits.js";
-import { columnsOf, type SqlValue, type Table, type TransactionSession } from "../session.js";
+import { columnsOf, type SqlValue, storable, type Table, type TransactionSession } from "../session.js";
 
 /** Statements in one packet, and rows in one statement: far below `max_allowed_packet`, even with the longest requests. */
 const PACKET_STATEMENTS = 100;
@@ -80,8 +80,9 @@ export class MysqlSession implements TransactionSession {
     }
   }
 
-  private query(sql: string, values: readonly SqlValue[]): Promise<Result> {
-    return this.answered((done) => this.connection.query<Result & RowDataPacket[]>(sql, [...values], done));
+  private async query(sql: string, values: readonly SqlValue[]): Promise<Result> {
+    const bound = [...storable(values)];
+    return this.answered((done) => this.connection.query<Result & RowDataPacket[]>(sql, bound, done));
   }
 
   private answered<T>(send: (done: (error: QueryError | null, result: T) => void) => void): Promise<T> {

@@ -1,5 +1,5 @@
 import type BetterSqlite3 from "better-sqlite3";
-import { type SqlValue, type Table, type TransactionSession, insertText } from "../session.js";
+import { type SqlValue, storable, type Table, type TransactionSession, insertText } from "../session.js";
 
 type Statement = BetterSqlite3.Statement<SqlValue[]>;
 
@@ -20,25 +20,25 @@ export class SqliteSession implements TransactionSession {
   }
 
   async all<Row>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return this.statement(sql).all(...values) as Row[];
+    return this.statement(sql).all(...storable(values)) as Row[];
   }
 
   async run(sql: string, values: readonly SqlValue[] = []): Promise<number> {
-    return this.statement(sql).run(...values).changes;
+    return this.statement(sql).run(...storable(values)).changes;
   }
 
   async allEach<Row>(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Row[]> {
     const statement = this.statement(sql);
     const [only] = lists;
-    if (lists.length === 1 && only !== undefined) return statement.all(...only) as Row[];
+    if (lists.length === 1 && only !== undefined) return statement.all(...storable(only)) as Row[];
     const rows: Row[] = [];
-    for (const values of lists) rows.push(...(statement.all(...values) as Row[]));
+    for (const values of lists) rows.push(...(statement.all(...storable(values)) as Row[]));
     return rows;
   }
 
   async runEach(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<number[]> {
     const statement = this.statement(sql);
-    return lists.map((values) => statement.run(...values).changes);
+    return lists.map((values) => statement.run(...storable(values)).changes);
   }
 
   async insert<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
@@ -51,7 +51,7 @@ export class SqliteSession implements TransactionSession {
 
   private write<Row extends object>(text: string, table: Table<Row>, rows: readonly Row[]): void {
     const statement = this.statement(text);
-    for (const row of rows) statement.run(...table.columns.map((column) => row[column] as SqlValue));
+    for (const row of rows) statement.run(...storable(table.columns.map((column) => row[column] as SqlValue)));
   }
 
   private statement(text: string): Statement {

@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import type { ProviderTrack } from "../../core/ports/music-provider.js";
+import type { TrackId } from "../../core/ids.js";
+import { dataOf } from "../support/api-client.js";
+import { SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
+import { UNHEARD } from "../support/shelf.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+interface Generation {
+  readonly status: string;
+  readonly credits_charged: number;
+  readonly tracks: readonly { readonly id: TrackId; readonly title: string; readonly duration: number | null }[];
+}
+
+describe("A provider that says too much", () => {
+  let test: TestApp;
+  before(async () => {
+    test = await startTestApp({ ...UNHEARD, work: true });
+  });
+  after(() => test.close());
+
+  /** What becomes of a track whose every file is said to be so long. */
+  async function generate(
+    track: Partial<ProviderTrack>,
+    durationSeconds: number,
+  ): Promise<{ readonly generation: Generation; readonly page: string }> {
+    const assets = SCRIPTED_TRACK.assets.map((asset) => ({ ...asset, durationSeconds }));
+    test.provider.behaviour = async () => ({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, ...track, assets }] });
+    const { api } = await test.account();
+    const { id } = dataOf<{ readonly id: string }>(await api.generate(undefined, { Prefer: "wait=20" }));
+    const generation = dataOf<Generation>(await api.get(`/api/v1/generations/${id}`));
+    const { shareToken } = await test.app.library.manage.share(generation.tracks[0]?.id as TrackId);
+    return { generation, page: await (await fetch(`${test.url}/share/${shareToken}`)).text() };
+  }
+
+  for (const durationSeconds of [1e308, Infinity, Number.NaN, -1]) {
+    it(`delivers and charges a track of ${durationSeconds} seconds, as one of unknown length`, async () => {
+      const { generation, page } = await generate({ bpm: durationSeconds }, durationSeconds);
+      expect([generation.status, generation.credits_charged]).to.deep.equal(["completed", 10]);
+      expect(generation.tracks.map(({ duration }) => duration)).to.deep.equal([null]);
+      expect(page).to.not.match(/Infinity|NaN|1e\+?308/);
+      expect(page).to.include("–:––");
+    });
+  }
+
+  it("has its titles and tags cut, and the control characters taken out", async () => {
+    const title = `\u001b]0;owned\u0007Rain\u202e\u009b31m ${"x".repeat(5_000_000)}`;
+    const mood = Array.from({ length: 5_000 }, (_, index) => `mood ${index} ${"y".repeat(500)}`);
+    const { generation, page } = await generate({ title, tags: { mood, activity: [], genre: [], other: [] } }, 12);
+    expect(generation.tracks[0]?.title).to.equal(`]0;owned Rain 31m ${"x".repeat(182)}`);
+    expect(JSON.stringify(generation).length).to.be.lessThan(20_000);
+    // eslint-disable-next-line no-control-regex -- they are what must not be there
+    expect(page).to.not.match(/[\u0000-\u0008\u000e-\u001f\u0080-\u009f\u202e]/);
+  });
+});
