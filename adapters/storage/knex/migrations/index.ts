@@ -19,6 +19,7 @@ import { splitReference } from "./0016-split-reference.js";
 import { attempts } from "./0017-attempts.js";
 import { assetKeys } from "./0018-asset-keys.js";
 import { linkGeneration } from "./0023-link-generation.js";
+import { refusedRequests } from "./0024-refused-requests.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   attempts,
   assetKeys,
   linkGeneration,
+  refusedRequests,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
