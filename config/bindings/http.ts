@@ -58,7 +58,8 @@ export function httpParts(
     logger: container.get(T.logger),
     controllers: controllersOf(container),
     readiness,
-    onAnswered: ({ requestId, startedAt, ...answered }) => recorder.add({ ...answered, id: requestId, createdAt: startedAt }),
+    onAnswered: ({ requestId, startedAt, ...answered }) =>
+      recorder.add({ ...answered, id: requestId, createdAt: startedAt, count: 1 }),
     ...(metrics === null ? {} : { metrics }),
     ...(metrics === null || page.port !== null ? {} : { metricsPage: metrics }),
   };

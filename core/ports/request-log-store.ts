@@ -34,13 +34,13 @@ export interface RequestCredits {
  * that requests made. A job that no request made is in no figure here.
  */
 export interface RequestLogStore {
-  /** Adds rows. Repeating a row changes nothing. */
+  /** Adds rows. Repeating a row changes nothing; one whose `count` has grown takes the place of what is there. */
   insert(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void>;
 
   /** Newest first (`createdAt`, then `id`, both descending). */
   list(query: RequestQuery, limit: number): Promise<LoggedRequest[]>;
 
-  /** In steps, between which others get their turn, however many rows there are. */
+  /** The `count` of all rows together. In steps, between which others get their turn, however many rows there are. */
   count(query: RequestQuery): Promise<RequestCounts>;
 
   /** Deletes rows of requests that arrived before a moment, the oldest first, at most `limit`. @returns how many */

@@ -5,6 +5,7 @@ import type { Logger } from "../ports/logger.js";
 import type { Metrics } from "../ports/metrics.js";
 import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
+import { RefusedRequests } from "./refused-requests.js";
 import { type LoggedRequest, PATH_MAX_LENGTH } from "./request-log.js";
 
 /** Rows written in one transaction; as many as wait are written at once. */
@@ -34,6 +35,7 @@ export interface RecordRequestsParts {
  */
 export class RecordRequests {
   private waiting: LoggedRequest[] = [];
+  private readonly refused = new RefusedRequests();
   private added = 0;
   /** Of those added: written, or given up. */
   private done = 0;
@@ -53,10 +55,13 @@ export class RecordRequests {
 
   /** Notes a request that was answered. Never throws, never waits. */
   add(request: LoggedRequest): void {
-    if (this.isClosed || this.waiting.length >= WAITING_MAX) {
-      this.drop(1);
+    if (this.isClosed) return this.drop(1);
+    const wasWritten = this.isWritten;
+    if (this.refused.merge(request)) {
+      if (wasWritten && this.failures === 0) this.loop.wake(FLUSH_MS);
       return;
     }
+    if (this.waiting.length >= WAITING_MAX) return this.drop(1);
     this.waiting.push(request);
     this.added += 1;
     if (this.failures > 0) return;
@@ -71,6 +76,10 @@ export class RecordRequests {
   async flush(): Promise<void> {
     const last = this.added;
     while (this.done < last && this.waiting.length > 0 && this.failures === 0) await this.writeBatch();
+    // A batch that is under way may hold less than was counted by now; the next one holds all of it.
+    for (let batches = 0; batches < 2 && !this.refused.isWritten && this.failures === 0; batches++) {
+      await this.writeBatch();
+    }
   }
 
   /** Takes no more, and writes what waits, trying for at most `graceMs`; what is left then is dropped. */
@@ -80,7 +89,7 @@ export class RecordRequests {
     void this.loop.stop();
     const timeUp = new AbortController();
     const deadline = clock.sleep(graceMs, timeUp.signal).then(() => timeUp.abort());
-    while (this.waiting.length > 0 && !timeUp.signal.aborted) {
+    while (!this.isWritten && !timeUp.signal.aborted) {
       await Promise.race([this.writeBatch(), deadline]);
       if (this.failures > 0) await clock.sleep(LAST_PAUSE_MS, timeUp.signal);
     }
@@ -92,8 +101,12 @@ export class RecordRequests {
   /** Writes a batch. @returns the pause before the next one; null when no row waits */
   private async drain(): Promise<number | null> {
     await this.writeBatch();
-    if (this.waiting.length === 0) return null;
+    if (this.isWritten) return null;
     return this.failures === 0 && this.waiting.length >= BATCH_MAX ? 0 : this.pauseMs();
+  }
+
+  private get isWritten(): boolean {
+    return this.waiting.length === 0 && this.refused.isWritten;
   }
 
   private pauseMs(): number {
@@ -109,10 +122,11 @@ export class RecordRequests {
   }
 
   private async write(): Promise<void> {
-    const batch = this.waiting.slice(0, BATCH_MAX);
-    if (batch.length === 0) return;
+    const merged = this.refused.changed(BATCH_MAX);
+    const batch = this.waiting.slice(0, BATCH_MAX - merged.length);
+    if (batch.length + merged.length === 0) return;
     try {
-      await this.insert(batch.map((request) => this.toRow(request)));
+      await this.insert([...batch, ...merged].map((request) => this.toRow(request)));
     } catch (error) {
       if (this.failures === 0) this.parts.logger.warn("The storage takes no request log rows; they wait", { error });
       this.failures += 1;
@@ -122,6 +136,7 @@ export class RecordRequests {
     this.isDropping = false;
     // Those behind the batch came while it was written.
     this.waiting.splice(0, batch.length);
+    this.refused.wereWritten(merged);
     this.done += batch.length;
   }
 

@@ -20,8 +20,10 @@ export interface LoggedRequest {
   readonly jobId: JobId | null;
   /** Label of the calling integration. */
   readonly client: string | null;
-  /** When it arrived. */
+  /** When it arrived; the first of them. */
   readonly createdAt: number;
+  /** How many requests the row stands for: more than 1 only where a rate limit refused them (status 429). */
+  readonly count: number;
 }
 
 /** How long requests are kept, and how far back an account sees. */

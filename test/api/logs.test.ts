@@ -14,6 +14,7 @@ interface LogEntry {
   readonly response_bytes: number | null;
   readonly job_id: string | null;
   readonly created_at: string;
+  readonly count: number;
 }
 
 const DAY_MS = 86_400_000;
@@ -57,6 +58,7 @@ describe("GET /api/v1/logs", () => {
       response_bytes: Buffer.byteLength(answer.text),
       job_id: null,
       created_at: logs[index]?.created_at ?? "",
+      count: 1,
       ...about,
     });
     const post = { method: "POST", path: "/api/v1/generations", request_bytes: body.length, job_id: jobId };

@@ -9,6 +9,7 @@ export interface Event {
   readonly credits_used: number;
   readonly credits_refunded: number;
   readonly created_at: string;
+  readonly count: number;
 }
 
 export interface Usage {

@@ -39,6 +39,7 @@ describe("GET /api/v1/usage", () => {
       credits_used: used,
       credits_refunded: 0,
       created_at: events[index]?.created_at ?? "",
+      count: 1,
     });
     expect(events).to.deep.equal([
       event(missing, "GET", "/api/v1/jobs/{job_id}", 0, 0),

@@ -89,6 +89,8 @@ function rowOf(number: number, roll: () => number): RequestRow {
     response_bytes: 1_000,
     job_id: null,
     client: roll() < 0.7 ? "web" : `app-${Math.floor(roll() * 5)}`,
+    request_count: null,
+    merged_at: null,
   };
 }
 

@@ -49,6 +49,28 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       expect(await list({ accountId: second.accountId })).to.deep.equal([second]);
     });
 
+    it("counts what a row stands for, by every filter, and takes a row that has grown", async () => {
+      const accountId = anId("acct");
+      const refused = { accountId, status: 429, errorCode: "rate_limited", client: "cli" } as const;
+      const [merged, single, fine] = [
+        aLoggedRequest({ ...refused, count: 5 }),
+        aLoggedRequest({ ...refused, createdAt: NOON + 1 }),
+        aLoggedRequest({ accountId }),
+      ];
+      await insert(merged, single, fine);
+      await insert({ ...merged, count: 70 });
+      expect((await list({ accountId })).find(({ id }) => id === merged.id)).to.deep.equal({ ...merged, count: 70 });
+      const count = (filter: Partial<RequestQuery>): Promise<unknown> =>
+        storage.requestLog.count({ ...always(accountId), ...filter });
+      expect(await count({})).to.deep.equal({ requests: 72, failed: 71 });
+      expect(await count({ status: 429, client: "cli", route: merged.route })).to.deep.equal({ requests: 71, failed: 71 });
+      expect(await count({ status: 200 })).to.deep.equal({ requests: 1, failed: 0 });
+      expect(await count({ client: "other" })).to.deep.equal({ requests: 0, failed: 0 });
+      expect(await count({ route: ROUTE })).to.deep.equal({ requests: 0, failed: 0 });
+      expect(await count({ from: NOON + 1 })).to.deep.equal({ requests: 1, failed: 1 });
+      expect(await storage.requestLog.count(always(anId("acct")))).to.deep.equal({ requests: 0, failed: 0 });
+    });
+
     it("takes an empty list, and more rows than fit into one statement", async () => {
       const accountId = anId("acct");
       await insert();

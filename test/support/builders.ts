@@ -246,6 +246,7 @@ export function aLoggedRequest(overrides: Partial<LoggedRequest> = {}): LoggedRe
     jobId: null,
     client: null,
     createdAt: NOON,
+    count: 1,
     ...overrides,
   };
 }

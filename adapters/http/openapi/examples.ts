@@ -36,6 +36,7 @@ export const USAGE: Usage = {
       credits_used: 15,
       credits_refunded: 0,
       created_at: "2026-11-21T06:30:00.000Z",
+      count: 1,
     },
   ],
 };
@@ -51,6 +52,7 @@ export const LOGS: LogEntry[] = [
     response_bytes: 131,
     job_id: null,
     created_at: "2026-11-21T06:31:12.004Z",
+    count: 1,
   },
   {
     id: REQUEST_ID,
@@ -62,6 +64,7 @@ export const LOGS: LogEntry[] = [
     response_bytes: 253,
     job_id: JOB_ID,
     created_at: "2026-11-21T06:30:00.000Z",
+    count: 1,
   },
 ];
 

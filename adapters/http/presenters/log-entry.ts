@@ -26,10 +26,15 @@ export interface LogEntry {
   /** The job that the request made, replayed or read. */
   job_id: string | null;
   /**
-   * When it arrived.
+   * When it arrived; the first of them.
    * @format date-time
    */
   created_at: string;
+  /**
+   * How many requests the entry stands for: beyond 20 refused ones (429) of a kind of limit in a minute, one entry counts the rest.
+   * @isInt
+   */
+  count: number;
 }
 
 export function presentLogEntry(request: LoggedRequest): LogEntry {
@@ -43,5 +48,6 @@ export function presentLogEntry(request: LoggedRequest): LogEntry {
     response_bytes: request.responseBytes,
     job_id: request.jobId,
     created_at: timestamp(request.createdAt),
+    count: request.count,
   };
 }

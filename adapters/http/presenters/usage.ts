@@ -42,10 +42,15 @@ export interface UsageEvent {
   /** @isInt */
   credits_refunded: number;
   /**
-   * When it arrived.
+   * When it arrived; the first of them.
    * @format date-time
    */
   created_at: string;
+  /**
+   * How many requests the event stands for: beyond 20 refused ones (429) of a kind of limit in a minute, one event counts the rest.
+   * @isInt
+   */
+  count: number;
 }
 
 export function presentUsage({ summary, events }: UsageReport): Usage {
@@ -69,5 +74,6 @@ function presentEvent({ request, used, refunded }: Event): UsageEvent {
     credits_used: used,
     credits_refunded: refunded,
     created_at: timestamp(request.createdAt),
+    count: request.count,
   };
 }

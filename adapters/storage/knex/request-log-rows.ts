@@ -18,6 +18,10 @@ export interface RequestRow {
   response_bytes: number | null;
   job_id: JobId | null;
   client: string | null;
+  /** null: 1. */
+  request_count: number | null;
+  /** When the row was created; null unless it stands for several requests. */
+  merged_at: number | null;
 }
 
 export const REQUEST_LOG: Table<RequestRow> = {
@@ -35,6 +39,8 @@ export const REQUEST_LOG: Table<RequestRow> = {
     "response_bytes",
     "job_id",
     "client",
+    "request_count",
+    "merged_at",
   ],
   key: ["id"],
 };
@@ -53,6 +59,8 @@ export function toRequestRow(request: LoggedRequest): RequestRow {
     response_bytes: request.responseBytes,
     job_id: request.jobId,
     client: request.client,
+    request_count: request.count === 1 ? null : request.count,
+    merged_at: request.count === 1 ? null : request.createdAt,
   };
 }
 
@@ -70,6 +78,7 @@ export function toLoggedRequest(row: RequestRow): LoggedRequest {
     jobId: row.job_id,
     client: row.client,
     createdAt: row.created_at,
+    count: row.request_count ?? 1,
   };
 }
 
@@ -90,6 +99,27 @@ export function pageStatement(dialect: UsesIndex, query: RequestQuery, limit: nu
 export function countStatement(dialect: UsesIndex, query: RequestQuery): Statement {
   const { text, values } = rowsOf(dialect, query);
   return { text: `SELECT COUNT(*) AS requests, COALESCE(SUM(status >= ${FAILED_STATUS}), 0) AS failed ${text}`, values };
+}
+
+/** Whether rows that stand for several requests may fit: all of them have the status 429. */
+export function mayBeMerged({ status }: RequestQuery): boolean {
+  return status === undefined || status === 429;
+}
+
+/** How many more requests there are than rows. */
+export function mergedStatement(dialect: UsesIndex, { accountId, from, to, client, route }: RequestQuery): Statement {
+  const conditions: string[] = ["account_id = ?", "merged_at >= ?", "merged_at < ?"];
+  const values: SqlValue[] = [accountId, from, to];
+  for (const [column, value] of Object.entries({ client, route })) {
+    if (value === undefined) continue;
+    conditions.push(`${column} = ?`);
+    values.push(value);
+  }
+  const index = dialect.useIndex("request_log_merged");
+  const text =
+    `SELECT COALESCE(SUM(request_count - 1), 0) AS more FROM request_log${index} ` +
+    `WHERE ${conditions.join(" AND ")}`;
+  return { text, values };
 }
 
 /** When the row arrived that has `newer` rows before it in the index: those that other filters leave out are rows to look at too. */

@@ -11,6 +11,8 @@ import {
   creditsByStatusStatement,
   creditsStatement,
   isIndexed,
+  mayBeMerged,
+  mergedStatement,
   pageStatement,
   REQUEST_LOG,
   type RequestRow,
@@ -65,7 +67,10 @@ export class KnexRequestLogStore implements RequestLogStore {
       requests += found?.requests ?? 0;
       failed += found?.failed ?? 0;
     }
-    return { requests, failed };
+    if (!mayBeMerged(query)) return { requests, failed };
+    const [merged] = await this.all<{ readonly more: number }>(mergedStatement(this.database.dialect, query));
+    const more = merged?.more ?? 0;
+    return { requests: requests + more, failed: failed + more };
   }
 
   async deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number> {

@@ -20,6 +20,7 @@ import { attempts } from "./0017-attempts.js";
 import { assetKeys } from "./0018-asset-keys.js";
 import { callbackAttempts } from "./0019-callback-attempts.js";
 import { linkGeneration } from "./0023-link-generation.js";
+import { refusedRequests } from "./0024-refused-requests.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   assetKeys,
   callbackAttempts,
   linkGeneration,
+  refusedRequests,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

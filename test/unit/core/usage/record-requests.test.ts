@@ -4,7 +4,7 @@ import type { RequestLogStore } from "../../../../core/ports/request-log-store.j
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { BATCH_MAX, FLUSH_MS, RecordRequests, WAITING_MAX } from "../../../../core/usage/record-requests.js";
 import type { LoggedRequest } from "../../../../core/usage/request-log.js";
-import { aLoggedRequest } from "../../../support/builders.js";
+import { aLoggedRequest, anId } from "../../../support/builders.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
@@ -52,6 +52,42 @@ describe("RecordRequests", () => {
     return requests;
   };
   const messages = (): string[] => logger.lines.map(({ message }) => message);
+
+  describe("a flood of refused requests", () => {
+    const flood = (count: number): void => {
+      const accountId = anId("acct");
+      for (let made = 0; made < count; made++) {
+        recorder.add(aLoggedRequest({ accountId, status: 429, errorCode: "rate_limited" }));
+      }
+    };
+    const stored = (): number => [...storage.rows.values()].reduce((sum, { count }) => sum + count, 0);
+
+    it("leaves 21 rows, whose counts are all of it", async () => {
+      flood(5_000);
+      await clock.advance(FLUSH_MS);
+      expect([storage.rows.size, stored()]).to.deep.equal([21, 5_000]);
+      expect(dropped).to.equal(0);
+    });
+
+    it("is whole when it is read, and when the process stops", async () => {
+      flood(1_000);
+      await recorder.flush();
+      expect(stored()).to.equal(1_000);
+      flood(700);
+      await recorder.close(1_000);
+      expect(stored()).to.equal(1_700);
+    });
+
+    it("waits while the storage takes no rows, and takes no place of others", async () => {
+      storage.answer = outage;
+      flood(WAITING_MAX * 3);
+      await clock.advance(FLUSH_MS);
+      expect(dropped).to.equal(0);
+      storage.answer = () => Promise.resolve();
+      await clock.advance(10_000);
+      expect([storage.rows.size, stored()]).to.deep.equal([21, WAITING_MAX * 3]);
+    });
+  });
 
   it("writes what came within half a second in one batch, and rests when nothing waits", async () => {
     const first = add(1);
