@@ -151,8 +151,11 @@ export function onSubmissionFailed(
   const loss = isFailed && (acceptedAt !== null || failure.billable !== "no") ? "provider_failed" : null;
   const updates = [{ number, changes: closed(now, isFailed ? "failed" : "refused", { ...said, acceptedAt, loss }) }];
   const others = situation.attempts.filter((other) => other.number !== number && isOpen(other));
-  // The job goes on with another attempt: what became of this one is recorded, and that is all.
-  if ((!situation.holdsLease && job.leaseOwner !== null) || others.some(isBought)) return written(situation, updates);
+  // What became of this one is recorded, and that is all, where the job goes on: with another attempt, or with another
+  // worker. That worker must not submit again what the provider will never take.
+  const isHeldElsewhere = !situation.holdsLease && job.leaseOwner !== null;
+  const goesOn = isHeldElsewhere && (others.length > 0 || isRetryable(failure.kind));
+  if (goesOn || others.some(isBought)) return written(situation, updates);
   if (!isRetryable(failure.kind)) return fail(situation, jobErrorOf(failure.kind), "unknown", updates);
   if (failure.kind === "rate_limited") {
     const waitMs = Math.max(

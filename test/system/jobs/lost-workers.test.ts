@@ -161,6 +161,32 @@ describe("A job whose worker is lost", () => {
       expect(shop.provider.submissions).to.have.length(1);
     });
 
+    it("ends when the lost worker hears that it is refused for good, although another worker looks it up just then", async () => {
+      let refuse = (): void => undefined;
+      const held = new Promise<void>((resolve) => (refuse = resolve));
+      shop.provider.behaviour = async (request, context) => {
+        await held;
+        return fails("content_rejected")(request, context);
+      };
+      let answerLookup = (): void => undefined;
+      const lookedUp = new Promise<void>((resolve) => (answerLookup = resolve));
+      shop.provider.lookupBehaviour = () => lookedUp.then(() => ({ state: "absent" }) as const);
+      const id = await shop.acceptOne();
+      const hanging = await startHanging({ capabilities: { lookup: true } });
+      await shop.provider.submitted();
+      await shop.start({ capabilities: { lookup: true } });
+      await shop.pass(LEASE_MS);
+      expect([(await shop.job(id)).leaseOwner === null, shop.provider.lookups.length]).to.deep.equal([false, 1]);
+
+      refuse();
+      await until("the lost worker has put its work down", () => hanging.leases.count === 0);
+      const failed = await shop.expectFailed(id, "invalid_request");
+      answerLookup();
+      await shop.pass(60_000);
+      expect(await shop.expectFailed(id, "invalid_request")).to.deep.equal(failed);
+      expect(shop.provider.submissions).to.have.length(1);
+    });
+
     it("is refunded after the grace time elsewhere; the piece that comes too late is thrown away", async () => {
       const { id, hanging, answer } = await hangInSubmission();
       await shop.pass(LEASE_MS);

@@ -151,11 +151,7 @@ const TABLES: readonly DecisionTable[] = [
     title: "The provider refused the content",
     event: failed("content_rejected"),
     expected: {
-      "intended, unknown": [
-        "done: refused, fails invalid_request",
-        "done: refused, waiting, queued",
-        "done: refused, fails invalid_request",
-      ],
+      "intended, unknown": "done: refused, fails invalid_request",
       others: byHolder("done: free, due 0"),
     },
   },
@@ -163,11 +159,7 @@ const TABLES: readonly DecisionTable[] = [
     title: "The provider failed",
     event: failed("failed"),
     expected: {
-      "intended, unknown": [
-        "done: failed as provider_failed, fails generation_failed",
-        "done: failed as provider_failed, waiting, queued",
-        "done: failed as provider_failed, fails generation_failed",
-      ],
+      "intended, unknown": "done: failed as provider_failed, fails generation_failed",
       others: byHolder("done: free, due 0"),
     },
   },
