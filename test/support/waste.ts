@@ -22,6 +22,7 @@ export interface CountedJob {
 interface SeenGeneration {
   readonly status: string;
   readonly credits_charged: number;
+  readonly error?: { readonly code: string; readonly message: string } | null;
   readonly tracks: readonly { readonly play_url: string | null }[];
 }
 
@@ -58,8 +59,9 @@ export function wasteLine({ bought, delivered }: { readonly bought: number; read
 
 /** @returns null when the job is completed and plays what was bought for it */
 async function whyUndelivered(api: ApiClient, jobId: string, own: readonly Purchase[]): Promise<string | null> {
-  const { status, credits_charged, tracks } = dataOf<SeenGeneration>(await api.get(`/api/v1/generations/${jobId}`));
-  if (status !== "completed") return `${status}, ${credits_charged} credits charged`;
+  const seen = dataOf<SeenGeneration>(await api.get(`/api/v1/generations/${jobId}`));
+  const { status, credits_charged, tracks, error } = seen;
+  if (status !== "completed") return `${status}, ${credits_charged} credits charged, ${error?.code}: ${error?.message}`;
   const playUrl = tracks[0]?.play_url ?? null;
   if (playUrl === null) return "completed without a play_url";
   const { pathname, search } = new URL(playUrl);
