@@ -3,14 +3,22 @@ import type { AssetOpener, OpenedAsset, OpenOptions } from "../../core/ports/ass
 import { type AssetSource, type PlainSource, ProviderFailure } from "../../core/ports/music-provider.js";
 import { atMost, decoded, once, providerBytes, tooLarge } from "./bytes.js";
 import type { DownloadParts, Downloads } from "./downloads.js";
+import { Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { contentTypeOf, HEAD_BYTES } from "./file-type.js";
+import { entryOf, ZIP_READER } from "./zip-entry.js";
 
 /** A ZIP may be so many times as large as what is taken from it. */
 const ARCHIVE_FACTOR = 4;
 
+/** Archives that are read at a time; each has a process. */
+const ARCHIVES_MAX = 4;
+const ARCHIVE_LIMITS = { cpuMs: 60_000, replyMs: 30_000 };
+
 export interface AssetOpenerParts extends DownloadParts {
   /** Where archives lie while they are read; the system's folder for temporary files by default. */
   readonly temporaryFolder?: string;
+  /** How archives are read. */
+  readonly archives?: Partial<Omit<SandboxOptions, "handler">>;
 }
 
 /** Opens what a plugin delivers, wherever it is. Every failure is a {@link ProviderFailure}; none shows the query of a URL. */
@@ -18,9 +26,11 @@ export class GuardedAssetOpener implements AssetOpener {
   private downloads: Promise<Downloads> | null = null;
   private isClosed = false;
   private readonly temporaryFolder: string;
+  private readonly archives: Sandbox;
 
   constructor(private readonly parts: AssetOpenerParts) {
     this.temporaryFolder = parts.temporaryFolder ?? tmpdir();
+    this.archives = new Sandbox({ processes: ARCHIVES_MAX, limits: ARCHIVE_LIMITS, ...parts.archives, handler: ZIP_READER });
   }
 
   async open(source: AssetSource, options: OpenOptions): Promise<OpenedAsset> {
@@ -29,6 +39,7 @@ export class GuardedAssetOpener implements AssetOpener {
 
   async close(): Promise<void> {
     this.isClosed = true;
+    await this.archives.close();
     await (await this.downloads)?.close();
   }
 
@@ -44,10 +55,10 @@ export class GuardedAssetOpener implements AssetOpener {
 
   private async bytesOf(source: AssetSource, options: OpenOptions): Promise<AsyncIterable<Uint8Array>> {
     if (source.kind !== "archive") return this.plainBytesOf(source, options);
-    const { entryOf } = await import("./zip-entry.js");
     const archiveMaxBytes = options.maxBytes * ARCHIVE_FACTOR;
     const archive = await this.plainBytesOf(source.archive, { ...options, maxBytes: archiveMaxBytes });
-    return entryOf(atMost(archiveMaxBytes, archive), source.entry, { folder: this.temporaryFolder, maxBytes: options.maxBytes });
+    const { maxBytes, signal } = options;
+    return entryOf(atMost(archiveMaxBytes, archive), source.entry, { folder: this.temporaryFolder, maxBytes, signal, sandbox: this.archives });
   }
 
   private async plainBytesOf(source: PlainSource, options: OpenOptions): Promise<AsyncIterable<Uint8Array>> {

@@ -2,119 +2,106 @@ import { createWriteStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { crc32 } from "node:zlib";
-import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-
-/** More files than a provider ever puts into one archive. */
-const ENTRIES_MAX = 10_000;
-
-/** Compression methods that are read: none, and deflate. */
-const STORED = 0;
-const DEFLATED = 8;
-
-const NAME_LENGTH_MAX = 100;
+import { type Sandbox, SandboxError, type SandboxTask } from "../sandbox/index.js";
+import type { ZipReply, ZipRequest } from "./zip-messages.js";
 
 export interface ZipOptions {
-  /** Where the archive lies while it is read; a name of its own below it is gone afterwards. */
+  /** Where the archive is stored while it is read; a folder of its own below it is gone afterwards. */
   readonly folder: string;
   /** Of the entry. */
   readonly maxBytes: number;
+  /** Runs {@link ZIP_READER}. */
+  readonly sandbox: Sandbox;
+  readonly signal: AbortSignal;
 }
 
+/** The module that reads ZIPs in a child process. */
+export const ZIP_READER = new URL(import.meta.url.endsWith(".ts") ? "./zip-reader.ts" : "./zip-reader.js", import.meta.url);
+
+const MESSAGE_LENGTH_MAX = 300;
+
 /**
- * One file of a ZIP: of exactly this name with its path, else of this name in whatever folder. The archive is stored first, since its table
- * of contents is at its end. Nothing is written under the names it holds.
+ * One file of a ZIP: of exactly this name with its path, else of this name in whatever folder. The archive is stored first, since its
+ * table of contents is at its end, and read in a child process. Nothing is written under the names it holds.
  *
- * @throws {ProviderFailure} `failed`: it is no ZIP, has no such entry, or one that is encrypted or too large; and what `archive` throws
+ * @throws {ProviderFailure} `failed`: it is no ZIP, has no such entry, one that is encrypted or too large, or takes more than it may to
+ * read; and what `archive` throws
  */
-export async function entryOf(
-  archive: AsyncIterable<Uint8Array>,
-  name: string,
-  { folder, maxBytes }: ZipOptions,
-): Promise<AsyncIterable<Uint8Array>> {
-  const own = await mkdtemp(join(folder, "fermata-archive-"));
-  const path = join(own, "archive.zip");
-  let zip: ZipFile | null = null;
+export async function entryOf(archive: AsyncIterable<Uint8Array>, name: string, options: ZipOptions): Promise<AsyncIterable<Uint8Array>> {
+  const own = await mkdtemp(join(options.folder, "fermata-archive-"));
+  let reader: ZipReader | null = null;
   try {
+    const path = join(own, "archive.zip");
     await pipeline(archive, createWriteStream(path, { mode: 0o600 }));
-    zip = await openZip(path);
-    const entry = await find(zip, name);
-    check(entry, name, maxBytes);
-    return new OpenEntry(read(zip, entry, name), zip, own);
+    reader = await ZipReader.open(options);
+    await reader.ask({ kind: "open", path, name, maxBytes: options.maxBytes });
+    return new OpenEntry(reader, own);
   } catch (error) {
-    await discard(zip, own);
+    await reader?.discard();
+    await discard(own);
     throw error;
   }
 }
 
-async function openZip(path: string): Promise<ZipFile> {
-  try {
-    return await openPromise(path, { lazyEntries: true, autoClose: false });
-  } catch (cause) {
-    throw new ProviderFailure("failed", "It is no ZIP that can be read.", { cause });
-  }
-}
+/** A process for one archive, which is ended when nobody waits for it any more. Its failures are those of {@link entryOf}. */
+class ZipReader {
+  private readonly onAbort = (): void => void this.discard();
 
-async function find(zip: ZipFile, name: string): Promise<Entry> {
-  let alike: Entry | null = null;
-  if (zip.entryCount > ENTRIES_MAX) throw new ProviderFailure("failed", `The ZIP has more than ${ENTRIES_MAX} entries.`);
-  try {
-    for await (const entry of zip.eachEntry()) {
-      if (entry.fileName === name) return entry;
-      if (baseNameOf(entry.fileName) === baseNameOf(name)) alike ??= entry;
+  private constructor(
+    private readonly task: SandboxTask,
+    private readonly options: ZipOptions,
+  ) {
+    options.signal.addEventListener("abort", this.onAbort, { once: true });
+  }
+
+  static async open(options: ZipOptions): Promise<ZipReader> {
+    try {
+      return new ZipReader(await options.sandbox.open(options.signal), options);
+    } catch (cause) {
+      throw stopped(cause);
     }
-  } catch (cause) {
-    throw new ProviderFailure("failed", "The table of contents of the ZIP cannot be read.", { cause });
   }
-  if (alike === null) throw new ProviderFailure("failed", `The ZIP has no ${shown(name)}.`);
-  return alike;
-}
 
-/** A folder's name ends with a slash, and so has no base name that a file could have. */
-function baseNameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-function check(entry: Entry, name: string, maxBytes: number): void {
-  const refuse = (words: string): never => {
-    throw new ProviderFailure("failed", `The ${shown(name)} of the ZIP ${words}.`);
-  };
-  if (entry.fileName.endsWith("/")) refuse("is a folder");
-  if (entry.isEncrypted()) refuse("is encrypted");
-  if (entry.compressionMethod !== STORED && entry.compressionMethod !== DEFLATED)
-    refuse(`is compressed by a method that is not read (${entry.compressionMethod})`);
-  if (entry.uncompressedSize > maxBytes) refuse(`is larger than ${maxBytes} bytes`);
-}
-
-async function* read(zip: ZipFile, entry: Entry, name: string): AsyncGenerator<Uint8Array> {
-  let sum = 0;
-  try {
-    // It ends with an error when there is more, or less, than the table of contents says.
-    for await (const chunk of (await zip.openReadStreamPromise(entry)) as AsyncIterable<Buffer>) {
-      sum = crc32(chunk, sum);
-      yield chunk;
+  async ask(request: ZipRequest): Promise<ZipReply> {
+    const { signal, sandbox } = this.options;
+    try {
+      const reply = (await this.task.ask(request)) as ZipReply;
+      if (reply.kind !== "refused") return reply;
+      this.release();
+      throw new ProviderFailure("failed", String(reply.message).slice(0, MESSAGE_LENGTH_MAX));
+    } catch (error) {
+      if (signal.aborted || sandbox.isClosed) throw stopped(error);
+      if (!(error instanceof SandboxError)) throw error;
+      throw new ProviderFailure("failed", `The ZIP cannot be read: ${error.message}.`, { cause: error });
     }
-  } catch (cause) {
-    throw new ProviderFailure("failed", `The ${shown(name)} of the ZIP cannot be unpacked.`, { cause });
   }
-  if (sum !== entry.crc32) throw new ProviderFailure("failed", `The ${shown(name)} of the ZIP is damaged.`);
+
+  release(): void {
+    this.options.signal.removeEventListener("abort", this.onAbort);
+    this.task.release();
+  }
+
+  async discard(): Promise<void> {
+    this.options.signal.removeEventListener("abort", this.onAbort);
+    await this.task.discard();
+  }
 }
 
-function shown(name: string): string {
-  return JSON.stringify(name.slice(0, NAME_LENGTH_MAX));
+function stopped(cause: unknown): ProviderFailure {
+  return new ProviderFailure("unavailable", "The ZIP was not read to its end: the work was stopped.", { cause });
 }
 
-async function discard(zip: ZipFile | null, folder: string): Promise<void> {
-  zip?.close();
+async function discard(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
 /** Deletes the archive when it is read to its end, fails or is closed, even before anything was read. */
 class OpenEntry implements AsyncIterableIterator<Uint8Array> {
+  private isOver = false;
+
   constructor(
-    private readonly bytes: AsyncGenerator<Uint8Array>,
-    private readonly zip: ZipFile,
+    private readonly reader: ZipReader,
     private readonly folder: string,
   ) {}
 
@@ -123,21 +110,23 @@ class OpenEntry implements AsyncIterableIterator<Uint8Array> {
   }
 
   async next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.isOver) return { done: true, value: undefined };
     try {
-      const next = await this.bytes.next();
-      if (next.done === true) await discard(this.zip, this.folder);
-      return next;
+      const reply = await this.reader.ask({ kind: "read" });
+      if (reply.kind === "bytes") return { done: false, value: reply.bytes };
+      this.reader.release();
+      return await this.return();
     } catch (error) {
-      await discard(this.zip, this.folder);
+      await this.return();
       throw error;
     }
   }
 
+  /** A process that was not asked to the end, or has failed, is not used again. */
   async return(): Promise<IteratorResult<Uint8Array>> {
-    try {
-      return await this.bytes.return(undefined);
-    } finally {
-      await discard(this.zip, this.folder);
-    }
+    this.isOver = true;
+    await this.reader.discard();
+    await discard(this.folder);
+    return { done: true, value: undefined };
   }
 }

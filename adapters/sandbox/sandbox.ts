@@ -38,12 +38,17 @@ export class Sandbox {
   private readonly slots: Slots;
   private readonly limits: SandboxLimits;
   private readonly idle = new Map<SandboxProcess, NodeJS.Timeout>();
+  private readonly busy = new Set<SandboxProcess>();
   private readonly ending = new Set<Promise<void>>();
   private readonly closing = new AbortController();
 
   constructor(private readonly options: SandboxOptions) {
     this.slots = new Slots(options.processes);
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+  }
+
+  get isClosed(): boolean {
+    return this.closing.signal.aborted;
   }
 
   /** Waits until a process may work on this; it starts with the first request. @throws the signal's reason, and an error once closed */
@@ -55,12 +60,13 @@ export class Sandbox {
     const leave = (): SandboxProcess | null => {
       isOver = true;
       worker?.end();
+      if (worker !== null) this.busy.delete(worker);
       return worker;
     };
     return {
-      ask: (request) => {
+      ask: async (request) => {
         assert(!isOver, "a task that has ended asks nothing");
-        worker ??= this.take();
+        if (worker === null) this.busy.add((worker = this.take()));
         return worker.ask(request);
       },
       release: () => {
@@ -78,15 +84,15 @@ export class Sandbox {
     };
   }
 
-  /** Waits for the tasks that run, ends their processes and refuses further tasks. */
+  /** Ends every process: what its tasks ask is rejected, and further tasks are refused. */
   async close(): Promise<void> {
     this.closing.abort(new Error("The sandbox has been closed."));
-    await this.slots.idle();
-    for (const worker of this.idle.keys()) void this.end(worker);
+    for (const worker of [...this.busy, ...this.idle.keys()]) void this.end(worker);
     await Promise.all(this.ending);
   }
 
   private take(): SandboxProcess {
+    this.closing.signal.throwIfAborted();
     for (const [worker, timer] of this.idle) {
       clearTimeout(timer);
       this.idle.delete(worker);

@@ -2,7 +2,6 @@
 export class Slots {
   private readonly waiting: (() => void)[] = [];
   private taken = 0;
-  private readonly whenIdle: (() => void)[] = [];
 
   constructor(private readonly count: number) {}
 
@@ -16,11 +15,6 @@ export class Slots {
       if (isTaken) this.free();
       isTaken = false;
     };
-  }
-
-  /** Resolves when no slot is taken. */
-  async idle(): Promise<void> {
-    if (this.taken > 0) await new Promise<void>((resolve) => this.whenIdle.push(resolve));
   }
 
   private wait(signal: AbortSignal): Promise<void> {
@@ -43,6 +37,5 @@ export class Slots {
     const next = this.waiting.shift();
     if (next !== undefined) return next();
     this.taken--;
-    if (this.taken === 0) for (const resolve of this.whenIdle.splice(0)) resolve();
   }
 }

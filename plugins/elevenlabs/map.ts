@@ -83,10 +83,14 @@ export async function stemsIn(archive: Uint8Array, operation: SplitRequest["oper
   });
 }
 
+/** Stems and what comes with them; whoever sends more sends no stems. */
+const ENTRIES_MAX = 100;
+
 async function namesIn(archive: Uint8Array): Promise<string[] | null> {
   const names: string[] = [];
   try {
     const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), { lazyEntries: true });
+    if (zip.entryCount > ENTRIES_MAX) return null;
     for await (const { fileName } of zip.eachEntry()) {
       if (!/(\/|\.json|\.txt)$/i.test(fileName)) names.push(fileName);
     }

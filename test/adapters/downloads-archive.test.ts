@@ -109,4 +109,57 @@ describe("GuardedAssetOpener with archives", () => {
     expect(await failureOf(load({ kind: "archive", archive: { kind: "stream", open: half }, entry: "song.mp3" }))).to.equal(broken);
     expect(await readdir(folder)).to.deep.equal([]);
   });
+
+  it("refuses more entries than any provider packs, before it reads their names", async () => {
+    const many = zipSync(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`${index}.mp3`, new Uint8Array()])), { level: 0 });
+    expect((await refusal(many, 10_000_000, "10000.mp3")).message).to.equal("The ZIP has more than 10000 entries.");
+  });
+
+  it("unpacks no archive within an archive", async () => {
+    const nested = zipSync({ "song.mp3": zipSync({ "song.mp3": zipSync({ "song.mp3": SONG }) }) });
+    expect((await refusal(nested)).message).to.equal("It is neither audio nor an image that may be stored.");
+  });
+
+  it("reads archives in a process that is killed when it takes too much, at the cost of that archive alone", async () => {
+    const kept = process.memoryUsage.rss();
+    let peak = 0;
+    const onUsage = ({ residentBytes }: { readonly residentBytes: number }): number => (peak = Math.max(peak, residentBytes));
+    const strict = openerFor({ temporaryFolder: folder, archives: { limits: { memoryBytes: 1 }, onUsage } });
+    const error = await failureOf(openWith(strict, inZip(zipOf({ "song.mp3": SONG }))));
+    expect(error.kind).to.equal("failed");
+    expect(error.message).to.match(/^The ZIP cannot be read: it took more than/);
+    expect(await readdir(folder)).to.deep.equal([]);
+    await strict.close();
+    const bomb = zipSync({ "song.mp3": [Buffer.concat([tinyWav(), Buffer.alloc(60_000_000)]), { level: 9 }] });
+    const other = openerFor({ temporaryFolder: folder, archives: { onUsage } });
+    expect((await failureOf(contentOf(await openWith(other, inZip(bomb), { maxBytes: 100_000_000 }).then(
+      ({ bytes }) => ({ contentType: "audio/wav" as const, bytes: stopAfter(bytes, 1_000_000) }),
+    )))).message).to.equal("that is enough");
+    expect((await contentOf(await openWith(other, inZip(zipOf({ "song.mp3": SONG }))))).equals(SONG)).to.equal(true);
+    await other.close();
+    expect(peak).to.be.below(320 * 1024 * 1024);
+    expect(process.memoryUsage.rss() - kept).to.be.below(256 * 1024 * 1024);
+  }).timeout(60_000);
+
+  it("stops when nobody waits any more, and says so as what may pass", async () => {
+    const abort = new AbortController();
+    const { bytes } = await openWith(opener, inZip(zipOf({ "song.mp3": SONG })), { signal: abort.signal });
+    abort.abort();
+    const iterator = bytes[Symbol.asyncIterator]();
+    const rest = async (): Promise<void> => {
+      while ((await iterator.next()).done !== true);
+    };
+    expect(await failureOf(rest())).to.include({ kind: "unavailable" });
+    expect(await readdir(folder)).to.deep.equal([]);
+    expect(await failureOf(openWith(opener, inZip(zipOf({ "song.mp3": SONG })), { signal: abort.signal }))).to.include({ kind: "unavailable" });
+  });
 });
+
+async function* stopAfter(bytes: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const chunk of bytes) {
+    length += chunk.length;
+    if (length > maxBytes) throw new ProviderFailure("failed", "that is enough");
+    yield chunk;
+  }
+}
