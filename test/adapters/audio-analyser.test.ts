@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { ProcessAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
+import { NoAudioAnalyser } from "../../adapters/audio/analyser/no-analyser.js";
 import { startProcess } from "../../adapters/sandbox/start-process.js";
 import { AudioUnreadableError } from "../../core/ports/audio-analyser.js";
 import { audioAnalyserContract } from "../contract/audio-analyser.contract.js";
@@ -11,6 +12,7 @@ import { flacFile } from "../support/flac-file.js";
 import { repositoryPath } from "../support/repository.js";
 
 audioAnalyserContract("ProcessAudioAnalyser", () => new ProcessAudioAnalyser());
+audioAnalyserContract("NoAudioAnalyser", () => new NoAudioAnalyser(), { decodes: false });
 
 /** Two seconds: the first quiet, the second loud. */
 const aRise = (options: { sampleRate?: number; channelCount?: number } = {}): TestSound => aChord(2, (second) => (second < 1 ? 0.05 : 0.9), options);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ProcessAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
 import { startProcess } from "../../adapters/sandbox/start-process.js";
+import type { AudioAnalyser } from "../../core/index.js";
 import type { ProviderTrack } from "../../core/ports/music-provider.js";
 import { ApiClient, dataOf } from "../support/api-client.js";
 import { decodeMp3 } from "../support/audio-analysis.js";
@@ -141,5 +142,25 @@ describe("A generation whose file kills its decoder", function () {
     expect(derived(again)).to.deep.equal([null, null]);
     expect((await fetch(again.play_url ?? "")).status).to.equal(200);
     await second.close();
+  });
+});
+
+describe("A generation of an installation that decodes nothing", () => {
+  it("is delivered as its provider gave it, with a cover", async () => {
+    const test = await startTestApp({ work: true, settings: { audio: { analyser: "none" } } });
+    const { shown } = await generateOn(test, trackOf(await mp3File(aChord(1, () => 0.5))));
+    expect([shown.duration, shown.preview_audio_url]).to.deep.equal([null, null]);
+    expect((await fetch(shown.thumbnail_url ?? "")).status).to.equal(200);
+    expect(test.logger.lines.filter(({ level }) => level === "warn" || level === "error")).to.deep.equal([]);
+    await test.close();
+  });
+
+  it("may have an analyser of the app that embeds it", async () => {
+    const analysis = { durationSeconds: 12.5, waveform: [1, 255], preview: null };
+    const audioAnalyser: AudioAnalyser = { analyse: () => Promise.resolve(analysis), close: () => Promise.resolve() };
+    const test = await startTestApp({ work: true, audioAnalyser });
+    const { shown } = await generateOn(test, trackOf(await mp3File(aChord(1, () => 0.5))));
+    expect([shown.duration, shown.preview_audio_url]).to.deep.equal([12.5, null]);
+    await test.close();
   });
 });
