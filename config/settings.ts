@@ -191,7 +191,8 @@ const DEFINITION = {
     }),
     analyser: kind.choice(["builtin", "none"], {
       default: "builtin",
-      description: "What decodes audio to add length, waveform and preview where a provider gives none; `none` decodes nothing",
+      description:
+        "What decodes audio to add length, waveform and preview where a provider gives none; `none` decodes nothing",
     }),
   },
   logs: {

@@ -24,7 +24,13 @@ interface ShownTrack {
 /** One that plays these bytes; it gives no cover unless told. */
 function trackOf(bytes: Uint8Array, cover?: Uint8Array): ProviderTrack {
   const asset = (role: "mix" | "cover", content: Uint8Array) =>
-    ({ role, label: "full", contentType: null, durationSeconds: null, source: { kind: "bytes", bytes: content } }) as const;
+    ({
+      role,
+      label: "full",
+      contentType: null,
+      durationSeconds: null,
+      source: { kind: "bytes", bytes: content },
+    }) as const;
   return {
     title: "Rain",
     bpm: null,
@@ -33,7 +39,10 @@ function trackOf(bytes: Uint8Array, cover?: Uint8Array): ProviderTrack {
   };
 }
 
-async function generateOn(test: TestApp, track: ProviderTrack): Promise<{ readonly id: string; readonly key: string; readonly shown: ShownTrack }> {
+async function generateOn(
+  test: TestApp,
+  track: ProviderTrack,
+): Promise<{ readonly id: string; readonly key: string; readonly shown: ShownTrack }> {
   test.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [track] });
   const { api, key } = await test.account();
   const { id } = dataOf<{ readonly id: string }>(await api.generate(undefined, { Prefer: "wait=30" }));
@@ -54,7 +63,12 @@ describe("A generation whose provider gives nothing but the sound", function () 
   after(() => test.close());
 
   it("gets its length, a preview, a cover and, on its page, a waveform", async () => {
-    const { shown } = await generateOn(test, trackOf(await mp3File(aChord(40, (second) => (second < 20 ? 0.1 : 0.8), { sampleRate: 32_000, channelCount: 1 }))));
+    const { shown } = await generateOn(
+      test,
+      trackOf(
+        await mp3File(aChord(40, (second) => (second < 20 ? 0.1 : 0.8), { sampleRate: 32_000, channelCount: 1 })),
+      ),
+    );
     expect(shown.duration).to.be.closeTo(40, 0.1);
     const preview = await fetch(shown.preview_audio_url ?? "");
     expect(preview.headers.get("content-type")).to.equal("audio/mpeg");
@@ -70,7 +84,10 @@ describe("A generation whose provider gives nothing but the sound", function () 
   });
 
   it("is delivered all the same when nobody can make out what it is", async () => {
-    const { shown } = await generateOn(test, trackOf(Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\0\0", "latin1"), Buffer.alloc(20_000, 0x5a)])));
+    const { shown } = await generateOn(
+      test,
+      trackOf(Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\0\0", "latin1"), Buffer.alloc(20_000, 0x5a)])),
+    );
     expect([shown.duration, shown.preview_audio_url]).to.deep.equal([null, null]);
     expect(shown.play_url).not.to.equal(null);
     expect(shown.thumbnail_url).not.to.equal(null);
