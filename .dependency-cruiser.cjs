@@ -29,8 +29,8 @@ module.exports = {
     {
       name: "adapters-keep-to-their-room",
       comment:
-        "An adapter never imports another adapter's insides: config/ puts them together. The sandbox is no adapter of a port, but where adapters " +
-        "work on bytes that are not trusted.",
+        "An adapter never imports another adapter's insides: config/ puts them together. The sandbox is no adapter of " +
+        "a port, but where adapters work on bytes that are not trusted.",
       severity: "error",
       from: { path: "^adapters/([^/]+)/" },
       to: { path: "^adapters/", pathNot: ["^adapters/$1/", "^adapters/sandbox/index\\.ts$"] },

@@ -196,6 +196,11 @@ const DEFINITION = {
       unit: "bytes",
       description: "Largest audio file that is taken from a provider or an import",
     }),
+    analyser: kind.choice(["builtin", "none"], {
+      default: "builtin",
+      description:
+        "What decodes audio to add length, waveform and preview where a provider gives none; `none` decodes nothing",
+    }),
   },
   logs: {
     level: kind.choice(LOG_LEVELS, { default: "info", description: "The least important lines that are written" }),

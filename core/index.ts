@@ -28,6 +28,13 @@ export type { SearchInput } from "./library/search-rules.js";
 export type { ShareUrls } from "./library/share-urls.js";
 export type { Track, TrackAsset } from "./library/track.js";
 export type { ListedModel, ListModels } from "./providers/list-models.js";
+export {
+  type AnalysisRequest,
+  type AudioAnalyser,
+  type AudioAnalysis,
+  type AudioPreview,
+  AudioUnreadableError,
+} from "./ports/audio-analyser.js";
 export type { AudioLink, AudioStore, ListedAudio, StoredAudio } from "./ports/audio-store.js";
 export type { Clock } from "./ports/clock.js";
 export type { JobQueue } from "./ports/job-queue.js";

@@ -30,7 +30,12 @@ export class GuardedAssetOpener implements AssetOpener {
 
   constructor(private readonly parts: AssetOpenerParts) {
     this.temporaryFolder = parts.temporaryFolder ?? tmpdir();
-    this.archives = new Sandbox({ processes: ARCHIVES_MAX, limits: ARCHIVE_LIMITS, ...parts.archives, handler: ZIP_READER });
+    this.archives = new Sandbox({
+      processes: ARCHIVES_MAX,
+      limits: ARCHIVE_LIMITS,
+      ...parts.archives,
+      handler: ZIP_READER,
+    });
   }
 
   async open(source: AssetSource, options: OpenOptions): Promise<OpenedAsset> {
@@ -58,7 +63,12 @@ export class GuardedAssetOpener implements AssetOpener {
     const archiveMaxBytes = options.maxBytes * ARCHIVE_FACTOR;
     const archive = await this.plainBytesOf(source.archive, { ...options, maxBytes: archiveMaxBytes });
     const { maxBytes, signal } = options;
-    return entryOf(atMost(archiveMaxBytes, archive), source.entry, { folder: this.temporaryFolder, maxBytes, signal, sandbox: this.archives });
+    return entryOf(atMost(archiveMaxBytes, archive), source.entry, {
+      folder: this.temporaryFolder,
+      maxBytes,
+      signal,
+      sandbox: this.archives,
+    });
   }
 
   private async plainBytesOf(source: PlainSource, options: OpenOptions): Promise<AsyncIterable<Uint8Array>> {
@@ -91,7 +101,10 @@ async function recognised(bytes: AsyncIterable<Uint8Array>): Promise<OpenedAsset
   const contentType = contentTypeOf(Buffer.concat(first));
   if (contentType !== null) return { contentType, bytes: new Resumed(first, iterator) };
   await iterator.return?.();
-  throw new ProviderFailure("failed", length === 0 ? "It is empty." : "It is neither audio nor an image that may be stored.");
+  throw new ProviderFailure(
+    "failed",
+    length === 0 ? "It is empty." : "It is neither audio nor an image that may be stored.",
+  );
 }
 
 /** What was read already, then the rest. Closing it closes what lies below even when nothing was read: a generator would not. */

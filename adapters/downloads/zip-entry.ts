@@ -17,18 +17,26 @@ export interface ZipOptions {
 }
 
 /** The module that reads ZIPs in a child process. */
-export const ZIP_READER = new URL(import.meta.url.endsWith(".ts") ? "./zip-reader.ts" : "./zip-reader.js", import.meta.url);
+export const ZIP_READER = new URL(
+  import.meta.url.endsWith(".ts") ? "./zip-reader.ts" : "./zip-reader.js",
+  import.meta.url,
+);
 
 const MESSAGE_LENGTH_MAX = 300;
 
 /**
- * One file of a ZIP: of exactly this name with its path, else of this name in whatever folder. The archive is stored first, since its
- * table of contents is at its end, and read in a child process. Nothing is written under the names it holds.
+ * One file of a ZIP: of exactly this name with its path, else of this name in whatever folder. The archive is stored
+ * first, since its table of contents is at its end, and read in a child process. Nothing is written under the names it
+ * holds.
  *
- * @throws {ProviderFailure} `failed`: it is no ZIP, has no such entry, one that is encrypted or too large, or takes more than it may to
- * read; and what `archive` throws
+ * @throws {ProviderFailure} `failed`: it is no ZIP, has no such entry, one that is encrypted or too large, or takes
+ * more than it may to read; and what `archive` throws
  */
-export async function entryOf(archive: AsyncIterable<Uint8Array>, name: string, options: ZipOptions): Promise<AsyncIterable<Uint8Array>> {
+export async function entryOf(
+  archive: AsyncIterable<Uint8Array>,
+  name: string,
+  options: ZipOptions,
+): Promise<AsyncIterable<Uint8Array>> {
   const own = await mkdtemp(join(options.folder, "fermata-archive-"));
   let reader: ZipReader | null = null;
   try {
@@ -44,7 +52,10 @@ export async function entryOf(archive: AsyncIterable<Uint8Array>, name: string, 
   }
 }
 
-/** A process for one archive, which is ended when nobody waits for it any more. Its failures are those of {@link entryOf}. */
+/**
+ * A process for one archive, which is ended when nobody waits for it any more. Its failures are those of {@link
+ * entryOf}.
+ */
 class ZipReader {
   private readonly onAbort = (): void => void this.discard();
 

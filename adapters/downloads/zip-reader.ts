@@ -1,4 +1,7 @@
-/** What the process that reads ZIPs runs: it finds one file in one archive at a time, and gives its bytes as it is asked for them. */
+/**
+ * What the process that reads ZIPs runs: it finds one file in one archive at a time, and gives its bytes as it is asked
+ * for them.
+ */
 import { crc32 } from "node:zlib";
 import { type Entry, openPromise, type ZipFile } from "yauzl";
 import { assert } from "../../core/assert.js";
@@ -37,8 +40,8 @@ async function open({ path, name, maxBytes }: Extract<ZipRequest, { kind: "open"
 
 async function next(): Promise<ZipReply> {
   assert(bytes !== null, "bytes are read from an open archive");
-  const { value, done } = await bytes.next();
-  if (done !== true) return { kind: "bytes", bytes: value };
+  const chunk = await bytes.next();
+  if (chunk.done !== true) return { kind: "bytes", bytes: chunk.value };
   close();
   return { kind: "end" };
 }
@@ -59,7 +62,8 @@ async function openZip(path: string): Promise<ZipFile> {
 
 async function find(zip: ZipFile, name: string): Promise<Entry> {
   let alike: Entry | null = null;
-  if (zip.entryCount > ENTRIES_MAX) throw new ProviderFailure("failed", `The ZIP has more than ${ENTRIES_MAX} entries.`);
+  if (zip.entryCount > ENTRIES_MAX)
+    throw new ProviderFailure("failed", `The ZIP has more than ${ENTRIES_MAX} entries.`);
   try {
     for await (const entry of zip.eachEntry()) {
       if (entry.fileName === name) return entry;

@@ -1,6 +1,6 @@
 /**
- * The first file of a child process: one request comes in at a time, and one reply goes out for each. The module that replies is named
- * by the first argument.
+ * The first file of a child process: one request comes in at a time, and one reply goes out for each. The module that
+ * replies is named by the first argument.
  */
 import { cutOff } from "./cut-off.js";
 import { READY, type SandboxModule } from "./messages.js";

@@ -2,7 +2,9 @@ import dgram from "node:dgram";
 import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 
-/** Takes away every way of this process to a network: HTTP, TLS and fetch all open their connections by these functions. */
+/**
+ * Takes away every way of this process to a network: HTTP, TLS and fetch all open their connections by these functions.
+ */
 export function cutOff(): void {
   const refuse = (): never => {
     throw new Error("This process has no network.");

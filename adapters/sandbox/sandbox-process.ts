@@ -32,7 +32,10 @@ export class SandboxProcess {
     private readonly child: ChildProcess,
     private readonly options: SandboxProcessOptions,
   ) {
-    const timer = setTimeout(() => this.kill(`its process was not ready within ${START_TIMEOUT_MS} ms`), START_TIMEOUT_MS).unref();
+    const timer = setTimeout(
+      () => this.kill(`its process was not ready within ${START_TIMEOUT_MS} ms`),
+      START_TIMEOUT_MS,
+    ).unref();
     this.ready = new Promise((resolve) => {
       child.on("message", (message) => {
         if (message === READY) resolve();
@@ -117,8 +120,10 @@ export class SandboxProcess {
     // What it takes to start is not the task's.
     if (!this.isReady) this.cpuBeforeMs = measured.cpuMs;
     this.cpuBeforeMs ??= measured.cpuMs;
-    if (measured.residentBytes > limits.memoryBytes) this.kill(`it took more than ${Math.floor(limits.memoryBytes / MIB)} MiB of memory`);
-    else if (measured.cpuMs - this.cpuBeforeMs > limits.cpuMs) this.kill(`it took more than ${limits.cpuMs} ms of processor time`);
+    if (measured.residentBytes > limits.memoryBytes)
+      this.kill(`it took more than ${Math.floor(limits.memoryBytes / MIB)} MiB of memory`);
+    else if (measured.cpuMs - this.cpuBeforeMs > limits.cpuMs)
+      this.kill(`it took more than ${limits.cpuMs} ms of processor time`);
   }
 
   private fail(error: Error): void {

@@ -31,8 +31,8 @@ export interface SandboxTask {
 const IDLE_MS = 10_000;
 
 /**
- * Child processes with hard limits of memory and time and without network, for work on bytes that are not trusted. They start with the
- * first task, are used again for a bounded number of tasks, and end when idle.
+ * Child processes with hard limits of memory and time and without network, for work on bytes that are not trusted. They
+ * start with the first task, are used again for a bounded number of tasks, and end when idle.
  */
 export class Sandbox {
   private readonly slots: Slots;
@@ -51,10 +51,15 @@ export class Sandbox {
     return this.closing.signal.aborted;
   }
 
-  /** Waits until a process may work on this; it starts with the first request. @throws the signal's reason, and an error once closed */
+  /**
+   * Waits until a process may work on this; it starts with the first request.
+   * @throws the signal's reason, and an error once closed
+   */
   async open(signal?: AbortSignal): Promise<SandboxTask> {
     const { closing } = this;
-    const free = await this.slots.take(signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]));
+    const free = await this.slots.take(
+      signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]),
+    );
     let worker: SandboxProcess | null = null;
     let isOver = false;
     const leave = (): SandboxProcess | null => {
@@ -104,7 +109,8 @@ export class Sandbox {
   }
 
   private giveBack(worker: SandboxProcess): void {
-    if (worker.tasks >= TASKS_PER_PROCESS || !worker.isAlive || this.closing.signal.aborted) return void this.end(worker);
+    if (worker.tasks >= TASKS_PER_PROCESS || !worker.isAlive || this.closing.signal.aborted)
+      return void this.end(worker);
     this.idle.set(worker, setTimeout(() => void this.end(worker), IDLE_MS).unref());
   }
 

@@ -6,16 +6,17 @@ import { HEAP_MAX_MIB, type SandboxLimits, TASKS_PER_PROCESS, UNTOUCHED_BYTES } 
 
 const SHELL = "/bin/sh";
 /**
- * Sets what the kernel enforces, then becomes the program. The limit of data (RLIMIT_DATA) counts writable private memory, that of
- * WebAssembly included, and not the address space that V8 reserves: a limit of address space would have to be above 20 GB.
+ * Sets what the kernel enforces, then becomes the program. The limit of data (RLIMIT_DATA) counts writable private
+ * memory, that of WebAssembly included, and not the address space that V8 reserves: a limit of address space would have
+ * to be above 20 GB.
  */
 const LIMITED = 'ulimit -c 0; ulimit -d "$1"; ulimit -t "$2"; shift 2; exec "$@"';
 
 const isSource = import.meta.url.endsWith(".ts");
 
 /**
- * Starts a process that runs the module at `handler`: without environment, console, terminal or session of its parent, and with the
- * kernel's limits where there is a POSIX shell to set them. It ends when its parent does.
+ * Starts a process that runs the module at `handler`: without environment, console, terminal or session of its parent,
+ * and with the kernel's limits where there is a POSIX shell to set them. It ends when its parent does.
  */
 export function startProcess(handler: URL, { memoryBytes, cpuMs }: SandboxLimits): ChildProcess {
   const entry = fileURLToPath(new URL(isSource ? "./child.ts" : "./child.js", import.meta.url));

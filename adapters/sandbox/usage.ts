@@ -42,9 +42,13 @@ export const PS_USAGE: UsageReader = {
   intervalMs: 500,
   async read(pid) {
     try {
-      const { stdout } = await run("ps", ["-o", "rss=", "-o", "time=", "-p", String(pid)], { env: { PATH: "/bin:/usr/bin" } });
+      const { stdout } = await run("ps", ["-o", "rss=", "-o", "time=", "-p", String(pid)], {
+        env: { PATH: "/bin:/usr/bin" },
+      });
       const [resident, time] = stdout.trim().split(/\s+/);
-      return resident === undefined || time === undefined ? null : { residentBytes: Number(resident) * KIB, cpuMs: millisecondsOf(time) };
+      return resident === undefined || time === undefined
+        ? null
+        : { residentBytes: Number(resident) * KIB, cpuMs: millisecondsOf(time) };
     } catch {
       return null;
     }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { ProcessAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
+import { NoAudioAnalyser } from "../../adapters/audio/analyser/no-analyser.js";
 import { startProcess } from "../../adapters/sandbox/start-process.js";
 import { AudioUnreadableError } from "../../core/ports/audio-analyser.js";
 import { audioAnalyserContract } from "../contract/audio-analyser.contract.js";
@@ -11,15 +12,18 @@ import { flacFile } from "../support/flac-file.js";
 import { repositoryPath } from "../support/repository.js";
 
 audioAnalyserContract("ProcessAudioAnalyser", () => new ProcessAudioAnalyser());
+audioAnalyserContract("NoAudioAnalyser", () => new NoAudioAnalyser(), { decodes: false });
 
 /** Two seconds: the first quiet, the second loud. */
-const aRise = (options: { sampleRate?: number; channelCount?: number } = {}): TestSound => aChord(2, (second) => (second < 1 ? 0.05 : 0.9), options);
+const aRise = (options: { sampleRate?: number; channelCount?: number } = {}): TestSound =>
+  aChord(2, (second) => (second < 1 ? 0.05 : 0.9), options);
 
 const FILES: Readonly<Record<string, () => Promise<Uint8Array> | Uint8Array>> = {
-  "MP3": () => mp3File(aRise()),
+  MP3: () => mp3File(aRise()),
   "MP3 in mono": () => mp3File(aRise({ channelCount: 1 })),
-  "MP3 behind a tag": async () => Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\x1f\x76", "latin1"), Buffer.alloc(0xff6), await mp3File(aRise())]),
-  "FLAC": () => flacFile(aRise()),
+  "MP3 behind a tag": async () =>
+    Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\x1f\x76", "latin1"), Buffer.alloc(0xff6), await mp3File(aRise())]),
+  FLAC: () => flacFile(aRise()),
   "Ogg Vorbis": () => vorbisFile(aRise()),
   // The same two seconds at 48 kHz, by opusenc of opus-tools, at 32 kbit/s.
   "Ogg Opus": () => readFile(repositoryPath("test/fixtures/two-seconds.opus")),
@@ -35,11 +39,18 @@ const FILES: Readonly<Record<string, () => Promise<Uint8Array> | Uint8Array>> = 
   "WAV of six channels": () => wavFile(aRise({ channelCount: 6 })),
 };
 
-const failureOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
 
 /** A process that runs this instead, and is not limited by the kernel. */
 const startCode = (code: string) => (): ChildProcess =>
-  spawn(process.execPath, ["--eval", code], { stdio: ["ignore", "ignore", "ignore", "ipc"], serialization: "advanced" });
+  spawn(process.execPath, ["--eval", code], {
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+    serialization: "advanced",
+  });
 
 describe("ProcessAudioAnalyser", () => {
   const analyser = new ProcessAudioAnalyser();
@@ -64,7 +75,10 @@ describe("ProcessAudioAnalyser", () => {
     "without channels": wavFile({ channels: [], sampleRate: 44_100 }),
     "of a rate beyond hearing": wavFile(aChord(0.1, () => 1, { sampleRate: 1_000 })),
     "of compressed samples": Buffer.from(wavFile(aRise())).fill(0x55, 20, 22),
-    "with samples before the format": Buffer.concat([Buffer.from("RIFF\0\0\0\0WAVEdata\x10\0\0\0", "latin1"), Buffer.alloc(16)]),
+    "with samples before the format": Buffer.concat([
+      Buffer.from("RIFF\0\0\0\0WAVEdata\x10\0\0\0", "latin1"),
+      Buffer.alloc(16),
+    ]),
   };
   for (const [title, file] of Object.entries(REFUSED)) {
     it(`refuses a WAV ${title}`, async () => {
@@ -73,7 +87,10 @@ describe("ProcessAudioAnalyser", () => {
   }
 
   it("plays numbers that are none as silence", async () => {
-    const file = wavFile({ channels: [new Float32Array(44_100).fill(NaN).fill(Infinity, 0, 100)], sampleRate: 44_100 }, { kind: "float32" });
+    const file = wavFile(
+      { channels: [new Float32Array(44_100).fill(NaN).fill(Infinity, 0, 100)], sampleRate: 44_100 },
+      { kind: "float32" },
+    );
     const analysis = await analyser.analyse(file, { preview: true });
     expect(analysis?.durationSeconds).to.equal(1);
     expect(analysis?.waveform.every((point) => point >= 0 && point <= 255)).to.equal(true);
@@ -92,27 +109,37 @@ describe("ProcessAudioAnalyser", () => {
       const file = await make(aChord(0.5, () => 0.5));
       for (const bytes of [5, 60, 500, 5_000]) {
         const error = await failureOf(analyser.analyse(file.subarray(0, bytes), { preview: true }));
-        expect(error === null || error instanceof AudioUnreadableError, `${make.name}, ${bytes} bytes: ${String(error)}`).to.equal(true);
+        expect(
+          error === null || error instanceof AudioUnreadableError,
+          `${make.name}, ${bytes} bytes: ${String(error)}`,
+        ).to.equal(true);
       }
     }
   });
 
   it("refuses a piece that is longer than it may be", async () => {
     const strict = new ProcessAudioAnalyser({ maxSeconds: 1 });
-    expect(await failureOf(strict.analyse(wavFile(aRise()), { preview: false }))).to.be.instanceOf(AudioUnreadableError);
+    expect(await failureOf(strict.analyse(wavFile(aRise()), { preview: false }))).to.be.instanceOf(
+      AudioUnreadableError,
+    );
     await strict.close();
   });
 
+  const replying = (reply: string): string => `process.on("message", ({ kind }) => process.send(${reply})); ${READY}`;
   const READY = 'process.send("ready");';
+  const ENDLESS = "{ durationSeconds: Infinity, waveform: [], preview: null }";
   const DEATHS: Readonly<Record<string, { readonly code: string; readonly timeoutMs?: number }>> = {
     "ends before it is ready": { code: "process.exit(3)" },
     "ends with a file": { code: `process.on("message", () => process.exit(3)); ${READY}` },
-    "takes too much memory": { code: `const all = []; process.on("message", () => { for (;;) all.push(Buffer.alloc(1e7, 1)); }); ${READY}` },
+    "takes too much memory": {
+      code: `const all = []; process.on("message", () => { for (;;) all.push(Buffer.alloc(1e7, 1)); }); ${READY}`,
+    },
     "takes too much time": { code: `process.on("message", () => { for (;;); }); ${READY}`, timeoutMs: 2_000 },
-    "replies with no analysis": { code: `process.on("message", ({ kind }) => process.send({ kind: kind === "end" ? "done" : "next", analysis: {} })); ${READY}` },
+    "replies with no analysis": {
+      code: replying('{ kind: kind === "end" ? "done" : "next", analysis: {} }'),
+    },
     "replies with an endless length": {
-      code: `const analysis = { durationSeconds: Infinity, waveform: [], preview: null };
-        process.on("message", ({ kind }) => process.send({ kind: kind === "end" ? "done" : "next", analysis })); ${READY}`,
+      code: replying(`{ kind: kind === "end" ? "done" : "next", analysis: ${ENDLESS} }`),
     },
   };
   for (const [title, { code, timeoutMs = 60_000 }] of Object.entries(DEATHS)) {
@@ -124,7 +151,9 @@ describe("ProcessAudioAnalyser", () => {
       };
       const fragile = new ProcessAudioAnalyser({ start, timeoutMs, limits: { memoryBytes: 200e6 } });
       for (const call of [1, 2]) {
-        expect(await failureOf(fragile.analyse(wavFile(aRise()), { preview: false }))).to.be.instanceOf(AudioUnreadableError);
+        expect(await failureOf(fragile.analyse(wavFile(aRise()), { preview: false }))).to.be.instanceOf(
+          AudioUnreadableError,
+        );
         expect(started).to.equal(call);
       }
       await fragile.close();
@@ -141,9 +170,14 @@ describe("ProcessAudioAnalyser", () => {
     const file = wavFile(aRise());
     const whole = await thrifty.analyse(file, { preview: true });
     expect(await thrifty.analyse(file, { preview: true })).to.deep.equal(whole);
-    expect((await thrifty.analyse(await vorbisFile(aRise()), { preview: false }))?.durationSeconds).to.be.closeTo(2, 0.06);
+    expect((await thrifty.analyse(await vorbisFile(aRise()), { preview: false }))?.durationSeconds).to.be.closeTo(
+      2,
+      0.06,
+    );
     expect(started).to.equal(1);
-    expect(await failureOf(thrifty.analyse(file.subarray(0, 30), { preview: false }))).to.be.instanceOf(AudioUnreadableError);
+    expect(await failureOf(thrifty.analyse(file.subarray(0, 30), { preview: false }))).to.be.instanceOf(
+      AudioUnreadableError,
+    );
     expect(await thrifty.analyse(file, { preview: true })).to.deep.equal(whole);
     expect(started).to.equal(2);
     await thrifty.close();
@@ -155,7 +189,7 @@ describe("ProcessAudioAnalyser", () => {
       const file = wavFile(aChord(20, () => 0.5));
       for (let start = 0; start < file.length; start += 65_536, read++) yield file.subarray(start, start + 65_536);
     }
-    const start = startCode(`process.on("message", ({ kind }) => (kind === "order" ? process.send({ kind: "next" }) : process.exit())); ${READY}`);
+    const start = startCode(replying('kind === "order" ? { kind: "next" } : process.exit()'));
     const lazy = new ProcessAudioAnalyser({ start });
     expect(await failureOf(lazy.analyse(counted(), { preview: false }))).to.be.instanceOf(AudioUnreadableError);
     expect(read).to.be.at.most(2);

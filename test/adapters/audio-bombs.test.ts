@@ -55,7 +55,9 @@ describe("Files that unpack to far more than they are", function () {
     expect(peak).to.be.below(DEFAULT_LIMITS.memoryBytes);
     const strict = new ProcessAudioAnalyser({ maxSeconds: 30 });
     const error = await strict.analyse(mp3Bomb(2_500), { preview: true }).catch((thrown: unknown) => thrown);
-    expect(error).to.be.instanceOf(AudioUnreadableError).with.property("message", "The audio cannot be read: it is longer than 30 seconds.");
+    expect(error)
+      .to.be.instanceOf(AudioUnreadableError)
+      .with.property("message", "The audio cannot be read: it is longer than 30 seconds.");
     await strict.close();
   });
 });

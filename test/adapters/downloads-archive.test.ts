@@ -23,7 +23,11 @@ describe("GuardedAssetOpener with archives", () => {
     await rm(folder, { recursive: true });
   });
 
-  const inZip = (zip: Uint8Array, entry = "song.mp3"): AssetSource => ({ kind: "archive", archive: { kind: "bytes", bytes: zip }, entry });
+  const inZip = (zip: Uint8Array, entry = "song.mp3"): AssetSource => ({
+    kind: "archive",
+    archive: { kind: "bytes", bytes: zip },
+    entry,
+  });
   const load = async (source: AssetSource, maxBytes = 1_000_000): Promise<Buffer> =>
     contentOf(await openWith(opener, source, { maxBytes }));
   const refusal = async (zip: Uint8Array, maxBytes?: number, entry?: string): Promise<ProviderFailure> => {
@@ -34,7 +38,12 @@ describe("GuardedAssetOpener with archives", () => {
   const zipOf = (files: Zippable): Uint8Array => zipSync(files);
 
   it("takes the entry of exactly this name before one that is only called so", async () => {
-    const zip = zipOf({ "a/song.mp3": tinyMp3("other"), "b/song.mp3": tinyMp3("another"), "song.mp3": SONG, "b/": new Uint8Array() });
+    const zip = zipOf({
+      "a/song.mp3": tinyMp3("other"),
+      "b/song.mp3": tinyMp3("another"),
+      "song.mp3": SONG,
+      "b/": new Uint8Array(),
+    });
     expect((await load(inZip(zip))).equals(SONG)).to.equal(true);
     expect((await load(inZip(zip, "b/song.mp3"))).equals(tinyMp3("another"))).to.equal(true);
     expect((await load(inZip(zip, "elsewhere/song.mp3"))).equals(tinyMp3("other"))).to.equal(true);
@@ -49,7 +58,10 @@ describe("GuardedAssetOpener with archives", () => {
     const zip = zipOf({ "x/song.mp3": SONG });
     for (const bytes of [SONG, new Uint8Array(), zip.subarray(0, zip.length - 30), zip.subarray(50)])
       expect(await refusal(bytes)).to.include({ kind: "failed" });
-    expect(await refusal(zip, undefined, "song.wav")).to.include({ kind: "failed", message: 'The ZIP has no "song.wav".' });
+    expect(await refusal(zip, undefined, "song.wav")).to.include({
+      kind: "failed",
+      message: 'The ZIP has no "song.wav".',
+    });
     expect(await refusal(zip, undefined, "x/")).to.include({ kind: "failed" });
     expect(await refusal(zip, undefined, "SONG.MP3")).to.include({ kind: "failed" });
   });
@@ -74,7 +86,9 @@ describe("GuardedAssetOpener with archives", () => {
   });
 
   it("keeps its bounds, whatever the table of contents says", async () => {
-    const bomb = Buffer.from(zipSync({ "song.mp3": [Buffer.concat([tinyWav(), Buffer.alloc(50_000_000)]), { level: 9 }] }));
+    const bomb = Buffer.from(
+      zipSync({ "song.mp3": [Buffer.concat([tinyWav(), Buffer.alloc(50_000_000)]), { level: 9 }] }),
+    );
     expect((await refusal(bomb, 100_000)).message).to.include("larger than 100000 bytes");
     const at = bomb.indexOf("PK\x01\x02", 0, "latin1") + 24;
     bomb.writeUInt32LE(1_000, at);
@@ -85,7 +99,9 @@ describe("GuardedAssetOpener with archives", () => {
     const padding = Buffer.from(Array.from({ length: 4 * SONG.length }, (_, index) => (index * 2_654_435_761) >>> 24));
     const zip = zipSync({ "song.mp3": SONG, "rest.bin": [padding.subarray(0, 2 * SONG.length), { level: 0 }] });
     expect(await load(inZip(zip), SONG.length)).to.have.lengthOf(SONG.length);
-    expect(await refusal(zipSync({ "song.mp3": SONG, "rest.bin": [padding, { level: 0 }] }), SONG.length)).to.include({ kind: "failed" });
+    expect(await refusal(zipSync({ "song.mp3": SONG, "rest.bin": [padding, { level: 0 }] }), SONG.length)).to.include({
+      kind: "failed",
+    });
   });
 
   it("refuses names that lead out of the archive, and never writes under any", async () => {
@@ -106,12 +122,17 @@ describe("GuardedAssetOpener with archives", () => {
       yield zip.subarray(0, 50);
       throw broken;
     }
-    expect(await failureOf(load({ kind: "archive", archive: { kind: "stream", open: half }, entry: "song.mp3" }))).to.equal(broken);
+    expect(
+      await failureOf(load({ kind: "archive", archive: { kind: "stream", open: half }, entry: "song.mp3" })),
+    ).to.equal(broken);
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
   it("refuses more entries than any provider packs, before it reads their names", async () => {
-    const many = zipSync(Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`${index}.mp3`, new Uint8Array()])), { level: 0 });
+    const many = zipSync(
+      Object.fromEntries(Array.from({ length: 10_001 }, (_, index) => [`${index}.mp3`, new Uint8Array()])),
+      { level: 0 },
+    );
     expect((await refusal(many, 10_000_000, "10000.mp3")).message).to.equal("The ZIP has more than 10000 entries.");
   });
 
@@ -120,10 +141,11 @@ describe("GuardedAssetOpener with archives", () => {
     expect((await refusal(nested)).message).to.equal("It is neither audio nor an image that may be stored.");
   });
 
-  it("reads archives in a process that is killed when it takes too much, at the cost of that archive alone", async () => {
+  it("reads archives in a process that is killed when it takes too much, and then the next one", async () => {
     const kept = process.memoryUsage.rss();
     let peak = 0;
-    const onUsage = ({ residentBytes }: { readonly residentBytes: number }): number => (peak = Math.max(peak, residentBytes));
+    const onUsage = ({ residentBytes }: { readonly residentBytes: number }): number =>
+      (peak = Math.max(peak, residentBytes));
     const strict = openerFor({ temporaryFolder: folder, archives: { limits: { memoryBytes: 1 }, onUsage } });
     const error = await failureOf(openWith(strict, inZip(zipOf({ "song.mp3": SONG }))));
     expect(error.kind).to.equal("failed");
@@ -132,9 +154,18 @@ describe("GuardedAssetOpener with archives", () => {
     await strict.close();
     const bomb = zipSync({ "song.mp3": [Buffer.concat([tinyWav(), Buffer.alloc(60_000_000)]), { level: 9 }] });
     const other = openerFor({ temporaryFolder: folder, archives: { onUsage } });
-    expect((await failureOf(contentOf(await openWith(other, inZip(bomb), { maxBytes: 100_000_000 }).then(
-      ({ bytes }) => ({ contentType: "audio/wav" as const, bytes: stopAfter(bytes, 1_000_000) }),
-    )))).message).to.equal("that is enough");
+    expect(
+      (
+        await failureOf(
+          contentOf(
+            await openWith(other, inZip(bomb), { maxBytes: 100_000_000 }).then(({ bytes }) => ({
+              contentType: "audio/wav" as const,
+              bytes: stopAfter(bytes, 1_000_000),
+            })),
+          ),
+        )
+      ).message,
+    ).to.equal("that is enough");
     expect((await contentOf(await openWith(other, inZip(zipOf({ "song.mp3": SONG }))))).equals(SONG)).to.equal(true);
     await other.close();
     expect(peak).to.be.below(320 * 1024 * 1024);
@@ -151,7 +182,9 @@ describe("GuardedAssetOpener with archives", () => {
     };
     expect(await failureOf(rest())).to.include({ kind: "unavailable" });
     expect(await readdir(folder)).to.deep.equal([]);
-    expect(await failureOf(openWith(opener, inZip(zipOf({ "song.mp3": SONG })), { signal: abort.signal }))).to.include({ kind: "unavailable" });
+    expect(await failureOf(openWith(opener, inZip(zipOf({ "song.mp3": SONG })), { signal: abort.signal }))).to.include({
+      kind: "unavailable",
+    });
   });
 });
 

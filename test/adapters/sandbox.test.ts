@@ -12,7 +12,11 @@ import { moduleUrl } from "../support/sandbox/module-url.js";
 import type { Misdeed } from "../support/sandbox/misbehaving.js";
 
 const MIB = 1024 * 1024;
-const failureOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
 const HANDLER = moduleUrl("misbehaving");
 /** A watchdog that sees nothing: what ends the process then is the kernel's limit. */
 const BLIND: UsageReader = { intervalMs: 1_000, read: () => null };
@@ -41,7 +45,8 @@ describe("Sandbox", function () {
       throw error;
     }
   }
-  const pidOf = async (sandbox: Sandbox): Promise<number> => (await ask<{ pid: number }>(sandbox, { kind: "report" })).pid;
+  const pidOf = async (sandbox: Sandbox): Promise<number> =>
+    (await ask<{ pid: number }>(sandbox, { kind: "report" })).pid;
 
   it("starts no process before the first request, and uses one for a bounded number of tasks", async () => {
     let started = 0;
@@ -73,11 +78,36 @@ describe("Sandbox", function () {
     server.close();
   });
 
-  const DEATHS: readonly { readonly title: string; readonly kind: Misdeed["kind"]; readonly options?: Partial<SandboxOptions>; readonly why: RegExp }[] = [
-    { title: "fills memory", kind: "fill", options: { limits: { memoryBytes: 192 * MIB } }, why: /more than 192 MiB|process ended/ },
-    { title: "fills memory and has only the watchdog", kind: "fill", options: { start: plain }, why: /more than 320 MiB of memory/ },
-    { title: "fills memory and has only the kernel's limit", kind: "fill", options: { usage: BLIND }, why: /process ended/ },
-    { title: "never ends, by its processor time", kind: "spin", options: { limits: { cpuMs: 300 } }, why: /more than 300 ms of processor time/ },
+  const DEATHS: readonly {
+    readonly title: string;
+    readonly kind: Misdeed["kind"];
+    readonly options?: Partial<SandboxOptions>;
+    readonly why: RegExp;
+  }[] = [
+    {
+      title: "fills memory",
+      kind: "fill",
+      options: { limits: { memoryBytes: 192 * MIB } },
+      why: /more than 192 MiB|process ended/,
+    },
+    {
+      title: "fills memory and has only the watchdog",
+      kind: "fill",
+      options: { start: plain },
+      why: /more than 320 MiB of memory/,
+    },
+    {
+      title: "fills memory and has only the kernel's limit",
+      kind: "fill",
+      options: { usage: BLIND },
+      why: /process ended/,
+    },
+    {
+      title: "never ends, by its processor time",
+      kind: "spin",
+      options: { limits: { cpuMs: 300 } },
+      why: /more than 300 ms of processor time/,
+    },
     { title: "never replies", kind: "hang", options: { limits: { replyMs: 300 } }, why: /did not reply within 300 ms/ },
     { title: "ends", kind: "exit", why: /process ended \(exit code 3\)/ },
     { title: "throws", kind: "throw", why: /process ended \(exit code 1\)/ },
@@ -143,7 +173,9 @@ function plain(handler: URL, limits: Parameters<typeof startProcess>[1]): ChildP
 /** A process with a sandboxed one, whose id it reports. */
 function startParent(): ChildProcess {
   const file = fileURLToPath(moduleUrl("parent"));
-  return spawn(process.execPath, [...process.execArgv, file, HANDLER.href], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  return spawn(process.execPath, [...process.execArgv, file, HANDLER.href], {
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
 }
 
 function isRunning(pid: number): boolean {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ProcessAudioAnalyser } from "../../adapters/audio/analyser/audio-analyser.js";
 import { startProcess } from "../../adapters/sandbox/start-process.js";
+import type { AudioAnalyser } from "../../core/index.js";
 import type { ProviderTrack } from "../../core/ports/music-provider.js";
 import { ApiClient, dataOf } from "../support/api-client.js";
 import { decodeMp3 } from "../support/audio-analysis.js";
@@ -23,7 +24,13 @@ interface ShownTrack {
 /** One that plays these bytes; it gives no cover unless told. */
 function trackOf(bytes: Uint8Array, cover?: Uint8Array): ProviderTrack {
   const asset = (role: "mix" | "cover", content: Uint8Array) =>
-    ({ role, label: "full", contentType: null, durationSeconds: null, source: { kind: "bytes", bytes: content } }) as const;
+    ({
+      role,
+      label: "full",
+      contentType: null,
+      durationSeconds: null,
+      source: { kind: "bytes", bytes: content },
+    }) as const;
   return {
     title: "Rain",
     bpm: null,
@@ -32,7 +39,10 @@ function trackOf(bytes: Uint8Array, cover?: Uint8Array): ProviderTrack {
   };
 }
 
-async function generateOn(test: TestApp, track: ProviderTrack): Promise<{ readonly id: string; readonly key: string; readonly shown: ShownTrack }> {
+async function generateOn(
+  test: TestApp,
+  track: ProviderTrack,
+): Promise<{ readonly id: string; readonly key: string; readonly shown: ShownTrack }> {
   test.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [track] });
   const { api, key } = await test.account();
   const { id } = dataOf<{ readonly id: string }>(await api.generate(undefined, { Prefer: "wait=30" }));
@@ -53,7 +63,12 @@ describe("A generation whose provider gives nothing but the sound", function () 
   after(() => test.close());
 
   it("gets its length, a preview, a cover and, on its page, a waveform", async () => {
-    const { shown } = await generateOn(test, trackOf(await mp3File(aChord(40, (second) => (second < 20 ? 0.1 : 0.8), { sampleRate: 32_000, channelCount: 1 }))));
+    const { shown } = await generateOn(
+      test,
+      trackOf(
+        await mp3File(aChord(40, (second) => (second < 20 ? 0.1 : 0.8), { sampleRate: 32_000, channelCount: 1 })),
+      ),
+    );
     expect(shown.duration).to.be.closeTo(40, 0.1);
     const preview = await fetch(shown.preview_audio_url ?? "");
     expect(preview.headers.get("content-type")).to.equal("audio/mpeg");
@@ -69,7 +84,10 @@ describe("A generation whose provider gives nothing but the sound", function () 
   });
 
   it("is delivered all the same when nobody can make out what it is", async () => {
-    const { shown } = await generateOn(test, trackOf(Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\0\0", "latin1"), Buffer.alloc(20_000, 0x5a)])));
+    const { shown } = await generateOn(
+      test,
+      trackOf(Buffer.concat([Buffer.from("ID3\x04\0\0\0\0\0\0", "latin1"), Buffer.alloc(20_000, 0x5a)])),
+    );
     expect([shown.duration, shown.preview_audio_url]).to.deep.equal([null, null]);
     expect(shown.play_url).not.to.equal(null);
     expect(shown.thumbnail_url).not.to.equal(null);
@@ -141,5 +159,25 @@ describe("A generation whose file kills its decoder", function () {
     expect(derived(again)).to.deep.equal([null, null]);
     expect((await fetch(again.play_url ?? "")).status).to.equal(200);
     await second.close();
+  });
+});
+
+describe("A generation of an installation that decodes nothing", () => {
+  it("is delivered as its provider gave it, with a cover", async () => {
+    const test = await startTestApp({ work: true, settings: { audio: { analyser: "none" } } });
+    const { shown } = await generateOn(test, trackOf(await mp3File(aChord(1, () => 0.5))));
+    expect([shown.duration, shown.preview_audio_url]).to.deep.equal([null, null]);
+    expect((await fetch(shown.thumbnail_url ?? "")).status).to.equal(200);
+    expect(test.logger.lines.filter(({ level }) => level === "warn" || level === "error")).to.deep.equal([]);
+    await test.close();
+  });
+
+  it("may have an analyser of the app that embeds it", async () => {
+    const analysis = { durationSeconds: 12.5, waveform: [1, 255], preview: null };
+    const audioAnalyser: AudioAnalyser = { analyse: () => Promise.resolve(analysis), close: () => Promise.resolve() };
+    const test = await startTestApp({ work: true, audioAnalyser });
+    const { shown } = await generateOn(test, trackOf(await mp3File(aChord(1, () => 0.5))));
+    expect([shown.duration, shown.preview_audio_url]).to.deep.equal([12.5, null]);
+    await test.close();
   });
 });

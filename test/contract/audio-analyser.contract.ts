@@ -7,20 +7,51 @@ import { aChord, mp3File, wavFile } from "../support/audio-files.js";
 /** Quiet, then from second 10 to second 50 loud, then quiet again. */
 const SWELL = aChord(60, (second) => (second >= 10 && second < 50 ? 0.9 : 0.05), { sampleRate: 22_050 });
 
-const failureOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
 
 async function* chunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
 }
 
-/** What every {@link AudioAnalyser} promises; WAV and MP3 are the formats that each must know. */
-export function audioAnalyserContract(name: string, open: () => AudioAnalyser): void {
+/**
+ * What every {@link AudioAnalyser} promises. WAV and MP3 are the formats that each must know, unless it says that it
+ * decodes nothing: then it knows none.
+ */
+export function audioAnalyserContract(name: string, open: () => AudioAnalyser, { decodes = true } = {}): void {
   describe(`AudioAnalyser contract: ${name}`, () => {
     let analyser: AudioAnalyser;
     before(() => {
       analyser = open();
     });
     after(() => analyser.close());
+
+    it("answers null to a format that it does not know", async () => {
+      for (const text of ["", "x", "ID3\x04 and words", "%PDF-1.7 no music", "\x89PNG\r\n\x1a\n".repeat(500)]) {
+        expect(await analyser.analyse(Buffer.from(text, "latin1"), { preview: true }), text).to.equal(null);
+      }
+    });
+
+    it("takes nothing once its signal is aborted, or it is closed", async () => {
+      const reason = new Error("nobody waits any more");
+      expect(
+        await failureOf(analyser.analyse(wavFile(SWELL), { preview: false, signal: AbortSignal.abort(reason) })),
+      ).to.equal(reason);
+      const closed = open();
+      await closed.close();
+      expect(await failureOf(closed.analyse(wavFile(SWELL), { preview: true }))).to.be.instanceOf(Error);
+    });
+
+    if (!decodes) {
+      it("knows no format", async () => {
+        for (const file of [wavFile(SWELL), await mp3File(aChord(1, () => 0.5))])
+          expect(await analyser.analyse(file, { preview: true })).to.equal(null);
+      });
+      return;
+    }
 
     it("measures length and loudness", async () => {
       const analysis = await analyser.analyse(wavFile(SWELL), { preview: false });
@@ -39,13 +70,16 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser): 
     it("takes a file in pieces of any size, to the same end", async () => {
       const file = wavFile(aChord(2, () => 0.5));
       const whole = await analyser.analyse(file, { preview: false });
-      for (const size of [1_021, 70_000]) expect(await analyser.analyse(chunks(file, size), { preview: false })).to.deep.equal(whole);
+      for (const size of [1_021, 70_000])
+        expect(await analyser.analyse(chunks(file, size), { preview: false })).to.deep.equal(whole);
     });
 
     it("draws silence as zeros, and a short piece with fewer points", async () => {
       const silence = await analyser.analyse(wavFile(aChord(1, () => 0)), { preview: false });
       expect(new Set(silence?.waveform)).to.deep.equal(new Set([0]));
-      expect((await analyser.analyse(wavFile(aChord(0.1, () => 0.5)), { preview: false }))?.waveform).to.have.length.within(1, 10);
+      expect(
+        (await analyser.analyse(wavFile(aChord(0.1, () => 0.5)), { preview: false }))?.waveform,
+      ).to.have.length.within(1, 10);
     });
 
     it("cuts a preview where the piece is in full swing, faded at both ends", async () => {
@@ -53,7 +87,8 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser): 
       expect(preview?.durationSeconds).to.be.closeTo(PREVIEW_SECONDS, 0.01);
       const { left, sampleRate } = await decodeMp3(preview?.bytes ?? new Uint8Array());
       expect(left.length / sampleRate).to.be.closeTo(PREVIEW_SECONDS, 0.1);
-      const levelAt = (second: number): number => rmsOf(left.subarray(second * sampleRate, (second + 0.2) * sampleRate));
+      const levelAt = (second: number): number =>
+        rmsOf(left.subarray(second * sampleRate, (second + 0.2) * sampleRate));
       for (const second of [3, 10, 20, 26]) expect(levelAt(second), `second ${second}`).to.be.above(0.3);
       expect(levelAt(0)).to.be.below(0.1);
       expect(levelAt(PREVIEW_SECONDS - 0.25)).to.be.below(0.1);
@@ -63,12 +98,6 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser): 
       const preview = (await analyser.analyse(await mp3File(aChord(4, () => 0.5)), { preview: true }))?.preview;
       expect(preview?.durationSeconds).to.be.closeTo(4, 0.1);
       expect(preview?.contentType).to.equal("audio/mpeg");
-    });
-
-    it("answers null to a format that it does not know", async () => {
-      for (const text of ["", "x", "ID3\x04 and words", "%PDF-1.7 no music", "\x89PNG\r\n\x1a\n".repeat(500)]) {
-        expect(await analyser.analyse(Buffer.from(text, "latin1"), { preview: true }), text).to.equal(null);
-      }
     });
 
     it("refuses a broken file, and goes on with the next", async () => {
@@ -85,26 +114,36 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser): 
         yield wavFile(aChord(1, () => 0.5));
         throw new Error("the source broke off");
       }
-      expect(await failureOf(analyser.analyse(failing(), { preview: false }))).to.have.property("message", "the source broke off");
+      expect(await failureOf(analyser.analyse(failing(), { preview: false }))).to.have.property(
+        "message",
+        "the source broke off",
+      );
     });
 
     it("gives up when its signal aborts, before and while it listens", async () => {
       const reason = new Error("nobody waits any more");
       const abort = new AbortController();
       async function* endless(): AsyncGenerator<Uint8Array> {
-        yield wavFile(aChord(1, () => 0.5), { dataBytes: 0xffffffff });
+        yield wavFile(
+          aChord(1, () => 0.5),
+          { dataBytes: 0xffffffff },
+        );
         for (let left = 5; ; left--) {
           if (left === 0) abort.abort(reason);
           yield new Uint8Array(50_000);
         }
       }
       expect(await failureOf(analyser.analyse(endless(), { preview: false, signal: abort.signal }))).to.equal(reason);
-      expect(await failureOf(analyser.analyse(wavFile(SWELL), { preview: false, signal: abort.signal }))).to.equal(reason);
+      expect(await failureOf(analyser.analyse(wavFile(SWELL), { preview: false, signal: abort.signal }))).to.equal(
+        reason,
+      );
     });
 
     it("listens to several files that come at once", async () => {
       const lengths = [1, 2, 3, 4];
-      const analyses = await Promise.all(lengths.map((seconds) => analyser.analyse(wavFile(aChord(seconds, () => 0.5)), { preview: false })));
+      const analyses = await Promise.all(
+        lengths.map((seconds) => analyser.analyse(wavFile(aChord(seconds, () => 0.5)), { preview: false })),
+      );
       expect(analyses.map((analysis) => analysis?.durationSeconds)).to.deep.equal(lengths);
     });
 
@@ -112,7 +151,9 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser): 
       const closed = open();
       const running = [1, 2].map(() => failureOf(closed.analyse(wavFile(SWELL), { preview: true })));
       await closed.close();
-      expect(await Promise.all(running)).to.satisfy((errors: unknown[]) => errors.every((error) => error instanceof Error));
+      expect(await Promise.all(running)).to.satisfy((errors: unknown[]) =>
+        errors.every((error) => error instanceof Error),
+      );
       expect(await failureOf(closed.analyse(wavFile(SWELL), { preview: true }))).to.be.instanceOf(Error);
     });
   });

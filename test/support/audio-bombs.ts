@@ -17,13 +17,27 @@ export function flacBomb(frames: number, { declaredSamples = 0 } = {}): Uint8Arr
   info.writeUIntBE(34, 1, 3);
   info.writeUInt16BE(BLOCK_SAMPLES, 4);
   info.writeUInt16BE(BLOCK_SAMPLES, 6);
-  info.writeBigUInt64BE((44_100n << 44n) | (BigInt(BLOCK_CHANNELS - 1) << 41n) | (15n << 36n) | BigInt(declaredSamples), 14);
-  return Buffer.concat([Buffer.from("fLaC"), info, ...Array.from({ length: frames }, (_, number) => constantFrame(number))]);
+  info.writeBigUInt64BE(
+    (44_100n << 44n) | (BigInt(BLOCK_CHANNELS - 1) << 41n) | (15n << 36n) | BigInt(declaredSamples),
+    14,
+  );
+  return Buffer.concat([
+    Buffer.from("fLaC"),
+    info,
+    ...Array.from({ length: frames }, (_, number) => constantFrame(number)),
+  ]);
 }
 
 function constantFrame(number: number): Buffer {
   const shape = [(BLOCK_OF_16_BITS << 4) | RATE_44100, ((BLOCK_CHANNELS - 1) << 4) | (BITS_16 << 1)];
-  const header = Buffer.from([0xff, 0xf8, ...shape, ...codedNumber(number), (BLOCK_SAMPLES - 1) >> 8, (BLOCK_SAMPLES - 1) & 255]);
+  const header = Buffer.from([
+    0xff,
+    0xf8,
+    ...shape,
+    ...codedNumber(number),
+    (BLOCK_SAMPLES - 1) >> 8,
+    (BLOCK_SAMPLES - 1) & 255,
+  ]);
   const checked = Buffer.concat([header, Buffer.from([crc(header, 8, 0x07)]), Buffer.alloc(BLOCK_CHANNELS * 3)]);
   const footer = Buffer.alloc(2);
   footer.writeUInt16BE(crc(checked, 16, 0x8005));
@@ -34,7 +48,10 @@ function constantFrame(number: number): Buffer {
 export function opusBomb(packets: number, { channels = 2 } = {}): Uint8Array {
   // Mapping family by the number of channels (RFC 7845, section 5.1.1).
   const family = channels <= 2 ? 0 : channels <= 8 ? 1 : 255;
-  const head = Buffer.concat([Buffer.from("OpusHead\x01"), Buffer.from([channels, 0, 0, 0x80, 0xbb, 0, 0, 0, 0, family])]);
+  const head = Buffer.concat([
+    Buffer.from("OpusHead\x01"),
+    Buffer.from([channels, 0, 0, 0x80, 0xbb, 0, 0, 0, 0, family]),
+  ]);
   const mapping = Buffer.from([channels, 0, ...Array.from({ length: channels }, (_, channel) => channel)]);
   const tags = Buffer.concat([Buffer.from("OpusTags"), Buffer.alloc(8)]);
   const sound = Buffer.from([0xff, 0x06]);
@@ -50,7 +67,12 @@ export async function vorbisBomb(packets: number): Promise<Uint8Array> {
   return Buffer.concat([real.subarray(0, starts[2]), bomb]);
 }
 
-function oggFile(headers: readonly (readonly Uint8Array[])[], packet: Uint8Array, packets: number, serial = 7): Uint8Array {
+function oggFile(
+  headers: readonly (readonly Uint8Array[])[],
+  packet: Uint8Array,
+  packets: number,
+  serial = 7,
+): Uint8Array {
   const pages = [...headers];
   for (let left = packets; left > 0; left -= 255) pages.push(Array.from({ length: Math.min(255, left) }, () => packet));
   const first = headers.length === 0 ? 2 : 0;
@@ -80,7 +102,9 @@ function oggChecksum(page: Uint8Array): number {
   return value >>> 0;
 }
 
-/** Frames of 24 bytes, the smallest there are (MPEG-2 layer III, 8 kbit/s, 24 kHz): each unpacks to 24 ms of silence. */
+/**
+ * Frames of 24 bytes, the smallest there are (MPEG-2 layer III, 8 kbit/s, 24 kHz): each unpacks to 24 ms of silence.
+ */
 export function mp3Bomb(frames: number): Uint8Array {
   const frame = Buffer.alloc(24);
   frame.set([0xff, 0xf3, 0x14, 0xc0]);
@@ -90,5 +114,8 @@ export function mp3Bomb(frames: number): Uint8Array {
 /** Nothing but chunks without content. */
 export function wavOfEmptyChunks(chunks: number): Uint8Array {
   const chunk = Buffer.from("junk\0\0\0\0");
-  return Buffer.concat([Buffer.from("RIFF\xff\xff\xff\x7fWAVE", "latin1"), ...Array.from({ length: chunks }, () => chunk)]);
+  return Buffer.concat([
+    Buffer.from("RIFF\xff\xff\xff\x7fWAVE", "latin1"),
+    ...Array.from({ length: chunks }, () => chunk),
+  ]);
 }

@@ -7,7 +7,12 @@ export function pngBomb(width: number, height: number): Buffer {
   header.writeUInt32BE(height, 4);
   header.set([8, 6], 8); // 8 bits, red, green, blue and alpha
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", deflateSync(Buffer.alloc(100_000))), chunk("IEND", Buffer.alloc(0))]);
+  return Buffer.concat([
+    signature,
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(Buffer.alloc(100_000))),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
 }
 
 function chunk(type: string, content: Buffer): Buffer {

@@ -6,7 +6,8 @@ import type { AnalysisOrder, DecoderReply } from "./messages.js";
 const PREVIEW_MAX_BYTES = 1_000_000;
 
 /**
- * The result of a decoder process. A process that a file took over may reply with anything, so that nothing is taken on trust.
+ * The result of a decoder process. A process that a file took over may reply with anything, so that nothing is taken on
+ * trust.
  *
  * @throws {AudioUnreadableError} it is none
  */

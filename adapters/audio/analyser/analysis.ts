@@ -24,12 +24,19 @@ export class Analysis {
   /** @throws {BrokenAudioError} the file is too long, or has a shape that no listener could hear */
   add(sound: Sound): void {
     if (sound.samples === 0) return;
-    this.budget.checkLength(this.samples + sound.samples, { sampleRate: sound.sampleRate, channels: sound.channels.length });
+    this.budget.checkLength(this.samples + sound.samples, {
+      sampleRate: sound.sampleRate,
+      channels: sound.channels.length,
+    });
     if (this.sampleRate === 0) this.begin(sound);
     if (sound.sampleRate !== this.sampleRate) throw new BrokenAudioError("its sample rate changes");
-    for (let start = 0; start < sound.samples; ) {
+    for (let start = 0; start < sound.samples;) {
       const end = Math.min(sound.samples, start + this.hopSamples - (this.samples % this.hopSamples));
-      this.addWithinHop({ ...sound, samples: end - start, channels: sound.channels.map((channel) => channel.subarray(start, end)) });
+      this.addWithinHop({
+        ...sound,
+        samples: end - start,
+        channels: sound.channels.map((channel) => channel.subarray(start, end)),
+      });
       start = end;
     }
   }

@@ -24,9 +24,15 @@ const MAX_SAMPLES = MAX_SECONDS * 96_000 * 2;
 const PROCESSES = 2;
 const CHUNK_BYTES = 1 << 16;
 
-const HANDLER = new URL(import.meta.url.endsWith(".ts") ? "./decoder-process.ts" : "./decoder-process.js", import.meta.url);
+const HANDLER = new URL(
+  import.meta.url.endsWith(".ts") ? "./decoder-process.ts" : "./decoder-process.js",
+  import.meta.url,
+);
 
-/** Decodes in child processes. One that a file broke, or that used more than it may, ends with that file; another takes the next. */
+/**
+ * Decodes in child processes. One that a file broke, or that used more than it may, ends with that file; another takes
+ * the next.
+ */
 export class ProcessAudioAnalyser implements AudioAnalyser {
   private readonly sandbox: Sandbox;
   private readonly closing = new AbortController();
@@ -35,7 +41,10 @@ export class ProcessAudioAnalyser implements AudioAnalyser {
     this.sandbox = new Sandbox({ processes: PROCESSES, ...options, handler: HANDLER });
   }
 
-  async analyse(source: Uint8Array | AsyncIterable<Uint8Array>, request: AnalysisRequest): Promise<AudioAnalysis | null> {
+  async analyse(
+    source: Uint8Array | AsyncIterable<Uint8Array>,
+    request: AnalysisRequest,
+  ): Promise<AudioAnalysis | null> {
     const { signal: given, preview } = request;
     const signal = given === undefined ? this.closing.signal : AbortSignal.any([given, this.closing.signal]);
     const task = await this.sandbox.open(signal);
@@ -43,7 +52,10 @@ export class ProcessAudioAnalyser implements AudioAnalyser {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(unreadable(`it took longer than ${timeoutMs} ms`)), timeoutMs);
     try {
-      const analysis = await unlessAborted(this.converse(task, chunks(source), preview), AbortSignal.any([signal, late.signal]));
+      const analysis = await unlessAborted(
+        this.converse(task, chunks(source), preview),
+        AbortSignal.any([signal, late.signal]),
+      );
       task.release();
       return analysis;
     } catch (error) {
@@ -59,7 +71,11 @@ export class ProcessAudioAnalyser implements AudioAnalyser {
     await this.sandbox.close();
   }
 
-  private async converse(task: SandboxTask, bytes: AsyncGenerator<Uint8Array, void>, preview: boolean): Promise<AudioAnalysis | null> {
+  private async converse(
+    task: SandboxTask,
+    bytes: AsyncGenerator<Uint8Array, void>,
+    preview: boolean,
+  ): Promise<AudioAnalysis | null> {
     try {
       const head = await readHead(bytes);
       const format = formatOf(head);
@@ -67,14 +83,19 @@ export class ProcessAudioAnalyser implements AudioAnalyser {
       const order = { format, preview, maxSeconds: this.options.maxSeconds ?? MAX_SECONDS, maxSamples: MAX_SAMPLES };
       return await decode(task, order, chained(head, bytes));
     } finally {
-      // Not awaited: a source that hangs would keep its slot for good. Why it could not be closed does not change the result.
+      // Not awaited: a source that hangs would keep its slot for good. Why it could not be closed does not change the
+      // result.
       bytes.return(undefined).catch(() => undefined);
     }
   }
 }
 
 /** Sends a file in chunks, each when the one before was decoded. */
-async function decode(task: SandboxTask, order: AnalysisOrder, source: AsyncIterable<Uint8Array>): Promise<AudioAnalysis> {
+async function decode(
+  task: SandboxTask,
+  order: AnalysisOrder,
+  source: AsyncIterable<Uint8Array>,
+): Promise<AudioAnalysis> {
   const ask = async (request: DecoderRequest): Promise<DecoderReply> => {
     const reply = (await task.ask(request)) as DecoderReply;
     if (reply.kind === "unreadable") throw unreadable(reply.message);

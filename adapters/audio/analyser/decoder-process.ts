@@ -1,4 +1,7 @@
-/** What the decoder process runs: it decodes and measures one file after the other, whose bytes come in as it asks for them. */
+/**
+ * What the decoder process runs: it decodes and measures one file after the other, whose bytes come in as it asks for
+ * them.
+ */
 import { assert } from "../../../core/assert.js";
 import { Analysis } from "./analysis.js";
 import { openDecoder } from "./decoders.js";
@@ -42,5 +45,8 @@ async function addAll(analysis: Analysis, sounds: AsyncIterable<Sound> | Iterabl
 
 /** What a decoder throws at a broken file is of no kind in particular. */
 function toUnreadable(error: unknown): DecoderReply {
-  return { kind: "unreadable", message: error instanceof BrokenAudioError ? error.message : `it could not be decoded (${String(error)})` };
+  return {
+    kind: "unreadable",
+    message: error instanceof BrokenAudioError ? error.message : `it could not be decoded (${String(error)})`,
+  };
 }

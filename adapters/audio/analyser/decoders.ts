@@ -105,7 +105,10 @@ async function oggPages(decoder: StreamDecoder, budget: SampleBudget): Promise<D
   };
 }
 
-/** By the frame's own header: what the parser says of samples is cut by the position that the last page of a stream claims. */
+/**
+ * By the frame's own header: what the parser says of samples is cut by the position that the last page of a stream
+ * claims.
+ */
 function upperBoundOf({ header, samples }: CodecFrame): number {
   if ("blocksize1" in header) return header.blocksize1 / 2;
   if ("blockSize" in header) return header.blockSize;

@@ -22,16 +22,29 @@ export async function encodePreview(excerpt: Excerpt): Promise<AudioPreview> {
   const samples = channels[0]?.length ?? 0;
   encoding ??= loadEncoder();
   const encoder = await encoding;
-  encoder.configure({ sampleRate, channels: excerpt.isMono ? 1 : 2, bitrate: excerpt.isMono ? MONO_KBPS : STEREO_KBPS });
+  encoder.configure({
+    sampleRate,
+    channels: excerpt.isMono ? 1 : 2,
+    bitrate: excerpt.isMono ? MONO_KBPS : STEREO_KBPS,
+  });
   const parts: Uint8Array[] = [];
   for (let start = 0; start < samples; start += ENCODE_CHUNK) {
-    parts.push(encoder.encode(channels.map((channel) => channel.slice(start, Math.min(samples, start + ENCODE_CHUNK)))).slice());
+    parts.push(
+      encoder.encode(channels.map((channel) => channel.slice(start, Math.min(samples, start + ENCODE_CHUNK)))).slice(),
+    );
   }
   parts.push(encoder.finalize().slice());
-  return { bytes: new Uint8Array(Buffer.concat(parts)), contentType: "audio/mpeg", durationSeconds: samples / sampleRate };
+  return {
+    bytes: new Uint8Array(Buffer.concat(parts)),
+    contentType: "audio/mpeg",
+    durationSeconds: samples / sampleRate,
+  };
 }
 
-/** One channel of an excerpt, faded at both ends and brought to another sample rate stretch by stretch, so that no copy of it is held. */
+/**
+ * One channel of an excerpt, faded at both ends and brought to another sample rate stretch by stretch, so that no copy
+ * of it is held.
+ */
 class Faded {
   readonly length: number;
   private readonly fade: number;

@@ -19,7 +19,10 @@ interface WavFormat {
   read(view: DataView, offset: number): number;
 }
 
-/** Reads WAV and RF64 files of 8 to 32 bits or floating point. A length in the header that was never filled in is no hindrance. */
+/**
+ * Reads WAV and RF64 files of 8 to 32 bits or floating point. A length in the header that was never filled in is no
+ * hindrance.
+ */
 export class WavDecoder implements Decoder {
   private format: WavFormat | null = null;
   private rest = new Uint8Array(0);
@@ -78,10 +81,14 @@ export class WavDecoder implements Decoder {
   private countChunk(size: number): void {
     this.chunks += 1;
     this.headerBytes += CHUNK_HEADER_BYTES + size;
-    if (this.chunks > CHUNKS_MAX || this.headerBytes > HEADER_MAX_BYTES) throw new BrokenAudioError("its header does not end");
+    if (this.chunks > CHUNKS_MAX || this.headerBytes > HEADER_MAX_BYTES)
+      throw new BrokenAudioError("its header does not end");
   }
 
-  /** The length is not checked here: programs that write into a pipe put some large number, and samples are counted as they come. */
+  /**
+   * The length is not checked here: programs that write into a pipe put some large number, and samples are counted as
+   * they come.
+   */
   private beginData(size: number): void {
     if (this.format === null) throw new BrokenAudioError("its samples come before their format");
     this.budget.checkLength(0, this.format);
@@ -113,7 +120,8 @@ function readFormat(chunk: DataView): WavFormat {
   const kind = given === EXTENSIBLE && chunk.byteLength >= 26 ? chunk.getUint16(24, true) : given;
   const [channels, sampleRate, bits] = [chunk.getUint16(2, true), chunk.getUint32(4, true), chunk.getUint16(14, true)];
   const read = READERS[`${kind}/${bits}`];
-  if (read === undefined) throw new BrokenAudioError(`its samples are of a kind that is not known (format ${kind}, ${bits} bits)`);
+  if (read === undefined)
+    throw new BrokenAudioError(`its samples are of a kind that is not known (format ${kind}, ${bits} bits)`);
   if (channels === 0) throw new BrokenAudioError("it has no channels");
   return { channels, sampleRate, bytesPerSample: bits / 8, read };
 }

@@ -31,7 +31,8 @@ export async function handle({ kind, port = 0 }: Misdeed): Promise<object> {
   }
 }
 
-const connected = (socket: net.Socket): Promise<unknown> => new Promise((resolve, reject) => void socket.once("connect", resolve).once("error", reject));
+const connected = (socket: net.Socket): Promise<unknown> =>
+  new Promise((resolve, reject) => void socket.once("connect", resolve).once("error", reject));
 
 const WAYS: readonly ((port: number) => unknown)[] = [
   (port) => connected(net.connect(port, "127.0.0.1")),

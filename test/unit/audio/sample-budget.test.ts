@@ -10,7 +10,10 @@ describe("SampleBudget", () => {
     const studio = { sampleRate: 96_000, channels: 2 };
     budget.checkLength(7_200 * 96_000, studio);
     expect(() => budget.checkLength(7_200 * 96_000 + 1, studio)).to.throw(BrokenAudioError, "longer than 7200 seconds");
-    expect(() => budget.checkLength(7_000 * 96_000, { ...studio, channels: 6 })).to.throw(BrokenAudioError, "more than 1382400000 samples");
+    expect(() => budget.checkLength(7_000 * 96_000, { ...studio, channels: 6 })).to.throw(
+      BrokenAudioError,
+      "more than 1382400000 samples",
+    );
   });
 
   it("grants five minutes of silence for nothing, and speech at 6 kbit/s for as long as its bytes last", () => {
@@ -33,7 +36,14 @@ describe("SampleBudget", () => {
 
   it("refuses what no listener could hear", () => {
     const budget = new SampleBudget(7_200, 1e10);
-    for (const shape of [{ sampleRate: 0 }, { sampleRate: 3_999 }, { sampleRate: 384_001 }, { channels: 0 }, { channels: 17 }, { sampleRate: NaN }]) {
+    for (const shape of [
+      { sampleRate: 0 },
+      { sampleRate: 3_999 },
+      { sampleRate: 384_001 },
+      { channels: 0 },
+      { channels: 17 },
+      { sampleRate: NaN },
+    ]) {
       expect(() => budget.checkLength(0, { ...STEREO, ...shape })).to.throw(BrokenAudioError, "channels at");
     }
   });

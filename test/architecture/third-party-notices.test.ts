@@ -1,0 +1,50 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import { repositoryPath } from "../support/repository.js";
+import { thirdPartyNotices } from "../support/third-party-notices.js";
+
+const PATH = repositoryPath(".github/THIRD-PARTY-NOTICES.md");
+/** Set to anything, the notices are written instead of compared. */
+const isRewriting = process.env["FERMATA_TEST_REWRITE_NOTICES"] !== undefined;
+
+describe("The third-party notices", () => {
+  it("are those of what is installed for production; npm run notices writes them again", () => {
+    const notices = thirdPartyNotices();
+    if (isRewriting) writeFileSync(PATH, notices);
+    else expect(readFileSync(PATH, "utf8")).to.equal(notices);
+  });
+
+  it("name the parts under the LGPL, with licence and source", () => {
+    const notices = readFileSync(PATH, "utf8");
+    for (const part of ["codec-parser", "libmpg123", "LAME"]) {
+      const row = notices.split("\n").find((line) => line.startsWith(`| ${part}, `)) ?? "";
+      expect(row, part).to.match(/LGPL-[\d.]+/);
+      expect(row, part).to.match(/<https:/);
+    }
+    const linked = [...notices.matchAll(/\]\((licenses\/[^)]+)\)/g)].map(([, file]) =>
+      join(dirname(PATH), file as string),
+    );
+    expect(linked).to.have.lengthOf(4);
+    for (const file of linked)
+      expect(readFileSync(file, "utf8")).to.match(/GNU (LESSER|LIBRARY)? ?GENERAL PUBLIC LICENSE/);
+  });
+
+  it("are published with the package", () => {
+    const { files } = JSON.parse(readFileSync(repositoryPath("package.json"), "utf8")) as {
+      readonly files: readonly string[];
+    };
+    expect(files).to.include.members([".github/THIRD-PARTY-NOTICES.md", ".github/licenses"]);
+  });
+});
+
+describe("The packages that are installed", () => {
+  it("hold no telemetry", () => {
+    const lock = JSON.parse(readFileSync(repositoryPath("package-lock.json"), "utf8")) as {
+      packages: Record<string, { name?: string }>;
+    };
+    const scarf = Object.entries(lock.packages).filter(([path]) => path.endsWith("node_modules/@scarf/scarf"));
+    expect(scarf.map(([, { name }]) => name)).to.deep.equal(["empty-npm-package"]);
+    for (const [path] of scarf) expect(existsSync(repositoryPath(join(path, "report.js")))).to.equal(false);
+  });
+});
