@@ -191,8 +191,13 @@ export class WebhookEndpointNotFoundError extends FermataError {
 
 export class WebhookUrlInvalidError extends FermataError {
   readonly code = "webhook_url_invalid";
-  constructor() {
-    super("The webhook URL is not a valid URL of at most 2,048 characters.");
+  /** @param endpointId the account's endpoint that has this URL already; left out for what is no URL */
+  constructor(endpointId?: string) {
+    super(
+      endpointId === undefined
+        ? "The webhook URL is not a valid URL of at most 2,048 characters."
+        : `The webhook URL is already that of the endpoint ${endpointId}; an account registers each URL once.`,
+    );
   }
 }
 

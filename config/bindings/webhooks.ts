@@ -86,22 +86,21 @@ export function bindWebhooks(container: Container): void {
         new RecordTry({ unitOfWork, webhooks, clock, random, logger, metrics: metrics.current, ...schedule(settings) }),
       [T.unitOfWork, T.webhooks, T.clock, T.random, T.logger, T.metrics, T.settings],
     );
-  container
-    .bind(T.deliverWebhooks)
-    .toResolvedValue(
-      (webhooks, unitOfWork, sendDelivery, recordTry, clock, logger, ids, settings) =>
-        new DeliverWebhooks(ids.next("prc"), {
-          webhooks,
-          unitOfWork,
-          sendDelivery,
-          recordTry,
-          clock,
-          logger,
-          timeoutMs: settings.webhooks.timeoutSeconds * 1000,
-          sweepMs: settings.jobs.sweepMs,
-        }),
-      [T.webhooks, T.unitOfWork, T.sendDelivery, T.recordTry, T.clock, T.logger, T.ids, T.settings],
-    );
+  container.bind(T.deliverWebhooks).toResolvedValue(
+    (webhooks, unitOfWork, sendDelivery, recordTry, clock, logger, ids, settings) =>
+      new DeliverWebhooks(ids.next("prc"), {
+        webhooks,
+        unitOfWork,
+        sendDelivery,
+        recordTry,
+        clock,
+        logger,
+        timeoutMs: settings.webhooks.timeoutSeconds * 1000,
+        sweepMs: settings.jobs.sweepMs,
+        breaker: schedule(settings).breaker,
+      }),
+    [T.webhooks, T.unitOfWork, T.sendDelivery, T.recordTry, T.clock, T.logger, T.ids, T.settings],
+  );
 }
 
 function schedule({ webhooks }: Settings): Pick<ConstructorParameters<typeof RecordTry>[0], "scheduleMs" | "breaker"> {

@@ -6,14 +6,15 @@ import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookResult } from "../ports/webhook-sender.js";
 import type { ClaimedDelivery, DeliveryClaim, WebhookStore } from "../ports/webhook-store.js";
 import type { WebhookEndpoint } from "./endpoint.js";
-import { triesAllowed } from "./endpoint-health.js";
+import type { EndpointBreakerPolicy } from "./endpoint-health.js";
+import { Hosts } from "./hosts.js";
 import type { RecordTry } from "./record-try.js";
 import type { SendDelivery } from "./send-delivery.js";
-import { shareOut, type Wish } from "./share-out.js";
+import { shareOut } from "./share-out.js";
+import { hostKeyOf } from "./url-rules.js";
 
-/** Tries under way at once in one process, and of these to one endpoint: endpoints that hang must not take all. */
+/** Tries under way at once in one process. */
 const TRIES_MAX = 100;
-const TRIES_PER_ENDPOINT_MAX = 5;
 /** A lease lasts for as many times the longest try: who is silent for so long is lost. */
 const LEASE_TRIES = 4;
 
@@ -28,12 +29,16 @@ export interface DeliverWebhooksParts {
   readonly timeoutMs: number;
   /** How often to look for deliveries that nobody announced. */
   readonly sweepMs: number;
+  /** How long a failing host is left alone, whatever number of endpoints leads there. */
+  readonly breaker: EndpointBreakerPolicy;
 }
 
 /** The webhook sender of one process: claims due deliveries, makes a try of each, and writes what came of it. At least once. */
 export class DeliverWebhooks {
   private readonly underWay = new Map<WebhookDeliveryId, Promise<void>>();
   private readonly triesOf = new Map<WebhookEndpointId, number>();
+  private readonly triesAt = new Map<string, number>();
+  private readonly hosts: Hosts;
   private readonly breakingOff = new AbortController();
   private readonly loop: BackgroundLoop;
   /** Where the last step began to share out, so that the next begins elsewhere. */
@@ -44,6 +49,7 @@ export class DeliverWebhooks {
     private readonly parts: DeliverWebhooksParts,
   ) {
     const { clock, logger, sweepMs: errorPauseMs } = parts;
+    this.hosts = new Hosts(parts.breaker);
     const errorMessage = "Due webhook deliveries could not be claimed";
     this.loop = new BackgroundLoop({ step: () => this.claimDue(), errorPauseMs, clock, logger, errorMessage });
   }
@@ -107,21 +113,25 @@ export class DeliverWebhooks {
   }
 
   private shareOut(endpoints: readonly WebhookEndpoint[], now: number): DeliveryClaim[] {
-    const wishes = endpoints.map(({ id, health }): Wish<WebhookEndpointId> => {
-      return { of: id, count: triesAllowed(health, TRIES_PER_ENDPOINT_MAX, now) - (this.triesOf.get(id) ?? 0) };
-    });
-    const start = wishes.length === 0 ? 0 : this.turn++ % wishes.length;
-    const shares = shareOut(TRIES_MAX - this.underWay.size, [...wishes.slice(start), ...wishes.slice(0, start)]);
+    const start = endpoints.length === 0 ? 0 : this.turn++ % endpoints.length;
+    const demand = this.hosts.demandOf(
+      [...endpoints.slice(start), ...endpoints.slice(0, start)],
+      (id) => this.triesOf.get(id) ?? 0,
+      (host) => this.triesAt.get(host) ?? 0,
+      now,
+    );
+    const shares = shareOut(TRIES_MAX - this.underWay.size, demand);
     return shares.map(({ of, count }) => ({ endpointId: of, limit: count }));
   }
 
   private begin(claimed: ClaimedDelivery, endpoint: WebhookEndpoint): void {
     const { id } = claimed.delivery;
-    this.triesOf.set(endpoint.id, (this.triesOf.get(endpoint.id) ?? 0) + 1);
+    const host = hostKeyOf(endpoint.url);
+    add(this.triesOf, endpoint.id, 1);
+    add(this.triesAt, host, 1);
     const work = this.attempt(claimed, endpoint).finally(() => {
-      const left = (this.triesOf.get(endpoint.id) ?? 1) - 1;
-      if (left === 0) this.triesOf.delete(endpoint.id);
-      else this.triesOf.set(endpoint.id, left);
+      add(this.triesOf, endpoint.id, -1);
+      add(this.triesAt, host, -1);
       if (this.underWay.get(id) === work) this.underWay.delete(id);
       this.wake();
     });
@@ -137,6 +147,7 @@ export class DeliverWebhooks {
       const result = await sendDelivery.send(event, endpoint, this.breakingOff.signal);
       // A try broken off by our own stop says nothing about the receiver.
       if (this.breakingOff.signal.aborted && result.status === null) return await this.handBack({ delivery, event });
+      this.hosts.note(endpoint.url, result.failure, clock.now());
       await recordTry.record({ delivery, event, endpoint, startedAt, result });
       logger.debug("A webhook delivery was tried", { ...fields, failure: result.failure, status: result.status });
       if (result.failure !== null) this.warn(fields, result);
@@ -154,4 +165,11 @@ export class DeliverWebhooks {
     const changes = { leaseOwner: null, dueAt: clock.now() };
     await unitOfWork.inTransaction((tx) => webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes }]));
   }
+}
+
+/** Counts up or down; what is at zero is not kept. */
+function add<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
 }

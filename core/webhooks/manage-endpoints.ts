@@ -1,4 +1,9 @@
-import { InvalidRequestError, WebhookEndpointNotFoundError, WebhookHostBlockedError } from "../errors.js";
+import {
+  InvalidRequestError,
+  WebhookEndpointNotFoundError,
+  WebhookHostBlockedError,
+  WebhookUrlInvalidError,
+} from "../errors.js";
 import { type AccountId, isId, type WebhookEndpointId } from "../ids.js";
 import type { AddressGuard } from "../ports/address-guard.js";
 import type { Clock } from "../ports/clock.js";
@@ -11,7 +16,7 @@ import type { WebhookStore } from "../ports/webhook-store.js";
 import { disabled, enabled, type EndpointStatus, type WebhookEndpoint } from "./endpoint.js";
 import { HEALTHY } from "./endpoint-health.js";
 import { makeSecret, type SealKeys, shownPrefixOf } from "./secrets.js";
-import { normaliseWebhookUrl } from "./url-rules.js";
+import { normaliseWebhookUrl, requestKeyOf } from "./url-rules.js";
 
 /** Disabled ones included. */
 export const ENDPOINTS_MAX = 20;
@@ -50,6 +55,7 @@ export class ManageEndpoints {
 
   /**
    * @throws the four errors of {@link normaliseWebhookUrl}
+   * @throws {WebhookUrlInvalidError} another endpoint of the account, which the message names, has this URL
    * @throws {InvalidRequestError} the account has as many endpoints as it may
    */
   async create(accountId: AccountId, url: string): Promise<NewEndpoint> {
@@ -80,6 +86,7 @@ export class ManageEndpoints {
         throw new InvalidRequestError([{ path: "body.url", message: `would be one more than the ${ENDPOINTS_MAX} endpoints an account may have` }]);
       }
       await ports.sealKeys.requireInForce(tx, ports.secretBox.keyIdOf(endpoint.sealedSecret));
+      checkIsFree(href, existing);
       await ports.webhooks.insertEndpoint(tx, endpoint);
     });
     return { endpoint, secret };
@@ -89,6 +96,8 @@ export class ManageEndpoints {
    * A new URL and re-activation begin with a clean record of failures. Disabling drops what waits for the endpoint.
    *
    * @throws {WebhookEndpointNotFoundError} unknown, or another account's; and the four errors of {@link normaliseWebhookUrl}
+   * @throws {WebhookUrlInvalidError} the URL changes to that of another endpoint of the account, which the message
+   * names
    */
   async update(
     accountId: AccountId,
@@ -99,7 +108,9 @@ export class ManageEndpoints {
     // What is not the caller's own is not found, whatever the URL.
     await this.find(accountId, id);
     const url = changes.url === undefined ? undefined : await this.checkUrl(changes.url);
-    return this.change(accountId, id, async (tx, endpoint) => {
+    return this.change(accountId, id, async (tx, endpoint, others) => {
+      // Endpoints of before URLs were unique keep theirs.
+      if (url !== undefined && url !== endpoint.url) checkIsFree(url, others);
       let changed = url === undefined || url === endpoint.url ? endpoint : { ...endpoint, url, health: HEALTHY };
       if (changes.status === "active" && endpoint.status !== "active") changed = enabled(changed);
       if (changes.status === "disabled" && endpoint.status !== "disabled") {
@@ -126,13 +137,19 @@ export class ManageEndpoints {
   private async change(
     accountId: AccountId,
     id: string,
-    rule: (tx: Transaction, endpoint: WebhookEndpoint) => Promise<WebhookEndpoint>,
+    rule: (tx: Transaction, endpoint: WebhookEndpoint, others: readonly WebhookEndpoint[]) => Promise<WebhookEndpoint>,
   ): Promise<WebhookEndpoint> {
     const { unitOfWork, webhooks, clock } = this.ports;
     return unitOfWork.inTransaction(async (tx) => {
-      const endpoint = isId("whe", id) ? await webhooks.lockEndpoint(tx, id) : null;
-      if (endpoint === null || endpoint.accountId !== accountId) throw new WebhookEndpointNotFoundError();
-      const changed = await rule(tx, endpoint);
+      // All of the account: one that is being added may have the URL that this one is to get.
+      const all = await webhooks.lockEndpoints(tx, accountId);
+      const endpoint = all.find((one) => one.id === id);
+      if (endpoint === undefined) throw new WebhookEndpointNotFoundError();
+      const changed = await rule(
+        tx,
+        endpoint,
+        all.filter((one) => one !== endpoint),
+      );
       if (changed === endpoint) return endpoint;
       const saved = { ...changed, updatedAt: clock.now() };
       await webhooks.saveEndpoint(tx, saved);
@@ -157,4 +174,11 @@ export class ManageEndpoints {
     }
     return url.href;
   }
+}
+
+/** @throws {WebhookUrlInvalidError} one of these, disabled ones included, has the URL */
+function checkIsFree(url: string, endpoints: readonly WebhookEndpoint[]): void {
+  const key = requestKeyOf(url);
+  const other = endpoints.find((endpoint) => requestKeyOf(endpoint.url) === key);
+  if (other !== undefined) throw new WebhookUrlInvalidError(other.id);
 }

@@ -31,6 +31,21 @@ export function normaliseWebhookUrl(text: string, { guard, allowHttp }: UrlRules
   return url;
 }
 
+/**
+ * What requests to a URL have in common: two URLs of one key are the same request. A fragment is never sent, and a name
+ * with a final dot is the same name.
+ */
+export function requestKeyOf(href: string): string {
+  const { protocol, pathname, search } = new URL(href);
+  return `${protocol}//${hostKeyOf(href)}${pathname}${search}`;
+}
+
+/** The host and port that a URL leads to, as `host:port`. */
+export function hostKeyOf(href: string): string {
+  const { protocol, hostname, port } = new URL(href);
+  return `${hostname.replace(/\.$/, "")}:${port === "" ? (protocol === "https:" ? 443 : 80) : port}`;
+}
+
 function parse(text: string): URL {
   if ([...text].length > URL_MAX_LENGTH || !URL.canParse(text)) throw new WebhookUrlInvalidError();
   const url = new URL(text);

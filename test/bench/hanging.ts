@@ -65,7 +65,17 @@ async function rateOfHealthy(hangingOnes: number): Promise<number> {
   const breaker = { openMs: 30_000, openMaxMs: 600_000 };
   const recordTry = new RecordTry({ unitOfWork, webhooks, clock, random, logger: SILENT, metrics: null, scheduleMs: [5_000], breaker });
   const sendDelivery = new SendDelivery(sender, secretBox, clock, null);
-  const work = new DeliverWebhooks(anId("prc"), { webhooks, unitOfWork, sendDelivery, recordTry, clock, logger: SILENT, timeoutMs: TIMEOUT_MS, sweepMs: 1_000 });
+  const work = new DeliverWebhooks(anId("prc"), {
+    webhooks,
+    unitOfWork,
+    sendDelivery,
+    recordTry,
+    clock,
+    logger: SILENT,
+    timeoutMs: TIMEOUT_MS,
+    sweepMs: 1_000,
+    breaker,
+  });
   const begunAt = performance.now();
   work.start();
   while (sender.delivered < EVENTS * HEALTHY) await pause(5);

@@ -39,6 +39,7 @@ export class DeliveryRoom {
   readonly endpoints: ManageEndpoints;
   readonly operate: OperateWebhooks;
   private readonly senders: DeliverWebhooks[] = [];
+  private registered = 0;
 
   private constructor(
     readonly storage: StorageUnderTest,
@@ -67,15 +68,22 @@ export class DeliveryRoom {
     expect(violations).to.deep.equal([]);
   }
 
-  async endpoint(url = "https://hooks.example.com/"): Promise<WebhookEndpoint> {
+  async endpoint(url = `https://hooks.example.com/${(this.registered += 1)}`): Promise<WebhookEndpoint> {
     return (await this.endpoints.create(this.accountId, url)).endpoint;
   }
 
   /** Writes an event for these endpoints, as the end of a job does. @returns its deliveries */
-  async event(...endpoints: readonly Pick<WebhookEndpoint, "id">[]): Promise<WebhookDelivery[]> {
+  async event(
+    ...endpoints: readonly (Pick<WebhookEndpoint, "id"> & Partial<Pick<WebhookEndpoint, "accountId">>)[]
+  ): Promise<WebhookDelivery[]> {
+    const accountId = endpoints[0]?.accountId ?? this.accountId;
     const ids = { next: anId };
     const { webhooks } = this.storage;
-    const event = newEvent(ids, { accountId: this.accountId, jobId: null, type: "generation.completed", data: { job_id: "job_1" } }, this.clock.now());
+    const event = newEvent(
+      ids,
+      { accountId, jobId: null, type: "generation.completed", data: { job_id: "job_1" } },
+      this.clock.now(),
+    );
     const deliveries = endpoints.map(({ id }) => newDelivery(ids, event, id));
     await this.storage.inTransaction(async (tx) => {
       await webhooks.insertEvents(tx, [event]);
@@ -88,8 +96,27 @@ export class DeliveryRoom {
   start(sweepMs = 1_000, scheduleMs: readonly number[] = SCHEDULE_MS): DeliverWebhooks {
     const { unitOfWork, webhooks } = this.storage;
     const { clock, random, logger } = this;
-    const recordTry = new RecordTry({ unitOfWork, webhooks, clock, random, logger, metrics: this.metrics, scheduleMs, breaker: BREAKER });
-    const parts = { webhooks, unitOfWork, sendDelivery: this.door(), recordTry, clock, logger, timeoutMs: 15_000, sweepMs };
+    const recordTry = new RecordTry({
+      unitOfWork,
+      webhooks,
+      clock,
+      random,
+      logger,
+      metrics: this.metrics,
+      scheduleMs,
+      breaker: BREAKER,
+    });
+    const parts = {
+      webhooks,
+      unitOfWork,
+      sendDelivery: this.door(),
+      recordTry,
+      clock,
+      logger,
+      timeoutMs: 15_000,
+      sweepMs,
+      breaker: BREAKER,
+    };
     const sender = new DeliverWebhooks(anId("prc"), parts);
     sender.start();
     this.senders.push(sender);
