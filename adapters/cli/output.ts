@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { printable, printableLines } from "../../core/printable.js";
 import type { CliHost, OperatorApp, Presenters } from "./host.js";
 
 /** A refusal whose output is already written; ends the process with exit code 1. */
@@ -21,9 +22,18 @@ export function addGroup(parent: Command, name: string, summary: string): Comman
   return parent.command(name).description(summary);
 }
 
-/** Prints a result: as one JSON document with `--json`, else as lines for people. */
-export function print(host: CliHost, options: { readonly json?: boolean }, value: unknown, lines: readonly string[]): void {
-  host.stdout.write(options.json === true ? `${JSON.stringify(value, null, 2)}\n` : `${lines.join("\n")}\n`);
+/**
+ * Prints a result: as one JSON document with `--json`, else as lines for people. What came from callers or providers
+ * cannot steer the terminal: it is shown as escapes.
+ */
+export function print(
+  host: CliHost,
+  options: { readonly json?: boolean },
+  value: unknown,
+  lines: readonly string[],
+): void {
+  const text = options.json === true ? JSON.stringify(value, null, 2) : lines.join("\n");
+  host.stdout.write(`${printableLines(text)}\n`);
 }
 
 /** Opens the app for one command and closes it whatever happens. */
@@ -55,8 +65,9 @@ export async function withProgress<T>(host: CliHost, text: string, work: () => P
   }
 }
 
-/** `name  value` lines with the values in one column. */
-export function table(rows: readonly (readonly string[])[]): string[] {
+/** `name  value` lines with the values in one column; a row stays one line whatever its cells hold. */
+export function table(cells: readonly (readonly string[])[]): string[] {
+  const rows = cells.map((row) => row.map(printable));
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
   return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ").trimEnd());

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { FermataError } from "../../core/errors.js";
+import { printableLines } from "../../core/printable.js";
 import { addAccountCommands } from "./accounts.js";
 import { addAudioCommands } from "./audio.js";
 import { addCatalogueCommands } from "./catalogue.js";
@@ -32,7 +33,7 @@ export async function runCli(argv: readonly string[], host: CliHost, isUsageErro
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
     if (error instanceof CommandFailed) return EXIT_REFUSED;
-    host.stderr.write(`${messageOf(error)}\n`);
+    host.stderr.write(`${printableLines(messageOf(error))}\n`);
     return isUsageError(error) ? EXIT_USAGE : EXIT_REFUSED;
   }
 }
@@ -41,7 +42,7 @@ function buildProgram(host: CliHost): Command {
   const program = new Command("fermata")
     .description("Self-hosted platform for AI music")
     .version(host.version)
-    .configureOutput({ writeOut: (text) => host.stdout.write(text), writeErr: (text) => host.stderr.write(text) })
+    .configureOutput({ writeOut: (text) => host.stdout.write(text), writeErr: (text) => host.stderr.write(printableLines(text)) })
     .showHelpAfterError("Add --help for what is allowed.")
     .addHelpText("after", "\nSettings come from the file named by FERMATA_CONFIG and from FERMATA_… variables; see config/README.md.\n")
     .exitOverride();

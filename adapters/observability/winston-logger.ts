@@ -1,6 +1,7 @@
 import { createLogger, format, transports } from "winston";
 import type { Logger as Winston } from "winston";
 import type { LogFields, Logger } from "../../core/ports/logger.js";
+import { printable, printableLines } from "../../core/printable.js";
 import { redact, redactText } from "./redact.js";
 
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
@@ -24,7 +25,10 @@ interface Line {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Writes lines through winston. Secrets are masked in fields, in texts and in the messages of errors. */
+/**
+ * Writes lines through winston. Secrets are masked in fields, in texts and in the messages of errors; what a terminal
+ * would obey is shown as escapes, in JSON as escapes of JSON.
+ */
 export class WinstonLogger implements Logger {
   private constructor(
     private readonly winston: Winston,
@@ -84,7 +88,8 @@ export class WinstonLogger implements Logger {
 }
 
 function toJson({ level, message, timestamp, fields }: Line): string {
-  return JSON.stringify({ time: timestamp, level, message, ...withoutNames(fields, ["time", "level", "message"]) });
+  const line = { time: timestamp, level, message, ...withoutNames(fields, ["time", "level", "message"]) };
+  return printable(JSON.stringify(line));
 }
 
 /** A field named like a part of the line keeps its value under another name. */
@@ -98,7 +103,8 @@ function toPretty({ level, message, timestamp, fields }: Line): string {
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}=${typeof value === "string" && /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value)}`);
   const time = timestamp.slice("2026-11-21T".length, -1);
-  return `${time} ${level.toUpperCase().padEnd(5)} ${message}${words.join("")}${error === undefined ? "" : prettyError(error, "\n  ")}`;
+  const line = printable(`${time} ${level.toUpperCase().padEnd(5)} ${message}${words.join("")}`);
+  return error === undefined ? line : `${line}${printableLines(prettyError(error, "\n  "))}`;
 }
 
 function prettyError(error: unknown, lead: string): string {

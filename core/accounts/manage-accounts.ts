@@ -12,6 +12,7 @@ import type { Account, ApiKey } from "./account.js";
 import { makeToken, shownPrefixOf } from "./api-key.js";
 import { isScope, type Scope, SCOPES } from "./scopes.js";
 import type { Tiers } from "./tiers.js";
+import { withoutControls } from "../printable.js";
 
 export interface NewAccount {
   readonly name: string;
@@ -48,12 +49,12 @@ export class ManageAccounts {
   /** @throws {OperationRefusedError} an unknown tier, a name or number of credits that cannot be */
   async create(wanted: NewAccount): Promise<Account> {
     const { ports } = this;
-    checkName("An account's name", wanted.name);
+    const name = checkedName("An account's name", wanted.name);
     this.checkTier(wanted.tier);
     const now = ports.clock.now();
     const account: Account = {
       id: ports.ids.next("acct"),
-      name: wanted.name,
+      name,
       tier: wanted.tier,
       emailVerified: wanted.emailVerified ?? false,
       termsAcceptedAt: wanted.acceptTerms === true ? now : null,
@@ -101,12 +102,12 @@ export class ManageAccounts {
     const { ports } = this;
     const account = await this.get(accountId);
     const scopes = checkScopes(options.scopes ?? SCOPES);
-    if (options.name !== undefined) checkName("A key's name", options.name);
+    const name = options.name === undefined ? null : checkedName("A key's name", options.name);
     const token = makeToken((count) => ports.random.bytes(count));
     const key: ApiKey = {
       id: ports.ids.next("key"),
       accountId: account.id,
-      name: options.name ?? null,
+      name,
       tokenHash: ports.digest.sha256(token),
       shownPrefix: shownPrefixOf(token),
       scopes,
@@ -148,11 +149,14 @@ export class ManageAccounts {
   }
 }
 
-function checkName(what: string, name: string): void {
+/** @returns the name as it is stored, in one line and without control characters */
+function checkedName(what: string, given: string): string {
+  const name = withoutControls(given);
   const length = [...name].length;
-  if (length < 1 || length > NAME_MAX_LENGTH || !name.isWellFormed()) {
+  if (length < 1 || length > NAME_MAX_LENGTH || !given.isWellFormed()) {
     throw new OperationRefusedError(`${what} has 1 to ${NAME_MAX_LENGTH} characters; got ${length}.`);
   }
+  return name;
 }
 
 function checkScopes(scopes: readonly string[]): Scope[] {

@@ -1,6 +1,6 @@
 import type { JobId } from "../ids.js";
 import type { DeriveAssets } from "../library/derive-assets.js";
-import { titleFromPrompt, type Track, type TrackAsset } from "../library/track.js";
+import { titleOf, type Track, type TrackAsset } from "../library/track.js";
 import type { AudioStore } from "../ports/audio-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
@@ -84,7 +84,7 @@ export class StoreTracks {
       accountId: job.accountId,
       jobId: job.id,
       position,
-      title: made.title ?? titleFromPrompt(job.request.prompt),
+      title: titleOf(made.title, job.request.prompt),
       artistLabel,
       bpm: made.bpm === null ? null : Math.round(made.bpm),
       prompt: job.request.prompt,

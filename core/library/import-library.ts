@@ -15,6 +15,7 @@ import { audioFileMistake, checkImport } from "./import-rules.js";
 import { type ImportMistake, Mistakes } from "./members-reader.js";
 import type { Playlist } from "./playlist.js";
 import type { Track, TrackAsset } from "./track.js";
+import { withoutControls } from "../printable.js";
 
 /** The ids that the items of an import got, in its order. */
 export interface ImportedLibrary {
@@ -175,7 +176,7 @@ function toTrack(track: ImportTrack, id: TrackId, createdAt: number): Track {
     id,
     jobId: null,
     position: 0,
-    artistLabel,
+    artistLabel: withoutControls(artistLabel),
     bpm,
     prompt,
     tags,
@@ -189,7 +190,7 @@ function toTrack(track: ImportTrack, id: TrackId, createdAt: number): Track {
 }
 
 function ownerAndTitle({ accountId, visibility, title }: ImportItem): Pick<Track, "accountId" | "visibility" | "title"> {
-  return { accountId: accountId as AccountId | null, visibility, title };
+  return { accountId: accountId as AccountId | null, visibility, title: withoutControls(title) || "Untitled" };
 }
 
 function withId<Id>(items: readonly { readonly id: Id }[]): (item: ImportItem, index: number) => { readonly ref: string; readonly id: Id } {

@@ -7,8 +7,9 @@ import type { LibraryStore } from "../ports/library-store.js";
 import type { Random } from "../ports/random.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { Playlist } from "./playlist.js";
-import { changedTracks, checkHeld, checkPlaylist, type PlaylistChanges } from "./playlist-rules.js";
+import { changedTracks, checkHeld, checkPlaylist, type PlaylistChanges, titleMistake } from "./playlist-rules.js";
 import type { PlaylistWithTracks } from "./read-library.js";
+import { withoutControls } from "../printable.js";
 import { newShareToken } from "./share-urls.js";
 import type { Track } from "./track.js";
 
@@ -40,8 +41,9 @@ export class ManageLibrary {
   constructor(private readonly ports: ManageLibraryPorts) {}
 
   /** @throws {OperationRefusedError} no such account, a title or a track that cannot be */
-  async createPlaylist({ title, accountId, visibility, tracks = [] }: NewPlaylist): Promise<Playlist> {
+  async createPlaylist({ title: given, accountId, visibility, tracks = [] }: NewPlaylist): Promise<Playlist> {
     const { ports } = this;
+    const title = titleOf(given);
     const owner = accountId === null ? null : await this.accountOf(accountId);
     checkPlaylist({ title, visibility, accountId: owner });
     const trackIds = changedTracks([], { tracks });
@@ -79,7 +81,8 @@ export class ManageLibrary {
     return unitOfWork.inTransaction(async (tx) => {
       const playlist = await library.lockPlaylist(tx, before.id);
       if (playlist === null) throw new PlaylistNotFoundError();
-      const { title = playlist.title, visibility = playlist.visibility } = changes;
+      const title = changes.title === undefined ? playlist.title : titleOf(changes.title);
+      const { visibility = playlist.visibility } = changes;
       const changed = { ...playlist, title, visibility, trackIds: changedTracks(playlist.trackIds, changes) };
       checkPlaylist(changed);
       await library.updatePlaylist(tx, changed);
@@ -142,6 +145,11 @@ export class ManageLibrary {
     if (isId("acct", id) && (await this.ports.accounts.findAccounts([id])).has(id)) return id;
     throw new OperationRefusedError(`There is no account ${id}.`);
   }
+}
+
+/** Line breaks and control characters are refused by {@link checkPlaylist}; invisible formatting is left out. */
+function titleOf(given: string): string {
+  return titleMistake(given) === null ? withoutControls(given) : given;
 }
 
 function isOwnedBy(thing: { readonly accountId: AccountId | null }, owner: AccountId | undefined): boolean {

@@ -1,4 +1,5 @@
 import type { AccountId, JobId, TrackId } from "../ids.js";
+import { withoutControls } from "../printable.js";
 import type { ProviderAsset, ProviderReference, TrackTags } from "../ports/music-provider.js";
 
 /** A stored file of a track. */
@@ -54,9 +55,15 @@ export function assetOf(track: Pick<Track, "assets">, role: TrackAsset["role"]):
   return track.assets.find((asset) => asset.role === role) ?? null;
 }
 
+/** The title that a track is stored under: the provider's, or else the first words of the prompt. */
+export function titleOf(given: string | null, prompt: string): string {
+  const title = withoutControls(given ?? "");
+  return title === "" ? titleFromPrompt(prompt) : title;
+}
+
 /** A title for a piece whose provider gave none: the first words of the prompt. */
 export function titleFromPrompt(prompt: string): string {
-  const words = prompt.replace(/\s+/gu, " ").trim();
+  const words = withoutControls(prompt).replace(/\s+/gu, " ");
   const characters = [...words];
   if (characters.length <= TITLE_MAX_LENGTH) return words === "" ? "Untitled" : words;
   const cut = characters.slice(0, TITLE_MAX_LENGTH);

@@ -6,7 +6,7 @@ export type { RateDecision };
 /**
  * Counts requests in windows, which are told apart by their length: a change of limits keeps what was counted. Over several processes
  * limits may be approximate; credits and concurrency never are. Nothing here rejects: where counts cannot be shared, each process counts
- * by itself.
+ * by itself. A subject begins with its kind and a blank (`read acct_1`); there are few kinds.
  */
 export interface RateLimiter {
   /** Counts one request of `subject` if every window has room; a refused request changes nothing. */

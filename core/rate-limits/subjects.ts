@@ -25,6 +25,10 @@ export class Subjects<Entry> {
     this.entries.set(subject, entry);
   }
 
+  delete(subject: string): void {
+    this.entries.delete(subject);
+  }
+
   /** Looks at a few entries and forgets those that are over. To be called for every request that is counted. */
   sweep(isOver: (entry: Entry) => boolean): void {
     for (let looked = 0; looked < SWEPT_PER_CALL; looked++) {

@@ -65,6 +65,30 @@ describe("WinstonLogger", () => {
     expect(text().split("\n")).to.have.length(2);
   });
 
+  for (const format of ["json", "pretty"] as const) {
+    it(`writes nothing that steers a terminal or hides in a text, as ${format}`, () => {
+      const { logger, text } = aLogger(format);
+      const hostile = "x\u001b[2J\u009b31m\u202e\u2066\u200b\u007f\u{e0041}";
+      logger.warn(`said ${hostile}`, { [hostile]: hostile, error: new Error(hostile, { cause: new Error(hostile) }) });
+      logger.error("failed", { error: hostile });
+      expect(text()).to.match(/^[\x20-\x7e\n]+$/);
+      expect(text().match(/\\u202e/g)?.length).to.be.at.least(5);
+    });
+  }
+
+  it("keeps what JSON lines mean", () => {
+    const { logger, text } = aLogger("json");
+    const hostile = "x\u001b\u009b\u202e\u{e0041}";
+    logger.info(hostile, { title: hostile });
+    expect(parsedLines(text())).to.deep.equal([{ level: "info", message: hostile, fields: { title: hostile } }]);
+  });
+
+  it("keeps a pretty message in one line", () => {
+    const { logger, text } = aLogger("pretty");
+    logger.info("said\n12:00:00.000 INFO  forged", { more: "a\nb" });
+    expect(text().trimEnd().split("\n")).to.have.length(1);
+  });
+
   it("reads like prose when pretty, with causes below", () => {
     const { logger, text } = aLogger("pretty");
     logger.info("listening", { url: "http://127.0.0.1:8080", note: "two words" });

@@ -45,6 +45,50 @@ describe("MemoryRateLimiter", () => {
     expect((await limiter.peek("4999", RULES)).windows[0]?.remaining).to.equal(4);
   });
 
+  const DAY = { limit: 3, windowSeconds: 86_400 };
+
+  /** Uses up the day of an account, then counts one request of each of many other subjects. */
+  async function afterFlood(kind: string, others: number, requestsOfEach = 1): Promise<MemoryRateLimiter> {
+    const limiter = new MemoryRateLimiter(new ManualClock(), 1_000);
+    for (let request = 0; request < DAY.limit; request++) await limiter.consume("generation acct_1", [DAY]);
+    for (let other = 0; other < others; other++) {
+      for (let request = 0; request < requestsOfEach; request++) await limiter.consume(`${kind} other_${other}`, [DAY]);
+    }
+    return limiter;
+  }
+
+  it("keeps a used-up limit, however many subjects of its kind come", async () => {
+    const limiter = await afterFlood("generation", 20_000);
+    expect((await limiter.consume("generation acct_1", [DAY])).allowed).to.equal(false);
+    expect(limiter.size).to.be.at.most(1_001);
+  });
+
+  it("keeps a used-up limit, however many subjects of another kind use theirs up", async () => {
+    const limiter = await afterFlood("auth", 10_000, DAY.limit);
+    expect((await limiter.consume("generation acct_1", [DAY])).allowed).to.equal(false);
+    expect(limiter.size).to.be.at.most(1_501);
+  });
+
+  it("is bounded although every subject uses its limit up", async () => {
+    const limiter = await afterFlood("generation", 10_000, DAY.limit);
+    expect(limiter.size).to.be.at.most(1_500);
+    expect((await limiter.consume("generation other_9999", [DAY])).allowed).to.equal(false);
+  });
+
+  it("treats a subject as any other once its used-up window has ended", async () => {
+    const clock = new ManualClock();
+    const limiter = new MemoryRateLimiter(clock, 1_000);
+    const rules = [{ limit: 2, windowSeconds: 60 }];
+    for (const allowed of [true, true, false]) {
+      expect((await limiter.consume("read acct_1", rules)).allowed).to.equal(allowed);
+    }
+    await clock.advance(60_000);
+    expect((await limiter.consume("read acct_1", rules)).windows[0]?.remaining).to.equal(1);
+    for (let other = 0; other < 5_000; other++) await limiter.consume(`read other_${other}`, rules);
+    expect((await limiter.peek("read acct_1", rules)).windows[0]?.remaining).to.equal(2);
+    expect(limiter.size).to.be.at.most(1_000);
+  });
+
   it("remembers nothing of looks and of requests without rules", async () => {
     const limiter = new MemoryRateLimiter(new ManualClock());
     await limiter.peek("a", RULES);

@@ -87,6 +87,13 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
       expect(await remaining(`${subject} b`)).to.deep.equal([2, 4]);
     });
 
+    it("counts the kinds of a subject apart", async () => {
+      await consume(3, `read ${subject}`);
+      expect(await consume(1, `write ${subject}`)).to.deep.equal([true]);
+      expect(await consume(1, `read ${subject}`)).to.deep.equal([false]);
+      expect(await remaining(`write ${subject}`)).to.deep.equal([2, 4]);
+    });
+
     it("looks without counting", async () => {
       for (let look = 0; look < 10; look++) expect((await limiter.peek(subject, RULES)).allowed).to.equal(true);
       expect(await remaining()).to.deep.equal([3, 5]);

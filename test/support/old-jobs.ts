@@ -1,4 +1,5 @@
 import { toJobRow } from "../../adapters/storage/knex/job-rows.js";
+import { toAssetRows, toTrackRow } from "../../adapters/storage/knex/track-rows.js";
 import type { AccountId, AttemptId, JobId } from "../../core/ids.js";
 import { CANCELLED_ERROR, DEADLINE_ERROR, jobErrorOf } from "../../core/jobs/job-errors.js";
 import type { Job, JobAttempt } from "../../core/jobs/job.js";
@@ -123,7 +124,9 @@ export async function insertOldJob(
   }
   if (old.status === "completed") {
     const track = aTrack({ jobId: job.id, accountId, assets: [anAsset()] });
-    await storage.inTransaction((tx) => storage.library.insertTracks(tx, [track]));
+    const { link_generation: _linkGeneration, ...trackRow } = toTrackRow(track);
+    await storage.database.write("tracks").insert(trackRow);
+    await storage.database.write("track_assets").insert(toAssetRows(track));
   }
   return { id: job.id, attempts: attempts.map(({ id }) => id) };
 }

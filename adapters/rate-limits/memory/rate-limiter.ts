@@ -1,25 +1,29 @@
 import type { Clock } from "../../../core/ports/clock.js";
 import type { RateLimiter } from "../../../core/ports/rate-limiter.js";
 import { allHaveRoom, type RateDecision, rateDecision } from "../../../core/rate-limits/decision.js";
-import { Subjects } from "../../../core/rate-limits/subjects.js";
+import { SubjectKinds } from "../../../core/rate-limits/subject-kinds.js";
 import { countRequest, currentWindow, type WindowRule, type WindowState } from "../../../core/rate-limits/window.js";
 
-const SUBJECTS_MAX = 1_000_000;
+/** Of one kind; some 600 bytes each. */
+const SUBJECTS_MAX = 100_000;
 
 interface Counter {
   readonly rule: WindowRule;
   state: WindowState;
 }
 
-/** Counts in this process. */
+/**
+ * Counts in this process. Of each kind of subject it holds a number; beyond it the oldest are forgotten, those with a
+ * used-up window last.
+ */
 export class MemoryRateLimiter implements RateLimiter {
-  private readonly subjects: Subjects<Counter[]>;
+  private readonly subjects: SubjectKinds<Counter[]>;
 
   constructor(
     private readonly clock: Clock,
     subjectsMax = SUBJECTS_MAX,
   ) {
-    this.subjects = new Subjects(subjectsMax);
+    this.subjects = new SubjectKinds(subjectsMax);
   }
 
   /** Subjects held right now, ended ones that no sweep has met yet included. */
@@ -33,7 +37,7 @@ export class MemoryRateLimiter implements RateLimiter {
     if (!allHaveRoom(states, rules)) return rateDecision(false, states, rules, now);
     const counted = states.map((state) => countRequest(state, now));
     this.keep(subject, rules, counted);
-    this.subjects.sweep((counters) => hasEnded(counters, now));
+    this.subjects.sweep(subject, (counters) => hasEnded(counters, now));
     return rateDecision(true, counted, rules, now);
   }
 
@@ -61,14 +65,17 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   private keep(subject: string, rules: readonly WindowRule[], states: readonly WindowState[]): void {
-    let counters = this.subjects.get(subject);
-    if (counters === undefined) this.subjects.set(subject, (counters = []));
+    const known = this.subjects.get(subject);
+    const counters = known ?? [];
     for (const [index, rule] of rules.entries()) {
       const state = states[index] as WindowState;
       const counter = counterFor(counters, rule);
       if (counter === undefined) counters.push({ rule, state });
       else counter.state = state;
     }
+    const isFull = !allHaveRoom(states, rules);
+    // A look-up and a move for every request would cost more than the count itself.
+    if (known === undefined || isFull || this.subjects.isFull(subject)) this.subjects.set(subject, counters, { isFull });
   }
 }
 

@@ -1,7 +1,19 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { assetOf, titleFromPrompt } from "../../../../core/library/track.js";
+import { assetOf, titleFromPrompt, titleOf } from "../../../../core/library/track.js";
 import { anAsset } from "../../../support/builders.js";
+
+describe("titleOf", () => {
+  it("is the provider's title without control characters", () => {
+    expect(titleOf("Rain\u001b[2J\u202e\non tin", "a prompt")).to.equal("Rain[2J on tin");
+  });
+
+  it("comes from the prompt when nothing of a title is left, without its control characters either", () => {
+    for (const given of [null, "", " ", "\u200b\u0007"]) {
+      expect(titleOf(given, "slow\u001b\nrain")).to.equal("slow rain");
+    }
+  });
+});
 
 describe("titleFromPrompt", () => {
   const titles = {
