@@ -6,6 +6,7 @@ import { MetricsServer } from "../adapters/observability/metrics-server.js";
 import type { KnexDatabase } from "../adapters/storage/knex/index.js";
 import type { StorageClock } from "../adapters/system/storage-clock.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
+import type { ReadAudit } from "../core/audit/read-audit.js";
 import { ReportMargin } from "../core/execution/report-margin.js";
 import type { ManageCredits } from "../core/credits/manage-credits.js";
 import type { AcceptGeneration } from "../core/generations/accept-generation.js";
@@ -18,6 +19,7 @@ import type { WorkingProvider } from "../core/execution/working-provider.js";
 import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
 import { type StoppedWork, WorkJobs } from "../core/execution/work-jobs.js";
 import type { CollectAudio } from "../core/maintenance/collect-audio.js";
+import { OperateAudio } from "../core/maintenance/operate-audio.js";
 import type { AudioUrls } from "../core/library/audio-urls.js";
 import type { ShareUrls } from "../core/library/share-urls.js";
 import type { ListModels } from "../core/providers/list-models.js";
@@ -61,6 +63,7 @@ export class ComposedApp implements App {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly accounts: ManageAccounts;
+  readonly audit: ReadAudit;
   readonly credits: ManageCredits;
   readonly generations: AcceptGeneration;
   readonly reads: ReadGenerations;
@@ -99,6 +102,7 @@ export class ComposedApp implements App {
     this.clock = container.get(T.clock);
     this.queue = container.get(T.queue);
     this.accounts = container.get(T.manageAccounts);
+    this.audit = container.get(T.readAudit);
     this.credits = container.get(T.manageCredits);
     this.generations = container.get(T.acceptGeneration);
     this.reads = container.get(T.readGenerations);
@@ -107,7 +111,7 @@ export class ComposedApp implements App {
     this.submissions = container.get(T.submissions);
     this.models = container.get(T.listModels);
     this.margin = new ReportMargin(container.get(T.jobs));
-    this.audio = container.get(T.collectAudio);
+    this.audio = new OperateAudio(container.get(T.collectAudio), container.get(T.audit));
     this.events = container.get(T.jobEvents);
     const metrics = container.get(T.metrics).current;
     if (metrics !== null) {

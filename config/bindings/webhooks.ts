@@ -40,9 +40,9 @@ export function bindWebhooks(container: Container): void {
   container
     .bind(T.operateWebhooks)
     .toResolvedValue(
-      (unitOfWork, webhooks, guard, secretBox, sendDelivery, clock, ids, random) =>
-        new OperateWebhooks({ unitOfWork, webhooks, guard, secretBox, sendDelivery, clock, ids, random }),
-      [T.unitOfWork, T.webhooks, T.addressGuard, T.secretBox, T.sendDelivery, T.clock, T.ids, T.random],
+      (unitOfWork, audit, webhooks, guard, secretBox, sendDelivery, clock, ids, random) =>
+        new OperateWebhooks({ unitOfWork, audit, webhooks, guard, secretBox, sendDelivery, clock, ids, random }),
+      [T.unitOfWork, T.audit, T.webhooks, T.addressGuard, T.secretBox, T.sendDelivery, T.clock, T.ids, T.random],
     );
   container
     .bind(T.recordTry)

@@ -1,3 +1,5 @@
+import type { Transaction } from "./unit-of-work.js";
+
 /** Facts about this installation that all its processes must agree on. */
 export interface InstallationStore {
   /** What is kept under `name`; null when nothing is. */
@@ -6,4 +8,6 @@ export interface InstallationStore {
   keepFirst(name: string, value: string): Promise<string>;
   /** Keeps `value` under `name`, in place of what is kept there. */
   keep(name: string, value: string): Promise<void>;
+  /** The same in an open transaction. */
+  keepWithin(tx: Transaction, name: string, value: string): Promise<void>;
 }

@@ -32,6 +32,7 @@ export function audioFiles(router: Router, parts: HttpParts): void {
       const error = new NotFoundError(isExpired ? "The link has expired." : "The link is not valid.");
       return refuse(request, response, error, isExpired ? 410 : 403);
     }
+    if (await parts.publicLinks.isSuspended(link.audioKey)) throw new NotFoundError();
     const expiresAt = Number(expires) * 1000;
     const leftSeconds = Math.max(0, Math.floor((expiresAt - parts.clock.now()) / 1000));
     const contentType = CONTENT_TYPES[key.slice(key.lastIndexOf(".") + 1)] ?? "application/octet-stream";

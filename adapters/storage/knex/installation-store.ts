@@ -1,6 +1,6 @@
 import { assert } from "../../../core/assert.js";
 import type { InstallationStore } from "../../../core/ports/installation-store.js";
-import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
 import { sessionOf, type Table } from "./session.js";
 
@@ -34,6 +34,10 @@ export class KnexInstallationStore implements InstallationStore {
   }
 
   async keep(name: string, value: string): Promise<void> {
-    await this.unitOfWork.inTransaction((tx) => sessionOf(tx).upsert(INSTALLATION, [{ name, value }]));
+    await this.unitOfWork.inTransaction((tx) => this.keepWithin(tx, name, value));
+  }
+
+  keepWithin(tx: Transaction, name: string, value: string): Promise<void> {
+    return sessionOf(tx).upsert(INSTALLATION, [{ name, value }]);
   }
 }

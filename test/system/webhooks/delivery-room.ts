@@ -14,6 +14,7 @@ import { SendDelivery } from "../../../core/webhooks/send-delivery.js";
 import { newDelivery, newEvent } from "../../../core/webhooks/write-events.js";
 import { anId } from "../../support/builders.js";
 import { type StorageUnderTest, sqliteStorage } from "../../support/databases.js";
+import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
@@ -47,7 +48,17 @@ export class DeliveryRoom {
     const { clock, random, logger, guard, secretBox } = this;
     const ids = { next: anId };
     this.endpoints = new ManageEndpoints({ unitOfWork, webhooks, guard, secretBox, clock, ids, random, logger, allowHttp: false });
-    this.operate = new OperateWebhooks({ unitOfWork, webhooks, guard, secretBox, sendDelivery: this.door(), clock, ids, random });
+    this.operate = new OperateWebhooks({
+      unitOfWork,
+      audit: unrecorded(unitOfWork),
+      webhooks,
+      guard,
+      secretBox,
+      sendDelivery: this.door(),
+      clock,
+      ids,
+      random,
+    });
   }
 
   static async open(): Promise<DeliveryRoom> {

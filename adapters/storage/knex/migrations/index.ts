@@ -18,6 +18,8 @@ import { searchSegments } from "./0015-search-segments.js";
 import { splitReference } from "./0016-split-reference.js";
 import { attempts } from "./0017-attempts.js";
 import { assetKeys } from "./0018-asset-keys.js";
+import { suspension } from "./0020-suspension.js";
+import { audit } from "./0021-audit.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -40,6 +42,8 @@ export const MIGRATIONS: readonly Migration[] = [
   splitReference,
   attempts,
   assetKeys,
+  suspension,
+  audit,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */
