@@ -2,6 +2,8 @@ import { expect } from "chai";
 import { AccountSuspendedError } from "../../core/errors.js";
 import { type Answer, dataOf, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
+import { RecordingSender } from "../support/doubles/recording-sender.js";
+import { StubGuard } from "../support/doubles/stub-guard.js";
 import { completes, holds } from "../support/doubles/scripted-provider.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
@@ -16,12 +18,13 @@ interface Job {
 
 describe("A suspended account", () => {
   const clock = new ManualClock();
+  const sender = new RecordingSender();
   let test: TestApp;
   let caller: TestAccount;
   let finished: Job["tracks"][number];
 
   before(async () => {
-    test = await startTestApp({ work: true, clock });
+    test = await startTestApp({ work: true, clock, webhookSender: sender, addressGuard: new StubGuard() });
   });
   after(() => test.close());
   beforeEach(async () => {
@@ -75,7 +78,9 @@ describe("A suspended account", () => {
     expect(await test.app.credits.balance(caller.account.id)).to.deep.equal(before);
   });
 
-  it("keeps what it was accepted for: a running job completes and is charged", async () => {
+  it("keeps what it was accepted for: a running job completes, is charged, and its webhook is sent", async () => {
+    const options = { headers: { "Content-Type": "application/json" }, body: { url: "https://hooks.example/a" } };
+    expect((await caller.api.send("POST", "/api/v1/webhook-endpoints", options)).status).to.equal(201);
     const { behaviour, release } = holds();
     test.provider.behaviour = behaviour;
     const submitted = test.provider.submitted(test.provider.submissions.length + 1);
@@ -91,6 +96,8 @@ describe("A suspended account", () => {
     expect(ended).to.have.lengthOf.at.least(1);
     const balance = await test.app.credits.balance(caller.account.id);
     expect(balance.reservedMonthly + balance.reservedPack).to.equal(0);
+    const bodies = (await sender.sent()).map(({ body }) => String(body));
+    expect(bodies.some((body) => body.includes(id))).to.equal(true);
   });
 
   it("has share pages and audio links that lead nowhere until it is resumed; those of others stay", async () => {
