@@ -1,5 +1,6 @@
 import { type Http } from "../adapters/http/index.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
+import type { ReadAudit } from "../core/audit/read-audit.js";
 import type { ReportMargin } from "../core/execution/report-margin.js";
 import type { ManageCredits } from "../core/credits/manage-credits.js";
 import type { AcceptGeneration } from "../core/generations/accept-generation.js";
@@ -51,6 +52,8 @@ export interface App {
   /** The time by which all moments are stored: the storage's, unless another clock was given. */
   readonly clock: Clock;
   readonly accounts: ManageAccounts;
+  /** What operators and this app did, in a chain of hashes. */
+  readonly audit: ReadAudit;
   readonly credits: ManageCredits;
   readonly generations: AcceptGeneration;
   readonly reads: ReadGenerations;

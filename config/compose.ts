@@ -12,6 +12,7 @@ import { openAudio, openQueue, prepareDataDir } from "./adapters.js";
 import { type App, SchemaError } from "./app.js";
 import { ComposedApp } from "./composed-app.js";
 import { bindLeaseRenewal, bindNetwork, bindRateLimiter, bindStorage, bindSystem, type NetworkOverrides, type SystemOverrides } from "./bindings/adapters.js";
+import { bindAudit } from "./bindings/audit.js";
 import { bindAccounts, bindGenerations, bindJobs } from "./bindings/core.js";
 import { bindLibrary } from "./bindings/library.js";
 import { bindMaintenance } from "./bindings/maintenance.js";
@@ -27,6 +28,8 @@ import { TOKENS as T } from "./tokens.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
 export interface Overrides extends SystemOverrides, NetworkOverrides, PlaybackOverrides {
+  /** Who acts, in the audit log: 1 to 100 characters, `app` by default. */
+  readonly actor?: string;
   /** Provider plugins beside those named in config. */
   readonly plugins?: readonly ProviderDefinition[];
   readonly logger?: Logger;
@@ -75,6 +78,7 @@ export async function compose(
     bindSecrets(container, secrets);
     bindProviders(container, plugins);
     bindRateLimiter(container);
+    bindAudit(container, overrides.actor);
     bindAccounts(container);
     bindGenerations(container);
     bindJobs(container);

@@ -1,24 +1,12 @@
-import { SystemClock } from "../adapters/system/clock.js";
-import { SubmissionSwitch } from "../core/execution/submission-switch.js";
+import { findSubmissions } from "../core/execution/submission-switch.js";
 import type { InstallationStore } from "../core/ports/installation-store.js";
-import type { Logger } from "../core/ports/logger.js";
 import { type Finding, ok, warning } from "../core/ports/self-check.js";
 import type { Settings } from "./settings.js";
 
 /** Whether new work goes to providers; jobs that wait for an operator look like those that wait for a slot. */
-export async function checkSubmissions(
-  { jobs }: Settings,
-  installation: InstallationStore,
-  logger: Logger,
-): Promise<Finding> {
+export async function checkSubmissions({ jobs }: Settings, installation: InstallationStore): Promise<Finding> {
   const name = "submissions";
-  const submissions = new SubmissionSwitch({
-    installation,
-    clock: new SystemClock(),
-    logger,
-    startsAs: jobs.submissions,
-  });
-  const { state, changedAt } = await submissions.find();
+  const { state, changedAt } = await findSubmissions(installation);
   if (state === "paused") {
     const since = changedAt === null ? "" : ` since ${new Date(changedAt).toISOString()}`;
     return warning(

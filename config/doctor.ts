@@ -123,7 +123,7 @@ function keptKey(settings: Settings, logger: Logger): Promise<string | null> {
 }
 
 function examineSubmissions(settings: Settings, logger: Logger): Promise<Finding> {
-  return withStores(settings, logger, ({ installation }) => checkSubmissions(settings, installation, logger));
+  return withStores(settings, logger, ({ installation }) => checkSubmissions(settings, installation));
 }
 
 /** Endpoints that were fine at registration and whose names have moved since, before the next event finds out. */

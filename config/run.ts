@@ -8,6 +8,7 @@ import { presentTrack } from "../adapters/http/presenters/track.js";
 import { presentWebhookEndpoint } from "../adapters/http/presenters/webhook-endpoint.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import type { Logger } from "../core/ports/logger.js";
+import { operatorName } from "./actor.js";
 import type { App } from "./app.js";
 import { compose } from "./compose.js";
 import { type DemoAccount, makeDemoAccount } from "./first-run.js";
@@ -17,11 +18,12 @@ import { importPlugin, writePackage } from "./provider-package.js";
 import { loadSettings, SettingsError } from "./load.js";
 import type { Settings } from "./settings.js";
 import { StopReport } from "./stop-report.js";
+import { confirmOn } from "./confirm.js";
 import { nextStopSignal, type SignalledProcess } from "./stop-signal.js";
 import { packageRoot, packageVersion } from "./version.js";
 
 /** The parts of the process that a run uses; a test gives its own. */
-export type RunProcess = Pick<NodeJS.Process, "env" | "stdout" | "stderr" | "cwd"> & SignalledProcess;
+export type RunProcess = Pick<NodeJS.Process, "env" | "stdin" | "stdout" | "stderr" | "cwd"> & SignalledProcess;
 
 /** Runs one command line. @returns the exit code */
 export async function run(argv: readonly string[], process: RunProcess): Promise<number> {
@@ -33,9 +35,11 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     root: packageRoot(),
     stdout: process.stdout,
     stderr: process.stderr,
+    confirm: confirmOn(process),
     open: async () => {
       const given = settings();
-      const app = await compose(given, { logger: logger(given) }, { migrate: false });
+      const actor = operatorName(process.env);
+      const app = await compose(given, { logger: logger(given), actor }, { migrate: false });
       const [plugins, now] = [app.plugins.map(report), () => app.clock.now()];
       const operator = { ...pick(app), now, plugins, close: () => app.stop() };
       const present = {
@@ -83,7 +87,7 @@ async function runUntilSignal(
   const report = new StopReport(process.stderr, logger);
   let isFinished = false;
   try {
-    const app = await compose(settings, { logger }, { migrate: mode === "start" });
+    const app = await compose(settings, { logger, actor: operatorName(process.env) }, { migrate: mode === "start" });
     try {
       process.stdout.write(await begin(mode, options, app, process.stdout.isTTY === true));
       app.logger.info("Stopping", { signal: await signal.received });
@@ -126,21 +130,11 @@ function toDocument(value: object): string {
 type OperatorParts = Omit<OperatorApp, "plugins" | "close" | "now">;
 
 function pick(app: App): OperatorParts {
-  const { accounts, audio, credits, jobs, library, margin, models, secrets, splits, submissions } = app;
-  const { webhooks, webhookEndpoints } = app;
+  const { accounts, audio, audit, credits, jobs, library, margin, models, secrets } = app;
+  const { splits, submissions, webhooks, webhookEndpoints } = app;
   return {
-    accounts,
-    audio,
-    credits,
-    jobs,
-    library,
-    margin,
-    models,
-    secrets,
-    splits,
-    submissions,
-    webhooks,
-    webhookEndpoints,
+    ...{ accounts, audio, audit, credits, jobs, library, margin, models, secrets },
+    ...{ splits, submissions, webhooks, webhookEndpoints },
   };
 }
 

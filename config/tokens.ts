@@ -4,6 +4,8 @@ import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import type { Authenticate } from "../core/accounts/authenticate.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
 import type { Tiers } from "../core/accounts/tiers.js";
+import type { AuditTrail } from "../core/audit/audit-trail.js";
+import type { ReadAudit } from "../core/audit/read-audit.js";
 import type { ManageCredits } from "../core/credits/manage-credits.js";
 import type { AcceptGeneration } from "../core/generations/accept-generation.js";
 import type { ReadGenerations } from "../core/generations/read-generations.js";
@@ -37,11 +39,13 @@ import type { AudioUrls } from "../core/library/audio-urls.js";
 import type { DeriveAssets } from "../core/library/derive-assets.js";
 import type { ImportLibrary } from "../core/library/import-library.js";
 import type { ManageLibrary } from "../core/library/manage-library.js";
+import type { PublicLinks } from "../core/library/public-links.js";
 import type { ReadLibrary } from "../core/library/read-library.js";
 import type { ShareUrls } from "../core/library/share-urls.js";
 import type { Catalogue } from "../core/providers/catalogue.js";
 import type { ListModels } from "../core/providers/list-models.js";
 import type { AccountStore } from "../core/ports/account-store.js";
+import type { AuditLog } from "../core/ports/audit-log.js";
 import type { AudioAnalyser } from "../core/ports/audio-analyser.js";
 import type { AssetOpener } from "../core/ports/asset-opener.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
@@ -114,6 +118,7 @@ export const TOKENS = {
   logger: token<Logger>("Logger"),
   unitOfWork: token<UnitOfWork>("UnitOfWork"),
   accounts: token<AccountStore>("AccountStore"),
+  auditLog: token<AuditLog>("AuditLog"),
   ledger: token<LedgerStore>("LedgerStore"),
   idempotency: token<IdempotencyStore>("IdempotencyStore"),
   jobs: token<JobStore>("JobStore"),
@@ -140,6 +145,8 @@ export const TOKENS = {
   limits: token<Limits>("Limits"),
   audioUrls: token<AudioUrls>("AudioUrls"),
   authenticate: token<Authenticate>("Authenticate"),
+  audit: token<AuditTrail>("AuditTrail"),
+  readAudit: token<ReadAudit>("ReadAudit"),
   manageAccounts: token<ManageAccounts>("ManageAccounts"),
   manageCredits: token<ManageCredits>("ManageCredits"),
   availability: token<ProviderAvailability>("ProviderAvailability"),
@@ -178,6 +185,7 @@ export const TOKENS = {
   readLibrary: token<ReadLibrary>("ReadLibrary"),
   manageLibrary: token<ManageLibrary>("ManageLibrary"),
   importLibrary: token<ImportLibrary>("ImportLibrary"),
+  publicLinks: token<PublicLinks>("PublicLinks"),
   shareUrls: token<ShareUrls>("ShareUrls"),
   writeEvents: token<WriteEvents>("WriteEvents"),
   manageEndpoints: token<ManageEndpoints>("ManageEndpoints"),

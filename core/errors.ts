@@ -9,6 +9,7 @@ export const ERROR_CODES = [
   "authentication_required",
   "invalid_api_key",
   "revoked_api_key",
+  "account_suspended",
   "api_terms_not_accepted",
   "insufficient_scope",
   "invalid_request",
@@ -76,8 +77,16 @@ export class InvalidApiKeyError extends FermataError {
 
 export class RevokedApiKeyError extends FermataError {
   readonly code = "revoked_api_key";
+  constructor(message = "The API key was revoked.") {
+    super(message);
+  }
+}
+
+/** The reason is the operator's, and is not shown. */
+export class AccountSuspendedError extends FermataError {
+  readonly code = "account_suspended";
   constructor() {
-    super("The API key was revoked.");
+    super("The account is suspended. Contact support.");
   }
 }
 

@@ -19,6 +19,8 @@ export type CallbackId = `cbk_${string}`;
 /** One running process, as the owner of leases. */
 export type ProcessId = `prc_${string}`;
 export type ReportId = `rpt_${string}`;
+/** A record of the audit log. */
+export type AuditRecordId = `aud_${string}`;
 
 export interface IdByPrefix {
   acct: AccountId;
@@ -34,6 +36,7 @@ export interface IdByPrefix {
   cbk: CallbackId;
   prc: ProcessId;
   rpt: ReportId;
+  aud: AuditRecordId;
 }
 
 export type IdPrefix = keyof IdByPrefix;

@@ -1,6 +1,8 @@
 /** All that a team embedding the core imports of it: use cases, domain types, the error catalogue and the ports. */
 export type { Account, ApiKey } from "./accounts/account.js";
-export type { IssuedKey, ManageAccounts, NewAccount } from "./accounts/manage-accounts.js";
+export type { IssuedKey, ManageAccounts, NewAccount, NewKey } from "./accounts/manage-accounts.js";
+export type { AuditAction, AuditRecord } from "./audit/audit-record.js";
+export type { AuditVerification, ReadAudit } from "./audit/read-audit.js";
 export type { MarginQuery, MarginReport, ReportMargin } from "./execution/report-margin.js";
 export type { Submissions, SubmissionState, SubmissionSwitch } from "./execution/submission-switch.js";
 export { type Scope, SCOPES } from "./accounts/scopes.js";

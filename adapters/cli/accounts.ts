@@ -1,8 +1,9 @@
 import type { Command } from "commander";
-import type { Account, ApiKey } from "../../core/accounts/account.js";
+import type { Account } from "../../core/accounts/account.js";
 import type { CliHost } from "./host.js";
+import { addKeyCommands } from "./keys.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
-import { wholeNumber } from "./values.js";
+import { wholeNumber, wholeNumberWithin } from "./values.js";
 
 interface CreateOptions {
   readonly tier: string;
@@ -14,7 +15,7 @@ interface CreateOptions {
 
 /** `accounts …` and `keys …`. */
 export function addAccountCommands(program: Command, host: CliHost): void {
-  const accounts = addGroup(program, "accounts", "Make and look at accounts");
+  const accounts = addGroup(program, "accounts", "Make, look at, suspend and resume accounts");
   addCommand(accounts, "create <name>", "Make an account", [
     "accounts create alice --tier plus --accept-terms --credits 100",
     "accounts create bob --tier free --json",
@@ -39,39 +40,48 @@ export function addAccountCommands(program: Command, host: CliHost): void {
       print(host, options, presentAccount(account), describeAccount(account));
     },
   );
+  addList(accounts, host);
+  addSuspension(accounts, host);
   addKeyCommands(program, host);
 }
 
-function addKeyCommands(program: Command, host: CliHost): void {
-  const keys = addGroup(program, "keys", "Issue and revoke API keys");
-  addCommand(keys, "issue <account>", "Issue an API key; it is shown this once", [
-    "keys issue acct_01j… --name ci",
-    "keys issue acct_01j… --scopes models:read,generations:read",
+function addList(accounts: Command, host: CliHost): void {
+  addCommand(accounts, "list", "List accounts, newest first", ["accounts list", "accounts list --suspended --json"])
+    .option("--suspended", "only those that are suspended")
+    .option("--limit <n>", "at most this many, 1 to 1000", wholeNumberWithin(1, 1_000), 50)
+    .action(async (options: { suspended?: boolean; limit: number; json?: boolean }) => {
+      const { suspended: isSuspended = false, limit } = options;
+      const list = await withApp(host, (app) => app.accounts.list({ isSuspended, limit }));
+      const rows = list.map((account) => [account.id, account.tier, stateOf(account), account.name]);
+      print(host, options, { accounts: list.map(presentAccount) }, rows.length === 0 ? ["No accounts."] : table(rows));
+    });
+}
+
+function addSuspension(accounts: Command, host: CliHost): void {
+  addCommand(accounts, "suspend <id>", "Shut an account out; what it was accepted for goes on", [
+    "accounts suspend acct_01j…",
+    'accounts suspend acct_01j… --reason "key found in a public repository"',
   ])
-    .option("--scopes <list>", "comma-separated; all by default", (list: string) => list.split(",").map((scope) => scope.trim()))
-    .option("--name <name>", "a label for lists")
-    .action(async (accountId: string, options: { scopes?: string[]; name?: string; json?: boolean }) => {
-      const { key, token } = await withApp(host, (app) => app.accounts.issueKey(accountId, options));
-      print(host, options, { id: key.id, key: token, scopes: key.scopes }, [
-        `key     ${token}`,
-        `id      ${key.id}`,
-        `scopes  ${key.scopes.join(", ")}`,
-        "The key is not kept and cannot be shown again.",
+    .option("--reason <text>", "for operators; the account does not see it")
+    .action(async (id: string, options: { reason?: string; json?: boolean }) => {
+      const reason = options.reason === undefined ? {} : { reason: options.reason };
+      const account = await withApp(host, (app) => app.accounts.suspend(id, reason));
+      print(host, options, presentAccount(account), [
+        ...describeAccount(account),
+        "Within a second its keys answer 403, and its share pages and audio links 404, in every process.",
+        `Go on with: accounts resume ${account.id}`,
       ]);
     });
-  addCommand(keys, "list <account>", "List an account's keys, newest first", ["keys list acct_01j…"]).action(
-    async (accountId: string, options: { json?: boolean }) => {
-      const list = await withApp(host, (app) => app.accounts.listKeys(accountId));
-      const rows = list.map((key) => [key.id, `${key.shownPrefix}…`, key.revokedAt === null ? "active" : "revoked", key.name ?? ""]);
-      print(host, options, { keys: list.map(presentKey) }, rows.length === 0 ? ["No keys."] : table(rows));
-    },
-  );
-  addCommand(keys, "revoke <key_id>", "Revoke a key; it stops working everywhere within a second", ["keys revoke key_01j…"]).action(
+  addCommand(accounts, "resume <id>", "End the suspension of an account", ["accounts resume acct_01j…"]).action(
     async (id: string, options: { json?: boolean }) => {
-      await withApp(host, (app) => app.accounts.revokeKey(id));
-      print(host, options, { id, revoked: true }, [`Revoked ${id}.`]);
+      const account = await withApp(host, (app) => app.accounts.resume(id));
+      print(host, options, presentAccount(account), describeAccount(account));
     },
   );
+}
+
+function stateOf({ suspendedAt }: Account): string {
+  return suspendedAt === null ? "active" : "suspended";
 }
 
 function presentAccount(account: Account): object {
@@ -81,6 +91,8 @@ function presentAccount(account: Account): object {
     tier: account.tier,
     email_verified: account.emailVerified,
     terms_accepted_at: iso(account.termsAcceptedAt),
+    suspended_at: iso(account.suspendedAt),
+    suspended_reason: account.suspendedReason,
     created_at: iso(account.createdAt),
   };
 }
@@ -90,18 +102,15 @@ function describeAccount(account: Account): string[] {
     ["id", account.id],
     ["name", account.name],
     ["tier", account.tier],
-    ["terms", account.termsAcceptedAt === null ? "not accepted: every request answers 403" : `accepted ${iso(account.termsAcceptedAt)}`],
+    ["terms", describeTerms(account)],
+    ["state", stateOf(account)],
+    ...(account.suspendedAt === null ? [] : [["suspended", iso(account.suspendedAt)]]),
+    ...(account.suspendedReason === null ? [] : [["reason", account.suspendedReason]]),
     ["created", iso(account.createdAt)],
   ]);
 }
 
-function presentKey(key: ApiKey): object {
-  return {
-    id: key.id,
-    name: key.name,
-    prefix: key.shownPrefix,
-    scopes: key.scopes,
-    created_at: iso(key.createdAt),
-    revoked_at: iso(key.revokedAt),
-  };
+function describeTerms({ termsAcceptedAt }: Account): string {
+  if (termsAcceptedAt === null) return "not accepted: every request answers 403";
+  return `accepted ${iso(termsAcceptedAt)}`;
 }

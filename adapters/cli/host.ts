@@ -1,4 +1,5 @@
 import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
+import type { ReadAudit } from "../../core/audit/read-audit.js";
 import type { ReportMargin } from "../../core/execution/report-margin.js";
 import type { SubmissionSwitch } from "../../core/execution/submission-switch.js";
 import type { CollectAudio } from "../../core/maintenance/collect-audio.js";
@@ -41,6 +42,7 @@ export interface OperatorApp {
   /** The time by which all moments are stored, in milliseconds since 1970. */
   now(): number;
   readonly accounts: ManageAccounts;
+  readonly audit: Pick<ReadAudit, "list" | "verify">;
   readonly credits: ManageCredits;
   readonly jobs: OperateJobs;
   readonly splits: StartSplit;
@@ -80,6 +82,8 @@ export interface CliHost {
   readonly root: string;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  /** Asks the operator a question with yes or no; null where there is no terminal. */
+  readonly confirm: ((question: string) => Promise<boolean>) | null;
   /** Opens the storage. Fails when its schema is not the one of this version. */
   open(): Promise<{ readonly app: OperatorApp; readonly present: Presenters }>;
   /** Runs until a signal ends it. @returns whether everything that was under way was finished or released */

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { FermataError } from "../../core/errors.js";
 import { printableLines } from "../../core/printable.js";
 import { addAccountCommands } from "./accounts.js";
+import { addAuditCommands } from "./audit.js";
 import { addAudioCommands } from "./audio.js";
 import { addCatalogueCommands } from "./catalogue.js";
 import { addCreditCommands } from "./credits.js";
@@ -38,6 +39,15 @@ export async function runCli(argv: readonly string[], host: CliHost, isUsageErro
   }
 }
 
+/** Every command, as its words are written: `accounts create`. */
+export function commandNames(host: CliHost): string[] {
+  const namesOf = (command: Command, before: readonly string[]): string[] => {
+    const path = [...before, command.name()];
+    return command.commands.length === 0 ? [path.join(" ")] : command.commands.flatMap((child) => namesOf(child, path));
+  };
+  return buildProgram(host).commands.flatMap((command) => namesOf(command, []));
+}
+
 function buildProgram(host: CliHost): Command {
   const program = new Command("fermata")
     .description("Self-hosted platform for AI music")
@@ -54,6 +64,7 @@ function buildProgram(host: CliHost): Command {
   addPlaylistCommands(program, host);
   addStemCommands(program, host);
   addAudioCommands(program, host);
+  addAuditCommands(program, host);
   addReportCommands(program, host);
   addWebhookCommands(program, host);
   addSecretCommands(program, host);

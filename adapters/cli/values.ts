@@ -22,3 +22,24 @@ export function month(text: string): string {
   if (!isPeriod(text)) throw new InvalidArgumentError("Allowed: a month such as 2026-11.");
   return text;
 }
+
+const MOMENT = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A time in ISO 8601, of which a date alone is its first moment in UTC. @throws {InvalidArgumentError} */
+export function moment(text: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw new InvalidArgumentError("Allowed: a time such as 2026-11-20T00:00:00Z.");
+  return time;
+}
+
+/** A time in ISO 8601, or a span from now on such as `90d`. @throws {InvalidArgumentError} */
+export function momentOrSpan(text: string): (now: number) => number {
+  const [, count, unit = ""] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  if (count !== undefined) return (now) => now + Number(count) * (UNIT_MS[unit] as number);
+  if (!MOMENT.test(text)) {
+    throw new InvalidArgumentError("Allowed: a span such as 90d, 12h or 30m, or a time such as 2026-11-20T00:00:00Z.");
+  }
+  const time = moment(text);
+  return () => time;
+}

@@ -1,9 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { WebhookTry } from "../../core/webhooks/endpoint.js";
 import type { DeliveryReport } from "../../core/webhooks/operate-webhooks.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, CommandFailed, iso, print, table, withApp, withProgress } from "./output.js";
-import { wholeNumberWithin } from "./values.js";
+import { moment, wholeNumberWithin } from "./values.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -140,13 +140,6 @@ function describeTry({ startedAt, isManual, status, failure, message, phases }: 
   const outcome = failure === null ? "delivered" : `${failure}: ${message ?? ""}`;
   const answered = status === null ? "" : `  HTTP ${status}`;
   return `${iso(startedAt)}${isManual ? "  by hand" : ""}${answered}  ${Math.round(phases.totalMs)} ms  ${outcome}`;
-}
-
-/** A time in ISO 8601. @throws {InvalidArgumentError} */
-function moment(text: string): number {
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new InvalidArgumentError("Allowed: a time such as 2026-11-20T00:00:00Z.");
-  return time;
 }
 
 /** A command runs to its end; Ctrl-C ends the process, and what was begun is written by then or sent again. */

@@ -7,6 +7,7 @@ export const STATUS_BY_CODE: Readonly<Record<ErrorCode, number>> = {
   authentication_required: 401,
   invalid_api_key: 401,
   revoked_api_key: 401,
+  account_suspended: 403,
   api_terms_not_accepted: 403,
   insufficient_scope: 403,
   invalid_request: 400,

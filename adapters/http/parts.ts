@@ -9,13 +9,13 @@ import type { WaitForJob } from "../../core/generations/wait-for-job.js";
 import type { StoredAnswer } from "../../core/idempotency/replay.js";
 import type { AccountId, JobId, RequestId } from "../../core/ids.js";
 import type { AudioUrls } from "../../core/library/audio-urls.js";
+import type { PublicLinks } from "../../core/library/public-links.js";
 import type { ReadLibrary } from "../../core/library/read-library.js";
 import type { ShareUrls } from "../../core/library/share-urls.js";
 import type { ListModels } from "../../core/providers/list-models.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
 import type { Clock } from "../../core/ports/clock.js";
 import type { IdGenerator } from "../../core/ports/id-generator.js";
-import type { LibraryStore } from "../../core/ports/library-store.js";
 import type { Logger } from "../../core/ports/logger.js";
 import type { Metrics } from "../../core/ports/metrics.js";
 import type { Limits } from "../../core/rate-limits/limits.js";
@@ -96,7 +96,7 @@ export interface HttpParts {
 
   readonly audioUrls: AudioUrls;
   readonly shareUrls: ShareUrls;
-  readonly sharedTracks: Pick<LibraryStore, "findSharedTrack">;
+  readonly publicLinks: Pick<PublicLinks, "findSharedTrack" | "isSuspended">;
   readonly audioStore: Pick<AudioStore, "stat" | "read" | "linkTo">;
   readonly clock: Clock;
   readonly ids: IdGenerator;

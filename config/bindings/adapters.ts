@@ -48,6 +48,7 @@ export function bindSystem(container: Container, overrides: SystemOverrides & { 
 export function bindStorage(container: Container, stores: Stores): void {
   container.bind(T.unitOfWork).toConstantValue(stores.unitOfWork);
   container.bind(T.accounts).toConstantValue(stores.accounts);
+  container.bind(T.auditLog).toConstantValue(stores.auditLog);
   container.bind(T.ledger).toConstantValue(stores.ledger);
   container.bind(T.idempotency).toConstantValue(stores.idempotency);
   container.bind(T.jobs).toConstantValue(stores.jobs);

@@ -34,15 +34,15 @@ export function bindAccounts(container: Container): void {
   container
     .bind(T.manageAccounts)
     .toResolvedValue(
-      (unitOfWork, accounts, ledger, clock, ids, random, digest, tiers) =>
-        new ManageAccounts({ unitOfWork, accounts, ledger, clock, ids, random, digest, tiers }),
-      [T.unitOfWork, T.accounts, T.ledger, T.clock, T.ids, T.random, T.digest, T.tiers],
+      (audit, accounts, ledger, clock, ids, random, digest, tiers) =>
+        new ManageAccounts({ audit, accounts, ledger, clock, ids, random, digest, tiers }),
+      [T.audit, T.accounts, T.ledger, T.clock, T.ids, T.random, T.digest, T.tiers],
     );
   container
     .bind(T.manageCredits)
     .toResolvedValue(
-      (unitOfWork, accounts, ledger, clock, tiers) => new ManageCredits({ unitOfWork, accounts, ledger, clock, tiers }),
-      [T.unitOfWork, T.accounts, T.ledger, T.clock, T.tiers],
+      (audit, accounts, ledger, clock, tiers) => new ManageCredits({ audit, accounts, ledger, clock, tiers }),
+      [T.audit, T.accounts, T.ledger, T.clock, T.tiers],
     );
   container
     .bind(T.limits)
@@ -225,15 +225,15 @@ export function bindJobs(container: Container): void {
   container
     .bind(T.submissions)
     .toResolvedValue(
-      (installation, clock, logger, { jobs }) =>
-        new SubmissionSwitch({ installation, clock, logger, startsAs: jobs.submissions }),
-      [T.installation, T.clock, T.logger, T.settings],
+      (installation, audit, clock, logger, { jobs }) =>
+        new SubmissionSwitch({ installation, audit, clock, logger, startsAs: jobs.submissions }),
+      [T.installation, T.audit, T.clock, T.logger, T.settings],
     );
   container
     .bind(T.operateJobs)
     .toResolvedValue(
-      (jobs, library, endJobs) => new OperateJobs(jobs, library, endJobs),
-      [T.jobs, T.library, T.endJobs],
+      (jobs, library, endJobs, audit) => new OperateJobs(jobs, library, endJobs, audit),
+      [T.jobs, T.library, T.endJobs, T.audit],
     );
 }
 

@@ -51,7 +51,7 @@ export function httpParts(
     recordAnswer: (accountId, key, jobId, answer) => answers.record(accountId, key, jobId, answer),
     audioUrls: container.get(T.audioUrls),
     shareUrls: container.get(T.shareUrls),
-    sharedTracks: container.get(T.library),
+    publicLinks: container.get(T.publicLinks),
     audioStore: container.get(T.audio),
     clock: container.get(T.clock),
     ids: container.get(T.ids),

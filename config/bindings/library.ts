@@ -1,6 +1,7 @@
 import type { Container } from "inversify";
 import { ImportLibrary } from "../../core/library/import-library.js";
 import { ManageLibrary } from "../../core/library/manage-library.js";
+import { PublicLinks } from "../../core/library/public-links.js";
 import { ReadLibrary } from "../../core/library/read-library.js";
 import { ShareUrls } from "../../core/library/share-urls.js";
 import { TOKENS as T } from "../tokens.js";
@@ -11,15 +12,24 @@ export function bindLibrary(container: Container): void {
   container
     .bind(T.manageLibrary)
     .toResolvedValue(
-      (unitOfWork, library, accounts, clock, ids, random) => new ManageLibrary({ unitOfWork, library, accounts, clock, ids, random }),
-      [T.unitOfWork, T.library, T.accounts, T.clock, T.ids, T.random],
+      (audit, library, accounts, clock, ids, random) =>
+        new ManageLibrary({ audit, library, accounts, clock, ids, random }),
+      [T.audit, T.library, T.accounts, T.clock, T.ids, T.random],
     );
   container
     .bind(T.importLibrary)
     .toResolvedValue(
-      (unitOfWork, library, accounts, audio, derived, clock, ids, logger, settings) =>
-        new ImportLibrary({ unitOfWork, library, accounts, audio, derived, clock, ids, logger, maxBytes: settings.audio.maxBytes }),
-      [T.unitOfWork, T.library, T.accounts, T.audio, T.deriveAssets, T.clock, T.ids, T.logger, T.settings],
+      (audit, library, accounts, audio, derived, clock, ids, logger, settings) => {
+        const { maxBytes } = settings.audio;
+        return new ImportLibrary({ audit, library, accounts, audio, derived, clock, ids, logger, maxBytes });
+      },
+      [T.audit, T.library, T.accounts, T.audio, T.deriveAssets, T.clock, T.ids, T.logger, T.settings],
+    );
+  container
+    .bind(T.publicLinks)
+    .toResolvedValue(
+      (accounts, jobs, library, clock) => new PublicLinks({ accounts, jobs, library, clock }),
+      [T.accounts, T.jobs, T.library, T.clock],
     );
   container.bind(T.shareUrls).toResolvedValue((publicUrl) => new ShareUrls(() => publicUrl.current), [T.publicUrl]);
 }

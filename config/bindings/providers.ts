@@ -73,9 +73,10 @@ export function bindProviders(container: Container, plugins: readonly LoadedPlug
   container
     .bind(T.startSplit)
     .toResolvedValue(
-      (acceptJobs, accounts, library, routes, availability, tiers, clock, ids, settings) =>
+      (acceptJobs, audit, accounts, library, routes, availability, tiers, clock, ids, settings) =>
         new StartSplit({
           acceptJobs,
+          audit,
           accounts,
           library,
           routes,
@@ -85,7 +86,7 @@ export function bindProviders(container: Container, plugins: readonly LoadedPlug
           ids,
           costs: { stem_split: settings.stemSplit.creditCost, vocal_removal: settings.vocalRemoval.creditCost },
         }),
-      [T.acceptJobs, T.accounts, T.library, T.routes, T.availability, T.tiers, T.clock, T.ids, T.settings],
+      [T.acceptJobs, T.audit, T.accounts, T.library, T.routes, T.availability, T.tiers, T.clock, T.ids, T.settings],
     );
 }
 

@@ -16,8 +16,8 @@ export function bindSecrets(container: Container, { keys, states, keyring }: Ope
       [T.unitOfWork, T.webhooks, T.secretBox, T.clock, T.logger],
     );
   container.bind(T.rotateSecrets).toResolvedValue(
-    (unitOfWork, reseal, clock) =>
-      new RotateSecrets({ unitOfWork, states, keys, reseal, clock, refreshKeyring: () => keyring.refresh() }),
-    [T.unitOfWork, T.resealSecrets, T.clock],
+    (unitOfWork, audit, reseal, clock) =>
+      new RotateSecrets({ unitOfWork, audit, states, keys, reseal, clock, refreshKeyring: () => keyring.refresh() }),
+    [T.unitOfWork, T.audit, T.resealSecrets, T.clock],
   );
 }

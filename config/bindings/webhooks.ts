@@ -65,10 +65,22 @@ export function bindWebhooks(container: Container): void {
   container
     .bind(T.operateWebhooks)
     .toResolvedValue(
-      (unitOfWork, webhooks, guard, secretBox, sealKeys, sendDelivery, clock, ids, random) =>
-        new OperateWebhooks({ unitOfWork, webhooks, guard, secretBox, sealKeys, sendDelivery, clock, ids, random }),
+      (unitOfWork, audit, webhooks, guard, secretBox, sealKeys, sendDelivery, clock, ids, random) =>
+        new OperateWebhooks({
+          unitOfWork,
+          audit,
+          webhooks,
+          guard,
+          secretBox,
+          sealKeys,
+          sendDelivery,
+          clock,
+          ids,
+          random,
+        }),
       [
         T.unitOfWork,
+        T.audit,
         T.webhooks,
         T.addressGuard,
         T.secretBox,

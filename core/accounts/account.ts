@@ -9,6 +9,10 @@ export interface Account {
   readonly emailVerified: boolean;
   /** null until the API terms are accepted: every endpoint then answers 403. */
   readonly termsAcceptedAt: number | null;
+  /** When an operator suspended it; null while it is not. Its keys then answer 403. */
+  readonly suspendedAt: number | null;
+  /** For operators only, 1 to 200 characters; null when none was given. */
+  readonly suspendedReason: string | null;
   readonly createdAt: number;
 }
 
@@ -23,4 +27,6 @@ export interface ApiKey {
   readonly scopes: readonly Scope[];
   readonly createdAt: number;
   readonly revokedAt: number | null;
+  /** From this moment on it answers as a revoked key does; null: never. */
+  readonly expiresAt: number | null;
 }

@@ -1,4 +1,5 @@
 import {
+  AccountSuspendedError,
   AuthenticationRequiredError,
   InsufficientScopeError,
   InvalidApiKeyError,
@@ -11,7 +12,7 @@ import type { Digest } from "../ports/digest.js";
 import { isWellFormedToken } from "./api-key.js";
 import type { Scope } from "./scopes.js";
 
-/** Under a second, counted from before the read: a revocation holds within 1 s in every process. */
+/** Under a second, counted from before the read: a revocation or suspension holds within 1 s in every process. */
 const CACHE_MS = 900;
 const CACHE_MAX_KEYS = 10_000;
 
@@ -32,7 +33,7 @@ export class Authenticate {
    * @param header the Authorization header
    * @throws {AuthenticationRequiredError} no bearer key in it
    * @throws {InvalidApiKeyError} malformed, or a key nobody was given
-   * @throws {RevokedApiKeyError}
+   * @throws {RevokedApiKeyError} revoked, or expired
    */
   async identify(header: string | undefined): Promise<KeyHolder> {
     if (header === undefined || header.trim() === "" || /^Bearer *$/i.test(header)) throw new AuthenticationRequiredError();
@@ -45,6 +46,9 @@ export class Authenticate {
     const holder = await this.holderOf(this.digest.sha256(token));
     if (holder === undefined) throw new InvalidApiKeyError();
     if (holder.key.revokedAt !== null) throw new RevokedApiKeyError();
+    // Not a matter of the cache: the moment is known in advance.
+    const { expiresAt } = holder.key;
+    if (expiresAt !== null && this.clock.now() >= expiresAt) throw new RevokedApiKeyError("The API key has expired.");
     return holder;
   }
 
@@ -79,12 +83,14 @@ function isFresh(readAt: number, now: number): boolean {
 }
 
 /**
- * Checks what the key may do, terms before scope.
+ * Checks what the key may do: suspension before terms, terms before scope.
  *
  * @param scope null where any key will do
+ * @throws {AccountSuspendedError}
  * @throws {ApiTermsNotAcceptedError} {@link InsufficientScopeError}
  */
 export function authorize(holder: KeyHolder, scope: Scope | null): void {
+  if (holder.account.suspendedAt !== null) throw new AccountSuspendedError();
   if (holder.account.termsAcceptedAt === null) throw new ApiTermsNotAcceptedError();
   if (scope !== null && !holder.key.scopes.includes(scope)) throw new InsufficientScopeError(scope);
 }

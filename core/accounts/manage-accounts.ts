@@ -1,13 +1,15 @@
+import type { AuditAction, AuditEntry, AuditFields } from "../audit/audit-record.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
 import { grant } from "../credits/grant.js";
 import { OperationRefusedError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
-import type { AccountStore } from "../ports/account-store.js";
+import type { AccountChanges, AccountFilter, AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { Random } from "../ports/random.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { Transaction } from "../ports/unit-of-work.js";
 import type { Account, ApiKey } from "./account.js";
 import { makeToken, shownPrefixOf } from "./api-key.js";
 import { isScope, type Scope, SCOPES } from "./scopes.js";
@@ -23,6 +25,15 @@ export interface NewAccount {
   readonly credits?: number;
 }
 
+export interface NewKey {
+  /** All by default. */
+  readonly scopes?: readonly string[];
+  /** A label for lists, 1 to 100 characters. */
+  readonly name?: string;
+  /** In milliseconds since 1970, later than now; without it the key works until it is revoked. */
+  readonly expiresAt?: number;
+}
+
 /** A key right after it was made: the only moment its token is known. */
 export interface IssuedKey {
   readonly key: ApiKey;
@@ -30,7 +41,7 @@ export interface IssuedKey {
 }
 
 export interface ManageAccountsPorts {
-  readonly unitOfWork: UnitOfWork;
+  readonly audit: RecordsActions;
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
   readonly clock: Clock;
@@ -41,6 +52,9 @@ export interface ManageAccountsPorts {
 }
 
 const NAME_MAX_LENGTH = 100;
+const REASON_MAX_LENGTH = 200;
+/** The last moment that a Date can be. */
+const MOMENT_MAX = 8.64e15;
 
 /** Accounts and keys, for operators and embedding apps. Changes hold within 1 s in every process. */
 export class ManageAccounts {
@@ -58,10 +72,13 @@ export class ManageAccounts {
       tier: wanted.tier,
       emailVerified: wanted.emailVerified ?? false,
       termsAcceptedAt: wanted.acceptTerms === true ? now : null,
+      suspendedAt: null,
+      suspendedReason: null,
       createdAt: now,
     };
     let runs = 0;
-    await ports.unitOfWork.inTransaction(async (tx) => {
+    const fields = { name, tier: account.tier, terms_accepted: wanted.acceptTerms === true, credits: wanted.credits ?? 0 };
+    const create = async (tx: Transaction): Promise<void> => {
       runs += 1;
       // A run before this one may have been committed although its reply was lost.
       if (runs > 1 && (await ports.accounts.findAccounts([account.id])).has(account.id)) return;
@@ -70,7 +87,8 @@ export class ManageAccounts {
       const balance = (await ports.ledger.lockBalances(tx, [account.id])).get(account.id);
       if (balance === undefined) throw new OperationRefusedError(`The account ${account.id} has no balance.`);
       await ports.ledger.apply(tx, [grant(balance, wanted.credits, "monthly", null, now)]);
-    });
+    };
+    await ports.audit.inTransaction(create, () => entryOf("accounts.create", account.id, fields));
     return account;
   }
 
@@ -85,22 +103,48 @@ export class ManageAccounts {
   async acceptTerms(id: string): Promise<Account> {
     const account = await this.get(id);
     if (account.termsAcceptedAt !== null) return account;
-    return this.update(account.id, { termsAcceptedAt: this.ports.clock.now() });
+    return this.update(account.id, { termsAcceptedAt: this.ports.clock.now() }, "accounts.accept_terms");
   }
 
   /** @throws {OperationRefusedError} no such account or tier */
   async changeTier(id: string, tier: string): Promise<Account> {
     this.checkTier(tier);
-    return this.update((await this.get(id)).id, { tier });
+    const account = await this.get(id);
+    return this.update(account.id, { tier }, "accounts.change_tier", { from: account.tier, to: tier });
   }
 
-  /** @param scopes all of them by default. @throws {OperationRefusedError} no such account or scope */
-  async issueKey(
-    accountId: string,
-    options: { readonly scopes?: readonly string[]; readonly name?: string } = {},
-  ): Promise<IssuedKey> {
+  /** Newest first. */
+  list(filter: AccountFilter): Promise<Account[]> {
+    return this.ports.accounts.listAccounts(filter);
+  }
+
+  /**
+   * Shuts an account out: its keys get 403, and its share pages and audio links lead nowhere. Jobs that were accepted
+   * go on to their end, and their webhooks are sent. Suspending twice keeps the first moment, and takes a new reason.
+   *
+   * @throws {OperationRefusedError} no such account, or a reason that cannot be
+   */
+  async suspend(id: string, { reason }: { readonly reason?: string } = {}): Promise<Account> {
+    if (reason !== undefined) checkLength("A reason", reason, REASON_MAX_LENGTH);
+    const account = await this.get(id);
+    const suspendedAt = account.suspendedAt ?? this.ports.clock.now();
+    const suspendedReason = reason ?? account.suspendedReason;
+    const changes = { suspendedAt, suspendedReason };
+    return this.update(account.id, changes, "accounts.suspend", { reason: suspendedReason });
+  }
+
+  /** Ends a suspension; that of an account that is not suspended changes nothing. @throws as {@link get} */
+  async resume(id: string): Promise<Account> {
+    const account = await this.get(id);
+    if (account.suspendedAt === null) return account;
+    return this.update(account.id, { suspendedAt: null, suspendedReason: null }, "accounts.resume");
+  }
+
+  /** @throws {OperationRefusedError} no such account or scope, or an expiry that is not in the future */
+  async issueKey(accountId: string, options: NewKey = {}): Promise<IssuedKey> {
     const { ports } = this;
     const account = await this.get(accountId);
+    const expiresAt = checkExpiry(options.expiresAt ?? null, ports.clock.now());
     const scopes = checkScopes(options.scopes ?? SCOPES);
     const name = options.name === undefined ? null : checkedName("A key's name", options.name);
     const token = makeToken((count) => ports.random.bytes(count));
@@ -113,13 +157,16 @@ export class ManageAccounts {
       scopes,
       createdAt: ports.clock.now(),
       revokedAt: null,
+      expiresAt,
     };
     let runs = 0;
-    await ports.unitOfWork.inTransaction(async (tx) => {
+    const insert = async (tx: Transaction): Promise<void> => {
       runs += 1;
       if (runs > 1 && (await ports.accounts.findKeyHolders([key.tokenHash])).has(key.tokenHash)) return;
       await ports.accounts.insertKeys(tx, [key]);
-    });
+    };
+    const fields = { name: key.name, scopes: scopes.join(","), expires_at: expiresAt };
+    await ports.audit.inTransaction(insert, () => entryOf("keys.issue", account.id, fields, [key.id]));
     return { key, token };
   }
 
@@ -130,14 +177,48 @@ export class ManageAccounts {
 
   /** Revoking twice is fine. @throws {OperationRefusedError} no such key */
   async revokeKey(keyId: string): Promise<void> {
-    const { unitOfWork, accounts, clock } = this.ports;
+    const { audit, accounts, clock } = this.ports;
+    const id = isId("key", keyId) ? keyId : null;
     const revoked =
-      isId("key", keyId) && (await unitOfWork.inTransaction((tx) => accounts.revokeKey(tx, keyId, clock.now())));
+      id !== null &&
+      (await audit.inTransaction(
+        (tx) => accounts.revokeKey(tx, id, clock.now()),
+        (isThere) => (isThere ? entryOf("keys.revoke", null, {}, [id]) : null),
+      ));
     if (!revoked) throw new OperationRefusedError(`There is no key ${keyId}.`);
   }
 
-  private async update(id: AccountId, changes: Partial<Pick<Account, "tier" | "termsAcceptedAt">>): Promise<Account> {
-    await this.ports.unitOfWork.inTransaction((tx) => this.ports.accounts.updateAccount(tx, id, changes));
+  /**
+   * Revokes all keys of an account, or of all accounts; they stop working everywhere within a second.
+   *
+   * @returns how many were not revoked before
+   * @throws {OperationRefusedError} no such account
+   */
+  async revokeKeys(which: { readonly accountId: string } | "all"): Promise<number> {
+    const { audit, accounts, clock } = this.ports;
+    const accountId = which === "all" ? null : (await this.get(which.accountId)).id;
+    let most = 0;
+    return audit.inTransaction(
+      async (tx) => {
+        // A run before this one may have been committed although its reply was lost: then this one finds none left.
+        most = Math.max(most, await accounts.revokeKeys(tx, accountId, clock.now()));
+        return most;
+      },
+      (revoked) => entryOf("keys.revoke_all", accountId, { revoked }),
+    );
+  }
+
+  private async update(
+    id: AccountId,
+    changes: AccountChanges,
+    action: AuditAction,
+    fields: AuditFields = {},
+  ): Promise<Account> {
+    const { audit, accounts } = this.ports;
+    await audit.inTransaction(
+      (tx) => accounts.updateAccount(tx, id, changes),
+      () => entryOf(action, id, fields),
+    );
     return this.get(id);
   }
 
@@ -149,14 +230,34 @@ export class ManageAccounts {
   }
 }
 
+/** @param targets the account by default */
+function entryOf(
+  action: AuditAction,
+  accountId: AccountId | null,
+  fields: AuditFields = {},
+  targets: readonly string[] = accountId === null ? [] : [accountId],
+): AuditEntry {
+  return { action, accountId, targets, fields };
+}
+
 /** @returns the name as it is stored, in one line and without control characters */
 function checkedName(what: string, given: string): string {
   const name = withoutControls(given);
-  const length = [...name].length;
-  if (length < 1 || length > NAME_MAX_LENGTH || !given.isWellFormed()) {
-    throw new OperationRefusedError(`${what} has 1 to ${NAME_MAX_LENGTH} characters; got ${length}.`);
-  }
+  checkLength(what, name, NAME_MAX_LENGTH);
   return name;
+}
+
+function checkLength(what: string, text: string, maximum: number): void {
+  const length = [...text].length;
+  if (length < 1 || length > maximum || !text.isWellFormed()) {
+    throw new OperationRefusedError(`${what} has 1 to ${maximum} characters; got ${length}.`);
+  }
+}
+
+function checkExpiry(expiresAt: number | null, now: number): number | null {
+  if (expiresAt === null) return null;
+  if (Number.isSafeInteger(expiresAt) && expiresAt > now && expiresAt <= MOMENT_MAX) return expiresAt;
+  throw new OperationRefusedError("A key expires at a moment in the future, given in whole milliseconds since 1970.");
 }
 
 function checkScopes(scopes: readonly string[]): Scope[] {

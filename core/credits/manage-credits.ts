@@ -1,10 +1,12 @@
 import type { Tiers } from "../accounts/tiers.js";
+import type { AuditEntry } from "../audit/audit-record.js";
 import { OperationRefusedError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
 import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { LedgerAudit, LedgerStore } from "../ports/ledger-store.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
+import type { Transaction } from "../ports/unit-of-work.js";
 import type { Balance, LedgerEntry } from "./balance.js";
 import { type Bucket, grant } from "./grant.js";
 import { renew } from "./renew.js";
@@ -33,7 +35,7 @@ export interface Renewal extends Balance {
 }
 
 export interface ManageCreditsPorts {
-  readonly unitOfWork: UnitOfWork;
+  readonly audit: RecordsActions;
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
   readonly clock: Clock;
@@ -66,10 +68,10 @@ export class ManageCredits {
     if (reference !== null && (reference.length < 1 || reference.length > REFERENCE_MAX_LENGTH)) {
       throw new OperationRefusedError(`A reference has 1 to ${REFERENCE_MAX_LENGTH} characters.`);
     }
-    const { ledger, unitOfWork, clock } = this.ports;
+    const { ledger, audit, clock } = this.ports;
     const id = this.checkId(accountId);
     let tried: LedgerEntry | null = null;
-    return unitOfWork.inTransaction(async (tx) => {
+    const add = async (tx: Transaction): Promise<Balance> => {
       const balance = (await ledger.lockBalances(tx, [id])).get(id);
       if (balance === undefined) throw unknownAccount(accountId);
       const earlier = reference === null ? null : await ledger.findByReference(tx, reference);
@@ -86,7 +88,12 @@ export class ManageCredits {
       tried = movement.entries[0] ?? null;
       await ledger.apply(tx, [movement]);
       return movement.after;
-    });
+    };
+    const fields = { amount, bucket, reference };
+    // A repeated grant moves nothing, and is nothing to record.
+    const describe = (): AuditEntry | null =>
+      tried === null ? null : { action: "credits.grant", accountId: id, targets: [id], fields };
+    return audit.inTransaction(add, describe);
   }
 
   /**
@@ -97,14 +104,14 @@ export class ManageCredits {
    * @throws {OperationRefusedError} no such account, or a period that is no month
    */
   async renew(accountId: string, options: RenewOptions = {}): Promise<Renewal> {
-    const { ledger, unitOfWork, accounts, clock, tiers } = this.ports;
+    const { ledger, audit, accounts, clock, tiers } = this.ports;
     const period = checkPeriod(options.period ?? periodOf(clock.now()));
     const id = this.checkId(accountId);
     const account = (await accounts.findAccounts([id])).get(id);
     if (account === undefined) throw unknownAccount(accountId);
     const reference = renewalReference(id, period);
     let tried: LedgerEntry | null = null;
-    return unitOfWork.inTransaction(async (tx) => {
+    const start = async (tx: Transaction): Promise<Renewal> => {
       const balance = (await ledger.lockBalances(tx, [id])).get(id);
       if (balance === undefined) throw unknownAccount(accountId);
       const earlier = await ledger.findByReference(tx, reference);
@@ -119,7 +126,10 @@ export class ManageCredits {
       tried = movement.entries.at(-1) ?? null;
       await ledger.apply(tx, [movement]);
       return { ...movement.after, period, isRepeated: false };
-    });
+    };
+    return audit.inTransaction(start, ({ isRepeated, monthly }) =>
+      isRepeated ? null : { action: "credits.renew", accountId: id, targets: [id], fields: { period, monthly } },
+    );
   }
 
   /** Checks every invariant of the ledger. */

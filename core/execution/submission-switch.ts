@@ -1,3 +1,4 @@
+import type { RecordsActions } from "../audit/audit-trail.js";
 import type { Clock } from "../ports/clock.js";
 import type { InstallationStore } from "../ports/installation-store.js";
 import type { Logger } from "../ports/logger.js";
@@ -13,7 +14,8 @@ export interface Submissions {
 }
 
 export interface SubmissionSwitchDeps {
-  readonly installation: Pick<InstallationStore, "find" | "keep">;
+  readonly installation: Pick<InstallationStore, "find" | "keep" | "write">;
+  readonly audit: RecordsActions;
   readonly clock: Clock;
   readonly logger: Logger;
   /** `paused`: until an operator resumes submissions after this process first read them, whatever was stored before. */
@@ -24,6 +26,11 @@ export interface SubmissionSwitchDeps {
 const NAME = "submissions";
 /** How old an answer may be. */
 const FRESH_MS = 1_000;
+
+/** What an operator last set. */
+export async function findSubmissions(installation: Pick<InstallationStore, "find">): Promise<Submissions> {
+  return parse(await installation.find(NAME));
+}
 
 /**
  * Whether workers submit new work to providers. After a restore from a backup, providers may have made work that the
@@ -52,8 +59,8 @@ export class SubmissionSwitch {
   }
 
   /** What an operator last set. */
-  async find(): Promise<Submissions> {
-    return parse(await this.deps.installation.find(NAME));
+  find(): Promise<Submissions> {
+    return findSubmissions(this.deps.installation);
   }
 
   /** Stops buying: in this process at once, in all others within seconds. A second time changes nothing. */
@@ -68,10 +75,14 @@ export class SubmissionSwitch {
   }
 
   private async change(state: SubmissionState): Promise<Submissions> {
-    const { installation, clock } = this.deps;
+    const { installation, audit, clock } = this.deps;
     this.first ??= { stored: await installation.find(NAME) };
     const submissions: Submissions = { state, changedAt: clock.now() };
-    await installation.keep(NAME, JSON.stringify(submissions));
+    const action = state === "paused" ? "submissions.pause" : "submissions.resume";
+    await audit.inTransaction(
+      (tx) => installation.write(tx, NAME, JSON.stringify(submissions)),
+      () => ({ action, accountId: null, targets: [], fields: {} }),
+    );
     this.latest = null;
     return submissions;
   }

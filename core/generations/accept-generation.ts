@@ -1,7 +1,13 @@
 import type { Account } from "../accounts/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
-import { FermataError, ProviderUnavailableError, type RateLimitedError, ServiceUnavailableError } from "../errors.js";
+import {
+  AccountSuspendedError,
+  FermataError,
+  ProviderUnavailableError,
+  type RateLimitedError,
+  ServiceUnavailableError,
+} from "../errors.js";
 import { fingerprint } from "../idempotency/fingerprint.js";
 import type { StoredAnswer } from "../idempotency/replay.js";
 import type { RequestId } from "../ids.js";
@@ -64,9 +70,11 @@ export class AcceptGeneration {
   /**
    * @throws {@link InvalidRequestError} {@link InvalidModelError} {@link ProviderUnavailableError} {@link InsufficientCreditsError}
    *   {@link GenerationConcurrencyExceededError} {@link IdempotencyConflictError} {@link IdempotencyKeyConflictError}
-   *   {@link RateLimitedError} {@link ServiceUnavailableError}; nothing was reserved
+   *   {@link AccountSuspendedError} {@link RateLimitedError} {@link ServiceUnavailableError}; nothing was reserved
    */
   async execute(request: AcceptGenerationRequest): Promise<AcceptedGeneration> {
+    // An embedding app has authenticated the account by its own means.
+    if (request.account.suspendedAt !== null) throw new AccountSuspendedError();
     checkGenerationInput(request.input);
     const result = await this.parts.acceptJobs.accept(await this.toCommand(request));
     if (result.kind === "refused") throw result.error;

@@ -1,7 +1,9 @@
 import type { Account } from "../accounts/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
 import {
+  AccountSuspendedError,
   type FermataError,
   InvalidRequestError,
   OperationRefusedError,
@@ -48,6 +50,7 @@ export interface StartedSplit extends Job {
 
 export interface StartSplitParts {
   readonly acceptJobs: AcceptJobs;
+  readonly audit: Pick<RecordsActions, "note">;
   readonly accounts: AccountStore;
   readonly library: LibraryStore;
   readonly routes: Routes;
@@ -75,6 +78,7 @@ export class StartSplit {
    * @throws {OperationRefusedError} no such account; the track has no owner and no account was named; no provider can
    * take it
    *   apart; the reference has other characters, or was used for another kind or track
+   * @throws {AccountSuspendedError}
    * @throws {ProviderUnavailableError} all that can are known to be down
    * @throws {@link InvalidRequestError} {@link InsufficientCreditsError} {@link GenerationConcurrencyExceededError}
    * {@link ServiceUnavailableError}
@@ -114,7 +118,15 @@ export class StartSplit {
     });
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "replayed", "a split has no idempotency key");
-    return { ...result.job, isRepeated: result.kind === "repeated" };
+    const isRepeated = result.kind === "repeated";
+    if (!isRepeated) await this.record(result.job);
+    return { ...result.job, isRepeated };
+  }
+
+  /** Jobs are accepted together with others of the same moment, so that the record has a transaction of its own. */
+  private record({ id, accountId, kind, request, creditsCharged }: Job): Promise<void> {
+    const fields = { kind, track: request.sourceTrackId, credits: creditsCharged };
+    return this.parts.audit.note({ action: "splits.start", accountId, targets: [id], fields });
   }
 
   /** Who can do it, or what stands against it. */
@@ -145,6 +157,7 @@ export class StartSplit {
       throw new OperationRefusedError(`The track ${track?.id} has no owner. Name the account that pays.`);
     const account = isId("acct", id) ? (await this.parts.accounts.findAccounts([id])).get(id) : undefined;
     if (account === undefined) throw new OperationRefusedError(`There is no account ${id}.`);
+    if (account.suspendedAt !== null) throw new AccountSuspendedError();
     return account;
   }
 }

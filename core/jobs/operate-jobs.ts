@@ -1,3 +1,4 @@
+import type { RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError } from "../errors.js";
 import { isId } from "../ids.js";
 import type { JobFilter, JobStore } from "../ports/job-store.js";
@@ -24,6 +25,7 @@ export class OperateJobs {
     private readonly jobs: JobStore,
     private readonly library: LibraryStore,
     private readonly endJobs: CancelJob,
+    private readonly audit: Pick<RecordsActions, "note">,
   ) {}
 
   /** Newest first. */
@@ -48,6 +50,9 @@ export class OperateJobs {
     const job = await this.find(id);
     const ended = await this.endJobs.cancel(job);
     if (ended === null) throw new OperationRefusedError(`The job ${id} has already ended.`);
+    // The end of a job is written together with the ends of others; it is recorded when it is known to be written.
+    const fields = { refunded: ended.creditsCharged === 0 };
+    await this.audit.note({ action: "jobs.cancel", accountId: job.accountId, targets: [job.id], fields });
     return ended;
   }
 

@@ -7,7 +7,8 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import { ImportFileError, type ImportFiles } from "../ports/import-files.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Logger } from "../ports/logger.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
+import type { Transaction } from "../ports/unit-of-work.js";
 import { AUDIO_TYPES, audioEndingOf } from "./audio-type.js";
 import type { DeriveAssets } from "./derive-assets.js";
 import { type ImportDocument, type ImportItem, type ImportTrack, readImportDocument } from "./import-document.js";
@@ -32,7 +33,7 @@ export class ImportRefusedError extends OperationRefusedError {
 }
 
 export interface ImportLibraryPorts {
-  readonly unitOfWork: UnitOfWork;
+  readonly audit: RecordsActions;
   readonly library: LibraryStore;
   readonly accounts: AccountStore;
   readonly audio: AudioStore;
@@ -139,14 +140,23 @@ export class ImportLibrary {
   }
 
   private async insert(tracks: readonly Track[], playlists: readonly Playlist[]): Promise<void> {
-    const { unitOfWork, library } = this.ports;
+    const { audit, library } = this.ports;
     let runs = 0;
-    await unitOfWork.inTransaction(async (tx) => {
+    const insert = async (tx: Transaction): Promise<void> => {
       runs += 1;
       if (runs > 1 && (await this.isThere(tracks, playlists))) return;
       for (const batch of batchesOf(tracks)) await library.insertTracks(tx, batch);
       for (const batch of batchesOf(playlists)) await library.insertPlaylists(tx, batch);
-    });
+    };
+    // One import may bring a million tracks: the first and the last of each kind name the rest between them.
+    const ends = [tracks[0], tracks.at(-1), playlists[0], playlists.at(-1)].flatMap((one) => one?.id ?? []);
+    const fields = { tracks: tracks.length, playlists: playlists.length };
+    await audit.inTransaction(insert, () => ({
+      action: "library.import",
+      accountId: null,
+      targets: [...new Set(ends)],
+      fields,
+    }));
   }
 
   /** All are there or none is, so that one tells. */

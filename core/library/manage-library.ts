@@ -1,3 +1,5 @@
+import type { AuditAction, AuditEntry, AuditFields } from "../audit/audit-record.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError, PlaylistNotFoundError, TrackNotFoundError } from "../errors.js";
 import { type AccountId, isId, type PlaylistId } from "../ids.js";
 import type { AccountStore } from "../ports/account-store.js";
@@ -5,7 +7,7 @@ import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Random } from "../ports/random.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { Transaction } from "../ports/unit-of-work.js";
 import type { Playlist } from "./playlist.js";
 import { changedTracks, checkHeld, checkPlaylist, type PlaylistChanges, titleMistake } from "./playlist-rules.js";
 import type { PlaylistWithTracks } from "./read-library.js";
@@ -28,7 +30,7 @@ export interface OnBehalf {
 }
 
 export interface ManageLibraryPorts {
-  readonly unitOfWork: UnitOfWork;
+  readonly audit: RecordsActions;
   readonly library: LibraryStore;
   readonly accounts: AccountStore;
   readonly clock: Clock;
@@ -51,12 +53,14 @@ export class ManageLibrary {
     const id = ports.ids.next("pls");
     const playlist: Playlist = { id, accountId: owner, title, visibility, trackIds, createdAt: ports.clock.now() };
     let runs = 0;
-    await ports.unitOfWork.inTransaction(async (tx) => {
+    const insert = async (tx: Transaction): Promise<void> => {
       runs += 1;
       // A run before this one may have been committed although its reply was lost.
       if (runs > 1 && (await ports.library.findPlaylists([id])).has(id)) return;
       await ports.library.insertPlaylists(tx, [playlist]);
-    });
+    };
+    const fields = { title, visibility, tracks: trackIds.length };
+    await ports.audit.inTransaction(insert, () => entryOf("playlists.create", playlist, fields));
     return playlist;
   }
 
@@ -74,11 +78,11 @@ export class ManageLibrary {
    * @throws {OperationRefusedError} what must not be changed so; nothing was
    */
   async editPlaylist(id: string, changes: PlaylistChanges, onBehalf: OnBehalf = {}): Promise<Playlist> {
-    const { unitOfWork, library } = this.ports;
+    const { audit, library } = this.ports;
     const before = await this.find(id, onBehalf);
     const held = new Set<string>(before.trackIds);
     await this.checkTracks([...(changes.tracks ?? []), ...(changes.add ?? [])].filter((track) => !held.has(track)), before.accountId);
-    return unitOfWork.inTransaction(async (tx) => {
+    const edit = async (tx: Transaction): Promise<Playlist> => {
       const playlist = await library.lockPlaylist(tx, before.id);
       if (playlist === null) throw new PlaylistNotFoundError();
       const title = changes.title === undefined ? playlist.title : titleOf(changes.title);
@@ -87,25 +91,39 @@ export class ManageLibrary {
       checkPlaylist(changed);
       await library.updatePlaylist(tx, changed);
       return changed;
-    });
+    };
+    return audit.inTransaction(edit, (changed) =>
+      entryOf("playlists.edit", changed, {
+        title: changed.title,
+        visibility: changed.visibility,
+        tracks: changed.trackIds.length,
+      }),
+    );
   }
 
   /** Its tracks stay in the library. @throws {PlaylistNotFoundError} */
   async deletePlaylist(id: string, onBehalf: OnBehalf = {}): Promise<PlaylistId> {
-    const { unitOfWork, library } = this.ports;
+    const { audit, library } = this.ports;
     const playlist = await this.find(id, onBehalf);
-    await unitOfWork.inTransaction((tx) => library.deletePlaylist(tx, playlist.id));
+    await audit.inTransaction(
+      (tx) => library.deletePlaylist(tx, playlist.id),
+      () => entryOf("playlists.delete", playlist, { title: playlist.title, tracks: playlist.trackIds.length }),
+    );
     return playlist.id;
   }
 
   /** Opens the public page of a track. Sharing it again keeps its address. @throws {TrackNotFoundError} */
   async share(trackId: string, { owner }: OnBehalf = {}): Promise<Track> {
-    const { unitOfWork, library, random } = this.ports;
+    const { audit, library, random } = this.ports;
     const track = await this.track(trackId, owner);
     if (track.shareToken !== null) return track;
     const drawn = newShareToken(random);
     // Whoever shares it at the same time may have been first: theirs is the address then.
-    const shareToken = await unitOfWork.inTransaction((tx) => library.shareTrack(tx, track.id, drawn));
+    const shareToken = await audit.inTransaction(
+      (tx) => library.shareTrack(tx, track.id, drawn),
+      // The token is what opens the page: it is not recorded.
+      (token) => (token === null ? null : entryOf("library.share", track)),
+    );
     if (shareToken === null) throw new TrackNotFoundError();
     return { ...track, shareToken };
   }
@@ -119,7 +137,11 @@ export class ManageLibrary {
   async unshare(trackId: string, { owner }: OnBehalf = {}): Promise<Track> {
     const track = await this.track(trackId, owner);
     if (track.shareToken === null) return track;
-    const isThere = await this.ports.unitOfWork.inTransaction((tx) => this.ports.library.unshareTrack(tx, track.id));
+    const { audit, library } = this.ports;
+    const isThere = await audit.inTransaction(
+      (tx) => library.unshareTrack(tx, track.id),
+      (found) => (found ? entryOf("library.unshare", track) : null),
+    );
     if (!isThere) throw new TrackNotFoundError();
     return { ...track, shareToken: null, linkGeneration: track.linkGeneration + 1 };
   }
@@ -154,4 +176,12 @@ function titleOf(given: string): string {
 
 function isOwnedBy(thing: { readonly accountId: AccountId | null }, owner: AccountId | undefined): boolean {
   return owner === undefined || thing.accountId === owner;
+}
+
+function entryOf(
+  action: AuditAction,
+  { id, accountId }: Pick<Playlist | Track, "id" | "accountId">,
+  fields: AuditFields = {},
+): AuditEntry {
+  return { action, accountId, targets: [id], fields };
 }

@@ -2,7 +2,16 @@ import type { Account, ApiKey } from "../accounts/account.js";
 import type { AccountId, ApiKeyId } from "../ids.js";
 import type { Transaction } from "./unit-of-work.js";
 
-export type AccountChanges = Partial<Pick<Account, "tier" | "emailVerified" | "termsAcceptedAt">>;
+export type AccountChanges = Partial<
+  Pick<Account, "tier" | "emailVerified" | "termsAcceptedAt" | "suspendedAt" | "suspendedReason">
+>;
+
+export interface AccountFilter {
+  /** Only those that are suspended. */
+  readonly isSuspended?: boolean;
+  readonly limit: number;
+}
+
 
 /** An account with the key that spoke for it. */
 export interface KeyHolder {
@@ -16,6 +25,10 @@ export interface AccountStore {
   insertAccounts(tx: Transaction, accounts: readonly Account[]): Promise<void>;
   /** Unknown ids are left out. */
   findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>>;
+  /** Newest first; suspended ones by the moment of their suspension. */
+  listAccounts(filter: AccountFilter): Promise<Account[]>;
+  /** The ids of all suspended accounts. */
+  listSuspended(): Promise<AccountId[]>;
   /** False when there is no such account. */
   updateAccount(tx: Transaction, id: AccountId, changes: AccountChanges): Promise<boolean>;
   /** True while no account was ever made. */
@@ -28,4 +41,11 @@ export interface AccountStore {
   listKeys(accountId: AccountId): Promise<ApiKey[]>;
   /** Marks a key as revoked; a second time keeps the first moment. False when there is no such key. */
   revokeKey(tx: Transaction, id: ApiKeyId, at: number): Promise<boolean>;
+  /**
+   * Marks an account's keys as revoked, or those of all accounts; one that is revoked keeps its moment.
+   *
+   * @param accountId null: of all accounts
+   * @returns how many were not revoked before
+   */
+  revokeKeys(tx: Transaction, accountId: AccountId | null, at: number): Promise<number>;
 }

@@ -1,15 +1,18 @@
+import type { AuditEntry, AuditFields } from "../audit/audit-record.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError } from "../errors.js";
 import type { WebhookEndpointId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { KeyId } from "../ports/keyring.js";
 import type { SecretKeys } from "../ports/secret-keys.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import { type KeyState, requireOneKey, retired, rotated } from "./key-state.js";
 import type { KeyStates } from "./key-states.js";
 import type { ResealSecrets } from "./reseal.js";
 
 export interface RotateSecretsDeps {
   readonly unitOfWork: UnitOfWork;
+  readonly audit: RecordsActions;
   readonly states: KeyStates;
   readonly keys: SecretKeys;
   readonly reseal: ResealSecrets;
@@ -59,9 +62,9 @@ export class RotateSecrets {
    * what to do there
    */
   async rotate(): Promise<KeyState> {
-    const { unitOfWork, states, keys, clock, refreshKeyring } = this.deps;
+    const { audit, states, keys, clock, refreshKeyring } = this.deps;
     if (keys.origin === "settings") throw new OperationRefusedError(SETTINGS_STEPS);
-    const state = await unitOfWork.inTransaction(async (tx) => {
+    const rotate = async (tx: Transaction): Promise<KeyState> => {
       const before = await states.lock(tx);
       requireOneKey(before);
       // The file is written under the lock of the state, so that of two rotations at once one does nothing. It holds
@@ -69,7 +72,9 @@ export class RotateSecrets {
       const after = rotated(before, await keys.add([before.current]), clock.now());
       await states.save(tx, after);
       return after;
-    });
+    };
+    const describe = ({ current, previous }: KeyState): AuditEntry => entryOf("secrets.rotate", { current, previous });
+    const state = await audit.inTransaction(rotate, describe);
     await refreshKeyring();
     return state;
   }
@@ -81,12 +86,12 @@ export class RotateSecrets {
    * @throws {OperationRefusedError} nothing to retire, or rows that need the old key; nothing was dropped
    */
   async retire({ force }: { readonly force: boolean }, signal: AbortSignal): Promise<RetiredKeys> {
-    const { unitOfWork, states, keys, reseal, refreshKeyring } = this.deps;
+    const { audit, states, keys, reseal, refreshKeyring } = this.deps;
     const { current } = await this.stateNow();
     retired(await this.stateNow());
     await refreshKeyring();
     await reseal.execute(current, signal);
-    const made = await unitOfWork.inTransaction(async (tx): Promise<RetiredKeys> => {
+    const retire = async (tx: Transaction): Promise<RetiredKeys> => {
       // While this lock is held, no row is sealed with the old key.
       const before = await states.lock(tx);
       const after = retired(before);
@@ -95,7 +100,10 @@ export class RotateSecrets {
       await states.save(tx, after);
       const ids = [before.previous, before.unnamed].filter((id) => id !== null && id !== after.current);
       return { state: after, retired: [...new Set(ids as KeyId[])], lost };
-    });
+    };
+    const made = await audit.inTransaction(retire, ({ retired: ids, lost }) =>
+      entryOf("secrets.retire", { retired: ids.join(", "), forced: force, lost: lost.length }),
+    );
     await keys.keepOnly([made.state.current]);
     await refreshKeyring();
     return made;
@@ -109,6 +117,11 @@ export class RotateSecrets {
   private stateNow(): Promise<KeyState> {
     return this.deps.unitOfWork.inTransaction((tx) => this.deps.states.lock(tx));
   }
+}
+
+/** Ids of keys are no secrets. */
+function entryOf(action: "secrets.rotate" | "secrets.retire", fields: AuditFields): AuditEntry {
+  return { action, accountId: null, targets: [], fields };
 }
 
 const SETTINGS_STEPS = [

@@ -1,3 +1,5 @@
+import type { AuditAction, AuditEntry } from "../audit/audit-record.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError } from "../errors.js";
 import { isId, type WebhookEndpointId } from "../ids.js";
 import type { AddressGuard } from "../ports/address-guard.js";
@@ -5,7 +7,7 @@ import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { Random } from "../ports/random.js";
 import type { SecretBox } from "../ports/secret-box.js";
-import type { UnitOfWork } from "../ports/unit-of-work.js";
+import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { type BlockedEndpoint, findBlockedEndpoints } from "./blocked-endpoints.js";
 import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "./endpoint.js";
@@ -13,7 +15,8 @@ import { makeSecret, type SealKeys, withNewSecret } from "./secrets.js";
 import type { SendDelivery } from "./send-delivery.js";
 import { newDelivery, newEvent } from "./write-events.js";
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const OVERLAP_MAX_MS = 7 * DAY_MS;
 /** How far back a range of deliveries may be sent again, and how many of them at a time. */
 export const RESEND_MAX_MS = 14 * DAY_MS;
@@ -22,6 +25,7 @@ const PAGE = 200;
 
 export interface OperateWebhooksPorts {
   readonly unitOfWork: UnitOfWork;
+  readonly audit: RecordsActions;
   readonly webhooks: WebhookStore;
   readonly guard: AddressGuard;
   readonly secretBox: SecretBox;
@@ -77,7 +81,8 @@ export class OperateWebhooks {
     if (delivery === null) throw new OperationRefusedError(`There is no webhook delivery ${deliveryId}.`);
     const event = (await webhooks.findEvents([delivery.eventId])).get(delivery.eventId);
     if (event === undefined) throw new OperationRefusedError(`The event of ${deliveryId} is no longer kept.`);
-    return this.tryNow(delivery, event, await this.activeEndpoint(delivery.endpointId), signal);
+    const endpoint = await this.activeEndpoint(delivery.endpointId);
+    return this.tryNow("webhooks.resend", { delivery, event, endpoint }, signal);
   }
 
   /**
@@ -131,7 +136,7 @@ export class OperateWebhooks {
       await webhooks.insertEvents(tx, [event]);
       await webhooks.insertDeliveries(tx, [delivery]);
     });
-    return this.tryNow(delivery, event, endpoint, signal);
+    return this.tryNow("webhooks.ping", { delivery, event, endpoint }, signal);
   }
 
   /**
@@ -141,18 +146,24 @@ export class OperateWebhooks {
    * @throws {OperationRefusedError} no such endpoint, or an overlap that is too long
    */
   async rotateSecret(endpointId: string, overlapMs: number): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
-    const { unitOfWork, webhooks, secretBox, sealKeys, random, clock } = this.ports;
+    const { audit, webhooks, secretBox, sealKeys, random, clock } = this.ports;
     if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS)) throw new OperationRefusedError("Two secrets sign side by side for 0 to 168 hours.");
     const { id } = await this.endpoint(endpointId);
     const secret = makeSecret((count) => random.bytes(count));
-    const endpoint = await unitOfWork.inTransaction(async (tx) => {
+    const rotate = async (tx: Transaction): Promise<WebhookEndpoint> => {
       const found = await webhooks.lockEndpoint(tx, id);
       if (found === null) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
       const rotated = withNewSecret(found, secret, secretBox, overlapMs, clock.now());
       await sealKeys.requireInForce(tx, secretBox.keyIdOf(rotated.sealedSecret));
       await webhooks.saveEndpoint(tx, rotated);
       return rotated;
-    });
+    };
+    const endpoint = await audit.inTransaction(rotate, ({ accountId }) => ({
+      action: "webhooks.rotate_secret",
+      accountId,
+      targets: [id],
+      fields: { overlap_hours: overlapMs / HOUR_MS },
+    }));
     return { endpoint, secret };
   }
 
@@ -175,15 +186,33 @@ export class OperateWebhooks {
     return found;
   }
 
-  private async tryNow(delivery: WebhookDelivery, event: WebhookEvent, endpoint: WebhookEndpoint, signal: AbortSignal): Promise<WebhookTry> {
-    const { unitOfWork, webhooks, sendDelivery, clock } = this.ports;
+  /** What was sent is on record with what became of it: both are known together. */
+  private async tryNow(
+    action: AuditAction,
+    { delivery, event, endpoint }: ManualTry,
+    signal: AbortSignal,
+  ): Promise<WebhookTry> {
+    const { audit, webhooks, sendDelivery, clock } = this.ports;
     const startedAt = clock.now();
     const result = await sendDelivery.send(event, endpoint, signal);
     const made = { ...result, deliveryId: delivery.id, startedAt, isManual: true };
     const isLate = result.failure === null && (delivery.state === "exhausted" || delivery.state === "dropped");
-    return unitOfWork.inTransaction(async (tx) => {
+    const keep = async (tx: Transaction): Promise<WebhookTry> => {
       if (isLate) await webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes: { state: "delivered" } }]);
       return { ...made, number: await webhooks.insertTry(tx, made) };
-    });
+    };
+    return audit.inTransaction(keep, ({ failure }): AuditEntry => ({
+      action,
+      accountId: endpoint.accountId,
+      targets: [delivery.id, endpoint.id],
+      fields: { failure },
+    }));
   }
+}
+
+/** What is sent by hand, and where to. */
+interface ManualTry {
+  readonly delivery: WebhookDelivery;
+  readonly event: WebhookEvent;
+  readonly endpoint: WebhookEndpoint;
 }

@@ -48,6 +48,10 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   findKeyHolders: ({ accounts }, { key }) => accounts.findKeyHolders([key.tokenHash]),
   listKeys: ({ accounts }, { account }) => accounts.listKeys(account.id),
   revokeKey: (storage, { key }) => storage.inTransaction((tx) => storage.accounts.revokeKey(tx, key.id, NOON)),
+  revokeKeys: (storage, { account }) =>
+    storage.inTransaction((tx) => storage.accounts.revokeKeys(tx, account.id, NOON)),
+  listSuspended: ({ accounts }) => accounts.listSuspended(),
+  "listAccounts suspended": ({ accounts }) => accounts.listAccounts({ isSuspended: true, limit: 1 }),
   insertKeys: (storage) => storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [anApiKey()])),
   lockBalances: (storage, { account }) => storage.inTransaction((tx) => storage.ledger.lockBalances(tx, [account.id])),
   findBalances: ({ ledger }, { account }) => ledger.findBalances([account.id]),

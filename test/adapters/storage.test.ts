@@ -1,5 +1,6 @@
 import { accountStoreContract } from "../contract/account-store.contract.js";
 import { boundValuesContract } from "../contract/bound-values.contract.js";
+import { auditLogContract } from "../contract/audit-log.contract.js";
 import { callbackStoreContract } from "../contract/callback-store.contract.js";
 import { idempotencyStoreContract } from "../contract/idempotency-store.contract.js";
 import { installationStoreContract } from "../contract/installation-store.contract.js";
@@ -17,6 +18,7 @@ import { mysqlStorage } from "../support/mysql.js";
 for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   unitOfWorkContract(name, open);
   accountStoreContract(name, open);
+  auditLogContract(name, open);
   ledgerStoreContract(name, open);
   idempotencyStoreContract(name, open);
   jobStoreContract(name, open);

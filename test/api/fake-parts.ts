@@ -68,7 +68,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
       ttlMs: 60_000,
     }),
     shareUrls: new ShareUrls(() => publicUrl.current),
-    sharedTracks: { findSharedTrack: () => Promise.resolve(null) },
+    publicLinks: { findSharedTrack: () => Promise.resolve(null), isSuspended: () => Promise.resolve(false) },
     audioStore: {} as HttpParts["audioStore"],
     clock,
     ids: { next: anId },

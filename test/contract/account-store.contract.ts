@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { emptyBalance } from "../../core/credits/balance.js";
+import type { AccountId } from "../../core/ids.js";
+import type { AccountChanges } from "../../core/ports/account-store.js";
 import { anAccount, anApiKey, anId, aHash, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 
@@ -21,7 +23,9 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
     describe("accounts", () => {
       it("keeps every member", async () => {
         const bare = anAccount({ name: "Ä 🎼 x", termsAcceptedAt: null, emailVerified: false });
-        const full = anAccount({ tier: "free", termsAcceptedAt: NOON + 1, emailVerified: true, createdAt: NOON + 2 });
+        const suspension = { suspendedAt: NOON + 3, suspendedReason: "Schlüssel ✂ " };
+        const dates = { termsAcceptedAt: NOON + 1, createdAt: NOON + 2 };
+        const full = anAccount({ tier: "free", emailVerified: true, ...dates, ...suspension });
         await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [bare, full]));
         const found = await storage.accounts.findAccounts([bare.id, full.id]);
         expect([...found]).to.deep.equal([
@@ -73,6 +77,30 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         expect((await storage.accounts.findAccounts([account.id])).get(account.id)?.termsAcceptedAt).to.equal(null);
       });
 
+      it("lists suspended accounts from their suspension to their resumption", async () => {
+        const account = await storage.addAccount();
+        const change = (changes: AccountChanges): Promise<boolean> =>
+          storage.inTransaction((tx) => storage.accounts.updateAccount(tx, account.id, changes));
+        expect(await storage.accounts.listSuspended()).to.not.include(account.id);
+        await change({ suspendedAt: NOON, suspendedReason: "leaked" });
+        expect(await storage.accounts.listSuspended()).to.include(account.id);
+        const listed = await storage.accounts.listAccounts({ isSuspended: true, limit: 100 });
+        expect(listed.find(({ id }) => id === account.id)).to.deep.equal({
+          ...account,
+          suspendedAt: NOON,
+          suspendedReason: "leaked",
+        });
+        expect(listed.every(({ suspendedAt }) => suspendedAt !== null)).to.equal(true);
+        await change({ suspendedAt: null, suspendedReason: null });
+        expect(await storage.accounts.listSuspended()).to.not.include(account.id);
+        expect((await storage.accounts.findAccounts([account.id])).get(account.id)).to.deep.equal(account);
+      });
+
+      it("lists the newest accounts first, as many as are asked for", async () => {
+        const [older, newer] = [await storage.addAccount(), await storage.addAccount()];
+        expect(await storage.accounts.listAccounts({ limit: 2 })).to.deep.equal([newer, older]);
+      });
+
       it("answers whether there is such an account, also for a change to what is there already, or to nothing", async () => {
         const account = await storage.addAccount({ tier: "pro" });
         const answers = await storage.inTransaction(async (tx) => [
@@ -89,7 +117,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
     describe("keys", () => {
       it("finds a key with its account by the token's hash", async () => {
         const account = await storage.addAccount({ name: "Holder" });
-        const key = anApiKey({ accountId: account.id, name: "CI 🎹", scopes: ["models:read"] });
+        const key = anApiKey({ accountId: account.id, name: "CI 🎹", scopes: ["models:read"], expiresAt: NOON + 1 });
         await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
         const found = await storage.accounts.findKeyHolders([key.tokenHash]);
         expect([...found]).to.deep.equal([[key.tokenHash, { key, account }]]);
@@ -120,6 +148,32 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [old, older, laterId, anApiKey()]));
         expect(await storage.accounts.listKeys(account.id)).to.deep.equal([laterId, old, older]);
         expect(await storage.accounts.listKeys(anId("acct"))).to.deep.equal([]);
+      });
+
+      it("finds a key with the suspension of its account", async () => {
+        const account = await storage.addAccount({ suspendedAt: NOON, suspendedReason: "leaked" });
+        const key = anApiKey({ accountId: account.id });
+        await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
+        const holder = (await storage.accounts.findKeyHolders([key.tokenHash])).get(key.tokenHash);
+        expect(holder?.account).to.deep.equal(account);
+      });
+
+      it("revokes all keys of an account, then those of all, and counts those that were not revoked before", async () => {
+        const [account, other] = [await storage.addAccount(), await storage.addAccount()];
+        const old = anApiKey({ accountId: account.id, revokedAt: NOON });
+        const keys = [anApiKey({ accountId: account.id }), anApiKey({ accountId: account.id })];
+        const ofOther = anApiKey({ accountId: other.id });
+        await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [old, ...keys, ofOther]));
+        const revoke = (id: AccountId | null, at: number): Promise<number> =>
+          storage.inTransaction((tx) => storage.accounts.revokeKeys(tx, id, at));
+        expect(await revoke(account.id, NOON + 1)).to.equal(2);
+        expect(await revoke(account.id, NOON + 2)).to.equal(0);
+        const moments = (await storage.accounts.listKeys(account.id)).map(({ revokedAt }) => revokedAt);
+        expect(moments).to.have.members([NOON, NOON + 1, NOON + 1]);
+        expect(await storage.accounts.listKeys(other.id)).to.deep.equal([ofOther]);
+        expect(await revoke(null, NOON + 3)).to.be.at.least(1);
+        expect(await storage.accounts.listKeys(other.id)).to.deep.equal([{ ...ofOther, revokedAt: NOON + 3 }]);
+        expect(await revoke(null, NOON + 4)).to.equal(0);
       });
 
       it("revokes a key and keeps the first moment", async () => {

@@ -23,6 +23,17 @@ export function installationStoreContract(name: string, open: () => Promise<Stor
       expect(await storage.installation.find("taste")).to.equal(null);
     });
 
+    it("keeps within a transaction what is kept with it, and nothing of one that fails", async () => {
+      const { installation } = storage;
+      await storage.inTransaction((tx) => installation.write(tx, "mood", "calm"));
+      const failing = storage.inTransaction(async (tx) => {
+        await installation.write(tx, "mood", "stormy");
+        throw new Error("changed its mind");
+      });
+      expect(await failing.catch((error: unknown) => (error as Error).message)).to.equal("changed its mind");
+      expect(await installation.find("mood")).to.equal("calm");
+    });
+
     it("keeps names apart", async () => {
       await storage.installation.keepFirst("left", "1");
       expect(await storage.installation.keepFirst("right", "2")).to.equal("2");

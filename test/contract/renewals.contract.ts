@@ -4,6 +4,7 @@ import { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { AccountId } from "../../core/ids.js";
 import { aJob, aMovement, anId, aReservation, aSettlement, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
+import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { collide, type Step } from "../support/racer.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "../support/stepping.js";
@@ -33,7 +34,7 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
     after(() => storage.close());
     beforeEach(async () => {
       clock = new ManualClock(NOON);
-      credits = new ManageCredits({ ...storage, clock, tiers: TIERS });
+      credits = new ManageCredits({ ...storage, audit: unrecorded(storage.unitOfWork), clock, tiers: TIERS });
       accountId = (await storage.addAccount()).id;
     });
     afterEach(async () => {
@@ -145,7 +146,8 @@ export function renewalsContract(name: string, open: () => Promise<StorageUnderT
       for (const point of POINTS) {
         it(`start the period once, the first held ${point === "before commit" ? point : "after its locking read"}`, async () => {
           const steps = processes.map((process): Step<{ readonly isRepeated: boolean }> => {
-            const own = new ManageCredits({ ...process.stores, clock, tiers: TIERS });
+            const audit = unrecorded(process.stores.unitOfWork);
+            const own = new ManageCredits({ ...process.stores, audit, clock, tiers: TIERS });
             return { by: { process }, begin: () => own.renew(accountId) };
           });
           const [one, other] = await collide(

@@ -11,6 +11,7 @@ import { Catalogue } from "../../core/providers/catalogue.js";
 import { Routes } from "../../core/providers/routes.js";
 import { anAsset, anId, aTrack, NOON } from "../support/builders.js";
 import { SILENT, type StorageUnderTest } from "../support/databases.js";
+import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { collide, type Step } from "../support/racer.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "../support/stepping.js";
@@ -82,6 +83,7 @@ export function splitReferencesContract(
       const any = { sources: "any" } as const;
       return new StartSplit({
         ...stores,
+        audit: unrecorded(stores.unitOfWork),
         acceptJobs: new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock }),
         routes: new Routes(
           new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: any, vocalRemoval: any }]),

@@ -33,6 +33,8 @@ export function anAccount(overrides: Partial<Account> = {}): Account {
     tier: "pro",
     emailVerified: false,
     termsAcceptedAt: NOON,
+    suspendedAt: null,
+    suspendedReason: null,
     createdAt: NOON,
     ...overrides,
   };
@@ -48,6 +50,7 @@ export function anApiKey(overrides: Partial<ApiKey> = {}): ApiKey {
     scopes: ["generations:create", "generations:read"],
     createdAt: NOON,
     revokedAt: null,
+    expiresAt: null,
     ...overrides,
   };
 }

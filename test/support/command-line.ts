@@ -15,6 +15,7 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     root: "/opt/fermata",
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
     stderr: collect,
+    confirm: null,
     open: understood,
     run: understood,
     migrate: understood,

@@ -124,6 +124,7 @@ export class FermataCall {
     const fake: { [name in keyof RunProcess]: unknown } = {
       env,
       cwd: () => cwd,
+      stdin: { isTTY: false },
       stdout: Object.assign(this.collector("stdout"), { isTTY: isTerminal }),
       stderr: this.collector("stderr"),
       on: signals.on.bind(signals),

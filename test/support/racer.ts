@@ -14,6 +14,7 @@ import type { Job, JobPhase } from "../../core/jobs/job.js";
 import type { ClaimedJob } from "../../core/ports/job-store.js";
 import { anId } from "./builders.js";
 import { SILENT } from "./databases.js";
+import { unrecorded } from "./doubles/unrecorded-actions.js";
 import type { ManualClock } from "./doubles/manual-clock.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "./stepping.js";
 import { A_POLICY, aReport, reportsOn } from "./reports.js";
@@ -67,7 +68,15 @@ export class Racer {
     const digest = new NodeDigest();
     this.accept = new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock });
     this.reports = reportsOn(stores, clock);
-    this.accounts = new ManageAccounts({ ...stores, clock, digest, ids: { next: anId }, random: new SystemRandom(), tiers: new Tiers([TIER]) });
+    this.accounts = new ManageAccounts({
+      ...stores,
+      audit: unrecorded(stores.unitOfWork),
+      clock,
+      digest,
+      ids: { next: anId },
+      random: new SystemRandom(),
+      tiers: new Tiers([TIER]),
+    });
     this.authenticate = new Authenticate(stores.accounts, digest, clock);
     this.callbackUrls = new CallbackUrls(digest, new FixedKeyring(), "https://fermata.test");
     const queue = new MemoryJobQueue(SILENT);

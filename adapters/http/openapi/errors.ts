@@ -9,6 +9,7 @@ const EXAMPLES: Partial<Record<ErrorCode, ShownError>> = {
   authentication_required: new error.AuthenticationRequiredError(),
   invalid_api_key: new error.InvalidApiKeyError(),
   revoked_api_key: new error.RevokedApiKeyError(),
+  account_suspended: new error.AccountSuspendedError(),
   api_terms_not_accepted: new error.ApiTermsNotAcceptedError(),
   insufficient_scope: new error.InsufficientScopeError("credits:read"),
   invalid_request: new error.InvalidRequestError([{ path: "body.prompt", message: "must have 1 to 3000 characters; it has 0" }]),

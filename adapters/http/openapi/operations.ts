@@ -25,6 +25,7 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   "authentication_required",
   "invalid_api_key",
   "revoked_api_key",
+  "account_suspended",
   "api_terms_not_accepted",
   "rate_limited",
   "internal_error",

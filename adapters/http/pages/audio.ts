@@ -44,6 +44,7 @@ export function audioFiles(router: Router, parts: HttpParts): void {
       const { status, message } = REFUSALS[link.state];
       return refuse(request, response, new NotFoundError(message), status);
     }
+    if (await parts.publicLinks.isSuspended(link.audioKey)) throw new NotFoundError();
     const expiresAt = Number(request.query["expires"]) * 1000;
     const leftSeconds = Math.max(0, Math.floor((expiresAt - parts.clock.now()) / 1000));
     const contentType = CONTENT_TYPES[key.slice(key.lastIndexOf(".") + 1)] ?? "application/octet-stream";

@@ -1,6 +1,6 @@
 import type { Account, ApiKey } from "../../../core/accounts/account.js";
 import type { AccountId, ApiKeyId } from "../../../core/ids.js";
-import type { AccountChanges, AccountStore, KeyHolder } from "../../../core/ports/account-store.js";
+import type { AccountChanges, AccountFilter, AccountStore, KeyHolder } from "../../../core/ports/account-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
 import {
@@ -8,13 +8,12 @@ import {
   type AccountRow,
   API_KEYS,
   type ApiKeyRow,
-  BALANCES,
   toAccount,
   toAccountRow,
   toApiKey,
   toApiKeyRow,
-  toBalanceRow,
-} from "./rows.js";
+} from "./account-rows.js";
+import { BALANCES, toBalanceRow } from "./rows.js";
 import { emptyBalance } from "../../../core/credits/balance.js";
 import { columnsOf, sessionOf, type SqlValue } from "./session.js";
 
@@ -22,11 +21,22 @@ const FIND_ACCOUNT = `SELECT ${columnsOf(ACCOUNTS)} FROM accounts WHERE id = ?`;
 
 const FIND_KEY_HOLDER =
   `SELECT ${columnsOf(API_KEYS, "k")}, a.name AS account_name, a.tier, a.email_verified, a.terms_accepted_at, ` +
-  "a.created_at AS account_created_at FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.token_hash = ?";
+  "a.suspended_at, a.suspended_reason, a.created_at AS account_created_at " +
+  "FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.token_hash = ?";
 
 const LIST_KEYS = `SELECT ${columnsOf(API_KEYS)} FROM api_keys WHERE account_id = ? ORDER BY created_at DESC, id DESC`;
 
-interface KeyHolderRow extends ApiKeyRow, Pick<AccountRow, "tier" | "email_verified" | "terms_accepted_at"> {
+const LIST_ACCOUNTS = `SELECT ${columnsOf(ACCOUNTS)} FROM accounts ORDER BY id DESC LIMIT ?`;
+const LIST_SUSPENDED_ACCOUNTS =
+  `SELECT ${columnsOf(ACCOUNTS)} FROM accounts WHERE suspended_at IS NOT NULL ` +
+  "ORDER BY suspended_at DESC, id DESC LIMIT ?";
+const LIST_SUSPENDED = "SELECT id FROM accounts WHERE suspended_at IS NOT NULL";
+const LIVE_KEYS = "SELECT id FROM api_keys WHERE revoked_at IS NULL ORDER BY id";
+const LIVE_KEYS_OF_ACCOUNT = "SELECT id FROM api_keys WHERE account_id = ? AND revoked_at IS NULL ORDER BY id";
+
+type HolderColumns = "tier" | "email_verified" | "terms_accepted_at" | "suspended_at" | "suspended_reason";
+
+interface KeyHolderRow extends ApiKeyRow, Pick<AccountRow, HolderColumns> {
   account_name: string;
   account_created_at: number;
 }
@@ -49,11 +59,24 @@ export class KnexAccountStore implements AccountStore {
     return new Map(rows.map((row) => [row.id, toAccount(row)]));
   }
 
+  async listAccounts({ isSuspended = false, limit }: AccountFilter): Promise<Account[]> {
+    const query = isSuspended ? LIST_SUSPENDED_ACCOUNTS : LIST_ACCOUNTS;
+    const rows = await this.database.reading((session) => session.all<AccountRow>(query, [limit]));
+    return rows.map(toAccount);
+  }
+
+  async listSuspended(): Promise<AccountId[]> {
+    const rows = await this.database.reading((session) => session.all<Pick<AccountRow, "id">>(LIST_SUSPENDED));
+    return rows.map(({ id }) => id);
+  }
+
   async updateAccount(tx: Transaction, id: AccountId, changes: AccountChanges): Promise<boolean> {
     const columns: [string, SqlValue | undefined][] = [
       ["tier", changes.tier],
       ["email_verified", changes.emailVerified === undefined ? undefined : Number(changes.emailVerified)],
       ["terms_accepted_at", changes.termsAcceptedAt],
+      ["suspended_at", changes.suspendedAt],
+      ["suspended_reason", changes.suspendedReason],
     ];
     const named = columns.filter((column): column is [string, SqlValue] => column[1] !== undefined);
     // Without changes it still answers whether there is such an account.
@@ -85,6 +108,17 @@ export class KnexAccountStore implements AccountStore {
   async revokeKey(tx: Transaction, id: ApiKeyId, at: number): Promise<boolean> {
     const found = await sessionOf(tx).run("UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", [at, id]);
     return found > 0;
+  }
+
+  async revokeKeys(tx: Transaction, accountId: AccountId | null, at: number): Promise<number> {
+    const session = sessionOf(tx);
+    const keys = await (accountId === null
+      ? session.all<Pick<ApiKeyRow, "id">>(LIVE_KEYS)
+      : session.all<Pick<ApiKeyRow, "id">>(LIVE_KEYS_OF_ACCOUNT, [accountId]));
+    // By primary key, in its order: so do all that lock rows, and none waits for another in a circle.
+    const lists = keys.map(({ id }) => [at, id]);
+    const found = await session.runEach("UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", lists);
+    return found.filter((rows) => rows > 0).length;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { AccountStore } from "../../../core/ports/account-store.js";
+import type { AuditLog } from "../../../core/ports/audit-log.js";
 import type { CallbackStore } from "../../../core/ports/callback-store.js";
 import type { Clock } from "../../../core/ports/clock.js";
 import type { IdempotencyStore } from "../../../core/ports/idempotency-store.js";
@@ -13,6 +14,7 @@ import type { RateCountStore } from "../../../core/ports/rate-count-store.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import type { WebhookStore } from "../../../core/ports/webhook-store.js";
 import { KnexAccountStore } from "./account-store.js";
+import { KnexAuditLog } from "./audit-log.js";
 import { KnexCallbackStore } from "./callback-store.js";
 import type { KnexDatabase } from "./database.js";
 import { KnexIdempotencyStore } from "./idempotency-store.js";
@@ -33,6 +35,7 @@ export { ThreadLeaseRenewal } from "./heartbeat/lease-renewal-thread.js";
 export interface Stores {
   readonly unitOfWork: UnitOfWork;
   readonly accounts: AccountStore;
+  readonly auditLog: AuditLog;
   readonly ledger: LedgerStore;
   readonly idempotency: IdempotencyStore;
   readonly jobs: JobStore;
@@ -51,6 +54,7 @@ export function createStores(database: KnexDatabase, ports: { readonly clock: Cl
   return {
     unitOfWork,
     accounts: new KnexAccountStore(database),
+    auditLog: new KnexAuditLog(database),
     ledger: new KnexLedgerStore(database),
     idempotency: new KnexIdempotencyStore(),
     jobs: new KnexJobStore(database, unitOfWork),

@@ -27,6 +27,8 @@ describe("fermata accounts and keys", () => {
       tier: "plus",
       email_verified: false,
       terms_accepted_at: null,
+      suspended_at: null,
+      suspended_reason: null,
       created_at: made.created_at,
     });
     expect(made.id).to.match(/^acct_[0-9a-z]{26}$/);
@@ -42,7 +44,7 @@ describe("fermata accounts and keys", () => {
   it("says in words what an account is", async () => {
     const { code, stdout, stderr } = await sandbox.command(["accounts", "create", "carol", "--tier", "free"], dataDir);
     expect([code, stderr]).to.deep.equal([0, ""]);
-    expect(stdout).to.match(/^id +acct_\w+\nname +carol\ntier +free\nterms +not accepted: every request answers 403\ncreated +\S+Z\n$/);
+    expect(stdout).to.match(/^id +acct_\w+\nname +carol\ntier +free\nterms +not accepted: every request answers 403\nstate +active\ncreated +\S+Z\n$/);
   });
 
   it("accepts the terms, keeps the first moment when they are accepted again, and shows the account", async () => {
@@ -56,7 +58,7 @@ describe("fermata accounts and keys", () => {
 
   it("issues a key with every scope by default", async () => {
     const issued = await json("keys", "issue", await anAccount());
-    expect(Object.keys(issued)).to.deep.equal(["id", "key", "scopes"]);
+    expect(Object.keys(issued)).to.deep.equal(["id", "key", "scopes", "expires_at"]);
     expect(issued.id).to.match(/^key_/);
     expect(issued.key).to.match(/^frm_\w+$/);
     expect(issued.scopes).to.have.members([...SCOPES]);
@@ -71,8 +73,10 @@ describe("fermata accounts and keys", () => {
       name: "ci",
       prefix: listed?.prefix,
       scopes: ["models:read", "credits:read"],
+      state: "active",
       created_at: listed?.created_at,
       revoked_at: null,
+      expires_at: null,
     });
     expect(key.startsWith(listed?.prefix as string)).to.equal(true);
     expect(await json("keys", "revoke", id)).to.deep.equal({ id, revoked: true });
@@ -80,6 +84,57 @@ describe("fermata accounts and keys", () => {
     const human = await sandbox.command(["keys", "list", account], dataDir);
     expect(human.stdout).to.match(new RegExp(`^${id} +frm_\\w+… +revoked +ci\\n$`));
     expect(human.stdout).to.not.include(key);
+  });
+
+  it("suspends an account with a reason, keeps the first moment, lists it, and resumes it", async () => {
+    const id = await anAccount("--accept-terms");
+    const before = await json("accounts", "show", id);
+    const suspended = await json("accounts", "suspend", id, "--reason", "key in a public repository");
+    expect(suspended).to.deep.equal({
+      ...before,
+      suspended_at: suspended["suspended_at"],
+      suspended_reason: "key in a public repository",
+    });
+    expect(suspended["suspended_at"]).to.match(/Z$/);
+    expect(await json("accounts", "suspend", id)).to.deep.equal(suspended);
+    const listSuspended = async (): Promise<Document[]> =>
+      (await json<{ accounts: Document[] }>("accounts", "list", "--suspended")).accounts;
+    expect(await listSuspended()).to.deep.equal([suspended]);
+    const shown = await sandbox.command(["accounts", "show", id], dataDir);
+    expect(shown.stdout).to.match(/^state +suspended\nsuspended +\S+Z\nreason +key in a public repository$/m);
+    const listed = await sandbox.command(["accounts", "list"], dataDir);
+    expect(listed.stdout).to.match(new RegExp(`^${id} +pro +suspended +Nightingale Radio$`, "m"));
+    expect(await json("accounts", "resume", id)).to.deep.equal(before);
+    expect(await json("accounts", "resume", id)).to.deep.equal(before);
+    expect(await listSuspended()).to.deep.equal([]);
+  });
+
+  it("issues a key that expires, after a span or at a moment, and shows it", async () => {
+    const account = await anAccount();
+    const begunAt = Date.now();
+    const span = await json<{ id: string; expires_at: string }>("keys", "create", account, "--expires", "90d");
+    expect(Date.parse(span.expires_at) - begunAt).to.be.within(90 * 86_400_000 - 5_000, 90 * 86_400_000 + 60_000);
+    const moment = await json("keys", "issue", account, "--expires", "2999-01-01");
+    expect(moment["expires_at"]).to.equal("2999-01-01T00:00:00.000Z");
+    const listed = (await json<{ keys: Document[] }>("keys", "list", account)).keys;
+    expect(listed.map((key) => [key["state"], key["expires_at"]])).to.deep.equal([
+      ["active", "2999-01-01T00:00:00.000Z"],
+      ["active", span.expires_at],
+    ]);
+    const human = await sandbox.command(["keys", "list", account], dataDir);
+    expect(human.stdout).to.include("active until 2999-01-01T00:00:00.000Z");
+  });
+
+  it("revokes all keys of an account, and all of all with --yes", async () => {
+    const [account, other] = [await anAccount(), await anAccount()];
+    for (const owner of [account, account, other]) await json("keys", "issue", owner);
+    const states = async (owner: string): Promise<unknown[]> =>
+      (await json<{ keys: Document[] }>("keys", "list", owner)).keys.map((key) => key["state"]);
+    expect(await json("keys", "revoke", "--account", account)).to.deep.equal({ account, revoked: 2 });
+    expect([await states(account), await states(other)]).to.deep.equal([["revoked", "revoked"], ["active"]]);
+    const all = await json("keys", "revoke", "--all", "--yes");
+    expect(all["revoked"]).to.be.at.least(1);
+    expect(await states(other)).to.deep.equal(["revoked"]);
   });
 
   it("shows a key to people once, and says so", async () => {
@@ -99,6 +154,8 @@ describe("fermata accounts and keys", () => {
     ["an unknown account", ["accounts", "show", "acct_nobody"], "There is no account acct_nobody."],
     ["terms of an unknown account", ["accounts", "accept-terms", "acct_nobody"], "There is no account acct_nobody."],
     ["a key for an unknown account", ["keys", "issue", "acct_nobody"], "There is no account acct_nobody."],
+    ["a suspension of an unknown account", ["accounts", "suspend", "acct_nobody"], "There is no account acct_nobody."],
+    ["a revocation for an unknown account", ["keys", "revoke", "--account", "acct_x"], "There is no account acct_x."],
     ["an unknown key", ["keys", "revoke", "key_nobody"], "There is no key key_nobody."],
   ];
   for (const [what, args, message] of refusals) {
@@ -109,6 +166,15 @@ describe("fermata accounts and keys", () => {
       }
     });
   }
+
+  it("refuses an expiry in the past", async () => {
+    const args = ["keys", "issue", await anAccount(), "--expires", "2001-01-01"];
+    const { code, stderr } = await sandbox.command(args, dataDir);
+    expect([code, stderr]).to.deep.equal([
+      1,
+      "A key expires at a moment in the future, given in whole milliseconds since 1970.\n",
+    ]);
+  });
 
   it("refuses a scope that does not exist, naming those that do", async () => {
     const { code, stderr } = await sandbox.command(["keys", "issue", await anAccount(), "--scopes", "world:rule"], dataDir);

@@ -34,6 +34,27 @@ describe("A running server", () => {
     expect(refusal).to.equal("401 revoked_api_key");
   });
 
+  it("refuses a suspended account within a second, and lets it in within one of its resumption", async () => {
+    const { account, api } = await aCaller("--tier", "pro", "--accept-terms");
+    expect((await api.get("/api/v1/me")).status).to.equal(200);
+    await sandbox.json(["accounts", "suspend", account], dataDir);
+    const ask = async (): Promise<string | null> => refusalUnlessFine(await api.get("/api/v1/me"));
+    expect(await eventually("refused", ask, CHANGE_MAX_MS)).to.equal("403 account_suspended");
+    await sandbox.json(["accounts", "resume", account], dataDir);
+    await eventually("let in", async () => (await api.get("/api/v1/me")).status === 200, CHANGE_MAX_MS);
+  });
+
+  it("refuses every key within a second of the revocation of all", async () => {
+    const tiers = ["pro", "free"];
+    const callers = await Promise.all(tiers.map((tier) => aCaller("--tier", tier, "--accept-terms")));
+    for (const { api } of callers) expect((await api.get("/api/v1/me")).status).to.equal(200);
+    await sandbox.json(["keys", "revoke", "--all", "--yes"], dataDir);
+    for (const { api } of callers) {
+      const ask = async (): Promise<string | null> => refusalUnlessFine(await api.get("/api/v1/me"));
+      expect(await eventually("refused", ask, CHANGE_MAX_MS)).to.equal("401 revoked_api_key");
+    }
+  });
+
   it("lets an account in within a second of its terms being accepted by the command line", async () => {
     const { account, api } = await aCaller("--tier", "pro");
     expect(refusalOf(await api.get("/api/v1/me"))).to.equal("403 api_terms_not_accepted");

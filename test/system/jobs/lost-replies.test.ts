@@ -1,3 +1,4 @@
+import { AuditTrail } from "../../../core/audit/audit-trail.js";
 import { expect } from "chai";
 import { NodeDigest } from "../../../adapters/crypto/digest.js";
 import { SystemRandom } from "../../../adapters/system/random.js";
@@ -55,9 +56,11 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     }
 
     it("grants once what has no reference, renews once, makes one account and issues one key", async () => {
-      const { accounts, ledger, unitOfWork } = storage;
+      const { accounts, ledger, auditLog } = storage;
       const [digest, random, clock] = [new NodeDigest(), new SystemRandom(), TEST_PORTS.clock];
-      const ports = { accounts, ledger, unitOfWork: forgetful(unitOfWork), clock, tiers: new Tiers([TIER]) };
+      const trail = { auditLog, unitOfWork: forgetful(storage.unitOfWork), clock, ids: { next: anId }, digest };
+      const audit = new AuditTrail({ ...trail, actor: "test" });
+      const ports = { accounts, ledger, audit, clock, tiers: new Tiers([TIER]) };
       const manage = new ManageAccounts({ ...ports, digest, random, ids: { next: anId } });
       const account = await manage.create({ name: "Nightingale Radio", tier: TIER.name, credits: 10 });
       const { key } = await manage.issueKey(account.id);
@@ -68,6 +71,10 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(await credits.renew(account.id), "this call renewed it").to.include({ monthly: 0, isRepeated: false });
       expect(await credits.renew(account.id)).to.include({ monthly: 0, isRepeated: true });
       expect((await storage.ledger.audit()).violations).to.deep.equal([]);
+      await manage.suspend(account.id);
+      const recorded = (await auditLog.list({ limit: 100 })).map(({ action }) => action).reverse();
+      const created = ["accounts.create", "keys.issue"];
+      expect(recorded).to.deep.equal([...created, "credits.grant", "credits.grant", "credits.renew", "accounts.suspend"]);
     });
   });
 }

@@ -46,6 +46,7 @@ import type { MusicProvider, ProviderCapabilities, ProviderCost } from "../../..
 import { aJob, anId } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
 import { eventsOf } from "../../support/webhook-events.js";
+import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
@@ -270,13 +271,14 @@ export class Workshop {
     });
     const cancelUpstream = new CancelUpstream({ jobs, unitOfWork, clock, logger });
     const hasStandIns = (providerId: string): boolean => routes.hasStandIns(providerId);
-    const submissions = new SubmissionSwitch({ installation, clock, logger, startsAs: options.submissions ?? "active" });
+    const audit = unrecorded(unitOfWork);
+    const submissions = new SubmissionSwitch({ installation, audit, clock, logger, startsAs: options.submissions ?? "active" });
     const parts = { jobs, leases, runJob, cancelUpstream, hasStandIns, availability, submissions, clock, logger, sweepMs: 1_000, queue, maintenance };
     const workJobs = new WorkJobs(working, parts);
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue, clock });
     const costs = { stem_split: COST, vocal_removal: COST };
-    const splits = new StartSplit({ acceptJobs, accounts, library, routes, availability, tiers: TIERS, clock, ids, costs });
-    const operate = new OperateJobs(jobs, library, endJobs);
+    const splits = new StartSplit({ acceptJobs, audit, accounts, library, routes, availability, tiers: TIERS, clock, ids, costs });
+    const operate = new OperateJobs(jobs, library, endJobs, audit);
     return {
       jobs: workJobs,
       leases,

@@ -8,6 +8,8 @@ import { ImportLibrary, type ImportLibraryPorts } from "../../../core/library/im
 import type { ImportFiles } from "../../../core/ports/import-files.js";
 import { anId } from "../../support/builders.js";
 import { type StorageUnderTest, sqliteStorage } from "../../support/databases.js";
+import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
+import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { filesUnder } from "../../support/process.js";
 import { Shelf, SILENCE_WAV, UNHEARD } from "../../support/shelf.js";
@@ -113,11 +115,14 @@ describe("An import that fails after its files were checked", () => {
     open: () => Promise.resolve({ sizeBytes: SILENCE_WAV.length, head: SILENCE_WAV.subarray(0, 64), read: () => once(SILENCE_WAV) }),
   };
   const document = { tracks: ["a", "b"].map((ref) => ({ ...RAIN, ref, audio_file: `${ref}.wav` })) };
-  const run = async (parts: Partial<ImportLibraryPorts>, given = files): Promise<unknown> => {
-    const { unitOfWork, library, accounts } = storage;
+  type Given = Partial<ImportLibraryPorts> & { readonly unitOfWork?: UnitOfWork };
+  const run = async ({ unitOfWork = storage.unitOfWork, ...parts }: Given, given = files): Promise<unknown> => {
+    const { library, accounts } = storage;
+    const audit = unrecorded(unitOfWork);
     const derived = { deriveFor: <T>(track: T) => Promise.resolve(track) };
     const clock = { now: () => 1, sleep: () => Promise.resolve() };
-    const ports = { unitOfWork, library, accounts, audio, derived, clock, ids: { next: anId }, logger, maxBytes: 1_000_000, ...parts };
+    const ids = { next: anId };
+    const ports = { audit, library, accounts, audio, derived, clock, ids, logger, maxBytes: 1_000_000, ...parts };
     return new ImportLibrary(ports).execute(document, given).catch((error: unknown) => error);
   };
   const stored = async (): Promise<readonly string[]> => (await filesUnder(folder)).map((path) => path.replace(/^trk_[^/]+/, "trk"));
@@ -149,7 +154,7 @@ describe("An import that fails after its files were checked", () => {
   });
 
   it("has succeeded when only the reply to its commit was lost", async () => {
-    const unitOfWork: ImportLibraryPorts["unitOfWork"] = {
+    const unitOfWork: UnitOfWork = {
       concurrentWriters: 1,
       async inTransaction(work) {
         await storage.inTransaction(work);
@@ -171,7 +176,7 @@ describe("An import that fails after its files were checked", () => {
   });
 
   it("writes its rows once, although the transaction ran twice", async () => {
-    const unitOfWork: ImportLibraryPorts["unitOfWork"] = {
+    const unitOfWork: UnitOfWork = {
       concurrentWriters: 1,
       async inTransaction(work) {
         await storage.inTransaction(work);

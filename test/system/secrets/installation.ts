@@ -15,6 +15,7 @@ import { SendDelivery } from "../../../core/webhooks/send-delivery.js";
 import { anId } from "../../support/builders.js";
 import type { StorageKind, StorageUnderTest } from "../../support/databases.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
+import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
 import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { RecordingSender } from "../../support/doubles/recording-sender.js";
@@ -67,12 +68,12 @@ export class Installation {
     const secretBox = new AesSecretBox(keyring);
     const reseal = new ResealSecrets({ unitOfWork, webhooks, secretBox, states, clock, logger });
     const refreshKeyring = (): Promise<void> => keyring.refresh();
-    const secrets = new RotateSecrets({ unitOfWork, states, keys, reseal, clock, refreshKeyring });
+    const secrets = new RotateSecrets({ unitOfWork, audit: unrecorded(unitOfWork), states, keys, reseal, clock, refreshKeyring });
     const ids = { next: anId };
     const parts = { unitOfWork, webhooks, guard: new StubGuard(), secretBox, sealKeys: states, clock, ids, random };
     const endpoints = new ManageEndpoints({ ...parts, logger, allowHttp: false });
     const sendDelivery = new SendDelivery(sender, secretBox, clock, null);
-    const operate = new OperateWebhooks({ ...parts, sendDelivery });
+    const operate = new OperateWebhooks({ ...parts, audit: unrecorded(unitOfWork), sendDelivery });
     return { states, keyring, secretBox, reseal, secrets, endpoints, operate, sendDelivery };
   }
 }

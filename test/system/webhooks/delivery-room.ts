@@ -14,6 +14,7 @@ import { SendDelivery } from "../../../core/webhooks/send-delivery.js";
 import { newDelivery, newEvent } from "../../../core/webhooks/write-events.js";
 import { anId } from "../../support/builders.js";
 import { type StorageUnderTest, sqliteStorage } from "../../support/databases.js";
+import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { ManualRandom } from "../../support/doubles/manual-random.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
@@ -50,7 +51,7 @@ export class DeliveryRoom {
     const ids = { next: anId };
     const parts = { unitOfWork, webhooks, guard, secretBox, sealKeys: EVERY_KEY, clock, ids, random };
     this.endpoints = new ManageEndpoints({ ...parts, logger, allowHttp: false });
-    this.operate = new OperateWebhooks({ ...parts, sendDelivery: this.door() });
+    this.operate = new OperateWebhooks({ ...parts, audit: unrecorded(unitOfWork), sendDelivery: this.door() });
   }
 
   static async open(): Promise<DeliveryRoom> {

@@ -14,6 +14,9 @@ const COMMANDS = [
   "accounts create",
   "accounts accept-terms",
   "accounts show",
+  "accounts list",
+  "accounts suspend",
+  "accounts resume",
   "keys issue",
   "keys list",
   "keys revoke",
@@ -38,6 +41,8 @@ const COMMANDS = [
   "stems split",
   "stems remove-vocals",
   "audio collect",
+  "audit list",
+  "audit verify",
   "report margin",
   "webhooks endpoints",
   "webhooks deliveries",
@@ -73,6 +78,7 @@ describe("The command line", () => {
       root: "/opt/fermata",
       stdout: collector("stdout"),
       stderr: collector("stderr"),
+      confirm: null,
       open: nothing,
       run: nothing,
       migrate: nothing,
@@ -89,7 +95,7 @@ describe("The command line", () => {
     it(`explains ${command} with an example and --json, on stdout`, async () => {
       const { code, stdout, stderr } = await run([...command.split(" "), "--help"]);
       expect([code, stderr]).to.deep.equal([0, ""]);
-      expect(stdout).to.match(new RegExp(`^Usage: fermata ${command} \\[options\\]`));
+      expect(stdout).to.match(new RegExp(`^Usage: fermata ${command}(\\|[a-z]+)? \\[options\\]`));
       expect(stdout).to.include("--json").and.to.include(`Examples:\n  $ fermata ${command}`);
     });
   }
@@ -114,6 +120,11 @@ describe("The command line", () => {
     ["a missing argument", ["keys", "issue"], /^error: missing required argument 'account'/],
     ["an argument too many", ["accounts", "show", "a", "b"], /^error: too many arguments/],
     ["a missing option", ["accounts", "create", "alice"], /^error: required option '--tier <tier>' not specified/],
+    ["a revocation of nothing", ["keys", "revoke"], /^error: name one of: a key, --account, --all/],
+    ["a revocation of two things", ["keys", "revoke", "--account", "acct_1", "--all"], /^error: name one of: a key/],
+    ["a revocation of all where nobody can be asked", ["keys", "revoke", "--all"], /^error: --all needs --yes/],
+    ["an expiry that is none", ["keys", "issue", "acct_1", "--expires", "soon"], /Allowed: a span such as 90d/],
+    ["an action that does not exist", ["audit", "list", "--action", "dance"], /Allowed choices are accounts\.create, /],
     ["a limit out of bounds", ["jobs", "list", "--limit", "1001"], /Allowed: 1 to 1000\./],
     ["a limit that is no number", ["jobs", "list", "--limit", "1e2"], /Allowed: a whole number\./],
     ["a status that does not exist", ["jobs", "list", "--status", "lost"], /Allowed choices are queued, processing, completed, failed\./],
@@ -136,6 +147,23 @@ describe("The command line", () => {
       const { code, stdout, stderr } = await run(args);
       expect([code, stdout]).to.deep.equal([2, ""]);
       expect(stderr).to.match(message);
+    });
+  }
+
+  for (const isWanted of [true, false]) {
+    it(`revokes all keys after a ${isWanted ? "yes" : "no: nothing"}`, async () => {
+      const asked: string[] = [];
+      const revoked: unknown[] = [];
+      const revokeKeys = async (which: unknown): Promise<number> => revoked.push(which);
+      const app = { accounts: { revokeKeys }, close: () => Promise.resolve() } as unknown as OperatorApp;
+      const { code, stderr } = await run(["keys", "revoke", "--all"], {
+        confirm: async (question) => asked.push(question) > 0 && isWanted,
+        open: () => Promise.resolve({ app, present: {} as Presenters }),
+      });
+      expect(asked).to.have.lengthOf(1);
+      expect(asked[0]).to.include("all keys of all accounts");
+      expect(revoked).to.deep.equal(isWanted ? ["all"] : []);
+      expect([code, stderr]).to.deep.equal(isWanted ? [0, ""] : [1, "Nothing was revoked.\n"]);
     });
   }
 

@@ -8,6 +8,7 @@ const samples: readonly errors.FermataError[] = [
   new errors.AuthenticationRequiredError(),
   new errors.InvalidApiKeyError(),
   new errors.RevokedApiKeyError(),
+  new errors.AccountSuspendedError(),
   new errors.ApiTermsNotAcceptedError(),
   new errors.InsufficientScopeError("models:read"),
   new errors.InvalidRequestError([{ path: "body.prompt", message: "is missing" }]),

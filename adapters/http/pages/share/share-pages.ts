@@ -55,8 +55,8 @@ export function sharePages(router: Router, parts: HttpParts): void {
   router.get("/share/:token/cover", (request, response) => sendAsset(request, response, parts, "cover"));
 }
 
-async function sharedTrack({ sharedTracks }: HttpParts, token: string): Promise<Track | null> {
-  return isShareToken(token) ? sharedTracks.findSharedTrack(token) : null;
+async function sharedTrack({ publicLinks }: HttpParts, token: string): Promise<Track | null> {
+  return isShareToken(token) ? publicLinks.findSharedTrack(token) : null;
 }
 
 async function sendAsset(request: Request<{ token: string }>, response: Response, parts: HttpParts, role: TrackAsset["role"]): Promise<void> {

@@ -19,6 +19,8 @@ import { splitReference } from "./0016-split-reference.js";
 import { attempts } from "./0017-attempts.js";
 import { assetKeys } from "./0018-asset-keys.js";
 import { callbackAttempts } from "./0019-callback-attempts.js";
+import { suspension } from "./0020-suspension.js";
+import { audit } from "./0021-audit.js";
 import { linkGeneration } from "./0023-link-generation.js";
 import { refusedRequests } from "./0024-refused-requests.js";
 import type { Migration } from "./migration.js";
@@ -44,6 +46,8 @@ export const MIGRATIONS: readonly Migration[] = [
   attempts,
   assetKeys,
   callbackAttempts,
+  suspension,
+  audit,
   linkGeneration,
   refusedRequests,
 ];

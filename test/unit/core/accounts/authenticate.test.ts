@@ -4,6 +4,7 @@ import type { Account, ApiKey } from "../../../../core/accounts/account.js";
 import { makeToken } from "../../../../core/accounts/api-key.js";
 import { Authenticate, authorize } from "../../../../core/accounts/authenticate.js";
 import {
+  AccountSuspendedError,
   ApiTermsNotAcceptedError,
   AuthenticationRequiredError,
   InsufficientScopeError,
@@ -107,6 +108,17 @@ describe("Authenticate", () => {
     expect(await errorOf(authenticate.identify(`Bearer ${TOKEN}`))).to.be.instanceOf(RevokedApiKeyError);
   });
 
+  it("refuses a key from the moment on at which it expires, also while it is cached", async () => {
+    const { table, clock, authenticate } = setUp();
+    table.give(TOKEN, { expiresAt: clock.now() + 100 });
+    await authenticate.identify(`Bearer ${TOKEN}`);
+    await clock.advance(99);
+    await authenticate.identify(`Bearer ${TOKEN}`);
+    await clock.advance(1);
+    expect(await errorOf(authenticate.identify(`Bearer ${TOKEN}`))).to.be.instanceOf(RevokedApiKeyError);
+    expect(table.reads).to.equal(1);
+  });
+
   it("reads a key once for the requests of almost a second", async () => {
     const { table, clock, authenticate } = setUp();
     table.give(TOKEN);
@@ -202,6 +214,14 @@ describe("authorize", () => {
   it("names the scope that is missing", () => {
     const refused = expect(() => authorize(holder({}, ["models:read"]), "generations:create")).to.throw(InsufficientScopeError);
     refused.with.deep.property("details", { required_scope: "generations:create" });
+  });
+
+  it("refuses a suspended account before anything else is asked", () => {
+    for (const scope of ["generations:create", null] as const) {
+      const suspended = holder({ suspendedAt: 1, suspendedReason: "leaked", termsAcceptedAt: null }, []);
+      const refused = expect(() => authorize(suspended, scope)).to.throw(AccountSuspendedError);
+      refused.with.property("message").that.does.not.include("leaked");
+    }
   });
 
   it("asks for the terms before the scope, everywhere", () => {

@@ -2,7 +2,9 @@ import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../../core/errors.js";
 import { type SubmissionState, SubmissionSwitch } from "../../../../core/execution/submission-switch.js";
 import type { InstallationStore } from "../../../../core/ports/installation-store.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { NOON } from "../../../support/builders.js";
+import { unrecorded } from "../../../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
 
@@ -20,6 +22,15 @@ class SharedStore implements Pick<InstallationStore, "find" | "keep"> {
     this.kept.set(name, value);
     return Promise.resolve();
   }
+
+  write(_tx: Transaction, name: string, value: string): Promise<void> {
+    return this.keep(name, value);
+  }
+
+  async keepFirst(name: string, value: string): Promise<string> {
+    if (!this.kept.has(name)) await this.keep(name, value);
+    return this.kept.get(name) as string;
+  }
 }
 
 describe("SubmissionSwitch", () => {
@@ -30,8 +41,10 @@ describe("SubmissionSwitch", () => {
     installation = new SharedStore();
   });
 
+  // What is kept here needs no transaction.
+  const audit = unrecorded({ inTransaction: (work) => work({} as Transaction) });
   const process = (startsAs: SubmissionState = "active", logger = new RecordingLogger()): SubmissionSwitch =>
-    new SubmissionSwitch({ installation, clock, logger, startsAs });
+    new SubmissionSwitch({ installation, audit, clock, logger, startsAs });
 
   it("shows a change at once in its own process, and within a second in another", async () => {
     const [own, other] = [process(), process()];

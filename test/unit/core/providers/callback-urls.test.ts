@@ -16,32 +16,35 @@ describe("CallbackUrls", () => {
     urls = new CallbackUrls(new NodeDigest(), keyring, "https://fermata.test");
   });
 
-  const tokenOf = (provider = "synth"): string => urls.urlOf(provider, jobId)?.split("/").at(-1) ?? "";
+  const tokenOf = (attempt: number | null = 2): string => urls.urlOf("synth", jobId, attempt)?.split("/").at(-1) ?? "";
 
-  it("accepts the token of a job and its provider, and no other", async () => {
-    const token = tokenOf();
-    expect(await urls.accepts("synth", jobId, token)).to.equal(true);
-    expect(await urls.accepts("mureka", jobId, token)).to.equal(false);
-    expect(await urls.accepts("synth", anId("job"), token)).to.equal(false);
-    for (const other of ["", `${token}A`, token.slice(17), token.replace("-", ""), `0${token.slice(1)}`, "none"]) {
-      if (other !== token) expect(await urls.accepts("synth", jobId, other), other).to.equal(false);
-    }
-  });
+  for (const attempt of [2, null]) {
+    it(`knows the token of ${attempt === null ? "a job" : "an attempt"} and its provider, and no other`, async () => {
+      const token = tokenOf(attempt);
+      expect(await urls.read("synth", jobId, token)).to.deep.equal({ attempt });
+      expect(await urls.read("mureka", jobId, token)).to.equal(null);
+      expect(await urls.read("synth", anId("job"), token)).to.equal(null);
+      const bare = token.replace(/^2\./, "");
+      for (const other of ["", `${token}A`, bare.slice(17), token.replace("-", ""), `3.${bare}`, `02.${bare}`, "none"]) {
+        expect(await urls.read("synth", jobId, other), other).to.equal(null);
+      }
+    });
+  }
 
-  it("accepts tokens of the key before until it is retired", async () => {
+  it("takes tokens of the key before until it is retired", async () => {
     const token = tokenOf();
     [keyring.previous, keyring.secretKey] = [SECRET, "another secret of 32 characters ."];
-    expect(await urls.accepts("synth", jobId, token)).to.equal(true);
-    expect(await urls.accepts("synth", jobId, tokenOf())).to.equal(true);
+    expect(await urls.read("synth", jobId, token)).not.to.equal(null);
+    expect(await urls.read("synth", jobId, tokenOf())).not.to.equal(null);
     keyring.previous = null;
-    expect(await urls.accepts("synth", jobId, token)).to.equal(false);
+    expect(await urls.read("synth", jobId, token)).to.equal(null);
   });
 
-  it("accepts tokens of versions without key ids while their key is accepted", async () => {
+  it("takes tokens of versions without key ids while their key is accepted", async () => {
     const token = createHmac("sha256", SECRET).update(`callback\nsynth\n${jobId}`).digest("base64url");
-    expect(await urls.accepts("synth", jobId, token)).to.equal(false);
+    expect(await urls.read("synth", jobId, token)).to.equal(null);
     keyring.unnamed = SECRET;
-    expect(await urls.accepts("synth", jobId, token)).to.equal(true);
-    expect(await urls.accepts("mureka", jobId, token)).to.equal(false);
+    expect(await urls.read("synth", jobId, token)).not.to.equal(null);
+    expect(await urls.read("mureka", jobId, token)).to.equal(null);
   });
 });

@@ -1,0 +1,58 @@
+import type { AuditLog } from "../ports/audit-log.js";
+import type { Clock } from "../ports/clock.js";
+import type { Digest } from "../ports/digest.js";
+import type { IdGenerator } from "../ports/id-generator.js";
+import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
+import type { AuditRecordId } from "../ids.js";
+import { type AuditEntry, nextRecord } from "./audit-record.js";
+
+/** Writes down what operators and embedding apps do. */
+export interface RecordsActions {
+  /**
+   * Runs `work` in one transaction, as a unit of work does, and records in the same one what it did: either both are
+   * written or none.
+   *
+   * @param describe null where `work` changed nothing
+   */
+  inTransaction<T>(work: (tx: Transaction) => Promise<T>, describe: (result: T) => AuditEntry | null): Promise<T>;
+  /** Records in a transaction of its own what was done outside of one, such as calls over the network. */
+  note(entry: AuditEntry): Promise<void>;
+}
+
+export interface AuditTrailDeps {
+  readonly auditLog: AuditLog;
+  readonly unitOfWork: UnitOfWork;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly digest: Digest;
+  /** Who acts in this process. */
+  readonly actor: string;
+}
+
+export class AuditTrail implements RecordsActions {
+  constructor(private readonly deps: AuditTrailDeps) {}
+
+  inTransaction<T>(work: (tx: Transaction) => Promise<T>, describe: (result: T) => AuditEntry | null): Promise<T> {
+    const id = this.deps.ids.next("aud");
+    return this.deps.unitOfWork.inTransaction(async (tx) => {
+      const result = await work(tx);
+      const entry = describe(result);
+      if (entry !== null) await this.append(tx, id, entry);
+      return result;
+    });
+  }
+
+  async note(entry: AuditEntry): Promise<void> {
+    const id = this.deps.ids.next("aud");
+    await this.deps.unitOfWork.inTransaction((tx) => this.append(tx, id, entry));
+  }
+
+  /** The last thing that a transaction does: all others that record wait for its end. */
+  private async append(tx: Transaction, id: AuditRecordId, entry: AuditEntry): Promise<void> {
+    const { auditLog, clock, digest, actor } = this.deps;
+    const head = await auditLog.lockHead(tx);
+    // A run of this transaction before this one may have been committed although its reply was lost.
+    if (await auditLog.has(tx, id)) return;
+    await auditLog.append(tx, nextRecord(head, { ...entry, id, actor, createdAt: clock.now() }, digest));
+  }
+}

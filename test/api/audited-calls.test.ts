@@ -1,0 +1,138 @@
+import { expect } from "chai";
+import type { AuditAction } from "../../core/audit/audit-record.js";
+import type { App } from "../../config/index.js";
+import { tinyMp3 } from "../support/provider-kit/sounds.js";
+import { importTrack } from "../support/library-import.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+/** What an embedding app calls: what is recorded of it, and the call; `reads` where it changes nothing. */
+type Call = "reads" | readonly [action: AuditAction, call: () => Promise<unknown>];
+
+/** A call for every public method: one that is added does not compile here until it is known whether it is recorded. */
+type CallsOf<T> = Readonly<Record<keyof T, Call>>;
+
+interface Calls {
+  readonly accounts: CallsOf<App["accounts"]>;
+  readonly credits: CallsOf<App["credits"]>;
+  readonly library: CallsOf<App["library"]["manage"]>;
+  readonly submissions: CallsOf<App["submissions"]>;
+  readonly jobs: CallsOf<App["jobs"]>;
+  readonly splits: CallsOf<App["splits"]>;
+  readonly audio: CallsOf<App["audio"]>;
+  readonly webhooks: CallsOf<App["webhooks"]>;
+  readonly secrets: CallsOf<App["secrets"]>;
+}
+
+describe("What an embedding app does for its operator", () => {
+  let test: TestApp;
+  before(async () => {
+    test = await startTestApp({ actor: "billing", settings: { plugins: { synth: { enabled: true } } }, listen: false });
+  });
+  after(() => test.close());
+
+  it("is recorded call by call, by the name that the app gives itself; what only reads is not", async () => {
+    const { app } = test;
+    const { account, keyId } = await test.account();
+    const newcomer = await app.accounts.create({ name: "carol", tier: "pro" });
+    const trackId = await importTrack(app, { audio: tinyMp3() });
+    const playlist = await app.library.manage.createPlaylist({ title: "x", accountId: account.id, visibility: "private" });
+    const { id: jobId } = await app.splits.start({ kind: "vocal_removal", accountId: account.id, trackId });
+    const sound = { title: "y", accountId: account.id, visibility: "private" } as const;
+    const split = { kind: "stem_split", accountId: account.id, trackId } as const;
+    const calls: Calls = {
+      accounts: {
+        get: "reads",
+        list: "reads",
+        listKeys: "reads",
+        create: ["accounts.create", () => app.accounts.create({ name: "bob", tier: "free", credits: 5 })],
+        acceptTerms: ["accounts.accept_terms", () => app.accounts.acceptTerms(newcomer.id)],
+        changeTier: ["accounts.change_tier", () => app.accounts.changeTier(newcomer.id, "free")],
+        suspend: ["accounts.suspend", () => app.accounts.suspend(newcomer.id)],
+        resume: ["accounts.resume", () => app.accounts.resume(newcomer.id)],
+        issueKey: ["keys.issue", () => app.accounts.issueKey(account.id)],
+        revokeKey: ["keys.revoke", () => app.accounts.revokeKey(keyId)],
+        revokeKeys: ["keys.revoke_all", () => app.accounts.revokeKeys({ accountId: account.id })],
+      },
+      credits: {
+        balance: "reads",
+        verify: "reads",
+        grant: ["credits.grant", () => app.credits.grant(account.id, 5)],
+        renew: ["credits.renew", () => app.credits.renew(account.id)],
+      },
+      library: {
+        playlist: "reads",
+        createPlaylist: ["playlists.create", () => app.library.manage.createPlaylist(sound)],
+        editPlaylist: ["playlists.edit", () => app.library.manage.editPlaylist(playlist.id, { title: "z" })],
+        deletePlaylist: ["playlists.delete", () => app.library.manage.deletePlaylist(playlist.id)],
+        share: ["library.share", () => app.library.manage.share(trackId)],
+        unshare: ["library.unshare", () => app.library.manage.unshare(trackId)],
+      },
+      submissions: {
+        arePaused: "reads",
+        find: "reads",
+        pause: ["submissions.pause", () => app.submissions.pause()],
+        resume: ["submissions.resume", () => app.submissions.resume()],
+      },
+      jobs: {
+        list: "reads",
+        show: "reads",
+        cancel: ["jobs.cancel", () => app.jobs.cancel(jobId)],
+      },
+      splits: { start: ["splits.start", () => app.splits.start(split)] },
+      secrets: {
+        status: "reads",
+        rotate: ["secrets.rotate", () => app.secrets.rotate()],
+        retire: ["secrets.retire", () => app.secrets.retire({ force: false }, new AbortController().signal)],
+      },
+      audio: { collect: ["audio.collect", () => app.audio.collect({ isDryRun: false })] },
+      // What needs an endpoint is called in the tests of the command line.
+      webhooks: {
+        endpoint: "reads",
+        deliveries: "reads",
+        blockedEndpoints: "reads",
+        resend: ["webhooks.resend", () => Promise.resolve()],
+        resendSince: ["webhooks.resend", () => Promise.resolve()],
+        ping: ["webhooks.ping", () => Promise.resolve()],
+        rotateSecret: ["webhooks.rotate_secret", () => Promise.resolve()],
+      },
+    };
+    const { webhooks: _elsewhere, ...groups } = calls;
+    let { count } = await app.audit.verify();
+    for (const [group, methods] of Object.entries(groups)) {
+      for (const [method, call] of Object.entries(methods as Record<string, Call>)) {
+        if (call === "reads") continue;
+        await call[1]();
+        const [made] = await app.audit.list({ limit: 1 });
+        expect([made?.action, made?.number, made?.actor], `${group}.${method}`).to.deep.equal([call[0], count + 1, "billing"]);
+        count += 1;
+      }
+    }
+    await app.library.import({ playlists: [{ ref: "p", visibility: "public", title: "Evenings", tracks: [] }] });
+    expect((await app.audit.list({ limit: 1 }))[0]).to.include({ action: "library.import", number: count + 1 });
+    expect((await app.audit.verify()).broken).to.equal(null);
+  });
+
+  it("records nothing of a call that is refused, or that changes nothing", async () => {
+    const { app } = test;
+    const { account } = await test.account();
+    const before = (await app.audit.verify()).count + 1;
+    await app.credits.grant(account.id, 5, { reference: "order 18" });
+    await app.credits.grant(account.id, 5, { reference: "order 18" });
+    await app.accounts.resume(account.id);
+    await app.accounts.acceptTerms(account.id);
+    await app.audio.collect({ isDryRun: true });
+    const refused = await Promise.allSettled([
+      app.accounts.changeTier(account.id, "gold"),
+      app.accounts.revokeKey("key_nobody"),
+      app.credits.grant(account.id, -5),
+      app.jobs.cancel("job_nobody"),
+    ]);
+    expect(refused.map(({ status }) => status)).to.deep.equal(Array(4).fill("rejected"));
+    expect((await app.audit.verify()).count).to.equal(before);
+  });
+
+  it("takes no name that is too long", async () => {
+    const error = await startTestApp({ actor: "x".repeat(101) }).catch((cause: unknown) => cause);
+    expect((error as Error).message).to.include("An actor's name has 1 to 100 characters.");
+  });
+});

@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import { NodeDigest } from "../../adapters/crypto/digest.js";
+import { type AuditEntry, type AuditRecord, EMPTY_CHAIN, nextRecord } from "../../core/audit/audit-record.js";
+import type { AuditLog } from "../../core/ports/audit-log.js";
+import { anId, NOON } from "../support/builders.js";
+import type { StorageUnderTest } from "../support/databases.js";
+
+const ENTRY: AuditEntry = { action: "accounts.create", accountId: null, targets: [], fields: {} };
+
+export function auditLogContract(name: string, open: () => Promise<StorageUnderTest>): void {
+  describe(`AuditLog contract: ${name}`, () => {
+    let storage: StorageUnderTest;
+    let log: AuditLog;
+    beforeEach(async () => {
+      storage = await open();
+      log = storage.auditLog;
+    });
+    afterEach(() => storage.close());
+
+    async function append(entry: Partial<AuditEntry> = {}, createdAt = NOON): Promise<AuditRecord> {
+      const made = { ...ENTRY, ...entry, id: anId("aud"), actor: "Zoë 🎼 ", createdAt };
+      return storage.inTransaction(async (tx) => {
+        const record = nextRecord(await log.lockHead(tx), made, new NodeDigest());
+        await log.append(tx, record);
+        return record;
+      });
+    }
+
+    it("begins with an empty chain", async () => {
+      expect(await log.findHead()).to.deep.equal(EMPTY_CHAIN);
+      expect([await log.list({ limit: 10 }), await log.page(0, 10)]).to.deep.equal([[], []]);
+    });
+
+    it("keeps every member, and the end of the chain", async () => {
+      const first = await append();
+      const accountId = anId("acct");
+      const fields = { reason: "Schlüssel ✂", count: 3, flag: true, nothing: null };
+      const second = await append({ action: "accounts.suspend", accountId, targets: [accountId, "x"], fields });
+      expect(await log.page(0, 10)).to.deep.equal([first, second]);
+      expect(second).to.include({ number: 2, previousHash: first.hash });
+      expect(await log.findHead()).to.deep.equal({ number: 2, hash: second.hash });
+    });
+
+    it("pages by number, oldest first, and lists newest first", async () => {
+      const records = [await append(), await append(), await append()];
+      expect(await log.page(1, 1)).to.deep.equal([records[1]]);
+      expect(await log.page(3, 10)).to.deep.equal([]);
+      expect(await log.list({ limit: 2 })).to.deep.equal([records[2], records[1]]);
+    });
+
+    it("lists by account, action and time, all of them together", async () => {
+      const accountId = anId("acct");
+      const old = await append({ accountId, action: "keys.issue" }, NOON - 1);
+      const wanted = await append({ accountId, action: "keys.issue" });
+      const other = await append({ accountId, action: "credits.grant" });
+      await append({ action: "keys.issue" });
+      expect(await log.list({ accountId, limit: 10 })).to.deep.equal([other, wanted, old]);
+      expect(await log.list({ accountId, action: "keys.issue", since: NOON, limit: 10 })).to.deep.equal([wanted]);
+      expect(await log.list({ accountId: anId("acct"), limit: 10 })).to.deep.equal([]);
+    });
+
+    it("knows which records it has", async () => {
+      const { id } = await append();
+      const known = await storage.inTransaction(async (tx) => [await log.has(tx, id), await log.has(tx, anId("aud"))]);
+      expect(known).to.deep.equal([true, false]);
+    });
+
+    it("keeps nothing of a transaction that fails", async () => {
+      const failure = storage.inTransaction(async (tx) => {
+        const made = { id: anId("aud"), actor: "x", createdAt: NOON, action: "jobs.cancel", accountId: null } as const;
+        await log.append(tx, nextRecord(await log.lockHead(tx), { ...made, targets: [], fields: {} }, new NodeDigest()));
+        throw new Error("changed its mind");
+      });
+      expect(await failure.catch((error: unknown) => (error as Error).message)).to.equal("changed its mind");
+      expect(await log.findHead()).to.deep.equal(EMPTY_CHAIN);
+      expect((await append()).number).to.equal(1);
+    });
+  });
+}

@@ -1,0 +1,34 @@
+import { PassThrough } from "node:stream";
+import { expect } from "chai";
+import { confirmOn } from "../../../config/confirm.js";
+
+type Terminal = Parameters<typeof confirmOn>[0];
+
+/** Streams that count as a terminal, or not. */
+function streams(stdinIsTTY: boolean, stderrIsTTY: boolean): { readonly given: Terminal; readonly input: PassThrough } {
+  const input = new PassThrough();
+  const stdin = Object.assign(input, { isTTY: stdinIsTTY });
+  const stderr = Object.assign(new PassThrough(), { isTTY: stderrIsTTY });
+  return { given: { stdin, stderr } as unknown as Terminal, input };
+}
+
+describe("A question to the operator", () => {
+  for (const [typed, isWanted] of [
+    ["y", true],
+    ["YES ", true],
+    ["", false],
+    ["n", false],
+    ["yesterday", false],
+  ] as const) {
+    it(`takes ${JSON.stringify(typed)} for a ${isWanted ? "yes" : "no"}`, async () => {
+      const { given, input } = streams(true, true);
+      const answer = confirmOn(given)?.("Revoke all keys?");
+      input.write(`${typed}\n`);
+      expect(await answer).to.equal(isWanted);
+    });
+  }
+
+  it("is not asked where input or output is no terminal", () => {
+    expect([confirmOn(streams(false, true).given), confirmOn(streams(true, false).given)]).to.deep.equal([null, null]);
+  });
+});
