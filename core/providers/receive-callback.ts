@@ -51,10 +51,15 @@ export class ReceiveCallback {
    */
   async receive(incoming: IncomingCallback): Promise<void> {
     const { providerId, jobId, token } = incoming;
-    const { urls, unitOfWork, queue } = this.parts;
-    if (!isId("job", jobId) || !urls.isToken(providerId, jobId, token)) throw new NotFoundError();
+    const { unitOfWork, queue } = this.parts;
+    if (!isId("job", jobId) || !this.isAddress(providerId, jobId, token)) throw new NotFoundError();
     const isNews = await unitOfWork.inTransaction((tx) => this.keep(tx, jobId, incoming));
     if (isNews) queue.ring([{ jobId, providerId }]);
+  }
+
+  /** Whether the address of a callback was created here. It takes no look at the storage: the token is a signature. */
+  isAddress(providerId: string, jobId: string, token: string): boolean {
+    return isId("job", jobId) && this.parts.urls.isToken(providerId, jobId, token);
   }
 
   private async keep(tx: Transaction, jobId: JobId, incoming: IncomingCallback): Promise<boolean> {

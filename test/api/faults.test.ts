@@ -40,7 +40,8 @@ describe("Faults behind the API", () => {
     ["POST", `/callbacks/synth/job_1/${SECRET}/?x=1`, "/callbacks/synth/job_1/***"],
   ] as const) {
     it(`are logged without the secret in ${method} ${path}, and the request with it is in no log of requests`, async () => {
-      await start({ sharedTracks: { findSharedTrack: broken }, receiveCallback: { receive: broken } });
+      const receiveCallback = { isAddress: () => true, receive: broken };
+      await start({ sharedTracks: { findSharedTrack: broken }, receiveCallback });
       const answer = await fetch(fake.url + path, { method, headers: { Authorization: "Bearer any" } });
       expect(answer.status).to.equal(500);
       expect(fake.logger.lines.map(({ fields }) => fields["path"])).to.deep.equal([shown]);
