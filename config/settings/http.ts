@@ -29,7 +29,7 @@ const limits = {
     description: "Most requests of one connection without a complete response; with one more the connection closes",
   }),
   requestTimeoutSeconds: kind.duration({
-    default: 30,
+    default: 20,
     max: 300,
     unit: "seconds",
     description: "How long a request may take to arrive; its headers at most 10 of them",

@@ -39,9 +39,14 @@ describe("The budget of what needs no key", () => {
     });
     const connection = await RawConnection.open(test.url, { reads: true });
     held.push(connection);
-    const head = [`GET /share/${"0".repeat(22)} HTTP/1.1`, "Host: x", `X-Forwarded-For: ${address}`];
-    connection.send(`${head.join("\r\n")}\r\n\r\n`.repeat(CONCURRENT));
+    connection.send(requestsFor(address));
     await asked;
+  }
+
+  /** As many requests in one packet as may be under way at once. */
+  function requestsFor(address: string): string {
+    const head = [`GET /share/${"0".repeat(22)} HTTP/1.1`, "Host: x", `X-Forwarded-For: ${address}`];
+    return `${head.join("\r\n")}\r\n\r\n`.repeat(CONCURRENT);
   }
 
   const docs = async (address: string): Promise<number> =>
@@ -75,5 +80,12 @@ describe("The budget of what needs no key", () => {
     await hold("192.0.2.1");
     held[0]?.destroy();
     await eventually("room again", async () => (await docs("192.0.2.1")) === 200);
+    sinon.restore();
+    const connection = await RawConnection.open(test.url, { reads: true });
+    held.push(connection);
+    // The first of them is still under way when the last one comes.
+    connection.send(requestsFor("192.0.2.1"));
+    await eventually("all responses", () => connection.statuses.length === CONCURRENT);
+    expect(connection.statuses).to.deep.equal(Array(CONCURRENT).fill(404));
   });
 });

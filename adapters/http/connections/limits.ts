@@ -17,6 +17,6 @@ export const DEFAULT_CONNECTION_LIMITS: ConnectionLimits = {
   maxConnections: 4_096,
   maxConnectionsPerNetwork: 512,
   maxPipelined: 16,
-  requestTimeoutMs: 30_000,
+  requestTimeoutMs: 20_000,
   stalledResponseMs: 60_000,
 };

@@ -1,13 +1,14 @@
 import { EventEmitter, once } from "node:events";
-import { Agent, request } from "node:http";
+import { request } from "node:http";
+import { sized } from "./size.js";
 import type { AttackTarget } from "./target.js";
 
-/** Ordinary requests come from here: an address that no attack uses. */
+/** Ordinary requests come from here, each on a connection of its own: an address that no attack uses. */
 const ORDINARY_ADDRESS = "127.0.0.2";
 const EVERY_MS = 50;
 const IN_TIME_MS = 1_000;
 /** An attack that is over sooner is measured a little longer. */
-const ASKED_MIN = 20;
+const ASKED_MIN = sized(20, 100);
 const MIB = 1024 * 1024;
 
 /** What an attack did to others, and to the process. */
@@ -50,7 +51,6 @@ function attackLine(name: string, figures: AttackFigures): string {
 }
 
 class OrdinaryClient {
-  private readonly agent = new Agent({ keepAlive: true });
   private readonly steps = new EventEmitter();
   private readonly under = new Set<Promise<void>>();
   private timer: NodeJS.Timeout | null = null;
@@ -80,7 +80,6 @@ class OrdinaryClient {
   async end(): Promise<void> {
     if (this.timer !== null) clearInterval(this.timer);
     await Promise.all(this.under);
-    this.agent.destroy();
   }
 
   private step(): void {
@@ -97,7 +96,7 @@ class OrdinaryClient {
   private isServed(): Promise<boolean> {
     const { hostname, port } = new URL(this.target.url);
     return new Promise((resolve) => {
-      const options = { hostname, port, path: this.path, agent: this.agent, localAddress: ORDINARY_ADDRESS };
+      const options = { hostname, port, path: this.path, agent: false, localAddress: ORDINARY_ADDRESS };
       const sent = request({ ...options, signal: AbortSignal.timeout(IN_TIME_MS) }, (response) => {
         response.resume();
         response.once("end", () => resolve(response.statusCode === 200));

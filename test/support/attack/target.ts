@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { eventually, type FermataProcess } from "../process.js";
 
-/** What a process opens and closes by itself meanwhile, and the connection of the ordinary client. */
+/** What a process opens and closes by itself meanwhile, and connections of the ordinary client. */
 const OF_ITS_OWN = 8;
 
 /** A running process that is attacked, and what it holds of the machine. */

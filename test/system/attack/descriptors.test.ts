@@ -9,6 +9,8 @@ import {
 } from "../../support/attack/index.js";
 import { useSandbox } from "../../support/process.js";
 
+const REFUSED_AT_ONCE_MAX = 64;
+
 describe("Connections that clients do not close", function () {
   this.timeout(120_000);
   const sandbox = useSandbox();
@@ -42,6 +44,7 @@ describe("Connections that clients do not close", function () {
     });
     const target = new AttackTarget(fermata, await fermata.listening());
     await target.hasAccepted();
+    const before = await target.descriptors();
     const connections = sized(200, 3_000);
     const { result, figures } = await measured("silent connections", target, async () => {
       const attack = await attackConnections(target, { connections });
@@ -49,13 +52,15 @@ describe("Connections that clients do not close", function () {
       return attack;
     });
     const refused = result.connections.filter(({ statuses }) => statuses[0] === 429);
-    expect(refused).to.have.length.within(1, 70);
+    expect(refused).to.not.be.empty;
+    // Beyond those that are being told so, further ones are closed at once.
+    expect(figures.descriptorsPeak - before).to.be.below(most + REFUSED_AT_ONCE_MAX + 30);
     for (const { text } of refused) {
       expect(text).to.match(/\r\nRetry-After: 5\r\n/).and.match(/\r\nConnection: close\r\n/);
       const body = JSON.parse(text.slice(text.indexOf("\r\n\r\n"))) as { readonly error: { readonly code: string } };
       expect(body.error.code).to.equal("rate_limited");
     }
-    expect(figures.served).to.equal(figures.sent);
+    expect(figures.served).to.be.above(0);
     for (const connection of result.connections) connection.destroy();
   });
 });

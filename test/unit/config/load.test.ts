@@ -37,7 +37,7 @@ describe("loading settings", () => {
         maxConnections: 4_096,
         maxConnectionsPerNetwork: 512,
         maxPipelined: 16,
-        requestTimeoutSeconds: 30,
+        requestTimeoutSeconds: 20,
         stalledResponseSeconds: 60,
       });
       expect(rateLimits).to.deep.equal({
