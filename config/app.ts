@@ -80,8 +80,13 @@ export interface App {
   readonly plugins: readonly LoadedPlugin[];
   /** The public API, to be mounted in an Express app; {@link listen} serves the same. */
   readonly router: Http["router"];
-  /** Serves the API at `http.host` and `http.port`. @returns the address it listens on */
-  listen(): Promise<{ readonly url: string }>;
+  /**
+   * Serves the API at `http.host` and `http.port`, and its figures where `metrics.host` and `metrics.port` say.
+   *
+   * @returns the address it listens on, and that of the figures; null: there are none
+   * @throws {Error} naming the address and why it cannot be had
+   */
+  listen(): Promise<{ readonly url: string; readonly metricsUrl: string | null }>;
   /** Begins to work on jobs in this process. */
   work(): Promise<void>;
   /** True while no account was ever made. */

@@ -1,9 +1,9 @@
 import type { Container } from "inversify";
 import { ImportFolder } from "../adapters/audio/local/import-folder.js";
 import type { StoredKeyring } from "../adapters/crypto/keyring.js";
-import { createHttp, type Http } from "../adapters/http/index.js";
+import { createHttp, type Http, type HttpParts, MetricsServer } from "../adapters/http/index.js";
 import type { PrometheusMetrics } from "../adapters/observability/metrics.js";
-import { MetricsServer } from "../adapters/observability/metrics-server.js";
+import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import type { KnexDatabase } from "../adapters/storage/knex/index.js";
 import type { StorageClock } from "../adapters/system/storage-clock.js";
 import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
@@ -86,7 +86,7 @@ export class ComposedApp implements App {
   readonly router: Http["router"];
   private readonly http: Http;
   private readonly queue: JobQueue;
-  private readonly metrics: PrometheusMetrics | null;
+  private readonly metricsPage: SharedMetricsPage | null;
   private metricsServer: MetricsServer | null = null;
   private readonly providerFetch: ProviderFetch;
   private working: Working | null = null;
@@ -128,7 +128,7 @@ export class ComposedApp implements App {
       { name: "webhook_deliveries_pending", help: "Webhook deliveries that wait for their first or next try" },
       () => container.get(T.webhooks).countPending(),
     );
-    this.metrics = metrics;
+    this.metricsPage = metrics === null ? null : new SharedMetricsPage(metrics);
     const importLibrary = container.get(T.importLibrary);
     this.library = {
       read: container.get(T.readLibrary),
@@ -141,19 +141,24 @@ export class ComposedApp implements App {
     this.shareUrls = container.get(T.shareUrls);
     this.webhookEndpoints = container.get(T.manageEndpoints);
     this.webhooks = container.get(T.operateWebhooks);
-    const parts = httpParts(container, metrics, () => this.readiness());
+    const parts = httpParts(container, this.figures(metrics), () => this.readiness());
     container.bind(T.httpParts).toConstantValue(parts);
     bindControllers(container);
     this.http = createHttp(parts);
     this.router = this.http.router;
   }
 
-  async listen(): Promise<{ readonly url: string }> {
+  /** What counts requests, and where the figures are served at the port of the API the page of them. */
+  private figures(metrics: PrometheusMetrics | null): Pick<HttpParts, "metrics" | "metricsPage"> {
+    if (metrics === null || this.metricsPage === null) return {};
+    return this.settings.metrics.port === null ? { metrics, metricsPage: this.metricsPage } : { metrics };
+  }
+
+  async listen(): Promise<{ readonly url: string; readonly metricsUrl: string | null }> {
     await this.queue.prepare(this.plugins.filter(({ enabled }) => enabled).map(({ definition }) => definition.id));
     const { url } = await this.http.listen();
     this.publicUrl.current = this.settings.http.publicUrl ?? url;
-    await this.listenForMetrics();
-    return { url };
+    return { url, metricsUrl: await this.listenForMetrics(url) };
   }
 
   async work(): Promise<void> {
@@ -210,12 +215,15 @@ export class ComposedApp implements App {
     }
   }
 
-  private async listenForMetrics(): Promise<void> {
-    const { host } = this.settings.http;
-    const { port } = this.settings.metrics;
-    if (this.metrics === null || port === null) return;
-    this.metricsServer = await MetricsServer.open(this.metrics, host, port);
-    this.logger.info("Metrics are served apart", { url: `${this.metricsServer.url}/metrics` });
+  /** @returns where the figures are, null where there are none */
+  private async listenForMetrics(apiUrl: string): Promise<string | null> {
+    const { host, port } = this.settings.metrics;
+    if (this.metricsPage === null) return null;
+    if (port === null) return `${apiUrl}/metrics`;
+    this.metricsServer = await MetricsServer.open(this.metricsPage, host, port);
+    const url = `${this.metricsServer.url}/metrics`;
+    this.logger.info("Metrics are served at a port of their own", { url });
+    return url;
   }
 
   isEmpty(): Promise<boolean> {

@@ -1,9 +1,9 @@
 import { SECRET_KEY_LENGTH_MIN } from "../adapters/crypto/secret-key.js";
 import { LOG_FORMATS, LOG_LEVELS } from "../adapters/observability/winston-logger.js";
-import { SCOPES } from "../core/accounts/scopes.js";
 import { environmentName, Leaf, Named } from "./settings/definition.js";
 import type { Group, ValuesOf } from "./settings/definition.js";
 import * as kind from "./settings/kinds.js";
+import { http, metrics } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
 import * as providers from "./settings/providers.js";
 import type { SchemeForm } from "./settings/kinds.js";
@@ -52,20 +52,7 @@ const DEFINITION = {
     default: kind.workedOut("`data`", () => "data"),
     description: "Directory of everything kept on this machine: database, audio, secret key",
   }),
-  http: {
-    host: kind.text({ default: "127.0.0.1", allowed: "an address or host name", description: "Address to listen on" }),
-    port: kind.integer({ default: 8_080, min: 0, max: 65_535, description: "Port to listen on; 0 takes a free one" }),
-    publicUrl: kind.optional(
-      kind.webAddress({ description: "What URLs in answers begin with" }),
-      "the listen address",
-    ),
-    trustProxy: kind.trustProxy({
-      default: false,
-      description: "Whose `X-Forwarded-For` is believed: nobody's, a number of hops, or these networks",
-    }),
-    webhookScope: kind.optional(kind.choice(SCOPES, { description: "Scope that a key needs for webhook endpoints" })),
-    bodyLimitBytes: kind.integer({ default: 256 * 1024, min: 1_024, max: 16 * MIB, unit: "bytes", description: "Largest request body" }),
-  },
+  http,
   rateLimits: {
     read: { perMinute: perMinute(600), perDay: perDay(50_000) },
     generation: { perMinute: perMinute(12), perDay: perDay(500) },
@@ -76,6 +63,16 @@ const DEFINITION = {
         min: 1,
         unit: "requests",
         description: "Most failed authentications of one address in a minute",
+      }),
+    },
+    anonymous: {
+      concurrent: kind.integer({
+        default: 64,
+        min: 1,
+        unit: "requests",
+        description:
+          "Most requests of one address under way at once that need no key: `/share`, `/audio`, `/docs`, " +
+          "`/callbacks`, and those with a wrong key",
       }),
     },
     store: kind.choice(["memory", "shared"], {
@@ -209,13 +206,7 @@ const DEFINITION = {
       description: "How lines are written, to stderr",
     }),
   },
-  metrics: {
-    enabled: kind.flag({ default: true, description: "Whether `GET /metrics` answers" }),
-    port: kind.optional(
-      kind.integer({ min: 0, max: 65_535, description: "Port of its own for `GET /metrics`" }),
-      "the port of the API",
-    ),
-  },
+  metrics,
   demo: {
     enabled: kind.flag({ default: true, description: "Whether the first start on an empty data directory makes the account `demo`" }),
   },

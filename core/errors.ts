@@ -262,16 +262,17 @@ export class UnsupportedMediaTypeError extends FermataError {
 
 export class RateLimitedError extends FermataError {
   readonly code = "rate_limited";
+  /** @param details `window_seconds` is 0 where the limit is of what is under way at once */
   constructor(
     override readonly details: {
       readonly limit: number;
       readonly window_seconds: number;
       readonly retry_after_seconds: number;
     },
+    message = `More than ${details.limit} requests in ${details.window_seconds} s.` +
+      ` Try again in ${details.retry_after_seconds} s.`,
   ) {
-    super(
-      `More than ${details.limit} requests in ${details.window_seconds} s. Try again in ${details.retry_after_seconds} s.`,
-    );
+    super(message);
   }
 }
 

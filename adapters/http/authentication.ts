@@ -6,6 +6,7 @@ import { FermataError } from "../../core/errors.js";
 import type { KeyHolder } from "../../core/ports/account-store.js";
 import { STATUS_BY_CODE } from "./errors.js";
 import { clientLabel, type Exchange, exchangeOf } from "./exchange.js";
+import { drawOnNetworkBudget } from "./middleware/network-budget.js";
 import { showAllowance } from "./rate-limits.js";
 
 /**
@@ -22,7 +23,7 @@ export async function expressAuthentication(
 ): Promise<KeyHolder> {
   const exchange = exchangeOf(request);
   const { limits } = exchange.parts;
-  const holder = await identify(exchange, request);
+  const holder = await identify(exchange, request, response);
   exchange.holder = holder;
   exchange.path = request.path;
   const kind = kindOf(request);
@@ -52,11 +53,14 @@ function routePathOf(request: Request): string {
   return (request.route as { readonly path: string }).path;
 }
 
-async function identify({ parts }: Exchange, request: Request): Promise<KeyHolder> {
+async function identify({ parts }: Exchange, request: Request, response: Response): Promise<KeyHolder> {
   try {
     return await parts.authenticate.identify(request.headers.authorization);
   } catch (error) {
-    if (FermataError.is(error) && STATUS_BY_CODE[error.code] === 401) await parts.limits.countAuthFailure(request.ip);
+    if (FermataError.is(error) && STATUS_BY_CODE[error.code] === 401) {
+      await parts.limits.countAuthFailure(request.ip);
+      drawOnNetworkBudget(request, response);
+    }
     throw error;
   }
 }

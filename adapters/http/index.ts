@@ -6,8 +6,11 @@ import type { HttpParts } from "./parts.js";
 import { createRouter } from "./router.js";
 import { createServer, listen } from "./server.js";
 
+export { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./connections/limits.js";
+
 export { CONTROLLERS } from "./controllers/index.js";
 export type { AnsweredRequest, ControllerClass, ControllerSource, HttpParts, HttpSettings, MetricsPage, TrustProxy } from "./parts.js";
+export { MetricsServer } from "./metrics-server.js";
 export { STATUS_BY_CODE } from "./errors.js";
 export { presentCredits } from "./presenters/credits.js";
 export { presentGeneration } from "./presenters/generation.js";
@@ -33,13 +36,14 @@ export interface Http {
 }
 
 export function createHttp(parts: HttpParts): Http {
-  const lifecycle = new Lifecycle();
+  const { host, port, connections, bodyLimitBytes } = parts.settings;
+  const lifecycle = new Lifecycle({ stalledResponseMs: connections.stalledResponseMs, bodyLimitBytes });
   const router = createRouter(parts, lifecycle);
   const server = createServer(router, parts, lifecycle);
   return {
     router,
     server,
-    listen: () => listen(server, parts.settings.host, parts.settings.port),
+    listen: () => listen(server, { host, port, settings: "http.host, http.port" }),
     async close(graceMs, now) {
       lifecycle.beginStop();
       // Idle connections close at once, the others after their answer; the error of a server that never listened does not matter.

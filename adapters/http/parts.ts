@@ -19,8 +19,10 @@ import type { IdGenerator } from "../../core/ports/id-generator.js";
 import type { Logger } from "../../core/ports/logger.js";
 import type { Metrics } from "../../core/ports/metrics.js";
 import type { Limits } from "../../core/rate-limits/limits.js";
+import type { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import type { ReadUsage } from "../../core/usage/read-usage.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
+import type { ConnectionLimits } from "./connections/limits.js";
 
 /** Whose `X-Forwarded-For` is believed, as Express takes it: nobody's, a number of hops, or these networks. */
 export type TrustProxy = boolean | number | string | readonly string[];
@@ -37,6 +39,8 @@ export interface HttpSettings {
   readonly version: string;
   /** What a key needs for webhook endpoints; null where any key will do. */
   readonly webhookScope: Scope | null;
+  /** Those of connections are for the own server only: a router in a foreign app has that app's. */
+  readonly connections: ConnectionLimits;
 }
 
 /** Figures in the text format of Prometheus. */
@@ -82,13 +86,14 @@ export interface HttpParts {
 
   readonly authenticate: Pick<Authenticate, "identify">;
   readonly limits: Limits;
+  readonly networkBudget: Pick<NetworkBudget, "enter">;
   readonly credits: Pick<ManageCredits, "balance">;
   readonly models: ListModels;
   readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
   readonly readGenerations: ReadGenerations;
   readonly waitForJob: Pick<WaitForJob, "wait">;
   readonly readLibrary: ReadLibrary;
-  readonly receiveCallback: Pick<ReceiveCallback, "receive">;
+  readonly receiveCallback: Pick<ReceiveCallback, "receive" | "isAddress">;
   readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
   readonly usage: Pick<ReadUsage, "usage" | "logs">;
   /** Replaces the answer kept for a key, before the new one is sent. */

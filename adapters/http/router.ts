@@ -5,6 +5,7 @@ import type { Lifecycle } from "./lifecycle.js";
 import { begin } from "./middleware/begin.js";
 import { handleError } from "./middleware/handle-error.js";
 import { methodNotAllowed } from "./middleware/method-not-allowed.js";
+import { networkBudget } from "./middleware/network-budget.js";
 import { audioFiles } from "./pages/audio.js";
 import { callbackPages } from "./pages/callbacks.js";
 import { docsPages } from "./pages/docs.js";
@@ -12,11 +13,15 @@ import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
 import type { HttpParts } from "./parts.js";
 
+/** What needs no key, but for the two that answer whether the process is up and ready. */
+const OPEN_PATHS = ["/metrics", "/openapi.json", "/docs", "/audio", "/share", "/callbacks"];
+
 /** The whole HTTP surface, to be mounted in any Express app under any path. It answers everything that comes to it. */
 export function createRouter(parts: HttpParts, lifecycle: Lifecycle): Router {
   const router = Router({ caseSensitive: true });
   router.use(begin(parts, lifecycle));
   RegisterRoutes(router);
+  router.use(OPEN_PATHS, networkBudget);
   statusPages(router, parts);
   docsPages(router, parts);
   audioFiles(router, parts);

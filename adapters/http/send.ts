@@ -1,6 +1,11 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
 import type { StoredAnswer } from "../../core/idempotency/replay.js";
 import { exchangeOf } from "./exchange.js";
+
+/** Larger responses leave in chunks of this size. */
+const CHUNK_BYTES = 64 * 1024;
 
 /** An answer that goes out as it is, to the byte. */
 export class PreparedAnswer implements StoredAnswer {
@@ -26,5 +31,36 @@ export function sendJson(response: Response, status: number, text: string): void
   response.statusCode = status;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   response.setHeader("Content-Length", bytes);
-  response.end(text);
+  if (bytes <= CHUNK_BYTES) response.end(text);
+  else void sendInChunks(response, Buffer.from(text));
+}
+
+/** Sends bytes whose type is set. The same bytes may be sent to many at once: no response holds a copy. */
+export function sendBytes(response: Response, bytes: Buffer): void {
+  response.setHeader("Content-Length", bytes.byteLength);
+  if (bytes.byteLength <= CHUNK_BYTES) response.end(bytes);
+  else void sendInChunks(response, bytes);
+}
+
+/**
+ * Sends each chunk when the client has taken the one before. A response that the client does not read is then closed
+ * after a while, and one that it reads slowly is not: that is told by the chunks that it takes.
+ */
+async function sendInChunks(response: Response, bytes: Buffer): Promise<void> {
+  if (response.req.method === "HEAD") {
+    response.end();
+    return;
+  }
+  const { parts, requestId } = exchangeOf(response.req);
+  try {
+    await pipeline(Readable.from(chunksOf(bytes), { objectMode: false }), response);
+  } catch (error) {
+    if (response.destroyed) return;
+    parts.logger.error("A response was interrupted", { request_id: requestId, error });
+    response.destroy();
+  }
+}
+
+function* chunksOf(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.byteLength; start += CHUNK_BYTES) yield bytes.subarray(start, start + CHUNK_BYTES);
 }

@@ -3,14 +3,16 @@ import type { AddressInfo } from "node:net";
 import express, { type Express } from "express";
 import { InvalidRequestError } from "../../core/errors.js";
 import { answerClientError } from "./client-error.js";
+import { Connections, type RefusedConnection } from "./connections/connections.js";
 import type { Lifecycle } from "./lifecycle.js";
 import { begin } from "./middleware/begin.js";
 import { handleError } from "./middleware/handle-error.js";
 import type { HttpParts } from "./parts.js";
 
-/** A request has this long to arrive as a whole; waits for a job come after that and do not count. */
-const REQUEST_TIMEOUT_MS = 30_000;
-const HEADERS_TIMEOUT_MS = 15_000;
+/** Of the time that a request has to arrive as a whole; waits for a job come after that and do not count. */
+const HEADERS_TIMEOUT_MAX_MS = 10_000;
+/** How often Node looks for requests that are late: its own 30 s would let them stay twice as long. */
+const TIMEOUT_CHECK_MAX_MS = 2_000;
 /** Longer than the idle time of the usual proxies, so that it is they who close a connection. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
@@ -21,29 +23,75 @@ export function createServer(router: express.Router, parts: HttpParts, lifecycle
   app.set("trust proxy", parts.settings.trustProxy);
   app.use(router);
   const beginRequest = begin(parts, lifecycle);
+  const connections = connectionsOf(app, parts, lifecycle);
+  const { requestTimeoutMs } = parts.settings.connections;
 
   const server = http.createServer(
     {
       ...expressClasses(app),
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MAX_MS, requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MAX_MS, requestTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       requireHostHeader: false, // refused below, in our own words
     },
     (incoming, outgoing) => {
+      if (!connections.admits(incoming)) return;
       const [request, response] = [incoming as express.Request, outgoing as express.Response];
       const refuse = (error: Error): void =>
         void beginRequest(request, response, () => void handleError(error, request, response, () => undefined));
-      const lacksHost = request.headers.host === undefined && request.httpVersion === "1.1";
-      if (lacksHost) refuse(new InvalidRequestError([{ path: "header.Host", message: "is required" }]));
+      const hostIssue = issueWithHost(request);
+      if (hostIssue !== null) refuse(new InvalidRequestError([{ path: "header.Host", message: hostIssue }]));
       // The router gives up only on an address that it cannot read.
       else app(request, response, () => refuse(new InvalidRequestError([{ path: "path", message: "must be a valid address" }])));
     },
   );
+  connections.attach(server);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => answerClientError(error, socket, parts.ids.next("req")));
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be passed over.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return server;
+}
+
+/**
+ * RFC 9112, section 3.2: a request has one Host, or it is refused. Node keeps the first of several, and a proxy in
+ * front may have gone by another.
+ */
+function issueWithHost({ headers, httpVersion, rawHeaders }: http.IncomingMessage): string | null {
+  if (headers.host === undefined) return httpVersion === "1.1" ? "is required" : null;
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  return hosts > 1 ? "must be given once" : null;
+}
+
+const REFUSALS_LOGGED_EVERY_MS = 60_000;
+
+/** What refused a connection, and which setting changes it. */
+const REFUSAL_REASONS: Readonly<Record<RefusedConnection, string>> = {
+  too_many_connections: "http.maxConnections are open",
+  too_many_connections_of_network: "http.maxConnectionsPerNetwork of one network are open",
+  too_many_pipelined: "http.maxPipelined requests of one connection have no complete response",
+};
+
+function connectionsOf(app: Express, { settings, ids, clock, logger }: HttpParts, lifecycle: Lifecycle): Connections {
+  const trusts = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
+  const loggedAt = new Map<RefusedConnection, number>();
+  return new Connections({
+    limits: settings.connections,
+    lifecycle,
+    isTrustedProxy: (address) => trusts(address, 0),
+    nextRequestId: () => ids.next("req"),
+    onRefused: (reason, network) => {
+      // A line for each would let whoever floods this server flood its log as well.
+      const now = clock.now();
+      if (now - (loggedAt.get(reason) ?? -Infinity) < REFUSALS_LOGGED_EVERY_MS) return;
+      loggedAt.set(reason, now);
+      logger.warn(`Connections are closed: ${REFUSAL_REASONS[reason]}`, { network });
+    },
+  });
 }
 
 /**
@@ -60,10 +108,20 @@ function expressClasses(app: Express): Pick<http.ServerOptions, "IncomingMessage
   return { IncomingMessage: Request, ServerResponse: Response } as Pick<http.ServerOptions, "IncomingMessage" | "ServerResponse">;
 }
 
+/** An address, and the settings that say so. */
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Such as `http.host, http.port`. */
+  readonly settings: string;
+}
+
 /** @throws {Error} naming the address and why it cannot be had */
-export function listen(server: http.Server, host: string, port: number): Promise<{ readonly url: string }> {
+export function listen(server: http.Server, at: ListenAddress): Promise<{ readonly url: string }> {
+  const { host, port } = at;
   return new Promise((resolve, reject) => {
-    const fail = (cause: NodeJS.ErrnoException): void => reject(new Error(listenMessage(host, port, cause), { cause }));
+    const fail = (cause: NodeJS.ErrnoException): void => reject(new Error(listenMessage(at, cause), { cause }));
     server.once("error", fail);
     server.listen(port, host, () => {
       server.off("error", fail);
@@ -79,8 +137,8 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: "the name is not known",
 };
 
-function listenMessage(host: string, port: number, { code = "", message }: NodeJS.ErrnoException): string {
-  return `Cannot listen on ${host}:${port} (http.host, http.port): ${LISTEN_FAILURES[code] ?? message}.`;
+function listenMessage({ host, port, settings }: ListenAddress, { code = "", message }: NodeJS.ErrnoException): string {
+  return `Cannot listen on ${host}:${port} (${settings}): ${LISTEN_FAILURES[code] ?? message}.`;
 }
 
 /** An address that a client on this machine can use: a server on all addresses is reached by the loopback one. */

@@ -1,6 +1,6 @@
 import type { Container } from "inversify";
 import { CONTROLLERS, type ControllerSource, type HttpParts } from "../../adapters/http/index.js";
-import type { PrometheusMetrics } from "../../adapters/observability/metrics.js";
+import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import { TOKENS as T } from "../tokens.js";
 import { packageVersion } from "../version.js";
 
@@ -21,10 +21,10 @@ function controllersOf(container: Container): ControllerSource {
 /** What the HTTP adapter gets of the app. */
 export function httpParts(
   container: Container,
-  metrics: PrometheusMetrics | null,
+  figures: Pick<HttpParts, "metrics" | "metricsPage">,
   readiness: () => Promise<readonly string[]>,
 ): HttpParts {
-  const { http, metrics: page } = container.get(T.settings);
+  const { http, rateLimits } = container.get(T.settings);
   const answers = container.get(T.recordAnswer);
   const recorder = container.get(T.recordRequests);
   return {
@@ -35,10 +35,18 @@ export function httpParts(
       trustProxy: http.trustProxy,
       version: packageVersion(),
       webhookScope: http.webhookScope,
+      connections: {
+        maxConnections: http.maxConnections,
+        maxConnectionsPerNetwork: http.maxConnectionsPerNetwork,
+        maxPipelined: http.maxPipelined,
+        requestTimeoutMs: Math.ceil(http.requestTimeoutSeconds * 1000),
+        stalledResponseMs: http.stalledResponseSeconds * 1000,
+      },
     },
     publicUrl: container.get(T.publicUrl),
     authenticate: container.get(T.authenticate),
     limits: container.get(T.limits),
+    networkBudget: new NetworkBudget(rateLimits.anonymous.concurrent),
     credits: container.get(T.manageCredits),
     models: container.get(T.listModels),
     acceptGeneration: container.get(T.acceptGeneration),
@@ -60,7 +68,6 @@ export function httpParts(
     readiness,
     onAnswered: ({ requestId, startedAt, ...answered }) =>
       recorder.add({ ...answered, id: requestId, createdAt: startedAt, count: 1 }),
-    ...(metrics === null ? {} : { metrics }),
-    ...(metrics === null || page.port !== null ? {} : { metricsPage: metrics }),
+    ...figures,
   };
 }

@@ -144,12 +144,21 @@ export function numbers(about: About<readonly number[]> & Bounds & { readonly le
   });
 }
 
-/** The same, or null, which is the default; `text` says what null stands for. An empty text of the environment means null. */
-export function optional<T>(of: Leaf<T>, text = "none"): Leaf<T | null> {
+/**
+ * The same, or null. An empty text of the environment means null.
+ *
+ * @param text what the default stands for
+ * @param fallback the default; null unless given
+ */
+export function optional<T>(
+  of: Leaf<T>,
+  text = "none",
+  fallback: (context: DefaultContext) => T | null = () => null,
+): Leaf<T | null> {
   const { options } = of;
   return new Leaf<T | null>({
     ...options,
-    default: { of: () => null, text },
+    default: { of: fallback, text },
     allowed: `${options.allowed}, or null for none`,
     schema: options.schema.nullable(),
     fromText: (value) => (value === "" ? null : options.fromText(value)),

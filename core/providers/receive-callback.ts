@@ -56,11 +56,25 @@ export class ReceiveCallback {
    */
   async receive(incoming: IncomingCallback): Promise<void> {
     const { providerId, jobId, token } = incoming;
-    const { urls, unitOfWork, queue } = this.parts;
-    const subject = isId("job", jobId) ? await urls.read(providerId, jobId, token) : null;
+    const { unitOfWork, queue } = this.parts;
+    const subject = await this.subjectOf(providerId, jobId, token);
     if (!isId("job", jobId) || subject === null) throw new NotFoundError();
     const isNews = await unitOfWork.inTransaction((tx) => this.keep(tx, { ...incoming, ...subject, jobId }));
     if (isNews) queue.ring([{ jobId, providerId }]);
+  }
+
+  /**
+   * Whether the address of a callback was created here. The token is a signature; the storage is asked only for a key
+   * that is not known here yet.
+   *
+   * @throws {ServiceUnavailableError} the storage had to be asked, and cannot be
+   */
+  async isAddress(providerId: string, jobId: string, token: string): Promise<boolean> {
+    return (await this.subjectOf(providerId, jobId, token)) !== null;
+  }
+
+  private async subjectOf(providerId: string, jobId: string, token: string): Promise<CallbackSubject | null> {
+    return isId("job", jobId) ? this.parts.urls.read(providerId, jobId, token) : null;
   }
 
   private async keep(tx: Transaction, incoming: KnownCallback): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { expect } from "chai";
 import { PrometheusMetrics } from "../../adapters/observability/metrics.js";
+import { SharedMetricsPage } from "../../adapters/observability/shared-metrics-page.js";
 import { isSecretName, redact, redactText } from "../../adapters/observability/redact.js";
 import { WinstonLogger } from "../../adapters/observability/winston-logger.js";
 import type { LogFormat, LogLevel } from "../../adapters/observability/winston-logger.js";
@@ -216,6 +217,45 @@ describe("redaction", () => {
   it("survives getters that throw", () => {
     const value = Object.defineProperty({}, "bad", { enumerable: true, get: () => { throw new Error("no"); } });
     expect(redact(value)).to.deep.equal({ bad: "[unreadable]" });
+  });
+});
+
+describe("SharedMetricsPage", () => {
+  let now: number;
+  let rendered: number;
+  let page: SharedMetricsPage;
+  beforeEach(() => {
+    [now, rendered] = [0, 0];
+    page = open(() => Promise.resolve(`figures ${++rendered}`));
+  });
+
+  const open = (text: () => Promise<string>): SharedMetricsPage =>
+    new SharedMetricsPage({ contentType: "text/plain", text }, () => now);
+
+  it("renders once a second at most, however many read", async () => {
+    const texts = [await page.text(), ...(await Promise.all([page.text(), page.text()]))];
+    now = 999;
+    texts.push(await page.text());
+    expect(new Set(texts)).to.deep.equal(new Set(["figures 1"]));
+    now = 1_000;
+    expect(await page.text()).to.equal("figures 2");
+  });
+
+  it("shares a rendering that takes longer than a second", async () => {
+    const renderings: ((text: string) => void)[] = [];
+    const slow = open(() => new Promise((resolve) => renderings.push(resolve)));
+    const first = slow.text();
+    now = 5_000;
+    const second = slow.text();
+    renderings[0]?.("figures");
+    expect([await first, await second, renderings.length]).to.deep.equal(["figures", "figures", 1]);
+  });
+
+  it("renders again after a failure", async () => {
+    const outcomes = [Promise.reject(new Error("away")), Promise.resolve("figures")];
+    const failing = open(() => outcomes.shift() as Promise<string>);
+    expect(await failing.text().catch((error: Error) => error.message)).to.equal("away");
+    expect(await failing.text()).to.equal("figures");
   });
 });
 

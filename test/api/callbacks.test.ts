@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type MusicProvider, type ReceivedCallback } from "../../core/ports/music-provider.js";
-import { dataOf } from "../support/api-client.js";
+import { dataOf, rawExchange } from "../support/api-client.js";
 import { accepts, SCRIPTED_TRACK, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -88,6 +88,14 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
       expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code], address).to.deep.equal([404, "not_found"]);
     }
     await Promise.all([send(path, "done"), send(other.path, "done")]);
+  });
+
+  it("answers a wrong address with 404 and Connection: close before any of the body is there", async () => {
+    const { path } = await submitted();
+    const head = (address: string): string => `POST ${address} HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n`;
+    const answer = await rawExchange(testApp.url, head(`${path}x`));
+    expect(answer).to.match(/^HTTP\/1\.1 404 /).and.match(/\r\nConnection: close\r\n/).and.include('"not_found"');
+    await send(path, "done");
   });
 
   it("answers 413 to a body above one mebibyte, and 405 to other methods", async () => {

@@ -1,4 +1,10 @@
-import { createHttp, type AnsweredRequest, type Http, type HttpParts } from "../../adapters/http/index.js";
+import {
+  type AnsweredRequest,
+  createHttp,
+  DEFAULT_CONNECTION_LIMITS,
+  type Http,
+  type HttpParts,
+} from "../../adapters/http/index.js";
 import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
 import { SystemClock } from "../../adapters/system/clock.js";
@@ -9,6 +15,7 @@ import { JobNotFoundError } from "../../core/errors.js";
 import { AudioUrls } from "../../core/library/audio-urls.js";
 import { ShareUrls } from "../../core/library/share-urls.js";
 import { Limits } from "../../core/rate-limits/limits.js";
+import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
 import { aBalance, anAccount, anApiKey, anId, aJob } from "../support/builders.js";
 import { ApiClient } from "../support/api-client.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
@@ -40,10 +47,19 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
   const rateLimits = { read: PLENTY, write: PLENTY, generation: { ...PLENTY, perMinute: generationsPerMinute } };
   const publicUrl = { current: "http://fermata.test" };
   const made: HttpParts = {
-    settings: { host: "127.0.0.1", port: 0, bodyLimitBytes: 10_000, trustProxy: false, version: "0.0.0", webhookScope: null },
+    settings: {
+      host: "127.0.0.1",
+      port: 0,
+      bodyLimitBytes: 10_000,
+      trustProxy: false,
+      version: "0.0.0",
+      webhookScope: null,
+      connections: DEFAULT_CONNECTION_LIMITS,
+    },
     publicUrl,
     authenticate: { identify: () => Promise.resolve({ key, account }) },
     limits: new Limits(new MemoryRateLimiter(clock), new Tiers([{ ...tier, rateLimits }]), 2),
+    networkBudget: new NetworkBudget(100),
     credits: { balance: () => Promise.resolve(aBalance({ accountId: account.id })) },
     models: {} as HttpParts["models"],
     acceptGeneration: {

@@ -41,7 +41,8 @@ describe("Faults behind the API", () => {
   ] as const) {
     it(`are logged without the secret in ${method} ${path}, and the request with it is in no log of requests`, async () => {
       const publicLinks = { findSharedTrack: broken, isSuspended: broken };
-      await start({ publicLinks, receiveCallback: { receive: broken } });
+      const receiveCallback = { isAddress: () => Promise.resolve(true), receive: broken };
+      await start({ publicLinks, receiveCallback });
       const answer = await fetch(fake.url + path, { method, headers: { Authorization: "Bearer any" } });
       expect(answer.status).to.equal(500);
       expect(fake.logger.lines.map(({ fields }) => fields["path"])).to.deep.equal([shown]);

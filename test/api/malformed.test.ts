@@ -54,6 +54,17 @@ describe("Malformed requests", () => {
     });
   });
 
+  it("with two Host headers get 400 invalid_request, whichever of them is right", async () => {
+    for (const headers of [["Host: a", "Host: b"], ["Host: a", "X: y", "hOST: a"], ["Host:", "Host:"]]) {
+      for (const version of ["HTTP/1.1", "HTTP/1.0"]) {
+        const lines = [`GET /healthz ${version}`, ...headers, "Connection: close"];
+        const answer = await rawExchange(test.url, `${lines.join("\r\n")}\r\n\r\n`);
+        expect([statusOf(answer), bodyOf(answer).error.code], lines.join()).to.deep.equal([400, "invalid_request"]);
+        expect(answer).to.include('"header.Host"');
+      }
+    }
+  });
+
   it("with huge headers get 431", async () => {
     const answer = await rawExchange(test.url, head("GET /healthz HTTP/1.1", `X: ${"x".repeat(20_000)}`));
     expect([statusOf(answer), bodyOf(answer).error.code]).to.deep.equal([431, "invalid_request"]);

@@ -1,8 +1,10 @@
 import { expect } from "chai";
 import type { JobQueue } from "../../core/ports/job-queue.js";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import { errorOf, refusalOf } from "../support/api-client.js";
+import { loadSettings } from "../../config/index.js";
+import { errorOf, rawExchange, refusalOf } from "../support/api-client.js";
 import { completes } from "../support/doubles/scripted-provider.js";
+import { eventually } from "../support/process.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const DEAD_QUEUE: JobQueue = {
@@ -45,8 +47,10 @@ describe("Status pages", () => {
       test.provider.behaviour = behaviour;
       await api.generate(undefined, { Prefer: "wait=20" });
     }
-    const { text } = await test.anonymous.get("/metrics");
-    expect(text).to.match(/^fermata_attempts_bought_total\{provider="scripted"\} 2$/m);
+    const text = await eventually("the figures of the next second", async () => {
+      const page = await test.anonymous.get("/metrics");
+      return /^fermata_attempts_bought_total\{provider="scripted"\} 2$/m.test(page.text) && page.text;
+    });
     expect(text).to.match(/^fermata_attempts_delivered_total\{provider="scripted"\} 1$/m);
     expect(text).to.match(/^fermata_attempts_wasted_total\{provider="scripted",reason="provider_failed"\} 1$/m);
   });
@@ -57,6 +61,39 @@ describe("Status pages", () => {
       expect(refusalOf(await silent.anonymous.get("/metrics"))).to.equal("404 not_found");
     } finally {
       await silent.close();
+    }
+  });
+});
+
+const DEFAULT_METRICS = loadSettings({ env: {}, cwd: "/", overrides: { http: { port: 0 } } }).metrics;
+
+describe("GET /metrics", () => {
+  it("is at a loopback port of its own unless config says otherwise, and nowhere else", async () => {
+    const test = await startTestApp({ settings: { http: { host: "0.0.0.0", port: 0 }, metrics: DEFAULT_METRICS } });
+    try {
+      expect(refusalOf(await test.anonymous.get("/metrics"))).to.equal("404 not_found");
+      const { hostname, port, pathname } = new URL(test.metricsUrl ?? "");
+      expect([hostname, pathname]).to.deep.equal(["127.0.0.1", "/metrics"]);
+      expect(port).to.not.equal(new URL(test.url).port);
+      const page = await fetch(test.metricsUrl ?? "");
+      expect([page.status, page.headers.get("content-type")?.slice(0, 10)]).to.deep.equal([200, "text/plain"]);
+      expect(await page.text()).to.match(/^fermata_http_request_seconds_count\{/m);
+      for (const path of ["/", "/metrics/", "/healthz"]) {
+        expect((await fetch(`http://${hostname}:${port}${path}`)).status, path).to.equal(404);
+      }
+    } finally {
+      await test.close();
+    }
+  });
+
+  it("is served once on a connection of its own port, however many are pipelined", async () => {
+    const test = await startTestApp({ settings: { metrics: { port: 0 } } });
+    try {
+      const request = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+      const text = await rawExchange(test.metricsUrl ?? "", request.repeat(2_000));
+      expect(text.match(/HTTP\/1\.1 200 /g)).to.have.length(1);
+    } finally {
+      await test.close();
     }
   });
 });

@@ -37,6 +37,8 @@ export interface TestAccount {
 /** A composed app that listens, with an empty database of its own. */
 export interface TestApp {
   readonly url: string;
+  /** Where the figures are; null where there are none. */
+  readonly metricsUrl: string | null;
   readonly app: App;
   readonly logger: RecordingLogger;
   readonly provider: ScriptedProvider;
@@ -49,7 +51,7 @@ export interface TestApp {
 
 const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
 
-/** Limits out of the way, failures final at once, and nobody but the scripted provider. */
+/** Limits out of the way, failures final at once, only the scripted provider, and figures at the port of the API. */
 const TEST_SETTINGS: { readonly [group: string]: object } = {
   http: { port: 0 },
   rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
@@ -57,6 +59,7 @@ const TEST_SETTINGS: { readonly [group: string]: object } = {
   jobs: { maxAttempts: 1, backoffMs: 0, shutdownGraceSeconds: 0.1 },
   breaker: { failures: 10_000 },
   plugins: { synth: { enabled: false } },
+  metrics: { port: null },
 };
 
 /** Where an app of the tests keeps its data and rings its bells. */
@@ -93,16 +96,17 @@ export async function startTestApp({ settings = {}, work = false, listen = true,
     await stack.clear();
     await rm(dataDir, { recursive: true, force: true });
   };
-  let url = "";
+  let [url, metricsUrl]: [string, string | null] = ["", null];
   try {
     if (work) await app.work();
-    if (listen) url = (await app.listen()).url;
+    if (listen) ({ url, metricsUrl } = await app.listen());
   } catch (error) {
     await close();
     throw error;
   }
   return {
     url,
+    metricsUrl,
     app,
     logger,
     provider,

@@ -1,28 +1,84 @@
 import type { Request } from "express";
 import { PayloadTooLargeError } from "../../../core/errors.js";
+import type { BodyShare } from "../connections/body-budget.js";
 import { exchangeOf } from "../exchange.js";
+
+const FIRST_CAPACITY_BYTES = 1024;
 
 /**
  * The whole body; null when the client went away before its end.
  *
- * @throws {PayloadTooLargeError} it is larger than `limitBytes`; what still comes is read and dropped, so that the client sees the answer
+ * @throws {PayloadTooLargeError} it is larger than `limitBytes`
+ * @throws {RateLimitedError} {@link ServiceUnavailableError} bodies that still arrive hold too much memory
+ *   After each of these, what still comes is read and dropped, so that the client sees the response.
  */
 export function readBody(request: Request, limitBytes: number): Promise<Buffer | null> {
-  return new Promise((resolve, reject) => {
+  const exchange = exchangeOf(request);
+  const share = exchange.lifecycle.bodies.open(request.ip);
+  const collected = new CollectedBody(share, limitBytes);
+  return new Promise<Buffer | null>((resolve, reject) => {
     const announced = Number(request.headers["content-length"] ?? 0);
-    if (announced > limitBytes) reject(new PayloadTooLargeError(limitBytes));
-    const chunks: Buffer[] = [];
+    let isRefused = false;
+    const refuse = (error: Error): void => {
+      isRefused = true;
+      collected.drop();
+      reject(error);
+    };
+    if (announced > limitBytes) refuse(new PayloadTooLargeError(limitBytes));
     let size = 0;
     request.on("data", (chunk: Buffer) => {
       size += chunk.byteLength;
-      if (size <= limitBytes) chunks.push(chunk);
-      else reject(new PayloadTooLargeError(limitBytes));
+      if (isRefused) return;
+      try {
+        collected.add(chunk);
+      } catch (error) {
+        refuse(error as Error);
+      }
     });
     request.on("end", () => {
-      exchangeOf(request).bytesRead = size;
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
+      exchange.bytesRead = size;
+      resolve(collected.bytes);
     });
     request.on("error", () => resolve(null));
     request.on("close", () => resolve(null));
-  });
+  }).finally(() => share.release());
+}
+
+/** Copies chunks together as they come: a body sent byte by byte would hold a hundred bytes of memory for each. */
+class CollectedBody {
+  private buffer = Buffer.alloc(0);
+  private size = 0;
+
+  constructor(
+    private readonly share: BodyShare,
+    private readonly limitBytes: number,
+  ) {}
+
+  /** @throws {PayloadTooLargeError} {@link RateLimitedError} {@link ServiceUnavailableError} it is not added */
+  add(chunk: Buffer): void {
+    const size = this.size + chunk.byteLength;
+    if (size > this.limitBytes) throw new PayloadTooLargeError(this.limitBytes);
+    if (size > this.buffer.byteLength) this.grow(size);
+    chunk.copy(this.buffer, this.size);
+    this.size = size;
+  }
+
+  get bytes(): Buffer {
+    return this.buffer.subarray(0, this.size);
+  }
+
+  /** Gives up what was collected; the rest of the body may take its time. */
+  drop(): void {
+    this.buffer = Buffer.alloc(0);
+    this.size = 0;
+  }
+
+  private grow(neededBytes: number): void {
+    const doubled = Math.max(FIRST_CAPACITY_BYTES, this.buffer.byteLength * 2);
+    const capacity = Math.max(neededBytes, Math.min(this.limitBytes, doubled));
+    this.share.grow(capacity - this.buffer.byteLength);
+    const larger = Buffer.allocUnsafeSlow(capacity);
+    this.buffer.copy(larger, 0, 0, this.size);
+    this.buffer = larger;
+  }
 }

@@ -1,4 +1,5 @@
 import type { Request, Router } from "express";
+import { NotFoundError } from "../../../core/errors.js";
 import type { HttpParts } from "../parts.js";
 import { readBody } from "../middleware/read-body.js";
 import { sendJson } from "../send.js";
@@ -13,9 +14,14 @@ const BODY_LIMIT_BYTES = 1024 * 1024;
 export function callbackPages(router: Router, parts: HttpParts): void {
   const received = JSON.stringify({ received: true });
   router.post("/callbacks/:provider/:job/:token", async (request, response) => {
+    const { provider, job, token } = request.params;
+    if (!(await parts.receiveCallback.isAddress(provider, job, token))) {
+      // Whoever has no address of ours sends no body either: the connection ends with the response.
+      response.setHeader("Connection", "close");
+      throw new NotFoundError();
+    }
     const body = await rawBody(request);
     if (body === null) return;
-    const { provider, job, token } = request.params;
     await parts.receiveCallback.receive({
       providerId: provider,
       jobId: job,

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { Response, Router } from "express";
 import { describeApi } from "../openapi/document.js";
 import type { HttpParts } from "../parts.js";
-import { sendJson } from "../send.js";
+import { sendBytes } from "../send.js";
 
 /** Everything comes from here, and nothing else can be reached: no other host, no inline script. */
 const POLICY = [
@@ -68,12 +68,15 @@ const LIBRARY_FILES: Readonly<Record<string, string>> = {
 
 /** `GET /openapi.json`: the description of the API. `GET /docs`: the same to read and to try out. */
 export function docsPages(router: Router, { publicUrl, settings }: HttpParts): void {
-  let described: { readonly url: string; readonly text: string } | undefined;
+  let described: { readonly url: string; readonly bytes: Buffer } | undefined;
   router.get("/openapi.json", (_request, response) => {
     const url = publicUrl.current;
-    if (described?.url !== url) described = { url, text: JSON.stringify(describeApi(url, settings.version)) };
+    if (described?.url !== url) {
+      described = { url, bytes: Buffer.from(JSON.stringify(describeApi(url, settings.version))) };
+    }
     response.setHeader("Access-Control-Allow-Origin", "*");
-    sendJson(response, 200, described.text);
+    response.setHeader("Content-Type", "application/json; charset=utf-8");
+    sendBytes(response, described.bytes);
   });
 
   router.get("/docs", (request, response) => {
@@ -99,6 +102,5 @@ export function docsPages(router: Router, { publicUrl, settings }: HttpParts): v
 
 function send(response: Response, type: string, body: string | Buffer): void {
   response.setHeader("Content-Type", type);
-  response.setHeader("Content-Length", Buffer.byteLength(body));
-  response.end(body);
+  sendBytes(response, typeof body === "string" ? Buffer.from(body) : body);
 }

@@ -1,7 +1,7 @@
 import type { Router } from "express";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { HttpParts } from "../parts.js";
-import { sendJson } from "../send.js";
+import { sendBytes, sendJson } from "../send.js";
 
 /** A part of the service is not fine. */
 class NotReadyError extends ServiceUnavailableError {
@@ -23,9 +23,11 @@ export function statusPages(router: Router, parts: HttpParts): void {
     sendJson(response, 200, fine);
   });
   if (metricsPage === undefined) return;
+  let rendered: { readonly text: string; readonly bytes: Buffer } | undefined;
   router.get("/metrics", async (_request, response) => {
     const text = await metricsPage.text();
+    if (rendered?.text !== text) rendered = { text, bytes: Buffer.from(text) };
     response.setHeader("Content-Type", metricsPage.contentType);
-    response.end(text);
+    sendBytes(response, rendered.bytes);
   });
 }

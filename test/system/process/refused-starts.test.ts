@@ -46,6 +46,17 @@ describe("A start that cannot be", function () {
     expect(await first.stop()).to.equal(0);
   });
 
+  it("names the metrics port that is taken; two processes with their defaults do not want the same", async () => {
+    const first = sandbox.call(["start"], await sandbox.dataDir());
+    const { port } = new URL(await first.listening());
+    const { code, stderr } = await refused(await sandbox.dataDir(), { FERMATA_METRICS__PORT: port });
+    expect(code).to.equal(1);
+    expect(stderr).to.include(`Cannot listen on 127.0.0.1:${port} (metrics.host, metrics.port): the port is in use.`);
+    const second = sandbox.call(["start"], await sandbox.dataDir());
+    await second.listening();
+    expect([await first.stop(), await second.stop()]).to.deep.equal([0, 0]);
+  });
+
   it("keeps the demo key for the next start when it could not listen", async () => {
     const first = sandbox.call(["start"], await sandbox.dataDir());
     const { port } = new URL(await first.listening());

@@ -64,6 +64,7 @@ for (const { name, open, offsets } of STORAGES) {
         FERMATA_JOBS__LEASE_SECONDS: String(LEASE_MS / 1000),
         FERMATA_JOBS__SWEEP_MS: "100",
         FERMATA_DEMO__ENABLED: "false",
+        FERMATA_METRICS__PORT: "",
         FERMATA_PLUGINS__SYNTH__ENABLED: "false",
         FERMATA_PLUGINS__GATE__ENABLED: "true",
         FERMATA_PLUGINS__GATE__USE: fileURLToPath(new URL("../../support/plugins/gate/index.js", import.meta.url)),

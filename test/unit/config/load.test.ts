@@ -34,12 +34,18 @@ describe("loading settings", () => {
         trustProxy: false,
         webhookScope: null,
         bodyLimitBytes: 262_144,
+        maxConnections: 4_096,
+        maxConnectionsPerNetwork: 512,
+        maxPipelined: 16,
+        requestTimeoutSeconds: 20,
+        stalledResponseSeconds: 60,
       });
       expect(rateLimits).to.deep.equal({
         read: { perMinute: 600, perDay: 50_000 },
         generation: { perMinute: 12, perDay: 500 },
         write: { perMinute: 60, perDay: 5_000 },
         authFailures: { perMinute: 120 },
+        anonymous: { concurrent: 64 },
         store: "memory",
       });
       expect(jobs).to.deep.equal({
@@ -64,16 +70,24 @@ describe("loading settings", () => {
         "memory:",
         "file:/srv/app/data/audio",
       ]);
-      expect([demo.enabled, metrics.enabled, metrics.port]).to.deep.equal([true, true, null]);
+      expect(demo.enabled).to.equal(true);
+      expect(metrics).to.deep.equal({ enabled: true, host: "127.0.0.1", port: 9_080 });
     });
 
     it("has the tiers free, plus and pro, free first, with the limits of everybody", () => {
       const { tiers, rateLimits } = load();
-      const { authFailures: _, store: __, ...limits } = rateLimits;
+      const { authFailures: _, anonymous: __, store: ___, ...limits } = rateLimits;
       expect(Object.keys(tiers)).to.deep.equal(["free", "plus", "pro"]);
       expect(tiers["free"]).to.deep.equal({ maxConcurrent: 1, monthlyCredits: 50, rateLimits: limits });
       expect(tiers["plus"]).to.deep.equal({ maxConcurrent: 3, monthlyCredits: 500, rateLimits: limits });
       expect(tiers["pro"]).to.deep.equal({ maxConcurrent: 10, monthlyCredits: 2_000, rateLimits: limits });
+    });
+
+    it("has the metrics at a port of their own that follows that of the API", () => {
+      const portFor = (port: string): number | null => load({ env: { FERMATA_HTTP__PORT: port } }).metrics.port;
+      expect(["8081", "64535", "64536", "65535", "0"].map(portFor)).to.deep.equal([9_081, 65_535, 63_536, 64_535, 0]);
+      expect(load({ env: { FERMATA_METRICS__PORT: "" } }).metrics.port).to.equal(null);
+      expect(load({ env: { FERMATA_METRICS__PORT: "9464" } }).metrics.port).to.equal(9_464);
     });
 
     it("has the plugin synth and no other", () => {

@@ -1,0 +1,92 @@
+import { SCOPES } from "../../core/accounts/scopes.js";
+import type { DefaultContext, Group } from "./definition.js";
+import * as kind from "./kinds.js";
+
+const MIB = 1024 * 1024;
+const PORT_MAX = 65_535;
+
+/** Connections, and what a request may hold of them. */
+const limits = {
+  maxConnections: kind.integer({
+    default: 4_096,
+    min: 1,
+    unit: "connections",
+    description: "Most connections open at once; further ones are closed unread",
+  }),
+  maxConnectionsPerNetwork: kind.integer({
+    default: 512,
+    min: 1,
+    unit: "connections",
+    description:
+      "Most of them from one IPv4 address or IPv6 /64; further ones get a 429. " +
+      "Proxies of `http.trustProxy` are not counted",
+  }),
+  maxPipelined: kind.integer({
+    default: 16,
+    min: 1,
+    max: 1_000,
+    unit: "requests",
+    description: "Most requests of one connection without a complete response; with one more the connection closes",
+  }),
+  requestTimeoutSeconds: kind.duration({
+    default: 20,
+    max: 300,
+    unit: "seconds",
+    description: "How long a request may take to arrive; its headers at most 10 of them",
+  }),
+  stalledResponseSeconds: kind.duration({
+    default: 60,
+    max: 3_600,
+    unit: "seconds",
+    description: "How long a client may read nothing of a response before its connection is closed",
+  }),
+} as const satisfies Group;
+
+export const http = {
+  host: kind.text({ default: "127.0.0.1", allowed: "an address or host name", description: "Address to listen on" }),
+  port: kind.integer({ default: 8_080, min: 0, max: PORT_MAX, description: "Port to listen on; 0 takes a free one" }),
+  publicUrl: kind.optional(
+    kind.webAddress({ description: "What URLs in answers begin with" }),
+    "the listen address",
+  ),
+  trustProxy: kind.trustProxy({
+    default: false,
+    description: "Whose `X-Forwarded-For` is believed: nobody's, a number of hops, or these networks",
+  }),
+  webhookScope: kind.optional(kind.choice(SCOPES, { description: "Scope that a key needs for webhook endpoints" })),
+  bodyLimitBytes: kind.integer({
+    default: 256 * 1024,
+    min: 1_024,
+    max: 16 * MIB,
+    unit: "bytes",
+    description: "Largest request body",
+  }),
+  ...limits,
+} as const satisfies Group;
+
+/** How far from the port of the API that of the metrics is: two processes of one machine never want the same. */
+const METRICS_PORT_DISTANCE = 1_000;
+
+function metricsPort({ at }: DefaultContext): number {
+  const port = at("http.port") as number;
+  if (port === 0) return 0;
+  return port + METRICS_PORT_DISTANCE <= PORT_MAX ? port + METRICS_PORT_DISTANCE : port - METRICS_PORT_DISTANCE;
+}
+
+export const metrics = {
+  enabled: kind.flag({ default: true, description: "Whether `GET /metrics` answers" }),
+  host: kind.text({
+    default: "127.0.0.1",
+    allowed: "an address or host name",
+    description: "Address to listen on for `GET /metrics`",
+  }),
+  port: kind.optional(
+    kind.integer({
+      min: 0,
+      max: PORT_MAX,
+      description: "Port of its own for `GET /metrics`; 0 takes a free one, none serves it at the port of the API",
+    }),
+    "`http.port` + 1000; 0 with `http.port` 0",
+    metricsPort,
+  ),
+} as const satisfies Group;

@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import sinon from "sinon";
+import { KnexLibraryStore } from "../../adapters/storage/knex/library-store.js";
+import { errorOf, refusalOf } from "../support/api-client.js";
+import { RawConnection } from "../support/attack/index.js";
+import { eventually } from "../support/process.js";
+import { startTestApp, type TestApp } from "../support/test-app.js";
+
+const CONCURRENT = 3;
+const FORWARDED = { "X-Forwarded-For": "192.0.2.1" };
+
+describe("The budget of what needs no key", () => {
+  let test: TestApp;
+  let held: RawConnection[];
+  beforeEach(async () => {
+    held = [];
+    test = await startTestApp({
+      settings: {
+        http: { port: 0, trustProxy: ["loopback"] },
+        rateLimits: { ...PLENTIFUL, anonymous: { concurrent: CONCURRENT } },
+      },
+    });
+  });
+  afterEach(async () => {
+    for (const connection of held) connection.destroy();
+    await test.close();
+  });
+
+  const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
+  const PLENTIFUL = { read: PLENTY, generation: PLENTY, write: PLENTY, authFailures: { perMinute: 1_000_000 } };
+
+  /** Uses the budget of an address up, with requests of one connection that wait for the storage. */
+  async function hold(address: string): Promise<void> {
+    const asked = new Promise<void>((resolve) => {
+      sinon.stub(KnexLibraryStore.prototype, "findSharedTrack").callsFake(() => {
+        resolve();
+        return new Promise(() => undefined);
+      });
+    });
+    const connection = await RawConnection.open(test.url, { reads: true });
+    held.push(connection);
+    connection.send(requestsFor(address));
+    await asked;
+  }
+
+  /** As many requests in one packet as may be under way at once. */
+  function requestsFor(address: string): string {
+    const head = [`GET /share/${"0".repeat(22)} HTTP/1.1`, "Host: x", `X-Forwarded-For: ${address}`];
+    return `${head.join("\r\n")}\r\n\r\n`.repeat(CONCURRENT);
+  }
+
+  const docs = async (address: string): Promise<number> =>
+    (await test.anonymous.get("/docs", { "X-Forwarded-For": address })).status;
+
+  it("answers 429 rate_limited with Retry-After and closes, on every such path and for wrong keys", async () => {
+    await hold("192.0.2.1");
+    const shares = ["/share/x", "/share/x/audio", "/share/page.css"];
+    for (const path of ["/docs", "/openapi.json", "/audio/x", ...shares, "/metrics", "/api/v1/me"]) {
+      const answer = await test.anonymous.get(path, FORWARDED);
+      expect(refusalOf(answer), path).to.equal("429 rate_limited");
+      expect([answer.headers.get("retry-after"), answer.headers.get("connection")], path).to.deep.equal(["5", "close"]);
+      const details = { limit: CONCURRENT, window_seconds: 0, retry_after_seconds: 5 };
+      expect(errorOf(answer).details, path).to.deep.equal(details);
+    }
+    const callback = await test.anonymous.send("POST", "/callbacks/synth/job_1/x", { body: "{}", headers: FORWARDED });
+    expect(refusalOf(callback)).to.equal("429 rate_limited");
+  });
+
+  it("leaves requests with a key, the health pages and other networks alone", async () => {
+    await hold("192.0.2.1");
+    const { api } = await test.account();
+    expect((await api.get("/api/v1/me", FORWARDED)).status).to.equal(200);
+    for (const path of ["/healthz", "/readyz"]) {
+      expect((await test.anonymous.get(path, FORWARDED)).status).to.equal(200);
+    }
+    expect(await docs("192.0.2.2")).to.equal(200);
+  });
+
+  it("is free again when the client goes away, whatever waited in its queue", async () => {
+    await hold("192.0.2.1");
+    held[0]?.destroy();
+    await eventually("room again", async () => (await docs("192.0.2.1")) === 200);
+    sinon.restore();
+    const connection = await RawConnection.open(test.url, { reads: true });
+    held.push(connection);
+    // The first of them is still under way when the last one comes.
+    connection.send(requestsFor("192.0.2.1"));
+    await eventually("all responses", () => connection.statuses.length === CONCURRENT);
+    expect(connection.statuses).to.deep.equal(Array(CONCURRENT).fill(404));
+  });
+});

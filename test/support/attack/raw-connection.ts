@@ -1,0 +1,72 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+
+/** How a hostile client connects. */
+export interface RawOptions {
+  /** Whether it reads at all; without it what the server sends fills the buffers between the two. */
+  readonly reads: boolean;
+  /** An address of the loopback network, which stands for a network of its own. */
+  readonly from?: string;
+}
+
+/** A connection that sends the bytes it is told to, and never ends its side by itself. */
+export class RawConnection {
+  private readonly chunks: Buffer[] = [];
+  /** Resolves when the server has closed the connection. A connection that does not read does not learn of it. */
+  readonly closed: Promise<void>;
+
+  private constructor(private readonly socket: Socket) {
+    // A reset, or an end in the middle of what is sent: the server has closed it.
+    socket.on("error", () => undefined);
+    this.closed = new Promise((resolve) => {
+      socket.once("close", () => resolve());
+      socket.once("end", () => resolve());
+    });
+  }
+
+  /** @throws {Error} the connection is refused */
+  static async open(url: string, { reads, from }: RawOptions): Promise<RawConnection> {
+    const { hostname, port } = new URL(url);
+    const localAddress = from === undefined ? {} : { localAddress: from };
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, ...localAddress });
+    const connection = new RawConnection(socket);
+    if (reads) connection.read();
+    else socket.pause();
+    await once(socket, "connect");
+    return connection;
+  }
+
+  send(bytes: string | Uint8Array): void {
+    this.socket.write(bytes);
+  }
+
+  /** Begins to read. */
+  read(): void {
+    this.socket.on("data", (chunk: Buffer) => this.chunks.push(chunk));
+    this.socket.resume();
+  }
+
+  /** What was read so far, a character for each byte. */
+  get text(): string {
+    return Buffer.concat(this.chunks).toString("latin1");
+  }
+
+  /** The statuses of the responses that were read. */
+  get statuses(): number[] {
+    return [...this.text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+}
+
+/** Opens connections, a few hundred at a time. */
+export async function openMany(url: string, count: number, options: RawOptions): Promise<RawConnection[]> {
+  const opened: RawConnection[] = [];
+  while (opened.length < count) {
+    const batch = Math.min(200, count - opened.length);
+    opened.push(...(await Promise.all(Array.from({ length: batch }, () => RawConnection.open(url, options)))));
+  }
+  return opened;
+}
