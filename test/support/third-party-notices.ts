@@ -26,8 +26,8 @@ interface Package {
 const WASM_DECODERS = "<https://github.com/eshaz/wasm-audio-decoders>";
 const WASM_ENCODERS = "<https://github.com/arseneyr/wasm-media-encoders>";
 const OPUS_AUTHORS =
-  "Xiph.Org, Skype Limited, Octasic, Jean-Marc Valin, Timothy B. Terriberry, CSIRO, Gregory Maxwell, Mark Borgerding, " +
-  "Erik de Castro Lopo, Mozilla, Amazon";
+  "Xiph.Org, Skype Limited, Octasic, Jean-Marc Valin, Timothy B. Terriberry, CSIRO, Gregory Maxwell, " +
+  "Mark Borgerding, Erik de Castro Lopo, Mozilla, Amazon";
 
 /**
  * What the packages were compiled from or contain, which none of their manifests says: part, package, licence, source.
