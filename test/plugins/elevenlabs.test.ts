@@ -226,7 +226,7 @@ describe("elevenlabs", () => {
       expect(call?.query).to.deep.equal({ output_format: "auto" });
     });
 
-    it("are none in an archive that is empty or too full, and not asked for where the track cannot be read", async () => {
+    it("are none in an archive that is empty or too full, not asked for where the track cannot be read", async () => {
       expect((await failureOf(split("stem_split", {}))).kind).to.equal("outcome_unknown");
       const flood = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`${index}.mp3`, tinyMp3()]));
       expect((await failureOf(split("stem_split", flood))).message).to.include("no archive of stems");

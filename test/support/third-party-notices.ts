@@ -26,8 +26,8 @@ interface Package {
 const WASM_DECODERS = "<https://github.com/eshaz/wasm-audio-decoders>";
 const WASM_ENCODERS = "<https://github.com/arseneyr/wasm-media-encoders>";
 const OPUS_AUTHORS =
-  "Xiph.Org, Skype Limited, Octasic, Jean-Marc Valin, Timothy B. Terriberry, CSIRO, Gregory Maxwell, Mark Borgerding, " +
-  "Erik de Castro Lopo, Mozilla, Amazon";
+  "Xiph.Org, Skype Limited, Octasic, Jean-Marc Valin, Timothy B. Terriberry, CSIRO, Gregory Maxwell, " +
+  "Mark Borgerding, Erik de Castro Lopo, Mozilla, Amazon";
 
 /**
  * What the packages were compiled from or contain, which none of their manifests says: part, package, licence, source.
@@ -75,7 +75,8 @@ const INCLUDED: readonly (readonly [string, string, string, string])[] = [
 const INTRODUCTION = `Fermata is under the Apache License 2.0 ([LICENSE](../LICENSE)). It uses the packages below as
 they are published, each from its own folder in \`node_modules\`: none is merged into Fermata's
 code, and each may be exchanged for a modified version. How to replace the audio decoders, or to
-do without: [adapters/README.md](../adapters/README.md). This file is made by \`npm run notices\`; a test compares it with what is installed.`;
+do without: [adapters/README.md](../adapters/README.md). This file is made by \`npm run notices\`; a test
+compares it with what is installed.`;
 
 const BSD_3_CLAUSE = `Redistribution and use in source and binary forms, with or without modification, are permitted
 provided that the following conditions are met:
