@@ -54,7 +54,13 @@ module.exports = {
       comment: "A plugin's one way out is the fetch that the host gives it: addresses are checked there.",
       severity: "error",
       from: { path: "^plugins/" },
-      to: { path: ["^(node:)?(http|https|http2|net|tls|dgram|dns|child_process|cluster)(/|$)", "node_modules/(undici|axios|got|node-fetch|ws)/", "^(undici|axios|got|node-fetch|ws)(/|$)"] },
+      to: {
+        path: [
+          "^(node:)?(http|https|http2|net|tls|dgram|dns|child_process|cluster)(/|$)",
+          "node_modules/(undici|axios|got|node-fetch|ws)/",
+          "^(undici|axios|got|node-fetch|ws)(/|$)",
+        ],
+      },
     },
     {
       name: "only-config-knows-the-container",
