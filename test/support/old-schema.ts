@@ -2,6 +2,10 @@ import { join } from "node:path";
 import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/knex/index.js";
 import { MIGRATIONS } from "../../adapters/storage/knex/migrations/index.js";
 import type { Migration } from "../../adapters/storage/knex/migrations/migration.js";
+import { toAccountRow } from "../../adapters/storage/knex/account-rows.js";
+import { BALANCES, toBalanceRow } from "../../adapters/storage/knex/rows.js";
+import { emptyBalance } from "../../core/credits/balance.js";
+import { aBalance, aMovement, anAccount } from "./builders.js";
 import { SILENT, type SqliteUnderTest, temporaryFolder, TEST_PORTS, underTest } from "./databases.js";
 import { createMysqlDatabase } from "./mysql.js";
 
@@ -46,7 +50,24 @@ async function opened(url: string, migration: string, drop: () => Promise<void>)
     await database.close();
     await drop();
   };
-  return { ...underTest(createStores(database, TEST_PORTS)), database, url, close };
+  const storage = underTest(createStores(database, TEST_PORTS));
+  return { ...storage, addAccount: addAccountWith(database, storage), database, url, close };
+}
+
+/** Writes the columns that there are: the store's own insert names those of today. */
+function addAccountWith(
+  { write }: KnexDatabase,
+  { apply }: Pick<SqliteUnderTest, "apply">,
+): SqliteUnderTest["addAccount"] {
+  return async (overrides = {}, credits = {}) => {
+    const account = anAccount(overrides);
+    const columns = await write("accounts").columnInfo();
+    const row = Object.entries(toAccountRow(account)).filter(([name]) => name in columns);
+    await write("accounts").insert(Object.fromEntries(row));
+    await write(BALANCES.name).insert(toBalanceRow(emptyBalance(account.id)));
+    await apply(aMovement(aBalance({ accountId: account.id }), credits));
+    return account;
+  };
 }
 
 /**
