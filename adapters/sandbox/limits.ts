@@ -21,8 +21,11 @@ export const HEAP_MAX_MIB = 128;
  */
 export const UNTOUCHED_BYTES = 160 * MIB;
 
-/** A process is replaced after this many tasks, so that what leaks in a decoder never adds up. */
+/** A process is replaced after this many tasks, or once it has used the processor time that one task may take. */
 export const TASKS_PER_PROCESS = 32;
+
+/** Processor time that it takes a process to start, at most. */
+export const START_CPU_SECONDS = 10;
 
 /** How long a process may take until it is ready for requests, on a machine with other things to do. */
 export const START_TIMEOUT_MS = 60_000;

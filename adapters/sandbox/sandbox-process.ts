@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { type SandboxLimits, START_TIMEOUT_MS } from "./limits.js";
+import { type SandboxLimits, START_TIMEOUT_MS, TASKS_PER_PROCESS } from "./limits.js";
 import { READY } from "./messages.js";
 import type { ProcessUsage, UsageReader } from "./usage.js";
 
@@ -25,6 +25,7 @@ export class SandboxProcess {
   private pending: { resolve(reply: object): void; reject(error: Error): void } | null = null;
   private watchdog: NodeJS.Timeout | undefined;
   private cpuBeforeMs: number | null = null;
+  private cpuMs = 0;
   private readonly ready: Promise<void>;
   private readonly gone: Promise<unknown>;
 
@@ -62,6 +63,11 @@ export class SandboxProcess {
 
   get isAlive(): boolean {
     return this.failure === null;
+  }
+
+  /** Whether it has done its share: what leaks in a decoder never adds up, and the kernel's limit is never near. */
+  get isSpent(): boolean {
+    return this.tasks >= TASKS_PER_PROCESS || this.cpuMs > this.options.limits.cpuMs;
   }
 
   /** Starts the watch over one task. */
@@ -117,6 +123,7 @@ export class SandboxProcess {
     const measured = this.child.pid === undefined ? null : await usage.read(this.child.pid);
     if (measured === null || !this.isAlive) return;
     onUsage?.(measured);
+    this.cpuMs = measured.cpuMs;
     // What it takes to start is not the task's.
     if (!this.isReady) this.cpuBeforeMs = measured.cpuMs;
     this.cpuBeforeMs ??= measured.cpuMs;

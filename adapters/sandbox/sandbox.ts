@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { assert } from "../../core/assert.js";
-import { DEFAULT_LIMITS, type SandboxLimits, TASKS_PER_PROCESS } from "./limits.js";
+import { DEFAULT_LIMITS, type SandboxLimits } from "./limits.js";
 import { SandboxProcess } from "./sandbox-process.js";
 import { Slots } from "./slots.js";
 import { startProcess } from "./start-process.js";
@@ -109,7 +109,7 @@ export class Sandbox {
   }
 
   private giveBack(worker: SandboxProcess): void {
-    if (worker.tasks >= TASKS_PER_PROCESS || !worker.isAlive || this.closing.signal.aborted)
+    if (worker.isSpent || !worker.isAlive || this.closing.signal.aborted)
       return void this.end(worker);
     this.idle.set(worker, setTimeout(() => void this.end(worker), IDLE_MS).unref());
   }

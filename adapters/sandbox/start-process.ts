@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { HEAP_MAX_MIB, type SandboxLimits, TASKS_PER_PROCESS, UNTOUCHED_BYTES } from "./limits.js";
+import { HEAP_MAX_MIB, type SandboxLimits, START_CPU_SECONDS, UNTOUCHED_BYTES } from "./limits.js";
 
 const SHELL = "/bin/sh";
 /**
@@ -34,8 +34,9 @@ export function startProcess(handler: URL, { memoryBytes, cpuMs }: SandboxLimits
 
 function limited(command: readonly string[], memoryBytes: number, cpuMs: number): string[] {
   const dataKib = Math.ceil((memoryBytes + UNTOUCHED_BYTES) / 1024);
-  // Of the whole process: what the watchdog grants each task, and as a last resort against a loop whose watchdog died.
-  const cpuSeconds = Math.ceil((cpuMs * TASKS_PER_PROCESS) / 1_000);
+  // Of the whole process, against a loop whose watchdog died: a process that has used what one task may take is
+  // replaced after that task.
+  const cpuSeconds = Math.ceil((2 * cpuMs) / 1_000) + START_CPU_SECONDS;
   return ["-c", LIMITED, "sh", String(dataKib), String(cpuSeconds), ...command];
 }
 

@@ -9,7 +9,7 @@ import { TASKS_PER_PROCESS } from "../../adapters/sandbox/limits.js";
 import { startProcess } from "../../adapters/sandbox/start-process.js";
 import { PROC_USAGE, PS_USAGE, type UsageReader } from "../../adapters/sandbox/usage.js";
 import { moduleUrl } from "../support/sandbox/module-url.js";
-import type { Misdeed } from "../support/sandbox/misbehaving.js";
+import { type Misdeed, WORK_MS } from "../support/sandbox/misbehaving.js";
 
 const MIB = 1024 * 1024;
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
@@ -60,6 +60,13 @@ describe("Sandbox", function () {
     const pids = [];
     for (let task = 0; task < TASKS_PER_PROCESS + 1; task += 1) pids.push(await pidOf(sandbox));
     expect([new Set(pids.slice(0, -1)).size, new Set(pids).size, started]).to.deep.equal([1, 2, 2]);
+  });
+
+  it("replaces a process that has used the processor time of one task", async () => {
+    const sandbox = sandboxWith({ limits: { cpuMs: 2 * WORK_MS } });
+    const pids = new Set<number>();
+    for (let task = 0; task < 4; task += 1) pids.add((await ask<{ pid: number }>(sandbox, { kind: "work" })).pid);
+    expect(pids.size).to.be.above(1);
   });
 
   it("gives its processes no environment and no network", async () => {

@@ -4,9 +4,12 @@ import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Misdeed {
-  readonly kind: "report" | "connect" | "fill" | "spin" | "exit" | "throw" | "hang";
+  readonly kind: "report" | "connect" | "fill" | "spin" | "work" | "exit" | "throw" | "hang";
   readonly port?: number;
 }
+
+/** Processor time that `work` takes. */
+export const WORK_MS = 500;
 
 const kept: Uint8Array[] = [];
 
@@ -21,6 +24,9 @@ export async function handle({ kind, port = 0 }: Misdeed): Promise<object> {
       for (;;) kept.push(new Uint8Array(1 << 24).fill(1));
     case "spin":
       for (;;);
+    case "work":
+      for (const from = process.cpuUsage(); process.cpuUsage(from).user < WORK_MS * 1_000; );
+      return { pid: process.pid };
     case "exit":
       return process.exit(3);
     case "throw":

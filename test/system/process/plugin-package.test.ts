@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -47,8 +47,8 @@ describe("A plugin in a package of its own", function () {
       FERMATA_PLUGINS__NIGHTINGALE__MODELS: '[{ "id": "nightingale/v1", "creditCost": 7 }]',
     };
     running = new FermataProcess(["start", "--json"], env, folder);
-    const [, url = "", key = ""] = await running.line(/"url": "([^"]+)"[\s\S]*"key": "([^"]+)"/);
-    const api = new ApiClient(url, key);
+    const [, url = "", keyFile = ""] = await running.line(/"url": "([^"]+)"[\s\S]*"key_file": "([^"]+)"/);
+    const api = new ApiClient(url, (await readFile(keyFile, "utf8")).trim());
     const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "nightingale/v1", prompt: "dawn" }, { Prefer: "wait=30" }));
     const job = dataOf<{ status: string; provider: string; operation: string; credits_charged: number }>(await api.get(`/api/v1/jobs/${id}`));
     expect(job).to.include({ status: "completed", provider: "nightingale", operation: "music_nightingale_full", credits_charged: 7 });
