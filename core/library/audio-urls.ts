@@ -55,9 +55,9 @@ export class AudioUrls {
     const signature = this.signature(subkey, { audioKey, expires, generation: counter });
     const parameters = [
       `expires=${expires}`,
-      ...(counter === null ? [] : [`generation=${counter}`]),
-      `key=${subkey.id}`,
       `signature=${signature}`,
+      `key=${subkey.id}`,
+      ...(counter === null ? [] : [`generation=${counter}`]),
     ];
     return `${this.deps.publicUrl()}${AUDIO_PATH}${audioKey}?${parameters.join("&")}`;
   }

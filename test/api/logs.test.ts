@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { A_GENERATION, type Answer, ApiClient, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
+import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp, type TestAppOptions } from "../support/test-app.js";
 import { beside, loggedText } from "./beside.js";
 
@@ -167,6 +168,7 @@ describe("The request log", () => {
     expect(await keptPaths(test)).to.deep.equal(["/api/v1/credits", "/api/v1/me"]);
     // The next run of the maintenance.
     await clock.advance(10_000);
+    await eventually("the old rows are deleted", async () => !(await keptPaths(test)).includes("/api/v1/me"));
     await test.app.stop();
     expect(await keptPaths(test)).to.deep.equal(["/api/v1/logs"]);
   });

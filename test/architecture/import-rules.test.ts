@@ -16,11 +16,11 @@ const TOP = ["core", "adapters", "plugins", "config", "test"];
 
 /** Every folder a source file may lie in; a new one is a decision, made here and in the architecture. */
 const ROOMS = [
-  /^core\/(accounts|credits|execution|generations|idempotency|jobs|library|maintenance|ports|providers|rate-limits|secrets|usage|webhooks)\/[^/]+$/,
+  /^core\/(accounts|audit|credits|execution|generations|idempotency|jobs|library|maintenance|ports|providers|rate-limits|secrets|usage|webhooks)\/[^/]+$/,
   /^core\/ports\/provider\/[^/]+$/,
   /^core\/[^/]+$/,
   /^adapters\/(cli|covers|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
-  /^adapters\/http\/((controllers|generated|middleware|openapi|pages|pages\/share|presenters)\/)?[^/]+$/,
+  /^adapters\/http\/((connections|controllers|generated|middleware|openapi|pages|pages\/share|presenters)\/)?[^/]+$/,
   /^adapters\/storage\/knex\/((doctor|heartbeat|migrations|mysql|search|sqlite)\/)?[^/]+$/,
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq)|rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,
   /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,
@@ -29,7 +29,7 @@ const ROOMS = [
   /^test\/contract\/(music-provider|library-store|webhook-store)\/[^/]+$/,
   /^test\/system\/([^/]+\/)?[^/]+$/,
   /^test\/bench\/(servers\/)?[^/]+$/,
-  /^test\/support\/((doubles|fault-receiver|plugins|provider-kit|sandbox|storm|vendor)\/)?[^/]+$/,
+  /^test\/support\/((attack|doubles|fault-receiver|plugins|provider-kit|sandbox|storm|vendor)\/)?[^/]+$/,
   /^test\/support\/plugins\/[^/]+\/[^/]+$/,
   /^test\/(fixtures|unit)\/.+$/,
   /^test\/index\.ts$/,

@@ -25,10 +25,11 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   "servers, and the reading of addresses": [
     "adapters/http/server.ts",
-    "adapters/observability/metrics-server.ts",
+    "adapters/http/metrics-server.ts",
     "config/doctor-proxies.ts",
     "config/settings/kinds.ts",
   ],
+  "what takes them away from a child process": ["adapters/sandbox/cut-off.ts"],
   "the broker of queue.url": ["adapters/queue/rabbitmq/connection.ts", "adapters/queue/rabbitmq/doctor.ts"],
 };
 

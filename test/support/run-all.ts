@@ -24,7 +24,7 @@ interface Sums {
 }
 
 /** Rooms that need no machine to themselves. */
-const QUIET = "dist/test/{api,architecture,plugins,unit}/**/*.test.js";
+const QUIET = "dist/test/{api,architecture,plugins,system/jobs,unit}/**/*.test.js";
 
 /** Each of these goes through its runs one after another. */
 const LANES: readonly (readonly Run[])[] = [
