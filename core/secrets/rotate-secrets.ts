@@ -87,10 +87,10 @@ export class RotateSecrets {
    */
   async retire({ force }: { readonly force: boolean }, signal: AbortSignal): Promise<RetiredKeys> {
     const { audit, states, keys, reseal, refreshKeyring } = this.deps;
-    const { current } = await this.stateNow();
-    retired(await this.stateNow());
+    const now = await this.stateNow();
+    retired(now); // refuses before anything is sealed again
     await refreshKeyring();
-    await reseal.execute(current, signal);
+    await reseal.execute(now.current, signal);
     const retire = async (tx: Transaction): Promise<RetiredKeys> => {
       // While this lock is held, no row is sealed with the old key.
       const before = await states.lock(tx);

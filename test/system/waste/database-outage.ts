@@ -19,7 +19,7 @@ export const databaseOutage: Scenario = {
       plugins: (url: string) => ({
         "http-model": httpModelPlugin(url, { shape: "returns", concurrency: CONCURRENCY }),
       }),
-      jobs: { unknownGraceSeconds: 5 },
+      jobs: { unknownGraceSeconds: 30 },
       storage: "mysql",
     } as const;
     await inInstallation(sandbox, options, async (installation) => {

@@ -11,7 +11,7 @@ export const lostReply: Scenario = {
     const options = {
       renders: { slots: JOBS, renderMs: timing.between(300, 0, 2_000) },
       plugins: (url: string) => ({ replicate: replicatePlugin(url) }),
-      jobs: { unknownGraceSeconds: 5 },
+      jobs: { unknownGraceSeconds: 30 },
       storage: timing.oneOf("sqlite", "mysql"),
     } as const;
     await inInstallation(sandbox, options, async (installation) => {
