@@ -25,7 +25,7 @@ export async function handle({ kind, port = 0 }: Misdeed): Promise<object> {
     case "spin":
       for (;;);
     case "work":
-      for (const from = process.cpuUsage(); process.cpuUsage(from).user < WORK_MS * 1_000; );
+      for (const from = process.cpuUsage(); cpuMsSince(from) < WORK_MS; );
       return { pid: process.pid };
     case "exit":
       return process.exit(3);
@@ -35,6 +35,11 @@ export async function handle({ kind, port = 0 }: Misdeed): Promise<object> {
       await sleep(2 ** 30);
       return {};
   }
+}
+
+function cpuMsSince(from: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(from);
+  return (user + system) / 1_000;
 }
 
 const connected = (socket: net.Socket): Promise<unknown> =>
