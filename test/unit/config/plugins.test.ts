@@ -94,6 +94,7 @@ describe("built-in plugins", () => {
 
 /** With these settings, in ms. */
 const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, number>, longestMs: number]>> = {
+  "ace-step": [{ timeoutMs: 5_000 }, 10_000],
   beatoven: [{ timeoutMs: 5_000 }, 5_000],
   elevenlabs: [{ timeoutMs: 5_000 }, 10_000],
   fal: [{ timeoutMs: 5_000 }, 10_000],
