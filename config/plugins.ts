@@ -24,6 +24,7 @@ import { validatePluginSettings } from "./settings/plugin-settings.js";
 export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default: ProviderDefinition }>>> = {
   "ace-step": () => import("../plugins/ace-step/index.js"),
   beatoven: () => import("../plugins/beatoven/index.js"),
+  comfyui: () => import("../plugins/comfyui/index.js"),
   elevenlabs: () => import("../plugins/elevenlabs/index.js"),
   fal: () => import("../plugins/fal/index.js"),
   "http-model": () => import("../plugins/http-model/index.js"),

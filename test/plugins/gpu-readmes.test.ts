@@ -4,6 +4,7 @@ import { loadSettings } from "../../config/load.js";
 import { loadPlugins } from "../../config/plugins.js";
 import type { ProviderDefinition, ProviderModel } from "../../core/ports/music-provider.js";
 import aceStep from "../../plugins/ace-step/index.js";
+import comfyUi from "../../plugins/comfyui/index.js";
 import { repositoryPath } from "../support/repository.js";
 
 const readmeOf = (plugin: string): string => readFileSync(repositoryPath("plugins", plugin, "README.md"), "utf8");
@@ -32,6 +33,14 @@ function rowOf(model: ProviderModel): string {
 /** For each plugin the models that the settings files of its README lead to. */
 const PLUGINS: readonly (readonly [definition: ProviderDefinition, models: readonly (readonly string[])[]])[] = [
   [aceStep, [["ace-step/v1.5-turbo"], ["ace-step/v1.5-turbo", "ace-step/v1.5-xl-sft"]]],
+  [
+    comfyUi,
+    [
+      ["comfyui/ace-step-v1.5-turbo"],
+      ["comfyui/ace-step-v1.5-turbo", "comfyui/stable-audio-open"],
+      ["comfyui/ace-step-v1.5-turbo"],
+    ],
+  ],
 ];
 
 for (const [definition, shown] of PLUGINS) {

@@ -1,0 +1,55 @@
+import type { Workflow } from "./workflow.js";
+
+/** `options` of a model that names no workflow: ACE-Step 1.5 by the nodes that every ComfyUI of 2026 has. */
+export const ACE_STEP: { readonly workflow: Workflow; readonly output: string; readonly master: string } = {
+  workflow: {
+    "1": { class_type: "CheckpointLoaderSimple", inputs: { ckpt_name: "{{model}}" } },
+    "2": { class_type: "ModelSamplingAuraFlow", inputs: { model: ["1", 0], shift: 3 } },
+    "3": {
+      class_type: "TextEncodeAceStepAudio1.5",
+      inputs: {
+        clip: ["1", 1],
+        tags: "{{prompt}}",
+        lyrics: "{{lyrics}}",
+        seed: "{{seed}}",
+        bpm: "{{bpm}}",
+        duration: "{{duration}}",
+        timesignature: "4",
+        language: "{{language}}",
+        keyscale: "{{key}}",
+        generate_audio_codes: true,
+        cfg_scale: 2,
+        temperature: 0.85,
+        top_p: 0.9,
+        top_k: 0,
+        min_p: 0,
+      },
+    },
+    "4": { class_type: "ConditioningZeroOut", inputs: { conditioning: ["3", 0] } },
+    // The length stands in two nodes.
+    "5": { class_type: "EmptyAceStep1.5LatentAudio", inputs: { seconds: "{{duration}}", batch_size: 1 } },
+    "6": {
+      class_type: "KSampler",
+      inputs: {
+        model: ["2", 0],
+        positive: ["3", 0],
+        negative: ["4", 0],
+        latent_image: ["5", 0],
+        seed: "{{seed}}",
+        steps: 8,
+        cfg: 1,
+        sampler_name: "euler",
+        scheduler: "simple",
+        denoise: 1,
+      },
+    },
+    "7": { class_type: "VAEDecodeAudio", inputs: { samples: ["6", 0], vae: ["1", 2] } },
+    "8": {
+      class_type: "SaveAudioMP3",
+      inputs: { audio: ["7", 0], filename_prefix: "fermata/{{attempt_id}}", quality: "320k" },
+    },
+    "9": { class_type: "SaveAudio", inputs: { audio: ["7", 0], filename_prefix: "fermata/{{attempt_id}}" } },
+  },
+  output: "8",
+  master: "9",
+};
