@@ -11,6 +11,7 @@ const STATUS_WORDS =
 const pointer = (value: string, description: string): ProviderSetting => ({
   type: "string",
   default: value,
+  canBeEmpty: true,
   description: `JSON pointer: ${description}`,
 });
 
@@ -19,7 +20,7 @@ export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   baseUrl: { type: "string", required: true, description: "Where the server is: http://gpu-box:8000, without a slash at its end" },
   apiKey: { type: "string", secret: true, description: "Key of the server, where it wants one" },
   authHeader: { type: "string", default: "Authorization", description: "Header that carries the key" },
-  authScheme: { type: "string", default: "Bearer", description: "Word before the key in that header; empty for none" },
+  authScheme: { type: "string", default: "Bearer", canBeEmpty: true, description: "Word before the key in that header; empty for none" },
   submitPath: { type: "string", default: "/v1/generations", description: "Path that takes a request, by POST" },
   statusPath: { type: "string", default: "/v1/generations/{{id}}", description: "Path that tells of accepted work, by GET" },
   cancelPath: { type: "string", description: "Path that stops accepted work, by POST; left out where it cannot" },
