@@ -23,7 +23,7 @@ import { type Catalogue, checkModelBounds, type Model } from "../providers/catal
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
-import { checkGenerationInput, type GenerationInput } from "./request-rules.js";
+import { checkGenerationInput, type GenerationInput, givenOptions } from "./request-rules.js";
 
 /** What makes a repeated request the same request. */
 export interface GivenIdempotency {
@@ -150,6 +150,7 @@ function toJobRequest(input: GenerationInput): JobRequest {
     instrumental: input.instrumental ?? false,
     client: input.client ?? null,
     metadata: input.metadata ?? null,
+    options: givenOptions(input),
     sourceTrackId: null,
   };
 }

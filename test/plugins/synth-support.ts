@@ -42,6 +42,7 @@ export function aRequest({ modelId = "synth/instrumental", ...parts }: RequestPa
     lyrics: null,
     durationSeconds: 5,
     instrumental: modelId === "synth/instrumental",
+    options: {},
     ...parts,
   };
 }
