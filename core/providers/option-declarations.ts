@@ -75,7 +75,7 @@ function textMistakes(at: string, { minLength = 0, maxLength, allowed }: Members
       new Set(allowed).size === allowed.length;
     if (!isList || !(allowed as unknown[]).every(isAllowedValue))
       mistakes.push(
-        `${at}.allowed: ${shown(allowed)}; allowed: up to ${ALLOWED_MAX} different strings of 1 to ${ALLOWED_MAX_LENGTH} each`,
+        `${at}.allowed: ${shown(allowed)}; allowed: ${ALLOWED_MAX} different strings at most, of 1 to ${ALLOWED_MAX_LENGTH} each`,
       );
   } else if (maxLength === undefined) {
     mistakes.push(`${at}.maxLength: missing; allowed: up to ${TEXT_MAX_LENGTH}, or a list of \`allowed\` values`);

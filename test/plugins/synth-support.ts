@@ -3,7 +3,7 @@ import { ProviderFailure } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/synth/index.js";
 
 /** What a test says about a request; the rest is ordinary. */
-export type RequestParts = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "attempt" | "jobId">> & { readonly modelId?: string };
+export type RequestParts = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "attempt" | "jobId" | "options">> & { readonly modelId?: string };
 
 /** Delays asked of the host's clock, which passes them at once. */
 export interface HostUnderTest extends ProviderHost {

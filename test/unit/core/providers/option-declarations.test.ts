@@ -59,7 +59,7 @@ describe("Declared options of a model", () => {
     ],
     [
       { text: { type: "string", allowed: [], description: "Text." } },
-      "o.text.allowed: []; allowed: up to 100 different strings",
+      "o.text.allowed: []; allowed: 100 different strings at most",
     ],
     [{ text: { type: "string", allowed: ["a", "a"], description: "Text." } }, "o.text.allowed: "],
     [
