@@ -126,7 +126,8 @@ export const lalal: MusicProviderHarness = {
   cancel: {
     route: CANCEL,
     cancels: (fake) => void fake.on(CANCEL.method, CANCEL.path, checked({ status: "success" })),
-    tooLate: { notApplicable: "what it says of work that is done is not documented" },
+    tooLate: (fake) =>
+      void fake.on(CANCEL.method, CANCEL.path, checked({ status: "server_error", error: "Task is not in progress state" })),
   },
   probe: {
     route: MINUTES,
