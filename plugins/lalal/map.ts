@@ -57,7 +57,8 @@ function completedOf({ tracks, duration }: Bag, operation: Split): Snapshot | Pr
   const stems = (Array.isArray(tracks) ? tracks : []).map(bagOf).flatMap(({ type, label: given, url }): ProviderAsset[] => {
     if (typeof given !== "string" || !isLink(url)) return [];
     const label = labelOf(given, type, operation);
-    return label === null ? [] : [{ role: "stem", label, contentType: null, durationSeconds, source: { kind: "url", url: secured(url) } }];
+    if (label === null) return [];
+    return [{ role: "stem", label, contentType: null, durationSeconds, source: { kind: "url", url: secured(url) } }];
   });
   const labels = stems.map(({ label }) => label);
   if (stems.length === 0) return new ProviderFailure("failed", "The task succeeded, and there are no stems.");
