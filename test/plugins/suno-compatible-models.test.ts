@@ -17,8 +17,9 @@ describe("suno-compatible: models", () => {
   });
 
   it("names what is wrong with a model of the operator's", () => {
-    const wrong = (parts: Partial<ProviderModel>): string | null | undefined => definition.checkModel?.(model("v5", parts));
-    expect(wrong({ options: { styleWeight: 0.5, vocalGender: "m", negativeTags: "x", weirdnessConstraint: 1 } })).to.equal(null);
+    const wrong = (parts: Partial<ProviderModel>): unknown => definition.checkModel?.(model("v5", parts));
+    const options = { styleWeight: 0.5, vocalGender: "m", negativeTags: "x", weirdnessConstraint: 1 };
+    expect(wrong({ options })).to.equal(null);
     const { upstream: _, ...nameless } = model("v5");
     expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
     expect(wrong({ duration: { minSeconds: 1, maxSeconds: 2, defaultSeconds: 1 } })).to.match(/^has a `duration`/);
@@ -31,6 +32,7 @@ describe("suno-compatible: models", () => {
     expect(wrong({ options: { seed: 1 } })).to.match(/^has options.seed; allowed: negativeTags/);
     expect(wrong({ options: { vocalGender: "x" } })).to.match(/vocalGender/);
     expect(wrong({ options: { negativeTags: 1 } })).to.match(/negativeTags/);
-    for (const styleWeight of [1.1, 0.123, "1"]) expect(wrong({ options: { styleWeight } })).to.match(/styleWeight than 0 to 1/);
+    for (const styleWeight of [1.1, 0.123, "1"])
+      expect(wrong({ options: { styleWeight } })).to.match(/styleWeight than 0 to 1/);
   });
 });
