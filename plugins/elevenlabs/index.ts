@@ -51,7 +51,14 @@ export default defineProvider({
   settings: SETTINGS,
   models: [
     { ...MODEL, id: "elevenlabs/music-v2", name: "Eleven Music v2", creditCost: 15, upstream: "music_v2", lyricsMaxLength: 5_000 },
-    { ...MODEL, id: "elevenlabs/music-v2.5", name: "Eleven Music v2.5", creditCost: 15, upstream: "music_v2_5", lyricsMaxLength: 5_000 },
+    {
+      ...MODEL,
+      id: "elevenlabs/music-v2.5",
+      name: "Eleven Music v2.5",
+      creditCost: 15,
+      upstream: "music_v2_5",
+      lyricsMaxLength: 5_000,
+    },
     {
       ...MODEL,
       id: "elevenlabs/music-v1",

@@ -9,8 +9,8 @@ export interface Part {
 const FIRST_LINE_MAX = 256;
 
 /**
- * The parts of a `multipart/mixed` body (RFC 2046, section 5.1); `[]` when it is none. As in ElevenLabs' SDKs, lines may end
- * with LF alone, and the first line of the body is the delimiter where the header names none that is in the body.
+ * The parts of a `multipart/mixed` body (RFC 2046, section 5.1); `[]` when it is none. As in ElevenLabs' SDKs, lines
+ * may end with LF alone, and the first line of the body is the delimiter where the header names none that is in it.
  */
 export function partsOf(body: Uint8Array, contentType: string): Part[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -28,9 +28,10 @@ export function partsOf(body: Uint8Array, contentType: string): Part[] {
     // The line break before a delimiter belongs to it, also where a part is empty.
     const next = bytes.indexOf(`\n${delimiter}`, start - 1);
     const hasReturn = blank.isCrLf && bytes[next - 1] === 0x0d;
+    const end = next === -1 ? bytes.length : Math.max(start, hasReturn ? next - 1 : next);
     parts.push({
       contentType: (/^content-type:\s*([^;\r\n]+)/im.exec(head)?.[1] ?? "").trim().toLowerCase(),
-      bytes: new Uint8Array(bytes.subarray(start, next === -1 ? bytes.length : Math.max(start, hasReturn ? next - 1 : next))),
+      bytes: new Uint8Array(bytes.subarray(start, end)),
     });
     at = next === -1 ? -1 : next + 1;
   }
@@ -46,8 +47,14 @@ function delimiterOf(bytes: Buffer, contentType: string): string | null {
   return /^--\S/.test(first) ? first.trimEnd() : null;
 }
 
+interface BlankLine {
+  readonly at: number;
+  readonly length: number;
+  readonly isCrLf: boolean;
+}
+
 /** Where the head of a part ends. */
-function blankLineFrom(bytes: Buffer, from: number): { readonly at: number; readonly length: number; readonly isCrLf: boolean } | null {
+function blankLineFrom(bytes: Buffer, from: number): BlankLine | null {
   const [lf, crLf] = ["\n\n", "\r\n\r\n"].map((lines) => bytes.indexOf(lines, from));
   if (lf === undefined || crLf === undefined || (lf === -1 && crLf === -1)) return null;
   const isCrLf = lf === -1 || (crLf !== -1 && crLf < lf);

@@ -32,7 +32,7 @@ export class ElevenLabsProvider implements MusicProvider {
       return probeResultOf(bagOf((await this.client.subscription(signal)).json()));
     } catch (error) {
       if (!ProviderFailure.is(error) || error.providerCode !== "missing_permissions") throw error;
-      return { credit: null, warnings: ["The key lacks the permission user_read: the credits that are left cannot be read."] };
+      return { credit: null, warnings: ["The key lacks the permission user_read: its credits cannot be read."] };
     }
   }
 

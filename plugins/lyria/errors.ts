@@ -36,7 +36,7 @@ export function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null 
   const kind = kindOf(answer.status, code, said, call) ?? usual.kind;
   const isUnsure = kind === "outcome_unknown" || kind === "failed";
   const text = said.replace(/\s+/gu, " ").slice(0, 300);
-  const remedy = isAboutBackground(answer.status, said) ? " Set geminiApi to generateContent." : "";
+  const remedy = refusesBackground(answer.status, said, call) ? " Set geminiApi to generateContent." : "";
   return new ProviderFailure(kind, `${answer.status}${code === undefined ? "" : ` ${code}`}: ${text}${remedy}`, {
     retryAfterMs: retryDelayMs(error) ?? retryAfterMs(answer.headers),
     billable: isUnsure ? "unknown" : "no",
@@ -44,8 +44,10 @@ export function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null 
   });
 }
 
-function isAboutBackground(status: number, said: string): boolean {
-  return status === 400 && /\bbackground\b/i.test(said);
+/** Words about the parameter `background`, not about music for the background. */
+function refusesBackground(status: number, said: string, { path }: ApiCall): boolean {
+  const isOfInteraction = status === 400 && path.endsWith("/interactions") && !isRefusal(said);
+  return isOfInteraction && /\bbackground\b/i.test(said) && /support|allow|only|unknown|invalid/i.test(said);
 }
 
 /** True for words about refused content. */
@@ -63,7 +65,13 @@ function codeOf({ status, code }: Bag): string | undefined {
   return [status, code].find((value): value is string => typeof value === "string" && value !== "");
 }
 
-function kindOf(status: number, code: string | undefined, said: string, call: ApiCall): ProviderFailureKind | undefined {
+/** undefined: what HTTP means by the status. */
+function kindOf(
+  status: number,
+  code: string | undefined,
+  said: string,
+  call: ApiCall,
+): ProviderFailureKind | undefined {
   if (status === 402 || DEPLETED.test(said)) return "out_of_credit";
   if (status === 400 && /api.?key/i.test(said)) return "misconfigured";
   if (call.creates !== true) return undefined;
@@ -71,7 +79,7 @@ function kindOf(status: number, code: string | undefined, said: string, call: Ap
   if (code !== undefined && Object.hasOwn(KINDS, code)) return KINDS[code];
   if (status !== 400) return undefined;
   // A model that does not work in the background; with geminiApi: generateContent it does without.
-  if (isAboutBackground(status, said)) return "misconfigured";
+  if (refusesBackground(status, said, call)) return "misconfigured";
   return isRefusal(said) ? "content_rejected" : "invalid_input";
 }
 

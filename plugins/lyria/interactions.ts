@@ -16,7 +16,7 @@ export function interactionIn(body: unknown): Interaction {
   const { id, status } = bagOf(body);
   if (typeof status !== "string") return { state: "unclear" };
   if (RUNNING.has(status)) return typeof id === "string" && id !== "" ? { state: "running", id } : { state: "unclear" };
-  if (status === "cancelled") return { state: "ended", failure: failed("cancelled", "It was cancelled there.", status) };
+  if (status === "cancelled") return ended("cancelled", "It was cancelled there.", status);
   const content = stepsIn(bagOf(body)).flatMap(({ content }) => (Array.isArray(content) ? content.map(bagOf) : []));
   const sounds = content.filter(({ type }) => type === "audio").map(({ data }) => trackOf(data));
   // The last is the one that it settled on.
@@ -26,7 +26,7 @@ export function interactionIn(body: unknown): Interaction {
   const said = typeof message === "string" ? `: ${message.replace(/\s+/gu, " ").slice(0, 300)}` : ".";
   const reason = typeof code === "string" || typeof code === "number" ? String(code) : status;
   const kind = isRefusal(`${said} ${reason}`) ? "content_rejected" : "failed";
-  return { state: "ended", failure: failed(kind, `It made no music, and is ${status}${said}`, reason) };
+  return ended(kind, `It made no music, and is ${status}${said}`, reason);
 }
 
 /** What the response to a cancellation says. */
@@ -45,10 +45,12 @@ function stepsIn({ steps, outputs }: Bag): readonly Bag[] {
 /** Of the whole, or of a step. */
 function errorIn(body: Bag): Bag | undefined {
   const { errors, error } = body;
-  const found = [...(Array.isArray(errors) ? (errors as readonly unknown[]) : []), error, ...stepsIn(body).map((step) => step["error"])];
-  return found.map(bagOf).find((bag) => bag["message"] !== undefined || bag["code"] !== undefined);
+  const ofAll = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
+  const ofSteps = stepsIn(body).map((step) => step["error"]);
+  const found = [...ofAll, error, ...ofSteps].map(bagOf);
+  return found.find((bag) => bag["message"] !== undefined || bag["code"] !== undefined);
 }
 
-function failed(kind: "cancelled" | "content_rejected" | "failed", message: string, code: string): ProviderFailure {
-  return new ProviderFailure(kind, message, { providerCode: code });
+function ended(kind: "cancelled" | "content_rejected" | "failed", message: string, code: string): Interaction {
+  return { state: "ended", failure: new ProviderFailure(kind, message, { providerCode: code }) };
 }

@@ -64,7 +64,8 @@ export class LyriaProvider implements MusicProvider {
     const interaction = interactionIn(answer.json());
     if (interaction.state === "completed") return interaction;
     if (interaction.state === "ended") throw interaction.failure;
-    if (interaction.state === "unclear") throw providerFailure("outcome_unknown", answer, { message: "It answered no id." });
+    if (interaction.state === "unclear")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no id." });
     const handle = { version: HANDLE_VERSION, data: { id: interaction.id } };
     return { state: "accepted", handle, nextPollMs: this.pollMs };
   }

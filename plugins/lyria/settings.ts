@@ -21,7 +21,7 @@ export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
     type: "string",
     default: "interactions",
     allowed: GEMINI_APIS,
-    description: "Call of the Gemini API: work in the background that is polled, or one call that responds with the music",
+    description: "Call of the Gemini API: work that is polled, or one call that responds with the music",
   },
   pollMs: {
     type: "integer",

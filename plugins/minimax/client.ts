@@ -92,5 +92,6 @@ function resetsInMs(text: string, now: number): number | undefined {
 
 /** A plain 429 is about requests or about money. */
 function kindOfStatus(answer: ApiAnswer, byStatus: ProviderFailureKind = "failed"): ProviderFailureKind {
-  return answer.status === 429 && /balance|quota|insufficient|usage limit/i.test(answer.text()) ? "out_of_credit" : byStatus;
+  const isAboutMoney = /balance|quota|insufficient|usage limit/i.test(answer.text());
+  return answer.status === 429 && isAboutMoney ? "out_of_credit" : byStatus;
 }

@@ -12,13 +12,13 @@ export class StabilityClient {
   private readonly api: ProviderApi;
 
   constructor({ settings, fetch }: ProviderHost) {
-    const { clientUserId } = settings;
+    const { clientUserId = "" } = settings;
     this.api = new ProviderApi({
       fetch,
       baseUrl: String(settings["baseUrl"]),
       headers: {
         authorization: `Bearer ${String(settings["apiKey"])}`,
-        ...(clientUserId === undefined || clientUserId === "" ? {} : { "stability-client-user-id": String(clientUserId) }),
+        ...(clientUserId === "" ? {} : { "stability-client-user-id": String(clientUserId) }),
       },
       timeoutMs: Number(settings["timeoutMs"]),
       maxBytes: SOUND_MAX_BYTES,

@@ -6,7 +6,7 @@ import { StabilityProvider } from "./provider.js";
 const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   apiKey: { type: "string", required: true, secret: true, description: "API key of the platform" },
   baseUrl: { type: "string", default: "https://api.stability.ai", description: "Where the API is, without a slash at its end" },
-  clientUserId: { type: "string", description: "Sent as `stability-client-user-id`, for Stability's support; left out: not sent" },
+  clientUserId: { type: "string", description: "Sent as `stability-client-user-id`; left out: not sent" },
   outputFormat: { type: "string", default: "mp3", allowed: ["mp3", "wav"], description: "Kind of file" },
   pollMs: { type: "integer", default: 10_000, minimum: 1_000, maximum: 600_000, description: "How often accepted work is asked after" },
   timeoutMs: {
@@ -83,7 +83,8 @@ function checkModel({ upstream, supportsLyrics, options = {} }: ProviderModel): 
   if (supportsLyrics) return "supports lyrics; Stable Audio sings none";
   if (!(ENDPOINTS as readonly unknown[]).includes(endpoint)) return `needs options.endpoint; allowed: ${ENDPOINTS.join(", ")}`;
   const [least, most] = STEPS[upstream] ?? ANY_STEPS;
-  if (steps !== undefined && !isBetween(steps, least, most, true)) return `has another options.steps than a whole number from ${least} to ${most}`;
+  if (steps !== undefined && !isBetween(steps, least, most, true))
+    return `has another options.steps than a whole number from ${least} to ${most}`;
   if (cfgScale !== undefined && !isBetween(cfgScale, 1, 25, false)) return "has another options.cfgScale than a number from 1 to 25";
   const [unknown] = Object.keys(others);
   return unknown === undefined ? null : `has options.${unknown}; allowed: endpoint, steps, cfgScale`;

@@ -46,7 +46,8 @@ export function detailed(sound: Uint8Array, metadata: object = METADATA, boundar
 
 /** An account's plan, as the SDK has it. */
 export function subscription(parts: object = {}): FakeAnswer {
-  return json({ tier: "creator", character_count: 30_000, character_limit: 100_000, status: "active", currency: "usd", ...parts });
+  const counts = { character_count: 30_000, character_limit: 100_000 };
+  return json({ tier: "creator", ...counts, status: "active", currency: "usd", ...parts });
 }
 
 /** Today's envelope of errors. */

@@ -178,7 +178,7 @@ describe("elevenlabs", () => {
       }
     });
 
-    it("is read from lines that end with LF, and by the body's first line where the header names no boundary of it", async () => {
+    it("is read from lines that end with LF, and by the first line where the header names no boundary", async () => {
       const sound = Buffer.concat([Buffer.from("\n\r\n"), tinyMp3("line ends"), Buffer.from("\r")]);
       const bodyOf = (end: string): Buffer =>
         Buffer.concat([
@@ -192,7 +192,8 @@ describe("elevenlabs", () => {
           fake.on("POST", COMPOSE.path, bytes(bodyOf(end), type));
           const [track] = (await submitted()).tracks;
           const source = track?.assets[0]?.source;
-          expect(source?.kind === "bytes" && Buffer.from(source.bytes).equals(sound), JSON.stringify([end, type])).to.equal(true);
+          const isWhole = source?.kind === "bytes" && Buffer.from(source.bytes).equals(sound);
+          expect(isWhole, JSON.stringify([end, type])).to.equal(true);
           expect(track?.title).to.equal("Harbour");
         }
       }

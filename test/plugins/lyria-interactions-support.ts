@@ -27,7 +27,8 @@ export const stepsOf = (content: readonly object[]): object => ({
 });
 
 /** An error of the Interactions API: a code in words, and nothing else. */
-export const plainRefusal = (status: number, code: string, message: string): FakeAnswer => json({ error: { message, code } }, { status });
+export const plainRefusal = (status: number, code: string, message: string): FakeAnswer =>
+  json({ error: { message, code } }, { status });
 
 let made = 0;
 export const accepts: Script = (fake) =>
@@ -69,7 +70,7 @@ export const interactionsHarness: MusicProviderHarness = {
       failed({}, "budget_exceeded"),
       failed({}, "requires_action"),
     ],
-    rejectsContent: failed({ errors: [{ code: "invalid_request", message: "The output was blocked by safety filters." }] }),
+    rejectsContent: failed({ errors: [{ code: "invalid_request", message: "Blocked by safety filters." }] }),
     cancelled: polled(interaction("cancelled")),
     timesOut: { notApplicable: "no such status is documented" },
     gone: polled(refusal(404, "NOT_FOUND", "Interaction not found.")),
@@ -77,9 +78,9 @@ export const interactionsHarness: MusicProviderHarness = {
     succeedsEmpty: polled(interaction("completed", stepsOf([{ type: "text", text: "la" }]))),
     partlyReady: { notApplicable: "an interaction makes one song" },
     others: {
-      "an interaction that is there no more, in words": named("gone", polled(plainRefusal(404, "not_found", "Not found."))),
+      "an interaction that is there no more, in words": named("gone", polled(plainRefusal(404, "not_found", "No."))),
       "a key that was taken back": named("misconfigured", polled(refusal(403, "PERMISSION_DENIED"))),
-      "a key that is not valid any more": named("misconfigured", polled(refusal(400, "INVALID_ARGUMENT", "API key expired."))),
+      "a key that expired": named("misconfigured", polled(refusal(400, "INVALID_ARGUMENT", "API key expired."))),
       "an account that was emptied": named("out_of_credit", polled(refusal(402, "RESOURCE_EXHAUSTED"))),
       "questions that come too fast": named("rate_limited", polled(refusal(429, "RESOURCE_EXHAUSTED"))),
       "a status call that was cancelled on the way": named("unavailable", polled(refusal(499, "CANCELLED"))),
@@ -90,19 +91,29 @@ export const interactionsHarness: MusicProviderHarness = {
     ...common(CREATE),
     errorWith200: named(
       "content_rejected",
-      answers(CREATE, interaction("failed", { errors: [{ code: "invalid_request", message: "The prompt names an artist." }] })),
+      answers(CREATE, interaction("failed", { errors: [{ code: "invalid_request", message: "It names an artist." }] })),
     ),
     others: {
       ...others(CREATE),
-      "a request it does not take, in words": named("invalid_input", answers(CREATE, plainRefusal(400, "invalid_request", "Bad input."))),
-      "content, in words": named("content_rejected", answers(CREATE, plainRefusal(400, "invalid_request", "Blocked: safety."))),
+      "a request it does not take, in words": named(
+        "invalid_input",
+        answers(CREATE, plainRefusal(400, "invalid_request", "Bad input.")),
+      ),
+      "content, in words": named(
+        "content_rejected",
+        answers(CREATE, plainRefusal(400, "invalid_request", "Blocked: safety.")),
+      ),
       "a model without work in the background": named(
         "misconfigured",
         answers(CREATE, plainRefusal(400, "invalid_request", "Background execution is not supported for this model.")),
       ),
+      "music for the background, blocked": named(
+        "content_rejected",
+        answers(CREATE, plainRefusal(400, "invalid_request", "Not allowed: background music of an artist.")),
+      ),
       "a key that is not valid, in a list": named(
         "misconfigured",
-        answers(CREATE, json([{ error: { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT" } }], { status: 400 })),
+        answers(CREATE, json([{ error: { code: 400, message: "API key not valid." } }], { status: 400 })),
       ),
     },
   },

@@ -39,7 +39,8 @@ describe("lyria by interactions", () => {
 
   const settingsWith = (parts: ProviderHost["settings"] = {}): ProviderHost["settings"] =>
     settingsOf(definition, { apiKey: API_KEY, geminiUrl: `${fake.url}/v1beta`, ...parts });
-  const open = (parts?: ProviderHost["settings"]): MusicProvider => definition.create(providerHost({ settings: settingsWith(parts) }));
+  const open = (parts?: ProviderHost["settings"]): MusicProvider =>
+    definition.create(providerHost({ settings: settingsWith(parts) }));
   const [model] = definition.models;
   if (model === undefined) throw new Error("there is no model");
   const submitted = (

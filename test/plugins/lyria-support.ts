@@ -54,7 +54,8 @@ export const refusal = (
   status: string,
   message = "no",
   { headers, details = [] }: { headers?: Record<string, string>; details?: readonly object[] } = {},
-): FakeAnswer => json({ error: { code, message, status, details } }, { status: code, ...(headers === undefined ? {} : { headers }) });
+): FakeAnswer =>
+  json({ error: { code, message, status, details } }, { status: code, ...(headers === undefined ? {} : { headers }) });
 
 /** A quota as Google refuses it: what was too much, and when to come again. */
 export const RETRY_IN_20S = [
@@ -138,7 +139,8 @@ export const SAME = {
   vocalRemoval: { notApplicable: "it takes no tracks apart" },
 } satisfies Partial<MusicProviderHarness>;
 
-export const behind = (api: string): ProviderModel[] => definition.models.filter(({ options }) => options?.["api"] === api);
+export const behind = (api: string): ProviderModel[] =>
+  definition.models.filter(({ options }) => options?.["api"] === api);
 
 export const geminiHarness: MusicProviderHarness = {
   ...SAME,

@@ -61,7 +61,8 @@ function ofOne<T>(values: readonly T[], row: Row, index: number): T | undefined 
 /** What a cell says that the definition does not; null when both agree, or nothing can be compared. */
 type Check = (cell: string, model: ProviderModel, row: Row, index: number) => string | null;
 
-const expected = (said: unknown, is: unknown): string | null => (said === is ? null : `says ${String(said)}, is ${String(is)}`);
+const expected = (said: unknown, is: unknown): string | null =>
+  said === is ? null : `says ${String(said)}, is ${String(is)}`;
 
 const credits: Check = (cell, { creditCost }, row, index) => expected(ofOne(numbersIn(cell), row, index), creditCost);
 
@@ -85,7 +86,8 @@ const lyrics: Check = (cell, { supportsLyrics, requiresLyrics = false, lyricsMax
   return expected(/^needed\b/.test(cell), requiresLyrics) ?? expected(numbersIn(cell).at(-1), lyricsMaxLength);
 };
 
-const prompt: Check = (cell, { promptMaxLength = PROMPT_MAX_LENGTH }) => expected(numbersIn(cell).at(-1), promptMaxLength);
+const prompt: Check = (cell, { promptMaxLength = PROMPT_MAX_LENGTH }) =>
+  expected(numbersIn(cell).at(-1), promptMaxLength);
 
 const instrumental: Check = (cell, { supportsInstrumental }) => expected(!/^no\b/.test(cell), supportsInstrumental);
 
