@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { TrackId } from "../../core/ids.js";
-import { flacBomb, mp3Bomb, opusBomb, vorbisBomb } from "../support/audio-bombs.js";
+import { flacBomb, opusBomb, vorbisBomb } from "../support/audio-bombs.js";
 import { aChord, mp3File } from "../support/audio-files.js";
 import { importTrack } from "../support/library-import.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
@@ -14,7 +14,6 @@ const BOMBS: Readonly<Record<string, () => Promise<Uint8Array> | Uint8Array>> = 
   "Ogg Opus of empty frames": () => opusBomb(12_000),
   "Ogg Opus of 255 channels": () => opusBomb(510, { channels: 255 }),
   "Ogg Vorbis of silent blocks": () => vorbisBomb(80_000),
-  "MP3 of the smallest frames": () => mp3Bomb(40_000),
 };
 
 describe("A split by synth of a file that unpacks to far more than it is", function () {
@@ -42,7 +41,7 @@ describe("A split by synth of a file that unpacks to far more than it is", funct
 
   for (const [title, make] of Object.entries(BOMBS)) {
     it(`fails once, is refunded, and takes no memory of this process: ${title}`, async () => {
-      const trackId = await importTrack(test.app, { audio: await make() });
+      const trackId = await importTrack(test.app, { audio: await make(), ending: title.startsWith("FLAC") ? "flac" : "ogg" });
       let peak = 0;
       const before = process.memoryUsage.rss();
       const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);

@@ -8,13 +8,11 @@ import { SPLIT_MAX_BYTES } from "./limits.js";
  */
 export async function* readSource(parts: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let length = 0;
-  for (;;) {
-    const { done, value } = await nextOf(parts);
-    if (done === true) return;
-    length += value.length;
+  for (let next = await nextOf(parts); next.done !== true; next = await nextOf(parts)) {
+    length += next.value.length;
     if (length > SPLIT_MAX_BYTES)
       throw new ProviderFailure("failed", `the track's file is too large; allowed: ${SPLIT_MAX_BYTES} bytes`);
-    yield value;
+    yield next.value;
   }
 }
 
