@@ -168,7 +168,9 @@ export class ComposedApp implements App {
     try {
       for (const plugin of this.plugins)
         if (plugin.enabled)
-          providers.push(startPlugin(plugin, { clock, logger, sandbox, fetch: providerFetch.fetchFor(plugin.outgoing) }));
+          providers.push(
+            startPlugin(plugin, { clock, logger, sandbox, fetch: providerFetch.fetchFor(plugin.outgoing) }),
+          );
       const jobs = this.jobWorkers(providers);
       await jobs.start();
       const webhooks = container.get(T.deliverWebhooks);

@@ -87,7 +87,14 @@ async function unavailable(
     provider: job.providerId,
     again,
   });
-  const { ended } = await step.report({ type: "files_unavailable", number, failure, again, cost: cost ?? null, endsCollection });
+  const { ended } = await step.report({
+    type: "files_unavailable",
+    number,
+    failure,
+    again,
+    cost: cost ?? null,
+    endsCollection,
+  });
   if (ended !== null) await deps.storeFiles.discardAll(job.id);
 }
 

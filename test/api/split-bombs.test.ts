@@ -41,7 +41,8 @@ describe("A split by synth of a file that unpacks to far more than it is", funct
 
   for (const [title, make] of Object.entries(BOMBS)) {
     it(`fails once, is refunded, and takes no memory of this process: ${title}`, async () => {
-      const trackId = await importTrack(test.app, { audio: await make(), ending: title.startsWith("FLAC") ? "flac" : "ogg" });
+      const ending = title.startsWith("FLAC") ? "flac" : "ogg";
+      const trackId = await importTrack(test.app, { audio: await make(), ending });
       let peak = 0;
       const before = process.memoryUsage.rss();
       const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 20);

@@ -316,7 +316,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await ids(9)).to.deep.equal([first.id, asked.id]);
       });
 
-      it("counts a worker as lost when its lease was never given back, and keeps the collections that were begun", async () => {
+      it("counts a worker as lost when its lease was never given back, and keeps what it had begun", async () => {
         const job = aJob({ providerId: aProviderId(), collectionsBegun: 1 });
         await add(job);
         await claim({ providerId: job.providerId, leaseUntil: NOON });

@@ -1,4 +1,9 @@
-import { type AskSandbox, ProviderFailure, type ProviderSandbox, type SplitRequest } from "../../../core/ports/music-provider.js";
+import {
+  type AskSandbox,
+  ProviderFailure,
+  type ProviderSandbox,
+  type SplitRequest,
+} from "../../../core/ports/music-provider.js";
 import type { RenderedAsset } from "../order.js";
 import type { SplitMessage, SplitReply, StemInProcess } from "./messages.js";
 import { readSource } from "./read-source.js";

@@ -32,7 +32,8 @@ describe("The collection of a job's files", () => {
     shop.clock.set(now + LEASE_MS);
   }
 
-  const warnings = (): number => shop.logger.lines.filter(({ message }) => message.includes("without derived parts")).length;
+  const warnings = (): number =>
+    shop.logger.lines.filter(({ message }) => message.includes("without derived parts")).length;
 
   it("is written down before the audio is listened to", async () => {
     const begun: number[] = [];

@@ -209,7 +209,9 @@ export class Workshop {
     const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
     const storeAsset = new StoreAsset(this.audio, options.opener ?? new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }), options.maxBytes ?? 1_000_000);
-    const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, { deriveFor: (track, signal) => this.derive(track, signal) });
+    const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, {
+      deriveFor: (track, signal) => this.derive(track, signal),
+    });
     const capabilities = { ...NO_POWERS, ...options.capabilities };
     const providers = [this.provider, ...(options.withStandIn === true ? [this.standIn] : [])];
     const priced = options.expectedCost === undefined ? {} : { upstreamCost: options.expectedCost };

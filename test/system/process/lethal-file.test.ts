@@ -46,8 +46,8 @@ describe("A server that is killed together with its decoder", function () {
     const api = new ApiClient(await third.listening(), key);
     await eventually("a warning", () => WARNING.test(third.stdout + third.stderr));
     await eventually("completed", async () => dataOf(await api.get(`/api/v1/jobs/${id}`)).status === "completed");
-    const [track] = dataOf<{ tracks: readonly { play_url: string }[] }>(await api.get(`/api/v1/generations/${id}`)).tracks;
-    expect((await fetch(track?.play_url ?? "")).status).to.equal(200);
+    const shown = dataOf<{ tracks: readonly { play_url: string }[] }>(await api.get(`/api/v1/generations/${id}`));
+    expect((await fetch(shown.tracks[0]?.play_url ?? "")).status).to.equal(200);
     expect(dataOf(await api.get("/api/v1/credits"))).to.include({ total_spent: 10 });
     expect(waveformsIn(dataDir)).to.deep.equal([null]);
 
