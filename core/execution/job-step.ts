@@ -46,6 +46,7 @@ export class JobStep {
   private state: JobState;
   private tried: readonly JobAttempt[];
   private whole: Job | null = null;
+  private hasBegunCollection = false;
 
   constructor(
     readonly deps: RunJobDeps,
@@ -68,6 +69,11 @@ export class JobStep {
 
   get signal(): AbortSignal {
     return this.lease.signal;
+  }
+
+  /** Whether this worker has written down that it collects the job's files. */
+  get isCollecting(): boolean {
+    return this.hasBegunCollection;
   }
 
   /** Whether this worker still had the lease at its last report. */
@@ -129,6 +135,15 @@ export class JobStep {
   }
 
   /**
+   * Writes down that this worker collects the job's files, so that a file that ends its worker is not listened to
+   * again and again.
+   */
+  async beginCollection(): Promise<void> {
+    const { next } = await this.report({ type: "collecting" });
+    this.hasBegunCollection = next === "continue";
+  }
+
+  /**
    * Reports what an aborted call leaves behind; once, for the process stops. A lost lease is another worker's, and so
    * is the rest.
    */
@@ -143,7 +158,7 @@ export class JobStep {
 
   /** Gives the lease up without anything to report. */
   async release(afterMs: number): Promise<void> {
-    await this.report({ type: "released", afterMs });
+    await this.report({ type: "released", afterMs, endsCollection: this.isCollecting });
   }
 
   /** Calls the plugin within its hard limit. What a call returns that had been left alone goes to `onLate`. */

@@ -29,6 +29,7 @@ export * from "./provider/failure.js";
 export * from "./provider/json.js";
 export type * from "./provider/outcomes.js";
 export type * from "./provider/requests.js";
+export type * from "./provider/sandbox.js";
 
 /** Raised on every incompatible change of this port. A plugin that names another version stops the start. */
 export const PROVIDER_PORT_VERSION = 2;

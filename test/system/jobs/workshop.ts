@@ -36,6 +36,7 @@ import { StartSplit } from "../../../core/generations/start-split.js";
 import { StoreAsset } from "../../../core/execution/store-asset.js";
 import type { WorkingProvider } from "../../../core/execution/working-provider.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
+import type { DeriveAssets } from "../../../core/library/derive-assets.js";
 import { StoreTracks } from "../../../core/execution/store-tracks.js";
 import { type SubmissionState, SubmissionSwitch } from "../../../core/execution/submission-switch.js";
 import { type StopOptions, type StoppedWork, WorkJobs } from "../../../core/execution/work-jobs.js";
@@ -145,6 +146,8 @@ export class Workshop {
   readonly metrics = new PrometheusMetrics(this.logger, { processMetrics: false });
   readonly events = new JobEvents(this.logger);
   readonly ended: JobEnded[] = [];
+  /** What is derived from a track: nothing, unless a test says otherwise. */
+  derive: DeriveAssets["deriveFor"] = (track) => Promise.resolve(track);
   private readonly workers: Worker[] = [];
 
   private constructor(
@@ -206,7 +209,9 @@ export class Workshop {
     const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
     const storeAsset = new StoreAsset(this.audio, options.opener ?? new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }), options.maxBytes ?? 1_000_000);
-    const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, { deriveFor: (track) => Promise.resolve(track) });
+    const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, {
+      deriveFor: (track, signal) => this.derive(track, signal),
+    });
     const capabilities = { ...NO_POWERS, ...options.capabilities };
     const providers = [this.provider, ...(options.withStandIn === true ? [this.standIn] : [])];
     const priced = options.expectedCost === undefined ? {} : { upstreamCost: options.expectedCost };
