@@ -32,7 +32,7 @@ export function checkTrustedProxies({ trustProxy, ...listening }: Listening): Fi
     const why = whyProxied(listening);
     if (why === null) return ok(name, "X-Forwarded-For of nobody is believed.");
     const message = `${why}, but X-Forwarded-For of nobody is believed: all callers share the limits of one network.`;
-    return warning(name, message, "Name the proxy's own address in http.trustProxy, such as [loopback] on this machine.");
+    return warning(name, message, "Name the proxy's own address in http.trustProxy; on this machine: [loopback].");
   }
   if (typeof trustProxy === "number") {
     return ok(name, `X-Forwarded-For is believed for ${trustProxy} hops; callers must not reach this port themselves.`);

@@ -6,7 +6,7 @@ import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { AuditRecordId } from "../ids.js";
 import { type AuditEntry, nextRecord } from "./audit-record.js";
 
-/** What is written last in a transaction, of what it has come to. When it fails, nothing of the transaction is written. */
+/** Written last in a transaction, of what it has come to. When it fails, nothing of the transaction is written. */
 export type Alongside<T> = (tx: Transaction, result: T) => Promise<void>;
 
 /** Writes down what operators and embedding apps do. */

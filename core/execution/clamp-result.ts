@@ -49,8 +49,8 @@ type Bag = Readonly<Record<string, unknown>>;
 /**
  * What a plugin's method returned, within the limits; what is none of the port's results is given back as it is.
  *
- * @throws {ProviderFailure} `outcome_unknown`: work was accepted under a handle that cannot be kept. It may be paid for,
- *   so that it is looked for as after a lost reply, and never simply bought again.
+ * @throws {ProviderFailure} `outcome_unknown`: work was accepted under a handle that cannot be kept. It may be paid
+ *   for, so that it is looked for as after a lost reply, and never simply bought again.
  */
 export function clampResult<Result>(result: Result): Result {
   return clamped(result) as Result;

@@ -153,9 +153,8 @@ describe("What an embedding app does for its operator", () => {
     canRecord = true;
     expect(done.map(({ status }) => status)).to.deep.equal(Array(3).fill("rejected"));
     expect(await app.credits.balance(account.id)).to.deep.equal(before);
-    expect((await app.jobs.list({ accountId: account.id, limit: 10 })).map(({ id, status }) => [id, status])).to.deep.equal([
-      [jobId, "queued"],
-    ]);
+    const jobs = await app.jobs.list({ accountId: account.id, limit: 10 });
+    expect(jobs.map(({ id, status }) => [id, status])).to.deep.equal([[jobId, "queued"]]);
     expect((await app.audit.verify()).count).to.equal(count);
     // The same can be done once it can be recorded again.
     await app.jobs.cancel(jobId);

@@ -58,7 +58,7 @@ const PAGE_STYLE = "body { margin: 0; background: #fafafa; }\n";
 const SCRIPT_TYPE = "text/javascript; charset=utf-8";
 const STYLE_TYPE = "text/css; charset=utf-8";
 
-/** Files of Swagger UI that the page uses, and their types; `npm run gen` and `npm run build` copy them from its package. */
+/** Files of Swagger UI that the page uses, and their types; `npm run gen` and `npm run build` copy them. */
 const LIBRARY_FILES: Readonly<Record<string, string>> = {
   "swagger-ui-bundle.js": SCRIPT_TYPE,
   "swagger-ui.css": STYLE_TYPE,

@@ -47,7 +47,8 @@ export async function measured<T>(
   }
   const line = attackLine(name, client.figures);
   process.stdout.write(`${line}\n`);
-  if (IS_LONG && client.figures.served < SERVED_MIN * client.figures.sent) throw new Error(`Others had to wait: ${line}`);
+  const { sent, served } = client.figures;
+  if (IS_LONG && served < SERVED_MIN * sent) throw new Error(`Others had to wait: ${line}`);
   return { result, figures: client.figures };
 }
 

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { expect } from "chai";
-import { dataOf, refusalOf } from "../../support/api-client.js";
+import { type Answer, dataOf, refusalOf } from "../../support/api-client.js";
 import {
   type AttackedInstallation,
   attackedInstallation,
@@ -38,7 +38,12 @@ describe("A hostile caller", function () {
   });
 
   /** The statuses of so many requests, several at a time. */
-  async function flood(count: number, path: string, headersOf: (index: number) => Record<string, string>, method = "GET"): Promise<number[]> {
+  async function flood(
+    count: number,
+    path: string,
+    headersOf: (index: number) => Record<string, string> = () => ({}),
+    method = "GET",
+  ): Promise<number[]> {
     const { hostname, port } = new URL(attacked.target.url);
     const statuses: number[] = [];
     let next = 0;
@@ -75,8 +80,9 @@ describe("A hostile caller", function () {
   it("has one webhook endpoint for each URL, not twenty", async () => {
     const { api, target } = attacked;
     const body = { url: "https://127.0.0.1:9/hook" };
+    const register = (): Promise<Answer> => api.send("POST", "/api/v1/webhook-endpoints", { headers: HEADERS, body });
     const { result } = await measured("one URL twenty times", target, () =>
-      Promise.all(Array.from({ length: 20 }, () => api.send("POST", "/api/v1/webhook-endpoints", { headers: HEADERS, body }))),
+      Promise.all(Array.from({ length: 20 }, register)),
     );
     const refused = result.filter(({ status }) => status !== 201);
     expect(refused.map(refusalOf)).to.deep.equal(Array(19).fill("400 webhook_url_invalid"));
@@ -102,8 +108,11 @@ describe("A hostile caller", function () {
 
   it("from ever new addresses does not fill the memory of the limits", async () => {
     const address = (index: number): string => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
+    const headersOf = (index: number): Record<string, string> => {
+      return { Authorization: "Bearer x", "X-Forwarded-For": address(index) };
+    };
     const { result, figures } = await measured("subjects of limits", attacked.target, () =>
-      flood(sized(2_000, 150_000), "/api/v1/me", (index) => ({ Authorization: "Bearer x", "X-Forwarded-For": address(index) })),
+      flood(sized(2_000, 150_000), "/api/v1/me", headersOf),
     );
     expect(new Set(result)).to.deep.equal(new Set([401]));
     expect(figures.rssPeakBytes - figures.rssBeforeBytes).to.be.below(200 * MIB);
@@ -124,7 +133,7 @@ describe("A hostile caller", function () {
     await run("library", "share", track.id);
     await run("library", "unshare", track.id);
     const unshared = await measured("links after unshare", target, () =>
-      flood(sized(50, 5_000), pathOf(track.play_url), () => ({})),
+      flood(sized(50, 5_000), pathOf(track.play_url)),
     );
     expect(new Set(unshared.result)).to.deep.equal(new Set([403]));
     const fresh = await trackOf();
@@ -132,7 +141,7 @@ describe("A hostile caller", function () {
     await run("accounts", "suspend", account);
     await eventually("noticed", async () => (await statusOf(fresh.play_url)) === 404);
     const suspended = await measured("links of a suspended account", target, () =>
-      flood(sized(50, 5_000), pathOf(fresh.play_url), () => ({})),
+      flood(sized(50, 5_000), pathOf(fresh.play_url)),
     );
     expect(new Set(suspended.result)).to.deep.equal(new Set([404]));
   });

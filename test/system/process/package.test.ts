@@ -53,7 +53,7 @@ describe("The package, installed by another app", function () {
 
   it("comes with the licences of all that it holds", async () => {
     for (const file of ["LICENSE", "NOTICE", "swagger-ui-bundle.js.LICENSE.txt"]) {
-      const copied = await readFile(join(installed, "dist", "adapters", "http", "generated", "swagger-ui", file), "utf8");
+      const copied = await readFile(join(installed, "dist/adapters/http/generated/swagger-ui", file), "utf8");
       expect(copied, file).to.equal(await readFile(repositoryPath("node_modules", "swagger-ui-dist", file), "utf8"));
     }
     const notices = await readFile(join(installed, ".github", "THIRD-PARTY-NOTICES.md"), "utf8");
