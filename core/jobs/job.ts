@@ -1,6 +1,6 @@
 import { assert } from "../assert.js";
 import type { Buckets } from "../credits/balance.js";
-import type { ErrorCode } from "../errors.js";
+import type { ErrorCode } from "../error-codes.js";
 import type { AccountId, AttemptId, JobId, ProcessId, RequestId, TrackId } from "../ids.js";
 import type { Track } from "../library/track.js";
 import type { Billable, Completed, ProviderCost, ProviderFailureKind, ProviderHandle } from "../ports/music-provider.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ERROR_CODES } from "../../../../core/errors.js";
+import { ERROR_CODES } from "../../../../core/error-codes.js";
 import { CANCELLED_ERROR, DEADLINE_ERROR, jobErrorOf, POISON_ERROR } from "../../../../core/jobs/job-errors.js";
 
 describe("jobErrorOf", () => {
