@@ -152,7 +152,7 @@ export const falHarness: MusicProviderHarness = {
     errorWith200: { notApplicable: "a submission's errors have their status; a failed request's stand in its own" },
     others: {
       "a key without the right": { kind: "misconfigured", script: refused(json({ detail: "Forbidden" }, { status: 403 })) },
-      "an endpoint that is not there": { kind: "misconfigured", script: refused(json({ detail: "Not found" }, { status: 404 })) },
+      "an endpoint that is not there": { kind: "model_unavailable", script: refused(json({ detail: "Not found" }, { status: 404 })) },
       "a timeout that may have made the request": { kind: "outcome_unknown", script: refused(platform(504, "request_timeout")) },
     },
   },

@@ -54,7 +54,7 @@ musicProviderContract("loudly", {
       "too many requests, said in the error": { kind: "rate_limited", script: refused(500, "rate_limit_exceeded", "") },
       "too many requests, by the status": { kind: "rate_limited", script: refused(429) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500, "internal_error", "something broke") },
-      "a path that is not there": { kind: "misconfigured", script: refused(404) },
+      "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "a song without a file": {
         kind: "failed",
         script: (fake) => void fake.on(SONGS.method, SONGS.path, json({ id: "9", music_file_path: null })),

@@ -104,7 +104,7 @@ export const replicateHarness: MusicProviderHarness = {
     input: refused(422, "input.prompt is required"),
     errorWith200: { notApplicable: "its errors have their status" },
     others: {
-      "a model or version that is not there": { kind: "misconfigured", script: refused(404) },
+      "a model or version that is not there": { kind: "model_unavailable", script: refused(404) },
       "a fault of its own, which may have made the prediction": { kind: "outcome_unknown", script: refused(500) },
     },
   },

@@ -129,7 +129,7 @@ export const sunoapi: MusicProviderHarness = {
     others: {
       "a call limit": { kind: "rate_limited", script: refused(405) },
       "a prompt that is too long": { kind: "invalid_input", script: refused(413) },
-      "a path that is not there": { kind: "misconfigured", script: refused(404) },
+      "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
       "a code that nobody knows": { kind: "outcome_unknown", script: refused(201) },
     },
@@ -167,7 +167,7 @@ export const kie: MusicProviderHarness = {
     input: refused(422),
     errorWith200: { kind: "rate_limited", script: refused(429) },
     others: {
-      "a path that is not there": { kind: "misconfigured", script: refused(404) },
+      "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "a code 451, which is not explained": { kind: "invalid_input", script: refused(451) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
     },
