@@ -55,7 +55,7 @@ export interface StartSplitParts {
   readonly accounts: AccountStore;
   readonly library: LibraryStore;
   readonly routes: Routes;
-  readonly availability: Pick<ProviderAvailability, "state">;
+  readonly availability: Pick<ProviderAvailability, "isOffered">;
   readonly tiers: Tiers;
   readonly clock: Clock;
   readonly ids: IdGenerator;

@@ -178,13 +178,14 @@ export class Workshop {
   }
 
   /** Accepts jobs of ten credits, as a request would. */
-  async accept(count = 1): Promise<Job[]> {
+  async accept(count = 1, modelId = "scripted/song"): Promise<Job[]> {
     const { unitOfWork, idempotency, ledger, jobs } = this.storage;
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue: this.queue, clock: this.clock });
     const results = await Promise.all(
       Array.from({ length: count }, () => {
         const now = this.clock.now();
-        const wanted = aJob({ accountId: this.accountId, providerId: "scripted", modelId: "scripted/song", servedModelId: "scripted/song", createdAt: now });
+        const served = { providerId: "scripted", modelId, servedModelId: modelId };
+        const wanted = aJob({ ...served, accountId: this.accountId, createdAt: now });
         const { reserved: _reserved, creditsCharged: _creditsCharged, ...job } = wanted;
         return acceptJobs.accept({ job, cost: COST, concurrencyLimit: 1_000, idempotency: null, refusal: null });
       }),
@@ -195,8 +196,8 @@ export class Workshop {
     });
   }
 
-  async acceptOne(): Promise<JobId> {
-    const [job] = await this.accept();
+  async acceptOne(modelId?: string): Promise<JobId> {
+    const [job] = await this.accept(1, modelId);
     return (job as Job).id;
   }
 

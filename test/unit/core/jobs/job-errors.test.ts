@@ -12,6 +12,7 @@ describe("jobErrorOf", () => {
     ["rate_limited", "provider_unavailable"],
     ["misconfigured", "provider_unavailable"],
     ["out_of_credit", "provider_unavailable"],
+    ["model_unavailable", "provider_unavailable"],
     ["invalid_input", "generation_failed"],
     ["cancelled", "generation_failed"],
     ["gone", "generation_failed"],
