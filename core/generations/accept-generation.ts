@@ -1,6 +1,7 @@
 import type { Account } from "../accounts/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
+import type { Alongside } from "../audit/audit-trail.js";
 import {
   AccountSuspendedError,
   FermataError,
@@ -46,6 +47,8 @@ export interface AcceptGenerationRequest {
   readonly idempotency: GivenIdempotency | null;
   /** Set when the request is one too many: only a recorded key is still answered. */
   readonly limitExceeded: RateLimitedError | null;
+  /** Written in the transaction that accepts the job. */
+  readonly alongside?: Alongside<Job>;
 }
 
 export type AcceptedGeneration = Exclude<AcceptResult, { kind: "refused" | "repeated" }>;
@@ -103,6 +106,7 @@ export class AcceptGeneration {
       cost: model?.creditCost ?? 0,
       concurrencyLimit: parts.tiers.of(request.account.tier).maxConcurrent,
       refusal: request.limitExceeded ?? refusal,
+      ...(request.alongside === undefined ? {} : { alongside: request.alongside }),
       idempotency:
         request.idempotency === null
           ? null

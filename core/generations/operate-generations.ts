@@ -1,5 +1,6 @@
 import type { ManageAccounts } from "../accounts/manage-accounts.js";
 import { assert } from "../assert.js";
+import type { AuditEntry } from "../audit/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import type { Job } from "../jobs/job.js";
 import type { AcceptGeneration } from "./accept-generation.js";
@@ -8,7 +9,7 @@ import type { GenerationInput } from "./request-rules.js";
 export interface OperateGenerationsDeps {
   readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
   readonly accounts: Pick<ManageAccounts, "get">;
-  readonly audit: Pick<RecordsActions, "note">;
+  readonly audit: Pick<RecordsActions, "alongside">;
 }
 
 /** Creates generations for operators, by the rules of the public API, and records them in the audit log. */
@@ -22,18 +23,20 @@ export class OperateGenerations {
    */
   async create(accountId: string, input: GenerationInput): Promise<Job> {
     const { acceptGeneration, accounts, audit } = this.deps;
-    const account = await accounts.get(accountId);
     const result = await acceptGeneration.execute({
-      account,
+      account: await accounts.get(accountId),
       input,
       requestId: null,
       idempotency: null,
       limitExceeded: null,
+      alongside: audit.alongside(recordOf),
     });
     assert(result.kind === "accepted", "without an idempotency key there is no recorded answer");
-    const { id, modelId, creditsCharged } = result.job;
-    const fields = { model: modelId, credits: creditsCharged };
-    await audit.note({ action: "generations.create", accountId: account.id, targets: [id], fields });
     return result.job;
   }
+}
+
+function recordOf({ id, accountId, modelId, creditsCharged }: Job): AuditEntry {
+  const fields = { model: modelId, credits: creditsCharged };
+  return { action: "generations.create", accountId, targets: [id], fields };
 }

@@ -25,7 +25,7 @@ describe("A job with options", () => {
 
   it("takes them to the stand-in that declares them, with the stand-in's own defaults", async () => {
     shop.provider.behaviour = fails("unavailable");
-    const id = await shop.acceptOne({ options: GIVEN });
+    const id = await shop.acceptOne(undefined, { options: GIVEN });
     const weight = { type: "number", minimum: 0, maximum: 1, default: 0.9, description: "Style." } as const;
     await shop.start({
       withStandIn: true,
@@ -43,7 +43,7 @@ describe("A job with options", () => {
 
   it("never goes to a stand-in that does not take one of them", async () => {
     shop.provider.behaviour = fails("unavailable");
-    const id = await shop.acceptOne({ options: GIVEN });
+    const id = await shop.acceptOne(undefined, { options: GIVEN });
     await shop.start({ withStandIn: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
     await shop.pass(1_000);
     await shop.expectFailed(id, "provider_unavailable");
@@ -59,7 +59,7 @@ describe("A job with options", () => {
   });
 
   it("fails, refunded and not submitted, where its model takes one of them no more", async () => {
-    const id = await shop.acceptOne({ options: GIVEN });
+    const id = await shop.acceptOne(undefined, { options: GIVEN });
     await shop.start({ changeModel: without("scripted/song", "key") });
     await shop.quiet();
     await shop.expectFailed(id, "generation_failed");
