@@ -78,7 +78,8 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
       // What a plugin that is off would need is not asked for.
       if (enabled) mistakes.push(...own.mistakes);
       const maxInFlight = entry?.maxInFlight ?? found.maxInFlight ?? null;
-      const { models, mistakes: wrongModels } = withGivenModels(found, entry?.models ?? []);
+      const offered = found.models.filter((model) => found.offersModel?.(model, own.values) ?? true);
+      const { models, mistakes: wrongModels } = withGivenModels({ ...found, models: offered }, entry?.models ?? []);
       mistakes.push(...wrongModels);
       // One that is off may lack the settings that its powers depend on.
       const capabilities = enabled || typeof found.capabilities !== "function" ? capabilitiesOf(found, own.values) : NO_POWERS;
@@ -131,12 +132,13 @@ function hostsOf({ hosts }: ProviderDefinition, settings: ProviderHost["settings
 /** Starts a plugin. @throws {Error} naming the plugin, when it cannot start */
 export function startPlugin(
   plugin: LoadedPlugin,
-  { clock, logger, fetch }: Pick<ProviderHost, "fetch"> & { readonly clock: Clock; readonly logger: Logger },
+  host: Pick<ProviderHost, "fetch" | "sandbox"> & { readonly clock: Clock; readonly logger: Logger },
 ): WorkingProvider {
   const { definition, settings, models, capabilities, maxInFlight } = plugin;
   const { id, label, concurrency } = definition;
+  const { clock, logger } = host;
   try {
-    const provider = definition.create({ settings, models, fetch, clock, logger: logger.child({ provider: id }) });
+    const provider = definition.create({ ...host, settings, models, logger: logger.child({ provider: id }) });
     const atOnce = typeof concurrency === "number" ? concurrency : concurrency(settings);
     const longestCallMs = longestCallOf(definition, settings);
     const mistakes = [

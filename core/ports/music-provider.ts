@@ -28,7 +28,9 @@ export type * from "./provider/definition.js";
 export * from "./provider/failure.js";
 export * from "./provider/json.js";
 export type * from "./provider/outcomes.js";
+export * from "./provider/request-options.js";
 export type * from "./provider/requests.js";
+export type * from "./provider/sandbox.js";
 
 /** Raised on every incompatible change of this port. A plugin that names another version stops the start. */
 export const PROVIDER_PORT_VERSION = 2;
@@ -100,6 +102,11 @@ export interface ProviderDefinition {
   readonly settings: { readonly [name: string]: ProviderSetting };
   /** May be empty: a provider that only splits, or one whose models the operator names. */
   readonly models: readonly ProviderModel[];
+  /**
+   * Whether a model of `models` exists with these settings, where a setting chooses between vendors or regions. Left
+   * out: all exist. Models that the operator adds are not asked about.
+   */
+  offersModel?(model: ProviderModel, settings: ProviderHost["settings"]): boolean;
   /** What is wrong with a model of the operator's, for this plugin; null when nothing is. */
   checkModel?(model: ProviderModel): string | null;
   readonly capabilities: ProviderCapabilities | ((settings: ProviderHost["settings"]) => ProviderCapabilities);

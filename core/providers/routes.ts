@@ -1,9 +1,15 @@
 import { FermataError } from "../errors.js";
 import { assetOf, type Track, type TrackAsset } from "../library/track.js";
-import { type Catalogue, type CatalogueProvider, checkModelBounds, type Model } from "./catalogue.js";
+import {
+  type BoundedRequest,
+  type Catalogue,
+  type CatalogueProvider,
+  checkModelBounds,
+  type Model,
+} from "./catalogue.js";
 import type { ProviderAvailability } from "./provider-availability.js";
 import type { SplitCapability } from "../ports/music-provider.js";
-import type { Job, JobKind, JobRequest, SplitKind } from "../jobs/job.js";
+import type { Job, JobKind, SplitKind } from "../jobs/job.js";
 
 const SPLIT_KINDS: readonly SplitKind[] = ["stem_split", "vocal_removal"];
 
@@ -26,7 +32,7 @@ export interface RoutePreferences {
 /** What a route is looked for by. */
 export type RoutedJob = Pick<Job, "kind" | "modelId"> & {
   /** null: any that the model's own provider takes. */
-  readonly request: Pick<JobRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental"> | null;
+  readonly request: BoundedRequest | null;
 };
 
 /** Who may do a job, in which order. The same for the same job as long as config and the track are. */
@@ -130,22 +136,22 @@ function fits(model: Model, request: NonNullable<RoutedJob["request"]>): boolean
   }
 }
 
-/** The first route whose provider is available; null when all are known to be down. */
+/** The first route that is available; null when all are known to be down. */
 export async function firstOpenRoute(
   routes: readonly Route[],
-  availability: Pick<ProviderAvailability, "state">,
+  availability: Pick<ProviderAvailability, "isOffered">,
 ): Promise<Route | null> {
   for (const route of routes) {
-    if ((await availability.state(route.providerId)) !== "open") return route;
+    if (await availability.isOffered(route)) return route;
   }
   return null;
 }
 
-/** The routes whose providers are available, in their order. */
+/** The routes that are available, in their order. */
 export async function openRoutes(
   routes: readonly Route[],
-  availability: Pick<ProviderAvailability, "state">,
+  availability: Pick<ProviderAvailability, "isOffered">,
 ): Promise<readonly Route[]> {
-  const states = await Promise.all(routes.map(({ providerId }) => availability.state(providerId)));
-  return routes.filter((_, index) => states[index] !== "open");
+  const offered = await Promise.all(routes.map((route) => availability.isOffered(route)));
+  return routes.filter((_, index) => offered[index]);
 }

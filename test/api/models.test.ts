@@ -1,6 +1,10 @@
 import { expect } from "chai";
+import { STANDARD_OPTIONS } from "../../core/ports/music-provider.js";
 import { dataOf, refusalOf } from "../support/api-client.js";
+import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
+
+const { seed, negative_prompt: negative, key, vocal_gender: voice } = STANDARD_OPTIONS;
 
 const SONG = {
   id: "scripted/song",
@@ -10,6 +14,17 @@ const SONG = {
   supports_instrumental: true,
   credit_cost: 10,
   status: "available",
+  options: [
+    { name: "seed", type: "integer", description: seed.description, minimum: 0, maximum: 4_294_967_295 },
+    { name: "negative_prompt", type: "string", description: negative.description, min_length: 0, max_length: 20 },
+    { name: "key", type: "string", description: key.description, min_length: 0, max_length: 8 },
+    { name: "vocal_gender", type: "string", description: voice.description, allowed: ["female", "male"] },
+    {
+      ...{ name: "style_weight", type: "number", description: "How closely the style is kept." },
+      ...{ minimum: 0, maximum: 1, default: 0.5 },
+    },
+    { name: "loop", type: "boolean", description: "Whether the end leads to the beginning." },
+  ],
 };
 
 interface Models {
@@ -36,6 +51,7 @@ describe("GET /api/v1/models", () => {
       "scripted/beat available",
     ]);
     expect(models[2]).to.deep.equal(SONG);
+    expect(models[3]).to.have.deep.property("options", []);
   });
 
   it("needs the scope models:read", async () => {
@@ -80,8 +96,36 @@ describe("GET /api/v1/models while a provider is down", () => {
   });
 });
 
+describe("GET /api/v1/models while a provider has not got one of its models", () => {
+  it("shows that one as unavailable and takes no job for it, and the others go on", async () => {
+    const test = await startTestApp({ work: true, settings: { jobs: { maxAttempts: 1 } } });
+    try {
+      const { api } = await test.account();
+      test.provider.behaviour = (request, context) =>
+        request.operation === "music" && request.model.id === "scripted/song"
+          ? fails("model_unavailable")(request, context)
+          : completes(request, context);
+      const song = { model_id: "scripted/song", prompt: "rain" };
+      const beat = { model_id: "scripted/beat", prompt: "rain" };
+      const asked = test.provider.submissions.length;
+      const wait = { Prefer: "wait=20" };
+      expect(refusalOf(await api.generate(song, wait))).to.equal("502 provider_unavailable");
+      const { models } = dataOf<Models>(await api.get("/api/v1/models"));
+      const shown = models.filter(({ id }) => id.startsWith("scripted/")).map(({ id, status }) => [id, status]);
+      expect(shown).to.deep.equal([
+        ["scripted/song", "unavailable"],
+        ["scripted/beat", "available"],
+      ]);
+      expect(refusalOf(await api.generate(song))).to.equal("502 provider_unavailable");
+      expect(dataOf(await api.generate(beat, wait))["status"]).to.equal("completed");
+      expect(test.provider.submissions.length - asked, "the retired model is asked for once").to.equal(2);
+    } finally {
+      await test.close();
+    }
+  });
+});
+
 async function openBreaker(test: TestApp, api: TestAccount["api"]): Promise<void> {
-  const { fails } = await import("../support/doubles/scripted-provider.js");
   test.provider.behaviour = fails("unavailable");
   const answer = await api.generate(undefined, { Prefer: "wait=20" });
   expect(refusalOf(answer)).to.equal("502 provider_unavailable");

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { OpenApiDocument, Operation, Response, Schema } from "../../adapters/http/openapi/model.js";
 import { STATUS_BY_CODE } from "../../adapters/http/index.js";
-import type { ErrorCode } from "../../core/errors.js";
+import type { ErrorCode } from "../../core/error-codes.js";
 import { A_GENERATION, type Answer, dataOf } from "../support/api-client.js";
 import { completes, fails, holds } from "../support/doubles/scripted-provider.js";
 import { Shelf, UNHEARD } from "../support/shelf.js";
@@ -103,7 +103,8 @@ describe("GET /openapi.json", () => {
   });
 
   it("bounds what a caller may send as the contract does", () => {
-    const { prompt, lyrics, client } = schemas()["GenerationRequest"]?.properties ?? {};
+    const { prompt, lyrics, client, options } = schemas()["GenerationRequest"]?.properties ?? {};
+    expect(options).to.deep.include({ maxProperties: 20, additionalProperties: { type: ["string", "number", "boolean"] } });
     expect([prompt?.minLength, prompt?.maxLength, lyrics?.maxLength, client?.minLength, client?.maxLength]).to.deep.equal([1, 3_000, 10_000, 1, 100]);
     const schemaOf = (id: string, name: string): Schema | undefined => {
       const { parameters } = operations.find(({ operation }) => operation.operationId === id)?.operation ?? {};

@@ -1,9 +1,10 @@
 import type { CallContext, Completed, MusicProvider, MusicRequest, ProviderHost, ProviderTrack } from "../../core/ports/music-provider.js";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { openProviderSandbox } from "../../adapters/sandbox/index.js";
 import definition from "../../plugins/synth/index.js";
 
 /** What a test says about a request; the rest is ordinary. */
-export type RequestParts = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "attempt" | "jobId">> & { readonly modelId?: string };
+export type RequestParts = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "attempt" | "jobId" | "options">> & { readonly modelId?: string };
 
 /** Delays asked of the host's clock, which passes them at once. */
 export interface HostUnderTest extends ProviderHost {
@@ -16,6 +17,7 @@ export function aHost(settings: ProviderHost["settings"] = {}): HostUnderTest {
     models: definition.models,
     settings: { testHooks: false, threads: 1, keepStems: true, ...settings },
     fetch: () => Promise.reject(new Error("the synth works offline")),
+    sandbox: openProviderSandbox,
     sleeps,
     clock: {
       now: () => 0,
@@ -42,6 +44,7 @@ export function aRequest({ modelId = "synth/instrumental", ...parts }: RequestPa
     lyrics: null,
     durationSeconds: 5,
     instrumental: modelId === "synth/instrumental",
+    options: {},
     ...parts,
   };
 }

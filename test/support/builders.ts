@@ -103,6 +103,7 @@ export function aJobRequest(overrides: Partial<JobRequest> = {}): JobRequest {
     instrumental: true,
     client: null,
     metadata: null,
+    options: {},
     sourceTrackId: null,
     ...overrides,
   };
@@ -131,6 +132,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     attempt: 0,
     refusals: 0,
     crashes: 0,
+    collectionsBegun: 0,
     fence: 0,
     leaseOwner: null,
     dueAt: createdAt,

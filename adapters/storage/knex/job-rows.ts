@@ -24,6 +24,7 @@ export interface JobRow {
   attempt: number;
   refusals: number;
   crashes: number;
+  collections_begun: number | null;
   fence: number;
   lease_owner: ProcessId | null;
   due_at: number | null;
@@ -59,6 +60,7 @@ export const JOBS: Table<JobRow> = {
     "attempt",
     "refusals",
     "crashes",
+    "collections_begun",
     "fence",
     "lease_owner",
     "due_at",
@@ -95,6 +97,7 @@ export function toJobRow(job: Job): JobRow {
     attempt: job.attempt,
     refusals: job.refusals,
     crashes: job.crashes,
+    collections_begun: job.collectionsBegun,
     fence: job.fence,
     lease_owner: job.leaseOwner,
     due_at: job.dueAt,
@@ -125,6 +128,7 @@ export function toJobState(row: JobStateRow): JobState {
     attempt: row.attempt,
     refusals: row.refusals,
     crashes: row.crashes,
+    collectionsBegun: row.collections_begun ?? 0,
     fence: row.fence,
     leaseOwner: row.lease_owner,
     dueAt: row.due_at,
@@ -135,9 +139,13 @@ export function toJobState(row: JobStateRow): JobState {
   };
 }
 
+/** A request as its row holds it: members that came later may be missing. */
+type LaterMember = "sourceTrackId" | "options";
+type StoredRequest = Omit<JobRequest, LaterMember> & Partial<Pick<JobRequest, LaterMember>>;
+
 export function toRequest({ request }: Pick<JobRow, "request">): JobRequest {
-  // Jobs of before there were splits have no such member.
-  return { sourceTrackId: null, ...fromJson<Omit<JobRequest, "sourceTrackId"> & Partial<Pick<JobRequest, "sourceTrackId">>>(request) };
+  // Jobs of before there were splits, or options, have no such member.
+  return { sourceTrackId: null, options: {}, ...fromJson<StoredRequest>(request) };
 }
 
 export function toJob(row: JobRow): Job {
@@ -154,6 +162,7 @@ const CHANGES: readonly (readonly [keyof JobChanges, keyof JobRow])[] = [
   ["attempt", "attempt"],
   ["refusals", "refusals"],
   ["crashes", "crashes"],
+  ["collectionsBegun", "collections_begun"],
   ["fence", "fence"],
   ["leaseOwner", "lease_owner"],
   ["dueAt", "due_at"],

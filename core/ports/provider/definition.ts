@@ -1,5 +1,7 @@
 import type { AssetContentType } from "./assets.js";
 import type { ProviderCost } from "./outcomes.js";
+import type { RequestOptions } from "./request-options.js";
+import type { OpenSandbox } from "./sandbox.js";
 
 /**
  * One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. A text that is
@@ -50,6 +52,8 @@ export interface ProviderModel {
   readonly renderDeadlineMinutes?: number;
   /** How long a render usually takes, in seconds; above 0, at most 86,400. What was measured counts more. */
   readonly usualRenderSeconds?: number;
+  /** What callers may choose beyond prompt and lyrics. Left out: nothing. */
+  readonly requestOptions?: RequestOptions;
   /** What else the plugin needs to know of this model; its README says what. */
   readonly options?: { readonly [name: string]: unknown };
 }
@@ -101,6 +105,11 @@ export interface ProviderHost {
    * causes, says that no connection came about. Files are not fetched with it: give them as a {@link UrlSource}.
    */
   readonly fetch: typeof fetch;
+  /**
+   * For work on bytes from elsewhere, such as decoding: child processes that a hostile file can break without breaking
+   * Fermata. `close` of the plugin closes what it opened.
+   */
+  readonly sandbox: OpenSandbox;
   readonly clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> };
   readonly logger: {
     info(message: string, fields?: Record<string, unknown>): void;

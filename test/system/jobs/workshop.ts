@@ -19,7 +19,7 @@ import { CollectAudio } from "../../../core/maintenance/collect-audio.js";
 import { Maintenance } from "../../../core/maintenance/maintenance.js";
 import { maintenanceTasks } from "../../../core/maintenance/tasks.js";
 import { type JobEnded, JobEvents } from "../../../core/jobs/job-events.js";
-import type { Job, JobAttempt } from "../../../core/jobs/job.js";
+import type { Job, JobAttempt, JobRequest } from "../../../core/jobs/job.js";
 import { ClockLeaseRenewal } from "../../../core/execution/clock-lease-renewal.js";
 import { Leases } from "../../../core/execution/leases.js";
 import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
@@ -36,14 +36,15 @@ import { StartSplit } from "../../../core/generations/start-split.js";
 import { StoreAsset } from "../../../core/execution/store-asset.js";
 import type { WorkingProvider } from "../../../core/execution/working-provider.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
+import type { DeriveAssets } from "../../../core/library/derive-assets.js";
 import { StoreTracks } from "../../../core/execution/store-tracks.js";
 import { type SubmissionState, SubmissionSwitch } from "../../../core/execution/submission-switch.js";
 import { type StopOptions, type StoppedWork, WorkJobs } from "../../../core/execution/work-jobs.js";
 import { AudioUrls } from "../../../core/library/audio-urls.js";
 import { Catalogue } from "../../../core/providers/catalogue.js";
 import type { AssetOpener } from "../../../core/ports/asset-opener.js";
-import type { MusicProvider, ProviderCapabilities, ProviderCost } from "../../../core/ports/music-provider.js";
-import { aJob, anId } from "../../support/builders.js";
+import type { MusicProvider, ProviderCapabilities, ProviderCost, ProviderModel } from "../../../core/ports/music-provider.js";
+import { aJob, aJobRequest, anId } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
 import { eventsOf } from "../../support/webhook-events.js";
 import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
@@ -94,6 +95,8 @@ export interface WorkerOptions {
   readonly provider?: MusicProvider;
   /** Works for the stand-in as well, with the same powers: models of `scripted` go to it, and so do splits. */
   readonly withStandIn?: boolean;
+  /** Models as an operator changed them. */
+  readonly changeModel?: (model: ProviderModel) => ProviderModel;
   /** What gets at the files of a provider; without it nothing behind a URL. */
   readonly opener?: AssetOpener;
   /** What each piece of work is expected to cost. */
@@ -145,6 +148,8 @@ export class Workshop {
   readonly metrics = new PrometheusMetrics(this.logger, { processMetrics: false });
   readonly events = new JobEvents(this.logger);
   readonly ended: JobEnded[] = [];
+  /** What is derived from a track: nothing, unless a test says otherwise. */
+  derive: DeriveAssets["deriveFor"] = (track) => Promise.resolve(track);
   private readonly workers: Worker[] = [];
 
   private constructor(
@@ -175,13 +180,15 @@ export class Workshop {
   }
 
   /** Accepts jobs of ten credits, as a request would. */
-  async accept(count = 1): Promise<Job[]> {
+  async accept(count = 1, modelId = "scripted/song", given: Partial<JobRequest> = {}): Promise<Job[]> {
     const { unitOfWork, idempotency, ledger, jobs } = this.storage;
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue: this.queue, clock: this.clock });
     const results = await Promise.all(
       Array.from({ length: count }, () => {
         const now = this.clock.now();
-        const wanted = aJob({ accountId: this.accountId, providerId: "scripted", modelId: "scripted/song", servedModelId: "scripted/song", createdAt: now });
+        const served = { providerId: "scripted", modelId, servedModelId: modelId };
+        const request = aJobRequest(given);
+        const wanted = aJob({ ...served, accountId: this.accountId, createdAt: now, request });
         const { reserved: _reserved, creditsCharged: _creditsCharged, ...job } = wanted;
         return acceptJobs.accept({ job, cost: COST, concurrencyLimit: 1_000, idempotency: null, refusal: null });
       }),
@@ -192,8 +199,8 @@ export class Workshop {
     });
   }
 
-  async acceptOne(): Promise<JobId> {
-    const [job] = await this.accept();
+  async acceptOne(modelId?: string, given: Partial<JobRequest> = {}): Promise<JobId> {
+    const [job] = await this.accept(1, modelId, given);
     return (job as Job).id;
   }
 
@@ -206,7 +213,9 @@ export class Workshop {
     const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
     const storeAsset = new StoreAsset(this.audio, options.opener ?? new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }), options.maxBytes ?? 1_000_000);
-    const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, { deriveFor: (track) => Promise.resolve(track) });
+    const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, {
+      deriveFor: (track, signal) => this.derive(track, signal),
+    });
     const capabilities = { ...NO_POWERS, ...options.capabilities };
     const providers = [this.provider, ...(options.withStandIn === true ? [this.standIn] : [])];
     const priced = options.expectedCost === undefined ? {} : { upstreamCost: options.expectedCost };
@@ -217,7 +226,7 @@ export class Workshop {
         ...capabilities,
         id,
         label,
-        models: models.map((model) => ({ ...model, ...priced, ...ownDeadline })),
+        models: models.map((model) => ({ ...(options.changeModel?.(model) ?? model), ...priced, ...ownDeadline })),
         enabled: true,
         isReachable: true,
       })),

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
 import { loadSettings } from "../../../config/load.js";
 import { BUILT_IN, type LoadedPlugin, loadPlugins, startPlugin } from "../../../config/plugins.js";
 import { SettingsError } from "../../../config/settings/mistakes.js";
@@ -70,6 +71,23 @@ describe("plugins of config", () => {
     expect(plugin?.models.map(({ id }) => id)).to.deep.equal(["gpu-box/fast"]);
   });
 
+  it("have the models that their settings offer, and those that config adds", async () => {
+    const model = { name: "M", creditCost: 1, supportsLyrics: false, supportsInstrumental: true, duration: null };
+    const travelling = aPlugin("travelling", {
+      settings: { region: { type: "string", default: "north", description: "Where" } },
+      models: ["north", "south"].map((name) => ({ ...model, id: `travelling/${name}` })),
+      offersModel: ({ id }, { region }) => id === `travelling/${String(region)}`,
+    });
+    const modelsWith = async (own: object): Promise<unknown> => {
+      const loaded = await load({ plugins: { travelling: { enabled: true, ...own } } }, [travelling]);
+      return loaded.find(({ definition: { id } }) => id === "travelling")?.models.map(({ id }) => id);
+    };
+    expect(await modelsWith({})).to.deep.equal(["travelling/north"]);
+    expect(await modelsWith({ region: "south" })).to.deep.equal(["travelling/south"]);
+    const models = [{ id: "travelling/east", name: "East", creditCost: 2 }];
+    expect(await modelsWith({ models })).to.deep.equal(["travelling/north", "travelling/east"]);
+  });
+
   it("that are off need not know what powers they would have", async () => {
     const picky = aPlugin("picky", {
       settings: { region: { type: "string", required: true, description: "Where" } },
@@ -135,7 +153,7 @@ describe("a plugin that starts", () => {
     const [, plugin] = await load({}, [aPlugin("a", overrides)]);
     if (plugin === undefined) throw new Error("It is loaded.");
     try {
-      startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch });
+      startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch, sandbox: openProviderSandbox });
       return "started";
     } catch (error) {
       return (error as Error).message;
@@ -160,7 +178,7 @@ describe("a plugin that starts", () => {
       const declared = longestCallMs === undefined ? {} : { longestCallMs };
       const [, plugin] = await load({}, [aPlugin("a", { settings, ...declared })]);
       if (plugin === undefined) throw new Error("It is loaded.");
-      return startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch }).callLimitMs;
+      return startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch, sandbox: openProviderSandbox }).callLimitMs;
     };
     expect(await limitOf(undefined)).to.equal(1_230_000);
     expect(await limitOf(5_000)).to.equal(35_000);
