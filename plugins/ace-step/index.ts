@@ -1,5 +1,5 @@
 import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
-import { modelIssue } from "./options.js";
+import { modelIssue, REQUEST_OPTIONS } from "./options.js";
 import { AceStepProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
@@ -27,6 +27,7 @@ export default defineProvider({
       lyricsMaxLength: 4_096,
       promptMaxLength: 512,
       upstream: "acestep-v15-turbo",
+      requestOptions: REQUEST_OPTIONS,
     },
   ],
   checkModel: modelIssue,

@@ -8,7 +8,7 @@ import type {
   TrackTags,
   UrlSource,
 } from "../sdk/index.js";
-import { optionsOf } from "./options.js";
+import { chosenOf, optionsOf } from "./options.js";
 
 const NEXT_POLL_MS = 4_000;
 
@@ -18,13 +18,14 @@ const INSTRUMENTAL = { lyrics: "[Instrumental]", vocal_language: "unknown" };
 /** Where the files of finished tasks are, relative to the base URL. */
 const FILE_PATH = "/v1/audio?";
 
-/** The body of a submission: always one track, though the server's default is two, and always another seed. */
+/** The body of a submission: always one track, though the server's default is two. */
 export function taskOf(request: MusicRequest, audioFormat: string): JsonObject {
   const { model, prompt, lyrics, durationSeconds, instrumental } = request;
+  const { seed, bpm, key, language } = chosenOf(request);
   const { thinking = false, inferenceSteps, guidanceScale, shift, vocalLanguage } = optionsOf(model);
   return {
     prompt,
-    ...(instrumental ? INSTRUMENTAL : { lyrics: lyrics ?? "", vocal_language: vocalLanguage }),
+    ...(instrumental ? INSTRUMENTAL : { lyrics: lyrics ?? "", vocal_language: language ?? vocalLanguage }),
     audio_duration: durationSeconds ?? model.duration?.defaultSeconds,
     batch_size: 1,
     audio_format: audioFormat,
@@ -33,7 +34,10 @@ export function taskOf(request: MusicRequest, audioFormat: string): JsonObject {
     inference_steps: inferenceSteps,
     guidance_scale: guidanceScale,
     shift,
-    use_random_seed: true,
+    bpm,
+    key_scale: key,
+    // A seed alone does not count.
+    ...(seed === undefined ? { use_random_seed: true } : { use_random_seed: false, seed }),
   };
 }
 

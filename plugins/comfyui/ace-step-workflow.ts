@@ -1,3 +1,4 @@
+import { type RequestOptions, STANDARD_OPTIONS } from "../sdk/index.js";
 import type { Workflow } from "./workflow.js";
 
 /** `options` of a model that names no workflow: ACE-Step 1.5 by the nodes that every ComfyUI of 2026 has. */
@@ -52,4 +53,25 @@ export const ACE_STEP: { readonly workflow: Workflow; readonly output: string; r
   },
   output: "8",
   master: "9",
+};
+
+const NOTES = ["C", "C#", "Db", "D", "D#", "Eb", "E", "F", "F#", "Gb", "G", "G#", "Ab", "A", "A#", "Bb", "B"];
+
+/** Languages of lyrics that its node knows. */
+const LANGUAGES = "en ja zh es de fr pt ru it nl pl tr vi cs fa id ko uk hu ar sv ro el".split(" ");
+
+/** What callers may choose of it. */
+export const ACE_STEP_OPTIONS: RequestOptions = {
+  seed: STANDARD_OPTIONS.seed,
+  bpm: { ...STANDARD_OPTIONS.bpm, description: "Beats per minute; 120 by default." },
+  key: {
+    ...STANDARD_OPTIONS.key,
+    allowed: ["major", "minor"].flatMap((scale) => NOTES.map((note) => `${note} ${scale}`)),
+    description: "Musical key; C major by default.",
+  },
+  language: {
+    ...STANDARD_OPTIONS.language,
+    allowed: LANGUAGES,
+    description: "Language of the lyrics; en by default.",
+  },
 };

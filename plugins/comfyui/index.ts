@@ -1,4 +1,5 @@
 import { defineProvider, PROVIDER_PORT_VERSION, type SplitCapability } from "../sdk/index.js";
+import { ACE_STEP_OPTIONS } from "./ace-step-workflow.js";
 import { modelIssue } from "./options.js";
 import { ComfyUiProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
@@ -33,6 +34,7 @@ export default defineProvider({
       lyricsMaxLength: 4_096,
       promptMaxLength: 512,
       upstream: "ace_step_1.5_turbo_aio.safetensors",
+      requestOptions: ACE_STEP_OPTIONS,
     },
   ],
   checkModel: modelIssue,

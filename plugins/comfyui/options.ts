@@ -21,7 +21,7 @@ const INSTRUMENTAL = "[Instrumental]";
 
 /** What is wrong with a model of the operator's; null when nothing is. */
 export function modelIssue(model: ProviderModel): string | null {
-  const { options = {}, upstream, supportsLyrics, duration } = model;
+  const { options = {}, requestOptions = {}, upstream, supportsLyrics, duration } = model;
   const odd = Object.keys(options).find((name) => !MEMBERS.has(name) && !isValue(options[name]));
   if (odd !== undefined) return `has options.${odd}; allowed: text, numbers, booleans`;
   if (options["workflow"] === undefined) {
@@ -31,11 +31,14 @@ export function modelIssue(model: ProviderModel): string | null {
   const workflow = workflowIn(options["workflow"] ?? ACE_STEP.workflow);
   if (typeof workflow === "string") return `has another options.workflow: ${workflow}`;
   const names = placeholdersIn(workflow);
-  const unknown = [...names].find((name) => !isKnown(name));
+  const unknown = [...names].find((name) => !isKnown(name) && !Object.hasOwn(requestOptions, name));
   if (unknown !== undefined) return `has {{${unknown}}} in options.workflow; the README lists the placeholders`;
   const needed = ["prompt", "seed", ...(supportsLyrics ? ["lyrics"] : []), ...(duration === null ? [] : ["duration"])];
-  const missing = needed.find((name) => !names.has(name));
+  const missing = [...needed, ...Object.keys(requestOptions)].find((name) => !names.has(name));
   if (missing !== undefined) return `has no {{${missing}}} in options.workflow`;
+  // The same seed and prompt again would leave nothing to be done, and no file.
+  if (Object.hasOwn(requestOptions, "seed") && !names.has("attempt_id"))
+    return "has requestOptions.seed, and no {{attempt_id}} in options.workflow, in the name of the file";
   if (names.has("model") && upstream === undefined) return "needs `upstream`: what {{model}} stands for";
   const { output, master } = options["workflow"] === undefined ? ACE_STEP : options;
   if (!isNodeOf(workflow, output)) return "needs options.output: the id of the node that saves the tracks";
@@ -54,6 +57,8 @@ export function optionsOf({ options }: Pick<ProviderModel, "options">): ModelOpt
 /** What the placeholders stand for. */
 export function valuesOf(request: MusicRequest, seed: number): { readonly [name: string]: Value } {
   const { model, prompt, lyrics, durationSeconds, instrumental, jobId, attemptId } = request;
+  const { requestOptions = {} } = model;
+  const chosen = Object.entries(request.options).filter(([name]) => Object.hasOwn(requestOptions, name));
   const { options = {} } = model;
   const values: { [name: string]: Value } = { ...DEFAULTS };
   for (const [name, value] of Object.entries(options)) {
@@ -63,10 +68,11 @@ export function valuesOf(request: MusicRequest, seed: number): { readonly [name:
   }
   return {
     ...values,
+    seed,
+    ...Object.fromEntries(chosen),
     prompt,
     lyrics: instrumental ? INSTRUMENTAL : (lyrics ?? ""),
     duration: durationSeconds ?? model.duration?.defaultSeconds ?? null,
-    seed,
     instrumental,
     model: model.upstream ?? null,
     job_id: jobId,

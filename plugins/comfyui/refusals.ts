@@ -6,8 +6,10 @@ const MISSING_NODE = /does not exist|not found/i;
 
 const WEIGHTS = /\.(safetensors|sft|ckpt|pth?|bin|gguf|onnx)$/i;
 
-/** The failure that a refused prompt means: what is not installed is the operator's affair. */
+/** The failure that a refused prompt means: what is not installed keeps its model away, and no other. */
 export function refusedPrompt(response: ApiResponse): ProviderFailure | undefined {
+  // Another server.
+  if (response.status === 404 || response.status === 405) return providerFailure("misconfigured", response);
   if (response.status !== 400) return undefined;
   const { error, node_errors: nodes } = asObject(response.json());
   const { type, message, details } = asObject(error);
@@ -18,7 +20,7 @@ export function refusedPrompt(response: ApiResponse): ProviderFailure | undefine
     type === "missing_node_type" ||
     errors.some(({ isFile }) => isFile) ||
     (errors.length === 0 && MISSING_NODE.test(said));
-  return providerFailure(isMissing ? "misconfigured" : "invalid_input", response, {
+  return providerFailure(isMissing ? "model_unavailable" : "invalid_input", response, {
     message: said.slice(0, 300),
     ...(typeof type === "string" ? { code: type } : {}),
   });

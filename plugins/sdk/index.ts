@@ -8,6 +8,7 @@ export {
   fileEndingOf,
   PROVIDER_PORT_VERSION,
   ProviderFailure,
+  STANDARD_OPTIONS,
 } from "../../core/ports/music-provider.js";
 export { ProviderApi, type ProviderApiOptions } from "./api.js";
 export type { ApiCall, ApiResponse } from "./api-call.js";

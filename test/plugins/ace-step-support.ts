@@ -181,6 +181,12 @@ export const aceStep: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url }),
   generation: { submit: SUBMIT, completes: completes(["one"]), severalTracks: completes(["one", "two"]) },
+  options: {
+    sent: (requests) => {
+      const { seed, use_random_seed: isRandom, bpm, key_scale: key, vocal_language: language } = bodyOf(requests[0]);
+      return { seed: isRandom === false ? seed : undefined, bpm, key, language };
+    },
+  },
   work: {
     status: QUERY,
     accepts,
@@ -226,6 +232,7 @@ export const aceStep: MusicProviderHarness = {
     credit: { notApplicable: "nothing is billed" },
     unavailable: refuses(text("upstream is away", { status: 503 })),
     input: refuses(refused(400, "path traversal in src_audio_path is not allowed")),
+    retiredModel: { notApplicable: "in place of a model that it has not got, the server runs its primary one" },
     errorWith200: { notApplicable: "only routes that are not used say 200 to errors" },
     others: {
       "a value that its request model refuses": {

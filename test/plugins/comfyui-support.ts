@@ -136,11 +136,23 @@ const lookup = (isOld: boolean): LookupScenarios => ({
 
 const none = { notApplicable: "there is no such thing on one's own machine" } as const;
 
+/** Of the model, in words that no caller can choose. */
+const USUAL: Json = { bpm: 121, key: "of the model", language: "of the model" };
+
 /** A server of 2026, behind a proxy that wants a key. */
 export const comfyUi: MusicProviderHarness = {
   definition,
+  models: definition.models.map((model) => ({ ...model, options: USUAL })),
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url }),
   generation: { submit: PROMPT, completes: completes(["one"]), severalTracks: completes(["one", "two"]) },
+  options: {
+    // What the prompt says without being asked is none of the caller's.
+    sent: (requests) => {
+      const { seed, bpm, keyscale: key, language } = nodesOf(requests[0])["3"]?.inputs ?? {};
+      const chosen = Object.entries({ bpm, key, language }).filter(([name, value]) => value !== USUAL[name]);
+      return { ...Object.fromEntries(chosen), seed: Number(seed) > 4_294_967_295 ? undefined : seed };
+    },
+  },
   work: NEW_WORK,
   refusals: {
     content: { notApplicable: "there is no moderation" },
@@ -152,18 +164,15 @@ export const comfyUi: MusicProviderHarness = {
     credit: none,
     unavailable: refuses(text("proxy: away", { status: 503 })),
     input: refuses(refusal("value_not_in_list", "keyscale", "H minor", "TextEncodeAceStepAudio1.5")),
+    retiredModel: refuses(refusal("value_not_in_list", "ckpt_name", "ace_step_1.5_turbo_aio.safetensors")),
     errorWith200: { notApplicable: "errors have a status of their own" },
     others: {
-      "a file that is not there": {
-        kind: "misconfigured",
-        script: refuses(refusal("value_not_in_list", "ckpt_name", "ace_step_1.5_turbo_aio.safetensors")),
-      },
       "a node that is not installed": {
-        kind: "misconfigured",
+        kind: "model_unavailable",
         script: refuses(prompt400("missing_node_type", "Node 'YuE2' not found. The custom node may not be installed.")),
       },
       "a node that is not installed, in older words": {
-        kind: "misconfigured",
+        kind: "model_unavailable",
         script: refuses(prompt400("invalid_prompt", "Cannot execute because node YuE2 does not exist.")),
       },
       "an id that it does not take": { kind: "invalid_input", script: refuses(INVALID_ID) },

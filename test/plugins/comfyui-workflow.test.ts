@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { type ProviderModel, STANDARD_OPTIONS } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/comfyui/index.js";
 import { aMusicRequest, aSource, aSplitRequest, type FakeApi } from "../support/provider-kit/index.js";
 import { aModel, ComfyUiBench } from "./comfyui-bench.js";
@@ -15,6 +15,12 @@ const WORKFLOW = {
 };
 const oneNode = (text: string) => ({ "7": { class_type: "SaveAudio", inputs: { text } } });
 const OPTIONS = { workflow: WORKFLOW, output: "7", mood: "calm", cfg: 6 };
+
+/** A model of the operator's, that lets callers choose nothing unless told. */
+function anotherModel(parts: Partial<ProviderModel>): ProviderModel {
+  const { requestOptions: _, ...model } = aModel({ options: OPTIONS });
+  return { ...model, ...parts };
+}
 
 describe("comfyui and its workflows", () => {
   let bench: ComfyUiBench;
@@ -86,8 +92,8 @@ describe("comfyui and its workflows", () => {
   });
 
   it("sends an instrumental's words, the default length, and what the model's options say of the rest", async () => {
-    const options = { bpm: 84, key: "A minor", language: "de" };
-    const request = { lyrics: null, durationSeconds: null, instrumental: true };
+    const options = { bpm: 84, key: "A minor", language: "fr" };
+    const request = { options: { language: "de" }, lyrics: null, durationSeconds: null, instrumental: true };
     await bench.accepted(aModel({ options, upstream: "other.safetensors" }), request);
     const nodes = nodesOf(fake.calls(PROMPT)[0]);
     expect(nodes["1"]?.inputs).to.deep.equal({ ckpt_name: "other.safetensors" });
@@ -106,9 +112,10 @@ describe("comfyui and its workflows", () => {
 
   it("sends the operator's, as an object or as JSON text, with values of their own type", async () => {
     for (const workflow of [WORKFLOW, JSON.stringify(WORKFLOW)]) {
-      const model = aModel({ supportsLyrics: false, options: { ...OPTIONS, workflow, output: 7 } });
+      const model = anotherModel({ supportsLyrics: false, options: { ...OPTIONS, workflow, output: 7 } });
       expect(definition.checkModel?.(model)).to.equal(null);
-      await bench.accepted(model, { prompt: "rain", lyrics: null, durationSeconds: 30, instrumental: true });
+      const request = { prompt: "rain", lyrics: null, durationSeconds: 30, instrumental: true };
+      await bench.accepted(model, { ...request, options: { negative_prompt: "noise", bpm: 90 } });
       const call = fake.calls(PROMPT).at(-1);
       const seed = nodesOf(call)["2"]?.inputs["seed"];
       expect(nodesOf(call)).to.deep.equal({
@@ -118,6 +125,17 @@ describe("comfyui and its workflows", () => {
       });
       expect(bodyOf(call)["extra_data"]).to.have.nested.property("fermata.nodes").that.deep.equals({ mix: "7" });
     }
+  });
+
+  it("hands over what the caller chose, under the names that the model declares", async () => {
+    const inputs = { note: "{{negative_prompt}}", swing: "{{swing}}" };
+    const workflow = { ...WORKFLOW, "7": { class_type: "SaveAudio", inputs } };
+    const swing = { type: "number", minimum: 0, maximum: 1, description: "How much it swings" } as const;
+    const requestOptions = { negative_prompt: STANDARD_OPTIONS.negative_prompt, swing };
+    const model = anotherModel({ supportsLyrics: false, options: { ...OPTIONS, workflow }, requestOptions });
+    expect(definition.checkModel?.(model)).to.equal(null);
+    await bench.accepted(model, { options: { negative_prompt: "noise", swing: 0.3 } });
+    expect(nodesOf(fake.calls(PROMPT)[0])["7"]?.inputs).to.deep.equal({ note: "noise", swing: 0.3 });
   });
 
   it("uploads a track under a name of its own, and hands its name there to the workflow of stems", async () => {
@@ -142,12 +160,14 @@ describe("comfyui and its workflows", () => {
     [{ options: OPTIONS }, "has no {{lyrics}}"],
     [{ supportsLyrics: false, options: { ...OPTIONS, output: "70" } }, "needs options.output"],
     [{ supportsLyrics: false, options: { ...OPTIONS, master: "70" } }, "options.master"],
+    [{ supportsLyrics: false, requestOptions: { bpm: STANDARD_OPTIONS.bpm } }, "has no {{bpm}}"],
+    [{ supportsLyrics: false, requestOptions: { seed: STANDARD_OPTIONS.seed } }, "no {{attempt_id}}"],
     [{ options: { ...OPTIONS, workflow: oneNode("{{promt}}") } }, "has {{promt}}"],
     [{ options: { ...OPTIONS, workflow: oneNode("{{prompt}}") } }, "has no {{seed}}"],
   ];
   for (const [parts, says] of ISSUES) {
     it(`takes no model with ${JSON.stringify(parts).slice(0, 90)}`, () => {
-      expect(definition.checkModel?.(aModel(parts))).to.include(says);
+      expect(definition.checkModel?.(anotherModel(parts))).to.include(says);
     });
   }
 

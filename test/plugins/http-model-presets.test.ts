@@ -156,7 +156,6 @@ function harnessOf({ heading, path, mix, answer, errorOf }: Server): MusicProvid
       others: {
         "an error of the server": { kind: "outcome_unknown", script: refused(500) },
         "a wait that was too long": { kind: "outcome_unknown", script: refused(504) },
-        "a path that is not there": { kind: "misconfigured", script: refused(404) },
       },
     },
     idempotency: LACKING,
