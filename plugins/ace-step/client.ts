@@ -2,10 +2,10 @@ import { asObject, failureOf, isObject, ProviderFailure, providerFailure } from 
 import type { ApiCall, ApiResponse, JsonObject, ProviderApi } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
-/** A poll that is late says nothing of the work: there is no reason to wait for it as long as for a submission. */
+/** A poll that times out is repeated: it need not wait as long as a submission. */
 const POLL_TIMEOUT_MAX_MS = 30_000;
 
-/** Of a full queue, before it is tried again: some of its jobs are done then. */
+/** When the queue is full, the wait is as long as this many jobs take. */
 const JOBS_WAITED_FOR = 3;
 const WAIT_MIN_MS = 5_000;
 const WAIT_MAX_MS = 300_000;
@@ -19,7 +19,7 @@ export interface Stats {
   readonly averageJobMs: number | null;
 }
 
-/** The native task API. Good responses have an envelope around their `data`, errors a `detail`. */
+/** The native task API. Successful responses wrap their `data` in an envelope; errors have a `detail`. */
 export class AceStepClient {
   private readonly api: ProviderApi;
   private readonly pollTimeoutMs: number;
@@ -34,11 +34,11 @@ export class AceStepClient {
     const response = await this.queued(json, signal);
     const { task_id: id } = dataOf(response);
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", response, { message: "It named no task." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no task_id." });
     return id;
   }
 
-  /** The tasks by their ids: they come in any order. */
+  /** The tasks by their ids, in whatever order the server lists them. */
   async query(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, JsonObject>> {
     const response = await this.api.call({
       path: "/query_result",
@@ -48,7 +48,8 @@ export class AceStepClient {
       signal,
     });
     const { data } = asObject(response.json());
-    if (!Array.isArray(data)) throw providerFailure("unavailable", response, { message: "It listed no tasks." });
+    if (!Array.isArray(data))
+      throw providerFailure("unavailable", response, { message: "The response has no list of tasks." });
     return new Map(data.map(asObject).map((task) => [String(task["task_id"]), task]));
   }
 
@@ -68,7 +69,7 @@ export class AceStepClient {
     return dataOf(await this.api.call({ path: "/health", signal }));
   }
 
-  /** Needs the key. What is there and what is loaded; null at a version of before the route. */
+  /** The models on disk and in memory; needs the key. Null at a version without the route. */
   async inventory(signal: AbortSignal): Promise<JsonObject | null> {
     try {
       return dataOf(await this.api.call({ path: INVENTORY_PATH, signal }));
@@ -89,7 +90,7 @@ export class AceStepClient {
     }
   }
 
-  /** It does not say how long to wait, only how long a job takes. */
+  /** The server sends no Retry-After, but reports how long its jobs take on average. */
   private async waitOfFullQueue(signal: AbortSignal): Promise<number> {
     try {
       const { averageJobMs } = await this.stats(signal);
@@ -109,13 +110,13 @@ function dataOf(response: ApiResponse): JsonObject {
 function classify(response: ApiResponse, call: ApiCall): ProviderFailure | undefined {
   const { status } = response;
   if (call.isStatusCall === true) {
-    // Many tasks are polled together, and an unknown one has an entry of its own: no status tells of any of them.
+    // A poll covers many tasks, and an unknown task has an entry of its own: the HTTP status is never about one task.
     return failureOf(response, call)?.kind === "gone" ? providerFailure("unavailable", response) : undefined;
   }
-  // Another server, or another version: only the inventory may be missing.
+  // Another server or version. Only the inventory may be missing.
   if (status === 405 || (status === 404 && call.path !== INVENTORY_PATH))
     return providerFailure("misconfigured", response);
-  // A value that the server's request model refuses, before the task is queued. A proxy's error is no such text.
+  // The server's request model rejects a value before the task is queued. A proxy sends another text.
   if (call.creates === true && status === 500 && isPlainError(response))
     return providerFailure("invalid_input", response);
   return undefined;

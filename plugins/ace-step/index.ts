@@ -9,9 +9,9 @@ export default defineProvider({
   label: "ACE-Step",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 2,
-  // A job that waits there for an hour counts as failed there: its queue is kept short.
+  // The server fails tasks an hour after their submission: its queue is kept short.
   maxInFlight: 10,
-  // A submission that meets a full queue asks how long its jobs take.
+  // When the queue is full, a submission reads the server's load as well.
   longestCallMs: ({ timeoutMs }) => 2 * timeoutMs,
   hosts: [],
   settings: SETTINGS,

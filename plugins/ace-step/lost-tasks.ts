@@ -1,27 +1,27 @@
-/** How long a server must have had nothing to do. */
+/** How long the server must have been idle. */
 const IDLE_MS = 5_000;
-/** Tasks of which nobody has asked for this long are forgotten. */
+/** Tasks that were not polled for this long are forgotten. */
 const FORGOTTEN_MS = 3_600_000;
 
 interface Seen {
   readonly progress: string;
   readonly at: number;
-  /** Since when the server is known to have nothing to do; null: it is not. */
+  /** Since when the server is known to be idle; null: it is not. */
   readonly idleSince: number | null;
 }
 
 /**
- * Finds tasks that a restart of the server has ended: they say for an hour that they run. Theirs stand still while the
- * server, asked twice, has nothing to do.
+ * Detects tasks that were lost in a restart of the server, which reports them as running for an hour. Their progress
+ * does not change while the server is idle at two polls in a row.
  */
 export class LostTasks {
   private readonly seen = new Map<string, Seen>();
 
   /**
-   * Remembers a task as it was just polled.
+   * Records the progress of a task at this poll.
    *
-   * @param progress null: the server does not work on it
-   * @returns whether it stands still: the server should be asked for its load
+   * @param progress null: the server does not work on the task
+   * @returns whether the progress is that of the poll before: the server's load should be read
    */
   standsStill(taskId: string, progress: string | null, now: number): boolean {
     if (progress === null) {
@@ -34,7 +34,7 @@ export class LostTasks {
     return isSame;
   }
 
-  /** @param isIdle of the server, just now @returns whether the task, which stands still, is lost */
+  /** @param isIdle whether the server is idle now @returns whether the task, whose progress stands still, is lost */
   isLost(taskId: string, isIdle: boolean, now: number): boolean {
     const seen = this.seen.get(taskId);
     if (seen === undefined) return false;

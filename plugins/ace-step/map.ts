@@ -12,7 +12,7 @@ import { chosenOf, optionsOf } from "./options.js";
 
 const NEXT_POLL_MS = 4_000;
 
-/** There is no switch for it. */
+/** The API has no flag for it. */
 const INSTRUMENTAL = { lyrics: "[Instrumental]", vocal_language: "unknown" };
 
 /** Where the files of finished tasks are, relative to the base URL. */
@@ -41,23 +41,23 @@ export function taskOf(request: MusicRequest, audioFormat: string): JsonObject {
   };
 }
 
-/** What a task says of itself. */
+/** A task at one poll. */
 export interface TaskState {
   readonly snapshot: Snapshot | ProviderFailure;
-  /** Changes while the server works on the task; null: it does not, or not yet. */
+  /** Changes while the server works on the task; null while it does not. */
   readonly progress: string | null;
-  /** With what its tracks were made, by the server's names. */
+  /** The models that created its tracks, by the server's names. */
   readonly models: readonly string[];
 }
 
-/** @param sourceOf the file behind what the server calls it; null when that is no file of its own */
+/** @param sourceOf the source of a `file` of the response; null when it is not one of the server's files */
 export function readTask(task: JsonObject | undefined, sourceOf: (file: string) => UrlSource | null): TaskState {
   const { status, result } = task ?? {};
   const entries = typeof result === "string" ? parseJson(result) : result;
-  if (!Array.isArray(entries)) return failed("unavailable", "It told nothing of the task.");
+  if (!Array.isArray(entries)) return failed("unavailable", "The response has no result of the task.");
   const [first, ...others] = entries.map(asObject);
   if (status === 0) {
-    if (first === undefined) return failed("gone", "The server does not know the task (any more).");
+    if (first === undefined) return failed("gone", "The server does not know the task, or no longer.");
     const { progress, stage } = first;
     const isQueued = stage === "queued";
     return {
@@ -85,17 +85,17 @@ function finished(entries: readonly JsonObject[], sourceOf: (file: string) => Ur
   if (tracks.length > 0) return { snapshot: { state: "completed", tracks }, progress: null, models };
   const why =
     named.length === 0
-      ? "The task is done, and its audio was not saved: ffmpeg or the disk of the server."
-      : `The task is done, and its file is none of ${FILE_PATH}…: is this the server of the web page?`;
+      ? "The task succeeded without a file: see ffmpeg and the disk space of the server."
+      : `The task succeeded, and its file does not begin with ${FILE_PATH}: is this the server of the web page?`;
   return failed("failed", why, "no_file");
 }
 
-/** The server says why in its log alone, unless the model did not load. */
+/** The reason is only in the server's log, unless the model did not load. */
 function failureIn({ status, error }: JsonObject): TaskState {
   if (status === 0) return failed("timeout", "The task did not end within an hour of its submission.");
   // The reason stands at the end of a traceback.
   const [why = ""] = typeof error === "string" ? error.trim().split("\n").slice(-1) : [];
-  const said = why === "" ? "its reason is in the server's log" : why.slice(0, 200);
+  const said = why === "" ? "the reason is in the server's log" : why.slice(0, 200);
   return failed("failed", `The task failed: ${said}`, "failed");
 }
 
@@ -105,12 +105,12 @@ function trackOf({ metas }: JsonObject, source: UrlSource): ProviderTrack {
     title: null,
     bpm: numberIn(bpm),
     tags: tagsIn(genres),
-    // By the server's word opus is MPEG, and a length is what was asked for.
+    // The server sends opus as audio/mpeg, and the requested length as the real one.
     assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source }],
   };
 }
 
-/** Members without a value are the text `N/A`. */
+/** The server writes `N/A` for a missing value. */
 function numberIn(value: unknown): number | null {
   const number = typeof value === "string" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) && number > 0 ? number : null;
@@ -122,7 +122,7 @@ function tagsIn(genres: unknown): TrackTags {
   return { ...NO_TAGS, genre: words.filter((word) => word !== "") };
 }
 
-/** Files of the server need its key; what it names elsewhere does not get it. */
+/** The key is sent with files of the server's own origin only. */
 export function sourcesOf(baseUrl: string, headers: { readonly [name: string]: string }) {
   return (file: string): UrlSource | null => {
     if (file.startsWith(FILE_PATH)) return { kind: "url", url: `${baseUrl}${file}`, headers };

@@ -22,7 +22,7 @@ export function chosenOf({ model: { requestOptions = {} }, options }: MusicReque
 
 /** `options` of a model. */
 export interface ModelOptions {
-  /** The planner writes the melody first: better, and slower. */
+  /** The planner LM writes the melody first: better and slower. */
   readonly thinking?: boolean;
   readonly inferenceSteps?: number;
   readonly guidanceScale?: number;
@@ -39,7 +39,7 @@ const ALLOWED: Readonly<Record<keyof ModelOptions, readonly [what: string, isAll
   vocalLanguage: ["a code such as de, or unknown", (value) => [...LANGUAGES, "unknown"].includes(String(value))],
 };
 
-/** What is wrong with a model of the operator's; null when nothing is. */
+/** The issue of a model that an operator configured; null when there is none. */
 export function modelIssue(model: ProviderModel): string | null {
   const { upstream, requiresLyrics, supportsLyrics, options = {}, requestOptions = {} } = model;
   if (upstream === undefined) return "needs `upstream`: the server's name of the model, such as acestep-v15-turbo";

@@ -18,12 +18,12 @@ import type { Host } from "./settings.js";
 
 const FIRST_POLL_MS = 3_000;
 
-/** What `/health` of the task API calls itself; the server of the web page has the same paths, and other behaviour. */
+/** The `service` in `/health` of the task API. The server of the web page has the same paths and other behaviour. */
 const SERVICE = "ACE-Step API";
 
 interface Work {
   readonly taskId: string;
-  /** What was asked for: the server quietly takes its primary model for one that is not loaded. */
+  /** The requested one: the server silently runs its primary model in place of one that is not loaded. */
   readonly model: string;
 }
 
@@ -45,7 +45,7 @@ export class AceStepProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     if (request.operation !== "music") {
-      const message = "Its stems are made anew, not taken out of the track.";
+      const message = "ACE-Step generates stems again; it does not separate a track.";
       throw new ProviderFailure("invalid_input", message, { billable: "no" });
     }
     const taskId = await this.client.release(taskOf(request, this.host.settings.audioFormat), signal);
@@ -74,15 +74,15 @@ export class AceStepProvider implements MusicProvider {
   async probe({ signal }: CallContext): Promise<ProbeResult> {
     const health = await this.client.health(signal);
     if (health["service"] !== SERVICE) {
-      const said = JSON.stringify(health["service"]) ?? "nothing";
-      const message = `The server calls itself ${said}, not "${SERVICE}": start acestep-api.`;
+      const service = JSON.stringify(health["service"]) ?? "nothing";
+      const message = `The server calls itself ${service}, not "${SERVICE}": start acestep-api.`;
       throw new ProviderFailure("misconfigured", message);
     }
     const inventory = await this.client.inventory(signal);
     return { credit: null, warnings: this.warningsOf(health, inventory) };
   }
 
-  /** A restart ends what runs, and the server goes on to say for an hour that it runs. */
+  /** A restart of the server ends running tasks, which it reports as running for another hour. */
   private async lostOf(states: ReadonlyMap<string, TaskState>, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const now = this.host.clock.now();
     const still = [...states].flatMap(([id, state]) => (this.lost.standsStill(id, state.progress, now) ? [id] : []));
@@ -92,17 +92,17 @@ export class AceStepProvider implements MusicProvider {
       const { isIdle } = await this.client.stats(signal);
       return new Set(still.filter((id) => this.lost.isLost(id, isIdle, now)));
     } catch (error) {
-      // Without its load nothing is known of them but that they run.
+      // Without the load they count as running.
       if (!ProviderFailure.is(error)) throw error;
       return new Set();
     }
   }
 
   private warnOfOtherModel({ taskId, model }: Work, { models }: TaskState): void {
-    const made = models.find((one) => one !== model);
-    if (made === undefined) return;
-    const message = "The server made a track with another model than was asked for";
-    this.host.logger.warn(message, { taskId, asked: model, made });
+    const used = models.find((one) => one !== model);
+    if (used === undefined) return;
+    const message = "The server created a track with another model than the requested one";
+    this.host.logger.warn(message, { taskId, requested: model, used });
   }
 
   private warningsOf(health: JsonObject, inventory: JsonObject | null): string[] {
@@ -110,7 +110,7 @@ export class AceStepProvider implements MusicProvider {
     const warnings: string[] = [];
     if (isLoaded === false) {
       warnings.push(
-        "No model is loaded yet: the first job loads it, and the server may answer nothing meanwhile. " +
+        "No model is loaded yet: the first job loads it, and the server may not respond meanwhile. " +
           "Start it with ACESTEP_NO_INIT=false.",
       );
     }
@@ -127,5 +127,5 @@ export class AceStepProvider implements MusicProvider {
 }
 
 function lostFailure(): ProviderFailure {
-  return new ProviderFailure("gone", "The task stands still, and the server has nothing to do: it was restarted.");
+  return new ProviderFailure("gone", "The task makes no progress and the server is idle: it was restarted.");
 }

@@ -11,7 +11,7 @@ export const SETTINGS = defineSettings({
   },
   timeoutMs: timeoutMs(300_000, {
     maximum: 3_600_000,
-    description: "How long one call may take: the server may answer nothing while it loads a model",
+    description: "How long one call may take: the server may not respond while it loads a model",
   }),
 });
 

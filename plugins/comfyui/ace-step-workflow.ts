@@ -27,7 +27,7 @@ export const ACE_STEP: { readonly workflow: Workflow; readonly output: string; r
       },
     },
     "4": { class_type: "ConditioningZeroOut", inputs: { conditioning: ["3", 0] } },
-    // The length stands in two nodes.
+    // Two nodes take the length.
     "5": { class_type: "EmptyAceStep1.5LatentAudio", inputs: { seconds: "{{duration}}", batch_size: 1 } },
     "6": {
       class_type: "KSampler",
@@ -60,7 +60,7 @@ const NOTES = ["C", "C#", "Db", "D", "D#", "Eb", "E", "F", "F#", "Gb", "G", "G#"
 /** Languages of lyrics that its node knows. */
 const LANGUAGES = "en ja zh es de fr pt ru it nl pl tr vi cs fa id ko uk hu ar sv ro el".split(" ");
 
-/** What callers may choose of it. */
+/** The request options of the model. */
 export const ACE_STEP_OPTIONS: RequestOptions = {
   seed: STANDARD_OPTIONS.seed,
   bpm: { ...STANDARD_OPTIONS.bpm, description: "Beats per minute; 120 by default." },

@@ -27,24 +27,24 @@ export class ComfyUiClient {
   }
 
   /**
-   * Queues a workflow under an id of ours: the same one twice would be queued twice.
+   * Queues a workflow under our own id. The server does not deduplicate ids.
    *
-   * @returns the job's id: an old server takes one of its own
+   * @returns the job's id: old servers ignore ours
    */
   async prompt(id: string, prompt: Workflow, extraData: JsonObject, signal: AbortSignal): Promise<string> {
     const json = { prompt, prompt_id: id, client_id: CLIENT_ID, extra_data: extraData };
     const response = await this.api.call({ path: "/prompt", json, creates: true, signal });
     const { prompt_id: queued } = asObject(response.json());
     if (typeof queued !== "string" || queued === "")
-      throw providerFailure("outcome_unknown", response, { message: "It named no job." });
+      throw providerFailure("outcome_unknown", response, { message: "The response has no prompt_id." });
     return queued;
   }
 
-  /** null: it is neither queued, nor running, nor in the history, which lasts until a restart. */
+  /** null: the job is neither queued nor running nor in the history, which is lost in a restart. */
   async find(id: string, signal: AbortSignal): Promise<Job | null> {
     const response = await this.api.call({ path: JOBS + encodeURIComponent(id), isStatusCall: true, signal });
     if (response.status !== 404) return jobIn(response);
-    // What ends meanwhile goes from the queue into the history: this order cannot miss it.
+    // A job that ends meanwhile moves from the queue to the history: this order cannot miss it.
     const queued = await this.inQueue(id, signal);
     if (queued !== null) return queued;
     const path = `/history/${encodeURIComponent(id)}`;
@@ -62,7 +62,7 @@ export class ComfyUiClient {
     return job === null ? "too_late" : "requested";
   }
 
-  /** @returns what nodes that load audio call the file */
+  /** @returns the name of the file for nodes that load audio */
   async upload(source: SourceAudio, filename: string, signal: AbortSignal): Promise<string> {
     const parts: Uint8Array<ArrayBuffer>[] = [];
     for await (const part of source.open()) parts.push(Uint8Array.from(part));
@@ -72,7 +72,7 @@ export class ComfyUiClient {
     const response = await this.api.call({ path: "/upload/image", body, timeoutMs: this.uploadTimeoutMs, signal });
     const { name, subfolder } = asObject(response.json());
     if (typeof name !== "string" || name === "")
-      throw providerFailure("unavailable", response, { message: "It named no file of the upload." });
+      throw providerFailure("unavailable", response, { message: "The response has no name of the uploaded file." });
     return typeof subfolder === "string" && subfolder !== "" ? `${subfolder}/${name}` : name;
   }
 
@@ -90,7 +90,7 @@ export class ComfyUiClient {
   }
 }
 
-/** Of a route of jobs: the job or the route is not there. A page of a proxy does not say so. */
+/** Whether the job, or the route of jobs, does not exist. A proxy's HTML page does not count. */
 function saysUnknown({ status, headers }: ApiResponse, { isStatusCall }: ApiCall): boolean {
   const isPage = /^text\/html\b/i.test(headers.get("content-type") ?? "");
   return !isPage && (status === 404 || (status === 405 && isStatusCall !== true));

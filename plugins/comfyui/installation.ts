@@ -5,7 +5,7 @@ import { filled, type Workflow } from "./workflow.js";
 
 const WEIGHTS = /\.(safetensors|sft|ckpt|pth?|bin|gguf|onnx)$/i;
 
-/** What the workflows need and the server does not have. @param info its classes of nodes */
+/** Warnings about nodes and files of the workflows that the server lacks. @param info its node classes */
 export function installationWarnings(
   info: JsonObject,
   models: readonly ProviderModel[],

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { asObject, isObject, NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type { Completed, JsonObject, ProviderAsset, ProviderTrack, UrlSource } from "../sdk/index.js";
 
-/** Which node saves what: kept in the handle, and with the job for those whose reply is lost. */
+/** Which node saves which file. Stored in the handle and, for lost replies, in the job. */
 export interface Wanted {
   readonly operation: "music" | "stems";
   /** By `mix` and `master`, or by the labels of stems. */
@@ -16,7 +16,7 @@ export function extraDataOf(wanted: Wanted, attemptId: string): JsonObject {
   return { [WANTED]: { ...wanted, attempt_id: attemptId } };
 }
 
-/** null: it was kept neither there nor here. */
+/** Null when the value is not one. */
 export function wantedIn(value: unknown): Wanted | null {
   const { operation, nodes } = asObject(value);
   if ((operation !== "music" && operation !== "stems") || !isObject(nodes)) return null;
@@ -28,7 +28,7 @@ export function wantedOf(extraData: JsonObject): Wanted | null {
   return wantedIn(extraData[WANTED]);
 }
 
-/** The same UUID for the same attempt: by it an attempt whose reply was lost is found. */
+/** The same UUID for the same attempt: a lookup after a lost reply uses it. */
 export function promptIdOf(attemptId: string): string {
   const bytes = createHash("sha256").update(`fermata:comfyui:${attemptId}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
@@ -36,12 +36,12 @@ export function promptIdOf(attemptId: string): string {
   return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** Another one for every attempt: the server makes nothing of inputs that it has seen before. */
+/** A new seed for every attempt: the server skips nodes whose inputs it has seen before. */
 export function seedOf(attemptId: string): number {
   return createHash("sha256").update(`fermata:seed:${attemptId}`).digest().readUIntBE(0, 6);
 }
 
-/** What a finished job left. @param wanted null: whatever it has saved */
+/** The result of a completed job. @param wanted null: every saved file is a track */
 export function completedOf(
   outputs: JsonObject,
   wanted: Wanted | null,
@@ -66,7 +66,7 @@ export function completedOf(
   return { state: "completed", tracks };
 }
 
-/** From what the server says of a file to the file; null where that is none. */
+/** The source of a file in the outputs; null when the entry is no file. */
 export type SourceOf = (file: JsonObject) => UrlSource | null;
 
 export function sourcesOf(baseUrl: string, headers: { readonly [name: string]: string }): SourceOf {
@@ -88,6 +88,6 @@ function assetOf(role: ProviderAsset["role"], label: string, source: UrlSource):
 }
 
 function noFile(where: string): ProviderFailure {
-  const message = `The job is done, and ${where} saved no audio.`;
+  const message = `The job completed, and ${where} saved no audio.`;
   return new ProviderFailure("failed", message, { providerCode: "no_file" });
 }

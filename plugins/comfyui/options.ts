@@ -11,15 +11,15 @@ export interface ModelOptions {
   readonly master?: string;
 }
 
-/** Of a request, where neither it nor the model's options say anything else. */
+/** Values of placeholders that neither the request nor the model's options give. */
 const DEFAULTS = { bpm: 120, key: "C major", language: "en", negative_prompt: "" } as const;
 
 const KNOWN = ["prompt", "lyrics", "duration", "seed", "instrumental", "model", "job_id", "attempt_id"];
 
-/** What the models sing where nobody is to sing. */
+/** The lyrics of an instrumental. */
 const INSTRUMENTAL = "[Instrumental]";
 
-/** What is wrong with a model of the operator's; null when nothing is. */
+/** The issue of a model that an operator configured; null when there is none. */
 export function modelIssue(model: ProviderModel): string | null {
   const { options = {}, requestOptions = {}, upstream, supportsLyrics, duration } = model;
   const odd = Object.keys(options).find((name) => !MEMBERS.has(name) && !isValue(options[name]));
@@ -36,7 +36,7 @@ export function modelIssue(model: ProviderModel): string | null {
   const needed = ["prompt", "seed", ...(supportsLyrics ? ["lyrics"] : []), ...(duration === null ? [] : ["duration"])];
   const missing = [...needed, ...Object.keys(requestOptions)].find((name) => !names.has(name));
   if (missing !== undefined) return `has no {{${missing}}} in options.workflow`;
-  // The same seed and prompt again would leave nothing to be done, and no file.
+  // The server would skip every node of a repeated request with the same seed, and save no file.
   if (Object.hasOwn(requestOptions, "seed") && !names.has("attempt_id"))
     return "has requestOptions.seed, and no {{attempt_id}} in options.workflow, in the name of the file";
   if (names.has("model") && upstream === undefined) return "needs `upstream`: what {{model}} stands for";

@@ -32,7 +32,7 @@ import { filled, type Workflow } from "./workflow.js";
 
 interface Work {
   readonly promptId: string;
-  /** null where the reply was lost: the job itself has it. */
+  /** null after a lost reply: the job itself has it. */
   readonly wanted: Wanted | null;
 }
 
@@ -40,7 +40,7 @@ const handles = handleCodec<Work>(1, ({ promptId, wanted }) =>
   typeof promptId === "string" ? { promptId, wanted: wantedIn(wanted) } : null,
 );
 
-/** Workflows in the queue of one server, each under an id that follows from its attempt. */
+/** Workflows in the queue of one server, each under an id that is derived from its attempt. */
 export class ComfyUiProvider implements MusicProvider {
   private readonly client: ComfyUiClient;
   private readonly stems: Stems | null;
@@ -65,7 +65,7 @@ export class ComfyUiProvider implements MusicProvider {
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const { promptId, wanted } = handles.read(handle);
     const job = await this.client.find(promptId, signal);
-    if (job === null) throw new ProviderFailure("gone", "The server does not know the job (any more).");
+    if (job === null) throw new ProviderFailure("gone", "The server does not know the job, or no longer.");
     if (job.state === "ended") throw job.failure;
     if (job.state !== "completed") return { state: "running", nextPollMs: this.host.settings.pollMs };
     const completed = completedOf(job.outputs, wanted ?? wantedOf(job.extraData), this.sourceOf);
@@ -86,7 +86,7 @@ export class ComfyUiProvider implements MusicProvider {
   async probe({ signal }: CallContext): Promise<ProbeResult> {
     const { system } = await this.client.systemStats(signal);
     if (system === undefined)
-      throw new ProviderFailure("misconfigured", "The server is no ComfyUI: it told nothing of its system.");
+      throw new ProviderFailure("misconfigured", "The server is no ComfyUI: /system_stats has no system.");
     const info = await this.client.objectInfo(signal);
     return { credit: null, warnings: installationWarnings(info, this.host.models, this.stems) };
   }
@@ -99,7 +99,7 @@ export class ComfyUiProvider implements MusicProvider {
     const { operation, source, jobId, attemptId } = request;
     const nodes = this.stems === null ? null : operation === "stem_split" ? this.stems.outputs : vocalsOf(this.stems);
     if (this.stems === null || nodes === null) {
-      const message = "No workflow takes tracks apart like this (settings stemWorkflow, stemOutputs).";
+      const message = "No workflow is configured for this split (settings stemWorkflow, stemOutputs).";
       throw new ProviderFailure("invalid_input", message, { billable: "no" });
     }
     const filename = `fermata-${attemptId}.${fileEndingOf(source.contentType)}`;

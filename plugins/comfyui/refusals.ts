@@ -1,12 +1,12 @@
 import { asObject, providerFailure } from "../sdk/index.js";
 import type { ApiResponse, JsonObject, ProviderFailure } from "../sdk/index.js";
 
-/** Errors that say that a node's class, or its pack, is not installed. */
+/** Messages of prompts with a node whose class is not installed. */
 const MISSING_NODE = /does not exist|not found/i;
 
 const WEIGHTS = /\.(safetensors|sft|ckpt|pth?|bin|gguf|onnx)$/i;
 
-/** The failure that a refused prompt means: what is not installed keeps its model away, and no other. */
+/** The failure of a rejected prompt. A missing node or file makes its model unavailable, and no other. */
 export function refusedPrompt(response: ApiResponse): ProviderFailure | undefined {
   // Another server.
   if (response.status === 404 || response.status === 405) return providerFailure("misconfigured", response);
@@ -15,13 +15,13 @@ export function refusedPrompt(response: ApiResponse): ProviderFailure | undefine
   const { type, message, details } = asObject(error);
   const errors = Object.entries(asObject(nodes)).flatMap(([id, node]) => errorsOf(id, asObject(node)));
   const words = [type, message, details].filter((word): word is string => typeof word === "string" && word !== "");
-  const said = [typeof error === "string" ? error : words.join(": "), ...errors.map(({ text }) => text)].join("; ");
+  const text = [typeof error === "string" ? error : words.join(": "), ...errors.map((one) => one.text)].join("; ");
   const isMissing =
     type === "missing_node_type" ||
     errors.some(({ isFile }) => isFile) ||
-    (errors.length === 0 && MISSING_NODE.test(said));
+    (errors.length === 0 && MISSING_NODE.test(text));
   return providerFailure(isMissing ? "model_unavailable" : "invalid_input", response, {
-    message: said.slice(0, 300),
+    message: text.slice(0, 300),
     ...(typeof type === "string" ? { code: type } : {}),
   });
 }

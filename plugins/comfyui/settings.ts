@@ -9,7 +9,7 @@ export const SETTINGS = defineSettings({
   },
   stemWorkflow: {
     type: "string",
-    description: "Workflow that takes tracks apart, in API format, as JSON text; left out: no splits",
+    description: "Workflow that separates a track into stems, in API format, as JSON text; left out: no splits",
   },
   stemOutputs: {
     type: "string",

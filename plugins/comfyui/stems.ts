@@ -1,7 +1,7 @@
 import { jsonObject } from "../sdk/index.js";
 import { placeholdersIn, type Workflow, workflowIn } from "./workflow.js";
 
-/** How tracks are taken apart: the settings, checked. */
+/** How tracks are separated: the checked settings. */
 export interface Stems {
   readonly workflow: Workflow;
   /** The node that saves each stem, by the stem's label. */
@@ -10,7 +10,7 @@ export interface Stems {
 
 const KNOWN = new Set(["source", "seed", "job_id", "attempt_id"]);
 
-/** @returns null where tracks are not taken apart @throws {Error} naming the setting that is wrong */
+/** @returns null when no workflow is configured @throws {Error} naming the invalid setting */
 export function stemsIn(settings: { readonly stemWorkflow?: unknown; readonly stemOutputs?: unknown }): Stems | null {
   const { stemWorkflow, stemOutputs } = settings;
   if (typeof stemWorkflow !== "string" && typeof stemOutputs !== "string") return null;
@@ -34,7 +34,7 @@ export function stemsIn(settings: { readonly stemWorkflow?: unknown; readonly st
   return { workflow, outputs: outputs as { readonly [label: string]: string } };
 }
 
-/** What a vocal removal needs of them; null where that cannot be had. */
+/** The outputs of a vocal removal; null when one of them is not configured. */
 export function vocalsOf({ outputs }: Stems): Stems["outputs"] | null {
   const { vocals, instrumental } = outputs;
   return vocals === undefined || instrumental === undefined ? null : { vocals, instrumental };

@@ -15,7 +15,7 @@ export type Value = string | number | boolean | null;
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
 const ALONE = /^\{\{\s*([^{}]*?)\s*\}\}$/;
 
-/** @param given the workflow, or its JSON text @returns what is wrong with it, in place of one that is none */
+/** @param given the workflow, or its JSON text @returns the workflow, or the issue of one that is invalid */
 export function workflowIn(given: unknown): Workflow | string {
   const value = typeof given === "string" ? parseJson(given) : given;
   if (!isObject(value)) return "allowed: a workflow in API format, a JSON object";

@@ -14,8 +14,8 @@ describe("ace-step and its server", () => {
   });
   afterEach(() => bench.close());
 
-  describe("finds out tasks that a restart has ended", () => {
-    it("when they stand still, and the server has nothing to do, twice", async () => {
+  describe("detects tasks that were lost in a restart", () => {
+    it("when their progress stands still and the server is idle, twice", async () => {
       const handle = await bench.accepted();
       await says(0, [running(0.62)], "")(fake);
       idle(fake);
@@ -28,7 +28,7 @@ describe("ace-step and its server", () => {
       expect(kindOf(await bench.poll(handle))).to.equal("gone");
     });
 
-    it("but not while it works, or the task moves on, or waits, or its load cannot be had", async () => {
+    it("but not while the server works, the task progresses or waits, or the load is not available", async () => {
       const handle = await bench.accepted();
       const polls: readonly (readonly [progress: number | null, load: "idle" | "busy" | "unknown"])[] = [
         [0.5, "idle"],
@@ -52,7 +52,7 @@ describe("ace-step and its server", () => {
       }
     });
 
-    it("asks for the load only then", async () => {
+    it("reads the load only when the progress stands still", async () => {
       const handle = await bench.accepted();
       for (const progress of [0.1, 0.2, 0.3]) {
         await says(0, [running(progress)])(fake);
@@ -63,7 +63,7 @@ describe("ace-step and its server", () => {
   });
 
   describe("the probe", () => {
-    it("says what would surprise: nothing loaded, no planner, a model that is not there", async () => {
+    it("warns of a server without loaded models, without a planner, or without a configured model", async () => {
       const models = [
         aModel({ options: { thinking: true } }),
         aModel({ id: "ace-step/base", upstream: "acestep-v15-base" }),
@@ -84,7 +84,7 @@ describe("ace-step and its server", () => {
       expect(others).to.deep.equal([]);
     });
 
-    it("tries the key where the inventory is not there yet", async () => {
+    it("checks the key at a version without the inventory", async () => {
       up(fake);
       fake.on("GET", "/v1/model_inventory", refused(404, "Not Found"));
       expect(await bench.probe()).to.deep.equal({ credit: null, warnings: [] });
@@ -92,7 +92,7 @@ describe("ace-step and its server", () => {
       expect((await failureOf(bench.probe())).kind).to.equal("misconfigured");
     });
 
-    it("knows the server of the web page, and whatever is no ACE-Step", async () => {
+    it("reports the server of the web page, and any other server, as misconfigured", async () => {
       up(fake, { ...HEALTHY, service: "ACE-Step Gradio API" });
       const failure = await failureOf(bench.probe());
       expect([failure.kind, failure.message.includes("ACE-Step Gradio API")]).to.deep.equal(["misconfigured", true]);
@@ -101,7 +101,7 @@ describe("ace-step and its server", () => {
     });
   });
 
-  describe("takes of an operator's models", () => {
+  describe("rejects an operator's model", () => {
     const REFUSED: readonly (readonly [parts: Partial<ProviderModel>, says: string])[] = [
       [{ requiresLyrics: false }, "requiresLyrics: true"],
       [{ options: { steps: 8 } }, "has options.steps; allowed: thinking, inferenceSteps"],
@@ -112,12 +112,12 @@ describe("ace-step and its server", () => {
       [{ options: { vocalLanguage: "German" } }, "options.vocalLanguage"],
     ];
     for (const [parts, says] of REFUSED) {
-      it(`none with ${JSON.stringify(parts)}`, () => {
+      it(`with ${JSON.stringify(parts)}`, () => {
         expect(definition.checkModel?.(aModel(parts))).to.include(says);
       });
     }
 
-    it("none without the server's name of it, and one without lyrics at all", () => {
+    it("without `upstream`, and accepts one without lyrics", () => {
       const { upstream: _, ...nameless } = aModel();
       expect(definition.checkModel?.(nameless)).to.include("needs `upstream`");
       const { requiresLyrics: __, ...instrumental } = aModel({ supportsLyrics: false });

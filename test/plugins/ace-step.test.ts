@@ -87,8 +87,8 @@ describe("ace-step", () => {
     });
   });
 
-  describe("hears", () => {
-    it("of several tasks in one answer, in whatever order, each what is its own", async () => {
+  describe("reads", () => {
+    it("the state of each of several tasks from one response, in whatever order", async () => {
       const foreign: ProviderHandle = { version: 9, data: {} };
       const handles = [await bench.accepted(), await bench.accepted(), await bench.accepted(), foreign];
       const [first, second, third] = handles.map(({ data }) => String(data["taskId"]));
@@ -102,27 +102,27 @@ describe("ace-step", () => {
       expect(fake.calls(QUERY)).to.have.lengthOf(1);
     });
 
-    it("that the queue is full, and how long its jobs take; later the task is taken", async () => {
+    it("a full queue as rate_limited, for as long as some of its jobs take; then the task is accepted", async () => {
       fake.once(SUBMIT.method, SUBMIT.path, refused(429, "Server busy: queue is full"));
       const failure = await failureOf(bench.submit());
       expect([failure.kind, failure.retryAfterMs]).to.deep.equal(["rate_limited", 37_500]);
       expect((await bench.accepted()).data["taskId"]).to.be.a("string");
     });
 
-    it("that the queue is full from a server that tells nothing of its load", async () => {
+    it("a full queue as rate_limited for 30 seconds when the server does not report its load", async () => {
       fake.on(STATS.method, STATS.path, refused(404, "Not Found"));
       fake.once(SUBMIT.method, SUBMIT.path, refused(429, "Server busy: queue is full"));
       const failure = await failureOf(bench.submit());
       expect([failure.kind, failure.retryAfterMs]).to.deep.equal(["rate_limited", 30_000]);
     });
 
-    it("why a model did not load, from the last line of what it is told, and never of another job's log", async () => {
+    it("the reason of a failure from the last line of its error, never from the log of another job", async () => {
       const handle = await bench.accepted();
       const traceback = 'Traceback (most recent call last):\n  File "a.py", line 3\nError: CUDA out of memory\n';
       for (const [error, said] of [
         ["checkpoint not found", "checkpoint not found"],
         [traceback, "CUDA out of memory"],
-        [undefined, "its reason is in the server's log"],
+        [undefined, "the reason is in the server's log"],
       ] as const) {
         await says(2, [{ ...FAILED, error }], "another job")(fake);
         const failure = (await bench.poll(handle)) as ProviderFailure;
@@ -131,7 +131,7 @@ describe("ace-step", () => {
       }
     });
 
-    it("nothing while a model loads: the task is polled again", async () => {
+    it("a poll that times out while a model loads as unavailable", async () => {
       bench.start({ timeoutMs: 1_000 });
       const handle = await bench.accepted();
       await says(0, [QUEUED])(fake);
@@ -143,7 +143,7 @@ describe("ace-step", () => {
   });
 
   describe("delivers", () => {
-    it("files of the server with its key, their type and length to be found out", async () => {
+    it("files of the server with its key, without a content type or a length", async () => {
       const handle = await bench.accepted();
       const [file = ""] = store(fake, [tinyWav()], "audio/mpeg");
       await says(1, [done(file)])(fake);
@@ -175,7 +175,7 @@ describe("ace-step", () => {
       ]);
     });
 
-    it("no tempo and no tags where there are none, whichever way the server says so", async () => {
+    it("no tempo and no tags where the server has none, in each of its spellings", async () => {
       const handle = await bench.accepted();
       for (const metas of [NO_METAS, {}, undefined, { bpm: "fast", genres: 7 }]) {
         await says(1, [done("/v1/audio?path=a", { metas })])(fake);
@@ -184,17 +184,17 @@ describe("ace-step", () => {
       }
     });
 
-    it("what another model made, and says so in the log", async () => {
+    it("a track of another model than the requested one, with a warning in the log", async () => {
       const handle = await bench.accepted(aModel({ upstream: "acestep-v15-xl-turbo" }));
       await says(1, [done("/v1/audio?path=a")])(fake);
       expect(await bench.tracks(handle)).to.have.lengthOf(1);
       const { taskId } = handle.data;
       expect(bench.host.lines.map(({ level, fields }) => ({ level, fields }))).to.deep.equal([
-        { level: "warn", fields: { taskId, asked: "acestep-v15-xl-turbo", made: MODEL } },
+        { level: "warn", fields: { taskId, requested: "acestep-v15-xl-turbo", used: MODEL } },
       ]);
     });
 
-    it("what was finished before the server was restarted, though with fewer members", async () => {
+    it("tracks that were finished before a restart of the server, with fewer members", async () => {
       const handle = await bench.accepted();
       await says(1, [{ file: "/v1/audio?path=a", status: 1, metas: {} }], "")(fake);
       idle(fake);

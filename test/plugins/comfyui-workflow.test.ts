@@ -31,7 +31,7 @@ describe("comfyui and its workflows", () => {
   });
   afterEach(() => bench.close());
 
-  it("sends ACE-Step's where the operator names none: the length twice, the seed twice", async () => {
+  it("sends the ACE-Step workflow by default, with the length and the seed in two nodes each", async () => {
     const request = { prompt: 'warm "folk"', lyrics: "[Verse]\n{{seed}}", durationSeconds: 95, instrumental: false };
     await bench.accepted(aModel(), { ...request, attemptId: "att_1" });
     const body = bodyOf(fake.calls(PROMPT)[0]);
@@ -91,7 +91,7 @@ describe("comfyui and its workflows", () => {
     });
   });
 
-  it("sends an instrumental's words, the default length, and what the model's options say of the rest", async () => {
+  it("sends an instrumental's lyrics, the default length, and the options of model and request", async () => {
     const options = { bpm: 84, key: "A minor", language: "fr" };
     const request = { options: { language: "de" }, lyrics: null, durationSeconds: null, instrumental: true };
     await bench.accepted(aModel({ options, upstream: "other.safetensors" }), request);
@@ -102,7 +102,7 @@ describe("comfyui and its workflows", () => {
     expect(nodes["5"]?.inputs["seconds"]).to.equal(120);
   });
 
-  it("sends equal requests with other seeds, and the same attempt under the same id", async () => {
+  it("sends equal requests with different seeds, and the same attempt under the same id", async () => {
     const model = aModel();
     for (const attemptId of ["att_1", "att_2", "att_1"]) await bench.accepted(model, { prompt: "rain", attemptId });
     const ids = fake.calls(PROMPT).map((call) => bodyOf(call)["prompt_id"]);
@@ -110,7 +110,7 @@ describe("comfyui and its workflows", () => {
     expect([ids[0] === ids[2], new Set(ids).size, new Set(seeds).size]).to.deep.equal([true, 2, 2]);
   });
 
-  it("sends the operator's, as an object or as JSON text, with values of their own type", async () => {
+  it("sends the operator's workflow, an object or JSON text, with values of their own type", async () => {
     for (const workflow of [WORKFLOW, JSON.stringify(WORKFLOW)]) {
       const model = anotherModel({ supportsLyrics: false, options: { ...OPTIONS, workflow, output: 7 } });
       expect(definition.checkModel?.(model)).to.equal(null);
@@ -127,7 +127,7 @@ describe("comfyui and its workflows", () => {
     }
   });
 
-  it("hands over what the caller chose, under the names that the model declares", async () => {
+  it("fills placeholders with the options that the model declares", async () => {
     const inputs = { note: "{{negative_prompt}}", swing: "{{swing}}" };
     const workflow = { ...WORKFLOW, "7": { class_type: "SaveAudio", inputs } };
     const swing = { type: "number", minimum: 0, maximum: 1, description: "How much it swings" } as const;
@@ -138,7 +138,7 @@ describe("comfyui and its workflows", () => {
     expect(nodesOf(fake.calls(PROMPT)[0])["7"]?.inputs).to.deep.equal({ note: "noise", swing: 0.3 });
   });
 
-  it("uploads a track under a name of its own, and hands its name there to the workflow of stems", async () => {
+  it("uploads a track, and fills its name on the server into the workflow of stems", async () => {
     bench.start(STEM_SETTINGS);
     fake.on(UPLOAD.method, UPLOAD.path, ({ text }) => {
       expect(text).to.include('name="image"; filename="fermata-att_7.wav"').and.include("audio/wav");
@@ -166,12 +166,12 @@ describe("comfyui and its workflows", () => {
     [{ options: { ...OPTIONS, workflow: oneNode("{{prompt}}") } }, "has no {{seed}}"],
   ];
   for (const [parts, says] of ISSUES) {
-    it(`takes no model with ${JSON.stringify(parts).slice(0, 90)}`, () => {
+    it(`rejects a model with ${JSON.stringify(parts).slice(0, 90)}`, () => {
       expect(definition.checkModel?.(anotherModel(parts))).to.include(says);
     });
   }
 
-  it("takes no model without the file of its checkpoint", () => {
+  it("rejects a model without the file of its checkpoint", () => {
     const { upstream: _, ...nameless } = aModel();
     expect(definition.checkModel?.(nameless)).to.include("needs `upstream`");
   });
@@ -189,12 +189,12 @@ describe("comfyui and its workflows", () => {
     [{ stemWorkflow, stemOutputs: "vocals" }, "stemOutputs"],
   ];
   for (const [settings, says] of SETTINGS) {
-    it(`does not start with settings of stems that are wrong: ${says}`, () => {
+    it(`does not start with invalid settings of stems: ${says}`, () => {
       expect(() => bench.start(settings)).to.throw(says);
     });
   }
 
-  it("removes vocals only where both nodes are named", () => {
+  it("removes vocals only when both nodes are configured", () => {
     const powers = (outputs: object): boolean[] => {
       const { capabilities } = definition;
       const settings = { stemWorkflow: JSON.stringify(STEM_WORKFLOW), stemOutputs: JSON.stringify(outputs) };
@@ -205,7 +205,7 @@ describe("comfyui and its workflows", () => {
     expect(powers({ vocals: "3", drums: "4" })).to.deep.equal([true, false]);
   });
 
-  it("keeps texts of callers as they are, whatever stands in them", async () => {
+  it("sends texts of callers unchanged", async () => {
     const prompt = "a {b|c} \\ {{lyrics}} \u0000 \"";
     await bench.submit(aMusicRequest(aModel(), { prompt }));
     expect(nodesOf(fake.calls(PROMPT)[0])["3"]?.inputs["tags"]).to.equal(prompt);

@@ -45,7 +45,7 @@ describe("comfyui", () => {
     headers: { authorization: `Bearer ${API_KEY}` },
   });
 
-  it("delivers what the saving nodes saved, lossless copies beside it", async () => {
+  it("returns the files of the saving nodes, with their lossless copies", async () => {
     const handle = await bench.accepted();
     const outputs = {
       "7": { audio: [saved("preview.mp3")] },
@@ -68,14 +68,14 @@ describe("comfyui", () => {
   });
 
   const SERVERS: readonly (readonly [what: string, kept: (outputs: Json, extra: Json) => Script])[] = [
-    ["that tells of jobs", (outputs, extra) => says({ status: "completed", outputs, workflow: { extra_data: extra } })],
+    ["with routes of jobs", (outputs, extra) => says({ status: "completed", outputs, workflow: { extra_data: extra } })],
     [
       "with a history alone",
       (outputs, extra) => saysOld({ prompt: [1, "id", {}, extra, []], outputs, status: { status_str: "success" } }),
     ],
   ];
   for (const [what, kept] of SERVERS) {
-    it(`knows which node saved what though the reply was lost, by a server ${what}`, async () => {
+    it(`finds the files of each node after a lost reply, at a server ${what}`, async () => {
       bench.start(STEM_SETTINGS);
       fake.spoil(PROMPT, "cut-reply");
       const request = aSplitRequest("vocal_removal", aSource());
@@ -94,7 +94,7 @@ describe("comfyui", () => {
     });
   }
 
-  it("delivers all that was saved where nothing says which node counts", async () => {
+  it("returns every saved file when the job does not have the nodes", async () => {
     const outputs = { "5": { audio: [saved("a.mp3")] }, "6": { images: [saved("b.png")] } };
     await says({ status: "completed", outputs })(fake);
     const found = await bench.lookup("att_1");
@@ -103,7 +103,7 @@ describe("comfyui", () => {
     expect(tracks.map(({ assets: [asset] }) => asset?.source)).to.deep.equal([linkOf("a.mp3")]);
   });
 
-  it("says absent only of what is neither a job nor in the queue nor in the history", async () => {
+  it("looks up as absent only what is neither a job nor in the queue nor in the history", async () => {
     fake.on(JOB.method, JOB.path, json({ error: "Job not found" }, { status: 404 }));
     expect(await bench.lookup("att_1")).to.deep.equal({ state: "absent" });
     const [id = ""] = fake.calls(HISTORY).map(({ path }) => path.slice("/history/".length));
@@ -123,7 +123,7 @@ describe("comfyui", () => {
     }
   });
 
-  it("follows a job under the id of a server that takes none of ours", async () => {
+  it("polls by the server's id when it ignores ours", async () => {
     fake.on(PROMPT.method, PROMPT.path, json({ prompt_id: "of/its own", number: 1, node_errors: {} }));
     const handle = await bench.accepted();
     await says({ status: "pending" })(fake);
@@ -131,7 +131,7 @@ describe("comfyui", () => {
     expect(fake.calls(JOB).map(({ path }) => path)).to.deep.equal(["/api/jobs/of%2Fits%20own"]);
   });
 
-  it("says of a job that failed which node did, and of what", async () => {
+  it("names the node and the exception of a failed job", async () => {
     const handle = await bench.accepted();
     const error = { exception_type: "ValueError", exception_message: "bad\nlength", node_type: "VAEDecodeAudio" };
     await says({ status: "failed", execution_error: { ...error, traceback: ["  File"] } })(fake);
@@ -140,7 +140,7 @@ describe("comfyui", () => {
     expect(message).to.equal("The job failed: ValueError: bad length: VAEDecodeAudio");
   });
 
-  it("names the node and the input of a prompt that is refused", async () => {
+  it("names the node and the input of a rejected prompt", async () => {
     const errors = [{ type: "required_input_missing", message: "Required input is missing", details: "bpm" }];
     const error = { type: "prompt_outputs_failed_validation", message: "Validation failed", details: "" };
     const body = { error, node_errors: { "3": { errors, class_type: "Encode" } } };
@@ -150,7 +150,7 @@ describe("comfyui", () => {
     expect(failure.message).to.include("node 3 (Encode): bpm");
   });
 
-  it("interrupts only its own job on an older server, and takes a waiting one out of the queue", async () => {
+  it("interrupts only its own job on an older server, and removes a waiting one from the queue", async () => {
     await acceptsOld(fake);
     const handle = await bench.accepted();
     const [id = ""] = promptIds(fake);
@@ -174,7 +174,7 @@ describe("comfyui", () => {
       fake.on(INFO.method, INFO.path, json(info));
     };
 
-    it("names nodes and files that the workflows need and the server does not have", async () => {
+    it("names nodes and files of the workflows that the server lacks", async () => {
       bench.start(STEM_SETTINGS);
       const { KSampler: _, ...others } = INSTALLED;
       const loader = { input: { required: { ckpt_name: ["COMBO", { options: ["sd_xl.safetensors"] }] } } };
@@ -189,7 +189,7 @@ describe("comfyui", () => {
       expect(await bench.probe()).to.deep.equal({ credit: null, warnings: [] });
     });
 
-    it("knows a server that is no ComfyUI", async () => {
+    it("reports a server that is no ComfyUI as misconfigured", async () => {
       for (const answer of [json({ status: "ok" }), json({ detail: "Not Found" }, { status: 404 })]) {
         fake.on(STATS.method, STATS.path, answer);
         expect((await failureOf(bench.probe())).kind).to.equal("misconfigured");

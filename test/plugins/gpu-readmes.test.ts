@@ -41,14 +41,14 @@ for (const [definition, shown] of PLUGINS) {
   const readme = readmeOf(id);
 
   describe(`The README of ${id}, for operators with a GPU`, () => {
-    it("says of every setting its default", () => {
+    it("states the default of every setting", () => {
       const rows = new Map([...readme.matchAll(SETTING)].map(([, name, value]) => [name, value]));
       const said = Object.keys(settings).map((name) => [name, rows.get(name)?.replaceAll("`", "").trim()]);
       const defaults = Object.entries(settings).map(([name, { default: value }]) => [name, String(value ?? "")]);
       expect(said).to.deep.equal(defaults);
     });
 
-    it("shows settings that load, with these models", async () => {
+    it("shows settings that load", async () => {
       const ids = await Promise.all(settingsIn(readme).map((yaml) => modelsOf(yaml, id)));
       expect(ids.map((found) => found.map((model) => model.id))).to.deep.equal(shown);
     });
