@@ -68,7 +68,10 @@ describe("comfyui", () => {
   });
 
   const SERVERS: readonly (readonly [what: string, kept: (outputs: Json, extra: Json) => Script])[] = [
-    ["with routes of jobs", (outputs, extra) => says({ status: "completed", outputs, workflow: { extra_data: extra } })],
+    [
+      "with routes of jobs",
+      (outputs, extra) => says({ status: "completed", outputs, workflow: { extra_data: extra } }),
+    ],
     [
       "with a history alone",
       (outputs, extra) => saysOld({ prompt: [1, "id", {}, extra, []], outputs, status: { status_str: "success" } }),
