@@ -27,6 +27,7 @@ export * from "./provider/assets.js";
 export type * from "./provider/definition.js";
 export * from "./provider/failure.js";
 export * from "./provider/json.js";
+export * from "./provider/model-limits.js";
 export type * from "./provider/outcomes.js";
 export type * from "./provider/requests.js";
 

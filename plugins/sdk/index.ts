@@ -6,6 +6,7 @@ export type * from "../../core/ports/music-provider.js";
 export {
   ASSET_CONTENT_TYPES,
   fileEndingOf,
+  MODEL_LIMITS,
   PROVIDER_PORT_VERSION,
   ProviderFailure,
 } from "../../core/ports/music-provider.js";

@@ -30,6 +30,23 @@ describe("models of config", () => {
       expect(accepts(wrong), JSON.stringify(wrong)).to.equal(false);
   });
 
+  it("are given within the bounds that plugins keep, by names that are known", () => {
+    const accepts = (given: object): boolean => models.options.schema.safeParse([{ id: "p/song", ...given }]).success;
+    expect(accepts({ enabled: false, promptMaxLength: 3_000, lyricsMaxLength: 10_000, duration: null, upstream: undefined })).to.equal(true);
+    for (const wrong of [
+      { id: "Song" },
+      { enabled: "no" },
+      { promptMaxLength: 3_001 },
+      { lyricsMaxLength: 10_001 },
+      { creditCost: -1 },
+      { upstreamCost: { amount: 1, unit: "EUR", tax: 1 } },
+      { duration: { minSeconds: 1, maxSeconds: 86_401, defaultSeconds: 1 } },
+      { promtMaxLength: 10 },
+    ])
+      expect(accepts(wrong), JSON.stringify(wrong)).to.equal(false);
+    expect(models.options.schema.safeParse([{ name: "Without an id" }]).success).to.equal(false);
+  });
+
   it("leave models out, and add others behind them", () => {
     const { models } = withGivenModels(definition, [
       { id: "p/song", enabled: false },
@@ -50,10 +67,11 @@ describe("models of config", () => {
   it("are checked as the plugin's own are: durations within their bounds, lyrics that are required are supported", () => {
     const wrong = { minSeconds: 10, maxSeconds: 20, defaultSeconds: 30 };
     expect(withGivenModels(definition, [{ id: "p/song", duration: wrong }]).mistakes).to.deep.equal([
-      'plugins.p: its model "p/song" has a default duration outside its own bounds',
+      'plugins.p: its model "p/song": duration: {"minSeconds":10,"maxSeconds":20,"defaultSeconds":30}; allowed: null, or whole ' +
+        "seconds from 1 to 86400 with minSeconds ≤ defaultSeconds ≤ maxSeconds and no other member",
     ]);
     expect(withGivenModels(definition, [{ id: "p/song", supportsLyrics: false, requiresLyrics: true }]).mistakes).to.deep.equal([
-      'plugins.p: its model "p/song" requires lyrics, which it does not support',
+      'plugins.p: its model "p/song": requiresLyrics: true; allowed where supportsLyrics is true',
     ]);
     expect(withGivenModels({ id: "p", models: [{ ...SONG, id: "Song" }, { ...SONG, creditCost: 1.5 }] }, []).mistakes).to.have.length(2);
   });
