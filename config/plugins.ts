@@ -76,7 +76,8 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
       // What a plugin that is off would need is not asked for.
       if (enabled) mistakes.push(...own.mistakes);
       const maxInFlight = entry?.maxInFlight ?? found.maxInFlight ?? null;
-      const { models, mistakes: wrongModels } = withGivenModels(found, entry?.models ?? []);
+      const offered = found.models.filter((model) => found.offersModel?.(model, own.values) ?? true);
+      const { models, mistakes: wrongModels } = withGivenModels({ ...found, models: offered }, entry?.models ?? []);
       mistakes.push(...wrongModels);
       // One that is off may lack the settings that its powers depend on.
       const capabilities = enabled || typeof found.capabilities !== "function" ? capabilitiesOf(found, own.values) : NO_POWERS;

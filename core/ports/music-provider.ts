@@ -101,6 +101,11 @@ export interface ProviderDefinition {
   readonly settings: { readonly [name: string]: ProviderSetting };
   /** May be empty: a provider that only splits, or one whose models the operator names. */
   readonly models: readonly ProviderModel[];
+  /**
+   * Whether a model of `models` exists with these settings, where a setting chooses between vendors or regions. Left
+   * out: all exist. Models that the operator adds are not asked about.
+   */
+  offersModel?(model: ProviderModel, settings: ProviderHost["settings"]): boolean;
   /** What is wrong with a model of the operator's, for this plugin; null when nothing is. */
   checkModel?(model: ProviderModel): string | null;
   readonly capabilities: ProviderCapabilities | ((settings: ProviderHost["settings"]) => ProviderCapabilities);

@@ -49,7 +49,8 @@ async function tryOut(definition: ProviderDefinition): Promise<Pick<CheckedProvi
     const { capabilities, concurrency, longestCallMs, models } = definition;
     const declared = typeof capabilities === "function" ? capabilities(settings) : capabilities;
     const atOnce = typeof concurrency === "function" ? concurrency(settings) : concurrency;
-    const provider = definition.create(aHost(settings, models));
+    const offered = models.filter((model) => definition.offersModel?.(model, settings) ?? true);
+    const provider = definition.create(aHost(settings, offered));
     const mistakes = [...capabilityMistakes(declared), ...methodMistakes(provider, declared)];
     if (!Number.isSafeInteger(atOnce) || atOnce < 1)
       mistakes.push(`concurrency: ${atOnce} for the default settings; allowed: a whole number from 1`);

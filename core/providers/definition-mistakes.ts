@@ -19,6 +19,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   "hosts",
   "settings",
   "models",
+  "offersModel",
   "checkModel",
   "capabilities",
   "create",
@@ -35,7 +36,7 @@ export function definitionMistakes(value: unknown): string[] {
     return ["its default export is no provider definition; allowed: what `defineProvider` returns"];
   const definition = value as Readonly<Record<string, unknown>>;
   const { id, label, portVersion, concurrency, maxInFlight, longestCallMs } = definition;
-  const { settings, models, checkModel, capabilities, create } = definition;
+  const { settings, models, offersModel, checkModel, capabilities, create } = definition;
   const mistakes: string[] = [];
   if (portVersion !== PROVIDER_PORT_VERSION)
     mistakes.push(`it speaks port version ${shown(portVersion)}; this Fermata speaks ${PROVIDER_PORT_VERSION}`);
@@ -51,6 +52,8 @@ export function definitionMistakes(value: unknown): string[] {
   if (definition["hosts"] !== undefined && typeof definition["hosts"] !== "function")
     mistakes.push(...hostMistakes(definition["hosts"]));
   if (typeof create !== "function") mistakes.push("create: missing; allowed: a function that answers the provider");
+  if (offersModel !== undefined && typeof offersModel !== "function")
+    mistakes.push(`offersModel: ${shown(offersModel)}; allowed: a function`);
   if (checkModel !== undefined && typeof checkModel !== "function") mistakes.push(`checkModel: ${shown(checkModel)}; allowed: a function`);
   mistakes.push(...settingMistakes(settings), ...modelIssues(models, typeof id === "string" ? id : null));
   if (typeof capabilities !== "function") mistakes.push(...capabilityMistakes(capabilities));

@@ -16,6 +16,7 @@ export function compositionOf({ model, prompt, durationSeconds }: MusicRequest):
 export function snapshotOf(task: Bag, pollMs: number): Snapshot {
   const { status, meta } = task;
   switch (status) {
+    case "started":
     case "composing":
     case "running":
       return { state: "running", nextPollMs: pollMs };

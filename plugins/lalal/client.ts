@@ -43,12 +43,10 @@ export class LalalClient {
     return result;
   }
 
-  /** @returns what it says of the task: `success`, `server_error` */
-  async cancel(taskId: string, signal: AbortSignal): Promise<unknown> {
+  /** @returns what it says of the task: its `status`, `success` or `server_error`, and then an `error` */
+  async cancel(taskId: string, signal: AbortSignal): Promise<Bag> {
     const body = bagOf((await this.api.call({ path: "/cancel/", json: { task_ids: [taskId] }, signal })).json());
-    // That each id has its own answer is documented, and not in what it is wrapped.
-    const said = bagOf(body["result"])[taskId] ?? body[taskId];
-    return typeof said === "string" ? said : bagOf(said)["status"];
+    return bagOf(bagOf(body["result"])[taskId]);
   }
 
   async minutesLeft(signal: AbortSignal): Promise<number> {

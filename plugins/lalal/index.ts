@@ -14,7 +14,7 @@ const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   splitter: { type: "string", default: "auto", allowed: SPLITTERS, description: "The network that splits; auto: as LALAL.AI thinks best" },
   extractionLevel: { type: "string", default: "deep_extraction", allowed: EXTRACTION_LEVELS, description: "How cleanly stems are cut" },
   encoderFormat: { type: "string", default: "source", allowed: FORMATS, description: "Format of the stems; source: as the file came" },
-  dereverb: { type: "boolean", default: false, description: "Takes echoes out of the stems" },
+  dereverb: { type: "boolean", default: false, description: "Takes echoes out of the vocals" },
   timeoutMs: { type: "integer", default: 60_000, minimum: 1_000, maximum: 600_000, description: "How long one call may take" },
   uploadTimeoutMs: { type: "integer", default: 900_000, minimum: 1_000, maximum: 3_600_000, description: "How long an upload may take" },
 };

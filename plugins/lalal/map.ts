@@ -57,13 +57,19 @@ function completedOf({ tracks, duration }: Bag, operation: Split): Snapshot | Pr
   const stems = (Array.isArray(tracks) ? tracks : []).map(bagOf).flatMap(({ type, label: given, url }): ProviderAsset[] => {
     if (typeof given !== "string" || !isLink(url)) return [];
     const label = labelOf(given, type, operation);
-    return label === null ? [] : [{ role: "stem", label, contentType: null, durationSeconds, source: { kind: "url", url } }];
+    if (label === null) return [];
+    return [{ role: "stem", label, contentType: null, durationSeconds, source: { kind: "url", url: secured(url) } }];
   });
   const labels = stems.map(({ label }) => label);
   if (stems.length === 0) return new ProviderFailure("failed", "The task succeeded, and there are no stems.");
   if (operation === "vocal_removal" && !(labels.includes("vocals") && labels.includes("instrumental")))
     return new ProviderFailure("failed", `The task succeeded, and there are only: ${labels.join(", ")}.`);
   return { state: "completed", tracks: [], stems };
+}
+
+/** Their documentation shows links by plain http, which is not fetched; the same files are there by https. */
+function secured(url: string): string {
+  return url.replace(/^http:(?=\/\/(?:[a-z0-9-]+\.)*lalal\.ai\/)/i, "https:");
 }
 
 /** null: a remainder that is no part of its own. */

@@ -1,10 +1,7 @@
 import type { ProviderHost } from "../../core/ports/music-provider.js";
 
-/** Their names of what can be taken out of a piece. */
-export const STEMS = ["vocals", "drum", "piano", "bass", "electric_guitar", "acoustic_guitar", "synthesizer", "strings", "wind"];
-
-/** Stems that one splitter alone can do. */
-const PHOENIX_ONLY = ["synthesizer", "strings", "wind"];
+/** Their names of what `split/multistem` can take out of a track; each once, so six at most. */
+export const STEMS = ["vocals", "drum", "piano", "bass", "electric_guitar", "acoustic_guitar"];
 
 export const SPLITTERS = ["auto", "andromeda", "perseus", "orion", "phoenix", "lyra", "lynx"];
 export const EXTRACTION_LEVELS = ["deep_extraction", "clear_cut"];
@@ -16,6 +13,8 @@ export interface SplitOptions {
   readonly stems: readonly string[];
   /** Members of `presets` for every split. */
   readonly presets: { readonly [name: string]: string | boolean };
+  /** Members of `presets` for a split that takes out vocals. */
+  readonly vocalPresets: { readonly [name: string]: boolean };
 }
 
 /** @throws {Error} with a line for every setting that is wrong */
@@ -28,17 +27,14 @@ export function readOptions(settings: ProviderHost["settings"]): SplitOptions {
   const unknown = stems.filter((stem) => !STEMS.includes(stem));
   if (unknown.length > 0) mistakes.push(`stems: ${JSON.stringify(unknown.join(", "))}; allowed: ${STEMS.join(", ")}`);
   if (new Set(stems).size < stems.length) mistakes.push(`stems: ${JSON.stringify(list)}; allowed: each once`);
-  const needy = stems.filter((stem) => PHOENIX_ONLY.includes(stem));
-  if (needy.length > 0 && splitter !== "phoenix")
-    mistakes.push(`splitter: ${JSON.stringify(splitter)}; allowed with ${needy.join(", ")}: phoenix`);
   if (mistakes.length > 0) throw new Error(mistakes.join("\n"));
   return {
     stems,
     presets: {
       ...(splitter === "auto" ? {} : { splitter: String(splitter) }),
       ...(encoderFormat === "source" ? {} : { encoder_format: String(encoderFormat) }),
-      ...(dereverb === true ? { dereverb_enabled: true } : {}),
       extraction_level: String(extractionLevel),
     },
+    vocalPresets: dereverb === true ? { dereverb_enabled: true } : {},
   };
 }

@@ -36,12 +36,16 @@ export class LalalProvider implements MusicProvider {
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     if (request.operation === "music") throw new ProviderFailure("invalid_input", "LALAL.AI makes no music.", { billable: "no" });
     const { operation, jobId, source } = request;
-    const { stems, presets } = this.options;
+    const { stems, presets, vocalPresets } = this.options;
     const sourceId = await this.client.upload(source, filenameOf(request), signal);
     const isVocalRemoval = operation === "vocal_removal";
     const body = {
       source_id: sourceId,
-      presets: { ...(isVocalRemoval ? { stem: "vocals" } : { stem_list: stems }), ...presets },
+      presets: {
+        ...(isVocalRemoval ? { stem: "vocals" } : { stem_list: stems }),
+        ...presets,
+        ...(isVocalRemoval || stems.includes("vocals") ? vocalPresets : {}),
+      },
       idempotency_key: idempotencyKeyOf(jobId),
     };
     const taskId = await this.client.split(isVocalRemoval ? "/split/stem_separator/" : "/split/multistem/", body, signal);
@@ -67,9 +71,11 @@ export class LalalProvider implements MusicProvider {
   async cancel(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
     const work = workOf(handle);
     if (work === null) throw foreign();
-    const said = await this.client.cancel(work.taskId, signal);
-    if (said === "success") return "requested";
-    throw new ProviderFailure("unavailable", `The task was not cancelled: ${String(said)}.`);
+    const { status, error } = await this.client.cancel(work.taskId, signal);
+    if (status === "success") return "requested";
+    const why = typeof error === "string" ? error.slice(0, 300) : String(status);
+    if (/not in progress/i.test(why)) return "too_late";
+    throw new ProviderFailure("unavailable", `The task was not cancelled: ${why}`);
   }
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {

@@ -11,6 +11,13 @@ export interface Zip {
   readonly expiresAt: number | null;
 }
 
+/** The account; null for what it does not tell. */
+export interface Billing {
+  readonly balanceCents: number | null;
+  /** How many requests it works on at once; one more is refused with 429. */
+  readonly concurrentRequestLimit: number | null;
+}
+
 export class MurekaClient {
   private readonly api: ProviderApi;
   private readonly stemTimeoutMs: number;
@@ -49,9 +56,13 @@ export class MurekaClient {
     return { url, expiresAt: typeof expiresAt === "number" ? expiresAt * 1_000 : null };
   }
 
-  /** Tries the key. What it tells of the balance is not documented. */
-  async billing(signal: AbortSignal): Promise<void> {
-    await this.api.call({ path: "/v1/account/billing", signal });
+  async billing(signal: AbortSignal): Promise<Billing> {
+    const answer = await this.api.call({ path: "/v1/account/billing", signal });
+    const { balance, concurrent_request_limit: limit } = bagOf(answer.json());
+    return {
+      balanceCents: typeof balance === "number" && Number.isFinite(balance) ? balance : null,
+      concurrentRequestLimit: typeof limit === "number" && Number.isSafeInteger(limit) && limit > 0 ? limit : null,
+    };
   }
 }
 

@@ -1,6 +1,6 @@
 import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
 import type { ProviderModel, ProviderSetting, SplitCapability } from "../../core/ports/music-provider.js";
-import { MurekaProvider } from "./provider.js";
+import { CONCURRENCY, MurekaProvider } from "./provider.js";
 import { readStemFiles } from "./stem-files.js";
 
 /** Of a song's or an instrumental's description; one without lyrics may be longer there. */
@@ -41,7 +41,7 @@ export default defineProvider({
   id: "mureka",
   label: "Mureka",
   portVersion: PROVIDER_PORT_VERSION,
-  concurrency: 4,
+  concurrency: CONCURRENCY,
   longestCallMs: ({ timeoutMs, stemTimeoutMs }) => Math.max(Number(timeoutMs), Number(stemTimeoutMs)),
   hosts: [],
   settings: SETTINGS,

@@ -18,6 +18,8 @@ import { readStemFiles, type StemFiles } from "./stem-files.js";
 
 const HANDLE_VERSION = 1;
 const FIRST_POLL_MS = 15_000;
+/** Submissions at once in one process. */
+export const CONCURRENCY = 4;
 
 /** Ten megabytes when they are written in base64. */
 const INLINE_MAX_BYTES = 7_500_000;
@@ -46,8 +48,16 @@ export class MurekaProvider implements MusicProvider {
   }
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {
-    await this.client.billing(signal);
-    return { credit: null, warnings: [] };
+    const { balanceCents, concurrentRequestLimit } = await this.client.billing(signal);
+    if (concurrentRequestLimit !== null)
+      this.host.logger.info("Mureka works on a limited number of requests at once", { concurrentRequestLimit });
+    const isEmpty = balanceCents !== null && balanceCents <= 0;
+    const isTight = concurrentRequestLimit !== null && concurrentRequestLimit < CONCURRENCY;
+    const warnings = [
+      ...(isEmpty ? ["No credit is left."] : []),
+      ...(isTight ? [`concurrent_request_limit is ${concurrentRequestLimit}: set maxInFlight to that or less.`] : []),
+    ];
+    return { credit: balanceCents === null ? null : { amount: balanceCents, unit: "cents" }, warnings };
   }
 
   private async split({ operation, source }: SplitRequest, signal: AbortSignal): Promise<Completed> {

@@ -6,7 +6,10 @@ import type { Dialect } from "./dialects.js";
 export class SunoClient {
   private readonly api: ProviderApi;
 
-  constructor({ settings, fetch }: ProviderHost, dialect: Dialect) {
+  constructor(
+    { settings, fetch }: ProviderHost,
+    private readonly dialect: Dialect,
+  ) {
     this.api = new ProviderApi({
       fetch,
       baseUrl: String(settings["baseUrl"] ?? dialect.baseUrl),
@@ -33,7 +36,7 @@ export class SunoClient {
   }
 
   async credit(signal: AbortSignal): Promise<number> {
-    const answer = await this.api.call({ path: "/api/v1/generate/credit", signal });
+    const answer = await this.api.call({ path: this.dialect.creditPath, signal });
     const credit = dataOf(answer);
     if (typeof credit !== "number") throw providerFailure("unavailable", answer, { message: "It answered no number of credits." });
     return credit;

@@ -1,11 +1,16 @@
 import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
 import type { ProviderModel, ProviderSetting } from "../../core/ports/music-provider.js";
-import { DIALECTS } from "./dialects.js";
-import { LYRICS_OPTIONS } from "./map.js";
+import { CURRENT_MODELS, DIALECTS, EARLIER_MODELS } from "./dialects.js";
+import { CUSTOM_OPTIONS } from "./map.js";
 import { SunoProvider } from "./provider.js";
 
-/** A description without lyrics is no longer there; a style beside lyrics could be, with most models. */
-const PROMPT_MAX_LENGTH = 500;
+/** The description is sent as `style`, which is no longer with any model. */
+const PROMPT_MAX_LENGTH = 1_000;
+
+/** Models that take a duration; left out, it is 20 seconds there. */
+const TIMED_MODELS = [...CURRENT_MODELS, "V5_5"];
+const UNTIMED_MODELS = EARLIER_MODELS.filter((name) => !TIMED_MODELS.includes(name));
+const DURATION = { minSeconds: 10, maxSeconds: 360, defaultSeconds: 180 };
 
 const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   apiKey: { type: "string", required: true, secret: true, description: "Key from the vendor's console" },
@@ -19,6 +24,7 @@ const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   webhookKey: { type: "string", secret: true, description: "Key that kie.ai signs its callbacks with; left out: none is checked" },
   fallbackCallbackUrl: {
     type: "string",
+    default: "https://callback.invalid/",
     description: "Address sent as callBackUrl where Fermata has no public one: the vendors refuse a request without any",
   },
   timeoutMs: { type: "integer", default: 60_000, minimum: 1_000, maximum: 600_000, description: "How long one call may take" },
@@ -29,8 +35,9 @@ const MODEL = {
   supportsInstrumental: true,
   duration: null,
   lyricsMaxLength: 5_000,
-  promptMaxLength: PROMPT_MAX_LENGTH,
+  promptMaxLength: 500,
 };
+const V6 = { ...MODEL, creditCost: 12, duration: DURATION, promptMaxLength: PROMPT_MAX_LENGTH };
 
 /** Resellers of Suno, which has no public API of its own. */
 export default defineProvider({
@@ -43,14 +50,18 @@ export default defineProvider({
   hosts: Object.values(DIALECTS).map(({ baseUrl }) => new URL(baseUrl).hostname),
   settings: SETTINGS,
   models: [
+    { ...V6, id: "suno-compatible/v6", name: "Suno V6", upstream: "V6" },
+    { ...V6, id: "suno-compatible/v6-wild", name: "Suno V6 Wild", upstream: "V6_WILD" },
+    { ...V6, id: "suno-compatible/v6-mini", name: "Suno V6 Mini", upstream: "V6_MINI" },
     // The style of this one is the shortest.
     { ...MODEL, id: "suno-compatible/v4", name: "Suno V4", creditCost: 10, upstream: "V4", lyricsMaxLength: 3_000, promptMaxLength: 200 },
     { ...MODEL, id: "suno-compatible/v4.5", name: "Suno V4.5", creditCost: 10, upstream: "V4_5" },
     { ...MODEL, id: "suno-compatible/v4.5-plus", name: "Suno V4.5 Plus", creditCost: 10, upstream: "V4_5PLUS" },
     { ...MODEL, id: "suno-compatible/v4.5-all", name: "Suno V4.5 All", creditCost: 10, upstream: "V4_5ALL" },
     { ...MODEL, id: "suno-compatible/v5", name: "Suno V5", creditCost: 12, upstream: "V5" },
-    { ...MODEL, id: "suno-compatible/v5.5", name: "Suno V5.5", creditCost: 12, upstream: "V5_5" },
+    { ...MODEL, id: "suno-compatible/v5.5", name: "Suno V5.5", creditCost: 12, upstream: "V5_5", duration: DURATION },
   ],
+  offersModel: ({ upstream }, { dialect }) => DIALECTS[String(dialect)]?.models.includes(String(upstream)) ?? false,
   checkModel,
   capabilities: ({ dialect, webhookKey }) => ({
     idempotentSubmit: false,
@@ -65,11 +76,17 @@ export default defineProvider({
 
 function checkModel({ upstream, duration, promptMaxLength, options = {} }: ProviderModel): string | null {
   if (upstream === undefined) return "needs `upstream`: the vendor's name of the model, such as V5";
-  if (duration !== null) return "has a `duration`; allowed: null, the length is the model's own";
+  const { minSeconds, maxSeconds } = DURATION;
+  if (duration === null && TIMED_MODELS.includes(upstream))
+    return `needs a \`duration\` within ${minSeconds} to ${maxSeconds} seconds: left out, it is 20 there`;
+  if (duration !== null && UNTIMED_MODELS.includes(upstream))
+    return "has a `duration`; allowed: null, the length is the model's own";
+  if (duration !== null && (duration.minSeconds < minSeconds || duration.maxSeconds > maxSeconds))
+    return `has a \`duration\` outside ${minSeconds} to ${maxSeconds} seconds`;
   if (promptMaxLength === undefined || promptMaxLength > PROMPT_MAX_LENGTH)
     return `needs a \`promptMaxLength\` of at most ${PROMPT_MAX_LENGTH}`;
-  const unknown = Object.keys(options).find((name) => !(LYRICS_OPTIONS as readonly string[]).includes(name));
-  if (unknown !== undefined) return `has options.${unknown}; allowed: ${LYRICS_OPTIONS.join(", ")}`;
+  const unknown = Object.keys(options).find((name) => !(CUSTOM_OPTIONS as readonly string[]).includes(name));
+  if (unknown !== undefined) return `has options.${unknown}; allowed: ${CUSTOM_OPTIONS.join(", ")}`;
   const { negativeTags, vocalGender, styleWeight, weirdnessConstraint } = options;
   if (negativeTags !== undefined && typeof negativeTags !== "string") return "has options.negativeTags that is no text";
   if (vocalGender !== undefined && vocalGender !== "m" && vocalGender !== "f") return "has another options.vocalGender than m, f";

@@ -12,8 +12,8 @@ import { tagsOf } from "./tags.js";
 /** Of every vendor and model the lowest. */
 const TITLE_MAX_LENGTH = 80;
 
-/** Members of a model's `options` that go along with lyrics of the caller's. */
-export const LYRICS_OPTIONS = ["negativeTags", "vocalGender", "styleWeight", "weirdnessConstraint"] as const;
+/** Members of a model's `options`; they go along in custom mode, `vocalGender` with lyrics only. */
+export const CUSTOM_OPTIONS = ["negativeTags", "vocalGender", "styleWeight", "weirdnessConstraint"] as const;
 
 /** Their names of stems and ours; `originUrl` is the whole piece. */
 const STEMS: Readonly<Record<string, string>> = {
@@ -24,6 +24,7 @@ const STEMS: Readonly<Record<string, string>> = {
   bassUrl: "bass",
   guitarUrl: "guitar",
   keyboardUrl: "keyboard",
+  pianoUrl: "piano",
   percussionUrl: "percussion",
   stringsUrl: "strings",
   synthUrl: "synth",
@@ -41,16 +42,36 @@ const REFUNDED_CODE = "531";
 /** `unreported`: they could not reach our callback address, whatever became of the work. */
 export type Stage = "running" | "unreported" | "succeeded" | "failed";
 
-/** The body of a generation. In custom mode `prompt` is the lyrics and `style` the description; otherwise `prompt` is the description. */
-export function generationOf({ model, prompt, lyrics, instrumental }: MusicRequest, callBackUrl: string | undefined): Bag {
+/**
+ * The body of a generation. In custom mode `prompt` is the lyrics and `style` the description. Otherwise `prompt` is
+ * the description, and so is `style`: a request with a `prompt` alone is refused by now.
+ */
+export function generationOf(request: MusicRequest, callBackUrl: string): Bag {
+  const { model, prompt, lyrics, instrumental, durationSeconds } = request;
   const common = { instrumental, model: model.upstream, callBackUrl };
-  if (lyrics === null) return { customMode: false, prompt, ...common };
-  const options = Object.fromEntries(LYRICS_OPTIONS.map((name) => [name, model.options?.[name]]));
-  return { customMode: true, prompt: lyrics, style: prompt, title: titleOf(prompt), ...options, ...common };
+  if (lyrics === null && !instrumental) {
+    // The vendor writes words in this mode only, and takes no duration in it.
+    if (durationSeconds !== null) {
+      const why = "It takes a duration with lyrics or for an instrumental only.";
+      throw new ProviderFailure("invalid_input", why, { billable: "no" });
+    }
+    return { customMode: false, prompt, style: prompt, ...common };
+  }
+  const { vocalGender, ...options } = Object.fromEntries(CUSTOM_OPTIONS.map((name) => [name, model.options?.[name]]));
+  return {
+    customMode: true,
+    ...(instrumental ? {} : { prompt: lyrics, vocalGender }),
+    style: prompt,
+    title: titleOf(prompt),
+    // Left out, it is 20 seconds there.
+    ...(model.duration === null ? {} : { duration: durationSeconds ?? model.duration.defaultSeconds }),
+    ...options,
+    ...common,
+  };
 }
 
 /** The body of a split of an own piece. */
-export function splitOf({ operation, source: { reference } }: SplitRequest, dialect: string, callBackUrl: string | undefined): Bag {
+export function splitOf({ operation, source: { reference } }: SplitRequest, dialect: string, callBackUrl: string): Bag {
   const refuse = (why: string): never => {
     throw new ProviderFailure("invalid_input", why, { billable: "no" });
   };

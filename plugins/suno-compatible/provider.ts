@@ -55,7 +55,7 @@ export class SunoProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     const { operation } = request;
-    const callBackUrl = request.callbackUrl ?? (this.host.settings["fallbackCallbackUrl"] as string | undefined);
+    const callBackUrl = request.callbackUrl ?? String(this.host.settings["fallbackCallbackUrl"]);
     const what = kindOf(operation);
     const body = operation === "music" ? generationOf(request, callBackUrl) : splitOf(request, this.dialect.name, callBackUrl);
     const taskId = await this.client.create(`${PATHS[what]}${what === "music" ? "" : "/generate"}`, body, signal);

@@ -43,7 +43,7 @@ musicProviderContract("beatoven", {
     completes: async (fake) => {
       await accepts(fake);
       const expected = succeeds(fake);
-      fake.once(TASK.method, TASK.path, json({ status: "composing" }), json({ status: "running" }));
+      fake.once(TASK.method, TASK.path, ...["started", "composing", "running"].map((status) => json({ status })));
       return expected;
     },
     severalTracks: nothing("a task composes one track"),

@@ -126,7 +126,10 @@ export const lalal: MusicProviderHarness = {
   cancel: {
     route: CANCEL,
     cancels: (fake) => void fake.on(CANCEL.method, CANCEL.path, checked({ status: "success" })),
-    tooLate: { notApplicable: "what it says of work that is done is not documented" },
+    tooLate: (fake) => {
+      const late = { status: "server_error", error: "Task is not in progress state" };
+      fake.on(CANCEL.method, CANCEL.path, checked(late));
+    },
   },
   probe: {
     route: MINUTES,

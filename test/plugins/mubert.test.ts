@@ -123,6 +123,18 @@ describe("mubert", () => {
       expect(tracks[0]?.tags).to.deep.equal({ mood: [], activity: [], genre: [], other: ["c#m"] });
     });
 
+    it("is gone when its link is dead, and there again as soon as a poll brings a fresh one", async () => {
+      const [dead, fresh] = [fake.file(tinyMp3("one")), fake.file(tinyMp3("one"))];
+      const after = (ms: number): string => new Date(clock.now() + ms).toISOString();
+      await track([done(dead, after(900_000))])(fake);
+      expect(await poll()).to.include({ state: "completed" });
+      await clock.advance(900_000);
+      expect((await failureOf(poll())).kind).to.equal("gone");
+      await track([done(fresh, after(900_000))])(fake);
+      const source = { kind: "url", url: fresh, expiresAt: clock.now() + 900_000 };
+      expect(((await poll()) as Completed).tracks[0]?.assets[0]?.source).to.deep.equal(source);
+    });
+
     it("has no end of the link where the time names no zone", async () => {
       const url = fake.file(tinyMp3("one"));
       for (const time of ["2020-01-01 00:00:00", "soon Z", undefined]) {

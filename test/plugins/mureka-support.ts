@@ -8,9 +8,18 @@ export const EASY = { method: "POST", path: "/v1/song/easy-generate" } as const;
 export const INSTRUMENTAL = { method: "POST", path: "/v1/instrumental/generate" } as const;
 export const QUERY = { method: "GET", path: "/v1/song/query/:id" } as const;
 export const STEM = { method: "POST", path: "/v1/song/stem" } as const;
-const BILLING = { method: "GET", path: "/v1/account/billing" } as const;
+export const BILLING = { method: "GET", path: "/v1/account/billing" } as const;
 
 export const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> => (request?.json ?? {}) as Record<string, unknown>;
+
+/** The account as they show it: amounts in cents. */
+export const billing = (balance: number, limit: number): object => ({
+  account_id: 435_134,
+  balance,
+  total_recharge: 3_000,
+  total_spending: 3_000 - balance,
+  concurrent_request_limit: limit,
+});
 
 let made = 435_134;
 export const accepts: Script = (fake) => {
@@ -107,8 +116,8 @@ export const mureka: MusicProviderHarness = {
   probe: {
     route: BILLING,
     answers: (fake) => {
-      fake.on(BILLING.method, BILLING.path, json({ account_id: 1 }));
-      return null;
+      fake.on(BILLING.method, BILLING.path, json(billing(2_950, 5)));
+      return { amount: 2_950, unit: "cents" };
     },
     refusesKey: (fake) => void fake.on(BILLING.method, BILLING.path, json({}, { status: 401 })),
   },

@@ -15,6 +15,8 @@ import {
   accepts,
   aChoice,
   API_KEY,
+  BILLING,
+  billing,
   bodyOf,
   EASY,
   INSTRUMENTAL,
@@ -130,6 +132,32 @@ describe("mureka", () => {
     const request = aSplitRequest("stem_split", aSource({ sizeBytes: 7_500_001 }));
     expect((await failureOf(open({ stemFiles: STEM_FILES }).submit(request, { signal }))).kind).to.equal("invalid_input");
     expect(fake.requests).to.have.lengthOf(0);
+  });
+
+  describe("the probe", () => {
+    const probed = async (body: object): Promise<unknown> => {
+      fake.on(BILLING.method, BILLING.path, json(body));
+      return open().probe?.({ signal });
+    };
+
+    it("warns of an empty balance and of a limit below what is sent at once, and logs the limit", async () => {
+      const host = providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: fake.url }) });
+      fake.on(BILLING.method, BILLING.path, json(billing(0, 2)));
+      expect(await definition.create(host).probe?.({ signal })).to.deep.equal({
+        credit: { amount: 0, unit: "cents" },
+        warnings: ["No credit is left.", "concurrent_request_limit is 2: set maxInFlight to that or less."],
+      });
+      expect(host.lines.map(({ fields }) => fields)).to.deep.equal([{ concurrentRequestLimit: 2 }]);
+    });
+
+    it("has no warning where there are credit and room enough", async () => {
+      expect(await probed(billing(12, 4))).to.deep.equal({ credit: { amount: 12, unit: "cents" }, warnings: [] });
+    });
+
+    it("shows no credit where the body has none that is a number", async () => {
+      for (const body of [{}, { balance: "12", concurrent_request_limit: "2" }, { concurrent_request_limit: 0 }])
+        expect(await probed(body)).to.deep.equal({ credit: null, warnings: [] });
+    });
   });
 
   it("removes vocals only where both files are named", () => {

@@ -7,7 +7,8 @@ export const GENERATE = { method: "POST", path: "/api/v1/generate" } as const;
 export const RECORD = { method: "GET", path: "/api/v1/generate/record-info" } as const;
 export const SPLIT = { method: "POST", path: "/api/v1/vocal-removal/generate" } as const;
 export const SPLIT_RECORD = { method: "GET", path: "/api/v1/vocal-removal/record-info" } as const;
-const CREDIT = { method: "GET", path: "/api/v1/generate/credit" } as const;
+export const CREDIT = { method: "GET", path: "/api/v1/generate/credit" } as const;
+export const KIE_CREDIT = { method: "GET", path: "/api/v1/chat/credit" } as const;
 
 export const API_KEY = "key-of-the-vendor";
 export const WEBHOOK_KEY = "key-of-callbacks";
@@ -132,6 +133,9 @@ export const sunoapi: MusicProviderHarness = {
       "a path that is not there": { kind: "misconfigured", script: refused(404) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
       "a code that nobody knows": { kind: "outcome_unknown", script: refused(201) },
+      "a source that it could not fetch": { kind: "invalid_input", script: refused(451) },
+      "a generation that failed at once": { kind: "unavailable", script: refused(501) },
+      "a failure whose credits it gave back": { kind: "unavailable", script: refused(531) },
     },
   },
   idempotency: { notApplicable: "there is no key of idempotency" },
@@ -142,15 +146,17 @@ export const sunoapi: MusicProviderHarness = {
   },
   lookup: { notApplicable: "tasks are found by their id alone" },
   cancel: { notApplicable: "nothing can be cancelled there" },
-  probe: {
-    route: CREDIT,
-    answers: (fake) => {
-      fake.on(CREDIT.method, CREDIT.path, envelope(73));
-      return { amount: 73, unit: "credits" };
+  probe: probeOf(CREDIT),
+  stemSplit: splits(
+    {
+      vocalUrl: "vocals",
+      backingVocalsUrl: "backing_vocals",
+      drumsUrl: "drums",
+      keyboardUrl: "keyboard",
+      pianoUrl: "piano",
     },
-    refusesKey: (fake) => void fake.on(CREDIT.method, CREDIT.path, envelope(null, 401, "no access")),
-  },
-  stemSplit: splits({ vocalUrl: "vocals", backingVocalsUrl: "backing_vocals", drumsUrl: "drums", keyboardUrl: "keyboard" }, "split_stem"),
+    "split_stem",
+  ),
   vocalRemoval: splits({ vocalUrl: "vocals", instrumentalUrl: "instrumental" }, "separate_vocal"),
 };
 
@@ -158,6 +164,8 @@ export const sunoapi: MusicProviderHarness = {
 export const kie: MusicProviderHarness = {
   ...sunoapi,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url, dialect: "kie.ai", webhookKey: WEBHOOK_KEY }),
+  models: definition.models.filter((model) => definition.offersModel?.(model, { dialect: "kie.ai" })),
+  probe: probeOf(KIE_CREDIT),
   refusals: {
     content: { notApplicable: "words are looked at when the work has begun" },
     rateLimit: refused(429),
@@ -168,7 +176,10 @@ export const kie: MusicProviderHarness = {
     errorWith200: { kind: "rate_limited", script: refused(429) },
     others: {
       "a path that is not there": { kind: "misconfigured", script: refused(404) },
-      "a code 451, which is not explained": { kind: "invalid_input", script: refused(451) },
+      "a source that it could not fetch": { kind: "invalid_input", script: refused(451) },
+      "a key that has used up its own limit": { kind: "out_of_credit", script: refused(433) },
+      "a generation that failed at once": { kind: "unavailable", script: refused(501) },
+      "a feature that is switched off": { kind: "unavailable", script: refused(505) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
     },
   },
@@ -184,6 +195,17 @@ export const kie: MusicProviderHarness = {
   stemSplit: fromKie(sunoapi.stemSplit as SplitScenarios),
   vocalRemoval: fromKie(sunoapi.vocalRemoval as SplitScenarios),
 };
+
+function probeOf(route: typeof CREDIT | typeof KIE_CREDIT): MusicProviderHarness["probe"] {
+  return {
+    route,
+    answers: (fake) => {
+      fake.on(route.method, route.path, envelope(73));
+      return { amount: 73, unit: "credits" };
+    },
+    refusesKey: (fake) => void fake.on(route.method, route.path, envelope(null, 401, "no access")),
+  };
+}
 
 function fromKie(scenarios: SplitScenarios): SplitScenarios {
   return { ...scenarios, source: { reference: { dialect: "kie.ai", taskId: "t77", audioId: "a1" } } };

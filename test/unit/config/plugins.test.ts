@@ -70,6 +70,23 @@ describe("plugins of config", () => {
     expect(plugin?.models.map(({ id }) => id)).to.deep.equal(["gpu-box/fast"]);
   });
 
+  it("have the models that their settings offer, and those that config adds", async () => {
+    const model = { name: "M", creditCost: 1, supportsLyrics: false, supportsInstrumental: true, duration: null };
+    const travelling = aPlugin("travelling", {
+      settings: { region: { type: "string", default: "north", description: "Where" } },
+      models: ["north", "south"].map((name) => ({ ...model, id: `travelling/${name}` })),
+      offersModel: ({ id }, { region }) => id === `travelling/${String(region)}`,
+    });
+    const modelsWith = async (own: object): Promise<unknown> => {
+      const loaded = await load({ plugins: { travelling: { enabled: true, ...own } } }, [travelling]);
+      return loaded.find(({ definition: { id } }) => id === "travelling")?.models.map(({ id }) => id);
+    };
+    expect(await modelsWith({})).to.deep.equal(["travelling/north"]);
+    expect(await modelsWith({ region: "south" })).to.deep.equal(["travelling/south"]);
+    const models = [{ id: "travelling/east", name: "East", creditCost: 2 }];
+    expect(await modelsWith({ models })).to.deep.equal(["travelling/north", "travelling/east"]);
+  });
+
   it("that are off need not know what powers they would have", async () => {
     const picky = aPlugin("picky", {
       settings: { region: { type: "string", required: true, description: "Where" } },

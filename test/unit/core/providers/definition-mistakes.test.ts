@@ -38,6 +38,7 @@ const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
   [{ ...OWL, longestCallMs: 1_000.5 }, "longestCallMs: 1000.5; allowed"],
   [{ ...OWL, create: undefined }, "create: missing"],
   [{ ...OWL, checkModel: true }, "checkModel: true; allowed"],
+  [{ ...OWL, offersModel: "v1" }, 'offersModel: "v1"; allowed: a function'],
   [{ ...OWL, capabilites: {} }, "capabilites: a definition has no such member"],
   [{ ...OWL, settings: [] }, "settings: []; allowed"],
   [{ ...OWL, settings: { size: 3 } }, "settings.size: 3; allowed"],
