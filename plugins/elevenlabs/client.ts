@@ -11,6 +11,7 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   "only_for_creator+": "misconfigured",
   subscription_required: "misconfigured",
   insufficient_permissions: "misconfigured",
+  missing_permissions: "misconfigured",
   quota_exceeded: "out_of_credit",
   payment_required: "out_of_credit",
   bad_prompt: "content_rejected",
@@ -28,9 +29,11 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
 export class ElevenLabsClient {
   private readonly api: ProviderApi;
   private readonly format: string;
+  private readonly stemFormat: string | null;
 
   constructor({ settings, fetch }: ProviderHost) {
-    this.format = encodeURIComponent(String(settings["outputFormat"]));
+    this.format = String(settings["outputFormat"]);
+    this.stemFormat = stemFormatOf(this.format);
     this.api = new ProviderApi({
       fetch,
       baseUrl: String(settings["baseUrl"]),
@@ -46,15 +49,28 @@ export class ElevenLabsClient {
   }
 
   compose(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
-    const path = `/v1/music/detailed?output_format=${this.format}`;
+    const path = `/v1/music/detailed?output_format=${encodeURIComponent(this.format)}`;
     return this.api.call({ path, json, headers: { accept: "multipart/mixed, application/json" }, creates: true, signal });
   }
 
+  /** What the plan of the account has left. */
+  subscription(signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: "/v1/user/subscription", signal });
+  }
+
   separate(body: FormData, signal: AbortSignal): Promise<ApiAnswer> {
-    const path = `/v1/music/stem-separation?output_format=${this.format}`;
+    const query = this.stemFormat === null ? "" : `?output_format=${encodeURIComponent(this.stemFormat)}`;
+    const path = `/v1/music/stem-separation${query}`;
     const headers = { accept: "application/zip, application/json" };
     return this.api.call({ path, body, headers, creates: true, maxBytes: ARCHIVE_MAX_BYTES, signal });
   }
+}
+
+/** Stems come at 44.1 kHz at most; null leaves the choice to ElevenLabs. */
+function stemFormatOf(format: string): string | null {
+  if (format === "auto") return null;
+  const [, kbits] = /^mp3_48000_(\d+)$/.exec(format) ?? [];
+  return kbits === undefined ? format : `mp3_44100_${Math.min(192, Number(kbits))}`;
 }
 
 function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {

@@ -51,8 +51,22 @@ export default defineProvider({
   settings: SETTINGS,
   models: [
     { ...MODEL, id: "elevenlabs/music-v2", name: "Eleven Music v2", creditCost: 15, upstream: "music_v2", lyricsMaxLength: 5_000 },
-    // A section of this one has at most 30 lines.
-    { ...MODEL, id: "elevenlabs/music-v1", name: "Eleven Music v1", creditCost: 12, upstream: "music_v1", lyricsMaxLength: 3_000 },
+    {
+      ...MODEL,
+      id: "elevenlabs/music-v2.5",
+      name: "Eleven Music v2.5",
+      creditCost: 15,
+      upstream: "music_v2_5",
+      lyricsMaxLength: 5_000,
+    },
+    {
+      ...MODEL,
+      id: "elevenlabs/music-v1",
+      name: "Eleven Music v1 (deprecated)",
+      creditCost: 12,
+      upstream: "music_v1",
+      lyricsMaxLength: 3_000,
+    },
   ],
   checkModel,
   capabilities: {

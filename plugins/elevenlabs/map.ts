@@ -1,6 +1,14 @@
 import { fromBufferPromise } from "yauzl";
 import { bagOf, fileEndingOf, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, Bag, MusicRequest, ProviderAsset, ProviderTrack, SplitRequest } from "../../core/ports/music-provider.js";
+import type {
+  ApiAnswer,
+  Bag,
+  MusicRequest,
+  ProbeResult,
+  ProviderAsset,
+  ProviderTrack,
+  SplitRequest,
+} from "../../core/ports/music-provider.js";
 import { partsOf } from "./multipart.js";
 
 /** Names of stems, by a word of the file's name; the names themselves are not documented. */
@@ -13,6 +21,20 @@ const STEM_WORDS: readonly (readonly [word: RegExp, label: string])[] = [
   [/(^|_)piano(_|$)/, "piano"],
   [/(^|_)other(_|$)/, "other"],
 ];
+
+/** Statuses of a subscription that pays for work. */
+const PAYING: ReadonlySet<unknown> = new Set(["active", "trialing", "free"]);
+
+/** Credits are called characters there. */
+export function probeResultOf({ character_count: used, character_limit: limit, tier, status }: Bag): ProbeResult {
+  const left = typeof used === "number" && typeof limit === "number" ? Math.max(0, limit - used) : null;
+  const warnings = [
+    left === 0 ? ["No credits are left in this billing period."] : [],
+    tier === "free" ? ["The plan is free: the music API needs a paid one."] : [],
+    typeof status === "string" && !PAYING.has(status) ? [`The subscription is ${status}.`] : [],
+  ].flat();
+  return { credit: left === null ? null : { amount: left, unit: "credits" }, warnings };
+}
 
 /** Seconds here, milliseconds there; without a default of the model's, it chooses the length itself. */
 function lengthOf({ model, durationSeconds }: MusicRequest): Bag {

@@ -1,35 +1,62 @@
-/** One part of a multipart answer. */
+/** One part of a multipart response. */
 export interface Part {
   /** Lower case; empty when it does not say. */
   readonly contentType: string;
   readonly bytes: Uint8Array;
 }
 
-const LINE_END = "\r\n";
+/** How far the first delimiter is looked for: a boundary has at most 70 characters (RFC 2046, section 5.1.1). */
+const FIRST_LINE_MAX = 256;
 
-/** The parts of a `multipart/mixed` body (RFC 2046, section 5.1); `[]` when it is none. */
+/**
+ * The parts of a `multipart/mixed` body (RFC 2046, section 5.1); `[]` when it is none. As in ElevenLabs' SDKs, lines
+ * may end with LF alone, and the first line of the body is the delimiter where the header names none that is in it.
+ */
 export function partsOf(body: Uint8Array, contentType: string): Part[] {
-  const [, quoted, bare] = /^multipart\/[^;]+;.*\bboundary=(?:"([^"]+)"|([^";\s]+))/i.exec(contentType) ?? [];
-  const boundary = quoted ?? bare;
-  if (boundary === undefined) return [];
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const delimiter = `--${boundary}`;
+  const delimiter = delimiterOf(bytes, contentType);
+  if (delimiter === null) return [];
   const parts: Part[] = [];
   let at = bytes.indexOf(delimiter);
   while (at !== -1) {
     const after = at + delimiter.length;
-    const headEnd = bytes.indexOf(LINE_END + LINE_END, after);
+    const blank = blankLineFrom(bytes, after);
     // Two more dashes end the whole.
-    if (headEnd === -1 || bytes.toString("latin1", after, after + 2) === "--") break;
-    const head = bytes.toString("latin1", after, headEnd);
-    const start = headEnd + 2 * LINE_END.length;
+    if (blank === null || bytes.toString("latin1", after, after + 2) === "--") break;
+    const head = bytes.toString("latin1", after, blank.at);
+    const start = blank.at + blank.length;
     // The line break before a delimiter belongs to it, also where a part is empty.
-    const next = bytes.indexOf(LINE_END + delimiter, headEnd + LINE_END.length);
+    const next = bytes.indexOf(`\n${delimiter}`, start - 1);
+    const hasReturn = blank.isCrLf && bytes[next - 1] === 0x0d;
+    const end = next === -1 ? bytes.length : Math.max(start, hasReturn ? next - 1 : next);
     parts.push({
       contentType: (/^content-type:\s*([^;\r\n]+)/im.exec(head)?.[1] ?? "").trim().toLowerCase(),
-      bytes: new Uint8Array(bytes.subarray(start, next === -1 ? bytes.length : Math.max(start, next))),
+      bytes: new Uint8Array(bytes.subarray(start, end)),
     });
-    at = next === -1 ? -1 : next + LINE_END.length;
+    at = next === -1 ? -1 : next + 1;
   }
   return parts;
+}
+
+/** By the header where the body has it, else by the body's first line. */
+function delimiterOf(bytes: Buffer, contentType: string): string | null {
+  const [, quoted, bare] = /\bboundary=(?:"([^"]+)"|([^";\s]+))/i.exec(contentType) ?? [];
+  const named = quoted ?? bare;
+  if (named !== undefined && bytes.includes(`--${named}`)) return `--${named}`;
+  const [first = ""] = bytes.toString("latin1", 0, FIRST_LINE_MAX).trimStart().split(/\r?\n/);
+  return /^--\S/.test(first) ? first.trimEnd() : null;
+}
+
+interface BlankLine {
+  readonly at: number;
+  readonly length: number;
+  readonly isCrLf: boolean;
+}
+
+/** Where the head of a part ends. */
+function blankLineFrom(bytes: Buffer, from: number): BlankLine | null {
+  const [lf, crLf] = ["\n\n", "\r\n\r\n"].map((lines) => bytes.indexOf(lines, from));
+  if (lf === undefined || crLf === undefined || (lf === -1 && crLf === -1)) return null;
+  const isCrLf = lf === -1 || (crLf !== -1 && crLf < lf);
+  return isCrLf ? { at: crLf, length: 4, isCrLf } : { at: lf, length: 2, isCrLf };
 }

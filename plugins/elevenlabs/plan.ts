@@ -1,10 +1,10 @@
 import { bagOf, ProviderFailure } from "../../core/ports/music-provider.js";
 import type { Bag } from "../../core/ports/music-provider.js";
 
-const SECTION_LINES_MAX = 30;
-const SECTION_LINE_LENGTH_MAX = 200;
-const SECTION_NAME_LENGTH_MAX = 100;
-const CHUNK_LENGTH_MAX = 6_000;
+/** Bounds of one part, a section or a chunk. */
+const LINES_MAX = 30;
+const LINE_LENGTH_MAX = 200;
+const NAME_LENGTH_MAX = 100;
 
 /** A verse of fewer lines is not halved. */
 const HALVED_LINES_MIN = 4;
@@ -15,7 +15,7 @@ const SILENT = "[Instrumental]";
 /**
  * The plan with these words in place of its own. Styles and lengths stay its own: they are in the bounds that it knows.
  *
- * @param plan of `music_v1` (sections) or `music_v2` (chunks)
+ * @param plan of `music_v1` (sections) or of `music_v2` and later (chunks)
  * @returns null when it is none of the two
  * @throws {ProviderFailure} `invalid_input`: more words than its parts can hold
  */
@@ -73,13 +73,15 @@ function isSungChunk({ text }: Bag): boolean {
   return linesOf(text).some((line) => !isLabel(line) && !isDirection(line));
 }
 
+/** Names, directions and words alike are lines of a chunk's text. */
 function singChunk(chunk: Bag, lines: readonly string[]): Bag {
   const own = linesOf(chunk["text"]);
+  if (lines.length === 0) return { ...chunk, text: [SILENT, ...own.filter(isDirection)].join("\n") };
+  const words = lines.flatMap((line) => (isLabel(line) ? labelled(nameOf(line)) : wrapped(line)));
+  if (words.length > LINES_MAX) throw tooMuch(`${LINES_MAX} lines to a chunk`);
   const label = own.find(isLabel);
-  const labelled = isLabel(lines[0] ?? "") || label === undefined ? lines : [label, ...lines];
-  const text = lines.length === 0 ? [SILENT, ...own.filter(isDirection)].join("\n") : labelled.join("\n");
-  if (text.length > CHUNK_LENGTH_MAX) throw tooMuch(`${CHUNK_LENGTH_MAX} characters to a chunk`);
-  return { ...chunk, text };
+  const keepsOwn = label !== undefined && !isLabel(words[0] ?? "") && words.length < LINES_MAX;
+  return { ...chunk, text: [...(keepsOwn ? labelled(nameOf(label)) : []), ...words].join("\n") };
 }
 
 function isSungSection({ lines }: Bag): boolean {
@@ -87,17 +89,27 @@ function isSungSection({ lines }: Bag): boolean {
 }
 
 function singSection(section: Bag, lines: readonly string[]): Bag {
-  const label = lines.find(isLabel)?.slice(1, -1).trim().slice(0, SECTION_NAME_LENGTH_MAX);
+  const name = nameOf(lines.find(isLabel) ?? "");
   const words = lines.filter((line) => !isLabel(line)).flatMap(wrapped);
-  if (words.length > SECTION_LINES_MAX) throw tooMuch(`${SECTION_LINES_MAX} lines to a section`);
-  return { ...section, ...(label === undefined || label === "" ? {} : { section_name: label }), lines: words };
+  if (words.length > LINES_MAX) throw tooMuch(`${LINES_MAX} lines to a section`);
+  return { ...section, ...(name === "" ? {} : { section_name: name }), lines: words };
+}
+
+/** The name in a label, as long as it may be; empty where there is none. */
+function nameOf(label: string): string {
+  return label.slice(1, -1).trim().slice(0, NAME_LENGTH_MAX).trim();
+}
+
+/** A name has at least one character. */
+function labelled(name: string): string[] {
+  return name === "" ? [] : [`[${name}]`];
 }
 
 /** Cut between words, where there are any. */
 function wrapped(line: string): string[] {
-  if (line.length <= SECTION_LINE_LENGTH_MAX) return [line];
-  const space = line.lastIndexOf(" ", SECTION_LINE_LENGTH_MAX);
-  const end = space > 0 ? space : SECTION_LINE_LENGTH_MAX;
+  if (line.length <= LINE_LENGTH_MAX) return [line];
+  const space = line.lastIndexOf(" ", LINE_LENGTH_MAX);
+  const end = space > 0 ? space : LINE_LENGTH_MAX;
   return [line.slice(0, end), ...wrapped(line.slice(end).trim())];
 }
 

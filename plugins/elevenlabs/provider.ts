@@ -1,16 +1,17 @@
-import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import { bagOf, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
 import type {
   Bag,
   CallContext,
   Completed,
   MusicProvider,
   MusicRequest,
+  ProbeResult,
   ProviderHost,
   SplitRequest,
   SubmitRequest,
 } from "../../core/ports/music-provider.js";
 import { ElevenLabsClient } from "./client.js";
-import { planBody, promptBody, splitForm, stemsIn, trackIn } from "./map.js";
+import { planBody, probeResultOf, promptBody, splitForm, stemsIn, trackIn } from "./map.js";
 import { withLyrics } from "./plan.js";
 
 /** One call that makes the music, or the stems, and answers them. */
@@ -23,6 +24,16 @@ export class ElevenLabsProvider implements MusicProvider {
 
   submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
     return request.operation === "music" ? this.compose(request, signal) : this.separate(request, signal);
+  }
+
+  /** A key may be made for music alone: then it works, and what is left cannot be read. */
+  async probe({ signal }: CallContext): Promise<ProbeResult> {
+    try {
+      return probeResultOf(bagOf((await this.client.subscription(signal)).json()));
+    } catch (error) {
+      if (!ProviderFailure.is(error) || error.providerCode !== "missing_permissions") throw error;
+      return { credit: null, warnings: ["The key lacks the permission user_read: its credits cannot be read."] };
+    }
   }
 
   private async compose(request: MusicRequest, signal: AbortSignal): Promise<Completed> {

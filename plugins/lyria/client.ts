@@ -1,25 +1,14 @@
-import { bagOf, failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+import { ProviderApi, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, Bag, ProviderHost } from "../../core/ports/music-provider.js";
+import { judge } from "./errors.js";
 import type { Config } from "./settings.js";
 import { AccessTokens } from "./token.js";
 
 /** A song as WAV in base64, and several of them. */
 const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
 
-/** What the statuses of Google's error model stand for. */
-const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
-  UNAUTHENTICATED: "misconfigured",
-  PERMISSION_DENIED: "misconfigured",
-  NOT_FOUND: "misconfigured",
-  RESOURCE_EXHAUSTED: "rate_limited",
-  // Music may have been made before it stumbled.
-  INTERNAL: "outcome_unknown",
-  UNAVAILABLE: "unavailable",
-  DEADLINE_EXCEEDED: "outcome_unknown",
-};
-
-/** With INVALID_ARGUMENT: filters of content have no status of their own. */
-const REJECTED = /recitation|safety|blocked|prohibited|copyright|artist/i;
+/** The Interactions API of steps; what came before it is refused by now. */
+const API_REVISION = { "api-revision": "2026-05-20" };
 
 /** The Gemini API, by key. */
 export class GeminiClient {
@@ -33,6 +22,23 @@ export class GeminiClient {
   generate(model: string, json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
     return this.api.call({ path: `/models/${encodeURIComponent(model)}:generateContent`, json, creates: true, signal });
   }
+
+  createInteraction(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: "/interactions", json, headers: API_REVISION, creates: true, signal });
+  }
+
+  /** What became of it, with its music once it is done. */
+  interaction(id: string, signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ path: pathOf(id), headers: API_REVISION, asksAfter: true, signal });
+  }
+
+  cancelInteraction(id: string, signal: AbortSignal): Promise<ApiAnswer> {
+    return this.api.call({ method: "POST", path: `${pathOf(id)}/cancel`, headers: API_REVISION, signal });
+  }
+}
+
+function pathOf(id: string): string {
+  return `/interactions/${encodeURIComponent(id)}`;
 }
 
 /** Vertex AI, by an access token that lives for an hour. */
@@ -61,31 +67,4 @@ export class VertexClient {
       throw error;
     }
   }
-}
-
-function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
-  const usual = failureOf(answer, call);
-  if (usual === null) return null;
-  const { status, message } = bagOf(bagOf(answer.json())["error"]);
-  const code = typeof status === "string" ? status : undefined;
-  const said = typeof message === "string" ? message : answer.text();
-  const kind = kindOf(code, said) ?? (usual.kind === "invalid_input" ? invalidKind(said) : usual.kind);
-  const isUnsure = kind === "outcome_unknown" || kind === "failed";
-  const text = said.replace(/\s+/gu, " ").slice(0, 300);
-  return new ProviderFailure(kind, `${answer.status}${code === undefined ? "" : ` ${code}`}: ${text}`, {
-    retryAfterMs: retryAfterMs(answer.headers),
-    billable: isUnsure ? "unknown" : "no",
-    providerCode: code,
-  });
-}
-
-function kindOf(code: string | undefined, said: string): ProviderFailureKind | undefined {
-  if (code === "INVALID_ARGUMENT") return invalidKind(said);
-  return code !== undefined && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined;
-}
-
-/** The same status for what is wrong with the request, with its content, and with the key. */
-function invalidKind(said: string): ProviderFailureKind {
-  if (/api.?key/i.test(said)) return "misconfigured";
-  return REJECTED.test(said) ? "content_rejected" : "invalid_input";
 }

@@ -1,7 +1,7 @@
 import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
 import type { ProviderModel } from "../../core/ports/music-provider.js";
 import { LyriaProvider } from "./provider.js";
-import { APIS, SETTINGS } from "./settings.js";
+import { APIS, isInBackground, SETTINGS } from "./settings.js";
 import { TOKEN_TIMEOUT_MS } from "./token.js";
 
 const SUNG = { supportsLyrics: true, supportsInstrumental: true, duration: null, options: { api: "gemini" } };
@@ -12,7 +12,7 @@ const OPTIONS: Readonly<Record<(typeof APIS)[number], readonly string[]>> = {
   vertex: ["api", "sampleCount", "negativePrompt"],
 };
 
-/** Google's Lyria, behind two doors: the Gemini API and Vertex AI. One call, and the music is its answer. */
+/** Google's Lyria on the Gemini API, where work is polled, and on Vertex AI, where one call responds with the music. */
 export default defineProvider({
   id: "lyria",
   label: "Google Lyria",
@@ -39,7 +39,7 @@ export default defineProvider({
     },
   ],
   checkModel,
-  capabilities: { idempotentSubmit: false, lookup: false, cancel: false },
+  capabilities: (settings) => ({ idempotentSubmit: false, lookup: false, cancel: isInBackground(settings) }),
   create: (host) => new LyriaProvider(host),
 });
 

@@ -4,18 +4,31 @@ import type { Bag, MusicRequest, ProviderFailureKind, ProviderTrack } from "../.
 /** Why a candidate without music ended, where its content is the reason. */
 const REFUSED: ReadonlySet<unknown> = new Set(["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]);
 
-/** The body of a `generateContent`: all that is wanted stands in the words. */
-export function contentBody({ model, prompt, lyrics, instrumental }: MusicRequest): Bag {
+/** All that is wanted stands in the words. */
+function wordsOf({ prompt, lyrics, instrumental }: MusicRequest): string {
   const words = lyrics?.trim() ?? "";
-  const wish = words !== "" ? `\nLyrics:\n${words}` : instrumental ? "\nInstrumental only, no vocals." : "";
-  const isWav = model.options?.["format"] === "wav";
+  return `${prompt}${words !== "" ? `\nLyrics:\n${words}` : instrumental ? "\nInstrumental only, no vocals." : ""}`;
+}
+
+function isWav({ model }: MusicRequest): boolean {
+  return model.options?.["format"] === "wav";
+}
+
+/** The body of a `generateContent`. */
+export function contentBody(request: MusicRequest): Bag {
   return {
-    contents: [{ parts: [{ text: `${prompt}${wish}` }] }],
+    contents: [{ parts: [{ text: wordsOf(request) }] }],
     generationConfig: {
       responseModalities: ["AUDIO", "TEXT"],
-      ...(isWav ? { responseFormat: { audio: { mimeType: "audio/wav" } } } : {}),
+      ...(isWav(request) ? { responseFormat: { audio: { mimeType: "audio/wav" } } } : {}),
     },
   };
+}
+
+/** The body of an interaction: work in the background, that is stored until it is fetched. */
+export function interactionBody(request: MusicRequest): Bag {
+  const format = isWav(request) ? { response_format: { type: "audio", mime_type: "audio/wav" } } : {};
+  return { model: request.model.upstream, input: wordsOf(request), background: true, ...format };
 }
 
 /** The body of a `predict`; `seed` and `sample_count` exclude each other, and it is the second that is sent. */
@@ -53,7 +66,7 @@ export function clipsIn(body: unknown): ProviderTrack[] | ProviderFailure | null
 }
 
 /** null: it is no base64. */
-function trackOf(text: unknown): ProviderTrack | null {
+export function trackOf(text: unknown): ProviderTrack | null {
   if (typeof text !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return null;
   return {
     title: null,

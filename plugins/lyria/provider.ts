@@ -1,37 +1,83 @@
 import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
 import type {
+  Accepted,
   ApiAnswer,
   CallContext,
+  CancelOutcome,
   Completed,
   MusicProvider,
   MusicRequest,
+  ProviderHandle,
   ProviderHost,
+  Snapshot,
   SubmitRequest,
 } from "../../core/ports/music-provider.js";
 import { GeminiClient, VertexClient } from "./client.js";
-import { clipsIn, contentBody, predictBody, songIn } from "./map.js";
+import { cancelOutcomeIn, interactionIn } from "./interactions.js";
+import { clipsIn, contentBody, interactionBody, predictBody, songIn } from "./map.js";
 import { readSettings } from "./settings.js";
 
-/** One call that makes the music and answers it, by the door that the model is behind. */
+const HANDLE_VERSION = 1;
+
+/** Music by the API that the model is on: as work in the background, or as the response of one call. */
 export class LyriaProvider implements MusicProvider {
+  readonly cancel?: (handle: ProviderHandle, context: CallContext) => Promise<CancelOutcome>;
   private readonly gemini: GeminiClient | null;
   private readonly vertex: VertexClient | null;
+  private readonly inBackground: boolean;
+  private readonly pollMs: number;
 
   constructor(host: ProviderHost) {
-    const { gemini, vertex, timeoutMs } = readSettings(host);
+    const { gemini, vertex, timeoutMs, pollMs } = readSettings(host);
     this.gemini = gemini === null ? null : new GeminiClient(gemini, timeoutMs, host);
     this.vertex = vertex === null ? null : new VertexClient(vertex, timeoutMs, host);
+    this.inBackground = gemini?.inBackground === true;
+    this.pollMs = pollMs;
+    if (this.inBackground) this.cancel = (handle, context) => this.cancelInteraction(handle, context);
   }
 
-  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
+  async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     if (request.operation !== "music")
       throw new ProviderFailure("invalid_input", "Lyria makes music; it takes no tracks apart.", { billable: "no" });
     const isVertex = request.model.options?.["api"] === "vertex";
+    if (!isVertex && this.inBackground) return this.interact(request, signal);
     const answer = isVertex ? await this.predict(request, signal) : await this.generate(request, signal);
     const tracks = isVertex ? clipsIn(answer.json()) : songIn(answer.json());
     if (ProviderFailure.is(tracks)) throw tracks;
     if (tracks === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no music." });
     return { state: "completed", tracks };
+  }
+
+  /** Work of before `geminiApi` was changed is polled to its end, too. */
+  async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
+    const answer = await this.opened().interaction(idOf(handle), signal);
+    const interaction = interactionIn(answer.json());
+    if (interaction.state === "running") return { state: "running", nextPollMs: this.pollMs };
+    if (interaction.state === "completed") return interaction;
+    if (interaction.state === "ended") throw interaction.failure;
+    throw providerFailure("unavailable", answer, { message: "It answered no status." });
+  }
+
+  private async interact(request: MusicRequest, signal: AbortSignal): Promise<Completed | Accepted> {
+    if (this.gemini === null) throw closed(request, "apiKey");
+    const answer = await this.gemini.createInteraction(interactionBody(request), signal);
+    const interaction = interactionIn(answer.json());
+    if (interaction.state === "completed") return interaction;
+    if (interaction.state === "ended") throw interaction.failure;
+    if (interaction.state === "unclear")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no id." });
+    const handle = { version: HANDLE_VERSION, data: { id: interaction.id } };
+    return { state: "accepted", handle, nextPollMs: this.pollMs };
+  }
+
+  private async cancelInteraction(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
+    try {
+      return cancelOutcomeIn((await this.opened().cancelInteraction(idOf(handle), signal)).json());
+    } catch (error) {
+      // Work that ended, or a model whose work cannot be cancelled: it is polled to its end.
+      if (ProviderFailure.is(error) && (error.kind === "gone" || error.kind === "invalid_input")) return "too_late";
+      throw error;
+    }
   }
 
   private predict(request: MusicRequest, signal: AbortSignal): Promise<ApiAnswer> {
@@ -43,6 +89,17 @@ export class LyriaProvider implements MusicProvider {
     if (this.gemini === null) throw closed(request, "apiKey");
     return this.gemini.generate(request.model.upstream ?? "", contentBody(request), signal);
   }
+
+  private opened(): GeminiClient {
+    if (this.gemini === null) throw new ProviderFailure("misconfigured", "Accepted work needs the setting apiKey.");
+    return this.gemini;
+  }
+}
+
+function idOf({ version, data: { id } }: ProviderHandle): string {
+  if (version !== HANDLE_VERSION || typeof id !== "string" || id === "")
+    throw new ProviderFailure("failed", "The stored handle was not written by this plugin.");
+  return id;
 }
 
 function closed({ model }: MusicRequest, setting: string): ProviderFailure {

@@ -4,6 +4,9 @@ import type { ProviderHost, ProviderModel, ProviderSetting } from "../../core/po
 /** `options.api` of a model: the door that it is behind. */
 export const APIS = ["gemini", "vertex"] as const;
 
+/** Calls of the Gemini API that make music. */
+export const GEMINI_APIS = ["interactions", "generateContent"] as const;
+
 export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   apiKey: { type: "string", secret: true, description: "Key of the Gemini API: opens Lyria 3 and 3.5" },
   serviceAccount: { type: "string", secret: true, description: "JSON of a service account's key: opens Lyria 2 on Vertex AI" },
@@ -13,6 +16,19 @@ export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
     type: "string",
     default: "https://generativelanguage.googleapis.com/v1beta",
     description: "Where the Gemini API is, without a slash at its end",
+  },
+  geminiApi: {
+    type: "string",
+    default: "interactions",
+    allowed: GEMINI_APIS,
+    description: "Call of the Gemini API: work that is polled, or one call that responds with the music",
+  },
+  pollMs: {
+    type: "integer",
+    default: 5_000,
+    minimum: 1_000,
+    maximum: 600_000,
+    description: "How often work in the background is polled",
   },
   vertexUrl: { type: "string", description: "Where Vertex AI is, without a slash at its end; left out: as the location has it" },
   timeoutMs: {
@@ -35,25 +51,33 @@ export interface ServiceAccount {
 
 /** The settings, checked; null stands for a door without a key. */
 export interface Config {
-  readonly gemini: { readonly apiKey: string; readonly baseUrl: string } | null;
+  readonly gemini: { readonly apiKey: string; readonly baseUrl: string; readonly inBackground: boolean } | null;
   readonly vertex: { readonly account: ServiceAccount; readonly baseUrl: string; readonly parent: string } | null;
   readonly timeoutMs: number;
+  readonly pollMs: number;
 }
 
 /** @throws {Error} naming what is wrong, without what is secret */
 export function readSettings({ settings, models }: Pick<ProviderHost, "settings" | "models">): Config {
-  const { apiKey, serviceAccount, project, location, geminiUrl, vertexUrl, timeoutMs } = settings;
+  const { apiKey, serviceAccount, project, location, geminiUrl, vertexUrl } = settings;
   if (apiKey === undefined && serviceAccount === undefined)
     throw new Error("apiKey, serviceAccount: neither is set; allowed: the one, the other, or both");
   const bare = (url: unknown): string => String(url).replace(/\/+$/, "");
-  const gemini = apiKey === undefined ? null : { apiKey: String(apiKey), baseUrl: bare(geminiUrl) };
-  if (serviceAccount === undefined) return withDoors({ gemini, vertex: null, timeoutMs: Number(timeoutMs) }, models);
+  const inBackground = isInBackground(settings);
+  const gemini = apiKey === undefined ? null : { apiKey: String(apiKey), baseUrl: bare(geminiUrl), inBackground };
+  const times = { timeoutMs: Number(settings["timeoutMs"]), pollMs: Number(settings["pollMs"]) };
+  if (serviceAccount === undefined) return withDoors({ gemini, vertex: null, ...times }, models);
   const account = readAccount(String(serviceAccount));
   const projectId = project ?? account.projectId;
   if (projectId === null) throw new Error("project: missing, and the service account names none; allowed: a project of Google Cloud");
   const parent = `projects/${encodeURIComponent(String(projectId))}/locations/${encodeURIComponent(String(location))}`;
   const baseUrl = bare(vertexUrl ?? `https://${String(location)}-aiplatform.googleapis.com/v1`);
-  return withDoors({ gemini, vertex: { account, baseUrl, parent }, timeoutMs: Number(timeoutMs) }, models);
+  return withDoors({ gemini, vertex: { account, baseUrl, parent }, ...times }, models);
+}
+
+/** True where there is work that can be polled and cancelled. */
+export function isInBackground({ apiKey, geminiApi }: ProviderHost["settings"]): boolean {
+  return apiKey !== undefined && geminiApi === "interactions";
 }
 
 /** A model behind a door without a key would fail whoever chooses it. */

@@ -24,7 +24,10 @@ const KINDS: ReadonlyMap<number, ProviderFailureKind> = new Map([
   [1042, "invalid_input"],
   [2013, "invalid_input"],
   [2038, "misconfigured"],
+  // Requests that grow too fast, and the end of what a plan has for some hours.
+  [2045, "rate_limited"],
   [2049, "misconfigured"],
+  [2056, "out_of_credit"],
   [2061, "misconfigured"],
   [2153, "misconfigured"],
 ]);
@@ -39,14 +42,14 @@ const REFUSED_OUTPUT = 1027;
 export class MiniMaxClient {
   private readonly api: ProviderApi;
 
-  constructor({ settings, fetch }: ProviderHost) {
+  constructor({ settings, fetch, clock }: ProviderHost) {
     this.api = new ProviderApi({
       fetch,
       baseUrl: String(settings["baseUrl"]),
       headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
       timeoutMs: Number(settings["timeoutMs"]),
       maxBytes: ANSWER_MAX_BYTES,
-      judge,
+      judge: (answer, call) => judge(answer, call, clock.now()),
     });
   }
 
@@ -56,7 +59,7 @@ export class MiniMaxClient {
 }
 
 /** Most errors come with status 200; the code goes before the status. */
-function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+function judge(answer: ApiAnswer, call: ApiCall, now: number): ProviderFailure | null {
   const body = bagOf(answer.json());
   const { status_code: given, status_msg: said } = bagOf(body["base_resp"]);
   const code = typeof given === "number" && given !== 0 ? given : null;
@@ -68,7 +71,7 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
   const isUnsure = kind === "outcome_unknown" || kind === "failed" || code === REFUSED_OUTPUT;
   const traceId = answer.headers.get("trace-id") ?? body["trace_id"];
   return new ProviderFailure(kind, message ?? "", {
-    retryAfterMs: retryAfterMs(answer.headers),
+    retryAfterMs: retryAfterMs(answer.headers) ?? resetsInMs(message ?? "", now),
     billable: isUnsure ? "unknown" : "no",
     providerCode: code === null ? undefined : String(code),
     requestId: typeof traceId === "string" ? traceId : undefined,
@@ -80,7 +83,15 @@ function kindOfCode(code: number, text: string, byStatus: ProviderFailureKind | 
   return KINDS.get(code) ?? byStatus ?? "failed";
 }
 
+/** What a usage window says: `… resets at 2026-05-15T15:00:00Z`. */
+function resetsInMs(text: string, now: number): number | undefined {
+  const [, at] = /resets at (\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d))/i.exec(text) ?? [];
+  const time = at === undefined ? Number.NaN : Date.parse(at);
+  return Number.isFinite(time) ? Math.max(0, time - now) : undefined;
+}
+
 /** A plain 429 is about requests or about money. */
 function kindOfStatus(answer: ApiAnswer, byStatus: ProviderFailureKind = "failed"): ProviderFailureKind {
-  return answer.status === 429 && /balance|quota|insufficient/i.test(answer.text()) ? "out_of_credit" : byStatus;
+  const isAboutMoney = /balance|quota|insufficient|usage limit/i.test(answer.text());
+  return answer.status === 429 && isAboutMoney ? "out_of_credit" : byStatus;
 }

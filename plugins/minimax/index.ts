@@ -37,6 +37,7 @@ export default defineProvider({
   hosts: [],
   settings: SETTINGS,
   models: [
+    { ...MODEL, id: "minimax/music-3.0", name: "MiniMax Music 3.0", creditCost: 15, upstream: "music-3.0" },
     { ...MODEL, id: "minimax/music-2.6", name: "MiniMax Music 2.6", creditCost: 12, upstream: "music-2.6" },
     { ...MODEL, id: "minimax/music-2.5-plus", name: "MiniMax Music 2.5+", creditCost: 12, upstream: "music-2.5+" },
     // The switch for instrumental music came with 2.5+.
@@ -49,7 +50,7 @@ export default defineProvider({
 });
 
 function checkModel({ upstream, duration, options = {} }: ProviderModel): string | null {
-  if (upstream === undefined) return "needs `upstream`: MiniMax's name of the model, such as music-2.6";
+  if (upstream === undefined) return "needs `upstream`: MiniMax's name of the model, such as music-3.0";
   if (duration !== null) return "has a `duration`; allowed: null, the length is the model's own";
   const [unknown] = Object.keys(options);
   return unknown === undefined ? null : `has options.${unknown}; allowed: none`;

@@ -12,10 +12,14 @@ export class StabilityClient {
   private readonly api: ProviderApi;
 
   constructor({ settings, fetch }: ProviderHost) {
+    const { clientUserId = "" } = settings;
     this.api = new ProviderApi({
       fetch,
       baseUrl: String(settings["baseUrl"]),
-      headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
+      headers: {
+        authorization: `Bearer ${String(settings["apiKey"])}`,
+        ...(clientUserId === "" ? {} : { "stability-client-user-id": String(clientUserId) }),
+      },
       timeoutMs: Number(settings["timeoutMs"]),
       maxBytes: SOUND_MAX_BYTES,
       judge,

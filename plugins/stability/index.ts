@@ -6,6 +6,7 @@ import { StabilityProvider } from "./provider.js";
 const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   apiKey: { type: "string", required: true, secret: true, description: "API key of the platform" },
   baseUrl: { type: "string", default: "https://api.stability.ai", description: "Where the API is, without a slash at its end" },
+  clientUserId: { type: "string", description: "Sent as `stability-client-user-id`; left out: not sent" },
   outputFormat: { type: "string", default: "mp3", allowed: ["mp3", "wav"], description: "Kind of file" },
   pollMs: { type: "integer", default: 10_000, minimum: 1_000, maximum: 600_000, description: "How often accepted work is asked after" },
   timeoutMs: {
@@ -24,6 +25,14 @@ const OLDER_OPTIONS = { endpoint: "stable-audio-2" };
 
 /** A hundredth of a dollar each. */
 const cost = (amount: number): { readonly amount: number; readonly unit: string } => ({ amount, unit: "credits" });
+
+/** Bounds of `options.steps` by model; of another model they are not known. */
+const STEPS: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  "stable-audio-3": [4, 8],
+  "stable-audio-2.5": [4, 8],
+  "stable-audio-2": [30, 100],
+};
+const ANY_STEPS = [4, 100] as const;
 
 /** Two shapes of one API: the older models answer with the music, Stable Audio 3 is asked after. */
 export default defineProvider({
@@ -73,7 +82,9 @@ function checkModel({ upstream, supportsLyrics, options = {} }: ProviderModel): 
   if (upstream === undefined) return "needs `upstream`: Stability's name of the model, such as stable-audio-3";
   if (supportsLyrics) return "supports lyrics; Stable Audio sings none";
   if (!(ENDPOINTS as readonly unknown[]).includes(endpoint)) return `needs options.endpoint; allowed: ${ENDPOINTS.join(", ")}`;
-  if (steps !== undefined && !isBetween(steps, 4, 100, true)) return "has another options.steps than a whole number from 4 to 100";
+  const [least, most] = STEPS[upstream] ?? ANY_STEPS;
+  if (steps !== undefined && !isBetween(steps, least, most, true))
+    return `has another options.steps than a whole number from ${least} to ${most}`;
   if (cfgScale !== undefined && !isBetween(cfgScale, 1, 25, false)) return "has another options.cfgScale than a number from 1 to 25";
   const [unknown] = Object.keys(others);
   return unknown === undefined ? null : `has options.${unknown}; allowed: endpoint, steps, cfgScale`;

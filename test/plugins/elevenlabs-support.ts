@@ -5,6 +5,7 @@ import { bytes, type FakeAnswer, type FakeApi, json, tinyMp3, tinyZip } from "..
 export const PLAN = { method: "POST", path: "/v1/music/plan" } as const;
 export const COMPOSE = { method: "POST", path: "/v1/music/detailed" } as const;
 export const SEPARATE = { method: "POST", path: "/v1/music/stem-separation" } as const;
+export const SUBSCRIPTION = { method: "GET", path: "/v1/user/subscription" } as const;
 export const API_KEY = "key-of-the-console";
 
 /** As music_v2 plans: chunks, the words among them its own. */
@@ -41,6 +42,12 @@ export function detailed(sound: Uint8Array, metadata: object = METADATA, boundar
     Buffer.from(`\r\n--${boundary}--\r\n`),
   ]);
   return bytes(body, `multipart/mixed; boundary=${boundary}`, { headers: { "song-id": "sng_7f2" } });
+}
+
+/** An account's plan, as the SDK has it. */
+export function subscription(parts: object = {}): FakeAnswer {
+  const counts = { character_count: 30_000, character_limit: 100_000 };
+  return json({ tier: "creator", ...counts, status: "active", currency: "usd", ...parts });
 }
 
 /** Today's envelope of errors. */
@@ -140,7 +147,14 @@ export const elevenLabsHarness: MusicProviderHarness = {
   callbacks: { notApplicable: "music is not reported" },
   lookup: { notApplicable: "nothing lists what was made" },
   cancel: { notApplicable: "there is nothing between call and answer" },
-  probe: { notApplicable: "no call without work is documented that every key may make" },
+  probe: {
+    route: SUBSCRIPTION,
+    answers: (fake) => {
+      fake.on("GET", SUBSCRIPTION.path, subscription());
+      return { amount: 70_000, unit: "credits" };
+    },
+    refusesKey: (fake) => void fake.on("GET", SUBSCRIPTION.path, refusal(401, "invalid_api_key")),
+  },
   stemSplit: splits(
     Object.fromEntries(["vocals", "drums", "bass", "guitar", "piano", "other"].map((label) => [`${label}.mp3`, label])),
     "six_stems_v1",

@@ -5,15 +5,12 @@ import definition from "../../plugins/elevenlabs/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import {
   aMusicRequest,
-  aSource,
-  aSplitRequest,
   bytes,
   FakeApi,
   json,
   providerHost,
   settingsOf,
   tinyMp3,
-  tinyZip,
 } from "../support/provider-kit/index.js";
 import {
   API_KEY,
@@ -26,7 +23,6 @@ import {
   planned,
   refusal,
   SECTIONS,
-  SEPARATE,
 } from "./elevenlabs-support.js";
 
 musicProviderContract("elevenlabs", elevenLabsHarness);
@@ -135,10 +131,21 @@ describe("elevenlabs", () => {
       const lines = (count: number): string => Array.from({ length: count }, (_, index) => `line ${index}`).join("\n");
       await submitted({ lyrics: lines(30) }, model("music-v1"));
       expect((await failureOf(submitted({ lyrics: lines(31) }, model("music-v1")))).kind).to.equal("invalid_input");
-      fake.on("POST", PLAN.path, json({ chunks: [{ text: "la" }] }));
-      await submitted({ lyrics: "a".repeat(6_000) });
-      expect((await failureOf(submitted({ lyrics: "a".repeat(6_001) }))).kind).to.equal("invalid_input");
+      fake.on("POST", PLAN.path, json({ chunks: [{ text: "[Verse]\nla" }] }));
+      await submitted({ lyrics: lines(30) });
+      expect((await failureOf(submitted({ lyrics: lines(31) }))).kind).to.equal("invalid_input");
+      expect((await failureOf(submitted({ lyrics: `[Chorus]\n${lines(30)}` }))).kind).to.equal("invalid_input");
       expect(bodies()).to.have.lengthOf(2);
+    });
+
+    it("cuts lines of chunks at 200 characters, and names of sections at 100; a name of none is left out", async () => {
+      fake.on("POST", PLAN.path, json({ chunks: [{ text: "[]\nla" }, { text: "la" }] }));
+      const long = `${"rain ".repeat(58)}ends long`;
+      await submitted({ lyrics: `[]\n${long}\n\n[${"n".repeat(120)}]\nend` }, model("music-v2.5"));
+      const text = ["rain ".repeat(40).trim(), `${"rain ".repeat(18)}ends long`].join("\n");
+      expect(bodies()).to.deep.equal([
+        { model_id: "music_v2_5", composition_plan: { chunks: [{ text }, { text: `[${"n".repeat(100)}]\nend` }] } },
+      ]);
     });
 
     it("is a prompt where the lyrics are blank", async () => {
@@ -171,6 +178,27 @@ describe("elevenlabs", () => {
       }
     });
 
+    it("is read from lines that end with LF, and by the first line where the header names no boundary", async () => {
+      const sound = Buffer.concat([Buffer.from("\n\r\n"), tinyMp3("line ends"), Buffer.from("\r")]);
+      const bodyOf = (end: string): Buffer =>
+        Buffer.concat([
+          Buffer.from(["--b1", "Content-Type: application/json", "", JSON.stringify(METADATA), "--b1", ""].join(end)),
+          Buffer.from(["Content-Type: audio/mpeg", "", ""].join(end)),
+          sound,
+          Buffer.from(["", "--b1--", ""].join(end)),
+        ]);
+      for (const end of ["\n", "\r\n"]) {
+        for (const type of ["multipart/mixed; boundary=b1", "multipart/mixed; boundary=other", "multipart/mixed"]) {
+          fake.on("POST", COMPOSE.path, bytes(bodyOf(end), type));
+          const [track] = (await submitted()).tracks;
+          const source = track?.assets[0]?.source;
+          const isWhole = source?.kind === "bytes" && Buffer.from(source.bytes).equals(sound);
+          expect(isWhole, JSON.stringify([end, type])).to.equal(true);
+          expect(track?.title).to.equal("Harbour");
+        }
+      }
+    });
+
     it("is of unknown outcome where a good answer has no sound in it", async () => {
       fake.on("POST", COMPOSE.path, detailed(new Uint8Array()));
       expect((await failureOf(submitted())).kind).to.equal("outcome_unknown");
@@ -193,50 +221,6 @@ describe("elevenlabs", () => {
       expect(await failureOf(submitted())).to.include({ requestId: "r1", message: "401: it says quota_exceeded" });
       fake.on("POST", COMPOSE.path, json({ detail: [{ loc: ["body", "seed"], msg: "extra" }] }, { status: 422 }));
       expect(await failureOf(submitted())).to.include({ kind: "invalid_input", message: "422: body.seed: extra" });
-    });
-  });
-
-  describe("stems", () => {
-    const split = async (operation: "stem_split" | "vocal_removal", files: Record<string, Uint8Array>): Promise<Completed> => {
-      fake.on("POST", SEPARATE.path, bytes(tinyZip(files), "application/zip"));
-      return (await open().submit(aSplitRequest(operation, aSource()), { signal })) as Completed;
-    };
-    const labelsOf = async (operation: "stem_split" | "vocal_removal", names: readonly string[]): Promise<string[]> => {
-      const { stems = [] } = await split(operation, Object.fromEntries(names.map((name) => [name, tinyMp3(name)])));
-      return stems.map(({ label }) => label).sort();
-    };
-
-    it("are called by a word of the file's name; unknown names stay, and files that are no sound are left out", async () => {
-      const names = ["a/Song_Vocals.mp3", "a/Drum.mp3", "a/guitars-1.mp3", "a/Strings Pad.mp3", "a/02.mp3", "a/info.json", "b/Drums.mp3"];
-      expect(await labelsOf("stem_split", names)).to.deep.equal(["drums", "drums_2", "guitar", "stem_02", "strings_pad", "vocals"]);
-    });
-
-    it("of a vocal removal are the vocals and the rest, whatever the rest is called", async () => {
-      expect(await labelsOf("vocal_removal", ["vocals.mp3", "no_vocals.mp3"])).to.deep.equal(["instrumental", "vocals"]);
-      expect(await labelsOf("vocal_removal", ["vocals.mp3", "other.mp3"])).to.deep.equal(["instrumental", "vocals"]);
-      const failure = await failureOf(labelsOf("vocal_removal", ["voice.mp3", "rest.mp3"]));
-      expect(failure).to.include({ kind: "failed", message: "It answered voice, rest: there is no instrumental and no vocals." });
-    });
-
-    it("are asked for with a form: file and variation", async () => {
-      await split("stem_split", { "vocals.mp3": tinyMp3() });
-      const [call] = fake.calls(SEPARATE);
-      expect(call?.fields.map(({ name }) => name)).to.deep.equal(["file", "stem_variation_id"]);
-      expect(call?.field("file")).to.include({ filename: "track.mp3", contentType: "audio/mpeg" });
-      expect(call?.query).to.deep.equal({ output_format: "auto" });
-    });
-
-    it("are none in an archive that is empty or too full, not asked for where the track cannot be read", async () => {
-      expect((await failureOf(split("stem_split", {}))).kind).to.equal("outcome_unknown");
-      const flood = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`${index}.mp3`, tinyMp3()]));
-      expect((await failureOf(split("stem_split", flood))).message).to.include("no archive of stems");
-      const source = aSource({
-        open: () => {
-          throw new Error("the disk is gone");
-        },
-      });
-      const failure = await failureOf(open().submit(aSplitRequest("stem_split", source), { signal }));
-      expect([failure.kind, fake.calls(SEPARATE).length]).to.deep.equal(["unavailable", 2]);
     });
   });
 

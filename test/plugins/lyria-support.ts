@@ -34,7 +34,11 @@ export const vertexSettings = (fake: FakeApi): Record<string, string> => ({
   serviceAccount: serviceAccount(fake),
   vertexUrl: `${fake.url}/v1`,
 });
-export const geminiSettings = (fake: FakeApi): Record<string, string> => ({ apiKey: API_KEY, geminiUrl: `${fake.url}/v1beta` });
+export const geminiSettings = (fake: FakeApi, geminiApi = "generateContent"): Record<string, string> => ({
+  apiKey: API_KEY,
+  geminiUrl: `${fake.url}/v1beta`,
+  geminiApi,
+});
 
 export const base64 = (content: Uint8Array): string => Buffer.from(content).toString("base64");
 
@@ -45,38 +49,50 @@ export function song(content: Uint8Array): FakeAnswer {
 }
 
 /** Google's error model. */
-export const refusal = (code: number, status: string, message = "no", headers: Record<string, string> = {}): FakeAnswer =>
-  json({ error: { code, message, status, details: [] } }, { status: code, headers });
+export const refusal = (
+  code: number,
+  status: string,
+  message = "no",
+  { headers, details = [] }: { headers?: Record<string, string>; details?: readonly object[] } = {},
+): FakeAnswer =>
+  json({ error: { code, message, status, details } }, { status: code, ...(headers === undefined ? {} : { headers }) });
+
+/** A quota as Google refuses it: what was too much, and when to come again. */
+export const RETRY_IN_20S = [
+  { "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [{ quotaId: "GenerateRequestsPerMinute" }] },
+  { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "20.5s" },
+];
+const DEPLETED = "Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing.";
 
 export const grants: Script = (fake) =>
   void fake.on("POST", TOKEN.path, json({ access_token: ACCESS_TOKEN, expires_in: 3_599, token_type: "Bearer" }));
 
-type Called = { readonly method: string; readonly path: string };
-const answers =
+export type Called = { readonly method: string; readonly path: string };
+export const answers =
   ({ method, path }: Called, answer: FakeAnswer): Script =>
   async (fake) => {
     await grants(fake);
     fake.on(method, path, answer);
   };
-const named = (kind: ProviderFailureKind, script: Script): NamedFailure => ({ kind, script });
+export const named = (kind: ProviderFailureKind, script: Script): NamedFailure => ({ kind, script });
 
-/** What both doors answer in the same words. */
-function common(route: Called): Pick<
+/** What all calls answer in the same words. */
+export function common(route: Called): Pick<
   Exclude<MusicProviderHarness["refusals"], { readonly notApplicable: string }>,
   "content" | "rateLimit" | "key" | "credit" | "unavailable" | "input"
 > {
   const refused = (...parts: Parameters<typeof refusal>): Script => answers(route, refusal(...parts));
   return {
     content: refused(400, "INVALID_ARGUMENT", "The generated music was blocked by recitation checks."),
-    rateLimit: { script: refused(429, "RESOURCE_EXHAUSTED", "quota", { "retry-after": "20" }), retryAfterMs: 20_000 },
+    rateLimit: { script: refused(429, "RESOURCE_EXHAUSTED", "quota", { details: RETRY_IN_20S }), retryAfterMs: 20_500 },
     key: refused(401, "UNAUTHENTICATED"),
-    credit: { notApplicable: "a used-up quota and too many requests are told apart by nothing: both are RESOURCE_EXHAUSTED" },
+    credit: refused(402, "RESOURCE_EXHAUSTED", "Payment required."),
     unavailable: refused(503, "UNAVAILABLE"),
     input: refused(400, "INVALID_ARGUMENT", "Request contains an invalid argument."),
   };
 }
 
-function others(route: Called): Record<string, NamedFailure> {
+export function others(route: Called): Record<string, NamedFailure> {
   const refused = (...parts: Parameters<typeof refusal>): Script => answers(route, refusal(...parts));
   return {
     "no permission: billing, or the API is off": named("misconfigured", refused(403, "PERMISSION_DENIED")),
@@ -84,7 +100,14 @@ function others(route: Called): Record<string, NamedFailure> {
     "an internal error": named("outcome_unknown", refused(500, "INTERNAL")),
     "a deadline that passed": named("outcome_unknown", refused(504, "DEADLINE_EXCEEDED")),
     "a 500 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 500 }))),
-    "a status that is not explained": named("invalid_input", refused(400, "FAILED_PRECONDITION")),
+    "prepaid credits that are used up": named("out_of_credit", refused(429, "RESOURCE_EXHAUSTED", DEPLETED)),
+    "a region, a free tier, or billing that is off": named(
+      "misconfigured",
+      refused(400, "FAILED_PRECONDITION", "User location is not supported for the API use."),
+    ),
+    "a call that was cancelled on the way": named("outcome_unknown", refused(499, "CANCELLED")),
+    "a 499 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 499 }))),
+    "a status that is not explained": named("invalid_input", refused(400, "OUT_OF_RANGE")),
     "a 400 about content, without a status": named(
       "content_rejected",
       answers(route, json({ error: { message: "Safety" } }, { status: 400 })),
@@ -104,7 +127,7 @@ const unmade = ["STOP", "LANGUAGE", "OTHER", "MAX_TOKENS"].map(
     ] as const,
 );
 
-const SAME = {
+export const SAME = {
   definition,
   work: { notApplicable: "the music is the answer of the call" },
   idempotency: { notApplicable: "it takes no key" },
@@ -116,11 +139,12 @@ const SAME = {
   vocalRemoval: { notApplicable: "it takes no tracks apart" },
 } satisfies Partial<MusicProviderHarness>;
 
-const behind = (api: string): ProviderModel[] => definition.models.filter(({ options }) => options?.["api"] === api);
+export const behind = (api: string): ProviderModel[] =>
+  definition.models.filter(({ options }) => options?.["api"] === api);
 
 export const geminiHarness: MusicProviderHarness = {
   ...SAME,
-  settings: geminiSettings,
+  settings: (fake) => geminiSettings(fake),
   models: behind("gemini"),
   generation: {
     submit: GENERATE,

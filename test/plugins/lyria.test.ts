@@ -25,7 +25,7 @@ import {
   vertexSettings,
 } from "./lyria-support.js";
 
-musicProviderContract("lyria, Gemini API", geminiHarness);
+musicProviderContract("lyria, Gemini API by generateContent", geminiHarness);
 musicProviderContract("lyria, Vertex AI", vertexHarness);
 
 const { signal } = new AbortController();
@@ -60,7 +60,7 @@ describe("lyria", () => {
     return answer;
   };
 
-  describe("on the Gemini API", () => {
+  describe("on the Gemini API by generateContent", () => {
     const bodyOf = (words: string): object => ({
       contents: [{ parts: [{ text: words }] }],
       generationConfig: { responseModalities: ["AUDIO", "TEXT"] },
@@ -104,6 +104,11 @@ describe("lyria", () => {
       expect((await failureOf(submitted(model("3.5")))).kind).to.equal("outcome_unknown");
       fake.on("POST", GENERATE.path, refusal(500, "INTERNAL", "it stumbled"));
       expect(await failureOf(submitted(model("3.5")))).to.include({ message: "500 INTERNAL: it stumbled", billable: "unknown" });
+    });
+
+    it("waits as long as Retry-After says where there is no RetryInfo", async () => {
+      fake.on("POST", GENERATE.path, refusal(429, "RESOURCE_EXHAUSTED", "quota", { headers: { "retry-after": "7" } }));
+      expect(await failureOf(submitted(model("3.5")))).to.include({ kind: "rate_limited", retryAfterMs: 7_000 });
     });
   });
 

@@ -73,9 +73,10 @@ describe("minimax", () => {
     });
 
     it("calls every model as MiniMax does", async () => {
-      const names = ["music-2.6", "music-2.5-plus", "music-2.5", "music-2.0"];
+      const names = ["music-3.0", "music-2.6", "music-2.5-plus", "music-2.5", "music-2.0"];
       for (const name of names) await open().submit(aMusicRequest(model(name)), { signal });
       expect(fake.calls(GENERATE).map((request) => (request.json as { model: string }).model)).to.deep.equal([
+        "music-3.0",
         "music-2.6",
         "music-2.5+",
         "music-2.5",
@@ -126,6 +127,21 @@ describe("minimax", () => {
       fake.on(GENERATE.method, GENERATE.path, json({}, { status: 503, headers: { "trace-id": "t9", "retry-after": "3" } }));
       expect(await failureOf(submitted())).to.include({ kind: "unavailable", requestId: "t9", retryAfterMs: 3_000 });
     });
+  });
+
+  it("waits for a usage window until it begins again, by its own words", async () => {
+    const resets = new Date(clock.now() + 5_400_000).toISOString();
+    const limit = "5-hour usage limit reached for Token Plan Starter (0/0 used)";
+    const said = `usage limit exceeded, ${limit}, resets at ${resets} (2056)`;
+    fake.on(GENERATE.method, GENERATE.path, refusal(2056, said));
+    const failure = { kind: "out_of_credit", retryAfterMs: 5_400_000, providerCode: "2056" };
+    expect(await failureOf(submitted())).to.include(failure);
+    fake.on(GENERATE.method, GENERATE.path, refusal(2056, "usage limit exceeded, resets at noon"));
+    expect((await failureOf(submitted())).retryAfterMs).to.equal(null);
+  });
+
+  it("offers the newest model first", () => {
+    expect(definition.models[0]).to.include({ id: "minimax/music-3.0", upstream: "music-3.0" });
   });
 
   it("names what is wrong with a model of the operator's", () => {

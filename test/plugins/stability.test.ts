@@ -68,6 +68,13 @@ describe("stability", () => {
     expect(first?.headers).to.include({ accept: "audio/*" });
   });
 
+  it("sends the id of a user for Stability's support where one is set, and no header where none is", async () => {
+    await submitted(modelOf("stable-audio-3"));
+    await submitted(modelOf("stable-audio-3"), {}, { clientUserId: "band-practice" });
+    const sent = fake.calls(ASYNC).map(({ headers }) => headers["stability-client-user-id"]);
+    expect(sent).to.deep.equal([undefined, "band-practice"]);
+  });
+
   it("asks after work by its id, every ten seconds, for the sound", async () => {
     const outcome = await submitted(modelOf("stable-audio-3"));
     if (outcome.state !== "accepted") throw new Error("it was not accepted");
@@ -138,7 +145,15 @@ describe("stability", () => {
     expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
     expect(definition.checkModel?.({ ...own, supportsLyrics: true })).to.match(/^supports lyrics/);
     expect(wrong({ endpoint: "audio" })).to.equal("needs options.endpoint; allowed: stable-audio, stable-audio-2");
-    for (const steps of [3, 101, 4.5, "8"]) expect(wrong({ steps })).to.match(/options\.steps/);
+    for (const steps of [3, 9, 4.5, "8"]) expect(wrong({ steps })).to.match(/options\.steps .* 4 to 8$/);
+    const stepsOf = (id: string, steps: number): string | null | undefined =>
+      definition.checkModel?.({ ...modelOf(id), options: { endpoint: "stable-audio-2", steps } });
+    expect(stepsOf("stable-audio-2.5", 8)).to.equal(null);
+    for (const steps of [30, 100]) expect(stepsOf("stable-audio-2", steps)).to.equal(null);
+    expect(stepsOf("stable-audio-2.5", 30)).to.match(/4 to 8$/);
+    for (const steps of [8, 101]) expect(stepsOf("stable-audio-2", steps)).to.match(/30 to 100$/);
+    const later = { ...own, upstream: "stable-audio-4", options: { endpoint: "stable-audio", steps: 50 } };
+    expect(definition.checkModel?.(later)).to.equal(null);
     for (const cfgScale of [0, 26, "7"]) expect(wrong({ cfgScale })).to.match(/options\.cfgScale/);
     expect(wrong({ seed: 1 })).to.equal("has options.seed; allowed: endpoint, steps, cfgScale");
   });

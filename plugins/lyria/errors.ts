@@ -1,0 +1,92 @@
+import { bagOf, failureOf, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind } from "../../core/ports/music-provider.js";
+
+/** What the statuses of Google's error model stand for, on a call that makes work. */
+const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
+  UNAUTHENTICATED: "misconfigured",
+  PERMISSION_DENIED: "misconfigured",
+  NOT_FOUND: "misconfigured",
+  // The region, the free tier, billing that is off.
+  FAILED_PRECONDITION: "misconfigured",
+  RESOURCE_EXHAUSTED: "rate_limited",
+  // Music may have been made before it failed.
+  INTERNAL: "outcome_unknown",
+  UNAVAILABLE: "unavailable",
+  DEADLINE_EXCEEDED: "outcome_unknown",
+  CANCELLED: "outcome_unknown",
+};
+
+/** HTTP status of CANCELLED. */
+const CLIENT_CLOSED = 499;
+
+/** With INVALID_ARGUMENT: filters of content have no status of their own. */
+const REJECTED = /recitation|safety|blocked|prohibited|copyright|artist/i;
+
+/** With RESOURCE_EXHAUSTED, which is about requests else. */
+const DEPLETED = /credits? (are|is|have been) (depleted|exhausted)/i;
+
+/** The failure that a response stands for; null for a good one. */
+export function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(answer, call);
+  if (usual === null) return null;
+  const error = errorIn(answer.json());
+  const code = codeOf(error);
+  const { message } = error;
+  const said = typeof message === "string" ? message : answer.text();
+  const kind = kindOf(answer.status, code, said, call) ?? usual.kind;
+  const isUnsure = kind === "outcome_unknown" || kind === "failed";
+  const text = said.replace(/\s+/gu, " ").slice(0, 300);
+  const remedy = refusesBackground(answer.status, said, call) ? " Set geminiApi to generateContent." : "";
+  return new ProviderFailure(kind, `${answer.status}${code === undefined ? "" : ` ${code}`}: ${text}${remedy}`, {
+    retryAfterMs: retryDelayMs(error) ?? retryAfterMs(answer.headers),
+    billable: isUnsure ? "unknown" : "no",
+    providerCode: code,
+  });
+}
+
+/** Words about the parameter `background`, not about music for the background. */
+function refusesBackground(status: number, said: string, { path }: ApiCall): boolean {
+  const isOfInteraction = status === 400 && path.endsWith("/interactions") && !isRefusal(said);
+  return isOfInteraction && /\bbackground\b/i.test(said) && /support|allow|only|unknown|invalid/i.test(said);
+}
+
+/** True for words about refused content. */
+export function isRefusal(said: string): boolean {
+  return REJECTED.test(said);
+}
+
+/** The envelope; some services of Google's wrap it in a list. */
+function errorIn(body: unknown): Bag {
+  return bagOf(bagOf(Array.isArray(body) ? body[0] : body)["error"]);
+}
+
+/** Google's error model has a status in capitals; the Interactions API a code in words (`invalid_request`). */
+function codeOf({ status, code }: Bag): string | undefined {
+  return [status, code].find((value): value is string => typeof value === "string" && value !== "");
+}
+
+/** undefined: what HTTP means by the status. */
+function kindOf(
+  status: number,
+  code: string | undefined,
+  said: string,
+  call: ApiCall,
+): ProviderFailureKind | undefined {
+  if (status === 402 || DEPLETED.test(said)) return "out_of_credit";
+  if (status === 400 && /api.?key/i.test(said)) return "misconfigured";
+  if (call.creates !== true) return undefined;
+  if (status === CLIENT_CLOSED) return "outcome_unknown";
+  if (code !== undefined && Object.hasOwn(KINDS, code)) return KINDS[code];
+  if (status !== 400) return undefined;
+  // A model that does not work in the background; with geminiApi: generateContent it does without.
+  if (refusesBackground(status, said, call)) return "misconfigured";
+  return isRefusal(said) ? "content_rejected" : "invalid_input";
+}
+
+/** `google.rpc.RetryInfo` among the details: `"12.5s"`. */
+function retryDelayMs({ details }: Bag): number | undefined {
+  const infos = (Array.isArray(details) ? details : []).map(bagOf);
+  const { retryDelay } = infos.find(({ "@type": type }) => String(type).endsWith("google.rpc.RetryInfo")) ?? {};
+  const [, seconds] = /^(\d+(?:\.\d+)?)s$/.exec(typeof retryDelay === "string" ? retryDelay : "") ?? [];
+  return seconds === undefined ? undefined : Math.round(Number(seconds) * 1_000);
+}

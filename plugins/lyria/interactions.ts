@@ -1,0 +1,56 @@
+import { bagOf, ProviderFailure } from "../../core/ports/music-provider.js";
+import type { Bag, CancelOutcome, ProviderTrack } from "../../core/ports/music-provider.js";
+import { isRefusal } from "./errors.js";
+import { trackOf } from "./map.js";
+
+const RUNNING: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
+
+/** What became of an interaction. `unclear`: it says nothing of that. */
+export type Interaction =
+  | { readonly state: "running"; readonly id: string }
+  | { readonly state: "completed"; readonly tracks: readonly ProviderTrack[] }
+  | { readonly state: "ended"; readonly failure: ProviderFailure }
+  | { readonly state: "unclear" };
+
+export function interactionIn(body: unknown): Interaction {
+  const { id, status } = bagOf(body);
+  if (typeof status !== "string") return { state: "unclear" };
+  if (RUNNING.has(status)) return typeof id === "string" && id !== "" ? { state: "running", id } : { state: "unclear" };
+  if (status === "cancelled") return ended("cancelled", "It was cancelled there.", status);
+  const content = stepsIn(bagOf(body)).flatMap(({ content }) => (Array.isArray(content) ? content.map(bagOf) : []));
+  const sounds = content.filter(({ type }) => type === "audio").map(({ data }) => trackOf(data));
+  // The last is the one that it settled on.
+  const track = sounds.findLast((sound) => sound !== null) ?? null;
+  if (track !== null && status !== "failed") return { state: "completed", tracks: [track] };
+  const { code, message } = errorIn(bagOf(body)) ?? {};
+  const said = typeof message === "string" ? `: ${message.replace(/\s+/gu, " ").slice(0, 300)}` : ".";
+  const reason = typeof code === "string" || typeof code === "number" ? String(code) : status;
+  const kind = isRefusal(`${said} ${reason}`) ? "content_rejected" : "failed";
+  return ended(kind, `It made no music, and is ${status}${said}`, reason);
+}
+
+/** What the response to a cancellation says. */
+export function cancelOutcomeIn(body: unknown): CancelOutcome {
+  const { status } = bagOf(body);
+  if (status === "cancelled") return "cancelled";
+  return typeof status !== "string" || RUNNING.has(status) ? "requested" : "too_late";
+}
+
+/** Steps of the model's; Lyria 3 may list its `outputs` in their place. */
+function stepsIn({ steps, outputs }: Bag): readonly Bag[] {
+  if (Array.isArray(steps)) return steps.map(bagOf).filter(({ type }) => type === "model_output");
+  return [{ content: outputs }];
+}
+
+/** Of the whole, or of a step. */
+function errorIn(body: Bag): Bag | undefined {
+  const { errors, error } = body;
+  const ofAll = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
+  const ofSteps = stepsIn(body).map((step) => step["error"]);
+  const found = [...ofAll, error, ...ofSteps].map(bagOf);
+  return found.find((bag) => bag["message"] !== undefined || bag["code"] !== undefined);
+}
+
+function ended(kind: "cancelled" | "content_rejected" | "failed", message: string, code: string): Interaction {
+  return { state: "ended", failure: new ProviderFailure(kind, message, { providerCode: code }) };
+}
