@@ -1,6 +1,11 @@
 import { InvalidModelError, InvalidRequestError, ModelNotFoundError, type RequestIssue } from "../errors.js";
 import type { JobRequest } from "../jobs/job.js";
-import { MODEL_LIMITS, type ProviderCapabilities, type ProviderModel, type SplitCapability } from "../ports/music-provider.js";
+import {
+  MODEL_LIMITS,
+  type ProviderCapabilities,
+  type ProviderModel,
+  type SplitCapability,
+} from "../ports/music-provider.js";
 
 /** A model as the catalogue holds it. */
 export interface Model extends ProviderModel {

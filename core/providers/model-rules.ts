@@ -93,6 +93,6 @@ function isDuration(value: unknown): boolean {
   if (value === null) return true;
   if (!isObject(value)) return false;
   const { minSeconds, defaultSeconds, maxSeconds, ...others } = value;
-  if (Object.keys(others).length > 0 || !isWhole(minSeconds, 1) || !isWhole(maxSeconds, 1, LIMITS.durationSeconds)) return false;
-  return isWhole(defaultSeconds, minSeconds, maxSeconds);
+  if (Object.keys(others).length > 0 || !isWhole(maxSeconds, 1, LIMITS.durationSeconds)) return false;
+  return isWhole(minSeconds, 1) && isWhole(defaultSeconds, minSeconds, maxSeconds);
 }

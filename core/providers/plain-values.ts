@@ -21,8 +21,9 @@ export const COST = "{ amount, unit }";
 export function isCost(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { amount, unit, ...others } = value;
-  if (Object.keys(others).length > 0 || typeof amount !== "number" || !Number.isFinite(amount) || amount < 0) return false;
-  return isText(unit) && unit.length <= MODEL_LIMITS.costUnitLength;
+  const isAmount = typeof amount === "number" && Number.isFinite(amount) && amount >= 0;
+  const isUnit = isText(unit) && unit.length <= MODEL_LIMITS.costUnitLength;
+  return isAmount && isUnit && Object.keys(others).length === 0;
 }
 
 /** A value as an issue names it. */

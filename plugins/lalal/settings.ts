@@ -6,7 +6,7 @@ export const SETTINGS = defineSettings({
   stems: {
     type: "string",
     default: "vocals,drum,bass",
-    description: "What a stem split takes out, with commas between; each costs the track's minutes, the rest is `other`",
+    description: "What a stem split takes out, comma-separated; each costs the track's minutes, the rest is `other`",
   },
   splitter: {
     type: "string",

@@ -8,7 +8,8 @@ export const SETTINGS = defineSettings({
   stemFiles: {
     type: "string",
     description:
-      "Our label of each stem and its file in Mureka's ZIP, as JSON text; left out: no splits, the names are not documented",
+      "Our label of each stem and its file in Mureka's ZIP, as JSON text; " +
+      "left out: no splits, the names are not documented",
   },
   separationModel: {
     type: "string",

@@ -23,7 +23,7 @@ export interface InputTemplate {
   readonly instrumental?: ModelInputs;
   /** Sent, in addition, with a request that is not instrumental and has no lyrics. */
   readonly wordless?: ModelInputs;
-  /** Path to the files in the output, its steps separated by points (`audio`, `result.0`); left out: the output itself. */
+  /** Path to the files in the output, with dots between its steps (`audio`, `result.0`); left out: the whole output. */
   readonly output?: string;
 }
 
