@@ -1,5 +1,5 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import type { ProviderModel } from "../sdk/index.js";
 import { LyriaProvider } from "./provider.js";
 import { APIS, isInBackground, SETTINGS } from "./settings.js";
 import { TOKEN_TIMEOUT_MS } from "./token.js";
@@ -19,7 +19,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   // An access token for Vertex AI, then the music.
-  longestCallMs: ({ timeoutMs }) => TOKEN_TIMEOUT_MS + Number(timeoutMs),
+  longestCallMs: ({ timeoutMs }) => TOKEN_TIMEOUT_MS + timeoutMs,
   // Vertex AI as the location has it, and the tokens.
   hosts: ["*.googleapis.com"],
   settings: SETTINGS,
