@@ -1,5 +1,5 @@
-import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
-import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { PROVIDER_PORT_VERSION, defineProvider } from "../sdk/index.js";
+import type { ProviderModel } from "../sdk/index.js";
 import { HttpModelProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
@@ -8,17 +8,17 @@ export default defineProvider({
   id: "http-model",
   label: "Model server",
   portVersion: PROVIDER_PORT_VERSION,
-  concurrency: ({ concurrency }) => (typeof concurrency === "number" ? concurrency : 1),
-  longestCallMs: ({ timeoutSeconds }) => Number(timeoutSeconds) * 1_000,
+  concurrency: ({ concurrency }) => concurrency,
+  longestCallMs: ({ timeoutSeconds }) => timeoutSeconds * 1_000,
   hosts: [],
   settings: SETTINGS,
   models: [],
   checkModel,
-  capabilities: ({ idempotent, cancelPath, callbacks }) => ({
-    idempotentSubmit: idempotent === true,
+  capabilities: ({ idempotent, cancelPath = "", callbacks }) => ({
+    idempotentSubmit: idempotent,
     lookup: false,
-    cancel: typeof cancelPath === "string" && cancelPath.trim() !== "",
-    callbacks: callbacks === true ? "hints" : "none",
+    cancel: cancelPath.trim() !== "",
+    callbacks: callbacks ? "hints" : "none",
   }),
   create: (host) => new HttpModelProvider(host),
 });

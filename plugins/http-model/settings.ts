@@ -1,4 +1,4 @@
-import type { ProviderSetting } from "../../core/ports/music-provider.js";
+import { defineSettings, type ProviderHost } from "../sdk/index.js";
 
 /** What is sent where the operator gives no template: the documented shape. */
 const REQUEST =
@@ -8,14 +8,12 @@ const REQUEST =
 const STATUS_WORDS =
   '{"queued":"running","running":"running","succeeded":"completed","failed":"failed","cancelled":"cancelled","canceled":"cancelled","timeout":"timeout"}';
 
-const pointer = (value: string, description: string): ProviderSetting => ({
-  type: "string",
-  default: value,
-  description: `JSON pointer: ${description}`,
-});
+function pointer(value: string, description: string) {
+  return { type: "string", default: value, description: `JSON pointer: ${description}` } as const;
+}
 
 /** Every setting; the defaults are the documented protocol. */
-export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
+export const SETTINGS = defineSettings({
   baseUrl: { type: "string", required: true, description: "Where the server is: http://gpu-box:8000, without a slash at its end" },
   apiKey: { type: "string", secret: true, description: "Key of the server, where it wants one" },
   authHeader: { type: "string", default: "Authorization", description: "Header that carries the key" },
@@ -40,4 +38,6 @@ export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   pollSeconds: { type: "integer", default: 5, minimum: 1, maximum: 3_600, description: "How often accepted work is asked after" },
   timeoutSeconds: { type: "integer", default: 300, minimum: 1, maximum: 3_600, description: "How long one call may take" },
   concurrency: { type: "integer", default: 1, minimum: 1, maximum: 1_000, description: "Calls that make work, at once" },
-};
+});
+
+export type Host = ProviderHost<typeof SETTINGS>;
