@@ -163,11 +163,14 @@ export class ComposedApp implements App {
 
   async work(): Promise<void> {
     const { clock, logger, providerFetch, container } = this;
+    const sandbox = container.get(T.openSandbox);
     const providers: WorkingProvider[] = [];
     try {
       for (const plugin of this.plugins)
         if (plugin.enabled)
-          providers.push(startPlugin(plugin, { clock, logger, fetch: providerFetch.fetchFor(plugin.outgoing) }));
+          providers.push(
+            startPlugin(plugin, { clock, logger, sandbox, fetch: providerFetch.fetchFor(plugin.outgoing) }),
+          );
       const jobs = this.jobWorkers(providers);
       await jobs.start();
       const webhooks = container.get(T.deliverWebhooks);

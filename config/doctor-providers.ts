@@ -1,3 +1,4 @@
+import { openProviderSandbox } from "../adapters/sandbox/index.js";
 import { SystemClock } from "../adapters/system/clock.js";
 import { clampFailure, clampResult } from "../core/execution/clamp-result.js";
 import type { AddressGuard } from "../core/ports/address-guard.js";
@@ -36,6 +37,7 @@ async function examineProvider(
       clock: new SystemClock(),
       logger,
       fetch: providerFetch.fetchFor(plugin.outgoing),
+      sandbox: openProviderSandbox,
     });
     try {
       if (provider.probe === undefined) return null;

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { type Finding, ok, warning } from "../core/ports/self-check.js";
-import type { TrustProxy } from "./settings/kinds.js";
+import type { Settings } from "./settings.js";
 
 /** First and last address of each network that neighbours share (RFC 1918, 3927, 4193, 4291, 6598). */
 const PRIVATE_NETWORKS: readonly (readonly [first: string, last: string])[] = [
@@ -16,14 +16,24 @@ const PRIVATE_NETWORKS: readonly (readonly [first: string, last: string])[] = [
 /** Express's words for such networks. */
 const PRIVATE_WORDS = ["linklocal", "uniquelocal"];
 
-/** Whether `X-Forwarded-For` is believed of proxies alone, or of whoever is in the same private network. */
-export function checkTrustedProxies(trustProxy: TrustProxy): Finding {
+type Listening = Pick<Settings["http"], "host" | "publicUrl" | "trustProxy">;
+
+/**
+ * Whether `X-Forwarded-For` is believed of proxies alone, or of whoever is in the same private network, or of nobody
+ * although callers seem to come through a proxy.
+ */
+export function checkTrustedProxies({ trustProxy, ...listening }: Listening): Finding {
   const name = "trusted proxies";
   const fix = "Name the proxy's own address in http.trustProxy, such as [loopback, 10.0.0.5].";
   if (trustProxy === true) {
     return warning(name, "X-Forwarded-For of every caller is believed, so each may name any address as its own.", fix);
   }
-  if (trustProxy === false || trustProxy === 0) return ok(name, "X-Forwarded-For of nobody is believed.");
+  if (trustProxy === false || trustProxy === 0) {
+    const why = whyProxied(listening);
+    if (why === null) return ok(name, "X-Forwarded-For of nobody is believed.");
+    const message = `${why}, but X-Forwarded-For of nobody is believed: all callers share the limits of one network.`;
+    return warning(name, message, "Name the proxy's own address in http.trustProxy; on this machine: [loopback].");
+  }
   if (typeof trustProxy === "number") {
     return ok(name, `X-Forwarded-For is believed for ${trustProxy} hops; callers must not reach this port themselves.`);
   }
@@ -31,6 +41,18 @@ export function checkTrustedProxies(trustProxy: TrustProxy): Finding {
   if (wide.length === 0) return ok(name, `X-Forwarded-For is believed of ${trustProxy.join(", ")}.`);
   const message = `X-Forwarded-For of whole private networks is believed (${wide.join(", ")}): every neighbour in them`;
   return warning(name, `${message} may name any address as its own.`, fix);
+}
+
+/** What tells that there is a proxy in front; null where callers may well connect to this process. */
+function whyProxied({ host, publicUrl }: Omit<Listening, "trustProxy">): string | null {
+  if (publicUrl === null) return null;
+  const { protocol, hostname } = new URL(publicUrl);
+  if (protocol === "https:") return `A proxy ends TLS for ${publicUrl}`;
+  return isLoopback(host) && !isLoopback(hostname) ? `A proxy leads from ${publicUrl} to ${host}` : null;
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
 function coversPrivateNetwork(trusted: string): boolean {

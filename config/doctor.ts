@@ -15,6 +15,7 @@ import { s3Credentials } from "./adapters.js";
 import { examineProviders } from "./doctor-providers.js";
 import { checkSubmissions } from "./doctor-submissions.js";
 import { checkTrustedProxies } from "./doctor-proxies.js";
+import { checkRotation } from "./doctor-secrets.js";
 import { operatorAgents, withOperatorFetch } from "./operator-network.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
@@ -56,7 +57,7 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
     plugins.finding,
     ...(await examineProviders(plugins.loaded, logger, new DnsAddressGuard(new AddressPolicy(settings.webhooks)))),
     examinePublicUrl(settings),
-    checkTrustedProxies(settings.http.trustProxy),
+    checkTrustedProxies(settings.http),
     ...(await examineFolders(settings)),
     await examineSecretKey({
       given: settings.secrets.key,
@@ -68,7 +69,7 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
     ...(await AUDIO_STORES[schemeOf(settings.audio.url) as keyof typeof AUDIO_STORES](settings)),
     ...storage,
     ...(isReadable
-      ? [await examineStorageClock(settings, logger), await examineSubmissions(settings, logger), await examineWebhooks(settings, logger)]
+      ? [await examineRotation(settings, logger), await examineStorageClock(settings, logger), await examineSubmissions(settings, logger), await examineWebhooks(settings, logger)]
       : []),
     ...(await QUEUES[schemeOf(settings.queue.url) as keyof typeof QUEUES](settings, plugins.enabled)),
   ];
@@ -119,6 +120,12 @@ function keptKey(settings: Settings, logger: Logger): Promise<string | null> {
   return withStores(settings, logger, async ({ installation, unitOfWork }) => {
     const state = await new KeyStates(installation, unitOfWork).find();
     return state?.current ?? installation.find(FIRST_KEY);
+  });
+}
+
+function examineRotation(settings: Settings, logger: Logger): Promise<Finding> {
+  return withStores(settings, logger, async ({ installation, unitOfWork }) => {
+    return checkRotation(await new KeyStates(installation, unitOfWork).find(), Date.now());
   });
 }
 

@@ -130,12 +130,13 @@ function hostsOf({ hosts }: ProviderDefinition, settings: ProviderHost["settings
 /** Starts a plugin. @throws {Error} naming the plugin, when it cannot start */
 export function startPlugin(
   plugin: LoadedPlugin,
-  { clock, logger, fetch }: Pick<ProviderHost, "fetch"> & { readonly clock: Clock; readonly logger: Logger },
+  host: Pick<ProviderHost, "fetch" | "sandbox"> & { readonly clock: Clock; readonly logger: Logger },
 ): WorkingProvider {
   const { definition, settings, models, capabilities, maxInFlight } = plugin;
   const { id, label, concurrency } = definition;
+  const { clock, logger } = host;
   try {
-    const provider = definition.create({ settings, models, fetch, clock, logger: logger.child({ provider: id }) });
+    const provider = definition.create({ ...host, settings, models, logger: logger.child({ provider: id }) });
     const atOnce = typeof concurrency === "number" ? concurrency : concurrency(settings);
     const longestCallMs = longestCallOf(definition, settings);
     const mistakes = [

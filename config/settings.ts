@@ -119,13 +119,15 @@ const DEFINITION = {
       default: 10,
       min: 1,
       max: 10_000,
-      description: "Failures in a row after which a provider counts as unavailable",
+      description:
+        "Failures in a row after which a provider counts as unavailable. A model that its provider has not got any more " +
+        "is unavailable after one; its other models are not",
     }),
     openSeconds: kind.duration({
       default: 30,
       max: 86_400,
       unit: "seconds",
-      description: "How long an unavailable provider is left alone before it is tried again",
+      description: "How long an unavailable provider, or model, is left alone before it is tried again",
     }),
   },
   webhooks: {

@@ -47,6 +47,7 @@ import type { ListModels } from "../core/providers/list-models.js";
 import type { AccountStore } from "../core/ports/account-store.js";
 import type { AuditLog } from "../core/ports/audit-log.js";
 import type { AudioAnalyser } from "../core/ports/audio-analyser.js";
+import type { OpenSandbox } from "../core/ports/music-provider.js";
 import type { AssetOpener } from "../core/ports/asset-opener.js";
 import type { AudioStore } from "../core/ports/audio-store.js";
 import type { CallbackStore } from "../core/ports/callback-store.js";
@@ -137,6 +138,7 @@ export const TOKENS = {
   audio: token<AudioStore>("AudioStore"),
   assetOpener: token<AssetOpener>("AssetOpener"),
   audioAnalyser: token<AudioAnalyser>("AudioAnalyser"),
+  openSandbox: token<OpenSandbox>("OpenSandbox"),
   coverPainter: token<CoverPainter>("CoverPainter"),
   rateLimiter: token<RateLimiter>("RateLimiter"),
 

@@ -10,6 +10,7 @@ export type { Tier } from "./accounts/tiers.js";
 export { available, type Balance, type LedgerEntry } from "./credits/balance.js";
 export type { Bucket } from "./credits/grant.js";
 export type { GrantOptions, ManageCredits, Renewal, RenewOptions } from "./credits/manage-credits.js";
+export * from "./error-codes.js";
 export * from "./errors.js";
 export type { AcceptedGeneration, AcceptGeneration, AcceptGenerationRequest } from "./generations/accept-generation.js";
 export type { JobWithTracks, ReadGenerations } from "./generations/read-generations.js";

@@ -6,6 +6,7 @@ export { clockContract } from "./contract/clock.contract.js";
 export { coverPainterContract } from "./contract/cover-painter.contract.js";
 export { jobQueueContract } from "./contract/job-queue.contract.js";
 export * from "./contract/music-provider.contract.js";
+export { providerSandboxContract } from "./contract/provider-sandbox.contract.js";
 export { rateLimiterContract } from "./contract/rate-limiter.contract.js";
 export { secretBoxContract } from "./contract/secret-box.contract.js";
 export { aMessage, webhookSenderContract } from "./contract/webhook-sender.contract.js";

@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
-import { type ErrorCode, ServiceUnavailableError } from "../../core/errors.js";
+import type { ErrorCode } from "../../core/error-codes.js";
+import { ServiceUnavailableError } from "../../core/errors.js";
 import type { StoredAnswer } from "../../core/idempotency/replay.js";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";

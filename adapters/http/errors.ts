@@ -1,5 +1,6 @@
 import { ValidateError } from "@tsoa/runtime";
-import { type ErrorCode, FermataError, InvalidRequestError, OperationRefusedError, RateLimitedError, ServiceUnavailableError } from "../../core/errors.js";
+import type { ErrorCode } from "../../core/error-codes.js";
+import { FermataError, InvalidRequestError, OperationRefusedError, RateLimitedError, ServiceUnavailableError } from "../../core/errors.js";
 import { toIssues } from "./request-issues.js";
 
 /** @see API v1, section 7; decisions, "Codes beyond section 7" */

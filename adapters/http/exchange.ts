@@ -3,7 +3,7 @@ import type { Request, Response } from "express";
 import type { Account } from "../../core/accounts/account.js";
 import { assert } from "../../core/assert.js";
 import type { KeyHolder } from "../../core/ports/account-store.js";
-import type { ErrorCode } from "../../core/errors.js";
+import type { ErrorCode } from "../../core/error-codes.js";
 import { CLIENT_MAX_LENGTH } from "../../core/generations/request-rules.js";
 import type { JobId, RequestId } from "../../core/ids.js";
 import type { Allowance } from "../../core/rate-limits/limits.js";

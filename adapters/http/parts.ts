@@ -2,7 +2,7 @@ import type { Authenticate } from "../../core/accounts/authenticate.js";
 import type { Scope } from "../../core/accounts/scopes.js";
 import type { ReceiveCallback } from "../../core/providers/receive-callback.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
-import type { ErrorCode } from "../../core/errors.js";
+import type { ErrorCode } from "../../core/error-codes.js";
 import type { AcceptGeneration } from "../../core/generations/accept-generation.js";
 import type { ReadGenerations } from "../../core/generations/read-generations.js";
 import type { WaitForJob } from "../../core/generations/wait-for-job.js";

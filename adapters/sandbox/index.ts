@@ -1,5 +1,7 @@
 export type { SandboxLimits } from "./limits.js";
 export type { SandboxModule } from "./messages.js";
 export { Sandbox, type SandboxOptions, type SandboxTask } from "./sandbox.js";
+export { openProviderSandbox } from "./provider-sandbox.js";
 export { SandboxError } from "./sandbox-process.js";
+export { unlessAborted } from "./unless-aborted.js";
 export type { ProcessUsage } from "./usage.js";

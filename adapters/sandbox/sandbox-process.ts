@@ -8,6 +8,9 @@ export class SandboxError extends Error {
   override readonly name = "SandboxError";
 }
 
+/** The process never became ready: the task is not to blame. */
+export class SandboxStartError extends SandboxError {}
+
 export interface SandboxProcessOptions {
   readonly limits: SandboxLimits;
   readonly usage: UsageReader;
@@ -34,7 +37,7 @@ export class SandboxProcess {
     private readonly options: SandboxProcessOptions,
   ) {
     const timer = setTimeout(
-      () => this.kill(`its process was not ready within ${START_TIMEOUT_MS} ms`),
+      () => this.killWith(new SandboxStartError(`its process was not ready within ${START_TIMEOUT_MS} ms`)),
       START_TIMEOUT_MS,
     ).unref();
     this.ready = new Promise((resolve) => {
@@ -55,7 +58,8 @@ export class SandboxProcess {
         resolve();
       });
       child.once("error", (cause) => {
-        this.fail(new SandboxError("its process cannot be reached", { cause }));
+        const Failure = child.pid === undefined ? SandboxStartError : SandboxError;
+        this.fail(new Failure("its process cannot be reached", { cause }));
         if (child.pid === undefined) resolve();
       });
     });
@@ -109,8 +113,7 @@ export class SandboxProcess {
 
   /** Ends the process, and whatever it was asked. */
   kill(why: string, cause?: unknown): void {
-    this.fail(new SandboxError(why, { cause }));
-    this.child.kill("SIGKILL");
+    this.killWith(new SandboxError(why, { cause }));
   }
 
   /** Resolves when the process is no more. */
@@ -131,6 +134,11 @@ export class SandboxProcess {
       this.kill(`it took more than ${Math.floor(limits.memoryBytes / MIB)} MiB of memory`);
     else if (measured.cpuMs - this.cpuBeforeMs > limits.cpuMs)
       this.kill(`it took more than ${limits.cpuMs} ms of processor time`);
+  }
+
+  private killWith(error: SandboxError): void {
+    this.fail(error);
+    this.child.kill("SIGKILL");
   }
 
   private fail(error: Error): void {

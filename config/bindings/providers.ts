@@ -1,6 +1,7 @@
 import type { Container } from "inversify";
 import { GuardedAssetOpener } from "../../adapters/downloads/asset-opener.js";
 import { GuardedConnector, OperatorAddressGuard } from "../../adapters/network/index.js";
+import { openProviderSandbox } from "../../adapters/sandbox/index.js";
 import { CallbackUrls } from "../../core/providers/callback-urls.js";
 import { ReceiveCallback } from "../../core/providers/receive-callback.js";
 import { BuildRequest } from "../../core/execution/build-request.js";
@@ -44,6 +45,7 @@ export function bindProviders(container: Container, plugins: readonly LoadedPlug
       (catalogue, library, audio, audioUrls, callbackUrls) => new BuildRequest({ catalogue, library, audio, audioUrls, callbackUrls }),
       [T.catalogue, T.library, T.audio, T.audioUrls, T.callbackUrls],
     );
+  container.bind(T.openSandbox).toConstantValue(openProviderSandbox);
   const rules = new Map(plugins.map(({ outgoing }) => [outgoing.providerId, outgoing]));
   container.bind(T.assetOpener).toResolvedValue(
     (guard, clock, { webhooks: { allowHttp } }) =>

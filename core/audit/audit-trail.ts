@@ -6,6 +6,9 @@ import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { AuditRecordId } from "../ids.js";
 import { type AuditEntry, nextRecord } from "./audit-record.js";
 
+/** Written last in a transaction, of what it has come to. When it fails, nothing of the transaction is written. */
+export type Alongside<T> = (tx: Transaction, result: T) => Promise<void>;
+
 /** Writes down what operators and embedding apps do. */
 export interface RecordsActions {
   /**
@@ -15,7 +18,13 @@ export interface RecordsActions {
    * @param describe null where `work` changed nothing
    */
   inTransaction<T>(work: (tx: Transaction) => Promise<T>, describe: (result: T) => AuditEntry | null): Promise<T>;
-  /** Records in a transaction of its own what was done outside of one, such as calls over the network. */
+  /**
+   * The record of an action whose transaction another begins, and may run again.
+   *
+   * @param describe null where the action changed nothing
+   */
+  alongside<T>(describe: (result: T) => AuditEntry | null): Alongside<T>;
+  /** Records in a transaction of its own what no transaction can hold, such as deleting files: before it is done. */
   note(entry: AuditEntry): Promise<void>;
 }
 
@@ -33,18 +42,24 @@ export class AuditTrail implements RecordsActions {
   constructor(private readonly deps: AuditTrailDeps) {}
 
   inTransaction<T>(work: (tx: Transaction) => Promise<T>, describe: (result: T) => AuditEntry | null): Promise<T> {
-    const id = this.deps.ids.next("aud");
+    const record = this.alongside(describe);
     return this.deps.unitOfWork.inTransaction(async (tx) => {
       const result = await work(tx);
-      const entry = describe(result);
-      if (entry !== null) await this.append(tx, id, entry);
+      await record(tx, result);
       return result;
     });
   }
 
-  async note(entry: AuditEntry): Promise<void> {
+  alongside<T>(describe: (result: T) => AuditEntry | null): Alongside<T> {
     const id = this.deps.ids.next("aud");
-    await this.deps.unitOfWork.inTransaction((tx) => this.append(tx, id, entry));
+    return async (tx, result) => {
+      const entry = describe(result);
+      if (entry !== null) await this.append(tx, id, entry);
+    };
+  }
+
+  async note(entry: AuditEntry): Promise<void> {
+    await this.inTransaction(() => Promise.resolve(), () => entry);
   }
 
   /** The last thing that a transaction does: all others that record wait for its end. */

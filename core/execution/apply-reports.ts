@@ -1,8 +1,9 @@
 import { assert } from "../assert.js";
+import type { Alongside } from "../audit/audit-trail.js";
 import type { AccountId, JobId } from "../ids.js";
 import type { Ending } from "../jobs/decide-settlement.js";
 import type { JobEnded } from "../jobs/job-events.js";
-import { isFinal, type JobAttempt, type JobState } from "../jobs/job.js";
+import { isFinal, type Job, type JobAttempt, type JobState } from "../jobs/job.js";
 import type { SettleJobs } from "../jobs/settle-jobs.js";
 import { Lanes } from "../lane.js";
 import type { CallbackStore } from "../ports/callback-store.js";
@@ -32,6 +33,8 @@ export interface ReportCommand extends Report {
   readonly accountId: AccountId;
   /** Names this report, the same however often it is sent. */
   readonly reportId: string;
+  /** Written in the transaction that ends the job, when this very report ends it. */
+  readonly alongside?: Alongside<Job>;
 }
 
 /** What a report has come to. */
@@ -125,6 +128,9 @@ export class ApplyReports {
       const jobId = commands[index]?.jobId as JobId;
       return { ...applied, ended: job !== null || isRepeated ? (byId.get(jobId) ?? null) : null };
     });
+    for (const [index, { ended: one }] of results.entries()) {
+      if (one !== null) await commands[index]?.alongside?.(tx, one.job);
+    }
     const notified = decided.flatMap(({ transition }, index) => {
       const providerId = transition?.notify ?? null;
       return providerId === null ? [] : [{ jobId: commands[index]?.jobId as JobId, providerId }];

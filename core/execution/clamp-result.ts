@@ -1,7 +1,7 @@
 /**
  * Everything that a provider says is brought within these limits where it enters the core, at the one place where
- * plugins
- * are called. What is too long is cut; what is no sensible number counts as not said.
+ * plugins are called. What is too long is cut; what is no sensible number counts as not said; a handle is kept whole or
+ * not at all.
  */
 import {
   type Accepted,
@@ -11,6 +11,7 @@ import {
   type ProviderAsset,
   type ProviderCost,
   ProviderFailure,
+  type ProviderHandle,
   type ProviderReference,
   type ProviderTrack,
   type Running,
@@ -31,6 +32,8 @@ export const RESULT_LIMITS = {
   tracks: 100,
   assets: 100,
   referenceLength: 4_000,
+  /** As JSON in UTF-8. */
+  handleBytes: 16_384,
   messageLength: 1_000,
   codeLength: 100,
   costAmount: 1_000_000_000,
@@ -43,7 +46,12 @@ const CONTROLS = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066
 
 type Bag = Readonly<Record<string, unknown>>;
 
-/** What a plugin's method returned, within the limits; what is none of the port's results is given back as it is. */
+/**
+ * What a plugin's method returned, within the limits; what is none of the port's results is given back as it is.
+ *
+ * @throws {ProviderFailure} `outcome_unknown`: work was accepted under a handle that cannot be kept. It may be paid
+ *   for, so that it is looked for as after a lost reply, and never simply bought again.
+ */
 export function clampResult<Result>(result: Result): Result {
   return clamped(result) as Result;
 }
@@ -76,8 +84,9 @@ function clamped(result: unknown): unknown {
     case "completed":
       return completed(result as unknown as Completed);
     case "accepted":
+      return accepted(result as unknown as Accepted);
     case "running":
-      return waiting(result as unknown as Accepted | Running);
+      return running(result as unknown as Running);
     default:
       return result;
   }
@@ -101,17 +110,44 @@ function callback(parsed: ParsedCallback): ParsedCallback {
   }
 }
 
-function waiting<Word extends Accepted | Running>(word: Word): Word {
+function accepted(word: Accepted): Accepted {
+  if (handleWithin(word.handle) === null) {
+    const message = `The plugin's handle is larger than ${RESULT_LIMITS.handleBytes} bytes of JSON, or none at all.`;
+    throw new ProviderFailure("outcome_unknown", message);
+  }
   return { ...word, nextPollMs: pollDelayMs(word.nextPollMs) };
 }
 
-function completed({ cost, stems, ...word }: Completed): Completed {
+/** The handle that was stored before stays where the new one cannot be kept. */
+function running({ handle, ...word }: Running): Running {
+  return { ...word, nextPollMs: pollDelayMs(word.nextPollMs), ...replacement(handle) };
+}
+
+function replacement(handle: ProviderHandle | undefined): { readonly handle?: ProviderHandle } {
+  const kept = handleWithin(handle);
+  return kept === null ? {} : { handle: kept };
+}
+
+/** null for one that cannot be stored whole: half of it finds nothing. */
+function handleWithin(handle: ProviderHandle | undefined): ProviderHandle | null {
+  if (!isBag(handle)) return null;
+  try {
+    const { length } = new TextEncoder().encode(JSON.stringify(handle));
+    return length <= RESULT_LIMITS.handleBytes ? handle : null;
+  } catch {
+    // No JSON: a circle, or a bigint.
+    return null;
+  }
+}
+
+function completed({ cost, stems, handle, ...word }: Completed): Completed {
   const kept = costWithin(cost);
   return {
     ...word,
     tracks: bags<ProviderTrack>(word.tracks, RESULT_LIMITS.tracks).map(trackWithin),
     ...(stems === undefined ? {} : { stems: bags<ProviderAsset>(stems, RESULT_LIMITS.assets).map(assetWithin) }),
     ...(kept === null ? {} : { cost: kept }),
+    ...replacement(handle),
   };
 }
 

@@ -82,6 +82,7 @@ type LeaseEvent = Extract<
       | "moved"
       | "files_unavailable"
       | "suspected"
+      | "collecting"
       | "crashed"
       | "released";
   }
@@ -100,14 +101,26 @@ function underLease(situation: Situation, event: LeaseEvent): Transition {
     case "moved":
       return onMoved(situation, event);
     case "files_unavailable":
-      return onFilesUnavailable(situation, event);
+      return collected(situation, event, onFilesUnavailable(situation, event));
     case "suspected":
       return onSuspected(situation);
     case "crashed":
-      return onCrashed(situation);
+      return collected(situation, event, onCrashed(situation));
+    case "collecting":
+      return transition({ next: "continue", job: { collectionsBegun: situation.job.collectionsBegun + 1 } });
     case "released":
-      return onReleased(situation, event.afterMs);
+      return collected(situation, event, onReleased(situation, event.afterMs));
   }
+}
+
+/** A collection that ended, however it did, is none that broke its worker. */
+function collected(
+  { job: { collectionsBegun } }: Situation,
+  { endsCollection = false }: { readonly endsCollection?: boolean },
+  decided: Transition,
+): Transition {
+  if (!endsCollection || collectionsBegun === 0) return decided;
+  return { ...decided, job: { ...decided.job, collectionsBegun: collectionsBegun - 1 } };
 }
 
 function onCrashed(situation: Situation): Transition {

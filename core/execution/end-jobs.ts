@@ -1,3 +1,4 @@
+import type { Alongside } from "../audit/audit-trail.js";
 import { ServiceUnavailableError } from "../errors.js";
 import type { Job, JobState } from "../jobs/job.js";
 import type { Clock } from "../ports/clock.js";
@@ -24,9 +25,14 @@ const DEADLINE = { triesMax: 2, pauseMs: 0 };
 export class EndJobs {
   constructor(private readonly deps: EndJobsDeps) {}
 
-  /** Ends a job as failed and refunds it. @returns the ended job; null when it had ended before */
-  cancel(job: JobState): Promise<Job | null> {
-    return this.report(job, { type: "cancelled" }, CANCEL);
+  /**
+   * Ends a job as failed and refunds it.
+   *
+   * @param alongside is written together with the end of the job
+   * @returns the ended job; null when it had ended before
+   */
+  cancel(job: JobState, alongside: Alongside<Job>): Promise<Job | null> {
+    return this.report(job, { type: "cancelled" }, CANCEL, alongside);
   }
 
   /**
@@ -36,10 +42,15 @@ export class EndJobs {
    * @returns the ended job; null when it is not over yet, or had ended before
    */
   endOverdue(job: JobState): Promise<Job | null> {
-    return this.report(job, { type: "deadline" }, DEADLINE);
+    return this.report(job, { type: "deadline" }, DEADLINE, null);
   }
 
-  private async report(job: JobState, event: EndEvent, retry: typeof CANCEL): Promise<Job | null> {
+  private async report(
+    job: JobState,
+    event: EndEvent,
+    retry: typeof CANCEL,
+    alongside: Alongside<Job> | null,
+  ): Promise<Job | null> {
     const { policies, ids } = this.deps;
     const report = {
       jobId: job.id,
@@ -48,6 +59,7 @@ export class EndJobs {
       fence: null,
       event,
       policy: policies.of(job),
+      ...(alongside === null ? {} : { alongside }),
     };
     const { ended } = await this.apply(report, retry);
     return ended?.job ?? null;

@@ -85,23 +85,27 @@ export type FilesEvent =
   | { readonly type: "files_kept"; readonly number: number; readonly files: StoredFiles }
   /**
    * The files could not be fetched or stored. `failure` is null when it may go well later. `again`: where they can be
-   * had another time; `nowhere` when they were in the memory of the worker alone.
+   * had another time; `nowhere` when they were in the memory of the worker alone. `endsCollection`: this worker had
+   * begun a collection of them.
    */
   | {
       readonly type: "files_unavailable";
       readonly number: number;
       readonly failure: ProviderFailure | null;
       readonly again: "link" | "provider" | "nowhere";
+      readonly endsCollection?: boolean;
       readonly cost: ProviderCost | null;
     };
 
 export type WorkerEvent =
   /** More workers than are excused were lost on the job, or failed on it. */
   | { readonly type: "suspected" }
-  /** Something broke that no rule foresees. */
-  | { readonly type: "crashed" }
-  /** The worker has nothing to report and gives its lease up. */
-  | { readonly type: "released"; readonly afterMs: number };
+  /** The worker is about to collect what the provider made, and to analyse it. */
+  | { readonly type: "collecting" }
+  /** Something broke that no rule foresees; with `endsCollection` in a collection that this worker had begun. */
+  | { readonly type: "crashed"; readonly endsCollection?: boolean }
+  /** The worker has nothing to report and gives its lease up; `endsCollection` as above. */
+  | { readonly type: "released"; readonly afterMs: number; readonly endsCollection?: boolean };
 
 export type EndEvent =
   /** An operator ends the job. */

@@ -7,9 +7,10 @@ import type { JobStore } from "../ports/job-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { CallContext, ProviderFailure } from "../ports/music-provider.js";
 import type { Random } from "../ports/random.js";
+import { healthIdOf } from "../providers/circuit-breaker.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import type { RenderTimes } from "../providers/render-times.js";
-import type { Routes } from "../providers/routes.js";
+import type { Route, Routes } from "../providers/routes.js";
 import type { Applied, ApplyReports } from "./apply-reports.js";
 import type { BuildRequest } from "./build-request.js";
 import { callPlugin } from "./call-plugin.js";
@@ -46,6 +47,7 @@ export class JobStep {
   private state: JobState;
   private tried: readonly JobAttempt[];
   private whole: Job | null = null;
+  private hasBegunCollection = false;
 
   constructor(
     readonly deps: RunJobDeps,
@@ -70,9 +72,20 @@ export class JobStep {
     return this.lease.signal;
   }
 
+  /** Whether this worker has written down that it collects the job's files. */
+  get isCollecting(): boolean {
+    return this.hasBegunCollection;
+  }
+
   /** Whether this worker still had the lease at its last report. */
   get holdsLease(): boolean {
     return this.state.fence === this.lease.fence;
+  }
+
+  /** Where the job is served now. */
+  get route(): Route {
+    const { servedModelId, operation } = this.state;
+    return { providerId: this.working.id, servedModelId, operation };
   }
 
   /** False: whatever comes to the job's address for callbacks is not read. */
@@ -129,6 +142,15 @@ export class JobStep {
   }
 
   /**
+   * Writes down that this worker collects the job's files, so that a file that ends its worker is not listened to
+   * again and again.
+   */
+  async beginCollection(): Promise<void> {
+    const { next } = await this.report({ type: "collecting" });
+    this.hasBegunCollection = next === "continue";
+  }
+
+  /**
    * Reports what an aborted call leaves behind; once, for the process stops. A lost lease is another worker's, and so
    * is the rest.
    */
@@ -143,7 +165,7 @@ export class JobStep {
 
   /** Gives the lease up without anything to report. */
   async release(afterMs: number): Promise<void> {
-    await this.report({ type: "released", afterMs });
+    await this.report({ type: "released", afterMs, endsCollection: this.isCollecting });
   }
 
   /** Calls the plugin within its hard limit. What a call returns that had been left alone goes to `onLate`. */
@@ -164,6 +186,25 @@ export class JobStep {
   /** The provider is there: it has answered. */
   async noteSuccess(): Promise<void> {
     await this.noteHealth(() => this.deps.availability.recordSuccess(this.working.id));
+  }
+
+  /** The provider is there, and has what the job asks for. */
+  async noteOffered(): Promise<void> {
+    await this.noteSuccess();
+    await this.noteHealth(() => this.deps.availability.recordSuccess(healthIdOf(this.route)));
+  }
+
+  /** The provider is there, and has not got the model, or the operation: only work for that is kept away. */
+  async noteNotOffered(failure: ProviderFailure): Promise<void> {
+    await this.noteSuccess();
+    await this.noteHealth(async () => {
+      await this.deps.availability.recordBroken(healthIdOf(this.route));
+      this.deps.logger.error("A provider has not got a model any more", {
+        provider: this.working.id,
+        model: this.state.servedModelId ?? this.state.operation,
+        error: failure,
+      });
+    });
   }
 
   async noteFailure(): Promise<void> {

@@ -25,6 +25,14 @@ export interface ExecutionPolicy {
 /** Times in a row that a worker may be lost on a job before the job is suspected of it. */
 export const CRASHES_MAX = 3;
 
+/** Collections of a job's files that a worker began and was lost in, before the files are suspected of it. */
+const LOST_COLLECTIONS_MAX = 2;
+
+/** Whether what the provider made is stored as it came, since listening to it may have ended its workers. */
+export function isStoredPlain({ collectionsBegun }: { readonly collectionsBegun: number }): boolean {
+  return collectionsBegun >= LOST_COLLECTIONS_MAX;
+}
+
 /** How often a provider is asked again while its final word is doubted. */
 const CONFIRM_POLL_MS = 10_000;
 /** The least often, in parts of the time for which it is doubted. */

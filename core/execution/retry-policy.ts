@@ -11,16 +11,23 @@ const BACKOFF_MAX_MS = 60_000;
 const RETRY_AFTER_MAX_MS = 15 * 60_000;
 
 /** Failures that say nothing was accepted and a later try, there or elsewhere, may work. */
-const RETRYABLE: ReadonlySet<ProviderFailureKind> = new Set(["unavailable", "rate_limited", "timeout", "misconfigured", "out_of_credit"]);
+const RETRYABLE: ReadonlySet<ProviderFailureKind> = new Set([
+  "unavailable",
+  "rate_limited",
+  "timeout",
+  "misconfigured",
+  "out_of_credit",
+  "model_unavailable",
+]);
 
 /** True for failures that say nothing was accepted and a later try may work. */
 export function isRetryable(kind: ProviderFailureKind): boolean {
   return RETRYABLE.has(kind);
 }
 
-/** True for failures that nobody but the operator can mend: waiting does not. */
+/** True for failures that only the operator can fix: waiting does not. */
 export function needsOperator(kind: ProviderFailureKind): boolean {
-  return kind === "misconfigured" || kind === "out_of_credit";
+  return kind === "misconfigured" || kind === "out_of_credit" || kind === "model_unavailable";
 }
 
 /**

@@ -84,7 +84,7 @@ async function crashed(step: JobStep, error: unknown): Promise<void> {
     provider: step.job.providerId,
   });
   try {
-    await discardWhenEnded(step, await step.report({ type: "crashed" }));
+    await discardWhenEnded(step, await step.report({ type: "crashed", endsCollection: step.isCollecting }));
   } catch (second) {
     // The lease runs out, and the next claim counts the crash.
     logger.error("A job could not be released", { error: second, job_id: step.job.id });

@@ -3,9 +3,7 @@ import type { JobAttempt, StoredFiles } from "../jobs/job.js";
 import type { Completed } from "../ports/music-provider.js";
 import type { JobStep } from "./job-step.js";
 import { isLasting } from "./lasting-failure.js";
-
-/** After this many lost workers the next one stores what the provider made as it is, without analysing it. */
-const PLAIN_AFTER_CRASHES = 2;
+import { isStoredPlain } from "./policy.js";
 
 /**
  * Stores what was made and charges for it; or reports that it cannot be had.
@@ -21,6 +19,7 @@ export async function storeAndSettle(
 ): Promise<void> {
   const { deps, job, lease } = step;
   const cost = made.cost ?? null;
+  const isPlain = !(await mayListen(step));
   let files: StoredFiles;
   try {
     files = await deps.storeFiles.store(
@@ -30,7 +29,7 @@ export async function storeAndSettle(
         artistLabel: step.working.label,
         made,
         isOnlyCopy: again === "nowhere",
-        isPlain: job.crashes >= PLAIN_AFTER_CRASHES,
+        isPlain,
       },
       step.signal,
     );
@@ -45,6 +44,33 @@ export async function storeAndSettle(
   await settle(step, number, files, cost);
 }
 
+/**
+ * Whether the audio is listened to; that it is about to be is written down before. Nothing is derived from a split's
+ * files.
+ */
+async function mayListen(step: JobStep): Promise<boolean> {
+  const { deps, job } = step;
+  if (job.kind !== "music") return false;
+  if (isStoredPlain(job)) {
+    deps.logger.warn("The files of a job are stored without derived parts: workers were lost while they made them", {
+      job_id: job.id,
+      times: job.collectionsBegun,
+    });
+    return false;
+  }
+  try {
+    await step.beginCollection();
+    return true;
+  } catch (error) {
+    // What is paid for is stored nevertheless.
+    deps.logger.warn("The beginning of a collection could not be written; the files are stored as they are", {
+      error,
+      job_id: job.id,
+    });
+    return false;
+  }
+}
+
 async function unavailable(
   step: JobStep,
   number: number,
@@ -54,13 +80,21 @@ async function unavailable(
 ): Promise<void> {
   const { deps, job } = step;
   const failure = isLasting(error) ? error : null;
+  const endsCollection = step.isCollecting;
   deps.logger.error("What a provider made could not be stored", {
     error,
     job_id: job.id,
     provider: job.providerId,
     again,
   });
-  const { ended } = await step.report({ type: "files_unavailable", number, failure, again, cost: cost ?? null });
+  const { ended } = await step.report({
+    type: "files_unavailable",
+    number,
+    failure,
+    again,
+    cost: cost ?? null,
+    endsCollection,
+  });
   if (ended !== null) await deps.storeFiles.discardAll(job.id);
 }
 

@@ -1,4 +1,5 @@
 import { type Accepted, type Completed, ProviderFailure, type SubmitRequest } from "../ports/music-provider.js";
+import { healthIdOf } from "../providers/circuit-breaker.js";
 import type { Route } from "../providers/routes.js";
 import { isOpen } from "./attempt-states.js";
 import type { Applied } from "./apply-reports.js";
@@ -24,7 +25,7 @@ const STOPPING = "The provider was not called: the process stops.";
 /** Records the intent, calls the provider, and reports what came of it. */
 export async function submit(step: JobStep): Promise<void> {
   const { deps, working } = step;
-  if (!step.attempts.some(isOpen) && (await deps.availability.state(working.id)) === "open") return providerDown(step);
+  if (!step.attempts.some(isOpen) && !(await isAvailable(step))) return providerDown(step);
   const [attemptId, number] = [deps.ids.next("att"), step.job.attempt + 1];
   let request;
   try {
@@ -101,7 +102,7 @@ export async function submitted(
   number: number,
   outcome: Completed | Accepted,
 ): Promise<Fetchable | null> {
-  await step.noteSuccess();
+  await step.noteOffered();
   if (outcome.state === "accepted") {
     await step.report({ type: "accepted", number, handle: outcome.handle, nextPollMs: outcome.nextPollMs });
     return null;
@@ -125,6 +126,19 @@ async function usualRender({ deps, job, working }: JobStep): Promise<number | nu
 
 async function notCalled(step: JobStep, number: number, message: string): Promise<void> {
   await step.report({ type: "not_called", number, message });
+}
+
+/** Whether work may go to the provider, and to the model: one that it had not got is tried by one job at a time. */
+async function isAvailable({ deps, working, route }: JobStep): Promise<boolean> {
+  const { availability } = deps;
+  const state = await availability.state(working.id);
+  if (state === "open") return false;
+  const id = healthIdOf(route);
+  const own = await availability.state(id);
+  if (own === "closed" || (own === "half_open" && (await availability.takeTrial(id)))) return true;
+  // The job does not tell whether the provider is back: another may try.
+  if (state === "half_open") await availability.returnTrial(working.id);
+  return false;
 }
 
 async function providerDown(step: JobStep): Promise<void> {
@@ -169,7 +183,9 @@ async function submissionFailed(step: JobStep, number: number, error: unknown): 
 /** Too many requests, and a refusal of this very request, say nothing against the provider. */
 async function noteHealth(step: JobStep, failure: ProviderFailure): Promise<void> {
   if (failure.kind === "outcome_unknown") return step.noteFailure();
-  if (!isRetryable(failure.kind) || failure.kind === "rate_limited") return step.noteSuccess();
+  if (failure.kind === "rate_limited") return step.noteSuccess();
+  if (!isRetryable(failure.kind)) return step.noteOffered();
+  if (failure.kind === "model_unavailable") return step.noteNotOffered(failure);
   return needsOperator(failure.kind) ? step.noteBroken(failure) : step.noteFailure();
 }
 
@@ -188,7 +204,7 @@ async function nextRoute(step: JobStep): Promise<Route | null> {
   const { routes, availability, buildRequest } = step.deps;
   const job = await step.wholeJob();
   for (const route of routes.routesAfter(job, await buildRequest.trackOf(job))) {
-    if ((await availability.state(route.providerId)) !== "open") return route;
+    if (await availability.isOffered(route)) return route;
   }
   return null;
 }

@@ -1,6 +1,7 @@
 import type { Account } from "../accounts/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
+import type { AuditEntry } from "../audit/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import {
   AccountSuspendedError,
@@ -50,11 +51,11 @@ export interface StartedSplit extends Job {
 
 export interface StartSplitParts {
   readonly acceptJobs: AcceptJobs;
-  readonly audit: Pick<RecordsActions, "note">;
+  readonly audit: Pick<RecordsActions, "alongside">;
   readonly accounts: AccountStore;
   readonly library: LibraryStore;
   readonly routes: Routes;
-  readonly availability: Pick<ProviderAvailability, "state">;
+  readonly availability: Pick<ProviderAvailability, "isOffered">;
   readonly tiers: Tiers;
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -115,18 +116,11 @@ export class StartSplit {
       concurrencyLimit: tiers.of(account.tier).maxConcurrent,
       idempotency: null,
       refusal,
+      alongside: this.parts.audit.alongside(recordOf),
     });
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "replayed", "a split has no idempotency key");
-    const isRepeated = result.kind === "repeated";
-    if (!isRepeated) await this.record(result.job);
-    return { ...result.job, isRepeated };
-  }
-
-  /** Jobs are accepted together with others of the same moment, so that the record has a transaction of its own. */
-  private record({ id, accountId, kind, request, creditsCharged }: Job): Promise<void> {
-    const fields = { kind, track: request.sourceTrackId, credits: creditsCharged };
-    return this.parts.audit.note({ action: "splits.start", accountId, targets: [id], fields });
+    return { ...result.job, isRepeated: result.kind === "repeated" };
   }
 
   /** Who can do it, or what stands against it. */
@@ -170,6 +164,11 @@ interface FoundRoute {
 const NO_MUSIC = { prompt: "", lyrics: null, durationSeconds: null, instrumental: false } as const;
 
 const REFERENCE = /^[\x20-\x7e]{1,255}$/;
+
+function recordOf({ id, accountId, kind, request, creditsCharged }: Job): AuditEntry {
+  const fields = { kind, track: request.sourceTrackId, credits: creditsCharged };
+  return { action: "splits.start", accountId, targets: [id], fields };
+}
 
 function checkOptions({ client, metadata, reference }: SplitOptions): void {
   const issues = checkClientAndMetadata({ client, metadata });

@@ -56,6 +56,9 @@ export class AcceptJobs {
         await jobs.insertJobs(tx, decided.jobs);
         await ledger.apply(tx, decided.movements);
       }
+      for (const [index, result] of decided.results.entries()) {
+        if (result.kind === "accepted") await commands[index]?.alongside?.(tx, result.job);
+      }
       return decided;
     });
     const made = decision.results.flatMap((result) => (result.kind === "accepted" ? [result.job] : []));

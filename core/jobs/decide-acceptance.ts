@@ -1,3 +1,4 @@
+import type { Alongside } from "../audit/audit-trail.js";
 import type { Balance, LedgerEntry, Movement } from "../credits/balance.js";
 import { postReservation, reserve } from "../credits/reserve.js";
 import { FermataError, GenerationConcurrencyExceededError, OperationRefusedError } from "../errors.js";
@@ -17,6 +18,8 @@ export interface AcceptCommand {
   readonly idempotency: AcceptIdempotency | null;
   /** What else stands against it, in the order of checks; a replay is answered all the same. */
   readonly refusal: FermataError | null;
+  /** Written in the transaction that accepts the job. */
+  readonly alongside?: Alongside<Job>;
 }
 
 export interface AcceptIdempotency {

@@ -8,6 +8,7 @@ export function jobErrorOf(kind: ProviderFailureKind): JobError {
     case "rate_limited":
     case "misconfigured":
     case "out_of_credit":
+    case "model_unavailable":
       return { code: "provider_unavailable", message: "The provider was unavailable on every attempt." };
     case "timeout":
     case "outcome_unknown":

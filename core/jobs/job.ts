@@ -1,6 +1,6 @@
 import { assert } from "../assert.js";
 import type { Buckets } from "../credits/balance.js";
-import type { ErrorCode } from "../errors.js";
+import type { ErrorCode } from "../error-codes.js";
 import type { AccountId, AttemptId, JobId, ProcessId, RequestId, TrackId } from "../ids.js";
 import type { Track } from "../library/track.js";
 import type { Billable, Completed, ProviderCost, ProviderFailureKind, ProviderHandle } from "../ports/music-provider.js";
@@ -73,6 +73,11 @@ export interface JobState {
   readonly refusals: number;
   /** Times a worker was lost or failed unexpectedly on this job since it last made progress. */
   readonly crashes: number;
+  /**
+   * Collections of its files, each with the analysis of its audio, that were begun and have not ended: the one under
+   * way, and those whose worker was lost.
+   */
+  readonly collectionsBegun: number;
   /** Raised by every claim; a write under an older fence changes nothing. */
   readonly fence: number;
   /** The process that works on it; null when none does. */

@@ -28,6 +28,7 @@ export function newJob({ route, createdAt, ...given }: NewJob): AcceptCommand["j
     attempt: 0,
     refusals: 0,
     crashes: 0,
+    collectionsBegun: 0,
     fence: 0,
     leaseOwner: null,
     dueAt: createdAt,

@@ -1,4 +1,4 @@
-import type { RecordsActions } from "../audit/audit-trail.js";
+import type { Alongside, RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError } from "../errors.js";
 import { isId } from "../ids.js";
 import type { JobFilter, JobStore } from "../ports/job-store.js";
@@ -15,8 +15,11 @@ export interface JobReport {
 
 /** Ends a job for an operator. */
 export interface CancelJob {
-  /** @returns the ended job, refunded; null when it had ended before */
-  cancel(job: JobState): Promise<Job | null>;
+  /**
+   * @param alongside is written together with the end of the job
+   * @returns the ended job, refunded; null when it had ended before
+   */
+  cancel(job: JobState, alongside: Alongside<Job>): Promise<Job | null>;
 }
 
 /** Jobs as operators see and stop them. */
@@ -25,7 +28,7 @@ export class OperateJobs {
     private readonly jobs: JobStore,
     private readonly library: LibraryStore,
     private readonly endJobs: CancelJob,
-    private readonly audit: Pick<RecordsActions, "note">,
+    private readonly audit: Pick<RecordsActions, "alongside">,
   ) {}
 
   /** Newest first. */
@@ -48,11 +51,11 @@ export class OperateJobs {
    */
   async cancel(id: string): Promise<Job> {
     const job = await this.find(id);
-    const ended = await this.endJobs.cancel(job);
+    const record = this.audit.alongside<Job>(({ id: jobId, accountId, creditsCharged }) => {
+      return { action: "jobs.cancel", accountId, targets: [jobId], fields: { refunded: creditsCharged === 0 } };
+    });
+    const ended = await this.endJobs.cancel(job, record);
     if (ended === null) throw new OperationRefusedError(`The job ${id} has already ended.`);
-    // The end of a job is written together with the ends of others; it is recorded when it is known to be written.
-    const fields = { refunded: ended.creditsCharged === 0 };
-    await this.audit.note({ action: "jobs.cancel", accountId: job.accountId, targets: [job.id], fields });
     return ended;
   }
 

@@ -8,13 +8,15 @@ export class OperateAudio {
     private readonly audit: Pick<RecordsActions, "note">,
   ) {}
 
-  /** Finds, and unless it is a dry run deletes, what lost workers left behind. A run that deletes is recorded. */
+  /**
+   * Finds, and unless it is a dry run deletes, what lost workers left behind. What is found is recorded before anything
+   * is deleted: files are outside of every transaction, and none goes without a record.
+   */
   async collect(options: CollectionOptions): Promise<CollectionReport> {
-    const report = await this.collectAudio.collect(options);
-    if (options.isDryRun) return report;
-    const { deleted, failed } = report;
-    const fields = { deleted_files: deleted.files, deleted_bytes: deleted.bytes, failed_files: failed.files };
+    const found = await this.collectAudio.collect({ ...options, isDryRun: true });
+    if (options.isDryRun) return found;
+    const fields = { orphaned_files: found.orphaned.files, orphaned_bytes: found.orphaned.bytes };
     await this.audit.note({ action: "audio.collect", accountId: null, targets: [], fields });
-    return report;
+    return this.collectAudio.collect(options);
   }
 }

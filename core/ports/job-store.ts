@@ -14,6 +14,7 @@ export type JobChanges = Partial<
     | "attempt"
     | "refusals"
     | "crashes"
+    | "collectionsBegun"
     | "fence"
     | "leaseOwner"
     | "dueAt"

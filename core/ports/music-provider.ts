@@ -30,6 +30,7 @@ export * from "./provider/json.js";
 export * from "./provider/model-limits.js";
 export type * from "./provider/outcomes.js";
 export type * from "./provider/requests.js";
+export type * from "./provider/sandbox.js";
 
 /** Raised on every incompatible change of this port. A plugin that names another version stops the start. */
 export const PROVIDER_PORT_VERSION = 2;

@@ -81,6 +81,10 @@ function aHost(settings: ProviderHost["settings"], models: ProviderHost["models"
     settings,
     models,
     fetch: () => Promise.reject(new Error("a check makes no calls")),
+    sandbox: () => ({
+      run: () => Promise.reject(new Error("a check starts no processes")),
+      close: () => Promise.resolve(),
+    }),
     clock: { now: () => 0, sleep: () => Promise.reject(new Error("a check does not wait")) },
     logger: { info: nothing, warn: nothing },
   };

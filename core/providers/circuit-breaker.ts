@@ -1,9 +1,10 @@
 /**
- * Keeps work away from a provider that keeps failing. Closed: work flows. Open: none, until `openMs` have passed.
+ * Keeps work away from a provider that keeps failing, or from a model that a provider has not got any more. Closed: work flows. Open: none, until `openMs` have passed.
  * Half-open: one job tries, of all processes together; its success closes the breaker, its failure opens it anew. The
  * state is shared by all processes through storage, so the rules are functions of plain values.
  */
 export interface ProviderHealth {
+  /** Of the provider, or of what it offers (`healthIdOf`). */
   readonly providerId: string;
   /** Failures in a row. */
   readonly failures: number;
@@ -11,6 +12,22 @@ export interface ProviderHealth {
   readonly openedAt: number | null;
   /** While half-open: until then one job is trying. It ends by itself, since whoever tries may be lost. */
   readonly trialUntil: number | null;
+}
+
+/** What is asked for at a provider: a model, or for a split the operation. */
+export interface Offer {
+  readonly providerId: string;
+  /** null for a split. */
+  readonly servedModelId: string | null;
+  readonly operation: string;
+}
+
+/**
+ * What the health of an offer is stored under, beside that of its provider: the model's id, for a split the provider's
+ * and the operation's. Neither is the id of a provider.
+ */
+export function healthIdOf({ providerId, servedModelId, operation }: Offer): string {
+  return servedModelId ?? `${providerId}:${operation}`;
 }
 
 export interface BreakerPolicy {
@@ -37,7 +54,7 @@ export function afterFailure(health: ProviderHealth, policy: BreakerPolicy, now:
   return opens ? { ...health, failures, openedAt: now, trialUntil: null } : { ...health, failures };
 }
 
-/** The health of a provider that nobody but the operator can mend: open at once. */
+/** The health of a provider or a model that only the operator can fix: open at once. */
 export function afterBreakdown(health: ProviderHealth, policy: BreakerPolicy, now: number): ProviderHealth {
   const failures = Math.max(policy.failures, health.failures + 1);
   return breakerState(health, policy, now) === "open" ? { ...health, failures } : { ...health, failures, openedAt: now, trialUntil: null };

@@ -4,7 +4,10 @@ import type { Catalogue, Model } from "./catalogue.js";
 
 export interface ListedModel {
   readonly model: Model;
-  /** `unavailable`: its plugin is off, or its circuit breaker is open, and so it is with every stand-in. */
+  /**
+   * `unavailable`: its plugin is off, or the circuit breaker of its provider or its own is open, and so it is with every
+   * fallback.
+   */
   readonly status: "available" | "unavailable";
 }
 

@@ -9,13 +9,18 @@ import {
   type BreakerPolicy,
   type BreakerState,
   breakerState,
+  healthIdOf,
   healthyProvider,
+  type Offer,
   type ProviderHealth,
 } from "./circuit-breaker.js";
 
 const CACHE_MS = 1_000;
 
-/** The circuit breakers of all providers, as this process sees them: at most a second behind the other processes. */
+/**
+ * The circuit breakers of all providers, and of their models and operations ({@link healthIdOf}), as this process sees
+ * them: at most a second behind the other processes.
+ */
 export class ProviderAvailability {
   private health = new Map<string, ProviderHealth>();
   private readAt = Number.NEGATIVE_INFINITY;
@@ -34,6 +39,12 @@ export class ProviderAvailability {
     return health === undefined ? "closed" : breakerState(health, this.policy, this.clock.now());
   }
 
+  /** False while the provider is unavailable, or has not got the model or the operation any more. */
+  async isOffered(offer: Offer): Promise<boolean> {
+    const states = [await this.state(offer.providerId), await this.state(healthIdOf(offer))];
+    return !states.includes("open");
+  }
+
   /** Counts an `unavailable` or `timeout`. @returns true when it opened the breaker */
   async recordFailure(providerId: string): Promise<boolean> {
     return this.change(providerId, (health) => afterFailure(health, this.policy, this.clock.now()));
@@ -44,7 +55,7 @@ export class ProviderAvailability {
     await this.change(providerId, (health) => afterBreakdown(health, this.policy, this.clock.now()));
   }
 
-  /** Takes note that the provider is there; writes nothing while it was well anyway. */
+  /** Records that the provider, or the model, is there; writes nothing while it was well anyway. */
   async recordSuccess(providerId: string): Promise<void> {
     if ((this.health.get(providerId)?.failures ?? 0) > 0) await this.change(providerId, afterSuccess);
   }

@@ -130,22 +130,22 @@ function fits(model: Model, request: NonNullable<RoutedJob["request"]>): boolean
   }
 }
 
-/** The first route whose provider is available; null when all are known to be down. */
+/** The first route that is available; null when all are known to be down. */
 export async function firstOpenRoute(
   routes: readonly Route[],
-  availability: Pick<ProviderAvailability, "state">,
+  availability: Pick<ProviderAvailability, "isOffered">,
 ): Promise<Route | null> {
   for (const route of routes) {
-    if ((await availability.state(route.providerId)) !== "open") return route;
+    if (await availability.isOffered(route)) return route;
   }
   return null;
 }
 
-/** The routes whose providers are available, in their order. */
+/** The routes that are available, in their order. */
 export async function openRoutes(
   routes: readonly Route[],
-  availability: Pick<ProviderAvailability, "state">,
+  availability: Pick<ProviderAvailability, "isOffered">,
 ): Promise<readonly Route[]> {
-  const states = await Promise.all(routes.map(({ providerId }) => availability.state(providerId)));
-  return routes.filter((_, index) => states[index] !== "open");
+  const offered = await Promise.all(routes.map((route) => availability.isOffered(route)));
+  return routes.filter((_, index) => offered[index]);
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../errors.js";
+import type { ErrorCode } from "../error-codes.js";
 import type { AccountId, JobId, RequestId } from "../ids.js";
 
 /** An authenticated request and how it was answered. It holds no query, no body and no secret. @see decisions, "Usage, logs" */

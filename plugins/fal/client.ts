@@ -1,6 +1,6 @@
 import { ProviderApi } from "../../core/ports/music-provider.js";
 import type { ApiAnswer, ProviderHost } from "../../core/ports/music-provider.js";
-import { finalFailureOf, refusalOf } from "./errors.js";
+import { billingRefusalOf, finalFailureOf, refusalOf } from "./errors.js";
 import type { Inputs } from "./options.js";
 import type { Config } from "./settings.js";
 
@@ -12,16 +12,18 @@ export class FalClient {
   /** For results of work whose status says that it failed. */
   private readonly errors: ProviderApi;
   private readonly keys: ProviderApi;
+  private readonly platform: ProviderApi;
 
   constructor(
     private readonly config: Config,
     { fetch }: ProviderHost,
   ) {
-    const { baseUrl, apiKey, timeoutMs, jwksUrl } = config;
+    const { baseUrl, apiKey, timeoutMs, jwksUrl, platformUrl } = config;
     const options = { fetch, baseUrl, timeoutMs, headers: { authorization: `Key ${apiKey}` } };
     this.api = new ProviderApi({ ...options, judge: refusalOf });
     this.results = new ProviderApi({ ...options, judge: (answer, call) => finalFailureOf(answer, call, false) });
     this.errors = new ProviderApi({ ...options, judge: (answer, call) => finalFailureOf(answer, call, true) });
+    this.platform = new ProviderApi({ ...options, baseUrl: platformUrl, judge: billingRefusalOf });
     // Another host, which needs no key.
     this.keys = new ProviderApi({ fetch, baseUrl: jwksUrl, timeoutMs });
   }
@@ -51,6 +53,11 @@ export class FalClient {
 
   cancel(url: string, signal: AbortSignal): Promise<ApiAnswer> {
     return this.api.call({ method: "PUT", path: url, signal });
+  }
+
+  /** The account's balance; 403 where the key may not read it. */
+  billing(signal: AbortSignal): Promise<ApiAnswer> {
+    return this.platform.call({ path: "/account/billing?expand=credits", signal });
   }
 
   webhookKeys(signal: AbortSignal): Promise<ApiAnswer> {

@@ -7,13 +7,24 @@ export const REJECTED = "content_policy_violation";
 /** Of work whose status has an error without a type. */
 export const ERROR_CODE = "error";
 
-const TIMEOUTS: ReadonlySet<string> = new Set(["request_timeout", "startup_timeout"]);
+const TIMEOUTS: ReadonlySet<string> = new Set(["request_timeout", "startup_timeout", "generation_timeout"]);
+
+/** A client hung up, by 499: of a call that creates this one, of accepted work one within their platform. */
+const DISCONNECTED = "client_disconnected";
+
+/** Errors of 4xx that are no fault of the request. */
+const NOT_THE_REQUEST: ReadonlySet<string> = new Set(["downstream_service_error", DISCONNECTED, "no_media_generated"]);
+
+/** What 403 says of an account without balance: "User is locked. Reason: Exhausted balance.", or "TOP_UP". */
+const LOCKED = /user is locked|exhausted balance/i;
 
 /** What an error's body tells: a list of a model's errors, or one of the platform. */
 interface Said {
   /** `type` of the model's error, or `error_type` of the platform's; null without one. */
   readonly code: string | null;
   readonly message: string;
+  /** Whether the same request may work later; null where nothing tells. */
+  readonly isRetryable: boolean | null;
 }
 
 /** The failure of a call that was refused; undefined: a good answer. */
@@ -21,22 +32,58 @@ export function refusalOf(answer: ApiAnswer, call: Pick<ApiCall, "creates" | "as
   const usual = failureOf(answer, call);
   if (usual === null) return undefined;
   const said = saidIn(answer);
-  return failureWith(said?.code === REJECTED ? "content_rejected" : usual.kind, answer, usual, said);
+  return failureWith(kindRefused(answer, call, usual.kind, said), answer, usual, said);
 }
 
 /**
  * The failure that the result of work stands for; undefined: a good one.
  *
- * @param hasFailed its status says so: then plain words tell why. Otherwise they may be of a queue in trouble, and only a code is of the work
+ * @param hasFailed its status says so: then plain words tell why. Otherwise they may be of a queue in trouble, and only
+ *   a code is of the work
  */
-export function finalFailureOf(answer: ApiAnswer, call: Pick<ApiCall, "asksAfter">, hasFailed: boolean): ProviderFailure | undefined {
+export function finalFailureOf(
+  answer: ApiAnswer,
+  call: Pick<ApiCall, "creates" | "asksAfter">,
+  hasFailed: boolean,
+): ProviderFailure | undefined {
   const usual = failureOf(answer, call);
   if (usual === null) return undefined;
   const said = saidIn(answer);
   const isFinal = said !== null && (hasFailed || said.code !== null);
-  if (!isFinal) return failureWith(usual.kind, answer, usual, said);
-  const ofWork = answer.status >= 500 ? "failed" : (failureOf(answer)?.kind ?? "failed");
-  return failureWith(kindOfCode(said.code) ?? ofWork, answer, usual, { ...said, code: said.code ?? ERROR_CODE });
+  if (!isFinal || isLocked(answer, said))
+    return failureWith(kindRefused(answer, call, usual.kind, said), answer, usual, said);
+  return failureWith(kindOfWork(answer, said), answer, usual, { ...said, code: said.code ?? ERROR_CODE });
+}
+
+/** Why the balance is not told; null where only this key may not read it, which is 403. A wrong key is 401. */
+export function billingRefusalOf(answer: ApiAnswer): ProviderFailure | null | undefined {
+  const failure = refusalOf(answer, {});
+  return answer.status === 403 && failure?.kind === "misconfigured" ? null : failure;
+}
+
+/** Why a call was refused. */
+function kindRefused(
+  answer: ApiAnswer,
+  { creates }: Pick<ApiCall, "creates">,
+  usual: ProviderFailureKind,
+  said: Said | null,
+): ProviderFailureKind {
+  if (said === null) return usual;
+  if (said.code === REJECTED) return "content_rejected";
+  if (isLocked(answer, said)) return "out_of_credit";
+  if (creates !== true) return usual;
+  if (usual === "invalid_input" && said.code === DISCONNECTED) return "outcome_unknown";
+  if (usual === "invalid_input" && said.isRetryable === true) return "unavailable";
+  if (usual === "invalid_input" && isNotTheRequest(said)) return "failed";
+  return usual === "unavailable" && said.isRetryable === false ? "failed" : usual;
+}
+
+/** Why accepted work failed: where it may be tried again, the request is not to blame, and the queue has tried it. */
+function kindOfWork(answer: ApiAnswer, said: Said): ProviderFailureKind {
+  const known = kindOfCode(said.code);
+  if (known !== null) return known;
+  if (answer.status >= 500 || said.isRetryable === true || isNotTheRequest(said)) return "failed";
+  return failureOf(answer)?.kind ?? "failed";
 }
 
 /** What work died of, by its status; null where only its result tells. */
@@ -45,7 +92,10 @@ export function failureOfStatus(error: string, errorType: string | null): Provid
   const kind = kindOfCode(errorType) ?? (/cancel/i.test(words) ? "cancelled" : null);
   const isRunner = errorType?.startsWith("runner_") === true;
   if (kind === null && !isRunner) return null;
-  return new ProviderFailure(kind ?? "failed", words.slice(0, 300), { billable: "no", providerCode: errorType ?? undefined });
+  return new ProviderFailure(kind ?? "failed", words.slice(0, 300), {
+    billable: "no",
+    providerCode: errorType ?? undefined,
+  });
 }
 
 /** The types of a model's errors in an error's body. */
@@ -60,10 +110,23 @@ function kindOfCode(code: string | null): ProviderFailureKind | null {
   return code !== null && TIMEOUTS.has(code) ? "timeout" : null;
 }
 
-function failureWith(kind: ProviderFailureKind, answer: ApiAnswer, usual: ProviderFailure, said: Said | null): ProviderFailure {
+function isNotTheRequest({ code }: Said): boolean {
+  return code !== null && NOT_THE_REQUEST.has(code);
+}
+
+function isLocked({ status }: ApiAnswer, { message }: Said): boolean {
+  return status === 403 && LOCKED.test(message);
+}
+
+function failureWith(
+  kind: ProviderFailureKind,
+  answer: ApiAnswer,
+  usual: ProviderFailure,
+  said: Said | null,
+): ProviderFailure {
   const { status, headers } = answer;
-  // 422 may be billed although nothing came of it; errors of the server never are.
-  const isOpen = status === 422 || kind === "outcome_unknown";
+  // 422 may be billed although nothing came of it, and so may accepted work; errors of the server never are.
+  const isOpen = status === 422 || kind === "outcome_unknown" || (kind === "failed" && status < 500);
   return new ProviderFailure(kind, said === null ? usual.message : `${status}: ${said.message}`, {
     billable: isOpen ? "unknown" : "no",
     retryAfterMs: usual.retryAfterMs ?? undefined,
@@ -81,5 +144,8 @@ function saidIn(answer: ApiAnswer): Said | null {
   const type = types.includes(REJECTED) ? REJECTED : types[0];
   const code = type ?? (typeof platform === "string" ? platform : answer.headers.get("x-fal-error-type"));
   if (detail === undefined && code === null) return null;
-  return { code, message: (typeof detail === "string" ? detail : (JSON.stringify(detail) ?? code ?? "")).slice(0, 300) };
+  const retryable = answer.headers.get("x-fal-retryable") ?? answer.headers.get("x-fal-needs-retry");
+  const isRetryable = retryable === null ? null : /^(true|1|yes)$/i.test(retryable.trim());
+  const message = typeof detail === "string" ? detail : (JSON.stringify(detail) ?? code ?? "");
+  return { code, isRetryable, message: message.slice(0, 300) };
 }

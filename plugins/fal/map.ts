@@ -1,5 +1,12 @@
 import { bagOf, isLink, NO_TAGS, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, Bag, Completed, ProviderAsset, ProviderTrack } from "../../core/ports/music-provider.js";
+import type {
+  ApiAnswer,
+  Bag,
+  Completed,
+  ProbeResult,
+  ProviderAsset,
+  ProviderTrack,
+} from "../../core/ports/music-provider.js";
 import { errorTypesIn, REJECTED } from "./errors.js";
 
 /** Accepted work, as its handle keeps it. */
@@ -75,6 +82,15 @@ export function reportIn(body: unknown, work: Work): Completed | ProviderFailure
   // Whether other errors are final, and what they cost, stands in the result's status.
   if (status !== "ERROR" || !errorTypesIn(payload).includes(REJECTED)) return null;
   return new ProviderFailure("content_rejected", JSON.stringify(payload).slice(0, 300), { providerCode: REJECTED });
+}
+
+/** What is left of the account's balance. */
+export function probeOf(billing: unknown): ProbeResult {
+  const { current_balance: amount, currency } = bagOf(bagOf(billing)["credits"]);
+  if (typeof amount !== "number" || !Number.isFinite(amount))
+    return { credit: null, warnings: ["The account's billing does not tell its balance."] };
+  const unit = typeof currency === "string" && currency !== "" ? currency.toUpperCase() : "USD";
+  return { credit: { amount: Math.max(0, amount), unit }, warnings: amount > 0 ? [] : ["No balance is left."] };
 }
 
 /** Every member that is a file is a stem of its name. */

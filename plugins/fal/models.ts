@@ -22,6 +22,13 @@ const MINIMAX = {
   },
 } as const;
 
+/** Open weights of Stability; bounds as the small one states them. */
+const STABLE_AUDIO_3 = {
+  ...PLAIN,
+  duration: { minSeconds: 1, maxSeconds: 120, defaultSeconds: 30 },
+  options: { prompt: "prompt", duration: "duration", output: "audio" },
+} as const;
+
 /** Models as fal's own list has them; the operator changes them, and names others, under `plugins.fal.models`. */
 export const MODELS: readonly ProviderModel[] = [
   { ...MINIMAX, id: "fal/minimax-music-2.6", name: "MiniMax Music 2.6", upstream: "fal-ai/minimax-music/v2.6" },
@@ -65,10 +72,26 @@ export const MODELS: readonly ProviderModel[] = [
     options: { prompt: "prompt", duration: "seconds_total", output: "audio" },
   },
   {
+    ...STABLE_AUDIO_3,
+    id: "fal/stable-audio-3-medium",
+    name: "Stable Audio 3 Medium",
+    creditCost: 10,
+    upstream: "fal-ai/stable-audio-3/medium/text-to-audio",
+  },
+  {
+    ...STABLE_AUDIO_3,
+    id: "fal/stable-audio-3-small",
+    name: "Stable Audio 3 Small",
+    creditCost: 5,
+    upstream: "fal-ai/stable-audio-3/small/music/text-to-audio",
+  },
+  {
     id: "fal/ace-step",
     name: "ACE-Step",
     creditCost: 10,
     supportsLyrics: true,
+    // Without lyrics it sings nothing: it would make an instrumental of whatever is asked for.
+    requiresLyrics: true,
     supportsInstrumental: true,
     // Only the default is told; the bounds are ours.
     duration: { minSeconds: 5, maxSeconds: 240, defaultSeconds: 60 },

@@ -55,11 +55,13 @@ export function optionsOf({ options }: ProviderModel): ModelOptions {
 /** The inputs of one request. */
 export function inputOf({ model, prompt, lyrics, durationSeconds, instrumental }: MusicRequest): Inputs {
   const options = optionsOf(model);
+  // Without one the model chooses for itself, and may bill for minutes.
+  const seconds = durationSeconds ?? model.duration?.defaultSeconds ?? null;
   const factor = options.durationUnit === "ms" ? 1_000 : 1;
   return {
     ...options.fixed,
     [options.prompt]: prompt,
-    ...(options.duration === undefined || durationSeconds === null ? {} : { [options.duration]: durationSeconds * factor }),
+    ...(options.duration === undefined || seconds === null ? {} : { [options.duration]: seconds * factor }),
     ...(options.lyrics === undefined || lyrics === null ? {} : { [options.lyrics]: lyrics }),
     ...(instrumental ? options.instrumental : {}),
     ...(!instrumental && lyrics === null ? options.wordless : {}),

@@ -6,6 +6,7 @@ import type {
   CancelOutcome,
   MusicProvider,
   ParsedCallback,
+  ProbeResult,
   ProviderHandle,
   ProviderHost,
   ReceivedCallback,
@@ -15,7 +16,7 @@ import type {
 } from "../../core/ports/music-provider.js";
 import { FalClient } from "./client.js";
 import { ERROR_CODE, failureOfStatus } from "./errors.js";
-import { completedOf, readAccepted, readStatus, reportIn, urlsOf, type Work } from "./map.js";
+import { completedOf, probeOf, readAccepted, readStatus, reportIn, urlsOf, type Work } from "./map.js";
 import { type Inputs, inputOf, optionsOf } from "./options.js";
 import { type Config, readSettings } from "./settings.js";
 import { forgeryIn, keysIn } from "./webhook.js";
@@ -25,6 +26,13 @@ const HANDLE_VERSION = 1;
 const NO_REPLY = 0;
 /** At most a day, says fal. */
 const KEYS_KEPT_MS = 3_600_000;
+
+const BALANCE_HIDDEN: ProbeResult = {
+  credit: null,
+  warnings: [
+    "The balance is not shown to this key: that takes one with the scope ADMIN. To make music the scope API will do.",
+  ],
+};
 
 /** Requests of the queue: made with one call, then polled, or reported by a signed webhook. */
 export class FalProvider implements MusicProvider {
@@ -75,6 +83,11 @@ export class FalProvider implements MusicProvider {
       if (ProviderFailure.is(error) && (error.kind === "gone" || error.kind === "invalid_input")) return "too_late";
       throw error;
     }
+  }
+
+  async probe({ signal }: CallContext): Promise<ProbeResult> {
+    const answer = await this.client.billing(signal);
+    return answer.status === 403 ? BALANCE_HIDDEN : probeOf(answer.json());
   }
 
   async parseCallback(callback: ReceivedCallback, { signal }: CallContext): Promise<ParsedCallback> {

@@ -10,6 +10,11 @@ export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
     default: "https://rest.fal.ai/.well-known/jwks.json",
     description: "Where the public keys are that webhooks are checked with",
   },
+  platformUrl: {
+    type: "string",
+    default: "https://api.fal.ai/v1",
+    description: "Where the platform's API is, which tells the balance, without a slash at its end",
+  },
   timeoutMs: { type: "integer", default: 30_000, minimum: 1_000, maximum: 600_000, description: "How long one call may take" },
   pollMs: { type: "integer", default: 2_000, minimum: 500, maximum: 600_000, description: "How often accepted work is asked after" },
   startTimeoutSeconds: {
@@ -40,6 +45,7 @@ export interface Config {
   readonly apiKey: string;
   readonly baseUrl: string;
   readonly jwksUrl: string;
+  readonly platformUrl: string;
   readonly timeoutMs: number;
   readonly pollMs: number;
   readonly startTimeoutSeconds: number | null;
@@ -58,6 +64,7 @@ export function readSettings(settings: ProviderHost["settings"]): Config {
     apiKey: text("apiKey"),
     baseUrl: httpUrl("baseUrl", text("baseUrl")),
     jwksUrl: httpUrl("jwksUrl", text("jwksUrl")),
+    platformUrl: httpUrl("platformUrl", text("platformUrl")),
     timeoutMs: Number(text("timeoutMs")),
     pollMs: Number(text("pollMs")),
     startTimeoutSeconds: typeof startTimeoutSeconds === "number" ? startTimeoutSeconds : null,

@@ -4,11 +4,12 @@ import type { Bag, MusicRequest, ProbeResult, ProviderTrack } from "../../core/p
 /** The type of request that a generation counts as. */
 const REQUEST_TYPE = "ai_song";
 
-/** The form of a generation. Without a duration, one that the prompt names counts. */
-export function formOf({ prompt, durationSeconds }: MusicRequest): FormData {
+/** The form of a generation. Only for a model without a duration one that the prompt names counts. */
+export function formOf({ model, prompt, durationSeconds }: MusicRequest): FormData {
   const form = new FormData();
   form.append("prompt", prompt);
-  if (durationSeconds !== null) form.append("duration", String(durationSeconds));
+  const seconds = durationSeconds ?? model.duration?.defaultSeconds ?? null;
+  if (seconds !== null) form.append("duration", String(seconds));
   return form;
 }
 

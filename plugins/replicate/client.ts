@@ -1,5 +1,5 @@
-import { ProviderApi, providerFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
+import { bagOf, ProviderApi, providerFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ApiAnswer, ApiCall, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
 import type { Inputs } from "./options.js";
 import type { Config } from "./settings.js";
 
@@ -47,8 +47,14 @@ export class ReplicateClient {
   }
 }
 
-/** Statuses mean what they usually mean; only the wait may stand in words. */
-function judge(answer: ApiAnswer): ProviderFailure | undefined {
+/** The title of 422 for a version that is not there, or not for this account. */
+const NO_VERSION = /^invalid version/i;
+
+/** Statuses mean what they usually mean, but for a version that is not there; the wait may stand in words. */
+function judge(answer: ApiAnswer, { creates }: ApiCall): ProviderFailure | undefined {
+  const { title, detail } = bagOf(answer.json());
+  if (creates === true && answer.status === 422 && typeof title === "string" && NO_VERSION.test(title))
+    return providerFailure("model_unavailable", answer, { message: [title, detail].join(": ").slice(0, 300) });
   if (answer.status !== 429) return undefined;
   const [, seconds] = /resets in ~?(\d+)\s*s/i.exec(answer.text()) ?? [];
   const wait = retryAfterMs(answer.headers) ?? (seconds === undefined ? undefined : Number(seconds) * 1_000);

@@ -29,6 +29,33 @@ export const MODELS: readonly ProviderModel[] = [
     options: { prompt: "prompt", duration: "duration" },
   },
   {
+    id: "replicate/elevenlabs-music",
+    name: "ElevenLabs Music",
+    creditCost: 20,
+    supportsLyrics: false,
+    supportsInstrumental: true,
+    duration: { minSeconds: 5, maxSeconds: 300, defaultSeconds: 60 },
+    upstream: "elevenlabs/music",
+    options: {
+      prompt: "prompt",
+      duration: "music_length_ms",
+      durationUnit: "ms",
+      // Left out, it is true there: nothing would be sung.
+      instrumental: { force_instrumental: true },
+      wordless: { force_instrumental: false },
+    },
+  },
+  {
+    id: "replicate/lyria-2",
+    name: "Lyria 2",
+    creditCost: 10,
+    supportsLyrics: false,
+    supportsInstrumental: true,
+    duration: null,
+    upstream: "google/lyria-2",
+    options: { prompt: "prompt" },
+  },
+  {
     id: "replicate/musicgen",
     name: "MusicGen",
     creditCost: 10,

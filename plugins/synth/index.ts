@@ -36,7 +36,7 @@ export default defineProvider({
       default: Math.max(1, availableParallelism() - 1),
       minimum: 1,
       maximum: 64,
-      description: "Pieces rendered at once, each in a thread of its own",
+      description: "Pieces rendered at once, each in a thread of its own, and as many foreign tracks split at once",
     },
     keepStems: {
       type: "boolean",

@@ -23,15 +23,14 @@ export interface OwnSplitOrder extends PieceOrder {
   readonly masterDigest: string;
 }
 
-/** Stems of any other audio. */
+/** Stems of any other audio, which no thread of this process touches. */
 export interface SplitOrder {
-  readonly kind: "split";
   readonly operation: SplitRequest["operation"];
   /** An audio file. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-export type Order = RenderOrder | OwnSplitOrder | SplitOrder;
+export type Order = RenderOrder | OwnSplitOrder;
 
 /** A finished file, small enough to be moved between threads in one piece. */
 export interface RenderedAsset extends Pick<ProviderAsset, "role" | "label" | "contentType" | "durationSeconds"> {
@@ -53,5 +52,4 @@ export interface Results {
   readonly render: RenderedTrack;
   /** null where the piece sounds different by now. */
   readonly "split-own": readonly RenderedAsset[] | null;
-  readonly split: readonly RenderedAsset[];
 }

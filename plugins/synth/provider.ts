@@ -7,6 +7,7 @@ import type {
   MusicRequest,
   ProviderAsset,
   ProviderHost,
+  ProviderSandbox,
   ProviderTrack,
   SplitRequest,
   SubmitRequest,
@@ -14,7 +15,8 @@ import type {
 import type { PieceOrder, RenderedAsset, RenderedTrack } from "./order.js";
 import { RenderPool } from "./render-pool.js";
 import { readReference, toReference } from "./split/own-piece.js";
-import { readSource } from "./split/read-source.js";
+import { SPLIT_LIMITS } from "./split/limits.js";
+import { SPLIT_HANDLER, splitInSandbox } from "./split/split-in-sandbox.js";
 import { failAsAsked, readTestHooks } from "./test-hooks.js";
 
 const DEFAULT_SECONDS = 30;
@@ -36,14 +38,19 @@ export function synthSettings(settings: ProviderHost["settings"]): SynthSettings
   };
 }
 
-/** Carries out every submission in a worker thread and answers it complete; there is nothing to poll. */
+/**
+ * Carries out every submission and answers it complete; there is nothing to poll. What it makes itself comes from worker
+ * threads, what is made of other people's audio from child processes.
+ */
 export class SynthProvider implements MusicProvider {
   private readonly settings: SynthSettings;
   private readonly pool: RenderPool;
+  private readonly sandbox: ProviderSandbox;
 
   constructor(private readonly host: ProviderHost) {
     this.settings = synthSettings(host.settings);
     this.pool = new RenderPool(this.settings.threads);
+    this.sandbox = host.sandbox(SPLIT_HANDLER, { ...SPLIT_LIMITS, processes: this.settings.threads });
   }
 
   submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
@@ -51,7 +58,7 @@ export class SynthProvider implements MusicProvider {
   }
 
   async close(): Promise<void> {
-    await this.pool.close();
+    await Promise.all([this.pool.close(), this.sandbox.close()]);
   }
 
   private async make(request: MusicRequest, signal: AbortSignal): Promise<Completed> {
@@ -69,7 +76,7 @@ export class SynthProvider implements MusicProvider {
   private async split({ operation, source }: SplitRequest, signal: AbortSignal): Promise<Completed> {
     const piece = readReference(source.reference);
     const own = piece === null ? null : await this.pool.run({ kind: "split-own", operation, ...piece }, signal);
-    const stems = own ?? (await this.pool.run({ kind: "split", operation, bytes: await readSource(source, signal) }, signal));
+    const stems = own ?? (await splitInSandbox(this.sandbox, { operation, source }, signal));
     return { state: "completed", tracks: [], stems: stems.map(toProviderAsset) };
   }
 

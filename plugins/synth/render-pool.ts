@@ -37,7 +37,7 @@ export class RenderPool {
   ) {}
 
   /**
-   * Carries out an order in a worker that is started on demand. The bytes of a split are moved there: they are not to be used again.
+   * Carries out an order in a worker that is started on demand.
    *
    * @throws {ProviderFailure} `unavailable` when aborted, closed or the thread died; what the work threw, as `failed` if it is of no kind
    */
@@ -69,7 +69,7 @@ export class RenderPool {
       seat.idleTimer = null;
       seat.job = job;
       seat.worker.ref();
-      seat.worker.postMessage(job.order, "bytes" in job.order ? [job.order.bytes.buffer] : []);
+      seat.worker.postMessage(job.order);
     }
   }
 
@@ -126,14 +126,8 @@ function finish(job: Job, report: () => void): void {
 
 /** Starts the worker beside this file: the compiled one, or the source one when this file itself runs under tsx. */
 function startRenderWorker(): Worker {
-  const worker = import.meta.url.endsWith(".ts") ? startSource() : new Worker(new URL("./render-worker.js", import.meta.url), SILENT);
-  // Decoders write what they think of a file to the console.
-  worker.stdout.resume();
-  worker.stderr.resume();
-  return worker;
+  return import.meta.url.endsWith(".ts") ? startSource() : new Worker(new URL("./render-worker.js", import.meta.url));
 }
-
-const SILENT = { stdout: true, stderr: true } as const;
 
 function startSource(): Worker {
   // A thread on Node 20 does not inherit tsx, and its first file must be one that Node can read without it.
@@ -141,5 +135,5 @@ function startSource(): Worker {
   const api = new URL("./api/index.mjs", pathToFileURL(createRequire(import.meta.url).resolve("tsx/esm"))).href;
   const entry = new URL("./render-worker.ts", import.meta.url).href;
   const code = `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(entry)}); });`;
-  return new Worker(code, { ...SILENT, eval: true, execArgv: [] });
+  return new Worker(code, { eval: true, execArgv: [] });
 }

@@ -4,7 +4,6 @@ import type { Order, RenderedAsset, Results } from "./order.js";
 import type { WorkerReport } from "./render-pool.js";
 import { renderTrack } from "./render.js";
 import { splitOwnPiece } from "./split/own-piece.js";
-import { splitAudio } from "./split/split-audio.js";
 
 // One order at a time comes in; the pool sends the next when this one has been answered.
 parentPort?.on("message", (order: Order) => void answer(order));
@@ -25,8 +24,6 @@ async function carryOut(order: Order): Promise<Results[Order["kind"]]> {
       return renderTrack(order);
     case "split-own":
       return splitOwnPiece(order, order.operation);
-    case "split":
-      return splitAudio(order);
   }
 }
 

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import type { AuditAction } from "../../core/audit/audit-record.js";
 import type { App } from "../../config/index.js";
+import type { IdGenerator } from "../../core/ports/id-generator.js";
+import { anId } from "../support/builders.js";
 import { tinyMp3 } from "../support/provider-kit/sounds.js";
 import { importTrack } from "../support/library-import.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
@@ -25,8 +27,12 @@ interface Calls {
 
 describe("What an embedding app does for its operator", () => {
   let test: TestApp;
+  let canRecord = true;
+  /** While it cannot record, the storage refuses what it is to write: a record has an id. */
+  const ids: IdGenerator = { next: (prefix) => (prefix === "aud" && !canRecord ? (null as never) : anId(prefix)) };
   before(async () => {
-    test = await startTestApp({ actor: "billing", settings: { plugins: { synth: { enabled: true } } }, listen: false });
+    const settings = { plugins: { synth: { enabled: true } } };
+    test = await startTestApp({ actor: "billing", settings, listen: false, ids });
   });
   after(() => test.close());
 
@@ -129,6 +135,30 @@ describe("What an embedding app does for its operator", () => {
     ]);
     expect(refused.map(({ status }) => status)).to.deep.equal(Array(4).fill("rejected"));
     expect((await app.audit.verify()).count).to.equal(before);
+  });
+
+  it("does not happen when it cannot be recorded", async () => {
+    const { app } = test;
+    const { account } = await test.account();
+    const trackId = await importTrack(app, { audio: tinyMp3() });
+    const split = { kind: "vocal_removal", accountId: account.id, trackId } as const;
+    const { id: jobId } = await app.splits.start(split);
+    const [before, { count }] = [await app.credits.balance(account.id), await app.audit.verify()];
+    canRecord = false;
+    const done = await Promise.allSettled([
+      app.splits.start(split),
+      app.jobs.cancel(jobId),
+      app.audio.collect({ isDryRun: false }),
+    ]);
+    canRecord = true;
+    expect(done.map(({ status }) => status)).to.deep.equal(Array(3).fill("rejected"));
+    expect(await app.credits.balance(account.id)).to.deep.equal(before);
+    const jobs = await app.jobs.list({ accountId: account.id, limit: 10 });
+    expect(jobs.map(({ id, status }) => [id, status])).to.deep.equal([[jobId, "queued"]]);
+    expect((await app.audit.verify()).count).to.equal(count);
+    // The same can be done once it can be recorded again.
+    await app.jobs.cancel(jobId);
+    expect((await app.audit.list({ limit: 1 }))[0]).to.include({ action: "jobs.cancel", number: count + 1 });
   });
 
   it("takes no name that is too long", async () => {

@@ -1,44 +1,15 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { expect } from "chai";
 import { AddressPolicy, DnsAddressGuard } from "../../adapters/network/index.js";
 import type { JobReport } from "../../core/jobs/operate-jobs.js";
 import { defineProvider, PROVIDER_PORT_VERSION, type ProviderHost } from "../../core/ports/music-provider.js";
 import { dataOf } from "../support/api-client.js";
+import { Canary } from "../support/canary.js";
 import { type Behaviour, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { UNHEARD } from "../support/shelf.js";
 import { bytes, FakeApi, json } from "../support/provider-kit/index.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const SIGNATURE = "signature=not-for-logs";
-
-/** A neighbour that nobody may reach: it counts connections, whatever is spoken on them. */
-class Canary {
-  connections = 0;
-  private constructor(private readonly server: Server) {}
-
-  static async open(): Promise<Canary> {
-    const server = createServer();
-    const canary = new Canary(server);
-    server.on("connection", (socket: Socket) => {
-      canary.connections += 1;
-      socket.destroy();
-    });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    return canary;
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
-
-  async close(): Promise<void> {
-    const closed = once(this.server, "close");
-    this.server.close();
-    await closed;
-  }
-}
 
 /** Addresses that a response may name, and what the failure says of each. */
 const hostile = (port: number, listed: string): readonly (readonly [url: string, says: string])[] => [

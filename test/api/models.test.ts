@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { dataOf, refusalOf } from "../support/api-client.js";
+import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const SONG = {
@@ -80,8 +81,36 @@ describe("GET /api/v1/models while a provider is down", () => {
   });
 });
 
+describe("GET /api/v1/models while a provider has not got one of its models", () => {
+  it("shows that one as unavailable and takes no job for it, and the others go on", async () => {
+    const test = await startTestApp({ work: true, settings: { jobs: { maxAttempts: 1 } } });
+    try {
+      const { api } = await test.account();
+      test.provider.behaviour = (request, context) =>
+        request.operation === "music" && request.model.id === "scripted/song"
+          ? fails("model_unavailable")(request, context)
+          : completes(request, context);
+      const song = { model_id: "scripted/song", prompt: "rain" };
+      const beat = { model_id: "scripted/beat", prompt: "rain" };
+      const asked = test.provider.submissions.length;
+      const wait = { Prefer: "wait=20" };
+      expect(refusalOf(await api.generate(song, wait))).to.equal("502 provider_unavailable");
+      const { models } = dataOf<Models>(await api.get("/api/v1/models"));
+      const shown = models.filter(({ id }) => id.startsWith("scripted/")).map(({ id, status }) => [id, status]);
+      expect(shown).to.deep.equal([
+        ["scripted/song", "unavailable"],
+        ["scripted/beat", "available"],
+      ]);
+      expect(refusalOf(await api.generate(song))).to.equal("502 provider_unavailable");
+      expect(dataOf(await api.generate(beat, wait))["status"]).to.equal("completed");
+      expect(test.provider.submissions.length - asked, "the retired model is asked for once").to.equal(2);
+    } finally {
+      await test.close();
+    }
+  });
+});
+
 async function openBreaker(test: TestApp, api: TestAccount["api"]): Promise<void> {
-  const { fails } = await import("../support/doubles/scripted-provider.js");
   test.provider.behaviour = fails("unavailable");
   const answer = await api.generate(undefined, { Prefer: "wait=20" });
   expect(refusalOf(answer)).to.equal("502 provider_unavailable");

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { OpenApiDocument, Operation, Response, Schema } from "../../adapters/http/openapi/model.js";
 import { STATUS_BY_CODE } from "../../adapters/http/index.js";
-import type { ErrorCode } from "../../core/errors.js";
+import type { ErrorCode } from "../../core/error-codes.js";
 import { A_GENERATION, type Answer, dataOf } from "../support/api-client.js";
 import { completes, fails, holds } from "../support/doubles/scripted-provider.js";
 import { Shelf, UNHEARD } from "../support/shelf.js";

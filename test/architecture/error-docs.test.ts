@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { STATUS_BY_CODE } from "../../adapters/http/errors.js";
-import { ERROR_CODES } from "../../core/errors.js";
+import { ERROR_CODES } from "../../core/error-codes.js";
 import { REPOSITORY } from "../support/repository.js";
 
 /** Code to status, as the README's table has them. */

@@ -20,7 +20,7 @@ const ROOMS = [
   /^core\/ports\/provider\/[^/]+$/,
   /^core\/[^/]+$/,
   /^adapters\/(cli|covers|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
-  /^adapters\/http\/((connections|controllers|generated|middleware|openapi|pages|pages\/share|presenters)\/)?[^/]+$/,
+  /^adapters\/http\/((connections|controllers|generated|generated\/swagger-ui|middleware|openapi|pages|pages\/share|presenters)\/)?[^/]+$/,
   /^adapters\/storage\/knex\/((doctor|heartbeat|migrations|mysql|search|sqlite)\/)?[^/]+$/,
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq)|rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,
   /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,

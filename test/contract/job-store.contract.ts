@@ -79,6 +79,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           attempt: 2,
           refusals: 1,
           crashes: 1,
+          collectionsBegun: 2,
           fence: 7,
           leaseOwner: anId("prc"),
           dueAt: NOON + 30_000,
@@ -315,14 +316,14 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await ids(9)).to.deep.equal([first.id, asked.id]);
       });
 
-      it("counts a worker as lost when its lease was never given back", async () => {
-        const job = aJob({ providerId: aProviderId() });
+      it("counts a worker as lost when its lease was never given back, and keeps what it had begun", async () => {
+        const job = aJob({ providerId: aProviderId(), collectionsBegun: 1 });
         await add(job);
         await claim({ providerId: job.providerId, leaseUntil: NOON });
         const owner = anId("prc");
         const [again] = await claim({ providerId: job.providerId, owner });
         expect(again?.wasLost).to.equal(true);
-        expect(again?.job).to.include({ fence: 2, crashes: 1, leaseOwner: owner });
+        expect(again?.job).to.include({ fence: 2, crashes: 1, collectionsBegun: 1, leaseOwner: owner });
         expect(await find(job.id)).to.deep.equal({ ...again?.job, request: job.request });
       });
 
@@ -416,6 +417,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           attempt: 3,
           refusals: 2,
           crashes: 1,
+          collectionsBegun: 2,
           fence: 5,
           leaseOwner: null,
           dueAt: null,

@@ -40,6 +40,14 @@ export function providerHealthStoreContract(name: string, open: () => Promise<St
       expect(await storage.health.listHealth()).to.deep.include.members([one, two]);
     });
 
+    it("keeps the health of a model beside that of its provider, whose id is as long as ids may be", async () => {
+      const id = `${"p".repeat(30)}/${"m".repeat(69)}`;
+      const model = { providerId: id, failures: 2, openedAt: NOON, trialUntil: null };
+      await save(model);
+      expect(await lock(id)).to.deep.equal(model);
+      expect(await lock("p".repeat(30))).to.equal(null);
+    });
+
     it("counts every failure of those that are reported together", async () => {
       const report = (): Promise<void> =>
         storage.inTransaction(async (tx) => {

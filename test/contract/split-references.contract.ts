@@ -89,7 +89,7 @@ export function splitReferencesContract(
           new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: any, vocalRemoval: any }]),
           PREFERENCES,
         ),
-        availability: { state: () => Promise.resolve(isDown ? "open" : "closed") },
+        availability: { isOffered: () => Promise.resolve(!isDown) },
         tiers: TIERS,
         clock,
         ids: { next: anId },

@@ -78,7 +78,7 @@ musicProviderContract("beatoven", {
     input: refused(400),
     errorWith200: nothing("errors have a status of their own"),
     others: {
-      "a path that is not there": { kind: "misconfigured", script: refused(404) },
+      "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
     },
   },

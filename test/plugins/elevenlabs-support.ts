@@ -120,7 +120,7 @@ export const elevenLabsHarness: MusicProviderHarness = {
         kind: "out_of_credit",
         script: refused(json({ detail: { status: "quota_exceeded", message: "none left" } }, { status: 401 })),
       },
-      "an address that is not there": { kind: "misconfigured", script: refused(json({ detail: "Not Found" }, { status: 404 })) },
+      "an address that is not there": { kind: "model_unavailable", script: refused(json({ detail: "Not Found" }, { status: 404 })) },
       "an error of the server, which may have made the music": {
         kind: "outcome_unknown",
         script: refused(json({ detail: "Internal Server Error" }, { status: 500 })),

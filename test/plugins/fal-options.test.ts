@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { InvalidRequestError } from "../../core/errors.js";
+import { checkModelBounds, type Model } from "../../core/providers/catalogue.js";
 import type { MusicRequest, ProviderModel } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/fal/index.js";
 import { aMusicRequest, FakeApi, json, providerHost, settingsOf } from "../support/provider-kit/index.js";
@@ -9,7 +11,7 @@ const aceStep = definition.models.find(({ id }) => id === "fal/ace-step") as Pro
 describe("fal: options of a model", () => {
   const song: Partial<MusicRequest> = { prompt: "sea", lyrics: "la", durationSeconds: null };
   const tune: Partial<MusicRequest> = { prompt: "sea", lyrics: null, instrumental: true, durationSeconds: null };
-  const open: Partial<MusicRequest> = { prompt: "sea", lyrics: null, durationSeconds: null };
+  const open: Partial<MusicRequest> = { prompt: "sea", lyrics: null, instrumental: false, durationSeconds: null };
   for (const [id, path, parts, input] of [
     ["minimax-music-2.6", "/fal-ai/minimax-music/v2.6", song, { prompt: "sea", lyrics: "la" }],
     ["minimax-music-2.6", "/fal-ai/minimax-music/v2.6", tune, { prompt: "sea", is_instrumental: true }],
@@ -23,11 +25,25 @@ describe("fal: options of a model", () => {
     ],
     ["stable-audio-2.5", "/fal-ai/stable-audio-25/text-to-audio", { ...tune, durationSeconds: 45 }, { prompt: "sea", seconds_total: 45 }],
     ["ace-step", "/fal-ai/ace-step", { ...song, durationSeconds: 45 }, { tags: "sea", lyrics: "la", duration: 45 }],
-    ["ace-step", "/fal-ai/ace-step", tune, { tags: "sea", lyrics: "[inst]" }],
+    ["ace-step", "/fal-ai/ace-step", tune, { tags: "sea", lyrics: "[inst]", duration: 60 }],
+    [
+      "elevenlabs-music",
+      "/fal-ai/elevenlabs/music",
+      open,
+      { prompt: "sea", music_length_ms: 60_000, output_format: "mp3_44100_128" },
+    ],
+    ["stable-audio-2.5", "/fal-ai/stable-audio-25/text-to-audio", open, { prompt: "sea", seconds_total: 190 }],
+    ["stable-audio-3-medium", "/fal-ai/stable-audio-3/medium/text-to-audio", tune, { prompt: "sea", duration: 30 }],
+    [
+      "stable-audio-3-small",
+      "/fal-ai/stable-audio-3/small/music/text-to-audio",
+      { ...tune, durationSeconds: 45 },
+      { prompt: "sea", duration: 45 },
+    ],
     ["lyria-2", "/fal-ai/lyria2", tune, { prompt: "sea" }],
     ["lyria-3", "/fal-ai/lyria3", open, { prompt: "sea" }],
     ["lyria-3-pro", "/fal-ai/lyria3/pro", open, { prompt: "sea" }],
-    ["sonilo-1.1", "/sonilo/v1.1/text-to-music", { ...open, durationSeconds: 90 }, { prompt: "sea", duration: 90 }],
+    ["sonilo-1.1", "/sonilo/v1.1/text-to-music", open, { prompt: "sea", duration: 90 }],
   ] as const) {
     it(`make ${JSON.stringify(input)} of a request to ${id}`, async () => {
       const model = definition.models.find((candidate) => candidate.id === `fal/${id}`) as ProviderModel;
@@ -42,6 +58,14 @@ describe("fal: options of a model", () => {
       }
     });
   }
+
+  it("ask for the lyrics of a song by ACE-Step, which sings nothing without them", () => {
+    const model: Model = { ...aceStep, providerId: "fal", providerLabel: "fal" };
+    const request = { prompt: "sea", lyrics: null, durationSeconds: null };
+    expect(() => checkModelBounds(model, { ...request, instrumental: false })).to.throw(InvalidRequestError);
+    expect(() => checkModelBounds(model, { ...request, instrumental: true })).not.to.throw();
+    expect(() => checkModelBounds(model, { ...request, lyrics: "la", instrumental: false })).not.to.throw();
+  });
 
   for (const [parts, mistake] of [
     [{ upstream: undefined }, /^upstream: missing; allowed: an endpoint id/],

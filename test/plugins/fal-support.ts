@@ -5,6 +5,7 @@ import { type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 import definition from "../../plugins/fal/index.js";
 
 export const KEY = "fal-key-id:fal-key-secret";
+export const BILLING = { method: "GET", path: "/v1/account/billing" } as const;
 export const KEYS_PATH = "/.well-known/jwks.json";
 /** The endpoint's path is longer than that of its requests. */
 export const SUBMIT = { method: "POST", path: "/sonilo/v1.1/text-to-music" } as const;
@@ -35,6 +36,9 @@ export const jwks = { keys: [{ kty: "RSA", n: "AQAB", e: "AQAB" }, publicJwk(oth
 function publicJwk(key: KeyObject): object {
   return key.export({ format: "jwk" });
 }
+
+/** As 403 of an empty account has it. */
+const EMPTY = "User is locked. Reason: Exhausted balance. Top up your balance at fal.ai/dashboard/billing.";
 
 let made = 0;
 
@@ -99,7 +103,12 @@ const platform = (code: number, type: string): ReturnType<typeof json> =>
 export const falHarness: MusicProviderHarness = {
   definition,
   models: [SEVERAL, ...definition.models],
-  settings: (fake) => ({ apiKey: KEY, baseUrl: fake.url, jwksUrl: fake.url + KEYS_PATH }),
+  settings: (fake) => ({
+    apiKey: KEY,
+    baseUrl: fake.url,
+    jwksUrl: fake.url + KEYS_PATH,
+    platformUrl: `${fake.url}/v1`,
+  }),
   generation: { submit: SUBMIT, completes: completes(["one"]), severalTracks: completes(["one", "two"]) },
   work: {
     status: STATUS,
@@ -122,6 +131,28 @@ export const falHarness: MusicProviderHarness = {
     partlyReady: { notApplicable: "a result is there whole, or not at all" },
     others: {
       "a timeout that stands in the result": { kind: "timeout", script: ended(platform(504, "startup_timeout")) },
+      "a generation that took too long": { kind: "timeout", script: ended(modelError(504, "generation_timeout")) },
+      "a generation that took too long, by its status": {
+        kind: "timeout",
+        script: status({ status: "COMPLETED", error: "Generation timed out", error_type: "generation_timeout" }),
+      },
+      "a service behind the model": {
+        kind: "failed",
+        script: ended(modelError(400, "downstream_service_error", { "x-fal-retryable": "true" })),
+      },
+      "a client within the platform that hung up": {
+        kind: "failed",
+        script: ended(platform(499, "client_disconnected"), { error: "Gone", error_type: "client_disconnected" }),
+      },
+      "a model that made nothing": { kind: "failed", script: ended(modelError(422, "no_media_generated")) },
+      "an error that may pass, so no fault of the request": {
+        kind: "failed",
+        script: ended(modelError(422, "value_error", { "x-fal-retryable": "true" })),
+      },
+      "an account that was locked meanwhile": {
+        kind: "out_of_credit",
+        script: ended(json({ detail: EMPTY }, { status: 403 })),
+      },
       "inputs that the model does not take": { kind: "invalid_input", script: ended(modelError(422, "value_error")) },
       "a file without a URL": { kind: "failed", script: ended(json({ audios: [{ file_name: "out.mp3" }] })) },
       "a file with a URL that is none": { kind: "failed", script: ended(json({ audios: [{ url: "/out.mp3" }] })) },
@@ -146,13 +177,45 @@ export const falHarness: MusicProviderHarness = {
     content: refused(modelError(422, "content_policy_violation")),
     rateLimit: { script: refused(json({ detail: "Too many" }, { status: 429, headers: { "retry-after": "9" } })), retryAfterMs: 9_000 },
     key: refused(json({ detail: "Unauthorized" }, { status: 401 })),
-    credit: refused(json({ detail: "Exhausted balance" }, { status: 402 })),
+    credit: refused(json({ detail: EMPTY }, { status: 403 })),
     unavailable: refused(platform(503, "runner_scheduling_failure")),
     input: refused(modelError(422, "missing")),
     errorWith200: { notApplicable: "a submission's errors have their status; a failed request's stand in its own" },
     others: {
+      "an empty account, by the status": {
+        kind: "out_of_credit",
+        script: refused(json({ detail: "Payment required" }, { status: 402 })),
+      },
+      "an account that is locked until it is topped up": {
+        kind: "out_of_credit",
+        script: refused(json({ detail: "User is locked. Reason: TOP_UP." }, { status: 403 })),
+      },
+      "a service behind the model, which may be back": {
+        kind: "unavailable",
+        script: refused(modelError(400, "downstream_service_error", { "x-fal-retryable": "true" })),
+      },
+      "a service behind the model, which will not be": {
+        kind: "failed",
+        script: refused(modelError(400, "downstream_service_error", { "x-fal-retryable": "false" })),
+      },
+      "an error that the older header calls passing": {
+        kind: "unavailable",
+        script: refused(modelError(400, "bad_request", { "x-fal-needs-retry": "1" })),
+      },
+      "overload that the header says will not pass": {
+        kind: "failed",
+        script: refused(modelError(503, "internal_server_error", { "x-fal-retryable": "false" })),
+      },
+      "a fault that may have made the request, whatever the header says": {
+        kind: "outcome_unknown",
+        script: refused(modelError(500, "internal_server_error", { "x-fal-retryable": "true" })),
+      },
+      "a client that hung up, which is this one": {
+        kind: "outcome_unknown",
+        script: refused(platform(499, "client_disconnected")),
+      },
       "a key without the right": { kind: "misconfigured", script: refused(json({ detail: "Forbidden" }, { status: 403 })) },
-      "an endpoint that is not there": { kind: "misconfigured", script: refused(json({ detail: "Not found" }, { status: 404 })) },
+      "an endpoint that is not there": { kind: "model_unavailable", script: refused(json({ detail: "Not found" }, { status: 404 })) },
       "a timeout that may have made the request": { kind: "outcome_unknown", script: refused(platform(504, "request_timeout")) },
     },
   },
@@ -175,7 +238,15 @@ export const falHarness: MusicProviderHarness = {
     cancels: (fake) => void fake.on("PUT", CANCEL.path, json({ status: "CANCELLATION_REQUESTED" }, { status: 202 })),
     tooLate: (fake) => void fake.on("PUT", CANCEL.path, json({ status: "ALREADY_COMPLETED" }, { status: 400 })),
   },
-  probe: { notApplicable: "it has no call that only tries the key" },
+  probe: {
+    route: BILLING,
+    answers: (fake) => {
+      const credits = { current_balance: 24.5, currency: "USD" };
+      fake.on(BILLING.method, BILLING.path, json({ username: "acme", credits }));
+      return { amount: 24.5, unit: "USD" };
+    },
+    refusesKey: (fake) => void fake.on(BILLING.method, BILLING.path, json({ detail: "Unauthorized" }, { status: 401 })),
+  },
   stemSplit: {
     submit: SPLIT,
     completes: async (fake) => {

@@ -116,6 +116,16 @@ describe("fal", () => {
       { kind: "content_rejected", billable: "unknown", providerCode: "content_policy_violation", requestId: "g1" },
     ],
     [
+      "a service behind the model, which may be billed",
+      json({ detail: [{ type: "downstream_service_error", msg: "no" }] }, { status: 400 }),
+      { kind: "failed", billable: "unknown", providerCode: "downstream_service_error", requestId: null },
+    ],
+    [
+      "a generation that took too long, which is not",
+      json({ detail: [{ type: "generation_timeout", msg: "late" }] }, { status: 504 }),
+      { kind: "timeout", billable: "no", providerCode: "generation_timeout", requestId: null },
+    ],
+    [
       "an error of the platform, which is not",
       json({ detail: "gone", error_type: "runner_disconnected" }, { status: 503 }),
       { kind: "failed", billable: "no", providerCode: "runner_disconnected", requestId: null },

@@ -39,7 +39,7 @@ const refusals = (path: string, rejection: object): MusicProviderHarness["refusa
   unavailable: refused(503, {}, {}, path),
   input: refused(400, {}, {}, path),
   errorWith200: { kind: "content_rejected", script: refused(200, rejection, {}, path) },
-  others: { "a path that is not there": { kind: "misconfigured", script: refused(404, {}, {}, path) } },
+  others: { "a path that is not there": { kind: "model_unavailable", script: refused(404, {}, {}, path) } },
 });
 
 let made = 0;

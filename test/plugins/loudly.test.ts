@@ -54,7 +54,7 @@ musicProviderContract("loudly", {
       "too many requests, said in the error": { kind: "rate_limited", script: refused(500, "rate_limit_exceeded", "") },
       "too many requests, by the status": { kind: "rate_limited", script: refused(429) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500, "internal_error", "something broke") },
-      "a path that is not there": { kind: "misconfigured", script: refused(404) },
+      "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "a song without a file": {
         kind: "failed",
         script: (fake) => void fake.on(SONGS.method, SONGS.path, json({ id: "9", music_file_path: null })),
@@ -92,15 +92,21 @@ describe("loudly", () => {
   it("sends a form of prompt and duration, and the key", async () => {
     await completes(fake);
     await open().submit(aMusicRequest(model(), { prompt: "drum and bass for a trailer", durationSeconds: 90 }), { signal });
-    await open().submit(aMusicRequest(model(), { prompt: "40 seconds of rain", durationSeconds: null }), { signal });
-    const [first, second] = fake.calls(SONGS);
+    const rain = { prompt: "40 seconds of rain", durationSeconds: null };
+    await open().submit(aMusicRequest(model(), rain), { signal });
+    await open().submit(aMusicRequest(model({ duration: null }), rain), { signal });
+    const [first, second, third] = fake.calls(SONGS);
     expect(first?.headers).to.include({ "api-key": API_KEY }).and.not.have.property("authorization");
     expect(first?.headers["content-type"]).to.match(/^multipart\/form-data; boundary=/);
     expect(first?.fields).to.deep.equal([
       { name: "prompt", value: "drum and bass for a trailer" },
       { name: "duration", value: "90" },
     ]);
-    expect(second?.fields).to.deep.equal([{ name: "prompt", value: "40 seconds of rain" }]);
+    expect(second?.fields).to.deep.equal([
+      { name: "prompt", value: "40 seconds of rain" },
+      { name: "duration", value: "60" },
+    ]);
+    expect(third?.fields).to.deep.equal([{ name: "prompt", value: "40 seconds of rain" }]);
   });
 
   it("keeps the key of the music as a tag, and makes nothing of what is not there", async () => {

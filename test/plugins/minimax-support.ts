@@ -72,7 +72,7 @@ export const miniMaxHarness: MusicProviderHarness = {
       "code 2049, an invalid key": named("misconfigured", refused(2049)),
       "code 2061, not in the plan": named("misconfigured", refused(2061)),
       "an account that came too late for music": named("misconfigured", refused(2153, "closed", 410)),
-      "410 without a code": named("misconfigured", plain(410)),
+      "410 without a code": named("model_unavailable", plain(410)),
       "a code that nobody knows": named("failed", refused(4711)),
       "a code that nobody knows, with a status that says more": named("rate_limited", refused(4711, "slow", 429)),
       "401 without a code": named("misconfigured", plain(401)),

@@ -124,7 +124,7 @@ export const mubert: MusicProviderHarness = {
         "SomethingNew",
       ]),
       "too many requests, by the status": { kind: "rate_limited", script: refused(429) },
-      "a path that is not there": { kind: "misconfigured", script: refused(404) },
+      "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
       "a licence token that it refuses": { kind: "misconfigured", script: customerRefused(401, "Unauthenticated") },
       "a licence that takes no more customers": { kind: "misconfigured", script: customerRefused(403, "LicenseLimitUsersCount") },

@@ -92,7 +92,7 @@ export const musicAiHarness: MusicProviderHarness = {
     input: refused(422),
     errorWith200: { notApplicable: "its errors have their status" },
     others: {
-      "a workflow that is not there": { kind: "misconfigured", script: refused(404) },
+      "a workflow that is not there": { kind: "model_unavailable", script: refused(404) },
       "a body that it does not take": { kind: "invalid_input", script: refused(400) },
       "an upload that is refused": {
         kind: "unavailable",

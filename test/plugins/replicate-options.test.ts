@@ -34,8 +34,41 @@ describe("replicate: options of a model", () => {
   });
 
   it("say what else goes with instrumental music, and with music that has neither lyrics nor that wish", () => {
-    expect(sent({ instrumental: true })).to.deep.equal({ steps: 8, caption: "sea", words: "[inst]" });
-    expect(sent({})).to.deep.equal({ steps: 8, caption: "sea", write: true });
+    expect(sent({ instrumental: true })).to.deep.equal({ steps: 8, caption: "sea", length_ms: 20_000, words: "[inst]" });
+    expect(sent({})).to.deep.equal({ steps: 8, caption: "sea", length_ms: 20_000, write: true });
+  });
+
+  it("always say to ElevenLabs whether voices are wanted, which would leave them out", () => {
+    const model = (id: string): ProviderModel =>
+      definition.models.find((candidate) => candidate.id === `replicate/${id}`) as ProviderModel;
+    const input = (id: string, parts: Partial<MusicRequest>): unknown =>
+      inputOf(aMusicRequest(model(id), { prompt: "rain", lyrics: null, durationSeconds: null, ...parts }));
+    expect(model("elevenlabs-music").upstream).to.equal("elevenlabs/music");
+    expect(input("elevenlabs-music", { instrumental: false })).to.deep.equal({
+      prompt: "rain",
+      music_length_ms: 60_000,
+      force_instrumental: false,
+    });
+    expect(input("elevenlabs-music", { durationSeconds: 45, instrumental: true })).to.deep.equal({
+      prompt: "rain",
+      music_length_ms: 45_000,
+      force_instrumental: true,
+    });
+    expect(model("lyria-2").upstream).to.equal("google/lyria-2");
+    expect(input("lyria-2", { instrumental: true })).to.deep.equal({ prompt: "rain" });
+  });
+
+  it("send the duration that the table of models names where the caller names none", () => {
+    const input = inputOf(aMusicRequest({ ...OWN, duration: null }, { lyrics: null, durationSeconds: null }));
+    expect(input).not.to.have.property("length_ms");
+    for (const model of definition.models) {
+      const { duration, options = {} } = model;
+      const inputs = inputOf(aMusicRequest(model, { durationSeconds: null }));
+      const name = options["duration"] as string | undefined;
+      const factor = options["durationUnit"] === "ms" ? 1_000 : 1;
+      if (duration === null) expect(name, model.id).to.equal(undefined);
+      else expect(inputs[name ?? ""], model.id).to.equal(duration.defaultSeconds * factor);
+    }
   });
 
   for (const [parts, mistake] of [

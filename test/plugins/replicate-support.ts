@@ -9,6 +9,8 @@ export const SUBMIT = { method: "POST", path: "/v1/predictions" } as const;
 export const STATUS = { method: "GET", path: "/v1/predictions/:id" } as const;
 export const CANCEL = { method: "POST", path: "/v1/predictions/:id/cancel" } as const;
 
+const GONE = "The specified version does not exist (or perhaps you don't have permission to use it?)";
+
 let made = 0;
 
 /** The prediction object, as the status call answers it. */
@@ -102,9 +104,13 @@ export const replicateHarness: MusicProviderHarness = {
     credit: refused(402),
     unavailable: refused(503),
     input: refused(422, "input.prompt is required"),
+    retiredModel: (fake) => {
+      const body = { title: "Invalid version or not permitted", detail: GONE, status: 422 };
+      fake.on("POST", SUBMIT.path, json(body, { status: 422 }));
+    },
     errorWith200: { notApplicable: "its errors have their status" },
     others: {
-      "a model or version that is not there": { kind: "misconfigured", script: refused(404) },
+      "a model or version that is not there": { kind: "model_unavailable", script: refused(404) },
       "a fault of its own, which may have made the prediction": { kind: "outcome_unknown", script: refused(500) },
     },
   },

@@ -55,7 +55,7 @@ function refusalsOf(route: Called): MusicProviderHarness["refusals"] {
       "a file that is too large": named("invalid_input", refused(413, "payload_too_large")),
       "another language than English": named("invalid_input", refused(422, "invalid_language")),
       "a 403 of somebody else": named("misconfigured", answers(route, json({}, { status: 403 }))),
-      "an address that is not there": named("misconfigured", refused(404, "not_found")),
+      "an address that is not there": named("model_unavailable", refused(404, "not_found")),
       "a 500 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 500 }))),
       "a gateway that gave up": named("outcome_unknown", answers(route, json({}, { status: 504 }))),
       "a plain 503": named("unavailable", answers(route, json({}, { status: 503 }))),

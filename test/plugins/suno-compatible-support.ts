@@ -130,7 +130,7 @@ export const sunoapi: MusicProviderHarness = {
     others: {
       "a call limit": { kind: "rate_limited", script: refused(405) },
       "a prompt that is too long": { kind: "invalid_input", script: refused(413) },
-      "a path that is not there": { kind: "misconfigured", script: refused(404) },
+      "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
       "a code that nobody knows": { kind: "outcome_unknown", script: refused(201) },
       "a source that it could not fetch": { kind: "invalid_input", script: refused(451) },
@@ -175,11 +175,11 @@ export const kie: MusicProviderHarness = {
     input: refused(422),
     errorWith200: { kind: "rate_limited", script: refused(429) },
     others: {
-      "a path that is not there": { kind: "misconfigured", script: refused(404) },
       "a source that it could not fetch": { kind: "invalid_input", script: refused(451) },
       "a key that has used up its own limit": { kind: "out_of_credit", script: refused(433) },
       "a generation that failed at once": { kind: "unavailable", script: refused(501) },
       "a feature that is switched off": { kind: "unavailable", script: refused(505) },
+      "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
     },
   },

@@ -21,7 +21,7 @@ async function renderedMix(): Promise<Uint8Array> {
 const splits = (operation: SplitRequest["operation"]): SplitScenarios => ({
   submit: OFFLINE,
   completes: async () => {
-    const stems = await splitAudio({ kind: "split", operation, bytes: new Uint8Array(SOURCE) });
+    const stems = await splitAudio({ operation, bytes: new Uint8Array(SOURCE) });
     return { stems: Object.fromEntries(stems.map(({ label, bytes }) => [label, bytes])) };
   },
   source: {

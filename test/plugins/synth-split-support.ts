@@ -57,7 +57,7 @@ export type Stems = ReadonlyMap<string, Sound>;
 
 /** Takes a file apart on this thread. */
 export async function stemsOf(file: Uint8Array, operation: SplitRequest["operation"] = "stem_split"): Promise<Stems> {
-  const assets = await splitAudio({ kind: "split", operation, bytes: new Uint8Array(file) });
+  const assets = await splitAudio({ operation, bytes: new Uint8Array(file) });
   return new Map(assets.map(({ label, bytes }) => [label, readWav(bytes)]));
 }
 

@@ -1,5 +1,6 @@
 import type { CallContext, Completed, MusicProvider, MusicRequest, ProviderHost, ProviderTrack } from "../../core/ports/music-provider.js";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { openProviderSandbox } from "../../adapters/sandbox/index.js";
 import definition from "../../plugins/synth/index.js";
 
 /** What a test says about a request; the rest is ordinary. */
@@ -16,6 +17,7 @@ export function aHost(settings: ProviderHost["settings"] = {}): HostUnderTest {
     models: definition.models,
     settings: { testHooks: false, threads: 1, keepStems: true, ...settings },
     fetch: () => Promise.reject(new Error("the synth works offline")),
+    sandbox: openProviderSandbox,
     sleeps,
     clock: {
       now: () => 0,

@@ -131,6 +131,7 @@ export function aJob(overrides: Partial<Job> = {}): Job {
     attempt: 0,
     refusals: 0,
     crashes: 0,
+    collectionsBegun: 0,
     fence: 0,
     leaseOwner: null,
     dueAt: createdAt,

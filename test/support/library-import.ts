@@ -9,22 +9,24 @@ export interface ImportedTrack {
   readonly title?: string;
   readonly artist_label?: string;
   readonly tags?: { readonly mood: readonly string[] };
-  /** An MP3; without it there is nothing to play. */
+  /** Without it there is nothing to play. */
   readonly audio?: Uint8Array;
+  /** `mp3` unless told otherwise. */
+  readonly ending?: string;
 }
 
 /** Brings a track into an app's library. */
-export async function importTrack(app: App, { audio, ...given }: ImportedTrack = {}): Promise<TrackId> {
+export async function importTrack(app: App, { audio, ending = "mp3", ...given }: ImportedTrack = {}): Promise<TrackId> {
   const folder = await mkdtemp(join(tmpdir(), "fermata-import-"));
   try {
-    if (audio !== undefined) await writeFile(join(folder, "mix.mp3"), audio);
+    if (audio !== undefined) await writeFile(join(folder, `mix.${ending}`), audio);
     const track = {
       ref: "a",
       account: null,
       visibility: "public",
       title: "Rain on a tin roof",
       artist_label: "Nightingale",
-      ...(audio === undefined ? {} : { audio_file: "mix.mp3" }),
+      ...(audio === undefined ? {} : { audio_file: `mix.${ending}` }),
       ...given,
     };
     const { tracks } = await app.library.import({ tracks: [track] }, folder);

@@ -38,8 +38,10 @@ export class FermataProcess {
   private readonly child: ChildProcess;
   private readonly news = new EventEmitter().setMaxListeners(0);
 
-  constructor(args: readonly string[], env: Environment, cwd: string) {
-    const child = spawn(process.execPath, [...COMMAND, ...args], { cwd, env: { ...ownEnvironment(), ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  /** @param main the program of an installation elsewhere */
+  constructor(args: readonly string[], env: Environment, cwd: string, main?: string) {
+    const command = main === undefined ? COMMAND : [main];
+    const child = spawn(process.execPath, [...command, ...args], { cwd, env: { ...ownEnvironment(), ...env }, stdio: ["ignore", "pipe", "pipe"] });
     child.stdout.setEncoding("utf8").on("data", (text: string) => this.note("stdout", text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => this.note("stderr", text));
     this.child = child;

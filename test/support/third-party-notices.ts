@@ -111,6 +111,9 @@ EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR
 IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR
 THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
+/** Packages of which files are copied into ours, and where further licences of these files stand. */
+const COPIED: Readonly<Record<string, string>> = { "swagger-ui-dist": "swagger-ui-bundle.js.LICENSE.txt" };
+
 /** For packages that come without the text of the licence that they declare. */
 const TEXTS: Readonly<Record<string, (author: string) => string>> = {
   MIT: (author) => `Copyright ${author}\n\n${MIT}`,
@@ -119,8 +122,8 @@ const TEXTS: Readonly<Record<string, (author: string) => string>> = {
 };
 
 /**
- * The notices of all that is installed for production, in Markdown: by package-lock.json, with the texts in
- * node_modules.
+ * The notices of all that is installed for production, or copied into the package, in Markdown: by package-lock.json,
+ * with the texts in node_modules.
  */
 export function thirdPartyNotices(): string {
   const packages = productionPackages();
@@ -153,8 +156,8 @@ function productionPackages(): Package[] {
   };
   const found = new Map<string, Package>();
   for (const [path, { dev, version, name }] of Object.entries(lock.packages)) {
-    if (path === "" || dev === true) continue;
     const own = name ?? path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+    if (path === "" || (dev === true && COPIED[own] === undefined)) continue;
     found.set(`${own}@${version}`, packageIn(repositoryPath(path), own, version));
   }
   return [...found].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
@@ -168,7 +171,7 @@ function packageIn(folder: string, name: string, version: string): Package {
     repository,
   } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
   const files = readdirSync(folder)
-    .filter((file) => /^(licen[cs]e|copying|notice)([.-]|$)/i.test(file))
+    .filter((file) => /^(licen[cs]e|copying|notice)([.-]|$)/i.test(file) || file === COPIED[name])
     .sort();
   const texts = files.map((file) => readFileSync(join(folder, file), "utf8"));
   const authorName = typeof author === "string" ? author : (author?.name ?? "");

@@ -4,7 +4,7 @@ import {
   type AudioAnalysis,
   AudioUnreadableError,
 } from "../../../core/ports/audio-analyser.js";
-import { Sandbox, SandboxError, type SandboxOptions, type SandboxTask } from "../../sandbox/index.js";
+import { Sandbox, SandboxError, type SandboxOptions, type SandboxTask, unlessAborted } from "../../sandbox/index.js";
 import { analysisOf } from "./analysis-reply.js";
 import { formatOf, PROBE_BYTES } from "./format.js";
 import type { AnalysisOrder, DecoderReply, DecoderRequest } from "./messages.js";
@@ -108,23 +108,6 @@ async function decode(
 
 function unreadable(why: string, cause?: unknown): AudioUnreadableError {
   return new AudioUnreadableError(`The audio cannot be read: ${why}.`, { cause });
-}
-
-/** What `work` gives, unless the signal is aborted before. @throws the signal's reason */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const done = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    else signal.addEventListener("abort", abort, { once: true, signal: done.signal });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    done.abort();
-    // Whatever becomes of work that was given up, its result is not used.
-    work.catch(() => undefined);
-  }
 }
 
 /** In chunks of a size that a decoder takes at once. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../../core/errors.js";
+import type { ErrorCode } from "../../../core/error-codes.js";
 import * as error from "../../../core/errors.js";
 import { STATUS_BY_CODE, type ShownError, toErrorEnvelope, toShownError } from "../errors.js";
 import { REQUEST_ID } from "./examples.js";

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../../core/errors.js";
+import type { ErrorCode } from "../../../core/error-codes.js";
 import { SEARCH_LIMIT, SEARCH_TEXT_MAX_LENGTH } from "../../../core/library/search-rules.js";
 import { LOGS_LIMIT } from "../../../core/usage/read-usage.js";
 import * as example from "./examples.js";

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { Response, Router } from "express";
 import { describeApi } from "../openapi/document.js";
 import type { HttpParts } from "../parts.js";
@@ -59,7 +58,7 @@ const PAGE_STYLE = "body { margin: 0; background: #fafafa; }\n";
 const SCRIPT_TYPE = "text/javascript; charset=utf-8";
 const STYLE_TYPE = "text/css; charset=utf-8";
 
-/** Files of Swagger UI that the page uses, and their types. */
+/** Files of Swagger UI that the page uses, and their types; `npm run gen` and `npm run build` copy them. */
 const LIBRARY_FILES: Readonly<Record<string, string>> = {
   "swagger-ui-bundle.js": SCRIPT_TYPE,
   "swagger-ui.css": STYLE_TYPE,
@@ -89,11 +88,10 @@ export function docsPages(router: Router, { publicUrl, settings }: HttpParts): v
   router.get("/docs/page.js", (_request, response) => send(response, SCRIPT_TYPE, PAGE_SCRIPT));
   router.get("/docs/page.css", (_request, response) => send(response, STYLE_TYPE, PAGE_STYLE));
 
-  const library = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
   for (const [name, type] of Object.entries(LIBRARY_FILES)) {
     let bytes: Promise<Buffer> | undefined;
     router.get(`/docs/${name}`, async (_request, response) => {
-      bytes ??= readFile(join(library, name));
+      bytes ??= readFile(fileURLToPath(new URL(`../generated/swagger-ui/${name}`, import.meta.url)));
       response.setHeader("Cache-Control", "public, max-age=3600");
       send(response, type, await bytes);
     });

@@ -24,6 +24,7 @@ export interface JobRow {
   attempt: number;
   refusals: number;
   crashes: number;
+  collections_begun: number | null;
   fence: number;
   lease_owner: ProcessId | null;
   due_at: number | null;
@@ -59,6 +60,7 @@ export const JOBS: Table<JobRow> = {
     "attempt",
     "refusals",
     "crashes",
+    "collections_begun",
     "fence",
     "lease_owner",
     "due_at",
@@ -95,6 +97,7 @@ export function toJobRow(job: Job): JobRow {
     attempt: job.attempt,
     refusals: job.refusals,
     crashes: job.crashes,
+    collections_begun: job.collectionsBegun,
     fence: job.fence,
     lease_owner: job.leaseOwner,
     due_at: job.dueAt,
@@ -125,6 +128,7 @@ export function toJobState(row: JobStateRow): JobState {
     attempt: row.attempt,
     refusals: row.refusals,
     crashes: row.crashes,
+    collectionsBegun: row.collections_begun ?? 0,
     fence: row.fence,
     leaseOwner: row.lease_owner,
     dueAt: row.due_at,
@@ -154,6 +158,7 @@ const CHANGES: readonly (readonly [keyof JobChanges, keyof JobRow])[] = [
   ["attempt", "attempt"],
   ["refusals", "refusals"],
   ["crashes", "crashes"],
+  ["collectionsBegun", "collections_begun"],
   ["fence", "fence"],
   ["leaseOwner", "lease_owner"],
   ["dueAt", "due_at"],

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "../../../core/errors.js";
+import type { ErrorCode } from "../../../core/error-codes.js";
 import type { AccountId, JobId, RequestId } from "../../../core/ids.js";
 import type { RequestQuery } from "../../../core/ports/request-log-store.js";
 import { FAILED_STATUS, type LoggedRequest } from "../../../core/usage/request-log.js";

@@ -1,5 +1,6 @@
 import type { AssetContentType } from "./assets.js";
 import type { ProviderCost } from "./outcomes.js";
+import type { OpenSandbox } from "./sandbox.js";
 
 /** One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. */
 export type ProviderSetting = { readonly description: string; readonly required?: boolean; readonly secret?: boolean } & (
@@ -96,6 +97,11 @@ export interface ProviderHost {
    * causes, says that no connection came about. Files are not fetched with it: give them as a {@link UrlSource}.
    */
   readonly fetch: typeof fetch;
+  /**
+   * For work on bytes from elsewhere, such as decoding: child processes that a hostile file can break without breaking
+   * Fermata. `close` of the plugin closes what it opened.
+   */
+  readonly sandbox: OpenSandbox;
   readonly clock: { now(): number; sleep(ms: number, signal?: AbortSignal): Promise<void> };
   readonly logger: {
     info(message: string, fields?: Record<string, unknown>): void;

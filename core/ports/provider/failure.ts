@@ -10,6 +10,11 @@ export type ProviderFailureKind =
   | "misconfigured"
   /** The operator's account there has no credit left. As `misconfigured`. */
   | "out_of_credit"
+  /**
+   * It has not got the model, or the operation, any more. Nothing was accepted. Work for that model is kept away and
+   * the operator told; its other models go on.
+   */
+  | "model_unavailable"
   /** It refused the content of this request for good. */
   | "content_rejected"
   /** It does not take this request, whatever its content: a bug of the plugin's mapping, or a limit not declared. */
@@ -39,7 +44,13 @@ export interface ProviderFailureOptions {
 }
 
 /** Kinds that say so. */
-const NOT_ACCEPTED: ReadonlySet<ProviderFailureKind> = new Set(["unavailable", "rate_limited", "misconfigured", "out_of_credit"]);
+const NOT_ACCEPTED: ReadonlySet<ProviderFailureKind> = new Set([
+  "unavailable",
+  "rate_limited",
+  "misconfigured",
+  "out_of_credit",
+  "model_unavailable",
+]);
 
 const FAILURE_BRAND = Symbol.for("fermata.provider-failure");
 

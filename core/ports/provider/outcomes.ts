@@ -8,7 +8,10 @@ export interface ProviderCost {
   readonly unit: string;
 }
 
-/** Opaque to the core, stored as JSON; holds whatever later calls need. */
+/**
+ * Opaque to the core, stored as JSON; holds whatever later calls need, in 16 KiB at most. `accepted` with a larger one
+ * counts as a submission of unknown outcome; a larger one that replaces another is left out, and the other stays.
+ */
 export interface ProviderHandle {
   /** Raised when a plugin changes what `data` means. */
   readonly version: number;

@@ -1,46 +1,26 @@
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
-import type { SourceAudio } from "../../../core/ports/music-provider.js";
 import { SPLIT_MAX_BYTES } from "./limits.js";
 
 /**
- * Reads a whole source.
+ * Reads a whole source, chunk by chunk. Whoever opened the source closes it.
  *
- * @throws {ProviderFailure} `unavailable` as soon as the signal aborts, or where the source breaks off; `failed` where it is too large
+ * @throws {ProviderFailure} `unavailable` where the source breaks off; `failed` where it is too large
  */
-export async function readSource(source: SourceAudio, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-  const stopped = (): ProviderFailure => new ProviderFailure("unavailable", "the work was stopped while the track was read");
-  if (signal.aborted) throw stopped();
-  const parts = source.open()[Symbol.asyncIterator]();
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(stopped());
-  });
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([readWhole(parts), aborted]);
-  } catch (cause) {
-    if (ProviderFailure.is(cause)) throw cause;
-    throw new ProviderFailure("unavailable", "the track could not be read", { cause });
-  } finally {
-    signal.removeEventListener("abort", stop);
-    // Not awaited: a source that hangs would keep its job for good. Why it could not be closed does not matter to the answer.
-    parts.return?.().catch(() => undefined);
+export async function* readSource(parts: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let length = 0;
+  for (let next = await nextOf(parts); next.done !== true; next = await nextOf(parts)) {
+    length += next.value.length;
+    if (length > SPLIT_MAX_BYTES)
+      throw new ProviderFailure("failed", `the track's file is too large; allowed: ${SPLIT_MAX_BYTES} bytes`);
+    yield next.value;
   }
 }
 
-async function readWhole(parts: AsyncIterator<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const read: Uint8Array[] = [];
-  let length = 0;
-  for (let next = await parts.next(); next.done !== true; next = await parts.next()) {
-    length += next.value.length;
-    if (length > SPLIT_MAX_BYTES) throw new ProviderFailure("failed", `the track's file is too large; allowed: ${SPLIT_MAX_BYTES} bytes`);
-    read.push(next.value);
+async function nextOf(parts: AsyncIterator<Uint8Array>): Promise<IteratorResult<Uint8Array>> {
+  try {
+    return await parts.next();
+  } catch (cause) {
+    if (ProviderFailure.is(cause)) throw cause;
+    throw new ProviderFailure("unavailable", "the track could not be read", { cause });
   }
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const part of read) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
 }

@@ -89,6 +89,11 @@ export interface RefusalScenarios {
   /** Overload, maintenance. */
   readonly unavailable: OrNot<Script>;
   readonly input: OrNot<Script>;
+  /**
+   * The model, or the operation, is not there any more. Left out: the call that creates is answered 404 with a JSON
+   * object.
+   */
+  readonly retiredModel?: OrNot<Script>;
   /** HTTP 200 and an error in the body. */
   readonly errorWith200: OrNot<NamedFailure>;
   /** Whatever else its table has, by what it says: the same number with another meaning, … */

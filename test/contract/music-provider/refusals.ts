@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { ProviderFailureKind } from "../../../core/ports/music-provider.js";
 import { isApplicable, type MusicProviderHarness, type NamedFailure, type OrNot, type RefusalScenarios } from "./harness.js";
+import { json } from "../../support/provider-kit/answers.js";
 import type { ProviderUnderTest } from "./tested.js";
 
 /** What the provider says no to, and what the core is told then. */
@@ -28,6 +29,7 @@ export function describeRefusals({ refusals }: MusicProviderHarness, tested: () 
       if (main.submit !== null) expect(fake.calls(main.submit).length, "calls that create").to.be.at.most(1);
     });
   }
+  describeRetired(refusals, tested);
   const { rateLimit } = refusals;
   if (isApplicable(rateLimit) && typeof rateLimit !== "function") {
     it("passes on how long it asks to wait", async () => {
@@ -35,6 +37,28 @@ export function describeRefusals({ refusals }: MusicProviderHarness, tested: () 
       expect((await tested().failure(tested().submit(tested().main.request()))).retryAfterMs).to.equal(rateLimit.retryAfterMs);
     });
   }
+}
+
+/** One retired model must not keep the others off. */
+function describeRetired({ retiredModel }: RefusalScenarios, tested: () => ProviderUnderTest): void {
+  if (retiredModel !== undefined && !isApplicable(retiredModel)) {
+    it(`has no answer for a model that is not there any more: ${retiredModel.notApplicable}`, () => {
+      expect(retiredModel.notApplicable.trim(), "why not").to.not.equal("");
+    });
+    return;
+  }
+  it("says model_unavailable of a model that is not there any more, and does not try again by itself", async () => {
+    const { fake, main } = tested();
+    if (retiredModel !== undefined) await retiredModel(fake);
+    else if (main.submit !== null) {
+      // What comes before the call, an upload or a token, is still there.
+      await main.completes(fake);
+      fake.on(main.submit.method, main.submit.path, json({ error: "no such model" }, { status: 404 }));
+    }
+    const { kind, billable } = await tested().failure(tested().submit(main.request()));
+    expect([kind, billable]).to.deep.equal(["model_unavailable", "no"]);
+    if (main.submit !== null) expect(fake.calls(main.submit).length, "calls that create").to.be.at.most(1);
+  });
 }
 
 function tableOf(refusals: RefusalScenarios): (readonly [what: string, scenario: OrNot<NamedFailure>])[] {

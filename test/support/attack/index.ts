@@ -1,5 +1,6 @@
 /** Attacks on a running process, and how the ordinary requests of others fare meanwhile. */
 export * from "./attacks.js";
+export { type AttackedInstallation, attackedInstallation, hostileProvider } from "./installation.js";
 export { type AttackFigures, measured } from "./measure.js";
 export { RawConnection, openMany } from "./raw-connection.js";
 export { IS_LONG, sized } from "./size.js";

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { request } from "node:http";
-import { sized } from "./size.js";
+import { IS_LONG, sized } from "./size.js";
 import type { AttackTarget } from "./target.js";
 
 /** Ordinary requests come from here, each on a connection of its own: an address that no attack uses. */
@@ -10,6 +10,9 @@ const IN_TIME_MS = 1_000;
 /** An attack that is over sooner is measured a little longer. */
 const ASKED_MIN = sized(20, 100);
 const MIB = 1024 * 1024;
+
+/** The share of ordinary requests that the long form asks for; the short one runs beside other tests. */
+const SERVED_MIN = 0.95;
 
 /** What an attack did to others, and to the process. */
 export interface AttackFigures {
@@ -22,7 +25,11 @@ export interface AttackFigures {
   readonly descriptorsPeak: number;
 }
 
-/** Runs an attack while an ordinary client asks `path` every 50 ms, and prints a line of figures. */
+/**
+ * Runs an attack while an ordinary client asks `path` every 50 ms, and prints a line of figures.
+ *
+ * @throws {Error} in the long form: fewer than 95 % of the ordinary requests were served within a second
+ */
 export async function measured<T>(
   name: string,
   target: AttackTarget,
@@ -38,7 +45,10 @@ export async function measured<T>(
   } finally {
     await client.end();
   }
-  process.stdout.write(`${attackLine(name, client.figures)}\n`);
+  const line = attackLine(name, client.figures);
+  process.stdout.write(`${line}\n`);
+  const { sent, served } = client.figures;
+  if (IS_LONG && served < SERVED_MIN * sent) throw new Error(`Others had to wait: ${line}`);
   return { result, figures: client.figures };
 }
 

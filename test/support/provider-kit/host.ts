@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
 import type { ProviderDefinition, ProviderHost, ProviderModel } from "../../../core/ports/music-provider.js";
 import { withDefaults } from "../../../core/providers/setting-defaults.js";
 
@@ -24,7 +25,7 @@ export interface HostOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** What the host gives a plugin, for a test: real `fetch`, a clock, and a log that is kept. */
+/** What the host gives a plugin, for a test: real `fetch`, real child processes, a clock, and a log that is kept. */
 export function providerHost({ settings = {}, models = [], clock, fetch: own = fetch }: HostOptions = {}): HostUnderTest {
   const lines: ProviderLogLine[] = [];
   const fetched: string[] = [];
@@ -37,6 +38,7 @@ export function providerHost({ settings = {}, models = [], clock, fetch: own = f
       fetched.push(input instanceof Request ? input.url : String(input));
       return own(input, init);
     },
+    sandbox: openProviderSandbox,
     clock: clock ?? { now: () => Date.now(), sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }) },
     logger: {
       info: (message, fields = {}) => void lines.push({ level: "info", message, fields }),

@@ -4,8 +4,9 @@ import net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Misdeed {
-  readonly kind: "report" | "connect" | "fill" | "spin" | "work" | "exit" | "throw" | "hang";
+  readonly kind: "report" | "echo" | "connect" | "fill" | "spin" | "work" | "exit" | "throw" | "hang";
   readonly port?: number;
+  readonly bytes?: Uint8Array;
 }
 
 /** Processor time that `work` takes. */
@@ -13,10 +14,12 @@ export const WORK_MS = 500;
 
 const kept: Uint8Array[] = [];
 
-export async function handle({ kind, port = 0 }: Misdeed): Promise<object> {
+export async function handle({ kind, port = 0, bytes }: Misdeed): Promise<object> {
   switch (kind) {
     case "report":
       return { pid: process.pid, env: Object.keys(process.env), execArgv: process.execArgv };
+    case "echo":
+      return { echoed: bytes };
     case "connect":
       return { problems: await Promise.all(WAYS.map((way) => problemOf(() => way(port)))) };
     case "fill":

@@ -34,7 +34,9 @@ describe("fermata doctor", () => {
     const { ok, checks } = await sandbox.json<Diagnosis>(["doctor"], dataDir);
     expect(ok, JSON.stringify(checks)).to.equal(true);
     for (const check of checks) expect(Object.keys(check)).to.deep.equal(["name", "result", "message", "mend"]);
-    expect(checks.map(({ name }) => name)).to.include.members(["node", "plugins", "data directory", "secret key", "sqlite writes", "schema", "queue"]);
+    const secrets = ["secret key", "secret key rotation"];
+    const names = ["node", "plugins", "data directory", ...secrets, "sqlite writes", "schema", "queue"];
+    expect(checks.map(({ name }) => name)).to.include.members(names);
     const { stdout } = await sandbox.command(["doctor"], dataDir);
     expect(stdout).to.match(/^ok +node +Node \d/);
     expect(stdout).to.match(/^\d+ ok, \d warnings?, 0 failed$/m);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { ProviderFailure } from "../../../core/ports/music-provider.js";
-import { accepts, completes, fails, holds } from "../../support/doubles/scripted-provider.js";
+import { ProviderFailure, type SubmitRequest } from "../../../core/ports/music-provider.js";
+import { accepts, type Behaviour, completes, fails, holds } from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, type Worker, Workshop } from "./workshop.js";
 
 const OPEN_MS = 30_000;
@@ -164,6 +164,99 @@ describe("The circuit breaker of a provider", () => {
     shop.provider.behaviour = completes;
     await shop.pass(2 * OPEN_MS);
     await shop.expectCompleted(newcomer);
+    expect(await worker.availability.state("scripted")).to.equal("closed");
+  });
+});
+
+describe("A model that its provider has not got any more", () => {
+  let shop: Workshop;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+  });
+  afterEach(() => shop.close());
+
+  const RETIRED = "scripted/song";
+
+  /** Has every model but one. */
+  const lacksTheModel: Behaviour = (request, context) =>
+    modelOf(request) === RETIRED ? fails("model_unavailable")(request, context) : completes(request, context);
+
+  const modelOf = (request: SubmitRequest): string => (request.operation === "music" ? request.model.id : "none");
+  const calls = (modelId: string): number =>
+    shop.provider.submissions.filter((request) => modelOf(request) === modelId).length;
+
+  it("is unavailable from the first refusal on, and the other models of the provider work", async () => {
+    shop.provider.behaviour = lacksTheModel;
+    const id = await shop.acceptOne();
+    const worker = await shop.start({ maxAttempts: 100 });
+    await shop.quiet();
+    expect(await worker.availability.state("scripted")).to.equal("closed");
+    expect(await worker.availability.state(RETIRED)).to.equal("open");
+    const other = await shop.acceptOne("scripted/beat");
+    const later = await shop.acceptOne();
+    await shop.pass(OPEN_MS - 2_000);
+    await shop.expectCompleted(other);
+    expect(calls(RETIRED)).to.equal(1);
+    expect(await shop.job(id)).to.include({ status: "queued", attempt: 1 });
+    expect(await shop.job(later)).to.include({ status: "queued", attempt: 0 });
+    const told = shop.logger.lines.filter(({ message }) => message === "A provider has not got a model any more");
+    expect(told.map(({ level, fields }) => [level, fields?.["provider"], fields?.["model"]])).to.deep.equal([
+      ["error", "scripted", RETIRED],
+    ]);
+  });
+
+  it("is tried by one job of all processes once its time is over, and by all when that one succeeds", async () => {
+    shop.provider.behaviour = lacksTheModel;
+    await shop.accept(3);
+    const worker = await shop.start({ concurrency: 1, maxAttempts: 100 });
+    await shop.start({ concurrency: 8, maxAttempts: 100 });
+    await shop.pass(OPEN_MS / 2);
+    const before = calls(RETIRED);
+    const { behaviour, release } = holds();
+    shop.provider.behaviour = behaviour;
+    await shop.pass(OPEN_MS);
+    expect(calls(RETIRED) - before).to.equal(1);
+    expect(await worker.availability.state(RETIRED)).to.equal("half_open");
+    release();
+    await shop.pass(OPEN_MS);
+    expect(await worker.availability.state(RETIRED)).to.equal("closed");
+    for (const { id } of await shop.storage.jobs.listJobs({ limit: 10 })) await shop.expectCompleted(id);
+  });
+
+  it("fails its jobs when it stays away, with the credits back, as often tried as any", async () => {
+    shop.provider.behaviour = lacksTheModel;
+    const id = await shop.acceptOne();
+    await shop.start({ maxAttempts: 2 });
+    await shop.pass(3 * OPEN_MS);
+    await shop.expectFailed(id, "provider_unavailable");
+    expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal([
+      "model_unavailable",
+      "model_unavailable",
+    ]);
+  });
+
+  it("leaves its jobs to the fallback at once, and the later ones do not ask for it", async () => {
+    shop.provider.behaviour = lacksTheModel;
+    const [first] = await shop.accept();
+    await shop.start({ withStandIn: true });
+    await shop.pass(1_500);
+    const second = await shop.acceptOne();
+    await shop.pass(1_500);
+    for (const id of [first?.id ?? second, second])
+      expect(await shop.expectCompleted(id)).to.include({ providerId: "stand-in", modelId: RETIRED });
+    expect(calls(RETIRED)).to.equal(1);
+  });
+
+  it("does not take the one try of its provider away from the other models", async () => {
+    const worker = await shop.start({ breakerFailures: 1, maxAttempts: 100 });
+    await worker.availability.recordBroken("scripted");
+    await shop.accept(2);
+    await shop.pass(OPEN_MS / 2);
+    await worker.availability.recordBroken(RETIRED);
+    const other = await shop.acceptOne("scripted/beat");
+    await shop.pass(OPEN_MS / 2 + 5_000);
+    await shop.expectCompleted(other);
+    expect(calls(RETIRED)).to.equal(0);
     expect(await worker.availability.state("scripted")).to.equal("closed");
   });
 });

@@ -2,8 +2,10 @@ import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
+import type { AuditEntry } from "../../../core/audit/audit-record.js";
 import type { JobId } from "../../../core/ids.js";
 import { type AudioAmount, CollectAudio, type CollectionReport } from "../../../core/maintenance/collect-audio.js";
+import { OperateAudio } from "../../../core/maintenance/operate-audio.js";
 import type { AssetOpener } from "../../../core/ports/asset-opener.js";
 import { aJob, anAsset, anId, aTrack } from "../../support/builders.js";
 import { temporaryFolder } from "../../support/databases.js";
@@ -177,6 +179,26 @@ describe("Audio files that were left behind", () => {
       expect(report).to.deep.equal({ ...found, isDryRun: false, deleted: amount(3, 5), next: null });
       expect(await keys()).to.deep.equal(stay);
       expect((await collector().collect({ isDryRun: false })).orphaned).to.deep.equal(NONE);
+    });
+
+    it("before any is deleted: an operator's run that cannot be recorded deletes nothing", async () => {
+      const { go } = await everyKind();
+      const before = await keys();
+      let isFull = true;
+      const entries: AuditEntry[] = [];
+      const note = (entry: AuditEntry): Promise<void> => {
+        entries.push(entry);
+        return isFull ? Promise.reject(new Error("The disk is full.")) : Promise.resolve();
+      };
+      const operate = new OperateAudio(collector(), { note });
+      const error = await operate.collect({ isDryRun: false }).catch((cause: unknown) => cause);
+      expect((error as Error).message).to.equal("The disk is full.");
+      expect(await keys()).to.deep.equal(before);
+      isFull = false;
+      expect((await operate.collect({ isDryRun: false })).deleted.files).to.equal(go.length);
+      expect(entries.map(({ fields }) => fields)).to.deep.equal(
+        Array(2).fill({ orphaned_files: go.length, orphaned_bytes: go.length * SIZE }),
+      );
     });
 
     it("part by part: a run goes on where the one before it ended", async () => {

@@ -187,6 +187,18 @@ describe("A submission whose outcome is unknown", () => {
       });
     }
 
+    it("is assumed when the work is accepted under a handle of more than 16 KiB; it is never submitted twice", async () => {
+      const handle = { version: 1, data: { id: "x".repeat(16_384) } };
+      shop.provider.behaviour = () => Promise.resolve({ state: "accepted", handle, nextPollMs: 1_000 });
+      const id = await shop.acceptOne();
+      await shop.start();
+      await shop.quiet();
+      await shop.pass(GRACE_MS);
+      await shop.expectFailed(id, "provider_timeout");
+      expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
+      expect(shop.provider.submissions).to.have.length(1);
+    });
+
     it("holds no worker while it waits", async () => {
       shop.provider.behaviour = LOST;
       await shop.accept(3);

@@ -36,6 +36,7 @@ import { StartSplit } from "../../../core/generations/start-split.js";
 import { StoreAsset } from "../../../core/execution/store-asset.js";
 import type { WorkingProvider } from "../../../core/execution/working-provider.js";
 import { SettleJobs } from "../../../core/jobs/settle-jobs.js";
+import type { DeriveAssets } from "../../../core/library/derive-assets.js";
 import { StoreTracks } from "../../../core/execution/store-tracks.js";
 import { type SubmissionState, SubmissionSwitch } from "../../../core/execution/submission-switch.js";
 import { type StopOptions, type StoppedWork, WorkJobs } from "../../../core/execution/work-jobs.js";
@@ -145,6 +146,8 @@ export class Workshop {
   readonly metrics = new PrometheusMetrics(this.logger, { processMetrics: false });
   readonly events = new JobEvents(this.logger);
   readonly ended: JobEnded[] = [];
+  /** What is derived from a track: nothing, unless a test says otherwise. */
+  derive: DeriveAssets["deriveFor"] = (track) => Promise.resolve(track);
   private readonly workers: Worker[] = [];
 
   private constructor(
@@ -175,13 +178,14 @@ export class Workshop {
   }
 
   /** Accepts jobs of ten credits, as a request would. */
-  async accept(count = 1): Promise<Job[]> {
+  async accept(count = 1, modelId = "scripted/song"): Promise<Job[]> {
     const { unitOfWork, idempotency, ledger, jobs } = this.storage;
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue: this.queue, clock: this.clock });
     const results = await Promise.all(
       Array.from({ length: count }, () => {
         const now = this.clock.now();
-        const wanted = aJob({ accountId: this.accountId, providerId: "scripted", modelId: "scripted/song", servedModelId: "scripted/song", createdAt: now });
+        const served = { providerId: "scripted", modelId, servedModelId: modelId };
+        const wanted = aJob({ ...served, accountId: this.accountId, createdAt: now });
         const { reserved: _reserved, creditsCharged: _creditsCharged, ...job } = wanted;
         return acceptJobs.accept({ job, cost: COST, concurrencyLimit: 1_000, idempotency: null, refusal: null });
       }),
@@ -192,8 +196,8 @@ export class Workshop {
     });
   }
 
-  async acceptOne(): Promise<JobId> {
-    const [job] = await this.accept();
+  async acceptOne(modelId?: string): Promise<JobId> {
+    const [job] = await this.accept(1, modelId);
     return (job as Job).id;
   }
 
@@ -206,7 +210,9 @@ export class Workshop {
     const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
     const storeAsset = new StoreAsset(this.audio, options.opener ?? new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }), options.maxBytes ?? 1_000_000);
-    const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, { deriveFor: (track) => Promise.resolve(track) });
+    const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, {
+      deriveFor: (track, signal) => this.derive(track, signal),
+    });
     const capabilities = { ...NO_POWERS, ...options.capabilities };
     const providers = [this.provider, ...(options.withStandIn === true ? [this.standIn] : [])];
     const priced = options.expectedCost === undefined ? {} : { upstreamCost: options.expectedCost };

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
 import { loadSettings } from "../../../config/load.js";
 import { BUILT_IN, type LoadedPlugin, loadPlugins, startPlugin } from "../../../config/plugins.js";
 import { SettingsError } from "../../../config/settings/mistakes.js";
@@ -150,7 +151,7 @@ describe("a plugin that starts", () => {
     const [, plugin] = await load({}, [aPlugin("a", overrides)]);
     if (plugin === undefined) throw new Error("It is loaded.");
     try {
-      startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch });
+      startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch, sandbox: openProviderSandbox });
       return "started";
     } catch (error) {
       return (error as Error).message;
@@ -175,7 +176,7 @@ describe("a plugin that starts", () => {
       const declared = longestCallMs === undefined ? {} : { longestCallMs };
       const [, plugin] = await load({}, [aPlugin("a", { settings, ...declared })]);
       if (plugin === undefined) throw new Error("It is loaded.");
-      return startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch }).callLimitMs;
+      return startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch, sandbox: openProviderSandbox }).callLimitMs;
     };
     expect(await limitOf(undefined)).to.equal(1_230_000);
     expect(await limitOf(5_000)).to.equal(35_000);

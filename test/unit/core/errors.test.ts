@@ -1,7 +1,8 @@
 import { expect } from "chai";
+import { ERROR_CODES } from "../../../core/error-codes.js";
 import * as errors from "../../../core/errors.js";
 
-const { ERROR_CODES, FermataError } = errors;
+const { FermataError } = errors;
 const SECRET = "frm_0A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8S9tAbCdEf";
 
 const samples: readonly errors.FermataError[] = [

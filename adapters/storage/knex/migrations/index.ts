@@ -23,6 +23,8 @@ import { suspension } from "./0020-suspension.js";
 import { audit } from "./0021-audit.js";
 import { linkGeneration } from "./0023-link-generation.js";
 import { refusedRequests } from "./0024-refused-requests.js";
+import { collectionsBegun } from "./0025-collections-begun.js";
+import { routeHealth } from "./0026-route-health.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -50,6 +52,8 @@ export const MIGRATIONS: readonly Migration[] = [
   audit,
   linkGeneration,
   refusedRequests,
+  collectionsBegun,
+  routeHealth,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

@@ -4,6 +4,7 @@ import {
   type Completed,
   type ProviderAsset,
   ProviderFailure,
+  type ProviderHandle,
   type ProviderTrack,
 } from "../../../../core/ports/music-provider.js";
 
@@ -43,6 +44,39 @@ describe("clampResult", () => {
       expect(clampResult(word)).to.deep.equal(word);
     for (const word of ["cancelled", undefined, null, { state: "absent" }, { trust: "hint" }])
       expect(clampResult(word)).to.equal(word);
+  });
+
+  describe("with handles", () => {
+    /** `{"version":1,"data":{"id":"…"}}` of so many bytes as JSON. */
+    const handleOf = (bytes: number, letter = "x"): ProviderHandle => {
+      const rest = JSON.stringify({ version: 1, data: { id: "" } }).length;
+      return { version: 1, data: { id: letter.repeat((bytes - rest) / Buffer.byteLength(letter)) } };
+    };
+    const accepted = (handle: unknown): object => ({ state: "accepted", handle, nextPollMs: 5_000 });
+    const LARGEST = handleOf(16_384);
+    const circle: Record<string, unknown> = { version: 1 };
+    circle["data"] = circle;
+
+    it("keeps one of up to 16 KiB", () => {
+      for (const word of [accepted(LARGEST), { ...DONE, handle: LARGEST }])
+        expect(clampResult(word)).to.deep.equal(word);
+    });
+
+    it("does not know what became of work accepted under a larger one, or under none that can be stored", () => {
+      const none = [circle, { data: { id: 1n } }, null, undefined, "7"];
+      for (const handle of [handleOf(16_385), handleOf(16_386, "ä"), ...none]) {
+        expect(() => clampResult(accepted(handle))).to.throw(ProviderFailure).with.property("kind", "outcome_unknown");
+      }
+    });
+
+    it("lets one that is too large not replace the one before", () => {
+      const running = { state: "running", nextPollMs: 5_000 };
+      for (const word of [running, DONE]) {
+        expect(clampResult({ ...word, handle: handleOf(16_385) })).to.deep.equal(word);
+        const verified = { trust: "verified", snapshot: { ...word, handle: circle } };
+        expect(clampResult(verified)).to.deep.equal({ trust: "verified", snapshot: word });
+      }
+    });
   });
 
   it("keeps titles to 200 characters of one line, and takes one without a character for none", () => {

@@ -30,6 +30,11 @@ const TABLES: readonly DecisionTable[] = [
     },
   },
   {
+    title: "A worker begins to collect what was made",
+    event: { type: "collecting" },
+    expected: { others: byHolder("continue: begun 1") },
+  },
+  {
     title: "A worker releases the job",
     event: { type: "released", afterMs: 5_000 },
     expected: {

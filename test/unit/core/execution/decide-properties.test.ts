@@ -38,6 +38,7 @@ const KINDS: readonly ProviderFailureKind[] = [
   "failed",
   "misconfigured",
   "out_of_credit",
+  "model_unavailable",
   "outcome_unknown",
   "cancelled",
   "gone",

@@ -103,6 +103,43 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       expected: "done: abandoned as unknown, fails provider_timeout",
     },
   ],
+  "Collections of a job's files": [
+    {
+      title: "that were lost stay counted when the next one begins",
+      has: [accepted],
+      job: { collectionsBegun: 2 },
+      event: { type: "collecting" },
+      expected: "continue: begun 3",
+    },
+    {
+      title: "that a stop ends are no lost ones",
+      has: [accepted],
+      job: { collectionsBegun: 2 },
+      event: { type: "released", afterMs: 0, endsCollection: true },
+      expected: "done: free, due 0, begun 1",
+    },
+    {
+      title: "that end without files are no lost ones",
+      has: [accepted],
+      job: { collectionsBegun: 1 },
+      event: { type: "files_unavailable", number: 1, failure: null, again: "link", cost: null, endsCollection: true },
+      expected: "done: free, due 15, begun 0",
+    },
+    {
+      title: "that failed unexpectedly are no lost ones",
+      has: [accepted],
+      job: { collectionsBegun: 1 },
+      event: { type: "crashed", endsCollection: true },
+      expected: "done: free, due 5, crashes 1, begun 0",
+    },
+    {
+      title: "that were lost stay counted while the job is polled, and released",
+      has: [accepted],
+      job: { collectionsBegun: 1 },
+      event: { type: "released", afterMs: 0, endsCollection: false },
+      expected: "done: free, due 0",
+    },
+  ],
   "Jobs suspected of their lost workers": [
     {
       title: "end when nothing is bought",

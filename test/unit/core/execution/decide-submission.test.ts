@@ -188,6 +188,18 @@ const TABLES: readonly DecisionTable[] = [
     },
   },
   {
+    title: "The provider has not got the model any more, and there is a fallback",
+    event: failed("model_unavailable", A_ROUTE),
+    expected: {
+      "intended, unknown": [
+        "done: refused, waiting, queued, free, due 0, to other, notify",
+        "done: refused, waiting, queued",
+        "done: refused, waiting, queued, due 0, to other, notify",
+      ],
+      others: byHolder("done: free, due 0"),
+    },
+  },
+  {
     title: "A look-up does not find it",
     event: { type: "absent", number: 1 },
     policy: WITH_LOOKUP,

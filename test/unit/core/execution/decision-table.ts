@@ -159,7 +159,7 @@ export function summaryOf({ job }: Before, transition: Transition): string {
     return number === 1 ? summary : `#${number} ${summary}`;
   });
   const added = newAttempt === null ? [] : [`#${newAttempt.number} ${newAttempt.state}`];
-  const { phase, status, leaseOwner, dueAt, crashes, refusals, providerId } = changes;
+  const { phase, status, leaseOwner, dueAt, crashes, collectionsBegun, refusals, providerId } = changes;
   const said = [
     ...of,
     ...added,
@@ -168,6 +168,7 @@ export function summaryOf({ job }: Before, transition: Transition): string {
     leaseOwner === null ? "free" : null,
     dueAt === undefined || dueAt === null ? null : `due ${(dueAt - NOON) / SECOND}`,
     crashes === undefined ? null : `crashes ${crashes}`,
+    collectionsBegun === undefined ? null : `begun ${collectionsBegun}`,
     refusals === undefined || refusals === job.refusals ? null : `refusals ${refusals}`,
     providerId === undefined ? null : `to ${providerId}`,
     notify === null ? null : "notify",
@@ -261,6 +262,7 @@ export const EVENTS: { readonly [Type in ExecutionEvent["type"]]: Extract<Execut
   files_kept: { type: "files_kept", number: 1, files: ATTEMPTS.stored.files },
   files_unavailable: { type: "files_unavailable", number: 1, failure: null, again: "nowhere", cost: null },
   suspected: { type: "suspected" },
+  collecting: { type: "collecting" },
   crashed: { type: "crashed" },
   released: { type: "released", afterMs: 5_000 },
   cancelled: { type: "cancelled" },

@@ -12,6 +12,7 @@ describe("isRetryable", () => {
     "timeout",
     "misconfigured",
     "out_of_credit",
+    "model_unavailable",
     "content_rejected",
     "invalid_input",
     "failed",
@@ -21,11 +22,18 @@ describe("isRetryable", () => {
   ];
 
   it("holds for what says that nothing was accepted, and for a reported timeout", () => {
-    expect(kinds.filter(isRetryable)).to.deep.equal(["unavailable", "rate_limited", "timeout", "misconfigured", "out_of_credit"]);
+    expect(kinds.filter(isRetryable)).to.deep.equal([
+      "unavailable",
+      "rate_limited",
+      "timeout",
+      "misconfigured",
+      "out_of_credit",
+      "model_unavailable",
+    ]);
   });
 
   it("knows what only the operator can mend", () => {
-    expect(kinds.filter(needsOperator)).to.deep.equal(["misconfigured", "out_of_credit"]);
+    expect(kinds.filter(needsOperator)).to.deep.equal(["misconfigured", "out_of_credit", "model_unavailable"]);
   });
 });
 

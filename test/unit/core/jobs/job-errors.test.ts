@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ERROR_CODES } from "../../../../core/errors.js";
+import { ERROR_CODES } from "../../../../core/error-codes.js";
 import { CANCELLED_ERROR, DEADLINE_ERROR, jobErrorOf, POISON_ERROR } from "../../../../core/jobs/job-errors.js";
 
 describe("jobErrorOf", () => {
@@ -12,6 +12,7 @@ describe("jobErrorOf", () => {
     ["rate_limited", "provider_unavailable"],
     ["misconfigured", "provider_unavailable"],
     ["out_of_credit", "provider_unavailable"],
+    ["model_unavailable", "provider_unavailable"],
     ["invalid_input", "generation_failed"],
     ["cancelled", "generation_failed"],
     ["gone", "generation_failed"],

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { ProviderHealth } from "../../../../core/providers/circuit-breaker.js";
-import { Routes } from "../../../../core/providers/routes.js";
+import { healthIdOf, type ProviderHealth } from "../../../../core/providers/circuit-breaker.js";
+import { type Route, Routes } from "../../../../core/providers/routes.js";
 import { ProviderAvailability } from "../../../../core/providers/provider-availability.js";
 import { Catalogue } from "../../../../core/providers/catalogue.js";
 import { ListModels } from "../../../../core/providers/list-models.js";
@@ -99,6 +99,29 @@ describe("ProviderAvailability", () => {
     await availability.recordFailure("synth");
     await clock.advance(POLICY.openMs);
     expect(await availability.state("synth")).to.equal("half_open");
+  });
+
+  it("offers the other routes of a provider that has not got one of its models any more", async () => {
+    const availability = open();
+    const route = (servedModelId: string | null, operation: string): Route => ({
+      providerId: "synth",
+      servedModelId,
+      operation,
+    });
+    const [retired, other] = [route("synth/v1", "music_synth_full"), route("synth/v2", "music_synth_full")];
+    const [split, removal] = [route(null, "stem_split"), route(null, "vocal_removal")];
+    const offered = (): Promise<boolean[]> =>
+      Promise.all([retired, other, split, removal].map((each) => availability.isOffered(each)));
+    expect(await offered()).to.deep.equal([true, true, true, true]);
+    await availability.recordBroken(healthIdOf(retired));
+    expect(await offered()).to.deep.equal([false, true, true, true]);
+    await availability.recordBroken(healthIdOf(split));
+    expect(await offered()).to.deep.equal([false, true, false, true]);
+    expect(await availability.state("synth")).to.equal("closed");
+    await clock.advance(POLICY.openMs);
+    expect(await offered()).to.deep.equal([true, true, true, true]);
+    await availability.recordBroken("synth");
+    expect(await offered()).to.deep.equal([false, false, false, false]);
   });
 
   it("fails with the storage and asks it again afterwards", async () => {
