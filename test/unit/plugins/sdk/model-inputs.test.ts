@@ -32,9 +32,15 @@ describe("Input templates of hosted models", () => {
     expect(sent({ lyrics: "la", durationSeconds: 2 }, inSeconds)).to.deep.equal({ prompt: "sea", seconds: 2 });
   });
 
+  it("send the model's default duration where the caller names none", () => {
+    expect(sent({ lyrics: "la" })).to.deep.equal({ steps: 8, caption: "sea", length_ms: 20_000, words: "la" });
+    expect(sent({ lyrics: "la" }, { ...MODEL, duration: null })).to.deep.equal({ steps: 8, caption: "sea", words: "la" });
+  });
+
   it("add inputs to instrumental requests, and to requests that are neither instrumental nor have lyrics", () => {
-    expect(sent({ instrumental: true })).to.deep.equal({ steps: 8, caption: "sea", words: "[inst]" });
-    expect(sent({})).to.deep.equal({ steps: 8, caption: "sea", write: true });
+    const two = { durationSeconds: 2 };
+    expect(sent({ ...two, instrumental: true })).to.deep.equal({ steps: 8, caption: "sea", length_ms: 2_000, words: "[inst]" });
+    expect(sent(two)).to.deep.equal({ steps: 8, caption: "sea", length_ms: 2_000, write: true });
   });
 
   it("name the path to the files in the output", () => {
