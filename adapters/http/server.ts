@@ -41,7 +41,11 @@ export function createServer(router: express.Router, parts: HttpParts, lifecycle
       const refuse = (error: Error): void =>
         void beginRequest(request, response, () => void handleError(error, request, response, () => undefined));
       const hostIssue = issueWithHost(request);
-      if (hostIssue !== null) refuse(new InvalidRequestError([{ path: "header.Host", message: hostIssue }]));
+      if (hostIssue !== null) {
+        // What follows on this connection may be part of a request that a proxy read otherwise.
+        response.setHeader("Connection", "close");
+        refuse(new InvalidRequestError([{ path: "header.Host", message: hostIssue }]));
+      }
       // The router gives up only on an address that it cannot read.
       else app(request, response, () => refuse(new InvalidRequestError([{ path: "path", message: "must be a valid address" }])));
     },

@@ -5,7 +5,7 @@ import type { ApiResponse, ApiCall, JsonObject, ProviderFailureKind } from "../s
 const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
   UNAUTHENTICATED: "misconfigured",
   PERMISSION_DENIED: "misconfigured",
-  NOT_FOUND: "misconfigured",
+  NOT_FOUND: "model_unavailable",
   // The region, the free tier, billing that is off.
   FAILED_PRECONDITION: "misconfigured",
   RESOURCE_EXHAUSTED: "rate_limited",

@@ -96,7 +96,7 @@ export function others(route: Called): Record<string, NamedFailure> {
   const refused = (...parts: Parameters<typeof refusal>): Script => answers(route, refusal(...parts));
   return {
     "no permission: billing, or the API is off": named("misconfigured", refused(403, "PERMISSION_DENIED")),
-    "a model that is not there": named("misconfigured", refused(404, "NOT_FOUND")),
+    "a model that is not there": named("model_unavailable", refused(404, "NOT_FOUND")),
     "an internal error": named("outcome_unknown", refused(500, "INTERNAL")),
     "a deadline that passed": named("outcome_unknown", refused(504, "DEADLINE_EXCEEDED")),
     "a 500 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 500 }))),

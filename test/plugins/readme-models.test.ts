@@ -6,11 +6,13 @@ import type { MusicProviderHarness } from "../contract/music-provider.contract.j
 import { isApplicable } from "../contract/music-provider/harness.js";
 import { aMusicRequest, FakeApi, type FakeRequest, providerHost, settingsOf } from "../support/provider-kit/index.js";
 import { elevenLabsHarness } from "./elevenlabs-support.js";
+import { falHarness } from "./fal-support.js";
 import { interactionsHarness } from "./lyria-interactions-support.js";
 import { geminiHarness, vertexHarness } from "./lyria-support.js";
 import { miniMaxHarness } from "./minimax-support.js";
 import { mubert } from "./mubert-support.js";
 import { mureka } from "./mureka-support.js";
+import { replicateHarness } from "./replicate-support.js";
 import { asyncHarness, syncHarness } from "./stability-support.js";
 import { kie, sunoapi } from "./suno-compatible-support.js";
 
@@ -133,12 +135,14 @@ describe("the table of models in the README of a plugin", () => {
 /** Plugins by what the vendor would answer. */
 const HARNESSES: Readonly<Record<string, MusicProviderHarness>> = {
   elevenlabs: elevenLabsHarness,
+  fal: falHarness,
   "lyria by interactions": interactionsHarness,
   "lyria by generateContent": geminiHarness,
   "lyria on Vertex AI": vertexHarness,
   minimax: miniMaxHarness,
   mubert,
   mureka,
+  replicate: replicateHarness,
   "stability, Stable Audio 3": asyncHarness,
   "stability, Stable Audio 2": syncHarness,
   "suno-compatible, sunoapi.org": sunoapi,
