@@ -72,7 +72,10 @@ export async function scaffold(id: string, root: string): Promise<ReadonlyMap<st
   ]);
   const unwritten = await read(UNWRITTEN);
   for (const [path, from] of Object.entries(COPIED)) {
-    const text = (await read(from)).replace(bodyFrom(AUTHORS_OWN), () => bodyFrom(AUTHORS_OWN).exec(unwritten)?.[0] ?? "");
+    const text = (await read(from)).replace(
+      bodyFrom(AUTHORS_OWN),
+      () => bodyFrom(AUTHORS_OWN).exec(unwritten)?.[0] ?? "",
+    );
     files.set(path, renamed(withSpecifiers(text), id));
   }
   return files;
@@ -83,7 +86,9 @@ async function readTemplate(path: string): Promise<string> {
     return await readFile(path, "utf8");
   } catch (cause) {
     const where = "run this command in a checkout, or from the npm package";
-    throw new OperationRefusedError(`The template of a plugin package is not in this installation; ${where}.`, { cause });
+    throw new OperationRefusedError(`The template of a plugin package is not in this installation; ${where}.`, {
+      cause,
+    });
   }
 }
 

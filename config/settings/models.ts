@@ -17,7 +17,9 @@ function isGivenModel({ enabled = true, ...members }: JsonObject): boolean {
 /** A list of models; as one text of the environment, JSON. */
 export const models = new Leaf<readonly GivenModel[]>({
   type: "list of models",
-  allowed: "a list of models, each with its `id` and the members to change (plugins/README.md, \"Models\"); JSON in the environment",
+  allowed:
+    'a list of models, each with its `id` and the members to change (plugins/README.md, "Models"); ' +
+    "JSON in the environment",
   schema: z.array(MODEL),
   fromText: (text) => {
     try {
@@ -62,10 +64,15 @@ export function withGivenModels(
 }
 
 /** The model, or what it lacks. */
-function complete(id: string, own: ProviderModel | undefined, changes: Omit<GivenModel, "id" | "enabled">): ProviderModel | string {
+function complete(
+  id: string,
+  own: ProviderModel | undefined,
+  changes: Omit<GivenModel, "id" | "enabled">,
+): ProviderModel | string {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   if (own !== undefined) return { ...own, ...given };
   const { name, creditCost } = changes;
-  if (name === undefined || creditCost === undefined) return "is not one of the plugin's: it needs a `name` and a `creditCost`";
+  if (name === undefined || creditCost === undefined)
+    return "is not one of the plugin's: it needs a `name` and a `creditCost`";
   return { supportsLyrics: false, supportsInstrumental: true, duration: null, ...given, id, name, creditCost };
 }

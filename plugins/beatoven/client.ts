@@ -14,13 +14,16 @@ export class BeatovenClient {
   async compose(json: JsonObject, signal: AbortSignal): Promise<string> {
     const answer = await this.api.call({ path: "/api/v1/tracks/compose", json, creates: true, signal });
     const { task_id: taskId } = asObject(answer.json());
-    if (typeof taskId !== "string" || taskId === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    if (typeof taskId !== "string" || taskId === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
     return taskId;
   }
 
   /** What it knows of a task: `status`, and `meta` when it is composed. */
   async task(taskId: string, signal: AbortSignal): Promise<JsonObject> {
-    return asObject((await this.api.call({ path: `/api/v1/tasks/${encodeURIComponent(taskId)}`, isStatusCall: true, signal })).json());
+    return asObject(
+      (await this.api.call({ path: `/api/v1/tasks/${encodeURIComponent(taskId)}`, isStatusCall: true, signal })).json(),
+    );
   }
 }
 
@@ -30,9 +33,15 @@ function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   if (usual === null) return null;
   const { error, detail } = asObject(answer.json());
   const isTheirs = typeof error === "string";
-  const message = isTheirs ? [error, ...(detail === undefined ? [] : [textOf(detail)])].join(": ").slice(0, 300) : undefined;
+  const message = isTheirs
+    ? [error, ...(detail === undefined ? [] : [textOf(detail)])].join(": ").slice(0, 300)
+    : undefined;
   // That they do not know a task is believed only in words of theirs.
-  return providerFailure(usual.kind === "gone" && !isTheirs ? "unavailable" : usual.kind, answer, message === undefined ? {} : { message });
+  return providerFailure(
+    usual.kind === "gone" && !isTheirs ? "unavailable" : usual.kind,
+    answer,
+    message === undefined ? {} : { message },
+  );
 }
 
 function textOf(value: unknown): string {

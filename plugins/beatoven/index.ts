@@ -35,7 +35,9 @@ function checkModel({ supportsLyrics, options = {} }: ProviderModel): string | n
   const unknown = Object.keys(options).find((name) => name !== "format" && name !== "looping");
   if (unknown !== undefined) return `has options.${unknown}; allowed: format, looping`;
   const { format, looping } = options;
-  if (format !== undefined && !FORMATS.includes(format as string)) return `has another options.format than ${FORMATS.join(", ")}`;
-  if (looping !== undefined && typeof looping !== "boolean") return "has options.looping that is neither true nor false";
+  if (format !== undefined && !FORMATS.includes(format as string))
+    return `has another options.format than ${FORMATS.join(", ")}`;
+  if (looping !== undefined && typeof looping !== "boolean")
+    return "has options.looping that is neither true nor false";
   return null;
 }

@@ -1,12 +1,5 @@
 import { handleCodec, ProviderFailure } from "../sdk/index.js";
-import type {
-  Accepted,
-  CallContext,
-  MusicProvider,
-  ProviderHandle,
-  Snapshot,
-  SubmitRequest,
-} from "../sdk/index.js";
+import type { Accepted, CallContext, MusicProvider, ProviderHandle, Snapshot, SubmitRequest } from "../sdk/index.js";
 import { BeatovenClient } from "./client.js";
 import { compositionOf, snapshotOf } from "./map.js";
 import type { Host } from "./settings.js";
@@ -24,7 +17,8 @@ export class BeatovenProvider implements MusicProvider {
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
-    if (request.operation !== "music") throw new ProviderFailure("invalid_input", "Beatoven.ai takes no tracks apart.", { billable: "no" });
+    if (request.operation !== "music")
+      throw new ProviderFailure("invalid_input", "Beatoven.ai takes no tracks apart.", { billable: "no" });
     const taskId = await this.client.compose(compositionOf(request), signal);
     return { state: "accepted", handle: HANDLES.write({ taskId }), nextPollMs: this.pollMs };
   }

@@ -45,7 +45,13 @@ export class ElevenLabsClient {
 
   compose(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
     const path = `/v1/music/detailed?output_format=${encodeURIComponent(this.format)}`;
-    return this.api.call({ path, json, headers: { accept: "multipart/mixed, application/json" }, creates: true, signal });
+    return this.api.call({
+      path,
+      json,
+      headers: { accept: "multipart/mixed, application/json" },
+      creates: true,
+      signal,
+    });
   }
 
   /** What the plan of the account has left. */
@@ -96,12 +102,16 @@ interface Detail {
 function detailIn(body: unknown): Detail {
   const { detail } = asObject(body);
   if (Array.isArray(detail)) {
-    const lines = detail.map(asObject).map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join(".") : ""}: ${String(msg)}`);
+    const lines = detail
+      .map(asObject)
+      .map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join(".") : ""}: ${String(msg)}`);
     return { code: undefined, message: lines.join("; ").slice(0, 300), requestId: undefined, suggestion: undefined };
   }
   const { code, status, message, request_id: requestId, data } = asObject(detail);
   // Seen in all three places.
-  const suggestions = [data, detail, body].map(asObject).map((bag) => bag["prompt_suggestion"] ?? bag["composition_plan_suggestion"]);
+  const suggestions = [data, detail, body]
+    .map(asObject)
+    .map((bag) => bag["prompt_suggestion"] ?? bag["composition_plan_suggestion"]);
   const suggestion = suggestions.find((value) => value !== undefined && value !== null);
   return {
     code: textOf(code) ?? textOf(status),

@@ -24,7 +24,14 @@ export default defineProvider({
   hosts: [],
   settings: SETTINGS,
   models: [
-    { ...MODEL, id: "elevenlabs/music-v2", name: "Eleven Music v2", creditCost: 15, upstream: "music_v2", lyricsMaxLength: 5_000 },
+    {
+      ...MODEL,
+      id: "elevenlabs/music-v2",
+      name: "Eleven Music v2",
+      creditCost: 15,
+      upstream: "music_v2",
+      lyricsMaxLength: 5_000,
+    },
     {
       ...MODEL,
       id: "elevenlabs/music-v2.5",
@@ -55,7 +62,8 @@ export default defineProvider({
 
 function checkModel({ upstream, duration, options = {} }: ProviderModel): string | null {
   if (upstream === undefined) return "needs `upstream`: ElevenLabs' name of the model, such as music_v2";
-  if (duration !== null && (duration.minSeconds < 3 || duration.maxSeconds > 600)) return "has a `duration` outside 3 to 600 seconds";
+  if (duration !== null && (duration.minSeconds < 3 || duration.maxSeconds > 600))
+    return "has a `duration` outside 3 to 600 seconds";
   const [unknown] = Object.keys(options);
   return unknown === undefined ? null : `has options.${unknown}; allowed: none`;
 }

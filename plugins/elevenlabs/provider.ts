@@ -45,7 +45,7 @@ export class ElevenLabsProvider implements MusicProvider {
     return { state: "completed", tracks: [track] };
   }
 
-  /** The words of the caller's go into a plan that ElevenLabs makes of the prompt: that is the stable way to have them sung. */
+  /** The caller's lyrics go into a plan that ElevenLabs makes of the prompt: the stable way to have them sung. */
   private async sungBody(request: MusicRequest, lyrics: string, signal: AbortSignal): Promise<JsonObject> {
     const answer = await this.client.plan(planBody(request), signal);
     const plan = withLyrics(answer.json(), lyrics);
@@ -57,9 +57,13 @@ export class ElevenLabsProvider implements MusicProvider {
   private async separate(request: SplitRequest, signal: AbortSignal): Promise<Completed> {
     const answer = await this.client.separate(await splitForm(request), signal);
     const stems = await stemsIn(answer.bytes, request.operation);
-    if (stems === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no archive of stems." });
+    if (stems === null)
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no archive of stems." });
     const labels = stems.map(({ label }) => label);
-    const lacking = request.operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !labels.includes(label)) : [];
+    const lacking =
+      request.operation === "vocal_removal"
+        ? ["instrumental", "vocals"].filter((label) => !labels.includes(label))
+        : [];
     if (lacking.length > 0) {
       const message = `It answered ${labels.join(", ")}: there is no ${lacking.join(" and no ")}.`;
       throw new ProviderFailure("failed", message, { billable: "yes" });

@@ -21,7 +21,8 @@ export const SETTINGS = defineSettings({
       "mp3_24000_48",
       "mp3_22050_32",
     ],
-    description: "Kind of file: codec, sample rate, kbit/s; the better ones need a higher plan. auto is the model's own",
+    description:
+      "Kind of file: codec, sample rate, kbit/s; the better ones need a higher plan. auto is the model's own",
   },
   timeoutMs: timeoutMs(300_000, {
     maximum: 1_800_000,

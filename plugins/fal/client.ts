@@ -2,7 +2,7 @@ import { type ApiResponse, httpUrl, type ModelInputs, type ProviderApi } from ".
 import { billingRefusalOf, finalFailureOf, refusalOf } from "./errors.js";
 import type { Host } from "./settings.js";
 
-/** The calls of the queue; each answers what came, to be read by `map.ts`. URLs are those of the submission's answer. */
+/** The calls of the queue; `map.ts` reads the responses. URLs are those of the response to the submission. */
 export class FalClient {
   private readonly api: ProviderApi;
   /** For results: the answer to work that failed is its error. */

@@ -142,11 +142,14 @@ export class FalProvider implements MusicProvider {
   private splitOf({ operation, source }: SplitRequest): Submission {
     const { separator } = this;
     if (operation !== "stem_split" || separator === null) {
-      const message = separator === null ? "Splits are switched off (`splits`)." : "fal's separator answers no instrumental.";
+      const message =
+        separator === null ? "Splits are switched off (`splits`)." : "fal's separator answers no instrumental.";
       throw new ProviderFailure("invalid_input", message, { billable: "no" });
     }
     if (source.url === null)
-      throw new ProviderFailure("invalid_input", "fal fetches tracks by URL, and this one has none.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "fal fetches tracks by URL, and this one has none.", {
+        billable: "no",
+      });
     const input = { ...separator.inputs, [separator.audioInput]: source.url };
     return { endpoint: separator.endpoint, operation, input, output: "" };
   }

@@ -3,7 +3,7 @@ import type { ProviderModel } from "../sdk/index.js";
 import { HttpModelProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
-/** A model server of the operator's own (MusicGen, ACE-Step, …), without code: its models and its shape are settings. */
+/** A model server of the operator's own (MusicGen, ACE-Step, …): its models and its shape are settings. */
 export default defineProvider({
   id: "http-model",
   label: "Model server",
@@ -27,5 +27,7 @@ function checkModel({ options = {} }: ProviderModel): string | null {
   const odd = Object.entries(options).find(
     ([name, value]) => !/^[\w-]+$/.test(name) || !["string", "number", "boolean"].includes(typeof value),
   );
-  return odd === undefined ? null : `options.${odd[0]}: allowed: text, numbers, booleans, by names of letters, digits, _ and -`;
+  return odd === undefined
+    ? null
+    : `options.${odd[0]}: allowed: text, numbers, booleans, by names of letters, digits, _ and -`;
 }

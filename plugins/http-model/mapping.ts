@@ -7,7 +7,17 @@ import { placeholdersIn, unknownPlaceholders } from "./template.js";
 export const MEANINGS = ["running", "completed", "failed", "cancelled", "timeout", "content_rejected", "gone"] as const;
 export type Meaning = (typeof MEANINGS)[number];
 
-const POINTERS = ["id", "status", "tracks", "audioUrl", "audioBase64", "title", "duration", "error", "errorCode"] as const;
+const POINTERS = [
+  "id",
+  "status",
+  "tracks",
+  "audioUrl",
+  "audioBase64",
+  "title",
+  "duration",
+  "error",
+  "errorCode",
+] as const;
 
 /** How a server's shape is read and written: the settings, checked. */
 export interface Mapping {
@@ -35,7 +45,8 @@ type TextName = { [Name in keyof Settings]: Settings[Name] extends string | unde
 /** @throws {Error} with a line for every setting that is wrong */
 export function readMapping(settings: Settings): Mapping {
   const mistakes: string[] = [];
-  const wrong = (name: keyof Settings, why: string): void => void mistakes.push(`${name}: ${JSON.stringify(settings[name])}; ${why}`);
+  const wrong = (name: keyof Settings, why: string): void =>
+    void mistakes.push(`${name}: ${JSON.stringify(settings[name])}; ${why}`);
   const text = (name: TextName): string => (settings[name] ?? "").trim();
 
   const baseUrl = text("baseUrl").replace(/\/+$/, "");
@@ -99,6 +110,7 @@ function readStatusWords(json: string, wrong: (why: string) => void): Map<string
   }
   const odd = Object.entries(words).filter(([, meaning]) => !MEANINGS.includes(meaning as Meaning));
   if (odd.length > 0) wrong(`${odd.map(([word]) => word).join(", ")}: allowed: ${MEANINGS.join(", ")}`);
-  for (const needed of ["running", "completed"]) if (!Object.values(words).includes(needed)) wrong(`no word means ${needed}`);
+  for (const needed of ["running", "completed"])
+    if (!Object.values(words).includes(needed)) wrong(`no word means ${needed}`);
   return new Map(Object.entries(words).map(([word, meaning]) => [word.toLowerCase(), meaning as Meaning]));
 }

@@ -34,7 +34,9 @@ export class HttpModelProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "Model servers make music; they take no tracks apart.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "Model servers make music; they take no tracks apart.", {
+        billable: "no",
+      });
     const { mapping } = this;
     const values = valuesOf(mapping.callbacks ? request : { ...request, callbackUrl: null });
     const answer = await this.api.call({

@@ -15,11 +15,15 @@ export class LalalClient {
 
   /** Hands a file over; nothing is billed. @returns its source id */
   async upload(source: SourceAudio, filename: string, signal: AbortSignal): Promise<string> {
-    const headers = { "content-disposition": `attachment; filename=${filename}`, "content-length": String(source.sizeBytes) };
+    const headers = {
+      "content-disposition": `attachment; filename=${filename}`,
+      "content-length": String(source.sizeBytes),
+    };
     const body = ReadableStream.from<Uint8Array>(source.open());
     const answer = await this.api.call({ path: "/upload/", body, headers, timeoutMs: this.uploadTimeoutMs, signal });
     const { id } = asObject(answer.json());
-    if (typeof id !== "string" || id === "") throw providerFailure("unavailable", answer, { message: "It answered no id of the upload." });
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("unavailable", answer, { message: "It answered no id of the upload." });
     return id;
   }
 
@@ -27,7 +31,8 @@ export class LalalClient {
   async split(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
     const answer = await this.api.call({ path, json, creates: true, signal });
     const { task_id: id } = asObject(answer.json());
-    if (typeof id !== "string" || id === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
     return id;
   }
 
@@ -48,7 +53,8 @@ export class LalalClient {
   async minutesLeft(signal: AbortSignal): Promise<number> {
     const answer = await this.api.call({ method: "POST", path: "/limits/minutes_left/", signal });
     const { minutes_left: minutes } = asObject(answer.json());
-    if (typeof minutes !== "number") throw providerFailure("unavailable", answer, { message: "It answered no number of minutes." });
+    if (typeof minutes !== "number")
+      throw providerFailure("unavailable", answer, { message: "It answered no number of minutes." });
     return minutes;
   }
 }
@@ -62,8 +68,9 @@ const CODES: Readonly<Record<string, ProviderFailureKind>> = {
 };
 
 function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null | undefined {
-  // Many tasks are asked after together, and one that is not known is left out of the answer: no refusal tells of any of them.
-  if (call.isStatusCall === true && failureOf(answer, call)?.kind === "gone") return providerFailure("unavailable", answer);
+  // Many tasks are polled together, and an unknown one is left out of the response: a refusal says nothing of any.
+  if (call.isStatusCall === true && failureOf(answer, call)?.kind === "gone")
+    return providerFailure("unavailable", answer);
   if (answer.status !== 400 && answer.status !== 422) return undefined;
   const { code: given, detail } = asObject(answer.json());
   const code = typeof given === "string" ? given : undefined;

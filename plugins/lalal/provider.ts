@@ -38,7 +38,8 @@ export class LalalProvider implements MusicProvider {
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
-    if (request.operation === "music") throw new ProviderFailure("invalid_input", "LALAL.AI makes no music.", { billable: "no" });
+    if (request.operation === "music")
+      throw new ProviderFailure("invalid_input", "LALAL.AI makes no music.", { billable: "no" });
     const { operation, jobId, source } = request;
     const { stems, presets, vocalPresets } = this.options;
     const sourceId = await this.client.upload(source, filenameOf(request), signal);
@@ -52,12 +53,19 @@ export class LalalProvider implements MusicProvider {
       },
       idempotency_key: idempotencyKeyOf(jobId),
     };
-    const taskId = await this.client.split(isVocalRemoval ? "/split/stem_separator/" : "/split/multistem/", body, signal);
+    const taskId = await this.client.split(
+      isVocalRemoval ? "/split/stem_separator/" : "/split/multistem/",
+      body,
+      signal,
+    );
     const handle = HANDLES.write({ operation, taskId });
     return { state: "accepted", handle, nextPollMs: nextPollMs(this.host.clock.now()) };
   }
 
-  async pollMany(handles: readonly ProviderHandle[], { signal }: CallContext): Promise<readonly (Snapshot | ProviderFailure)[]> {
+  async pollMany(
+    handles: readonly ProviderHandle[],
+    { signal }: CallContext,
+  ): Promise<readonly (Snapshot | ProviderFailure)[]> {
     const snapshots: (Snapshot | ProviderFailure)[] = [];
     for (let at = 0; at < handles.length; at += CHECKED_AT_ONCE_MAX) {
       const works = handles.slice(at, at + CHECKED_AT_ONCE_MAX).map(HANDLES.parse);
@@ -66,7 +74,10 @@ export class LalalProvider implements MusicProvider {
       const now = this.host.clock.now();
       for (const work of works) {
         if (work === null) snapshots.push(foreignHandle());
-        else snapshots.push(snapshotOf(Object.hasOwn(states, work.taskId) ? states[work.taskId] : undefined, work.operation, now));
+        else
+          snapshots.push(
+            snapshotOf(Object.hasOwn(states, work.taskId) ? states[work.taskId] : undefined, work.operation, now),
+          );
       }
     }
     return snapshots;

@@ -26,7 +26,8 @@ export class LoudlyClient {
   async limits(signal: AbortSignal): Promise<readonly JsonObject[]> {
     const answer = await this.api.call({ path: "/b2b/account/limits", signal, timeoutMs: LIMITS_TIMEOUT_MS });
     const limits = answer.json();
-    if (!Array.isArray(limits)) throw providerFailure("unavailable", answer, { message: "It answered no list of limits." });
+    if (!Array.isArray(limits))
+      throw providerFailure("unavailable", answer, { message: "It answered no list of limits." });
     return limits.map(asObject);
   }
 }
@@ -38,6 +39,7 @@ function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   const { error, error_description: description } = asObject(answer.json());
   const said = [error, description].filter((text): text is string => typeof text === "string" && text !== "");
   const message = said.join(": ").slice(0, 300);
-  const kind = answer.status === 500 && /rate[ _-]?limit|too many requests/i.test(message) ? "rate_limited" : usual.kind;
+  const kind =
+    answer.status === 500 && /rate[ _-]?limit|too many requests/i.test(message) ? "rate_limited" : usual.kind;
   return providerFailure(kind, answer, message === "" ? {} : { message });
 }

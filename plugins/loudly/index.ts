@@ -17,7 +17,14 @@ export default defineProvider({
   hosts: [],
   settings: SETTINGS,
   models: [
-    { id: "loudly/song", name: "Loudly", creditCost: 10, supportsLyrics: false, supportsInstrumental: true, duration: DURATION },
+    {
+      id: "loudly/song",
+      name: "Loudly",
+      creditCost: 10,
+      supportsLyrics: false,
+      supportsInstrumental: true,
+      duration: DURATION,
+    },
   ],
   checkModel,
   capabilities: { idempotentSubmit: false, lookup: false, cancel: false },

@@ -54,5 +54,7 @@ function checkModel({ upstream, duration, supportsLyrics, options = {} }: Provid
   if (format !== undefined && format !== "mp3" && format !== "wav") return "has another options.format than mp3, wav";
   if (sampleCount !== undefined && !(Number.isSafeInteger(sampleCount) && (sampleCount as number) >= 1))
     return "has another options.sampleCount than a whole number from 1";
-  return negativePrompt === undefined || typeof negativePrompt === "string" ? null : "has options.negativePrompt that is no text";
+  return negativePrompt === undefined || typeof negativePrompt === "string"
+    ? null
+    : "has options.negativePrompt that is no text";
 }

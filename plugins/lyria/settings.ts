@@ -65,7 +65,8 @@ export function readSettings({ settings, models }: Pick<Host, "settings" | "mode
   if (serviceAccount === undefined) return withDoors({ gemini, vertex: null }, models);
   const account = readAccount(serviceAccount);
   const projectId = project ?? account.projectId;
-  if (projectId === null) throw new Error("project: missing, and the service account names none; allowed: a project of Google Cloud");
+  if (projectId === null)
+    throw new Error("project: missing, and the service account names none; allowed: a project of Google Cloud");
   const parent = `projects/${encodeURIComponent(projectId)}/locations/${encodeURIComponent(location)}`;
   const url = httpUrl("vertexUrl", vertexUrl ?? `https://${location}-aiplatform.googleapis.com/v1`);
   return withDoors({ gemini, vertex: { account, baseUrl: url, parent } }, models);
@@ -82,14 +83,22 @@ function withDoors(config: Config, models: readonly ProviderModel[]): Config {
   if (closed.length === 0) return config;
   const ids = closed.map(({ id }) => id).join(", ");
   const setting = config.gemini === null ? "apiKey" : "serviceAccount";
-  throw new Error(`${setting}: missing, and needed for ${ids}; set it, or leave the models out (\`models\`, with \`enabled: false\`)`);
+  throw new Error(
+    `${setting}: missing, and needed for ${ids}; set it, or leave the models out (\`models\`, with \`enabled: false\`)`,
+  );
 }
 
 function readAccount(text: string): ServiceAccount {
   const allowed = "allowed: the JSON of a service account's key, with client_email, private_key and token_uri";
   const account = parseJson(text);
   if (!isObject(account)) throw new Error(`serviceAccount: it is no JSON object; ${allowed}`);
-  const { client_email: clientEmail, private_key: pem, private_key_id: keyId, token_uri: tokenUrl, project_id: projectId } = account;
+  const {
+    client_email: clientEmail,
+    private_key: pem,
+    private_key_id: keyId,
+    token_uri: tokenUrl,
+    project_id: projectId,
+  } = account;
   if (typeof clientEmail !== "string" || typeof pem !== "string" || typeof tokenUrl !== "string")
     throw new Error(`serviceAccount: a member is missing; ${allowed}`);
   if (!URL.canParse(tokenUrl)) throw new Error(`serviceAccount: its token_uri is no URL; ${allowed}`);

@@ -3,7 +3,13 @@ import type { ProviderModel } from "../sdk/index.js";
 import { MiniMaxProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
-const MODEL = { supportsLyrics: true, supportsInstrumental: true, duration: null, lyricsMaxLength: 3_500, promptMaxLength: 2_000 };
+const MODEL = {
+  supportsLyrics: true,
+  supportsInstrumental: true,
+  duration: null,
+  lyricsMaxLength: 3_500,
+  promptMaxLength: 2_000,
+};
 
 /** MiniMax Music: one call, and the music is its answer. */
 export default defineProvider({
@@ -19,8 +25,22 @@ export default defineProvider({
     { ...MODEL, id: "minimax/music-2.6", name: "MiniMax Music 2.6", creditCost: 12, upstream: "music-2.6" },
     { ...MODEL, id: "minimax/music-2.5-plus", name: "MiniMax Music 2.5+", creditCost: 12, upstream: "music-2.5+" },
     // The switch for instrumental music came with 2.5+.
-    { ...MODEL, id: "minimax/music-2.5", name: "MiniMax Music 2.5", creditCost: 10, upstream: "music-2.5", supportsInstrumental: false },
-    { ...MODEL, id: "minimax/music-2.0", name: "MiniMax Music 2.0", creditCost: 10, upstream: "music-2.0", supportsInstrumental: false },
+    {
+      ...MODEL,
+      id: "minimax/music-2.5",
+      name: "MiniMax Music 2.5",
+      creditCost: 10,
+      upstream: "music-2.5",
+      supportsInstrumental: false,
+    },
+    {
+      ...MODEL,
+      id: "minimax/music-2.0",
+      name: "MiniMax Music 2.0",
+      creditCost: 10,
+      upstream: "music-2.0",
+      supportsInstrumental: false,
+    },
   ],
   checkModel,
   capabilities: { idempotentSubmit: false, lookup: false, cancel: false },

@@ -15,8 +15,8 @@ interface Customer {
 }
 
 /**
- * Mubert's API. The company's credentials, which are settings, find or make a customer; its token, which runs out, is kept in memory, and
- * tracks are made and asked after with it.
+ * Mubert's API. The company's credentials, which are settings, find or create a customer; its token, which expires, is
+ * kept in memory. Tracks are created and polled with it.
  */
 export class MubertClient {
   private readonly service: ProviderApi;
@@ -34,7 +34,8 @@ export class MubertClient {
       api.call({ path: "/api/v3/public/tracks", json, creates: true, signal }),
     );
     const { id } = asObject(asObject(answer.json())["data"]);
-    if (typeof id !== "string" || id === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no track." });
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no track." });
     return id;
   }
 
@@ -42,23 +43,30 @@ export class MubertClient {
     const path = `/api/v3/public/tracks/${encodeURIComponent(id)}`;
     const answer = await this.asCustomer(customId, signal, (api) => api.call({ path, isStatusCall: true, signal }));
     const track = asObject(asObject(answer.json())["data"]);
-    if (Object.keys(track).length === 0) throw providerFailure("unavailable", answer, { message: "It answered nothing about the track." });
+    if (Object.keys(track).length === 0)
+      throw providerFailure("unavailable", answer, { message: "It answered nothing about the track." });
     return track;
   }
 
   async licenses(signal: AbortSignal): Promise<readonly JsonObject[]> {
     const answer = await this.service.call({ path: "/api/v3/service/licenses", signal });
     const { data } = asObject(answer.json());
-    if (!Array.isArray(data)) throw providerFailure("unavailable", answer, { message: "It answered no list of licences." });
+    if (!Array.isArray(data))
+      throw providerFailure("unavailable", answer, { message: "It answered no list of licences." });
     return data.map(asObject);
   }
 
-  private async asCustomer(customId: string, signal: AbortSignal, call: (api: ProviderApi) => Promise<ApiResponse>): Promise<ApiResponse> {
+  private async asCustomer(
+    customId: string,
+    signal: AbortSignal,
+    call: (api: ProviderApi) => Promise<ApiResponse>,
+  ): Promise<ApiResponse> {
     const { api } = await this.customer(customId, signal);
     try {
       return await call(api);
     } catch (error) {
-      const isRefused = ProviderFailure.is(error) && (error.kind === "misconfigured" || error.providerCode === TOKEN_EXPIRED);
+      const isRefused =
+        ProviderFailure.is(error) && (error.kind === "misconfigured" || error.providerCode === TOKEN_EXPIRED);
       if (isRefused) this.customers.delete(customId);
       throw error;
     }
@@ -67,8 +75,13 @@ export class MubertClient {
   /** Asking again for the same customer gives the same one, with a new token when the old one has run out. */
   private async customer(customId: string, signal: AbortSignal): Promise<Customer> {
     const known = this.customers.get(customId);
-    if (known !== undefined && (known.expiresAt === null || this.host.clock.now() < known.expiresAt - TOKEN_MARGIN_MS)) return known;
-    const answer = await this.service.call({ path: "/api/v3/service/customers", json: { custom_id: customId }, signal });
+    if (known !== undefined && (known.expiresAt === null || this.host.clock.now() < known.expiresAt - TOKEN_MARGIN_MS))
+      return known;
+    const answer = await this.service.call({
+      path: "/api/v3/service/customers",
+      json: { custom_id: customId },
+      signal,
+    });
     const { id, access } = asObject(asObject(answer.json())["data"]);
     const { token, expired_at: expiresAt } = asObject(access);
     // The answer is not quoted: it holds the token.

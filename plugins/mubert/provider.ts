@@ -38,7 +38,8 @@ export class MubertProvider implements MusicProvider {
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
-    if (request.operation !== "music") throw new ProviderFailure("invalid_input", "Mubert takes no tracks apart.", { billable: "no" });
+    if (request.operation !== "music")
+      throw new ProviderFailure("invalid_input", "Mubert takes no tracks apart.", { billable: "no" });
     const { customId } = this;
     const trackId = await this.client.create(customId, creationOf(request), signal);
     return { state: "accepted", handle: HANDLES.write({ trackId, customId }), nextPollMs: this.pollMs };

@@ -32,20 +32,32 @@ export class MurekaClient {
   async generate(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
     const answer = await this.api.call({ path, json, creates: true, signal });
     const { id } = asObject(answer.json());
-    if (typeof id !== "string" || id === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
     return id;
   }
 
   async query(kind: Kind, taskId: string, signal: AbortSignal): Promise<JsonObject> {
-    const answer = await this.api.call({ path: `/v1/${kind}/query/${encodeURIComponent(taskId)}`, isStatusCall: true, signal });
+    const answer = await this.api.call({
+      path: `/v1/${kind}/query/${encodeURIComponent(taskId)}`,
+      isStatusCall: true,
+      signal,
+    });
     const task = asObject(answer.json());
-    if (typeof task["status"] !== "string") throw providerFailure("unavailable", answer, { message: "It answered no status of the task." });
+    if (typeof task["status"] !== "string")
+      throw providerFailure("unavailable", answer, { message: "It answered no status of the task." });
     return task;
   }
 
   /** Takes a piece apart while the call lasts. */
   async stem(json: JsonObject, signal: AbortSignal): Promise<Zip> {
-    const answer = await this.api.call({ path: "/v1/song/stem", json, creates: true, timeoutMs: this.stemTimeoutMs, signal });
+    const answer = await this.api.call({
+      path: "/v1/song/stem",
+      json,
+      creates: true,
+      timeoutMs: this.stemTimeoutMs,
+      signal,
+    });
     const { zip_url: url, expires_at: expiresAt } = asObject(answer.json());
     if (!isLink(url)) throw providerFailure("outcome_unknown", answer, { message: "It answered no ZIP." });
     return { url, expiresAt: typeof expiresAt === "number" ? expiresAt * 1_000 : null };
@@ -72,6 +84,8 @@ function classify(answer: ApiResponse): ProviderFailure | undefined {
 /** Where the words of an error stand is not documented; clients look in these places. */
 function said(answer: ApiResponse): { readonly message: string } {
   const { error, message } = asObject(answer.json());
-  const words = [asObject(error)["message"], message, answer.text()].find((text) => typeof text === "string" && text !== "");
+  const words = [asObject(error)["message"], message, answer.text()].find(
+    (text) => typeof text === "string" && text !== "",
+  );
   return { message: typeof words === "string" ? words.slice(0, 300) : "" };
 }

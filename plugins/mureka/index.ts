@@ -52,9 +52,16 @@ export default defineProvider({
   create: (host) => new MurekaProvider(host),
 });
 
-function checkModel({ upstream, duration, promptMaxLength, supportsInstrumental, options = {} }: ProviderModel): string | null {
+function checkModel({
+  upstream,
+  duration,
+  promptMaxLength,
+  supportsInstrumental,
+  options = {},
+}: ProviderModel): string | null {
   if (upstream === undefined) return "needs `upstream`: Mureka's name of the model, such as mureka-9";
-  if (upstream === "mureka-o2" && supportsInstrumental) return "has `supportsInstrumental`; mureka-o2 makes no instrumentals";
+  if (upstream === "mureka-o2" && supportsInstrumental)
+    return "has `supportsInstrumental`; mureka-o2 makes no instrumentals";
   if (duration !== null) return "has a `duration`; allowed: null, the length is the model's own";
   if (promptMaxLength === undefined || promptMaxLength > PROMPT_MAX_LENGTH)
     return `needs a \`promptMaxLength\` of at most ${PROMPT_MAX_LENGTH}`;
@@ -63,5 +70,7 @@ function checkModel({ upstream, duration, promptMaxLength, supportsInstrumental,
   if (other !== undefined) return `has options.${other}; allowed: tracks, gender`;
   const isCount = typeof tracks === "number" && Number.isSafeInteger(tracks) && tracks >= 1 && tracks <= TRACKS_MAX;
   if (tracks !== undefined && !isCount) return `has another options.tracks than 1 to ${TRACKS_MAX}`;
-  return gender === undefined || gender === "female" || gender === "male" ? null : "has another options.gender than female, male";
+  return gender === undefined || gender === "female" || gender === "male"
+    ? null
+    : "has another options.gender than female, male";
 }

@@ -16,7 +16,9 @@ import { generationOf, snapshotOf, stemsOf } from "./map.js";
 import type { Host } from "./settings.js";
 import { readStemFiles, type StemFiles } from "./stem-files.js";
 
-const HANDLES = handleCodec(1, ({ kind, taskId }) => (isKind(kind) && typeof taskId === "string" ? { kind, taskId } : null));
+const HANDLES = handleCodec(1, ({ kind, taskId }) =>
+  isKind(kind) && typeof taskId === "string" ? { kind, taskId } : null,
+);
 const FIRST_POLL_MS = 15_000;
 /** Submissions at once in one process. */
 export const CONCURRENCY = 4;
@@ -64,7 +66,9 @@ export class MurekaProvider implements MusicProvider {
       ([label]) => operation === "stem_split" || label === "vocals" || label === "instrumental",
     );
     if (files.length < (operation === "stem_split" ? 1 : 2))
-      throw new ProviderFailure("invalid_input", "The setting stemFiles does not name the files that this needs.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "The setting stemFiles does not name the files that this needs.", {
+        billable: "no",
+      });
     const body = { url: await linkTo(source), model: this.host.settings.separationModel };
     return { state: "completed", tracks: [], stems: stemsOf(await this.client.stem(body, signal), files) };
   }
@@ -75,7 +79,8 @@ async function linkTo(source: SourceAudio): Promise<string> {
   const { url, contentType, sizeBytes } = source;
   if (url !== null) return url;
   if (sizeBytes > INLINE_MAX_BYTES) {
-    const why = `Without a public address of this installation a file may have ${INLINE_MAX_BYTES} bytes; it has ${sizeBytes}.`;
+    const limit = `Without a public address of this installation a file may have ${INLINE_MAX_BYTES} bytes`;
+    const why = `${limit}; it has ${sizeBytes}.`;
     throw new ProviderFailure("invalid_input", why, { billable: "no" });
   }
   const parts: Uint8Array[] = [];

@@ -13,6 +13,9 @@ export function readStemFiles({ stemFiles }: Host["settings"]): StemFiles {
   const isLabel = (label: string): boolean => /^[a-z][a-z0-9_ -]*$/.test(label) && label !== "full";
   const areGood = entries.every(([label, file]) => isLabel(label) && typeof file === "string" && file !== "");
   if (entries.length === 0 || !areGood)
-    throw new Error(`stemFiles: ${JSON.stringify(stemFiles)}; allowed: a JSON object such as {"vocals":"vocals.mp3"}, labels in lower case`);
+    throw new Error(
+      `stemFiles: ${JSON.stringify(stemFiles)}; allowed: a JSON object such as {"vocals":"vocals.mp3"}, ` +
+        "labels in lower case",
+    );
   return new Map(entries as [string, string][]);
 }

@@ -20,7 +20,9 @@ export class MusicAiClient {
     const { origin } = new URL(uploadUrl);
     // Signed by itself, at another host: the key stays at home, and nothing of its answer gets into an error.
     const classifyUpload = ({ status }: ApiResponse): ProviderFailure | null =>
-      status >= 200 && status < 300 ? null : new ProviderFailure("unavailable", `The upload was answered ${status}.`, { billable: "no" });
+      status >= 200 && status < 300
+        ? null
+        : new ProviderFailure("unavailable", `The upload was answered ${status}.`, { billable: "no" });
     const timeoutMs = this.host.settings.uploadTimeoutMs;
     const storage = this.host.api({ baseUrl: origin, timeoutMs, classify: classifyUpload });
     await storage.call({

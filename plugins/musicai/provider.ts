@@ -32,16 +32,20 @@ export class MusicAiProvider implements MusicProvider {
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
-    if (request.operation === "music") throw new ProviderFailure("invalid_input", "Music AI makes no music.", { billable: "no" });
+    if (request.operation === "music")
+      throw new ProviderFailure("invalid_input", "Music AI makes no music.", { billable: "no" });
     const { operation, source, jobId, attemptId } = request;
     const workflow = workflowFor(operation, this.host.settings);
     if (workflow === null)
-      throw new ProviderFailure("invalid_input", "No workflow is named for it (`stemSplitWorkflow`).", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "No workflow is named for it (`stemSplitWorkflow`).", {
+        billable: "no",
+      });
     const inputUrl = source.url ?? (await this.client.upload(source, signal));
     const json = { name: jobId, workflow, params: { inputUrl }, metadata: { ref: attemptId, operation } };
     const answer = await this.client.create(json, signal);
     const { id } = asObject(answer.json());
-    if (typeof id !== "string" || id === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no job." });
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no job." });
     return this.accepted(id, operation);
   }
 

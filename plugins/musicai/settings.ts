@@ -44,7 +44,8 @@ export function readLabels(text: string): Labels {
       const [, name, label] = /^\s*([^=]*[^=\s])\s*=\s*(-|[a-z][a-z0-9_ -]*?)\s*$/.exec(pair) ?? [];
       if (name === undefined || label === undefined || label === "full")
         throw new Error(
-          `labels: ${JSON.stringify(pair.trim())}; allowed: name=label in lower case, name=- to leave it out, with commas between`,
+          `labels: ${JSON.stringify(pair.trim())}; allowed: name=label in lower case, name=- to leave it out, ` +
+            "with commas between",
         );
       return [name.toLowerCase(), label === "-" ? null : label] as const;
     }),

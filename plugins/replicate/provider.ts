@@ -52,8 +52,13 @@ export class ReplicateProvider implements MusicProvider {
     const { version, input, output } = operation === "music" ? generationOf(request) : this.splitOf(request);
     const answer = await this.client.create(version, input, callbackUrl, signal);
     const prediction = readPrediction(answer.json());
-    if (prediction === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no prediction." });
-    return { state: "accepted", handle: handleOf(prediction, operation, output), nextPollMs: this.host.settings.pollMs };
+    if (prediction === null)
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no prediction." });
+    return {
+      state: "accepted",
+      handle: handleOf(prediction, operation, output),
+      nextPollMs: this.host.settings.pollMs,
+    };
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
@@ -116,7 +121,10 @@ export class ReplicateProvider implements MusicProvider {
       return key;
     } catch (error) {
       if (!ProviderFailure.is(error)) throw error;
-      this.host.logger.warn("The key of Replicate's webhooks could not be read", { kind: error.kind, error: error.message });
+      this.host.logger.warn("The key of Replicate's webhooks could not be read", {
+        kind: error.kind,
+        error: error.message,
+      });
       return null;
     }
   }
@@ -126,7 +134,9 @@ export class ReplicateProvider implements MusicProvider {
     if (separator === null)
       throw new ProviderFailure("invalid_input", "Splits are switched off (`splits`).", { billable: "no" });
     if (source.url === null)
-      throw new ProviderFailure("invalid_input", "Replicate fetches tracks by URL, and this one has none.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "Replicate fetches tracks by URL, and this one has none.", {
+        billable: "no",
+      });
     const vocals = operation === "vocal_removal" ? { [separator.vocalsInput]: "vocals" } : {};
     const input = { ...separator.inputs, [separator.audioInput]: source.url, ...vocals };
     return { version: separator.version, input, output: "" };
@@ -140,7 +150,8 @@ export class ReplicateProvider implements MusicProvider {
 
   /** Their file hosts want the token; a model may name any other host, and that must not get it. */
   private headersFor({ protocol, origin, hostname }: URL): UrlSource["headers"] {
-    const isTheirs = protocol === "https:" && (hostname === "replicate.delivery" || hostname.endsWith(".replicate.delivery"));
+    const isTheirs =
+      protocol === "https:" && (hostname === "replicate.delivery" || hostname.endsWith(".replicate.delivery"));
     const isApi = origin === new URL(this.host.settings.baseUrl).origin;
     return isTheirs || isApi ? bearer(this.host.settings.apiKey) : undefined;
   }

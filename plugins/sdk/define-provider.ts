@@ -8,11 +8,10 @@ import { type ProviderHost, toProviderHost } from "./host.js";
 import type { SettingDeclarations, SettingValues } from "./settings.js";
 
 /** The port's {@link ProviderDefinition}, typed by its own settings. */
-export interface TypedDefinition<Declared extends SettingDeclarations>
-  extends Omit<
-    ProviderDefinition,
-    "settings" | "concurrency" | "longestCallMs" | "hosts" | "offersModel" | "capabilities" | "create"
-  > {
+export interface TypedDefinition<Declared extends SettingDeclarations> extends Omit<
+  ProviderDefinition,
+  "settings" | "concurrency" | "longestCallMs" | "hosts" | "offersModel" | "capabilities" | "create"
+> {
   readonly settings: Declared;
   /** How many submissions may run at once in one process. */
   readonly concurrency: number | ((settings: SettingValues<Declared>) => number);

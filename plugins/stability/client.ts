@@ -20,7 +20,13 @@ export class StabilityClient {
 
   /** @param accept `audio/*` for the sound itself; `application/json` where the answer is an id */
   generate(endpoint: string, body: FormData, accept: string, signal: AbortSignal): Promise<ApiResponse> {
-    return this.api.call({ path: `/v2beta/audio/${endpoint}/text-to-audio`, body, headers: { accept }, creates: true, signal });
+    return this.api.call({
+      path: `/v2beta/audio/${endpoint}/text-to-audio`,
+      body,
+      headers: { accept },
+      creates: true,
+      signal,
+    });
   }
 
   /** 202 while it runs, then the sound. */
@@ -34,7 +40,12 @@ function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(answer, call);
   const { headers, status } = answer;
   const isJson = headers.get("content-type")?.startsWith("application/json") === true;
-  const { id, name, errors, finish_reason: reason } = usual === null && !isJson ? ({} as JsonObject) : asObject(answer.json());
+  const {
+    id,
+    name,
+    errors,
+    finish_reason: reason,
+  } = usual === null && !isJson ? ({} as JsonObject) : asObject(answer.json());
   if (usual === null) {
     const isFiltered = (headers.get("finish-reason") ?? reason) === "CONTENT_FILTERED";
     const message = "It made music and filtered it (CONTENT_FILTERED).";

@@ -67,11 +67,13 @@ function checkModel({ upstream, supportsLyrics, options = {} }: ProviderModel): 
   const { endpoint, steps, cfgScale, ...others } = options;
   if (upstream === undefined) return "needs `upstream`: Stability's name of the model, such as stable-audio-3";
   if (supportsLyrics) return "supports lyrics; Stable Audio sings none";
-  if (!(ENDPOINTS as readonly unknown[]).includes(endpoint)) return `needs options.endpoint; allowed: ${ENDPOINTS.join(", ")}`;
+  if (!(ENDPOINTS as readonly unknown[]).includes(endpoint))
+    return `needs options.endpoint; allowed: ${ENDPOINTS.join(", ")}`;
   const [least, most] = STEPS[upstream] ?? ANY_STEPS;
   if (steps !== undefined && !isBetween(steps, least, most, true))
     return `has another options.steps than a whole number from ${least} to ${most}`;
-  if (cfgScale !== undefined && !isBetween(cfgScale, 1, 25, false)) return "has another options.cfgScale than a number from 1 to 25";
+  if (cfgScale !== undefined && !isBetween(cfgScale, 1, 25, false))
+    return "has another options.cfgScale than a number from 1 to 25";
   const [unknown] = Object.keys(others);
   return unknown === undefined ? null : `has options.${unknown}; allowed: endpoint, steps, cfgScale`;
 }

@@ -27,7 +27,9 @@ export class StabilityProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "Stability makes music; it takes no tracks apart.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "Stability makes music; it takes no tracks apart.", {
+        billable: "no",
+      });
     const endpoint = String(request.model.options?.["endpoint"]);
     const accept = endpoint === ENDPOINTS[0] ? "application/json" : "audio/*";
     const answer = await this.client.generate(endpoint, formOf(request, this.settings.outputFormat), accept, signal);
@@ -43,7 +45,8 @@ export class StabilityProvider implements MusicProvider {
     if (answer.status === 202) return { state: "running", nextPollMs: this.settings.pollMs };
     // What says nothing does not say that the work ended.
     if (!isSound(answer)) throw providerFailure("unavailable", answer, { message: "It answered no sound." });
-    if (answer.bytes.length === 0) throw providerFailure("failed", answer, { message: "It answered sound of no length." });
+    if (answer.bytes.length === 0)
+      throw providerFailure("failed", answer, { message: "It answered sound of no length." });
     return completed(answer);
   }
 }

@@ -3,7 +3,7 @@ import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailure } f
 import type { Dialect } from "./dialects.js";
 import type { Host } from "./settings.js";
 
-/** The vendor's API. Every answer is an envelope `{ code, msg, data }` whose code may be an error while HTTP says 200. */
+/** The vendor's API. Every response is `{ code, msg, data }`, whose code may be an error while HTTP says 200. */
 export class SunoClient {
   private readonly api: ProviderApi;
 
@@ -22,22 +22,29 @@ export class SunoClient {
   async create(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
     const answer = await this.api.call({ path, json, creates: true, signal });
     const { taskId } = asObject(dataOf(answer));
-    if (typeof taskId !== "string" || taskId === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    if (typeof taskId !== "string" || taskId === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
     return taskId;
   }
 
   /** What it knows of a task. */
   async record(path: string, taskId: string, signal: AbortSignal): Promise<JsonObject> {
-    const answer = await this.api.call({ path: `${path}?taskId=${encodeURIComponent(taskId)}`, isStatusCall: true, signal });
+    const answer = await this.api.call({
+      path: `${path}?taskId=${encodeURIComponent(taskId)}`,
+      isStatusCall: true,
+      signal,
+    });
     const record = asObject(dataOf(answer));
-    if (Object.keys(record).length === 0) throw providerFailure("unavailable", answer, { message: "It answered nothing about the task." });
+    if (Object.keys(record).length === 0)
+      throw providerFailure("unavailable", answer, { message: "It answered nothing about the task." });
     return record;
   }
 
   async credit(signal: AbortSignal): Promise<number> {
     const answer = await this.api.call({ path: this.dialect.creditPath, signal });
     const credit = dataOf(answer);
-    if (typeof credit !== "number") throw providerFailure("unavailable", answer, { message: "It answered no number of credits." });
+    if (typeof credit !== "number")
+      throw providerFailure("unavailable", answer, { message: "It answered no number of credits." });
     return credit;
   }
 }
@@ -49,7 +56,9 @@ function classify(answer: ApiResponse, call: ApiCall, { codes }: Dialect): Provi
   if (typeof code !== "number") {
     const usual = failureOf(answer, call);
     // Without their envelope it is not they who do not know the task.
-    return usual === null || usual.kind === "gone" ? providerFailure(unclear, answer, { message: "It answered without a code." }) : usual;
+    return usual === null || usual.kind === "gone"
+      ? providerFailure(unclear, answer, { message: "It answered without a code." })
+      : usual;
   }
   if (code === 200) return isGoodStatus ? null : undefined;
   const message = `code ${code}: ${typeof msg === "string" ? msg.slice(0, 300) : ""}`;

@@ -37,7 +37,15 @@ export default defineProvider({
     { ...V6, id: "suno-compatible/v6-wild", name: "Suno V6 Wild", upstream: "V6_WILD" },
     { ...V6, id: "suno-compatible/v6-mini", name: "Suno V6 Mini", upstream: "V6_MINI" },
     // The style of this one is the shortest.
-    { ...MODEL, id: "suno-compatible/v4", name: "Suno V4", creditCost: 10, upstream: "V4", lyricsMaxLength: 3_000, promptMaxLength: 200 },
+    {
+      ...MODEL,
+      id: "suno-compatible/v4",
+      name: "Suno V4",
+      creditCost: 10,
+      upstream: "V4",
+      lyricsMaxLength: 3_000,
+      promptMaxLength: 200,
+    },
     { ...MODEL, id: "suno-compatible/v4.5", name: "Suno V4.5", creditCost: 10, upstream: "V4_5" },
     { ...MODEL, id: "suno-compatible/v4.5-plus", name: "Suno V4.5 Plus", creditCost: 10, upstream: "V4_5PLUS" },
     { ...MODEL, id: "suno-compatible/v4.5-all", name: "Suno V4.5 All", creditCost: 10, upstream: "V4_5ALL" },
@@ -72,8 +80,11 @@ function checkModel({ upstream, duration, promptMaxLength, options = {} }: Provi
   if (unknown !== undefined) return `has options.${unknown}; allowed: ${CUSTOM_OPTIONS.join(", ")}`;
   const { negativeTags, vocalGender, styleWeight, weirdnessConstraint } = options;
   if (negativeTags !== undefined && typeof negativeTags !== "string") return "has options.negativeTags that is no text";
-  if (vocalGender !== undefined && vocalGender !== "m" && vocalGender !== "f") return "has another options.vocalGender than m, f";
-  const odd = Object.entries({ styleWeight, weirdnessConstraint }).find(([, weight]) => weight !== undefined && !isWeight(weight));
+  if (vocalGender !== undefined && vocalGender !== "m" && vocalGender !== "f")
+    return "has another options.vocalGender than m, f";
+  const odd = Object.entries({ styleWeight, weirdnessConstraint }).find(
+    ([, weight]) => weight !== undefined && !isWeight(weight),
+  );
   return odd === undefined ? null : `has another options.${odd[0]} than 0 to 1 with two decimals`;
 }
 

@@ -59,7 +59,8 @@ export class SunoProvider implements MusicProvider {
     const { operation } = request;
     const callBackUrl = request.callbackUrl ?? this.host.settings.fallbackCallbackUrl;
     const what = kindOf(operation);
-    const body = operation === "music" ? generationOf(request, callBackUrl) : splitOf(request, this.dialect.name, callBackUrl);
+    const body =
+      operation === "music" ? generationOf(request, callBackUrl) : splitOf(request, this.dialect.name, callBackUrl);
     const taskId = await this.client.create(`${PATHS[what]}${what === "music" ? "" : "/generate"}`, body, signal);
     const handle = this.toHandle({ operation, taskId, unreportedSince: null });
     return { state: "accepted", handle, nextPollMs: FIRST_POLL_MS[what] };
@@ -110,8 +111,14 @@ export class SunoProvider implements MusicProvider {
   private completed({ operation }: Work, record: JsonObject, word: string): Snapshot {
     const [tracks, stems] = operation === "music" ? [tracksIn(record, this.dialect.name), []] : [[], stemsIn(record)];
     if (tracks.length + stems.length === 0) throw new ProviderFailure("failed", `${word}, and there are no files.`);
-    if (operation === "vocal_removal" && !["vocals", "instrumental"].every((label) => stems.some((stem) => stem.label === label)))
-      throw new ProviderFailure("failed", `${word}, and there are only: ${stems.map(({ label }) => label).join(", ")}.`);
+    if (
+      operation === "vocal_removal" &&
+      !["vocals", "instrumental"].every((label) => stems.some((stem) => stem.label === label))
+    )
+      throw new ProviderFailure(
+        "failed",
+        `${word}, and there are only: ${stems.map(({ label }) => label).join(", ")}.`,
+      );
     return { state: "completed", tracks, ...(operation === "music" ? {} : { stems }) };
   }
 
@@ -120,7 +127,8 @@ export class SunoProvider implements MusicProvider {
     const files = work.operation === "music" ? tracksIn(record, this.dialect.name) : stemsIn(record);
     const now = this.host.clock.now();
     const unreportedSince = work.unreportedSince ?? now;
-    if (files.length >= FILES_MIN || now - unreportedSince >= UNREPORTED_WAIT_MS) return this.completed(work, record, word);
+    if (files.length >= FILES_MIN || now - unreportedSince >= UNREPORTED_WAIT_MS)
+      return this.completed(work, record, word);
     return { state: "running", nextPollMs: NEXT_POLL_MS, handle: this.toHandle({ ...work, unreportedSince }) };
   }
 
@@ -132,7 +140,10 @@ export class SunoProvider implements MusicProvider {
     const { dialect, ...work } = HANDLES.read(handle);
     // Another vendor does not know the task; this one will again when the setting is put back.
     if (dialect !== this.dialect.name)
-      throw new ProviderFailure("misconfigured", `The work is at ${dialect}; the setting dialect is ${this.dialect.name}.`);
+      throw new ProviderFailure(
+        "misconfigured",
+        `The work is at ${dialect}; the setting dialect is ${this.dialect.name}.`,
+      );
     return work;
   }
 }

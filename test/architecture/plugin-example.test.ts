@@ -12,7 +12,9 @@ function programsIn(path: string): string[] {
 
 /** What the compiler says of a file with this text, under the options of this repository, a line each. */
 function compilerErrors(code: string): string[] {
-  const { config } = ts.readConfigFile(repositoryPath("tsconfig.json"), (path) => ts.sys.readFile(path)) as { config: object };
+  const { config } = ts.readConfigFile(repositoryPath("tsconfig.json"), (path) => ts.sys.readFile(path)) as {
+    config: object;
+  };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repositoryPath("."));
   const file = repositoryPath("plugins/example-of-the-readme.ts");
   const source = code.replaceAll('"fermata/provider"', '"./sdk/index.js"');

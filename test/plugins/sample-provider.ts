@@ -59,7 +59,14 @@ export const nightingale = defineProvider({
   concurrency: 4,
   settings: SETTINGS,
   models: [
-    { id: "nightingale/v2", name: "Nightingale v2", creditCost: 10, supportsLyrics: true, supportsInstrumental: true, duration: null },
+    {
+      id: "nightingale/v2",
+      name: "Nightingale v2",
+      creditCost: 10,
+      supportsLyrics: true,
+      supportsInstrumental: true,
+      duration: null,
+    },
   ],
   capabilities: {
     idempotentSubmit: true,
@@ -99,7 +106,10 @@ export class NightingaleProvider implements MusicProvider {
     return { state: "accepted", handle: HANDLES.write({ id }), nextPollMs: 5_000 };
   }
 
-  async pollMany(handles: readonly ProviderHandle[], { signal }: CallContext): Promise<readonly (Snapshot | ProviderFailure)[]> {
+  async pollMany(
+    handles: readonly ProviderHandle[],
+    { signal }: CallContext,
+  ): Promise<readonly (Snapshot | ProviderFailure)[]> {
     const ids = handles.map(idOf);
     const tasks = await this.tasks(`ids=${ids.join(",")}`, signal);
     return ids.map((id) => {
@@ -110,7 +120,9 @@ export class NightingaleProvider implements MusicProvider {
 
   async lookup(attemptId: string, { signal }: CallContext): Promise<LookupOutcome> {
     const [task] = await this.tasks(`ref=${attemptId}`, signal);
-    return task === undefined ? { state: "absent" } : { state: "accepted", handle: HANDLES.write({ id: task.id }), nextPollMs: 0 };
+    return task === undefined
+      ? { state: "absent" }
+      : { state: "accepted", handle: HANDLES.write({ id: task.id }), nextPollMs: 0 };
   }
 
   async cancel(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
@@ -120,7 +132,10 @@ export class NightingaleProvider implements MusicProvider {
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {
     const answer = await this.api.call({ path: "/v1/account", signal });
-    return { credit: { amount: (answer.json() as { readonly credits: number }).credits, unit: "credits" }, warnings: [] };
+    return {
+      credit: { amount: (answer.json() as { readonly credits: number }).credits, unit: "credits" },
+      warnings: [],
+    };
   }
 
   async parseCallback({ headers, body, receivedAt, handle }: ReceivedCallback): Promise<ParsedCallback> {
@@ -160,7 +175,9 @@ function refusalOf(answer: ApiResponse): ProviderFailure | undefined {
 async function audioOf({ source, operation }: SplitRequest): Promise<string> {
   if (operation === "vocal_removal") {
     if (source.url === null)
-      throw new ProviderFailure("invalid_input", "It fetches tracks by URL, and this one has none.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "It fetches tracks by URL, and this one has none.", {
+        billable: "no",
+      });
     return source.url;
   }
   const parts: Uint8Array[] = [];

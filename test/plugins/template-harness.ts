@@ -38,7 +38,7 @@ function completes(titles: readonly string[]): Script<ExpectedTracks> {
   };
 }
 
-/** What the suite needs to know: how the real API would respond. Replace every response by one from its documentation. */
+/** How the real API would respond, which the suite needs to know. Replace each response by one of its documentation. */
 export const harness: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: "key-of-the-test", baseUrl: fake.url }),

@@ -14,7 +14,10 @@ describe("The package that `plugins new` writes", () => {
       const specifiers = [...text.matchAll(/ from "([^"]+)"/g)].map(([, specifier = ""]) => specifier);
       const foreign = specifiers.filter((name) => name !== "fermata/provider" && name !== "fermata/testing");
       const own = foreign.map((name) => new URL(name.replace(/\.js$/, ".ts"), `file:///${path}`).pathname.slice(1));
-      expect(own.filter((file) => !files.has(file)), path).to.deep.equal([]);
+      expect(
+        own.filter((file) => !files.has(file)),
+        path,
+      ).to.deep.equal([]);
       expect(text, path).to.not.match(/template/i);
     }
   });
@@ -23,7 +26,9 @@ describe("The package that `plugins new` writes", () => {
     const files = await scaffold("2-night-owl", REPOSITORY);
     expect(files.get("src/index.ts")).to.include('id: "2-night-owl"').and.include('label: "2 Night Owl"');
     expect(files.get("src/provider.ts")).to.include("export class The2NightOwlProvider implements");
-    expect(files.get("src/map.ts")).to.include("toTracks in src/map.ts is not written yet").and.not.include("durationSeconds: seconds");
+    expect(files.get("src/map.ts"))
+      .to.include("toTracks in src/map.ts is not written yet")
+      .and.not.include("durationSeconds: seconds");
     expect(files.get("test/provider.test.ts")).to.include('musicProviderContract("2-night-owl", harness);');
   });
 
@@ -42,7 +47,8 @@ describe("The package that `plugins new` writes", () => {
     const thrown: unknown = await scaffold("night-owl", tmpdir()).catch((error: unknown) => error);
     expect(thrown).to.be.instanceOf(OperationRefusedError);
     expect((thrown as Error).message).to.equal(
-      "The template of a plugin package is not in this installation; run this command in a checkout, or from the npm package.",
+      "The template of a plugin package is not in this installation; run this command in a checkout, " +
+        "or from the npm package.",
     );
   });
 });
