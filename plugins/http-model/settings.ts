@@ -62,7 +62,7 @@ export const SETTINGS = defineSettings({
     default: 5,
     minimum: 1,
     maximum: 3_600,
-    description: "How often accepted work is asked after",
+    description: "How often accepted work is polled",
   },
   timeoutSeconds: {
     type: "integer",
