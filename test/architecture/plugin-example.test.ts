@@ -1,6 +1,13 @@
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { extname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import ts from "typescript";
+import type { Accepted, ProviderDefinition } from "../../core/ports/music-provider.js";
+import { checkProvider } from "../../core/providers/check-provider.js";
+import { aMusicRequest, FakeApi, json, providerHost, settingsOf } from "../support/provider-kit/index.js";
 import { repositoryPath } from "../support/repository.js";
 
 /** Programs in Markdown: blocks of TypeScript that import the SDK by the name that packages use. */
@@ -29,6 +36,22 @@ function compilerErrors(code: string): string[] {
   return issues.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
+/** The default export of a program, which imports the SDK of this very build. */
+async function exportedBy(code: string): Promise<ProviderDefinition> {
+  const sdk = new URL(`../../plugins/sdk/index${extname(import.meta.url)}`, import.meta.url).href;
+  const { outputText } = ts.transpileModule(code.replaceAll("fermata/provider", sdk), {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+  });
+  const folder = await mkdtemp(join(tmpdir(), "fermata-example-"));
+  try {
+    await writeFile(join(folder, "index.mjs"), outputText);
+    const module = (await import(pathToFileURL(join(folder, "index.mjs")).href)) as { default: ProviderDefinition };
+    return module.default;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 describe("The example in the README of plugins", function () {
   this.timeout(60_000);
 
@@ -42,5 +65,32 @@ describe("The example in the README of plugins", function () {
     const [program = ""] = programsIn("plugins/README.md");
     const [error = ""] = compilerErrors(program.replaceAll("settings.quality", "settings.qualitty"));
     expect(error).to.include("Property 'qualitty' does not exist");
+  });
+
+  it("passes the check of plugins, and makes music", async () => {
+    const [program = ""] = programsIn("plugins/README.md");
+    const definition = await exportedBy(program);
+    expect(await checkProvider(definition)).to.deep.include({ id: "nightingale", mistakes: [], notes: [] });
+    const fake = await FakeApi.open();
+    try {
+      fake.on("POST", "/v1/music", json({ id: "t1" }));
+      fake.once("GET", "/v1/music/t1", json({ status: "running" }));
+      fake.on("GET", "/v1/music/t1", json({ status: "done", url: `${fake.url}/t1.mp3` }));
+      const settings = settingsOf(definition, { apiKey: "key-of-the-test", baseUrl: `${fake.url}/v1` });
+      const provider = definition.create(providerHost({ settings, models: definition.models }));
+      const [model] = definition.models;
+      if (model === undefined) throw new Error("The example has no model.");
+      const context = { signal: new AbortController().signal };
+      const request = aMusicRequest(model, { prompt: "rain", attemptId: "att_1" });
+      const { handle, nextPollMs } = (await provider.submit(request, context)) as Accepted;
+      expect([handle, nextPollMs]).to.deep.equal([{ version: 1, data: { id: "t1" } }, 5_000]);
+      expect(fake.requests[0]?.json).to.deep.equal({ prompt: "rain", quality: "high", reference: "att_1" });
+      expect(fake.requests[0]?.headers["authorization"]).to.equal("Bearer key-of-the-test");
+      expect((await provider.poll?.(handle, context))?.state).to.equal("running");
+      const completed = await provider.poll?.(handle, context);
+      expect(completed).to.have.nested.property("tracks[0].assets[0].source.url", `${fake.url}/t1.mp3`);
+    } finally {
+      await fake.close();
+    }
   });
 });
