@@ -1,4 +1,4 @@
-import type { ProviderAsset, SplitRequest, TrackTags } from "../../core/ports/music-provider.js";
+import type { ProviderAsset, SplitRequest, TrackTags } from "../sdk/index.js";
 
 /** What a piece is made from. Two equal ones sound the same. */
 export interface PieceOrder {

@@ -3,7 +3,7 @@ import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
 import { loadSettings } from "../../../config/load.js";
 import { BUILT_IN, type LoadedPlugin, loadPlugins, startPlugin } from "../../../config/plugins.js";
 import { SettingsError } from "../../../config/settings/mistakes.js";
-import { defineProvider, type MusicProvider, PROVIDER_PORT_VERSION, type ProviderDefinition } from "../../../core/ports/music-provider.js";
+import { defineProvider, type MusicProvider, PROVIDER_PORT_VERSION, type ProviderDefinition } from "../../../plugins/sdk/index.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 
