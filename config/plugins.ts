@@ -34,6 +34,7 @@ export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default:
   mureka: () => import("../plugins/mureka/index.js"),
   musicai: () => import("../plugins/musicai/index.js"),
   replicate: () => import("../plugins/replicate/index.js"),
+  sonauto: () => import("../plugins/sonauto/index.js"),
   stability: () => import("../plugins/stability/index.js"),
   "suno-compatible": () => import("../plugins/suno-compatible/index.js"),
   synth: () => import("../plugins/synth/index.js"),
