@@ -22,6 +22,7 @@ import { validatePluginSettings } from "./settings/plugin-settings.js";
 
 /** Provider id to plugin, for those that come with Fermata. */
 export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default: ProviderDefinition }>>> = {
+  audioshake: () => import("../plugins/audioshake/index.js"),
   beatoven: () => import("../plugins/beatoven/index.js"),
   elevenlabs: () => import("../plugins/elevenlabs/index.js"),
   fal: () => import("../plugins/fal/index.js"),
