@@ -34,6 +34,7 @@ export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default:
   mubert: () => import("../plugins/mubert/index.js"),
   mureka: () => import("../plugins/mureka/index.js"),
   musicai: () => import("../plugins/musicai/index.js"),
+  musicgpt: () => import("../plugins/musicgpt/index.js"),
   replicate: () => import("../plugins/replicate/index.js"),
   sonauto: () => import("../plugins/sonauto/index.js"),
   stability: () => import("../plugins/stability/index.js"),

@@ -1,5 +1,6 @@
 import { asObject, isObject, type ProviderApi, providerFailure } from "../sdk/index.js";
 import type { ApiCall, ApiResponse, JsonObject, ProviderFailure, ProviderFailureKind } from "../sdk/index.js";
+import { saysRefused } from "./content.js";
 import type { Host } from "./settings.js";
 
 /** Their API: FastAPI, so errors have a `detail` that is a text or a list of validation errors. */
@@ -59,7 +60,6 @@ const STATUS = /^[A-Z][A-Z_]*$/;
 
 /** Which status an empty account gets is not documented: clients have seen 402, and expect 403 and 429. */
 const NO_CREDIT = /credit|balance|payment/i;
-const REFUSED = /moderat|policy|inappropriate|copyright|not allowed|prohibit/i;
 
 /** A redirect, as one address of the API may send to the other, says that the setting is wrong. */
 function classify(response: ApiResponse, { isStatusCall }: ApiCall): ProviderFailure | undefined {
@@ -76,7 +76,7 @@ function classify(response: ApiResponse, { isStatusCall }: ApiCall): ProviderFai
 
 function kindOf(status: number, detail: string): ProviderFailureKind | undefined {
   if ([400, 403, 429].includes(status) && NO_CREDIT.test(detail)) return "out_of_credit";
-  return [400, 422].includes(status) && REFUSED.test(detail) ? "content_rejected" : undefined;
+  return [400, 422].includes(status) && saysRefused(detail) ? "content_rejected" : undefined;
 }
 
 /** `tags: Invalid tags`, without the values that were sent. */

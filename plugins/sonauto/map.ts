@@ -1,12 +1,10 @@
 import { asObject, isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type { Completed, JsonObject, MusicRequest, ProviderTrack } from "../sdk/index.js";
+import { saysRefused } from "./content.js";
 import { LENGTH } from "./models.js";
 
 /** How long their files are kept: 168 hours. */
 const FILES_LIVE_MS = 7 * 86_400_000;
-
-/** No mark of refused content is documented: these words of `error_message` are taken for one. */
-const REFUSED = /moderat|policy|inappropriate|copyright|prohibit/i;
 
 /**
  * The body of a generation. At most two of tags, lyrics and prompt are taken together, and lyrics need a prompt: tags
@@ -65,7 +63,7 @@ export function completedOf(generation: JsonObject): Completed {
 /** Why a generation failed whose status is `FAILURE`. Nothing is billed for it. */
 export function failureOf({ error_message: reason }: JsonObject): ProviderFailure {
   const why = typeof reason === "string" && reason !== "" ? reason.slice(0, 300) : "no reason given";
-  const kind = REFUSED.test(why) ? "content_rejected" : "failed";
+  const kind = saysRefused(why) ? "content_rejected" : "failed";
   return new ProviderFailure(kind, `The generation failed: ${why}`, { billable: "no", providerCode: "FAILURE" });
 }
 
