@@ -1,7 +1,7 @@
 import { asObject, isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type { Completed, JsonObject, MusicRequest, ProviderTrack } from "../sdk/index.js";
 import { saysRefused } from "./content.js";
-import { LENGTH } from "./models.js";
+import { LENGTH_STEP_SECONDS } from "./models.js";
 
 /** How long their files are kept: 168 hours. */
 const FILES_LIVE_MS = 7 * 86_400_000;
@@ -27,11 +27,10 @@ export function bodyOf(request: MusicRequest, outputFormat: string): JsonObject 
   };
 }
 
-/** The narrowest range around a length: 100 seconds are within 90 and 120, 90 within 60 and 120. */
+/** The narrowest range with a length in it: 100 seconds are within 90 and 120, 90 within 60 and 90. */
 function lengthRangeOf(seconds: number): readonly [min: number, max: number] {
-  const { step, max } = LENGTH;
-  const above = Math.floor(seconds / step) * step + step;
-  return [Math.max(0, Math.ceil(seconds / step) * step - step), Math.min(max, above)];
+  const max = Math.ceil(seconds / LENGTH_STEP_SECONDS) * LENGTH_STEP_SECONDS;
+  return [max - LENGTH_STEP_SECONDS, max];
 }
 
 /** The songs of a generation whose status is `SUCCESS`. */

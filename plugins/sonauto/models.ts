@@ -21,8 +21,9 @@ export const MODELS: readonly ProviderModel[] = [
   { ...MODEL, id: "sonauto/v2", name: "Melodia v2 (deprecated there)", upstream: "v2", duration: null },
 ];
 
-/** Of v3, in seconds: lengths are ranges whose ends are multiples of the step. */
-export const LENGTH = { min: 30, max: 300, step: 30 } as const;
+/** Lengths of v3 are ranges, whose ends are multiples of this; the longest ends at ten of them. */
+export const LENGTH_STEP_SECONDS = 30;
+const LENGTH_MAX_SECONDS = 300;
 
 /** What is wrong with a model of the operator's; null when nothing is. */
 export function modelIssue({ upstream, duration, options = {} }: ProviderModel): string | null {
@@ -41,8 +42,8 @@ function v2Issue(duration: ProviderModel["duration"], songs: unknown, negativeTa
 
 function v3Issue(duration: ProviderModel["duration"], songs: unknown, negativeTags: unknown): string | null {
   if (songs !== undefined) return "has options.songs, which v2 alone takes";
-  if (duration !== null && (duration.minSeconds < LENGTH.min || duration.maxSeconds > LENGTH.max))
-    return `has a \`duration\` outside ${LENGTH.min} to ${LENGTH.max} seconds`;
+  if (duration !== null && duration.maxSeconds > LENGTH_MAX_SECONDS)
+    return `has a \`duration\` of more than ${LENGTH_MAX_SECONDS} seconds`;
   const areTags = Array.isArray(negativeTags) && negativeTags.every((tag) => typeof tag === "string" && tag !== "");
   return negativeTags === undefined || areTags ? null : "has options.negativeTags that are no list of texts";
 }

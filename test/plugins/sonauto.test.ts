@@ -79,10 +79,10 @@ describe("sonauto", () => {
       ranges[seconds] = (sent(V3) as { length_range: unknown }).length_range;
     }
     expect(ranges).to.deep.equal({
-      30: [0, 60],
+      30: [0, 30],
       31: [30, 60],
-      60: [30, 90],
-      150: [120, 180],
+      60: [30, 60],
+      150: [120, 150],
       299: [270, 300],
       300: [270, 300],
     });
@@ -98,7 +98,7 @@ describe("sonauto", () => {
 
   it("sends the default length of its README where a request names none", async () => {
     await submit(model("v3"), { durationSeconds: null });
-    expect(sent(V3)).to.deep.include({ length_range: [120, 180] });
+    expect(sent(V3)).to.deep.include({ length_range: [120, 150] });
   });
 
   it("asks v2 for one song unless the model says two, and sends no length", async () => {
@@ -171,11 +171,11 @@ describe("sonauto", () => {
   it("names what is wrong with a model of the operator's", () => {
     const issue = (version: "v2" | "v3", parts: Partial<ProviderModel>): unknown =>
       definition.checkModel?.(model(version, parts));
-    const duration = { minSeconds: 10, maxSeconds: 300, defaultSeconds: 60 };
+    const duration = { minSeconds: 10, maxSeconds: 301, defaultSeconds: 60 };
     expect(issue("v3", { options: { negativeTags: ["opera"] }, duration: null })).to.equal(null);
     expect(issue("v2", { options: { songs: 2 } })).to.equal(null);
     expect(issue("v3", { upstream: "v4" })).to.match(/^needs `upstream`/);
-    expect(issue("v3", { duration })).to.equal("has a `duration` outside 30 to 300 seconds");
+    expect(issue("v3", { duration })).to.equal("has a `duration` of more than 300 seconds");
     expect(issue("v2", { duration })).to.match(/^has a `duration`; allowed: null/);
     expect(issue("v2", { options: { songs: 3 } })).to.equal("has another options.songs than 1, 2");
     expect(issue("v2", { options: { negativeTags: ["a"] } })).to.match(/v3 alone/);
