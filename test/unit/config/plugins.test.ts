@@ -112,6 +112,7 @@ describe("built-in plugins", () => {
 
 /** With these settings, in ms. */
 const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, number>, longestMs: number]>> = {
+  audioshake: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 104_000],
   beatoven: [{ timeoutMs: 5_000 }, 5_000],
   elevenlabs: [{ timeoutMs: 5_000 }, 10_000],
   fal: [{ timeoutMs: 5_000 }, 10_000],
@@ -123,7 +124,9 @@ const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, 
   mubert: [{ timeoutMs: 5_000 }, 10_000],
   mureka: [{ timeoutMs: 5_000, stemTimeoutMs: 9_000 }, 9_000],
   musicai: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 109_000],
+  musicgpt: [{ timeoutMs: 5_000 }, 5_000],
   replicate: [{ timeoutMs: 5_000 }, 5_000],
+  sonauto: [{ timeoutMs: 5_000 }, 10_000],
   stability: [{ timeoutMs: 5_000 }, 5_000],
   "suno-compatible": [{ timeoutMs: 5_000 }, 5_000],
   synth: [{}, 1_800_000],
