@@ -4,14 +4,20 @@ import type { ProviderDefinition, ProviderModel } from "../../core/ports/music-p
 import { givenMemberIssues, oneModelIssues } from "../../core/providers/model-rules.js";
 import { isObject, type JsonObject } from "../../core/providers/plain-values.js";
 import { Leaf } from "./definition.js";
+import { type GivenOptions, REQUEST_OPTIONS, withGivenOptions } from "./model-options.js";
 
 /** A model of config: those members that are not as the plugin has them. */
-export type GivenModel = Pick<ProviderModel, "id"> & Partial<ProviderModel> & { readonly enabled?: boolean };
+export type GivenModel = Pick<ProviderModel, "id"> &
+  Partial<Omit<ProviderModel, "requestOptions">> & {
+    readonly enabled?: boolean;
+    readonly requestOptions?: GivenOptions | undefined;
+  };
 
 const MODEL = z.custom<GivenModel>((given) => isObject(given) && isGivenModel(given));
 
-function isGivenModel({ enabled = true, ...members }: JsonObject): boolean {
-  return typeof enabled === "boolean" && "id" in members && givenMemberIssues(members).length === 0;
+function isGivenModel({ enabled = true, requestOptions, ...members }: JsonObject): boolean {
+  const areOptions = REQUEST_OPTIONS.optional().safeParse(requestOptions).success;
+  return typeof enabled === "boolean" && areOptions && "id" in members && givenMemberIssues(members).length === 0;
 }
 
 /** A list of models; as one text of the environment, JSON. */
@@ -44,14 +50,22 @@ export function withGivenModels(
   const mistakes: string[] = [];
   const own = new Map(definition.models.map((model) => [model.id, model]));
   const result = new Map(own);
-  for (const { id, enabled = true, ...changes } of given) {
+  for (const { id, enabled = true, requestOptions, ...changes } of given) {
     if (!enabled) {
       result.delete(id);
       continue;
     }
     const model = complete(id, own.get(id), changes);
-    if (typeof model === "string") mistakes.push(`plugins.${definition.id}.models: ${id} ${model}`);
-    else result.set(id, model);
+    if (typeof model === "string") {
+      mistakes.push(`plugins.${definition.id}.models: ${id} ${model}`);
+      continue;
+    }
+    result.set(id, model);
+    if (requestOptions === undefined) continue;
+    const declared = own.has(id) ? (own.get(id)?.requestOptions ?? {}) : null;
+    const changed = withGivenOptions(declared, requestOptions);
+    mistakes.push(...changed.mistakes.map((mistake) => `plugins.${definition.id}.models: ${id} ${mistake}`));
+    if (changed.mistakes.length === 0) result.set(id, { ...model, requestOptions: changed.options });
   }
   for (const model of result.values()) {
     const its = `plugins.${definition.id}: its model ${JSON.stringify(model.id)}`;
@@ -67,7 +81,7 @@ export function withGivenModels(
 function complete(
   id: string,
   own: ProviderModel | undefined,
-  changes: Omit<GivenModel, "id" | "enabled">,
+  changes: Omit<GivenModel, "id" | "enabled" | "requestOptions">,
 ): ProviderModel | string {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   if (own !== undefined) return { ...own, ...given };

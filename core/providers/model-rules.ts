@@ -1,11 +1,12 @@
 import { MODEL_LIMITS as LIMITS, type ProviderModel } from "../ports/music-provider.js";
+import { optionDeclarationMistakes } from "./option-declarations.js";
 import { COST, isCost, isObject, isText, isWhole, type JsonObject, shown, survivesJson } from "./plain-values.js";
 
-interface Rule {
-  readonly allowed: string;
-  holds(value: unknown): boolean;
-  readonly isOptional?: true;
-}
+type Rule = { readonly isOptional?: true } & (
+  | { readonly allowed: string; holds(value: unknown): boolean }
+  /** A line for each part that is wrong. */
+  | { issuesOf(name: string, value: unknown): string[] }
+);
 
 const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/;
 
@@ -24,7 +25,7 @@ const above0 = (maximum: number) => ({
 const RULES: Readonly<Record<keyof ProviderModel, Rule>> = {
   id: {
     allowed: `<provider>/<name> in lower case, at most ${LIMITS.idLength} characters`,
-    holds: (value) => typeof value === "string" && MODEL_ID.test(value) && value.length <= LIMITS.idLength,
+    holds: isModelId,
   },
   name: {
     allowed: `a name to be shown, at most ${LIMITS.nameLength} characters`,
@@ -46,6 +47,10 @@ const RULES: Readonly<Record<keyof ProviderModel, Rule>> = {
   upstreamCost: { allowed: COST, holds: isCost, isOptional: true },
   renderDeadlineMinutes: { ...above0(LIMITS.renderDeadlineMinutes), isOptional: true },
   usualRenderSeconds: { ...above0(LIMITS.usualRenderSeconds), isOptional: true },
+  requestOptions: {
+    issuesOf: optionDeclarationMistakes,
+    isOptional: true,
+  },
   options: { allowed: "an object of plain values", holds: isObject, isOptional: true },
 };
 
@@ -58,7 +63,7 @@ export function modelIssues(models: unknown, provider: string | null): string[] 
     if (!isObject(model)) return [`${at}: ${shown(model)}; allowed: a model`];
     const { id } = model;
     const issues = oneModelIssues(model).map((issue) => `${at}.${issue}`);
-    if (RULES.id.holds(id) && provider !== null && !String(id).startsWith(`${provider}/`))
+    if (isModelId(id) && provider !== null && !id.startsWith(`${provider}/`))
       issues.push(`${at}.id: ${shown(id)}; allowed: ${provider}/<name>`);
     if (seen.has(id)) issues.push(`${at}.id: ${shown(id)} is there twice`);
     seen.add(id);
@@ -84,9 +89,14 @@ export function givenMemberIssues(members: JsonObject): string[] {
   });
 }
 
-function memberIssues(name: string, { allowed, holds, isOptional }: Rule, value: unknown): string[] {
-  if (value === undefined && isOptional === true) return [];
-  return holds(value) ? [] : [`${name}: ${shown(value)}; allowed: ${allowed}`];
+function memberIssues(name: string, rule: Rule, value: unknown): string[] {
+  if (value === undefined && rule.isOptional === true) return [];
+  if ("issuesOf" in rule) return rule.issuesOf(name, value);
+  return rule.holds(value) ? [] : [`${name}: ${shown(value)}; allowed: ${rule.allowed}`];
+}
+
+function isModelId(value: unknown): value is string {
+  return typeof value === "string" && MODEL_ID.test(value) && value.length <= LIMITS.idLength;
 }
 
 function isDuration(value: unknown): boolean {

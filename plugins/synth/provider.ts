@@ -10,7 +10,7 @@ import type {
   SplitRequest,
   SubmitRequest,
 } from "../sdk/index.js";
-import type { PieceOrder, RenderedAsset, RenderedTrack } from "./order.js";
+import { type PieceOrder, pieceOptions, type RenderedAsset, type RenderedTrack } from "./order.js";
 import { RenderPool } from "./render-pool.js";
 import type { Host } from "./settings.js";
 import { readReference, toReference } from "./split/own-piece.js";
@@ -50,6 +50,7 @@ export class SynthProvider implements MusicProvider {
       lyrics: request.lyrics,
       seconds: request.durationSeconds ?? DEFAULT_SECONDS,
       sung: request.model.id === "synth/song" && !request.instrumental,
+      ...pieceOptions(request.options),
     };
     const track = await this.pool.run({ kind: "render", ...piece, keepStems: this.settings.keepStems }, signal);
     return { state: "completed", tracks: [toProviderTrack(track, piece)] };

@@ -10,6 +10,7 @@ import {
   ProviderFailure,
   providerFailure,
   PROVIDER_PORT_VERSION,
+  STANDARD_OPTIONS,
   timeoutMs,
 } from "../../plugins/sdk/index.js";
 import type {
@@ -20,6 +21,7 @@ import type {
   Completed,
   LookupOutcome,
   MusicProvider,
+  MusicRequest,
   ParsedCallback,
   ProbeResult,
   ProviderAsset,
@@ -66,6 +68,12 @@ export const nightingale = defineProvider({
       supportsLyrics: true,
       supportsInstrumental: true,
       duration: null,
+      requestOptions: {
+        seed: STANDARD_OPTIONS.seed,
+        key: STANDARD_OPTIONS.key,
+        vocal_gender: STANDARD_OPTIONS.vocal_gender,
+        loop: { type: "boolean", description: "Whether the end leads to the beginning." },
+      },
     },
   ],
   capabilities: {
@@ -95,7 +103,7 @@ export class NightingaleProvider implements MusicProvider {
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     const { operation, jobId, attemptId, callbackUrl } = request;
     const json = {
-      ...(operation === "music" ? { prompt: request.prompt } : { mode: operation, audio: await audioOf(request) }),
+      ...(operation === "music" ? inputsOf(request) : { mode: operation, audio: await audioOf(request) }),
       ref: attemptId,
       webhook: callbackUrl ?? undefined,
     };
@@ -156,6 +164,12 @@ export class NightingaleProvider implements MusicProvider {
     if (!Array.isArray(tasks)) throw providerFailure("unavailable", answer, { message: "It answered no tasks." });
     return tasks as readonly Task[];
   }
+}
+
+/** The request in their words. */
+function inputsOf({ prompt, options }: MusicRequest): object {
+  const { seed, key, vocal_gender: voice, loop } = options;
+  return { prompt, seed, key, voice, loop };
 }
 
 export function signatureOf(secret: string, sentAt: string, body: Uint8Array): string {

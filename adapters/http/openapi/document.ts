@@ -3,6 +3,7 @@ import { assert } from "../../../core/assert.js";
 import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
 import { CLIENT_MAX_LENGTH, IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../core/generations/request-rules.js";
 import { MODEL_LIMITS } from "../../../core/ports/music-provider.js";
+import { OPTIONS_MAX } from "../../../core/providers/request-options.js";
 import generated from "../generated/openapi.json" with { type: "json" };
 import { errorResponses } from "./errors.js";
 import { GENERATION_REQUEST } from "./examples.js";
@@ -20,6 +21,7 @@ const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Sc
     lyrics: { maxLength: MODEL_LIMITS.lyricsLength },
     client: { minLength: 1, maxLength: CLIENT_MAX_LENGTH },
     metadata: { additionalProperties: true },
+    options: { additionalProperties: { type: ["string", "number", "boolean"] }, maxProperties: OPTIONS_MAX },
   },
   ErrorBody: { details: { additionalProperties: true, description: "What the code has to add; left out where there is nothing." } },
 };
