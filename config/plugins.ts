@@ -23,6 +23,7 @@ import { validatePluginSettings } from "./settings/plugin-settings.js";
 /** Provider id to plugin, for those that come with Fermata. */
 export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default: ProviderDefinition }>>> = {
   "ace-step": () => import("../plugins/ace-step/index.js"),
+  audioshake: () => import("../plugins/audioshake/index.js"),
   beatoven: () => import("../plugins/beatoven/index.js"),
   comfyui: () => import("../plugins/comfyui/index.js"),
   elevenlabs: () => import("../plugins/elevenlabs/index.js"),
@@ -35,7 +36,9 @@ export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default:
   mubert: () => import("../plugins/mubert/index.js"),
   mureka: () => import("../plugins/mureka/index.js"),
   musicai: () => import("../plugins/musicai/index.js"),
+  musicgpt: () => import("../plugins/musicgpt/index.js"),
   replicate: () => import("../plugins/replicate/index.js"),
+  sonauto: () => import("../plugins/sonauto/index.js"),
   stability: () => import("../plugins/stability/index.js"),
   "suno-compatible": () => import("../plugins/suno-compatible/index.js"),
   synth: () => import("../plugins/synth/index.js"),

@@ -7,6 +7,7 @@ const TEXT_MAX_LENGTH = 3_000;
 const DESCRIPTION_MAX_LENGTH = 500;
 const ALLOWED_MAX = 100;
 const ALLOWED_MAX_LENGTH = 100;
+const ALLOWED_LISTS = `${ALLOWED_MAX} different strings at most, of 1 to ${ALLOWED_MAX_LENGTH} characters each`;
 
 const MEMBERS: Readonly<Record<RequestOption["type"], readonly string[]>> = {
   integer: ["type", "description", "minimum", "maximum", "default"],
@@ -74,9 +75,7 @@ function textMistakes(at: string, { minLength = 0, maxLength, allowed }: Members
       allowed.length <= ALLOWED_MAX &&
       new Set(allowed).size === allowed.length;
     if (!isList || !(allowed as unknown[]).every(isAllowedValue))
-      mistakes.push(
-        `${at}.allowed: ${shown(allowed)}; allowed: ${ALLOWED_MAX} different strings at most, of 1 to ${ALLOWED_MAX_LENGTH} each`,
-      );
+      mistakes.push(`${at}.allowed: ${shown(allowed)}; allowed: ${ALLOWED_LISTS}`);
   } else if (maxLength === undefined) {
     mistakes.push(`${at}.maxLength: missing; allowed: up to ${TEXT_MAX_LENGTH}, or a list of \`allowed\` values`);
   }

@@ -11,7 +11,7 @@ export interface ApiResponse {
 
 export interface ApiCall {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE";
-  /** Appended to the base URL, with its query; or a whole URL of the same origin, as providers give for status calls. */
+  /** Appended to the base URL, with its query; or a whole URL of the same origin, as some responses name. */
   readonly path: string;
   readonly headers?: { readonly [name: string]: string };
   /** Sent as JSON. */

@@ -42,7 +42,7 @@ export function retryAfterMs(headers: Headers): number | undefined {
 function kindOf(status: number, creates: boolean): ProviderFailureKind {
   if (status === 401 || status === 403) return "misconfigured";
   if (status === 402) return "out_of_credit";
-  if (status === 404 || status === 410) return creates ? "misconfigured" : "gone";
+  if (status === 404 || status === 410) return creates ? "model_unavailable" : "gone";
   if (status === 408 || status === 425) return creates ? "outcome_unknown" : "unavailable";
   if (status === 429) return "rate_limited";
   if (status === 503) return "unavailable";

@@ -100,7 +100,8 @@ export class ProviderApi {
     const { options } = this;
     const timeout = AbortSignal.timeout(call.timeoutMs ?? options.timeoutMs);
     const signal = AbortSignal.any([call.signal, timeout]);
-    if (call.signal.aborted) throw new ProviderFailure("unavailable", "Stopped before the call was sent.", { billable: "no" });
+    if (call.signal.aborted)
+      throw new ProviderFailure("unavailable", "Stopped before the call was sent.", { billable: "no" });
     try {
       const form = call.body instanceof FormData ? await encodedForm(call.body) : null;
       const response = await options.fetch(this.urlOf(call), {
@@ -172,7 +173,8 @@ async function encodedForm(form: FormData): Promise<EncodedForm> {
 
 function lostCall(call: ApiCall, cause: unknown, timedOut: boolean): ProviderFailure {
   const code = errorCode(cause);
-  const what = timedOut ? "No response in time" : call.signal.aborted ? "The call was aborted" : "The connection failed";
+  const interrupted = call.signal.aborted ? "The call was aborted" : "The connection failed";
+  const what = timedOut ? "No response in time" : interrupted;
   const message = `${what}${code === null ? "" : ` (${code})`}.`;
   if (wasNotSent(cause) || (code !== null && NOT_SENT.has(code)))
     return new ProviderFailure("unavailable", message, { cause, billable: "no" });

@@ -1,13 +1,17 @@
-import type { MusicProvider, ProviderCapabilities, ProviderDefinition } from "../../core/ports/music-provider.js";
+import type {
+  MusicProvider,
+  ProviderCapabilities,
+  ProviderDefinition,
+  ProviderModel,
+} from "../../core/ports/music-provider.js";
 import { type ProviderHost, toProviderHost } from "./host.js";
 import type { SettingDeclarations, SettingValues } from "./settings.js";
 
 /** The port's {@link ProviderDefinition}, typed by its own settings. */
-export interface TypedDefinition<Declared extends SettingDeclarations>
-  extends Omit<
-    ProviderDefinition,
-    "settings" | "concurrency" | "longestCallMs" | "hosts" | "capabilities" | "create"
-  > {
+export interface TypedDefinition<Declared extends SettingDeclarations> extends Omit<
+  ProviderDefinition,
+  "settings" | "concurrency" | "longestCallMs" | "hosts" | "offersModel" | "capabilities" | "create"
+> {
   readonly settings: Declared;
   /** How many submissions may run at once in one process. */
   readonly concurrency: number | ((settings: SettingValues<Declared>) => number);
@@ -15,6 +19,8 @@ export interface TypedDefinition<Declared extends SettingDeclarations>
   readonly longestCallMs?: number | ((settings: SettingValues<Declared>) => number);
   /** As {@link ProviderDefinition.hosts}. */
   readonly hosts?: readonly string[] | ((settings: SettingValues<Declared>) => readonly string[]);
+  /** As {@link ProviderDefinition.offersModel}. */
+  offersModel?(model: ProviderModel, settings: SettingValues<Declared>): boolean;
   readonly capabilities: ProviderCapabilities | ((settings: SettingValues<Declared>) => ProviderCapabilities);
   create(host: ProviderHost<Declared>): MusicProvider;
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "./json.js";
 export interface HandleCodec<Data> {
   /** The handle to return from `submit`, and from a poll that changes it. */
   write(data: Data): ProviderHandle;
-  /** @throws {ProviderFailure} `failed`: the stored handle was not written by this plugin, or not by this version of it */
+  /** @throws {ProviderFailure} `failed`: this plugin did not write the stored handle, or another version of it did */
   read(handle: ProviderHandle): Data;
   /** As `read`, with null in place of the failure: for `pollMany`, where one handle must not fail the others. */
   parse(handle: ProviderHandle): Data | null;
@@ -14,7 +14,7 @@ export interface HandleCodec<Data> {
 /** Version of the handle that a callback comes with when the reply to its submission was lost. */
 const LOST_REPLY_VERSION = 0;
 
-/** True for the handle of a callback whose submission's reply was lost: nothing is known of the work but the callback. */
+/** True for the handle of a callback whose submission's reply was lost: only the callback tells of the work. */
 export function isLostReply(handle: ProviderHandle): boolean {
   return handle.version === LOST_REPLY_VERSION;
 }

@@ -17,8 +17,10 @@ export type HostApiOptions<Declared extends SettingDeclarations = SettingDeclara
   Needed<Declared, "timeoutMs">;
 
 /** What the host gives a plugin, typed by the settings that it declares. */
-export interface ProviderHost<Declared extends SettingDeclarations = SettingDeclarations>
-  extends Omit<PortHost, "settings"> {
+export interface ProviderHost<Declared extends SettingDeclarations = SettingDeclarations> extends Omit<
+  PortHost,
+  "settings"
+> {
   readonly settings: SettingValues<Declared>;
   /**
    * A client of the provider's API by the settings `baseUrl`, `timeoutMs` and `apiKey`; the key is sent as

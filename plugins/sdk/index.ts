@@ -2,14 +2,7 @@
  * The SDK for provider plugins, `fermata/provider` in a package of one's own: the plugin port, typed definitions, a
  * client of HTTP APIs, readers of JSON. A plugin imports this and nothing else of Fermata.
  */
-export type * from "../../core/ports/music-provider.js";
-export {
-  ASSET_CONTENT_TYPES,
-  fileEndingOf,
-  PROVIDER_PORT_VERSION,
-  ProviderFailure,
-  STANDARD_OPTIONS,
-} from "../../core/ports/music-provider.js";
+export * from "../../core/ports/music-provider.js";
 export { ProviderApi, type ProviderApiOptions } from "./api.js";
 export type { ApiCall, ApiResponse } from "./api-call.js";
 export { failureOf, providerFailure, retryAfterMs } from "./api-failures.js";

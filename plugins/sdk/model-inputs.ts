@@ -23,7 +23,7 @@ export interface InputTemplate {
   readonly instrumental?: ModelInputs;
   /** Sent, in addition, with a request that is not instrumental and has no lyrics. */
   readonly wordless?: ModelInputs;
-  /** Path to the files in the output, its steps separated by points (`audio`, `result.0`); left out: the output itself. */
+  /** Path to the files in the output, with dots between its steps (`audio`, `result.0`); left out: the whole output. */
   readonly output?: string;
 }
 
@@ -60,16 +60,16 @@ export function inputTemplateOf({ options }: ProviderModel): InputTemplate {
   return options as unknown as InputTemplate;
 }
 
-/** The inputs of one request, by its model's template. */
+/** The inputs of one request, by its model's template; without a duration, the model's default is sent. */
 export function inputsOf({ model, prompt, lyrics, durationSeconds, instrumental }: MusicRequest): ModelInputs {
   const template = inputTemplateOf(model);
+  // Without one the model chooses for itself, and may bill for minutes.
+  const seconds = durationSeconds ?? model.duration?.defaultSeconds ?? null;
   const factor = template.durationUnit === "ms" ? 1_000 : 1;
   return {
     ...template.fixed,
     [template.prompt]: prompt,
-    ...(template.duration === undefined || durationSeconds === null
-      ? {}
-      : { [template.duration]: durationSeconds * factor }),
+    ...(template.duration === undefined || seconds === null ? {} : { [template.duration]: seconds * factor }),
     ...(template.lyrics === undefined || lyrics === null ? {} : { [template.lyrics]: lyrics }),
     ...(instrumental ? template.instrumental : {}),
     ...(!instrumental && lyrics === null ? template.wordless : {}),

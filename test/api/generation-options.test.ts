@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { MusicRequest } from "../../core/ports/music-provider.js";
 import { A_GENERATION, type Answer, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
-import { completes, fails } from "../support/doubles/scripted-provider.js";
+import { completes, fails, SCRIPTED_OPTIONS } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const GIVEN = { seed: 42, negative_prompt: "drums", key: "F# minor", vocal_gender: "female", loop: true } as const;
@@ -83,7 +83,7 @@ describe("options of POST /api/v1/generations", () => {
       [
         [
           "body.options.sed",
-          "is not a known option; allowed for scripted/song: seed, negative_prompt, key, vocal_gender, style_weight, loop",
+          `is not a known option; allowed for scripted/song: ${Object.keys(SCRIPTED_OPTIONS).join(", ")}`,
         ],
       ],
     ],

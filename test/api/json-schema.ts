@@ -6,7 +6,8 @@ type Schemas = Readonly<Record<string, Schema>>;
 const KEYWORDS = new Set(
   [
     ...["$ref", "type", "format", "description", "enum", "properties", "required", "additionalProperties"],
-    ...["maxProperties", "items", "allOf", "anyOf", "minLength", "maxLength", "minimum", "maximum", "pattern", "default"],
+    ...["maxProperties", "items", "allOf", "anyOf", "minLength", "maxLength", "minimum", "maximum"],
+    ...["pattern", "default"],
   ],
 );
 

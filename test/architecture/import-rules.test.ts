@@ -42,7 +42,7 @@ const PLANTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "adapters-import-core-and-libraries": { "adapters/http/planted.ts": 'import "../../config/settings.js";' },
   "adapters-keep-to-their-room": { "adapters/http/planted.ts": 'import "../crypto/digest.js";' },
   "adapters-of-one-port-are-apart": { "adapters/queue/rabbitmq/planted.ts": 'import "../memory/job-queue.js";' },
-  "plugins-see-only-the-sdk": { "plugins/synth/planted.ts": 'import "../sdk/settings.js";' },
+  "plugins-see-only-the-sdk": { "plugins/synth/planted.ts": 'import "../../core/ports/music-provider.js";' },
   "the-sdk-sees-only-the-provider-port": { "plugins/sdk/planted.ts": 'import "../../core/errors.js";' },
   "plugins-have-no-network-of-their-own": { "plugins/synth/planted.ts": 'import "node:https";' },
   "only-config-knows-the-container": { "adapters/http/planted.ts": 'import "inversify";' },

@@ -27,7 +27,7 @@ describe("synth: options", function () {
     }
   });
 
-  it("give equal bytes for an equal request and seed, other music for another seed, and the old without one", async () => {
+  it("give equal bytes for an equal request and seed, and other music for another seed and without one", async () => {
     const [none, first, again, other] = [
       await bytes({}),
       await bytes({ seed: 1 }),

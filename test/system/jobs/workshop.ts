@@ -43,7 +43,12 @@ import { type StopOptions, type StoppedWork, WorkJobs } from "../../../core/exec
 import { AudioUrls } from "../../../core/library/audio-urls.js";
 import { Catalogue } from "../../../core/providers/catalogue.js";
 import type { AssetOpener } from "../../../core/ports/asset-opener.js";
-import type { MusicProvider, ProviderCapabilities, ProviderCost, ProviderModel } from "../../../core/ports/music-provider.js";
+import type {
+  MusicProvider,
+  ProviderCapabilities,
+  ProviderCost,
+  ProviderModel,
+} from "../../../core/ports/music-provider.js";
 import { aJob, aJobRequest, anId } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
 import { eventsOf } from "../../support/webhook-events.js";

@@ -30,7 +30,16 @@ type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ?
 /** Each line compiles only where the type is exactly this one. */
 const TYPES: {
   readonly [Name in keyof typeof SETTINGS]: Equal<SettingValues<typeof SETTINGS>[Name], Expected[Name]>;
-} = { apiKey: true, baseUrl: true, timeoutMs: true, pollMs: true, quality: true, region: true, steps: true, public: true };
+} = {
+  apiKey: true,
+  baseUrl: true,
+  timeoutMs: true,
+  pollMs: true,
+  quality: true,
+  region: true,
+  steps: true,
+  public: true,
+};
 
 interface Expected {
   readonly apiKey: string;
@@ -92,7 +101,11 @@ describe("defineProvider", () => {
       longestCallMs: ({ seconds }) => seconds * 1_000,
       hosts: ({ mode }) => [`${mode satisfies "fast" | "good"}.example.com`],
       models: [],
-      capabilities: ({ apiKey: key }) => ({ idempotentSubmit: false, lookup: key?.startsWith("a") ?? false, cancel: false }),
+      capabilities: ({ apiKey: key }) => ({
+        idempotentSubmit: false,
+        lookup: key?.startsWith("a") ?? false,
+        cancel: false,
+      }),
       create: ({ settings }) => {
         expect(settings.mode satisfies "fast" | "good").to.equal("fast");
         return PROVIDER;
@@ -100,8 +113,15 @@ describe("defineProvider", () => {
     });
     const settings = settingsOf(definition, {});
     const { concurrency, longestCallMs, hosts, capabilities } = definition;
-    const called = [concurrency, longestCallMs, hosts, capabilities].map((member) => typeof member === "function" && member(settings));
-    expect(called).to.deep.equal([3, 30_000, ["fast.example.com"], { idempotentSubmit: false, lookup: false, cancel: false }]);
+    const called = [concurrency, longestCallMs, hosts, capabilities].map(
+      (member) => typeof member === "function" && member(settings),
+    );
+    expect(called).to.deep.equal([
+      3,
+      30_000,
+      ["fast.example.com"],
+      { idempotentSubmit: false, lookup: false, cancel: false },
+    ]);
     expect(definitionMistakes(definition)).to.deep.equal([]);
     expect(definition.create(providerHost({ settings }))).to.equal(PROVIDER);
   });
@@ -123,7 +143,9 @@ describe("host.api", () => {
   const call = { path: "/v1/me", signal: new AbortController().signal };
 
   it("calls the base URL of the settings with the key as a bearer token", async () => {
-    await created({ baseUrl: `${fake.url}/` }).api().call(call);
+    await created({ baseUrl: `${fake.url}/` })
+      .api()
+      .call(call);
     expect(fake.requests.map(({ path, headers }) => [path, headers["authorization"]])).to.deep.equal([
       ["/v1/me", "Bearer key-of-the-test"],
     ]);
@@ -132,7 +154,9 @@ describe("host.api", () => {
   it("sends headers that are given in place of the bearer token", async () => {
     const host = created({ baseUrl: fake.url });
     await host.api({ headers: { "x-api-key": host.settings.apiKey } }).call(call);
-    expect(fake.requests[0]?.headers).to.include({ "x-api-key": "key-of-the-test" }).and.not.have.property("authorization");
+    expect(fake.requests[0]?.headers)
+      .to.include({ "x-api-key": "key-of-the-test" })
+      .and.not.have.property("authorization");
   });
 
   it("sends the key to no other base URL on its own", async () => {
@@ -147,8 +171,14 @@ describe("host.api", () => {
       fetched.push(input);
       return fetch(input, init);
     });
-    const thrown: unknown = await host.api().call(call).catch((error: unknown) => error);
-    expect([(thrown as Error).message.slice(0, 19), fetched]).to.deep.equal(["No response in time", [`${fake.url}/v1/me`]]);
+    const thrown: unknown = await host
+      .api()
+      .call(call)
+      .catch((error: unknown) => error);
+    expect([(thrown as Error).message.slice(0, 19), fetched]).to.deep.equal([
+      "No response in time",
+      [`${fake.url}/v1/me`],
+    ]);
   });
 
   it("classifies responses as it is told", async () => {
@@ -158,7 +188,9 @@ describe("host.api", () => {
   });
 
   it("refuses a base URL that is none, naming the setting", () => {
-    expect(() => created({ baseUrl: "api.example.com" }).api()).to.throw('baseUrl: "api.example.com"; allowed: an http or https URL');
+    expect(() => created({ baseUrl: "api.example.com" }).api()).to.throw(
+      'baseUrl: "api.example.com"; allowed: an http or https URL',
+    );
   });
 
   it("asks for a base URL and a timeout where the settings may have none", () => {

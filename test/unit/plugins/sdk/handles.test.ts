@@ -9,7 +9,10 @@ describe("handleCodec", () => {
   it("reads what it wrote, also after storage as JSON", () => {
     const handle = codec.write({ taskId: "t1", operation: "music" });
     expect(handle).to.deep.equal({ version: 2, data: { taskId: "t1", operation: "music" } });
-    expect(codec.read(JSON.parse(JSON.stringify(handle)) as typeof handle)).to.deep.equal({ taskId: "t1", operation: "music" });
+    expect(codec.read(JSON.parse(JSON.stringify(handle)) as typeof handle)).to.deep.equal({
+      taskId: "t1",
+      operation: "music",
+    });
   });
 
   for (const [what, handle] of [
@@ -34,6 +37,9 @@ describe("handleCodec", () => {
   }
 
   it("tells the handle of a lost reply from a stored one", () => {
-    expect([isLostReply({ version: 0, data: {} }), isLostReply(codec.write({ taskId: "t1", operation: "music" }))]).to.deep.equal([true, false]);
+    expect([
+      isLostReply({ version: 0, data: {} }),
+      isLostReply(codec.write({ taskId: "t1", operation: "music" })),
+    ]).to.deep.equal([true, false]);
   });
 });

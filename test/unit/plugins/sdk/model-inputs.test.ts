@@ -1,5 +1,11 @@
 import { expect } from "chai";
-import { inputsOf, inputTemplateIssue, inputTemplateOf, type MusicRequest, type ProviderModel } from "../../../../plugins/sdk/index.js";
+import {
+  inputsOf,
+  inputTemplateIssue,
+  inputTemplateOf,
+  type MusicRequest,
+  type ProviderModel,
+} from "../../../../plugins/sdk/index.js";
 import { aMusicRequest } from "../../../support/provider-kit/index.js";
 
 /** With everything that a template can say. */
@@ -24,17 +30,39 @@ const MODEL: ProviderModel = {
 
 describe("Input templates of hosted models", () => {
   const sent = (members: Partial<MusicRequest>, model = MODEL): unknown =>
-    inputsOf(aMusicRequest(model, { prompt: "sea", lyrics: null, durationSeconds: null, instrumental: false, ...members }));
+    inputsOf(
+      aMusicRequest(model, { prompt: "sea", lyrics: null, durationSeconds: null, instrumental: false, ...members }),
+    );
 
   it("name the inputs, with the duration in its unit", () => {
-    expect(sent({ lyrics: "la", durationSeconds: 2 })).to.deep.equal({ steps: 8, caption: "sea", length_ms: 2_000, words: "la" });
+    expect(sent({ lyrics: "la", durationSeconds: 2 })).to.deep.equal({
+      steps: 8,
+      caption: "sea",
+      length_ms: 2_000,
+      words: "la",
+    });
     const inSeconds = { ...MODEL, options: { prompt: "prompt", duration: "seconds" } };
     expect(sent({ lyrics: "la", durationSeconds: 2 }, inSeconds)).to.deep.equal({ prompt: "sea", seconds: 2 });
   });
 
+  it("send the model's default duration where the caller names none", () => {
+    expect(sent({ lyrics: "la" })).to.deep.equal({ steps: 8, caption: "sea", length_ms: 20_000, words: "la" });
+    expect(sent({ lyrics: "la" }, { ...MODEL, duration: null })).to.deep.equal({
+      steps: 8,
+      caption: "sea",
+      words: "la",
+    });
+  });
+
   it("add inputs to instrumental requests, and to requests that are neither instrumental nor have lyrics", () => {
-    expect(sent({ instrumental: true })).to.deep.equal({ steps: 8, caption: "sea", words: "[inst]" });
-    expect(sent({})).to.deep.equal({ steps: 8, caption: "sea", write: true });
+    const two = { durationSeconds: 2 };
+    expect(sent({ ...two, instrumental: true })).to.deep.equal({
+      steps: 8,
+      caption: "sea",
+      length_ms: 2_000,
+      words: "[inst]",
+    });
+    expect(sent(two)).to.deep.equal({ steps: 8, caption: "sea", length_ms: 2_000, write: true });
   });
 
   it("name the path to the files in the output", () => {
@@ -59,6 +87,8 @@ describe("Input templates of hosted models", () => {
 
   it("are accepted with everything, and without inputs that the model does not need", () => {
     expect(inputTemplateIssue(MODEL)).to.equal(null);
-    expect(inputTemplateIssue({ ...MODEL, supportsLyrics: false, duration: null, options: { prompt: "prompt" } })).to.equal(null);
+    expect(
+      inputTemplateIssue({ ...MODEL, supportsLyrics: false, duration: null, options: { prompt: "prompt" } }),
+    ).to.equal(null);
   });
 });

@@ -12,8 +12,12 @@ describe("Common settings of the plugin SDK", () => {
     };
     expect(settingMistakes(settings)).to.deep.equal([]);
     expect(settings.apiKey).to.include({ required: true, secret: true });
-    expect([settings.timeoutMs.minimum, settings.timeoutMs.maximum, settings.timeoutMs.default]).to.deep.equal([1_000, 600_000, 60_000]);
-    expect([settings.pollMs.minimum, settings.pollMs.maximum, settings.pollMs.default]).to.deep.equal([500, 600_000, 5_000]);
+    expect([settings.timeoutMs.minimum, settings.timeoutMs.maximum, settings.timeoutMs.default]).to.deep.equal([
+      1_000, 600_000, 60_000,
+    ]);
+    expect([settings.pollMs.minimum, settings.pollMs.maximum, settings.pollMs.default]).to.deep.equal([
+      500, 600_000, 5_000,
+    ]);
   });
 
   it("take other bounds and descriptions", () => {
@@ -31,12 +35,14 @@ describe("Common settings of the plugin SDK", () => {
 
 describe("httpUrl", () => {
   it("drops slashes at the end, and refuses anything but an http or https URL by the setting's name", () => {
-    expect([httpUrl("baseUrl", "https://api.example.com/v1//"), httpUrl("baseUrl", " http://10.0.0.5:8000 ")]).to.deep.equal([
-      "https://api.example.com/v1",
-      "http://10.0.0.5:8000",
-    ]);
+    expect([
+      httpUrl("baseUrl", "https://api.example.com/v1//"),
+      httpUrl("baseUrl", " http://10.0.0.5:8000 "),
+    ]).to.deep.equal(["https://api.example.com/v1", "http://10.0.0.5:8000"]);
     for (const text of ["api.example.com", "ftp://api.example.com", "", "https://"])
-      expect(() => httpUrl("jwksUrl", text), text).to.throw(`jwksUrl: ${JSON.stringify(text)}; allowed: an http or https URL`);
+      expect(() => httpUrl("jwksUrl", text), text).to.throw(
+        `jwksUrl: ${JSON.stringify(text)}; allowed: an http or https URL`,
+      );
   });
 });
 
