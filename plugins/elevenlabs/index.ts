@@ -1,4 +1,4 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import { defineProvider, PROVIDER_PORT_VERSION, STANDARD_OPTIONS } from "../sdk/index.js";
 import type { ProviderModel, SplitCapability } from "../sdk/index.js";
 import { ElevenLabsProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
@@ -8,6 +8,13 @@ const MODEL = {
   supportsInstrumental: true,
   duration: { minSeconds: 3, maxSeconds: 600, defaultSeconds: 120 },
   promptMaxLength: 3_000,
+  requestOptions: {
+    seed: {
+      ...STANDARD_OPTIONS.seed,
+      maximum: 2_147_483_647,
+      description: "The same request with the same seed gives a similar result. Not for instrumental requests.",
+    },
+  },
 };
 
 /** A track goes up in one form, which is held in memory as a whole. */

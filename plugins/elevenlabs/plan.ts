@@ -12,6 +12,12 @@ const HALVED_LINES_MIN = 4;
 /** What stands for a part that nothing is sung in. */
 const SILENT = "[Instrumental]";
 
+/** The plan in an answer, with its own words; null when it is none that is known. */
+export function planIn(plan: unknown): JsonObject | null {
+  const { sections, chunks } = asObject(plan);
+  return [sections, chunks].some((parts) => Array.isArray(parts) && parts.length > 0) ? asObject(plan) : null;
+}
+
 /**
  * The plan with these words in place of its own. Styles and lengths stay its own: they are in the bounds that it knows.
  *

@@ -11,7 +11,7 @@ import type {
 } from "../sdk/index.js";
 import { ElevenLabsClient } from "./client.js";
 import { planBody, probeResultOf, promptBody, splitForm, stemsIn, trackIn } from "./map.js";
-import { withLyrics } from "./plan.js";
+import { planIn, withLyrics } from "./plan.js";
 import type { Host } from "./settings.js";
 
 /** One call that makes the music, or the stems, and answers them. */
@@ -38,20 +38,29 @@ export class ElevenLabsProvider implements MusicProvider {
 
   private async compose(request: MusicRequest, signal: AbortSignal): Promise<Completed> {
     const lyrics = request.lyrics?.trim() ?? "";
-    const body = lyrics === "" ? promptBody(request) : await this.sungBody(request, lyrics, signal);
+    const isPlanned = lyrics !== "" || request.options["seed"] !== undefined;
+    const body = isPlanned ? await this.plannedBody(request, lyrics, signal) : promptBody(request);
     const answer = await this.client.compose(body, signal);
     const track = trackIn(answer);
     if (track === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no music." });
     return { state: "completed", tracks: [track] };
   }
 
-  /** The caller's lyrics go into a plan that ElevenLabs makes of the prompt: the stable way to have them sung. */
-  private async sungBody(request: MusicRequest, lyrics: string, signal: AbortSignal): Promise<JsonObject> {
+  /**
+   * The caller's lyrics go into a plan that ElevenLabs makes of the prompt: the stable way to have them sung. A seed is
+   * taken beside a plan alone, which has no switch for instrumental music.
+   */
+  private async plannedBody(request: MusicRequest, lyrics: string, signal: AbortSignal): Promise<JsonObject> {
+    const { seed } = request.options;
+    if (seed !== undefined && request.instrumental)
+      throw new ProviderFailure("invalid_input", "ElevenLabs takes no seed for instrumental music.", {
+        billable: "no",
+      });
     const answer = await this.client.plan(planBody(request), signal);
-    const plan = withLyrics(answer.json(), lyrics);
+    const plan = lyrics === "" ? planIn(answer.json()) : withLyrics(answer.json(), lyrics);
     // Nothing was made yet.
     if (plan === null) throw providerFailure("unavailable", answer, { message: "It answered no plan that is known." });
-    return { composition_plan: plan, model_id: request.model.upstream };
+    return { composition_plan: plan, model_id: request.model.upstream, ...(seed === undefined ? {} : { seed }) };
   }
 
   private async separate(request: SplitRequest, signal: AbortSignal): Promise<Completed> {

@@ -1,8 +1,14 @@
-import { inputTemplateIssue, type ProviderModel } from "../sdk/index.js";
+import { inputTemplateIssue, type ProviderModel, STANDARD_OPTIONS } from "../sdk/index.js";
 
 const ENDPOINT = /^[\w.-]+(\/[\w.-]+)+$/;
 
 const PLAIN = { supportsLyrics: false, supportsInstrumental: true } as const;
+
+/** Their bounds are not told: these are what every model takes. */
+const SEED = { seed: { ...STANDARD_OPTIONS.seed, maximum: 2_147_483_647 } };
+const SEED_AND_NEGATIVE = { ...SEED, negative_prompt: STANDARD_OPTIONS.negative_prompt };
+const SEED_INPUTS = { seed: "seed" };
+const BOTH_INPUTS = { ...SEED_INPUTS, negative_prompt: "negative_prompt" };
 
 /** Takes words of its own, an instrumental switch, or writes the words itself. */
 const MINIMAX = {
@@ -25,7 +31,8 @@ const MINIMAX = {
 const STABLE_AUDIO_3 = {
   ...PLAIN,
   duration: { minSeconds: 1, maxSeconds: 120, defaultSeconds: 30 },
-  options: { prompt: "prompt", duration: "duration", output: "audio" },
+  requestOptions: SEED_AND_NEGATIVE,
+  options: { prompt: "prompt", duration: "duration", inputs: BOTH_INPUTS, output: "audio" },
 } as const;
 
 /** Models as fal's own list has them; the operator changes them, and names others, under `plugins.fal.models`. */
@@ -68,7 +75,8 @@ export const MODELS: readonly ProviderModel[] = [
     creditCost: 15,
     duration: { minSeconds: 1, maxSeconds: 190, defaultSeconds: 190 },
     upstream: "fal-ai/stable-audio-25/text-to-audio",
-    options: { prompt: "prompt", duration: "seconds_total", output: "audio" },
+    requestOptions: SEED,
+    options: { prompt: "prompt", duration: "seconds_total", inputs: SEED_INPUTS, output: "audio" },
   },
   {
     ...STABLE_AUDIO_3,
@@ -95,7 +103,15 @@ export const MODELS: readonly ProviderModel[] = [
     // Only the default is told; the bounds are ours.
     duration: { minSeconds: 5, maxSeconds: 240, defaultSeconds: 60 },
     upstream: "fal-ai/ace-step",
-    options: { prompt: "tags", lyrics: "lyrics", duration: "duration", instrumental: { lyrics: "[inst]" }, output: "audio" },
+    requestOptions: SEED,
+    options: {
+      prompt: "tags",
+      lyrics: "lyrics",
+      duration: "duration",
+      inputs: SEED_INPUTS,
+      instrumental: { lyrics: "[inst]" },
+      output: "audio",
+    },
   },
   {
     ...PLAIN,
@@ -104,7 +120,8 @@ export const MODELS: readonly ProviderModel[] = [
     creditCost: 10,
     duration: null,
     upstream: "fal-ai/lyria2",
-    options: { prompt: "prompt", output: "audio" },
+    requestOptions: SEED_AND_NEGATIVE,
+    options: { prompt: "prompt", inputs: BOTH_INPUTS, output: "audio" },
   },
   // The next three have no instrumental switch there.
   {

@@ -1,6 +1,9 @@
-import { inputTemplateIssue, type ProviderModel } from "../sdk/index.js";
+import { inputTemplateIssue, type ProviderModel, STANDARD_OPTIONS } from "../sdk/index.js";
 
 const UPSTREAM = /^([\w.-]+\/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64})$/;
+
+/** Its bounds are not told: these are what every model takes. */
+const SEED = { ...STANDARD_OPTIONS.seed, maximum: 2_147_483_647 };
 
 /** Models as their pages had them; the operator changes them, and names others, under `plugins.replicate.models`. */
 export const MODELS: readonly ProviderModel[] = [
@@ -25,7 +28,8 @@ export const MODELS: readonly ProviderModel[] = [
     supportsInstrumental: true,
     duration: { minSeconds: 1, maxSeconds: 190, defaultSeconds: 190 },
     upstream: "stability-ai/stable-audio-2.5",
-    options: { prompt: "prompt", duration: "duration" },
+    requestOptions: { seed: SEED },
+    options: { prompt: "prompt", duration: "duration", inputs: { seed: "seed" } },
   },
   {
     id: "replicate/elevenlabs-music",
@@ -52,7 +56,8 @@ export const MODELS: readonly ProviderModel[] = [
     supportsInstrumental: true,
     duration: null,
     upstream: "google/lyria-2",
-    options: { prompt: "prompt" },
+    requestOptions: { seed: SEED, negative_prompt: STANDARD_OPTIONS.negative_prompt },
+    options: { prompt: "prompt", inputs: { seed: "seed", negative_prompt: "negative_prompt" } },
   },
   {
     id: "replicate/musicgen",
@@ -63,7 +68,14 @@ export const MODELS: readonly ProviderModel[] = [
     duration: { minSeconds: 1, maxSeconds: 30, defaultSeconds: 8 },
     // A model of the community: it is called by its version.
     upstream: "meta/musicgen:671ac645ce5e552cc63a54a2bbff63fcf798043055d2dac5fc9e36a837eedcfb",
-    options: { prompt: "prompt", duration: "duration", fixed: { model_version: "stereo-large", output_format: "mp3" } },
+    // 0 may stand for none there.
+    requestOptions: { seed: { ...SEED, minimum: 1 } },
+    options: {
+      prompt: "prompt",
+      duration: "duration",
+      inputs: { seed: "seed" },
+      fixed: { model_version: "stereo-large", output_format: "mp3" },
+    },
   },
 ];
 

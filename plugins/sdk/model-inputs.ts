@@ -1,4 +1,4 @@
-import type { MusicRequest, ProviderModel } from "../../core/ports/music-provider.js";
+import type { MusicRequest, OptionValues, ProviderModel } from "../../core/ports/music-provider.js";
 import { isObject, type JsonObject } from "./json.js";
 
 /** What a hosted model is called with: its own names, each with its value. */
@@ -17,6 +17,8 @@ export interface InputTemplate {
   readonly duration?: string;
   /** Seconds by default. */
   readonly durationUnit?: "s" | "ms";
+  /** Inputs that take the request options, by their names; each that the model declares needs one. */
+  readonly inputs?: { readonly [option: string]: string };
   /** Sent with every request. */
   readonly fixed?: ModelInputs;
   /** Sent with an instrumental request, in addition. */
@@ -29,10 +31,11 @@ export interface InputTemplate {
 
 const NAMES = ["prompt", "lyrics", "duration", "output"] as const;
 const INPUTS = ["fixed", "instrumental", "wordless"] as const;
-const KNOWN: readonly string[] = [...NAMES, ...INPUTS, "durationUnit"];
+const KNOWN: readonly string[] = [...NAMES, ...INPUTS, "durationUnit", "inputs"];
 
 /** What is wrong with the `options` of a model as an {@link InputTemplate}; null when nothing is. */
-export function inputTemplateIssue({ options = {}, supportsLyrics, duration }: ProviderModel): string | null {
+export function inputTemplateIssue(model: ProviderModel): string | null {
+  const { options = {}, supportsLyrics, duration } = model;
   const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
   if (unknown !== undefined) return `options.${unknown}: there is no such option; allowed: ${KNOWN.join(", ")}`;
   for (const name of NAMES) {
@@ -52,7 +55,15 @@ export function inputTemplateIssue({ options = {}, supportsLyrics, duration }: P
     return "options.lyrics: missing; a model that supports lyrics has an input for them";
   if (duration !== null && options["duration"] === undefined)
     return "options.duration: missing; a model with a duration has an input for it";
-  return null;
+  return optionInputsIssue(options["inputs"], Object.keys(model.requestOptions ?? {}));
+}
+
+/** Operators may remove a request option and leave its input: that is no mistake. */
+function optionInputsIssue(inputs: unknown = {}, declared: readonly string[]): string | null {
+  if (!isObject(inputs) || Object.values(inputs).some((name) => typeof name !== "string" || name === ""))
+    return "options.inputs: allowed: request options, each with the name of its input";
+  const lacking = declared.find((name) => !Object.hasOwn(inputs, name));
+  return lacking === undefined ? null : `options.inputs.${lacking}: missing; a request option has an input for it`;
 }
 
 /** The template of a model that {@link inputTemplateIssue} found nothing wrong with. */
@@ -61,7 +72,8 @@ export function inputTemplateOf({ options }: ProviderModel): InputTemplate {
 }
 
 /** The inputs of one request, by its model's template; without a duration, the model's default is sent. */
-export function inputsOf({ model, prompt, lyrics, durationSeconds, instrumental }: MusicRequest): ModelInputs {
+export function inputsOf(request: MusicRequest): ModelInputs {
+  const { model, prompt, lyrics, durationSeconds, instrumental, options } = request;
   const template = inputTemplateOf(model);
   // Without one the model chooses for itself, and may bill for minutes.
   const seconds = durationSeconds ?? model.duration?.defaultSeconds ?? null;
@@ -73,5 +85,11 @@ export function inputsOf({ model, prompt, lyrics, durationSeconds, instrumental 
     ...(template.lyrics === undefined || lyrics === null ? {} : { [template.lyrics]: lyrics }),
     ...(instrumental ? template.instrumental : {}),
     ...(!instrumental && lyrics === null ? template.wordless : {}),
+    ...optionInputs(template, options),
   };
+}
+
+function optionInputs({ inputs = {} }: InputTemplate, options: OptionValues): ModelInputs {
+  const named = Object.entries(inputs).map(([option, input]) => [input, options[option]] as const);
+  return Object.fromEntries(named.filter(([, value]) => value !== undefined));
 }

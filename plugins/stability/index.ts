@@ -1,10 +1,16 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import { defineProvider, PROVIDER_PORT_VERSION, STANDARD_OPTIONS } from "../sdk/index.js";
 import type { ProviderModel } from "../sdk/index.js";
 import { ENDPOINTS } from "./map.js";
 import { StabilityProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
-const MODEL = { supportsLyrics: false, supportsInstrumental: true, promptMaxLength: 3_000 };
+const MODEL = {
+  supportsLyrics: false,
+  supportsInstrumental: true,
+  promptMaxLength: 3_000,
+  // 0 means a random one there.
+  requestOptions: { seed: { ...STANDARD_OPTIONS.seed, minimum: 1, maximum: 4_294_967_294 } },
+};
 
 const OLDER = { ...MODEL, creditCost: 12, duration: { minSeconds: 1, maxSeconds: 190, defaultSeconds: 190 } };
 const OLDER_OPTIONS = { endpoint: "stable-audio-2" };

@@ -5,10 +5,19 @@ import type { ApiResponse, MusicRequest, ProviderTrack } from "../sdk/index.js";
 export const ENDPOINTS = ["stable-audio", "stable-audio-2"] as const;
 
 /** The form of a generation; seconds are seconds there. */
-export function formOf({ model, prompt, durationSeconds }: MusicRequest, outputFormat: string): FormData {
+export function formOf(request: MusicRequest, outputFormat: string): FormData {
+  const { model, prompt, durationSeconds, options } = request;
   const { steps, cfgScale } = model.options ?? {};
   const seconds = durationSeconds ?? model.duration?.defaultSeconds;
-  const fields = { prompt, model: model.upstream, duration: seconds, steps, cfg_scale: cfgScale, output_format: outputFormat };
+  const fields = {
+    prompt,
+    model: model.upstream,
+    duration: seconds,
+    seed: options["seed"],
+    steps,
+    cfg_scale: cfgScale,
+    output_format: outputFormat,
+  };
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) {
     if (typeof value === "string" || typeof value === "number") form.append(name, String(value));

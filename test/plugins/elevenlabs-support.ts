@@ -1,4 +1,5 @@
 import definition from "../../plugins/elevenlabs/index.js";
+import { asObject } from "../../plugins/sdk/index.js";
 import type { ExpectedTracks, MusicProviderHarness, Script, SplitScenarios } from "../contract/music-provider.contract.js";
 import { bytes, type FakeAnswer, type FakeApi, json, tinyMp3, tinyZip } from "../support/provider-kit/index.js";
 
@@ -95,6 +96,13 @@ function splits(names: Readonly<Record<string, string>>, variation: string): Spl
 export const elevenLabsHarness: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url }),
+  options: {
+    sent: (requests) => {
+      const { seed } = asObject(requests.find(({ path }) => path === COMPOSE.path)?.json);
+      return { seed };
+    },
+    requestFor: () => ({ instrumental: false }),
+  },
   generation: { submit: COMPOSE, completes, severalTracks: { notApplicable: "a call makes one piece" } },
   work: { notApplicable: "the music is the answer of the call" },
   refusals: {

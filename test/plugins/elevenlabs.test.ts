@@ -70,6 +70,32 @@ describe("elevenlabs", () => {
       expect(call?.query).to.deep.equal({ output_format: "auto" });
     });
 
+    it("is a plan, its words as they are, where there is a seed and no lyrics, since a prompt takes none", async () => {
+      for (const seed of [0, 7]) await submitted({ durationSeconds: 45, options: { seed } });
+      expect(fake.calls(PLAN).map(({ json }) => json)).to.deep.equal(
+        Array(2).fill({ prompt: "indie folk", model_id: "music_v2", music_length_ms: 45_000 }),
+      );
+      expect(bodies()).to.deep.equal([0, 7].map((seed) => ({ composition_plan: CHUNKS, model_id: "music_v2", seed })));
+      fake.on("POST", PLAN.path, json(SECTIONS));
+      await submitted({ options: { seed: 9 } }, model("music-v1"));
+      expect(bodies()[2]).to.deep.equal({ composition_plan: SECTIONS, model_id: "music_v1", seed: 9 });
+    });
+
+    it("is the seed beside the plan where there are lyrics", async () => {
+      await submitted({ lyrics: "Old coat on the door", options: { seed: 7 } });
+      expect(bodies()[0]).to.have.all.keys("composition_plan", "model_id", "seed");
+      expect(bodies()[0]).to.include({ seed: 7 });
+    });
+
+    it("is nothing where music without voices is asked for with a seed, or the plan is none", async () => {
+      const both = failureOf(submitted({ instrumental: true, options: { seed: 7 } }));
+      expect(await both).to.include({ kind: "invalid_input", billable: "no" });
+      expect(fake.requests).to.have.lengthOf(0);
+      fake.on("POST", PLAN.path, json({ chunks: [] }));
+      expect((await failureOf(submitted({ options: { seed: 7 } }))).kind).to.equal("unavailable");
+      expect(fake.calls(COMPOSE)).to.have.lengthOf(0);
+    });
+
     it("is the model's usual length where the caller names none, and none where the model has none", async () => {
       await submitted({ durationSeconds: null });
       await submitted({ durationSeconds: null }, { ...model("music-v1"), duration: null });

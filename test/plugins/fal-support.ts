@@ -3,6 +3,7 @@ import type { ProviderModel } from "../../core/ports/music-provider.js";
 import type { ExpectedTracks, MusicProviderHarness, Script } from "../contract/music-provider.contract.js";
 import { type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 import definition from "../../plugins/fal/index.js";
+import { asObject } from "../../plugins/sdk/index.js";
 
 export const KEY = "fal-key-id:fal-key-secret";
 export const BILLING = { method: "GET", path: "/v1/account/billing" } as const;
@@ -43,15 +44,17 @@ const EMPTY = "User is locked. Reason: Exhausted balance. Top up your balance at
 let made = 0;
 
 export const accepts: Script = (fake) => {
-  for (const { path } of [SUBMIT, SPLIT]) {
-    fake.on("POST", path, () => {
-      const id = `rq${(made += 1)}`;
-      const base = `${fake.url}${path.split("/").slice(0, 3).join("/")}/requests/${id}`;
-      const urls = { response_url: base, status_url: `${base}/status`, cancel_url: `${base}/cancel` };
-      return json({ status: "IN_QUEUE", request_id: id, gateway_request_id: id, queue_position: 3, ...urls });
-    });
-  }
+  for (const { path } of [SUBMIT, SPLIT]) acceptsAt(fake, path);
 };
+
+function acceptsAt(fake: FakeApi, path: string): void {
+  fake.on("POST", path, () => {
+    const id = `rq${(made += 1)}`;
+    const base = `${fake.url}${path.split("/").slice(0, 3).join("/")}/requests/${id}`;
+    const urls = { response_url: base, status_url: `${base}/status`, cancel_url: `${base}/cancel` };
+    return json({ status: "IN_QUEUE", request_id: id, gateway_request_id: id, queue_position: 3, ...urls });
+  });
+}
 
 /** 202 until it is completed. */
 export const status = (body: { readonly status: string; readonly [member: string]: unknown }): Script => {
@@ -109,6 +112,15 @@ export const falHarness: MusicProviderHarness = {
     jwksUrl: fake.url + KEYS_PATH,
     platformUrl: `${fake.url}/v1`,
   }),
+  options: {
+    completes: (fake, { upstream = "" }) => {
+      acceptsAt(fake, `/${upstream}`);
+    },
+    sent: (requests, { upstream = "" }) => {
+      const { seed, negative_prompt } = asObject(requests.find(({ path }) => path === `/${upstream}`)?.json);
+      return { seed, negative_prompt };
+    },
+  },
   generation: { submit: SUBMIT, completes: completes(["one"]), severalTracks: completes(["one", "two"]) },
   work: {
     status: STATUS,

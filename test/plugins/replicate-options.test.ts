@@ -58,6 +58,12 @@ describe("replicate: options of a model", () => {
     expect(input("lyria-2", { instrumental: true })).to.deep.equal({ prompt: "rain" });
   });
 
+  it("name the inputs of request options", () => {
+    const model = definition.models.find(({ id }) => id === "replicate/lyria-2") as ProviderModel;
+    const options = { seed: 7, negative_prompt: "drums" };
+    expect(inputsOf(aMusicRequest(model, { prompt: "rain", options }))).to.deep.equal({ prompt: "rain", ...options });
+  });
+
   it("send the duration that the table of models names where the caller names none", () => {
     const input = inputsOf(aMusicRequest({ ...OWN, duration: null }, { lyrics: null, durationSeconds: null }));
     expect(input).not.to.have.property("length_ms");

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { ExpectedStems, ExpectedTracks, MusicProviderHarness, Script } from "../contract/music-provider.contract.js";
 import { bytes, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 import definition from "../../plugins/replicate/index.js";
+import { asObject } from "../../plugins/sdk/index.js";
 
 export const KEY = "r8_token-of-the-test";
 export const SECRET = `whsec_${Buffer.from("a key that signs webhooks").toString("base64")}`;
@@ -74,6 +75,13 @@ const audioSent = (requests: readonly { readonly json: unknown }[], url: string 
 export const replicateHarness: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: KEY, baseUrl: `${fake.url}/v1` }),
+  options: {
+    sent: (requests) => {
+      const body = asObject(requests.find(({ path }) => path === SUBMIT.path)?.json);
+      const { seed, negative_prompt } = asObject(body["input"]);
+      return { seed, negative_prompt };
+    },
+  },
   generation: { submit: SUBMIT, completes: completes(["one"]), severalTracks: completes(["one", "two"]) },
   work: {
     status: STATUS,

@@ -76,9 +76,19 @@ const COMMON = {
 } satisfies Partial<MusicProviderHarness>;
 const ONE_TRACK = { notApplicable: "a call makes one piece" };
 
+/** The form's own `seed`, as a number. */
+const optionsOn = (route: Called): MusicProviderHarness["options"] => ({
+  sent: (requests) => {
+    const call = requests.find(({ method, path }) => method === route.method && path === route.path);
+    const seed = call?.fields.find(({ name }) => name === "seed")?.value;
+    return { seed: seed === undefined ? undefined : Number(seed) };
+  },
+});
+
 /** Stable Audio 3: an id, and then the sound. */
 export const asyncHarness: MusicProviderHarness = {
   ...COMMON,
+  options: optionsOn(ASYNC),
   models: [modelOf("stable-audio-3")],
   generation: {
     submit: ASYNC,
@@ -119,6 +129,7 @@ export const asyncHarness: MusicProviderHarness = {
 /** Stable Audio 2 and 2.5: the sound at once. */
 export const syncHarness: MusicProviderHarness = {
   ...COMMON,
+  options: optionsOn(SYNC),
   models: [modelOf("stable-audio-2.5"), modelOf("stable-audio-2")],
   generation: {
     submit: SYNC,

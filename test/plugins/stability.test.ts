@@ -68,6 +68,12 @@ describe("stability", () => {
     expect(first?.headers).to.include({ accept: "audio/*" });
   });
 
+  it("sends the seed of a request beside the steps and the scale of the operator", async () => {
+    const options = { endpoint: "stable-audio-2", steps: 80, cfgScale: 7.5 };
+    await submitted({ ...modelOf("stable-audio-2"), options }, { durationSeconds: 30, options: { seed: 7 } });
+    expect(formOf(fake.calls(SYNC)[0])).to.include({ seed: "7", steps: "80", cfg_scale: "7.5" });
+  });
+
   it("sends the id of a user for Stability's support where one is set, and no header where none is", async () => {
     await submitted(modelOf("stable-audio-3"));
     await submitted(modelOf("stable-audio-3"), {}, { clientUserId: "band-practice" });

@@ -5,6 +5,7 @@ import {
   inputTemplateOf,
   type MusicRequest,
   type ProviderModel,
+  STANDARD_OPTIONS,
 } from "../../../../plugins/sdk/index.js";
 import { aMusicRequest } from "../../../support/provider-kit/index.js";
 
@@ -16,11 +17,16 @@ const MODEL: ProviderModel = {
   supportsLyrics: true,
   supportsInstrumental: true,
   duration: { minSeconds: 1, maxSeconds: 60, defaultSeconds: 20 },
+  requestOptions: {
+    seed: STANDARD_OPTIONS.seed,
+    own_weight: { type: "number", minimum: 0, maximum: 1, description: "Weight of the prompt." },
+  },
   options: {
     prompt: "caption",
     lyrics: "words",
     duration: "length_ms",
     durationUnit: "ms",
+    inputs: { seed: "noise", own_weight: "weight" },
     fixed: { steps: 8 },
     instrumental: { words: "[inst]" },
     wordless: { write: true },
@@ -41,7 +47,7 @@ describe("Input templates of hosted models", () => {
       length_ms: 2_000,
       words: "la",
     });
-    const inSeconds = { ...MODEL, options: { prompt: "prompt", duration: "seconds" } };
+    const inSeconds = { ...MODEL, requestOptions: {}, options: { prompt: "prompt", duration: "seconds" } };
     expect(sent({ lyrics: "la", durationSeconds: 2 }, inSeconds)).to.deep.equal({ prompt: "sea", seconds: 2 });
   });
 
@@ -65,6 +71,15 @@ describe("Input templates of hosted models", () => {
     expect(sent(two)).to.deep.equal({ steps: 8, caption: "sea", length_ms: 2_000, write: true });
   });
 
+  it("name the inputs of request options, which are sent as they were given, and only those that were given", () => {
+    const plain = { steps: 8, caption: "sea", length_ms: 2_000, words: "la" };
+    const given = { lyrics: "la", durationSeconds: 2 };
+    expect(sent({ ...given, options: { seed: 0 } })).to.deep.equal({ ...plain, noise: 0 });
+    const both = { seed: 7, own_weight: 0.25 };
+    expect(sent({ ...given, options: both })).to.deep.equal({ ...plain, noise: 7, weight: 0.25 });
+    expect(sent({ ...given, options: { bpm: 90 } })).to.deep.equal(plain);
+  });
+
   it("name the path to the files in the output", () => {
     expect(inputTemplateOf(MODEL).output).to.equal("result.0");
   });
@@ -78,6 +93,10 @@ describe("Input templates of hosted models", () => {
     [{ options: { ...MODEL.options, instrumental: ["x"] } }, /^options\.instrumental: allowed: inputs/],
     [{ options: { ...MODEL.options, output: 0 } }, /^options\.output: allowed: a name/],
     [{ options: { ...MODEL.options, lyrics: "" } }, /^options\.lyrics: allowed: a name/],
+    [{ options: { ...MODEL.options, inputs: ["seed"] } }, /^options\.inputs: allowed: request options, each with/],
+    [{ options: { ...MODEL.options, inputs: { seed: 1 } } }, /^options\.inputs: allowed: request options, each with/],
+    [{ options: { ...MODEL.options, inputs: { seed: "s" } } }, /^options\.inputs\.own_weight: missing; a request/],
+    [{ requestOptions: { bpm: STANDARD_OPTIONS.bpm } }, /^options\.inputs\.bpm: missing; a request option has/],
     [{ options: { ...MODEL.options, durationUnit: "min" } }, /^options\.durationUnit: allowed: s, ms/],
   ] as const) {
     it(`are refused where they cannot work: ${JSON.stringify(changes)}`, () => {
@@ -87,8 +106,10 @@ describe("Input templates of hosted models", () => {
 
   it("are accepted with everything, and without inputs that the model does not need", () => {
     expect(inputTemplateIssue(MODEL)).to.equal(null);
+    const { requestOptions: _none, ...plain } = MODEL;
+    expect(inputTemplateIssue(plain)).to.equal(null);
     expect(
-      inputTemplateIssue({ ...MODEL, supportsLyrics: false, duration: null, options: { prompt: "prompt" } }),
+      inputTemplateIssue({ ...plain, supportsLyrics: false, duration: null, options: { prompt: "prompt" } }),
     ).to.equal(null);
   });
 });
