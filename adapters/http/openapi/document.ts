@@ -88,6 +88,7 @@ function completeOperation(operation: Operation): void {
   const notes = OPERATIONS[operation.operationId];
   assert(notes !== undefined, `openapi/operations.ts has the operation ${operation.operationId}`);
   operation.parameters = operation.parameters.map((parameter) => completeParameter(parameter, notes.parameters ?? {}));
+  if (notes.requestBody !== undefined) operation.requestBody = notes.requestBody;
   const body = operation.requestBody?.content["application/json"];
   if (body !== undefined) body.examples = { request: { value: GENERATION_REQUEST } };
 

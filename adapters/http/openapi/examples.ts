@@ -108,6 +108,8 @@ export const TRACK: Track = {
   preview_audio_url: `${LINK}preview.mp3${SIGNED}`,
 };
 
+export const UPLOADED_TRACK: Track = { ...TRACK, title: "Hummed melody", artist_label: "Upload", bpm: null };
+
 export const PLAYLIST: Playlist = {
   id: "pls_01m7ytd9q2b7w4s0e6r1t3y5ua",
   title: "Rainy evenings",
