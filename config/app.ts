@@ -4,6 +4,7 @@ import type { ReadAudit } from "../core/audit/read-audit.js";
 import type { ReportMargin } from "../core/execution/report-margin.js";
 import type { ManageCredits } from "../core/credits/manage-credits.js";
 import type { AcceptGeneration } from "../core/generations/accept-generation.js";
+import type { OperateGenerations } from "../core/generations/operate-generations.js";
 import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
 import type { OperateJobs } from "../core/jobs/operate-jobs.js";
@@ -65,6 +66,8 @@ export interface App {
   readonly audit: ReadAudit;
   readonly credits: ManageCredits;
   readonly generations: AcceptGeneration;
+  /** The same by an account's id, recorded in the audit log. */
+  readonly operateGenerations: OperateGenerations;
   readonly reads: ReadGenerations;
   readonly jobs: OperateJobs;
   /** Stem splits and vocal removals. */

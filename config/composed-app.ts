@@ -11,6 +11,7 @@ import type { ReadAudit } from "../core/audit/read-audit.js";
 import { ReportMargin } from "../core/execution/report-margin.js";
 import type { ManageCredits } from "../core/credits/manage-credits.js";
 import type { AcceptGeneration } from "../core/generations/accept-generation.js";
+import { OperateGenerations } from "../core/generations/operate-generations.js";
 import type { ReadGenerations } from "../core/generations/read-generations.js";
 import type { JobEvents } from "../core/jobs/job-events.js";
 import { Leases } from "../core/execution/leases.js";
@@ -69,6 +70,7 @@ export class ComposedApp implements App {
   readonly audit: ReadAudit;
   readonly credits: ManageCredits;
   readonly generations: AcceptGeneration;
+  readonly operateGenerations: OperateGenerations;
   readonly reads: ReadGenerations;
   readonly jobs: OperateJobs;
   readonly splits: StartSplit;
@@ -109,6 +111,11 @@ export class ComposedApp implements App {
     this.audit = container.get(T.readAudit);
     this.credits = container.get(T.manageCredits);
     this.generations = container.get(T.acceptGeneration);
+    this.operateGenerations = new OperateGenerations({
+      acceptGeneration: this.generations,
+      accounts: this.accounts,
+      audit: container.get(T.audit),
+    });
     this.reads = container.get(T.readGenerations);
     this.jobs = container.get(T.operateJobs);
     this.splits = container.get(T.startSplit);

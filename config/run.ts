@@ -131,10 +131,10 @@ type OperatorParts = Omit<OperatorApp, "plugins" | "close" | "now">;
 
 function pick(app: App): OperatorParts {
   const { accounts, audio, audit, credits, jobs, library, margin, models, secrets } = app;
-  const { splits, submissions, webhooks, webhookEndpoints } = app;
+  const { operateGenerations: generations, splits, submissions, webhooks, webhookEndpoints } = app;
   return {
     ...{ accounts, audio, audit, credits, jobs, library, margin, models, secrets },
-    ...{ splits, submissions, webhooks, webhookEndpoints },
+    ...{ generations, splits, submissions, webhooks, webhookEndpoints },
   };
 }
 

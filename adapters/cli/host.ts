@@ -6,6 +6,7 @@ import type { CollectAudio } from "../../core/maintenance/collect-audio.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
+import type { OperateGenerations } from "../../core/generations/operate-generations.js";
 import type { StartSplit } from "../../core/generations/start-split.js";
 import type { ImportedLibrary } from "../../core/library/import-library.js";
 import type { ManageLibrary } from "../../core/library/manage-library.js";
@@ -45,6 +46,7 @@ export interface OperatorApp {
   readonly accounts: ManageAccounts;
   readonly audit: Pick<ReadAudit, "list" | "verify">;
   readonly credits: ManageCredits;
+  readonly generations: OperateGenerations;
   readonly jobs: OperateJobs;
   readonly splits: StartSplit;
   readonly submissions: Pick<SubmissionSwitch, "pause" | "resume">;

@@ -98,6 +98,7 @@ function describeJob(job: Job): string[] {
     ["operation", job.operation],
     ...(job.reference === null ? [] : [["reference", job.reference]]),
     ["model", job.modelId],
+    ...Object.entries(job.request.options).map(([name, value]) => [`option ${name}`, String(value)]),
     ["status", job.status],
     ["credits", String(job.creditsCharged)],
     ["created", iso(job.createdAt)],

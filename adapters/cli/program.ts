@@ -6,6 +6,7 @@ import { addAuditCommands } from "./audit.js";
 import { addAudioCommands } from "./audio.js";
 import { addCatalogueCommands } from "./catalogue.js";
 import { addCreditCommands } from "./credits.js";
+import { addGenerationCommands } from "./generations.js";
 import type { CliHost } from "./host.js";
 import { addJobCommands } from "./jobs.js";
 import { addLibraryCommands } from "./library.js";
@@ -59,6 +60,7 @@ function buildProgram(host: CliHost): Command {
   addOperationCommands(program, host);
   addAccountCommands(program, host);
   addCreditCommands(program, host);
+  addGenerationCommands(program, host);
   addJobCommands(program, host);
   addLibraryCommands(program, host);
   addPlaylistCommands(program, host);

@@ -26,6 +26,8 @@ export interface GenerationRequest {
   duration?: number;
   /** Whether there must be no voice; not together with lyrics. */
   instrumental?: boolean;
+  /** What the model takes beyond these, by name: `GET /api/v1/models` lists it. At most 20. */
+  options?: { [name: string]: unknown };
   /** Label of the calling integration. */
   client?: string;
   /** Kept with the generation, and returned in webhook events. At most 16 KiB as JSON and 8 levels deep. */
@@ -55,6 +57,7 @@ export async function createGeneration(
       lyrics: body.lyrics,
       duration: body.duration,
       instrumental: body.instrumental,
+      options: body.options,
       client: body.client,
       metadata: body.metadata,
     },

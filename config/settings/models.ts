@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { ProviderDefinition, ProviderModel } from "../../core/ports/music-provider.js";
 import { Leaf } from "./definition.js";
+import { REQUEST_OPTIONS, withGivenOptions } from "./model-options.js";
 
 const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/;
 const MODEL_ID_LENGTH_MAX = 100;
@@ -28,6 +29,7 @@ const MODEL = z.strictObject({
   upstreamCost: z.strictObject({ amount: z.number().min(0), unit: z.string().min(1).max(20) }).optional(),
   renderDeadlineMinutes: z.number().positive().max(RENDER_DEADLINE_MAX_MINUTES).optional(),
   usualRenderSeconds: z.number().positive().max(USUAL_RENDER_MAX_SECONDS).optional(),
+  requestOptions: REQUEST_OPTIONS.optional(),
   options: z.record(z.string(), z.unknown()).optional(),
 });
 
@@ -62,14 +64,22 @@ export function withGivenModels(
   const mistakes: string[] = [];
   const own = new Map(definition.models.map((model) => [model.id, model]));
   const result = new Map(own);
-  for (const { id, enabled = true, ...changes } of given) {
+  for (const { id, enabled = true, requestOptions, ...changes } of given) {
     if (!enabled) {
       result.delete(id);
       continue;
     }
     const model = complete(id, own.get(id), changes);
-    if (typeof model === "string") mistakes.push(`plugins.${definition.id}.models: ${id} ${model}`);
-    else result.set(id, model);
+    if (typeof model === "string") {
+      mistakes.push(`plugins.${definition.id}.models: ${id} ${model}`);
+      continue;
+    }
+    result.set(id, model);
+    if (requestOptions === undefined) continue;
+    const declared = own.has(id) ? (own.get(id)?.requestOptions ?? {}) : null;
+    const changed = withGivenOptions(declared, requestOptions);
+    mistakes.push(...changed.mistakes.map((mistake) => `plugins.${definition.id}.models: ${id} ${mistake}`));
+    result.set(id, { ...model, requestOptions: changed.options });
   }
   for (const model of result.values()) {
     const mistake = checkModel(model) ?? definition.checkModel?.(model) ?? null;
@@ -79,7 +89,11 @@ export function withGivenModels(
 }
 
 /** The model, or what it lacks. */
-function complete(id: string, own: ProviderModel | undefined, changes: Omit<GivenModel, "id" | "enabled">): ProviderModel | string {
+function complete(
+  id: string,
+  own: ProviderModel | undefined,
+  changes: Omit<GivenModel, "id" | "enabled" | "requestOptions">,
+): ProviderModel | string {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   if (own !== undefined) return { ...own, ...given };
   const { name, creditCost } = changes;

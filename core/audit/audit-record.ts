@@ -13,6 +13,7 @@ export const AUDIT_ACTIONS = [
   "keys.revoke_all",
   "credits.grant",
   "credits.renew",
+  "generations.create",
   "jobs.cancel",
   "submissions.pause",
   "submissions.resume",

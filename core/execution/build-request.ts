@@ -7,6 +7,7 @@ import type { AudioStore } from "../ports/audio-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import { type AssetContentType, ProviderFailure, type ProviderCapabilities, type SourceAudio, type SplitRequest, type SubmitRequest } from "../ports/music-provider.js";
 import type { Job, SplitKind } from "../jobs/job.js";
+import { optionIssues, withDefaults } from "../providers/request-options.js";
 import { capabilityOf, splitSourceOf } from "../providers/routes.js";
 
 export interface BuildRequestParts {
@@ -24,7 +25,10 @@ const SOURCE_URL_TTL_MS = 24 * 3_600_000;
 export class BuildRequest {
   constructor(private readonly parts: BuildRequestParts) {}
 
-  /** @throws {ProviderFailure} `failed` when what the job is about is there no more: its track, or its model */
+  /**
+   * @throws {ProviderFailure} `failed` when what the job is about is there no more: its track, its model, or an option
+   *   of the model
+   */
   async build(job: Job, capabilities: ProviderCapabilities, attemptId: AttemptId, attempt: number): Promise<SubmitRequest> {
     const common = {
       jobId: job.id,
@@ -35,8 +39,14 @@ export class BuildRequest {
     if (job.kind !== "music") return { ...common, operation: job.kind, source: await this.sourceOf(job, job.kind, capabilities) };
     const model = this.parts.catalogue.find(job.servedModelId ?? job.modelId);
     if (model === null) throw new ProviderFailure("failed", `The model ${job.servedModelId ?? job.modelId} is no longer in config.`, { billable: "no" });
-    const { prompt, lyrics, durationSeconds, instrumental } = job.request;
-    return { ...common, operation: "music", model, prompt, lyrics, durationSeconds, instrumental };
+    const { prompt, lyrics, durationSeconds, instrumental, options } = job.request;
+    const [refused] = optionIssues(model, options);
+    if (refused !== undefined) {
+      const message = `The request no longer fits ${model.id}: ${refused.path} ${refused.message}.`;
+      throw new ProviderFailure("failed", message, { billable: "no" });
+    }
+    const sent = { prompt, lyrics, durationSeconds, instrumental, options: withDefaults(model, options) };
+    return { ...common, operation: "music", model, ...sent };
   }
 
   /** What a provider recognises by its content must be the same each time it is sent. */

@@ -1,6 +1,7 @@
 import type { Account } from "../accounts/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
+import type { Alongside } from "../audit/audit-trail.js";
 import {
   AccountSuspendedError,
   FermataError,
@@ -23,7 +24,7 @@ import { type Catalogue, checkModelBounds, type Model } from "../providers/catal
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
-import { checkGenerationInput, type GenerationInput } from "./request-rules.js";
+import { checkGenerationInput, type GenerationInput, givenOptions } from "./request-rules.js";
 
 /** What makes a repeated request the same request. */
 export interface GivenIdempotency {
@@ -46,6 +47,8 @@ export interface AcceptGenerationRequest {
   readonly idempotency: GivenIdempotency | null;
   /** Set when the request is one too many: only a recorded key is still answered. */
   readonly limitExceeded: RateLimitedError | null;
+  /** Written in the transaction that accepts the job. */
+  readonly alongside?: Alongside<Job>;
 }
 
 export type AcceptedGeneration = Exclude<AcceptResult, { kind: "refused" | "repeated" }>;
@@ -103,6 +106,7 @@ export class AcceptGeneration {
       cost: model?.creditCost ?? 0,
       concurrencyLimit: parts.tiers.of(request.account.tier).maxConcurrent,
       refusal: request.limitExceeded ?? refusal,
+      ...(request.alongside === undefined ? {} : { alongside: request.alongside }),
       idempotency:
         request.idempotency === null
           ? null
@@ -150,6 +154,7 @@ function toJobRequest(input: GenerationInput): JobRequest {
     instrumental: input.instrumental ?? false,
     client: input.client ?? null,
     metadata: input.metadata ?? null,
+    options: givenOptions(input),
     sourceTrackId: null,
   };
 }

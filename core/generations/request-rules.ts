@@ -1,5 +1,7 @@
 import { IdempotencyKeyRequiredError, InvalidRequestError, type RequestIssue } from "../errors.js";
+import type { OptionValues } from "../ports/music-provider.js";
 import { LYRICS_MAX_LENGTH, PROMPT_MAX_LENGTH } from "../providers/catalogue.js";
+import { optionPath, OPTIONS_MAX } from "../providers/request-options.js";
 
 /** What a caller asks for; members that were not given are undefined. */
 export interface GenerationInput {
@@ -11,11 +13,14 @@ export interface GenerationInput {
   readonly instrumental?: boolean | undefined;
   readonly client?: string | undefined;
   readonly metadata?: { readonly [key: string]: unknown } | undefined;
+  /** Those that the model declares, by name: strings, numbers, true and false. */
+  readonly options?: { readonly [name: string]: unknown } | undefined;
 }
 
 export const CLIENT_MAX_LENGTH = 100;
 export const METADATA_MAX_BYTES = 16 * 1024;
 export const METADATA_MAX_DEPTH = 8;
+export const OPTIONS_MAX_BYTES = 16 * 1024;
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 
 /**
@@ -34,7 +39,7 @@ export function checkGenerationInput(input: GenerationInput): void {
   if (input.lyrics !== undefined && input.instrumental === true) {
     issues.push({ path: "body.instrumental", message: "must not be true together with lyrics" });
   }
-  issues.push(...checkClientAndMetadata(input));
+  issues.push(...checkClientAndMetadata(input), ...checkOptionValues(input.options));
   if (issues.length > 0) throw new InvalidRequestError(issues);
 }
 
@@ -50,6 +55,33 @@ export function checkClientAndMetadata(input: Pick<GenerationInput, "client" | "
     }
   }
   return issues;
+}
+
+/** The options of a checked request; those that are undefined are not given. */
+export function givenOptions({ options = {} }: Pick<GenerationInput, "options">): OptionValues {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as OptionValues;
+}
+
+/** What holds for the options of every model; which of them a model takes is checked against the model. */
+function checkOptionValues(options: GenerationInput["options"]): RequestIssue[] {
+  if (options === undefined) return [];
+  const path = "body.options";
+  const isObject = typeof options === "object" && options !== null && !Array.isArray(options);
+  if (!isObject) return [{ path, message: "must be a JSON object" }];
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  if (given.length > OPTIONS_MAX) {
+    return [{ path, message: `must have at most ${OPTIONS_MAX} members; it has ${given.length}` }];
+  }
+  const wrong = given.filter(([, value]) => !isOptionValue(value));
+  if (wrong.length > 0) {
+    return wrong.map(([name]) => ({ path: optionPath(name), message: "must be a string, a number, true or false" }));
+  }
+  if (new TextEncoder().encode(JSON.stringify(Object.fromEntries(given))).length <= OPTIONS_MAX_BYTES) return [];
+  return [{ path, message: `must have at most ${OPTIONS_MAX_BYTES} bytes as JSON` }];
+}
+
+function isOptionValue(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
 }
 
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;

@@ -161,7 +161,7 @@ interface FoundRoute {
   readonly refusal: FermataError | null;
 }
 
-const NO_MUSIC = { prompt: "", lyrics: null, durationSeconds: null, instrumental: false } as const;
+const NO_MUSIC = { prompt: "", lyrics: null, durationSeconds: null, instrumental: false, options: {} } as const;
 
 const REFERENCE = /^[\x20-\x7e]{1,255}$/;
 

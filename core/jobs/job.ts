@@ -3,7 +3,14 @@ import type { Buckets } from "../credits/balance.js";
 import type { ErrorCode } from "../error-codes.js";
 import type { AccountId, AttemptId, JobId, ProcessId, RequestId, TrackId } from "../ids.js";
 import type { Track } from "../library/track.js";
-import type { Billable, Completed, ProviderCost, ProviderFailureKind, ProviderHandle } from "../ports/music-provider.js";
+import type {
+  Billable,
+  Completed,
+  OptionValues,
+  ProviderCost,
+  ProviderFailureKind,
+  ProviderHandle,
+} from "../ports/music-provider.js";
 
 /** What callers see of a job's state. `completed` and `failed` are final. */
 export type JobStatus = "queued" | "processing" | "completed" | "failed";
@@ -31,6 +38,8 @@ export interface JobRequest {
   readonly instrumental: boolean;
   readonly client: string | null;
   readonly metadata: { readonly [key: string]: unknown } | null;
+  /** Options of the model, as given; empty for a split. */
+  readonly options: OptionValues;
   /** The track to take apart; null for a generation. */
   readonly sourceTrackId: TrackId | null;
 }

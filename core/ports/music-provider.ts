@@ -28,6 +28,7 @@ export type * from "./provider/definition.js";
 export * from "./provider/failure.js";
 export * from "./provider/json.js";
 export type * from "./provider/outcomes.js";
+export * from "./provider/request-options.js";
 export type * from "./provider/requests.js";
 export type * from "./provider/sandbox.js";
 

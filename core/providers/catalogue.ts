@@ -1,6 +1,7 @@
 import { InvalidModelError, InvalidRequestError, ModelNotFoundError, type RequestIssue } from "../errors.js";
 import type { JobRequest } from "../jobs/job.js";
 import type { ProviderCapabilities, ProviderModel, SplitCapability } from "../ports/music-provider.js";
+import { optionIssues } from "./request-options.js";
 
 /** A model as the catalogue holds it. */
 export interface Model extends ProviderModel {
@@ -65,13 +66,16 @@ export class Catalogue {
   }
 }
 
+/** What of a request a model may refuse. */
+export type BoundedRequest = Pick<JobRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental" | "options">;
+
 /**
  * Checks a request against what its model can do.
  *
  * @throws {InvalidRequestError} `details.issues` names each field and the model's bounds
  * @see decisions, "Values, units, shapes"
  */
-export function checkModelBounds(model: Model, request: Pick<JobRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental">): void {
+export function checkModelBounds(model: Model, request: BoundedRequest): void {
   const issues: RequestIssue[] = [];
   const issue = (field: string, message: string): void => void issues.push({ path: `body.${field}`, message });
   const { lyrics, durationSeconds } = request;
@@ -92,5 +96,6 @@ export function checkModelBounds(model: Model, request: Pick<JobRequest, "prompt
       issue("duration", `must be ${minSeconds} to ${maxSeconds} seconds for ${model.id}`);
     }
   }
+  issues.push(...optionIssues(model, request.options));
   if (issues.length > 0) throw new InvalidRequestError(issues);
 }

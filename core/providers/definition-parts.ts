@@ -1,4 +1,5 @@
 import { ASSET_CONTENT_TYPES } from "../ports/music-provider.js";
+import { optionDeclarationMistakes } from "./option-declarations.js";
 import { isHostPattern } from "./outgoing-rule.js";
 
 type Bag = Readonly<Record<string, unknown>>;
@@ -85,6 +86,7 @@ function oneModelMistakes(at: string, model: Bag): string[] {
     ...timeMistakes(`${at}.usualRenderSeconds`, model["usualRenderSeconds"], USUAL_RENDER_MAX_SECONDS),
   );
   mistakes.push(...durationMistakes(`${at}.duration`, model["duration"]), ...costMistakes(`${at}.upstreamCost`, upstreamCost));
+  mistakes.push(...optionDeclarationMistakes(`${at}.requestOptions`, model["requestOptions"]));
   if (!survivesJson(model)) mistakes.push(`${at}: it holds what JSON cannot carry; allowed: plain values`);
   return mistakes;
 }

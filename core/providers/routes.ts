@@ -1,9 +1,15 @@
 import { FermataError } from "../errors.js";
 import { assetOf, type Track, type TrackAsset } from "../library/track.js";
-import { type Catalogue, type CatalogueProvider, checkModelBounds, type Model } from "./catalogue.js";
+import {
+  type BoundedRequest,
+  type Catalogue,
+  type CatalogueProvider,
+  checkModelBounds,
+  type Model,
+} from "./catalogue.js";
 import type { ProviderAvailability } from "./provider-availability.js";
 import type { SplitCapability } from "../ports/music-provider.js";
-import type { Job, JobKind, JobRequest, SplitKind } from "../jobs/job.js";
+import type { Job, JobKind, SplitKind } from "../jobs/job.js";
 
 const SPLIT_KINDS: readonly SplitKind[] = ["stem_split", "vocal_removal"];
 
@@ -26,7 +32,7 @@ export interface RoutePreferences {
 /** What a route is looked for by. */
 export type RoutedJob = Pick<Job, "kind" | "modelId"> & {
   /** null: any that the model's own provider takes. */
-  readonly request: Pick<JobRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental"> | null;
+  readonly request: BoundedRequest | null;
 };
 
 /** Who may do a job, in which order. The same for the same job as long as config and the track are. */

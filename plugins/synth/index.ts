@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
-import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
-import type { SplitCapability } from "../../core/ports/music-provider.js";
+import { PROVIDER_PORT_VERSION, STANDARD_OPTIONS, defineProvider } from "../../core/ports/music-provider.js";
+import type { RequestOptions, SplitCapability } from "../../core/ports/music-provider.js";
+import { BPM_MAX, BPM_MIN } from "./piece/brief.js";
 import { SynthProvider, synthSettings } from "./provider.js";
 import { SPLIT_MAX_BYTES, SPLIT_MAX_SECONDS } from "./split/limits.js";
 
@@ -8,6 +9,24 @@ import { SPLIT_MAX_BYTES, SPLIT_MAX_SECONDS } from "./split/limits.js";
 const LONGEST_RENDER_MS = 30 * 60_000;
 
 const DURATION = { minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 } as const;
+
+const REQUEST_OPTIONS: RequestOptions = {
+  seed: {
+    ...STANDARD_OPTIONS.seed,
+    description: "Another seed makes another track of the same words. Without one the words alone decide.",
+  },
+  bpm: {
+    ...STANDARD_OPTIONS.bpm,
+    minimum: BPM_MIN,
+    maximum: BPM_MAX,
+    description: "Beats per minute, whatever the prompt says. Without it the prompt decides.",
+  },
+  key: {
+    ...STANDARD_OPTIONS.key,
+    description:
+      "Musical key, such as C major, F# minor or Eb major, whatever the prompt says. Without it the prompt decides.",
+  },
+};
 
 /** Whatever it was made by: its own pieces are rendered again, all others are taken apart by signal processing. */
 const SPLIT: SplitCapability = {
@@ -52,6 +71,7 @@ export default defineProvider({
       supportsLyrics: false,
       supportsInstrumental: true,
       duration: DURATION,
+      requestOptions: REQUEST_OPTIONS,
     },
     {
       id: "synth/song",
@@ -61,6 +81,7 @@ export default defineProvider({
       supportsInstrumental: false,
       duration: DURATION,
       lyricsMaxLength: 5_000,
+      requestOptions: REQUEST_OPTIONS,
     },
   ],
   // Resubmitting is harmless: nothing is kept between calls and equal requests give equal bytes.

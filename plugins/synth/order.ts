@@ -1,7 +1,25 @@
 import type { ProviderAsset, SplitRequest, TrackTags } from "../../core/ports/music-provider.js";
 
+/** What the caller decided beyond words; all else comes from the prompt. */
+export interface PieceOptions {
+  /** Another seed makes another track of the same words. */
+  readonly seed?: number;
+  readonly bpm?: number;
+  /** Such as `F# minor`. */
+  readonly key?: string;
+}
+
+/** The options among other members; of other types they count as not given. */
+export function pieceOptions({ seed, bpm, key }: { readonly [Name in keyof PieceOptions]?: unknown }): PieceOptions {
+  return {
+    ...(typeof seed === "number" ? { seed } : {}),
+    ...(typeof bpm === "number" ? { bpm } : {}),
+    ...(typeof key === "string" ? { key } : {}),
+  };
+}
+
 /** What a piece is made from. Two equal ones sound the same. */
-export interface PieceOrder {
+export interface PieceOrder extends PieceOptions {
   readonly prompt: string;
   readonly lyrics: string | null;
   readonly seconds: number;

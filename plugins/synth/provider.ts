@@ -12,7 +12,7 @@ import type {
   SplitRequest,
   SubmitRequest,
 } from "../../core/ports/music-provider.js";
-import type { PieceOrder, RenderedAsset, RenderedTrack } from "./order.js";
+import { type PieceOrder, pieceOptions, type RenderedAsset, type RenderedTrack } from "./order.js";
 import { RenderPool } from "./render-pool.js";
 import { readReference, toReference } from "./split/own-piece.js";
 import { SPLIT_LIMITS } from "./split/limits.js";
@@ -68,6 +68,7 @@ export class SynthProvider implements MusicProvider {
       lyrics: request.lyrics,
       seconds: request.durationSeconds ?? DEFAULT_SECONDS,
       sung: request.model.id === "synth/song" && !request.instrumental,
+      ...pieceOptions(request.options),
     };
     const track = await this.pool.run({ kind: "render", ...piece, keepStems: this.settings.keepStems }, signal);
     return { state: "completed", tracks: [toProviderTrack(track, piece)] };

@@ -19,6 +19,7 @@ interface Calls {
   readonly library: CallsOf<App["library"]["manage"]>;
   readonly submissions: CallsOf<App["submissions"]>;
   readonly jobs: CallsOf<App["jobs"]>;
+  readonly operateGenerations: CallsOf<App["operateGenerations"]>;
   readonly splits: CallsOf<App["splits"]>;
   readonly audio: CallsOf<App["audio"]>;
   readonly webhooks: CallsOf<App["webhooks"]>;
@@ -44,6 +45,7 @@ describe("What an embedding app does for its operator", () => {
     const playlist = await app.library.manage.createPlaylist({ title: "x", accountId: account.id, visibility: "private" });
     const { id: jobId } = await app.splits.start({ kind: "vocal_removal", accountId: account.id, trackId });
     const sound = { title: "y", accountId: account.id, visibility: "private" } as const;
+    const input = { modelId: "scripted/beat", prompt: "rain" };
     const split = { kind: "stem_split", accountId: account.id, trackId } as const;
     const calls: Calls = {
       accounts: {
@@ -84,6 +86,7 @@ describe("What an embedding app does for its operator", () => {
         show: "reads",
         cancel: ["jobs.cancel", () => app.jobs.cancel(jobId)],
       },
+      operateGenerations: { create: ["generations.create", () => app.operateGenerations.create(account.id, input)] },
       splits: { start: ["splits.start", () => app.splits.start(split)] },
       secrets: {
         status: "reads",

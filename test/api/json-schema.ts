@@ -4,7 +4,11 @@ type Schemas = Readonly<Record<string, Schema>>;
 
 /** The keywords that {@link mistakesIn} knows; a schema with another one is a mistake itself. */
 const KEYWORDS = new Set(
-  "$ref type format description enum properties required additionalProperties items allOf anyOf minLength maxLength minimum maximum pattern default".split(" "),
+  [
+    ...["$ref", "type", "format", "description", "enum", "properties", "required", "additionalProperties"],
+    ...["maxProperties", "items", "allOf", "anyOf", "minLength", "maxLength", "minimum", "maximum"],
+    ...["pattern", "default"],
+  ],
 );
 
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
@@ -64,6 +68,9 @@ function textMistakes(value: unknown, schema: Schema, at: string): string[] {
 function memberMistakes(value: unknown, schema: Schema, schemas: Schemas, at: string): string[] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
   const { properties = {}, required = [], additionalProperties } = schema;
+  const { maxProperties = Infinity } = schema;
+  const count = Object.keys(value).length;
+  if (count > maxProperties) return [`${at}: has ${count} members`];
   const mistakes = required.filter((name) => !Object.hasOwn(value, name)).map((name) => `${at}.${name}: is missing`);
   for (const [name, member] of Object.entries(value)) {
     const known = properties[name] ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);

@@ -1,7 +1,10 @@
 import { expect } from "chai";
+import { STANDARD_OPTIONS } from "../../core/ports/music-provider.js";
 import { dataOf, refusalOf } from "../support/api-client.js";
 import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
+
+const { seed, negative_prompt: negative, key, vocal_gender: voice } = STANDARD_OPTIONS;
 
 const SONG = {
   id: "scripted/song",
@@ -11,6 +14,17 @@ const SONG = {
   supports_instrumental: true,
   credit_cost: 10,
   status: "available",
+  options: [
+    { name: "seed", type: "integer", description: seed.description, minimum: 0, maximum: 4_294_967_295 },
+    { name: "negative_prompt", type: "string", description: negative.description, min_length: 0, max_length: 20 },
+    { name: "key", type: "string", description: key.description, min_length: 0, max_length: 8 },
+    { name: "vocal_gender", type: "string", description: voice.description, allowed: ["female", "male"] },
+    {
+      ...{ name: "style_weight", type: "number", description: "How closely the style is kept." },
+      ...{ minimum: 0, maximum: 1, default: 0.5 },
+    },
+    { name: "loop", type: "boolean", description: "Whether the end leads to the beginning." },
+  ],
 };
 
 interface Models {
@@ -37,6 +51,7 @@ describe("GET /api/v1/models", () => {
       "scripted/beat available",
     ]);
     expect(models[2]).to.deep.equal(SONG);
+    expect(models[3]).to.have.deep.property("options", []);
   });
 
   it("needs the scope models:read", async () => {

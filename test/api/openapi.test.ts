@@ -104,7 +104,9 @@ describe("GET /openapi.json", () => {
   });
 
   it("bounds what a caller may send as the contract does", () => {
-    const { prompt, lyrics, client } = schemas()["GenerationRequest"]?.properties ?? {};
+    const { prompt, lyrics, client, options } = schemas()["GenerationRequest"]?.properties ?? {};
+    const value = { type: ["string", "number", "boolean"] };
+    expect(options).to.deep.include({ maxProperties: 20, additionalProperties: value });
     expect([prompt?.minLength, prompt?.maxLength, lyrics?.maxLength, client?.minLength, client?.maxLength]).to.deep.equal([1, 3_000, 10_000, 1, 100]);
     const schemaOf = (id: string, name: string): Schema | undefined => {
       const { parameters } = operations.find(({ operation }) => operation.operationId === id)?.operation ?? {};

@@ -14,12 +14,14 @@ describe("The README of plugins", () => {
 
 for (const [id, load] of Object.entries(BUILT_IN)) {
   describe(`The README of ${id}`, () => {
-    it("names every setting and every model", async () => {
+    it("names every setting, every model and every option of a model", async () => {
       const path = `plugins/${id}/README.md`;
       expect(existsSync(repositoryPath(path))).to.equal(true);
       const readme = read(path);
       const { settings, models } = (await load()).default;
-      const missing = [...Object.keys(settings), ...models.map((model) => model.id)].filter((name) => !readme.includes(`\`${name}\``));
+      const options = models.flatMap(({ requestOptions = {} }) => Object.keys(requestOptions));
+      const names = new Set([...Object.keys(settings), ...models.map((model) => model.id), ...options]);
+      const missing = [...names].filter((name) => !readme.includes(`\`${name}\``));
       expect(missing).to.deep.equal([]);
     });
   });

@@ -83,7 +83,10 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           fence: 7,
           leaseOwner: anId("prc"),
           dueAt: NOON + 30_000,
-          request: aJobRequest({ lyrics: "la\nla", durationSeconds: null, instrumental: false, client: "Ä", metadata: { a: [] } }),
+          request: aJobRequest({
+            ...{ lyrics: "la\nla", durationSeconds: null, instrumental: false, client: "Ä", metadata: { a: [] } },
+            options: { seed: 4_294_967_295, strength: 0.1, tiny: 5e-324, loop: false, text: "né\ud800\u0000" },
+          }),
         });
         const failed = aJob({
           status: "failed",

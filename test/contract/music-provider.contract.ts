@@ -4,6 +4,7 @@ import { expectNone } from "./music-provider/expect-none.js";
 import { missingScenarios, type MusicProviderHarness } from "./music-provider/harness.js";
 import { describeLosses } from "./music-provider/losses.js";
 import { describeOperations } from "./music-provider/operations.js";
+import { describeOptions } from "./music-provider/options.js";
 import { describeRecovery } from "./music-provider/recovery.js";
 import { describeRefusals } from "./music-provider/refusals.js";
 import { ProviderUnderTest } from "./music-provider/tested.js";
@@ -31,6 +32,7 @@ export function musicProviderContract(name: string, harness: MusicProviderHarnes
     const tested = (): ProviderUnderTest => provider;
     describeDefinition(harness, tested);
     describeOperations(harness, tested);
+    describeOptions(harness, tested);
     describeLosses(harness, tested);
     describeWork(harness, tested);
     describeRefusals(harness, tested);

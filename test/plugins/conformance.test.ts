@@ -5,6 +5,7 @@ import {
   type CallContext,
   type Completed,
   type MusicProvider,
+  type OptionValues,
   ProviderFailure,
   type ProviderHost,
   type SubmitRequest,
@@ -68,12 +69,52 @@ const without =
 const stubborn: (host: ProviderHost) => MusicProvider = (host) =>
   new NightingaleProvider({ ...host, fetch: (input, init) => host.fetch(input, init).catch(() => host.fetch(input, init)) });
 
+/** Changes the options of a request before the provider sees them. */
+const withOptions =
+  (change: (options: OptionValues) => OptionValues) =>
+  (host: ProviderHost): MusicProvider =>
+    new Changed(host, (original, request, context) =>
+      request.operation === "music"
+        ? new NightingaleProvider(host).submit({ ...request, options: change(request.options) }, context)
+        : original(),
+    );
+
+/** Sends whatever options there are under their own names. */
+class Careless extends NightingaleProvider {
+  override submit(request: SubmitRequest, context: CallContext): Promise<Completed | Accepted> {
+    const given = request.operation === "music" ? request.options : {};
+    const fetch: ProviderHost["fetch"] = (input, init) => {
+      const body = { ...(JSON.parse(init?.body as string) as object), ...given };
+      return this.host.fetch(input, { ...init, body: JSON.stringify(body) });
+    };
+    return new NightingaleProvider({ ...this.host, fetch }).submit(request, context);
+  }
+}
+
 const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, grep: string, says: RegExp])[] = [
   [
     "tries a creating call again by itself",
     broken(stubborn),
     "the reply is lost",
     /outcome of music.*how often the call that creates was sent: expected 2 to equal 1/,
+  ],
+  [
+    "drops an option that it declares",
+    broken(withOptions(({ seed: _dropped, ...kept }) => kept)),
+    "sends the option seed",
+    /sends the option seed.*expected \{\} to deeply equal \{ seed: \+?0 \}/,
+  ],
+  [
+    "sends an option that was not given",
+    broken(withOptions((options) => ({ seed: 7, ...options }))),
+    "sends no option",
+    /expected \{ seed: 7 \} to deeply equal \{\}/,
+  ],
+  [
+    "sends options that it does not declare",
+    broken((host) => new Careless(host)),
+    "sends no option",
+    /an option that the model does not declare/,
   ],
   [
     "takes a lost reply for a refusal",

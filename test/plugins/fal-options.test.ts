@@ -61,7 +61,7 @@ describe("fal: options of a model", () => {
 
   it("ask for the lyrics of a song by ACE-Step, which sings nothing without them", () => {
     const model: Model = { ...aceStep, providerId: "fal", providerLabel: "fal" };
-    const request = { prompt: "sea", lyrics: null, durationSeconds: null };
+    const request = { prompt: "sea", lyrics: null, durationSeconds: null, options: {} };
     expect(() => checkModelBounds(model, { ...request, instrumental: false })).to.throw(InvalidRequestError);
     expect(() => checkModelBounds(model, { ...request, instrumental: true })).not.to.throw();
     expect(() => checkModelBounds(model, { ...request, lyrics: "la", instrumental: false })).not.to.throw();

@@ -54,6 +54,12 @@ const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> => (r
 export const nightingaleHarness: MusicProviderHarness = {
   definition: nightingale,
   settings: (fake) => ({ apiKey: "key-of-the-sample", webhookSecret: WEBHOOK_SECRET, baseUrl: fake.url }),
+  options: {
+    sent([request]) {
+      const { seed, key, voice, loop } = bodyOf(request);
+      return { seed, key, vocal_gender: voice, loop };
+    },
+  },
   generation: {
     submit: { method: "POST", path: "/v1/music" },
     completes: completes(["one"]),

@@ -1,5 +1,12 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { ProviderApi, defineProvider, ProviderFailure, providerFailure, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
+import {
+  ProviderApi,
+  defineProvider,
+  ProviderFailure,
+  providerFailure,
+  PROVIDER_PORT_VERSION,
+  STANDARD_OPTIONS,
+} from "../../core/ports/music-provider.js";
 import type {
   Accepted,
   ApiAnswer,
@@ -8,6 +15,7 @@ import type {
   Completed,
   LookupOutcome,
   MusicProvider,
+  MusicRequest,
   ParsedCallback,
   ProbeResult,
   ProviderAsset,
@@ -40,7 +48,20 @@ export const nightingale = defineProvider({
     baseUrl: { type: "string", default: "https://api.nightingale.example", description: "Where its API is" },
   },
   models: [
-    { id: "nightingale/v2", name: "Nightingale v2", creditCost: 10, supportsLyrics: true, supportsInstrumental: true, duration: null },
+    {
+      id: "nightingale/v2",
+      name: "Nightingale v2",
+      creditCost: 10,
+      supportsLyrics: true,
+      supportsInstrumental: true,
+      duration: null,
+      requestOptions: {
+        seed: STANDARD_OPTIONS.seed,
+        key: STANDARD_OPTIONS.key,
+        vocal_gender: STANDARD_OPTIONS.vocal_gender,
+        loop: { type: "boolean", description: "Whether the end leads to the beginning." },
+      },
+    },
   ],
   capabilities: {
     idempotentSubmit: true,
@@ -72,7 +93,7 @@ export class NightingaleProvider implements MusicProvider {
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     const { operation, jobId, attemptId, callbackUrl } = request;
     const json = {
-      ...(operation === "music" ? { prompt: request.prompt } : { mode: operation, audio: await audioOf(request) }),
+      ...(operation === "music" ? inputsOf(request) : { mode: operation, audio: await audioOf(request) }),
       ref: attemptId,
       webhook: callbackUrl ?? undefined,
     };
@@ -125,6 +146,12 @@ export class NightingaleProvider implements MusicProvider {
     if (!Array.isArray(tasks)) throw providerFailure("unavailable", answer, { message: "It answered no tasks." });
     return tasks as readonly Task[];
   }
+}
+
+/** The request in their words. */
+function inputsOf({ prompt, options }: MusicRequest): object {
+  const { seed, key, vocal_gender: voice, loop } = options;
+  return { prompt, seed, key, voice, loop };
 }
 
 export function signatureOf(secret: string, sentAt: string, body: Uint8Array): string {

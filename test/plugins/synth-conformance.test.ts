@@ -38,6 +38,7 @@ const synthHarness: MusicProviderHarness = {
   definition,
   settings: () => ({ threads: 1, keepStems: false }),
   request: REQUEST,
+  options: OFFLINE,
   generation: {
     submit: OFFLINE,
     completes: async () => ({ mixes: [await renderedMix()], tracks: [{ title: "Quiet Tune", mixSeconds: REQUEST.durationSeconds }] }),

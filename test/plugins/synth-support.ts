@@ -4,7 +4,9 @@ import { openProviderSandbox } from "../../adapters/sandbox/index.js";
 import definition from "../../plugins/synth/index.js";
 
 /** What a test says about a request; the rest is ordinary. */
-export type RequestParts = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "attempt" | "jobId">> & { readonly modelId?: string };
+type Given = "prompt" | "lyrics" | "durationSeconds" | "options" | "attempt" | "jobId";
+
+export type RequestParts = Partial<Pick<MusicRequest, Given>> & { readonly modelId?: string };
 
 /** Delays asked of the host's clock, which passes them at once. */
 export interface HostUnderTest extends ProviderHost {
@@ -44,6 +46,7 @@ export function aRequest({ modelId = "synth/instrumental", ...parts }: RequestPa
     lyrics: null,
     durationSeconds: 5,
     instrumental: modelId === "synth/instrumental",
+    options: {},
     ...parts,
   };
 }

@@ -107,6 +107,7 @@ export function aJobRequest(overrides: Partial<JobRequest> = {}): JobRequest {
     instrumental: true,
     client: null,
     metadata: null,
+    options: {},
     sourceTrackId: null,
     ...overrides,
   };

@@ -4,6 +4,7 @@ import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js
 import { CLIENT_MAX_LENGTH, IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../core/generations/request-rules.js";
 import { PROMPT_MAX_LENGTH } from "../../../core/providers/catalogue.js";
 import { LYRICS_MAX_LENGTH } from "../../../core/providers/catalogue.js";
+import { OPTIONS_MAX } from "../../../core/providers/request-options.js";
 import generated from "../generated/openapi.json" with { type: "json" };
 import { errorResponses } from "./errors.js";
 import { GENERATION_REQUEST } from "./examples.js";
@@ -21,6 +22,7 @@ const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Sc
     lyrics: { maxLength: LYRICS_MAX_LENGTH },
     client: { minLength: 1, maxLength: CLIENT_MAX_LENGTH },
     metadata: { additionalProperties: true },
+    options: { additionalProperties: { type: ["string", "number", "boolean"] }, maxProperties: OPTIONS_MAX },
   },
   ErrorBody: { details: { additionalProperties: true, description: "What the code has to add; left out where there is nothing." } },
 };

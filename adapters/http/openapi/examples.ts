@@ -76,6 +76,15 @@ export const MODEL: Model = {
   supports_instrumental: false,
   credit_cost: 15,
   status: "available",
+  options: [
+    {
+      name: "bpm",
+      type: "integer",
+      description: "Beats per minute, whatever the prompt says. Without it the prompt decides.",
+      minimum: 40,
+      maximum: 220,
+    },
+  ],
 };
 
 export const GENERATION_REQUEST: GenerationRequest = {
@@ -83,6 +92,7 @@ export const GENERATION_REQUEST: GenerationRequest = {
   prompt: "A slow waltz for a rainy evening, piano and brushed drums",
   lyrics: "Rain on the window, light on the sea",
   duration: 60,
+  options: { seed: 42, bpm: 84, key: "F# minor" },
   client: "docs",
   metadata: { scene: 12 },
 };
@@ -122,6 +132,7 @@ export const GENERATION: Generation = {
   status: "completed",
   model_id: "synth/song",
   credits_charged: 15,
+  options: { seed: 42, bpm: 84, key: "F# minor" },
   created_at: "2026-11-21T06:30:00.000Z",
   completed_at: "2026-11-21T06:30:08.412Z",
   tracks: [TRACK],
@@ -135,6 +146,7 @@ export const JOB: Job = {
   provider: "synth",
   status: "completed",
   credits_charged: 15,
+  options: { seed: 42, bpm: 84, key: "F# minor" },
   outputs: [
     {
       type: "track",

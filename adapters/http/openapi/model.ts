@@ -51,6 +51,7 @@ export interface Schema {
   enum?: unknown[];
   properties?: { [name: string]: Schema };
   required?: string[];
+  maxProperties?: number;
   additionalProperties?: boolean | Schema;
   items?: Schema;
   allOf?: Schema[];

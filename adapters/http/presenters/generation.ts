@@ -35,6 +35,8 @@ export interface Generation {
    * @isInt
    */
   credits_charged: number;
+  /** Options of the model, as they were given; left out where none were. */
+  options?: { [name: string]: string | number | boolean };
   /** @format date-time */
   created_at: string;
   /**
@@ -61,12 +63,18 @@ export function presentAccepted(job: Job, publicUrl: string): AcceptedGeneration
   };
 }
 
+/** Answers to requests without options are as they were before there were any. */
+export function presentGivenOptions({ request: { options } }: Job): Pick<Generation, "options"> {
+  return Object.keys(options).length === 0 ? {} : { options };
+}
+
 export function presentGeneration({ job, tracks }: JobWithTracks, links: TrackLinks): Generation {
   return {
     id: job.id,
     status: job.status,
     model_id: job.modelId,
     credits_charged: job.creditsCharged,
+    ...presentGivenOptions(job),
     created_at: timestamp(job.createdAt),
     completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
     tracks: tracks.map((track) => presentTrack(track, links)),

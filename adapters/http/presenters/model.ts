@@ -1,4 +1,5 @@
 import type { ListedModel } from "../../../core/providers/list-models.js";
+import { type ModelOption, presentOptions } from "./model-option.js";
 
 /** A generation model that can be asked for. */
 export interface Model {
@@ -15,6 +16,8 @@ export interface Model {
   credit_cost: number;
   /** `unavailable`: switched off, or its provider is down just now. */
   status: "available" | "unavailable";
+  /** What else a request may choose; empty when there is nothing. */
+  options: ModelOption[];
 }
 
 export function presentModel({ model, status }: ListedModel): Model {
@@ -26,5 +29,6 @@ export function presentModel({ model, status }: ListedModel): Model {
     supports_instrumental: model.supportsInstrumental,
     credit_cost: model.creditCost,
     status,
+    options: presentOptions(model.requestOptions),
   };
 }

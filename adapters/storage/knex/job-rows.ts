@@ -139,9 +139,13 @@ export function toJobState(row: JobStateRow): JobState {
   };
 }
 
+/** A request as its row holds it: members that came later may be missing. */
+type LaterMember = "sourceTrackId" | "options";
+type StoredRequest = Omit<JobRequest, LaterMember> & Partial<Pick<JobRequest, LaterMember>>;
+
 export function toRequest({ request }: Pick<JobRow, "request">): JobRequest {
-  // Jobs of before there were splits have no such member.
-  return { sourceTrackId: null, ...fromJson<Omit<JobRequest, "sourceTrackId"> & Partial<Pick<JobRequest, "sourceTrackId">>>(request) };
+  // Jobs of before there were splits, or options, have no such member.
+  return { sourceTrackId: null, options: {}, ...fromJson<StoredRequest>(request) };
 }
 
 export function toJob(row: JobRow): Job {

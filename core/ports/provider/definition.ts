@@ -1,5 +1,6 @@
 import type { AssetContentType } from "./assets.js";
 import type { ProviderCost } from "./outcomes.js";
+import type { RequestOptions } from "./request-options.js";
 import type { OpenSandbox } from "./sandbox.js";
 
 /** One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. */
@@ -43,6 +44,8 @@ export interface ProviderModel {
   readonly renderDeadlineMinutes?: number;
   /** How long a render usually takes, in seconds; above 0, at most 86,400. What was measured counts more. */
   readonly usualRenderSeconds?: number;
+  /** What callers may choose beyond prompt and lyrics. Left out: nothing. */
+  readonly requestOptions?: RequestOptions;
   /** What else the plugin needs to know of this model; its README says what. */
   readonly options?: { readonly [name: string]: unknown };
 }

@@ -1,5 +1,6 @@
 import type { AssetContentType, ProviderReference } from "./assets.js";
 import type { ProviderModel } from "./definition.js";
+import type { OptionValues } from "./request-options.js";
 
 interface AnyRequest {
   /** The same for every attempt of one job: pass it as the provider's idempotency key where there is one. */
@@ -20,6 +21,11 @@ export interface MusicRequest extends AnyRequest {
   readonly lyrics: string | null;
   readonly durationSeconds: number | null;
   readonly instrumental: boolean;
+  /**
+   * By name, only those that the model declares (`requestOptions`), each as declared; declared defaults are filled in.
+   * The same for every attempt of one job at one model. Empty when there are none.
+   */
+  readonly options: OptionValues;
 }
 
 /** The track that is to be taken apart. */

@@ -1,3 +1,4 @@
+import type { PieceOptions } from "../order.js";
 import { Random, hashText } from "../random.js";
 import type { InstrumentName } from "../sound/instruments.js";
 import { GENRES, genreNamed } from "./genre-table.js";
@@ -7,7 +8,7 @@ import { ACTIVITIES, INSTRUMENT_WORDS, MOODS, TEMPOS } from "./words.js";
 
 /** What a prompt asks for, after reading; everything that it left open is decided here. */
 export interface Brief {
-  /** Of prompt and lyrics. */
+  /** Of prompt and lyrics, and of the seed where one is given. */
   readonly seed: number;
   readonly genre: Genre;
   /** Tags of the words that were found. */
@@ -34,17 +35,22 @@ export interface Brief {
   readonly namesTempo: boolean;
 }
 
-const BPM_MIN = 40;
-const BPM_MAX = 220;
+export const BPM_MIN = 40;
+export const BPM_MAX = 220;
 const BPM_WORDS = /(?<![\d.])(\d{2,3})(?:\.\d+)?\s*-?\s*(?:bpm|beats per minute)/u;
 const KEY_WORDS = /\b(?:in|key of|key)\s+([a-g])(\s*(?:#|♯|-?sharp\b)|\s*(?:b|♭|-?flat)(?![a-z]))?(?:[\s-]*(major|minor|maj\b|min\b|dorian|phrygian|lydian|mixolydian|dur\b|moll\b))/u;
 const BARE_KEY_WORDS = /\b([a-g])(\s*(?:#|♯|-?sharp\b)|\s*(?:b|♭|-?flat)(?![a-z]))?[\s-]+(major|minor|dorian|phrygian|lydian|mixolydian)\b/u;
+const ACCIDENTALS = { "": 0, "#": 1, b: -1 } as const;
 const PITCH_CLASSES: Record<string, number> = { c: 0, d: 2, e: 4, f: 5, g: 7, a: 9, b: 11 };
 
-/** Reads a prompt. Every text gives a brief; one without any known word gets its music from its hash. */
-export function readBrief(prompt: string, lyrics: string | null): Brief {
+/**
+ * Reads a prompt. Every text gives a brief; one without any known word gets its music from its hash. Options take
+ * precedence over words.
+ */
+export function readBrief(prompt: string, lyrics: string | null, options: PieceOptions = {}): Brief {
   const text = ` ${prompt.normalize("NFKC").toLowerCase().replace(/[\p{Z}\s]+/gu, " ")} `;
-  const seed = hashText(`${prompt}\u0000${lyrics ?? ""}`);
+  const chosen = options.seed === undefined ? "" : `\u0000${options.seed}`;
+  const seed = hashText(`${prompt}\u0000${lyrics ?? ""}${chosen}`);
   const random = new Random(seed, "brief");
   const moods = MOODS.filter(({ words }) => mentions(text, words));
   const activities = ACTIVITIES.filter(({ words }) => mentions(text, words));
@@ -56,12 +62,14 @@ export function readBrief(prompt: string, lyrics: string | null): Brief {
   const arousal = mean(feelings, random.between(-0.3, 0.3));
   const genre = found[0] ?? fallbackGenre(valence, arousal, feelings.length > 0, named.map(({ tag }) => tag), random);
   const energy = clamp(genre.energy + arousal * 0.35, 0, 1);
-  const namedBpm = Number(BPM_WORDS.exec(text)?.[1] ?? Number.NaN);
+  const namedBpm = options.bpm ?? Number(BPM_WORDS.exec(text)?.[1] ?? Number.NaN);
   const wordBpm = factors.find(({ bpm }) => bpm !== undefined)?.bpm;
   const factor = factors.reduce((product, tempo) => product * (tempo.factor ?? 1), 1);
   const fromGenre = genre.bpm[0] + (genre.bpm[1] - genre.bpm[0]) * clamp(0.5 + arousal * 0.5 + random.between(-0.25, 0.25), 0, 1);
   const namesTempo = Number.isFinite(namedBpm);
   const bpm = clamp(Math.round(namesTempo ? namedBpm : (wordBpm ?? fromGenre * factor)), BPM_MIN, BPM_MAX);
+  // Drawn also where the key is given, so that what is drawn after it stays the same.
+  const wordedKey = readKey(text, genre, valence, moods.length > 0, random);
   const isAlone = /\b(?:solo|only|just|alone|unaccompanied)\b/u.test(text) && named.length > 0;
   const lacks = (word: string): boolean => new RegExp(`\\b(?:no|without|zero)\\s+(?:\\w+\\s+(?:or|and)\\s+)?${word}|\\b${word}less\\b`, "u").test(text);
   const wantsDrums = mentions(text, ["drums", "drum", "percussion", "beat", "beats", "drumming"]);
@@ -73,7 +81,7 @@ export function readBrief(prompt: string, lyrics: string | null): Brief {
     genres: found.length > 0 ? found.map(({ name }) => name) : [genre.name],
     instruments: named.map(({ tag }) => tag),
     bpm,
-    key: readKey(text, genre, valence, moods.length > 0, random),
+    key: keyNamed(options.key) ?? wordedKey,
     valence,
     energy,
     brightness: clamp(mean(moods.map((mood) => mood.brightness ?? mood.arousal * 0.7), 0) + (genre.energy - 0.5) * 0.4, -1, 1),
@@ -128,6 +136,14 @@ function readKey(text: string, genre: Genre, valence: number, hasMood: boolean, 
   }
   const shift = accidental === undefined ? 0 : /[#♯s]/u.test(accidental) ? 1 : -1;
   return { tonic: ((PITCH_CLASSES[letter] ?? 0) + shift + 12) % 12, mode: modeNamed(scale) };
+}
+
+/** The key that an option names; null without one. */
+function keyNamed(name: string | undefined): Key | null {
+  const [, letter = "", accidental = "", scale] = /^([A-G])([#b]?) (major|minor)$/.exec(name ?? "") ?? [];
+  const pitch = PITCH_CLASSES[letter.toLowerCase()];
+  if (pitch === undefined) return null;
+  return { tonic: (pitch + ACCIDENTALS[accidental as keyof typeof ACCIDENTALS] + 12) % 12, mode: modeNamed(scale) };
 }
 
 function modeNamed(name: string | undefined): Mode {

@@ -1,3 +1,4 @@
+import type { PieceOptions } from "../order.js";
 import { Random } from "../random.js";
 import type { KitName } from "../sound/drum-kit.js";
 import type { SungNote } from "../sound/voice.js";
@@ -16,7 +17,7 @@ import { planSong, singLines } from "./singing.js";
 import type { Song, SungStep } from "./singing.js";
 
 /** What is asked of the composer. */
-export interface Commission {
+export interface Commission extends PieceOptions {
   readonly prompt: string;
   readonly lyrics: string | null;
   readonly seconds: number;
@@ -44,8 +45,8 @@ export interface Piece {
 }
 
 /** Composes a piece. The same commission gives the same notes; no text is refused. */
-export function compose({ prompt, lyrics, seconds, sung }: Commission): Piece {
-  const brief = readBrief(prompt, lyrics);
+export function compose({ prompt, lyrics, seconds, sung, ...options }: Commission): Piece {
+  const brief = readBrief(prompt, lyrics, options);
   const { genre, bpm } = brief;
   const random = new Random(brief.seed, "piece");
   const beatsPerBar = genre.beatsPerBar ?? 4;

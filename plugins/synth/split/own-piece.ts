@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ProviderReference } from "../../../core/ports/music-provider.js";
-import type { PieceOrder, RenderedAsset, SplitOrder } from "../order.js";
+import { type PieceOrder, pieceOptions, type RenderedAsset, type SplitOrder } from "../order.js";
 import { createWav } from "../output/wav.js";
 import type { WavFile } from "../output/wav.js";
 import { compose } from "../piece/compose.js";
@@ -26,8 +26,9 @@ export function digestOf(master: Uint8Array): string {
 }
 
 /** What is kept with a track so that it can be rendered again; undefined where that would be too long. */
-export function toReference({ prompt, lyrics, seconds, sung, masterDigest }: OwnPiece): ProviderReference | undefined {
-  const reference = { version: REFERENCE_VERSION, prompt, lyrics, seconds, sung, masterDigest };
+export function toReference(piece: OwnPiece): ProviderReference | undefined {
+  const { prompt, lyrics, seconds, sung, masterDigest } = piece;
+  const reference = { version: REFERENCE_VERSION, prompt, lyrics, seconds, sung, ...pieceOptions(piece), masterDigest };
   return Buffer.byteLength(JSON.stringify(reference)) <= REFERENCE_MAX_BYTES ? reference : undefined;
 }
 
@@ -37,7 +38,7 @@ export function readReference(reference: ProviderReference | null): OwnPiece | n
   const { prompt, lyrics, seconds, sung, masterDigest } = reference;
   const areWords = typeof prompt === "string" && (lyrics === null || typeof lyrics === "string");
   const isWhole = typeof seconds === "number" && typeof sung === "boolean" && typeof masterDigest === "string";
-  return areWords && isWhole ? { prompt, lyrics, seconds, sung, masterDigest } : null;
+  return areWords && isWhole ? { prompt, lyrics, seconds, sung, ...pieceOptions(reference), masterDigest } : null;
 }
 
 /**

@@ -164,6 +164,21 @@ export interface SplitScenarios {
   receivedSource(requests: readonly FakeRequest[], source: SourceAudio): boolean;
 }
 
+/** How the options of requests reach the provider. */
+export interface OptionScenarios {
+  /**
+   * The options that the provider was sent, by the names and values of requests, read from the calls of one submission;
+   * those that it was not sent are left out, or undefined.
+   */
+  sent(requests: readonly FakeRequest[], model: ProviderModel): { readonly [name: string]: unknown };
+  /** What a request with this option needs besides, where it cannot stand alone: lyrics for `vocal_gender`. */
+  requestFor?(name: string, model: ProviderModel): HarnessRequest;
+  /** From the submission to the files, for this model; `generation.completes` by default. */
+  completes?(fake: FakeApi, model: ProviderModel): void | Promise<void>;
+}
+
+type HarnessRequest = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental">>;
+
 /**
  * What the conformance suite needs to know of a plugin. Each scenario teaches the fake what the real API would answer; what cannot exist
  * there is `{ notApplicable: "why" }`. The suite does the rest: lost connections, garbage, aborts, forgeries are its own.
@@ -176,7 +191,9 @@ export interface MusicProviderHarness {
   /** Models of the operator's; the definition's by default. */
   readonly models?: readonly ProviderModel[];
   /** What a generation needs beside what fits the first model. */
-  readonly request?: Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental">>;
+  readonly request?: HarnessRequest;
+  /** Needed where a model declares `requestOptions`. Not applicable: a provider without network. */
+  readonly options?: OrNot<OptionScenarios>;
   readonly generation: OrNot<GenerationScenarios>;
   /** Not applicable: `submit` always answers `completed`. */
   readonly work: OrNot<WorkScenarios>;
@@ -198,7 +215,7 @@ export function isApplicable<T>(scenario: OrNot<T>): scenario is T {
 
 /** Names of scenarios that are neither given nor said not to exist: JavaScript and casts get past the types. */
 export function missingScenarios(harness: MusicProviderHarness): string[] {
-  const groups: Readonly<Record<string, readonly string[]>> = {
+  const groups: Record<string, readonly string[]> = {
     generation: ["submit", "completes", "severalTracks"],
     work: [
       "status",
@@ -223,6 +240,8 @@ export function missingScenarios(harness: MusicProviderHarness): string[] {
     stemSplit: ["submit", "completes", "receivedSource"],
     vocalRemoval: ["submit", "completes", "receivedSource"],
   };
+  const models = harness.models ?? harness.definition.models;
+  if (models.some(({ requestOptions }) => requestOptions !== undefined)) groups["options"] = ["sent"];
   return Object.entries(groups).flatMap(([group, members]) => {
     const given = (harness as unknown as Readonly<Record<string, unknown>>)[group] as OrNot<Readonly<Record<string, unknown>>> | undefined;
     if (given === undefined) return [group];

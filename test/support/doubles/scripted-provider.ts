@@ -8,6 +8,8 @@ import {
   type LookupOutcome,
   type MusicProvider,
   PROVIDER_PORT_VERSION,
+  type RequestOptions,
+  STANDARD_OPTIONS,
   type ProviderDefinition,
   ProviderFailure,
   type ProviderFailureKind,
@@ -52,6 +54,16 @@ export const SCRIPTED_TRACK: ProviderTrack = {
     anAsset("stem", "drums", "audio/flac"),
     anAsset("cover", "full", "image/png"),
   ],
+};
+
+/** What the song takes beyond prompt and lyrics: an option of every type, one with a default. */
+export const SCRIPTED_OPTIONS: RequestOptions = {
+  seed: STANDARD_OPTIONS.seed,
+  negative_prompt: { ...STANDARD_OPTIONS.negative_prompt, maxLength: 20 },
+  key: STANDARD_OPTIONS.key,
+  vocal_gender: STANDARD_OPTIONS.vocal_gender,
+  style_weight: { type: "number", minimum: 0, maximum: 1, default: 0.5, description: "How closely the style is kept." },
+  loop: { type: "boolean", description: "Whether the end leads to the beginning." },
 };
 
 function anAsset(role: "mix" | "master" | "stem" | "cover", label: string, contentType: AssetContentType) {
@@ -120,6 +132,7 @@ export class ScriptedProvider implements MusicProvider {
           supportsInstrumental: true,
           duration: { minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 },
           lyricsMaxLength: 200,
+          requestOptions: SCRIPTED_OPTIONS,
         },
         {
           id: `${id}/beat`,

@@ -18,6 +18,7 @@ export function aMusicRequest(model: ProviderModel, parts: Partial<MusicRequest>
     lyrics: model.supportsLyrics ? "[Verse]\nRain on the roof tonight\nAll is well inside" : null,
     durationSeconds: model.duration?.defaultSeconds ?? null,
     instrumental: isInstrumental,
+    options: {},
     ...parts,
   };
 }

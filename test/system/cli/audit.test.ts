@@ -60,6 +60,7 @@ describe("The audit log of the command line", function () {
     ["playlists create", () => ["Evenings", "--account", ids.account], "playlists.create"],
     ["playlists edit", () => [ids.playlist, "--title", "Mornings"], "playlists.edit"],
     ["playlists delete", () => [ids.playlist], "playlists.delete"],
+    ["generations create", () => ["synth/instrumental", "rain", "--account", ids.account], "generations.create"],
     ["stems split", () => [ids.track, "--account", ids.account], "splits.start"],
     ["stems remove-vocals", () => [ids.track, "--account", ids.account], "splits.start"],
     ["jobs pause", () => [], "submissions.pause"],

@@ -19,7 +19,7 @@ import { CollectAudio } from "../../../core/maintenance/collect-audio.js";
 import { Maintenance } from "../../../core/maintenance/maintenance.js";
 import { maintenanceTasks } from "../../../core/maintenance/tasks.js";
 import { type JobEnded, JobEvents } from "../../../core/jobs/job-events.js";
-import type { Job, JobAttempt } from "../../../core/jobs/job.js";
+import type { Job, JobAttempt, JobRequest } from "../../../core/jobs/job.js";
 import { ClockLeaseRenewal } from "../../../core/execution/clock-lease-renewal.js";
 import { Leases } from "../../../core/execution/leases.js";
 import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
@@ -43,8 +43,13 @@ import { type StopOptions, type StoppedWork, WorkJobs } from "../../../core/exec
 import { AudioUrls } from "../../../core/library/audio-urls.js";
 import { Catalogue } from "../../../core/providers/catalogue.js";
 import type { AssetOpener } from "../../../core/ports/asset-opener.js";
-import type { MusicProvider, ProviderCapabilities, ProviderCost } from "../../../core/ports/music-provider.js";
-import { aJob, anId, NO_UPLOADS } from "../../support/builders.js";
+import type {
+  MusicProvider,
+  ProviderCapabilities,
+  ProviderCost,
+  ProviderModel,
+} from "../../../core/ports/music-provider.js";
+import { aJob, aJobRequest, anId, NO_UPLOADS } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
 import { eventsOf } from "../../support/webhook-events.js";
 import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
@@ -98,6 +103,8 @@ export interface WorkerOptions {
   readonly provider?: MusicProvider;
   /** Works for the stand-in as well, with the same powers: models of `scripted` go to it, and so do splits. */
   readonly withStandIn?: boolean;
+  /** Models as an operator changed them. */
+  readonly changeModel?: (model: ProviderModel) => ProviderModel;
   /** What gets at the files of a provider; without it nothing behind a URL. */
   readonly opener?: AssetOpener;
   /** What each piece of work is expected to cost. */
@@ -181,14 +188,15 @@ export class Workshop {
   }
 
   /** Accepts jobs of ten credits, as a request would. */
-  async accept(count = 1, modelId = "scripted/song"): Promise<Job[]> {
+  async accept(count = 1, modelId = "scripted/song", given: Partial<JobRequest> = {}): Promise<Job[]> {
     const { unitOfWork, idempotency, ledger, jobs } = this.storage;
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue: this.queue, clock: this.clock });
     const results = await Promise.all(
       Array.from({ length: count }, () => {
         const now = this.clock.now();
         const served = { providerId: "scripted", modelId, servedModelId: modelId };
-        const wanted = aJob({ ...served, accountId: this.accountId, createdAt: now });
+        const request = aJobRequest(given);
+        const wanted = aJob({ ...served, accountId: this.accountId, createdAt: now, request });
         const { reserved: _reserved, creditsCharged: _creditsCharged, ...job } = wanted;
         return acceptJobs.accept({ job, cost: COST, concurrencyLimit: 1_000, idempotency: null, refusal: null });
       }),
@@ -199,8 +207,8 @@ export class Workshop {
     });
   }
 
-  async acceptOne(modelId?: string): Promise<JobId> {
-    const [job] = await this.accept(1, modelId);
+  async acceptOne(modelId?: string, given: Partial<JobRequest> = {}): Promise<JobId> {
+    const [job] = await this.accept(1, modelId, given);
     return (job as Job).id;
   }
 
@@ -228,7 +236,7 @@ export class Workshop {
         ...capabilities,
         id,
         label,
-        models: models.map((model) => ({ ...model, ...priced, ...ownDeadline })),
+        models: models.map((model) => ({ ...(options.changeModel?.(model) ?? model), ...priced, ...ownDeadline })),
         enabled: true,
         isReachable: true,
       })),

@@ -17,7 +17,10 @@ interface Deliveries {
   readonly deliveries: readonly { readonly id: string; readonly event_id: string; readonly state: string; readonly attempts: number }[];
 }
 
-const BODY = { model_id: "synth/instrumental", prompt: "[[fail:failed]]", client: "tests", metadata: { order: 17 } };
+const BODY = {
+  ...{ model_id: "synth/instrumental", prompt: "[[fail:failed]]", client: "tests" },
+  ...{ options: { seed: 3 }, metadata: { order: 17 } },
+};
 
 describe("Webhooks of a running Fermata", function () {
   this.timeout(60_000);
@@ -77,7 +80,8 @@ describe("Webhooks of a running Fermata", function () {
     const events = (await receiver.received(2)).map((request) => verified(endpoint.signing_secret, request));
     const [of, about] = [events.find(({ data }) => data.job_id === failed.id), events.find(({ data }) => data.job_id === completed.id)];
     expect([of?.type, about?.type]).to.deep.equal(["generation.failed", "generation.completed"]);
-    expect(of?.data).to.deep.include({ status: "failed", client: "tests", metadata: { order: 17 }, outputs: [] });
+    const { client: sentBy, metadata: kept, options } = BODY;
+    expect(of?.data).to.deep.include({ status: "failed", client: sentBy, options, metadata: kept, outputs: [] });
 
     const { client, metadata, outputs, ...job } = about?.data as Event["data"];
     const { outputs: shown, ...polled } = dataOf<Event["data"]>(await api.get(`/api/v1/jobs/${completed.id}`));

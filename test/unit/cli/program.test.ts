@@ -24,6 +24,7 @@ const COMMANDS = [
   "credits renew",
   "credits show",
   "ledger verify",
+  "generations create",
   "jobs list",
   "jobs show",
   "jobs cancel",

@@ -18,7 +18,7 @@ function aModel(overrides: Partial<Model> = {}): Model {
   };
 }
 
-const PLAIN = { prompt: "rain", lyrics: null, durationSeconds: null, instrumental: false };
+const PLAIN = { prompt: "rain", lyrics: null, durationSeconds: null, instrumental: false, options: {} };
 
 function messagesOf(model: Model, request: Partial<typeof PLAIN | { prompt: string; lyrics: string; durationSeconds: number; instrumental: boolean }>): string[] {
   try {

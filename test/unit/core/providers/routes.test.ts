@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type RoutePreferences, Routes, splitSourceOf } from "../../../../core/providers/routes.js";
 import { Catalogue, type CatalogueProvider } from "../../../../core/providers/catalogue.js";
-import type { ProviderModel } from "../../../../core/ports/music-provider.js";
+import type { OptionValues, ProviderModel } from "../../../../core/ports/music-provider.js";
 import { anAsset, aTrack } from "../../../support/builders.js";
 
 function aModel(id: string, overrides: Partial<ProviderModel> = {}): ProviderModel {
@@ -16,7 +16,7 @@ function routesOver(providers: readonly CatalogueProvider[], preferences: Partia
   return new Routes(new Catalogue(providers), { standIns: {}, splits: { stem_split: [], vocal_removal: [] }, ...preferences });
 }
 
-const REQUEST = { prompt: "rain", lyrics: null, durationSeconds: null, instrumental: true };
+const REQUEST = { prompt: "rain", lyrics: null, durationSeconds: null, instrumental: true, options: {} };
 
 describe("Routes of a generation", () => {
   const job = { kind: "music", modelId: "a/v1", request: REQUEST } as const;
@@ -38,6 +38,16 @@ describe("Routes of a generation", () => {
     const ids = (durationSeconds: number | null): string[] =>
       routes.routesOf({ ...job, request: { ...REQUEST, durationSeconds } }, null).map(({ providerId }) => providerId);
     expect([ids(9), ids(10), ids(null)]).to.deep.equal([["c"], [], ["c"]]);
+  });
+
+  it("pass over stand-ins that do not take a given option: it is never dropped", () => {
+    const seed = { type: "integer", minimum: 0, maximum: 99, description: "Seed." } as const;
+    const taking = (id: string, maximum: number): CatalogueProvider =>
+      aProvider(id, { models: [aModel(`${id}/v1`, { requestOptions: { seed: { ...seed, maximum } } })] });
+    const routes = routesOver([taking("a", 99), aProvider("b"), taking("c", 9)], chain);
+    const ids = (options: OptionValues): string[] =>
+      routes.routesOf({ ...job, request: { ...REQUEST, options } }, null).map(({ providerId }) => providerId);
+    expect([ids({}), ids({ seed: 9 }), ids({ seed: 10 })]).to.deep.equal([["a", "b", "c"], ["a", "c"], ["a"]]);
   });
 
   it("go on behind the present one, and begin anew for a provider that is no longer among them", () => {

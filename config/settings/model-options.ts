@@ -1,0 +1,74 @@
+/** Options of models as an operator changes them: `requestOptions` of `plugins.ID.models`. */
+import { z } from "zod";
+import type { RequestOption, RequestOptions } from "../../core/ports/music-provider.js";
+import { optionDeclarationMistakes, widerMistakes } from "../../core/providers/option-declarations.js";
+import { OPTION_NAME, OPTIONS_MAX } from "../../core/providers/request-options.js";
+
+const OPTION = z.strictObject({
+  type: z.enum(["integer", "number", "string", "boolean"]).optional(),
+  description: z.string().optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minLength: z.int().optional(),
+  maxLength: z.int().optional(),
+  allowed: z.array(z.string()).optional(),
+  default: z.union([z.string(), z.number(), z.boolean()]).nullable().optional(),
+});
+
+type GivenOption = z.infer<typeof OPTION>;
+
+/** The members to change of each option; `false` removes one. */
+export const REQUEST_OPTIONS = z
+  .record(z.string().regex(OPTION_NAME), z.union([z.literal(false), OPTION]))
+  .refine((options) => Object.keys(options).length <= OPTIONS_MAX);
+
+export type GivenOptions = z.infer<typeof REQUEST_OPTIONS>;
+
+/**
+ * The options of a model as the operator changed them. Those of a plugin's own model can be removed and narrowed, since
+ * the plugin knows no others; those of a model that the operator adds are declared whole.
+ *
+ * @param own as the plugin declares them; null for a model that is not the plugin's
+ * @returns what is wrong, a line each, in place of options that cannot be used
+ */
+export function withGivenOptions(
+  own: RequestOptions | null,
+  given: GivenOptions,
+): { readonly options: RequestOptions; readonly mistakes: readonly string[] } {
+  const options = new Map<string, RequestOption>(Object.entries(own ?? {}));
+  const mistakes: string[] = [];
+  for (const [name, change] of Object.entries(given)) {
+    const declared = options.get(name);
+    if (own !== null && declared === undefined) {
+      mistakes.push(
+        `requestOptions.${name}: not an option of this model; allowed: ${[...options.keys()].join(", ") || "none"}`,
+      );
+    } else if (change === false) {
+      options.delete(name);
+    } else {
+      const option = changed(declared, change);
+      mistakes.push(...mistakesOf(name, option, declared));
+      options.set(name, option);
+    }
+  }
+  return { options: Object.fromEntries(options), mistakes };
+}
+
+/** `default: null` leaves the default to the provider. */
+function changed(declared: RequestOption | undefined, change: GivenOption): RequestOption {
+  const members = Object.entries({ ...declared, ...withoutUndefined(change) });
+  return Object.fromEntries(members.filter(([, value]) => value !== null)) as unknown as RequestOption;
+}
+
+function withoutUndefined(change: GivenOption): GivenOption {
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+function mistakesOf(name: string, option: RequestOption, declared: RequestOption | undefined): string[] {
+  const mistakes = optionDeclarationMistakes("requestOptions", { [name]: option });
+  if (mistakes.length > 0 || declared === undefined) return mistakes;
+  const at = `requestOptions.${name}`;
+  if (option.type !== declared.type)
+    return [`${at}.type: ${option.type}; allowed: ${declared.type}, as the plugin declares it`];
+  return widerMistakes(at, name, option, declared);
+}

@@ -1,0 +1,42 @@
+import type { ManageAccounts } from "../accounts/manage-accounts.js";
+import { assert } from "../assert.js";
+import type { AuditEntry } from "../audit/audit-record.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
+import type { Job } from "../jobs/job.js";
+import type { AcceptGeneration } from "./accept-generation.js";
+import type { GenerationInput } from "./request-rules.js";
+
+export interface OperateGenerationsDeps {
+  readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
+  readonly accounts: Pick<ManageAccounts, "get">;
+  readonly audit: Pick<RecordsActions, "alongside">;
+}
+
+/** Creates generations for operators, by the rules of the public API, and records them in the audit log. */
+export class OperateGenerations {
+  constructor(private readonly deps: OperateGenerationsDeps) {}
+
+  /**
+   * @param accountId who pays and gets the tracks
+   * @throws {OperationRefusedError} no such account
+   * @throws whatever {@link AcceptGeneration.execute} does
+   */
+  async create(accountId: string, input: GenerationInput): Promise<Job> {
+    const { acceptGeneration, accounts, audit } = this.deps;
+    const result = await acceptGeneration.execute({
+      account: await accounts.get(accountId),
+      input,
+      requestId: null,
+      idempotency: null,
+      limitExceeded: null,
+      alongside: audit.alongside(recordOf),
+    });
+    assert(result.kind === "accepted", "without an idempotency key there is no recorded answer");
+    return result.job;
+  }
+}
+
+function recordOf({ id, accountId, modelId, creditsCharged }: Job): AuditEntry {
+  const fields = { model: modelId, credits: creditsCharged };
+  return { action: "generations.create", accountId, targets: [id], fields };
+}

@@ -1,0 +1,228 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { MusicRequest } from "../../core/ports/music-provider.js";
+import { A_GENERATION, type Answer, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { completes, fails, SCRIPTED_OPTIONS } from "../support/doubles/scripted-provider.js";
+import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
+
+const GIVEN = { seed: 42, negative_prompt: "drums", key: "F# minor", vocal_gender: "female", loop: true } as const;
+const WAIT = { Prefer: "wait=20" };
+
+interface Shown {
+  readonly id: string;
+  readonly status: string;
+  readonly options: object;
+}
+
+describe("options of POST /api/v1/generations", () => {
+  let test: TestApp;
+  let caller: TestAccount;
+  before(async () => {
+    test = await startTestApp({ work: true });
+    caller = await test.account({ credits: 1_000_000 });
+  });
+  beforeEach(() => {
+    test.provider.behaviour = completes;
+    test.provider.submissions.length = 0;
+  });
+  after(() => test.close());
+
+  const generate = (options: unknown, change: object = {}, headers = {}): Promise<Answer> =>
+    caller.api.generate({ ...A_GENERATION, ...change, options }, headers);
+  const optionsSent = (): unknown => test.provider.submissions.map((request) => (request as MusicRequest).options);
+
+  it("reach the provider with the declared defaults, and are shown as they were given", async () => {
+    const { id } = dataOf<Shown>(await generate(GIVEN, {}, WAIT));
+    expect(optionsSent()).to.deep.equal([{ ...GIVEN, style_weight: 0.5 }]);
+    const shown = dataOf<Shown>(await caller.api.get(`/api/v1/generations/${id}`));
+    expect([shown.status, shown.options]).to.deep.equal(["completed", GIVEN]);
+    const { generations } = dataOf<{ readonly generations: readonly Shown[] }>(
+      await caller.api.get("/api/v1/generations?limit=1"),
+    );
+    expect(generations[0]?.options).to.deep.equal(GIVEN);
+    expect(dataOf<Shown>(await caller.api.get(`/api/v1/jobs/${id}`)).options).to.deep.equal(GIVEN);
+  });
+
+  it("may be left out, or empty: then there are the defaults alone", async () => {
+    for (const body of [A_GENERATION, { ...A_GENERATION, options: {} }]) {
+      const { id } = dataOf<Shown>(await caller.api.generate(body, WAIT));
+      for (const path of [`/api/v1/generations/${id}`, `/api/v1/jobs/${id}`])
+        expect(dataOf(await caller.api.get(path))).to.not.have.property("options");
+    }
+    await caller.api.generate({ model_id: "scripted/beat", prompt: "rain", options: {} }, WAIT);
+    expect(optionsSent()).to.deep.equal([{ style_weight: 0.5 }, { style_weight: 0.5 }, {}]);
+  });
+
+  it("are the same at every attempt", async () => {
+    const own = await startTestApp({ work: true, settings: { jobs: { maxAttempts: 3, backoffMs: 1 } } });
+    try {
+      own.provider.behaviour = (request, context) =>
+        (request.attempt < 3 ? fails("unavailable") : completes)(request, context);
+      const { api } = await own.account();
+      expect(dataOf<Shown>(await api.generate({ ...A_GENERATION, options: { seed: 7 } }, WAIT)).status).to.equal(
+        "completed",
+      );
+      const sent = own.provider.submissions.map((request) => (request as MusicRequest).options);
+      expect(sent).to.deep.equal(Array(3).fill({ seed: 7, style_weight: 0.5 }));
+    } finally {
+      await own.close();
+    }
+  });
+
+  const wrong: readonly (readonly [
+    what: string,
+    options: unknown,
+    issues: readonly (readonly [path: string, message: string])[],
+  ])[] = [
+    ["null", null, [["body.options", "must be a JSON object"]]],
+    ["a list", [], [["body.options", "must be a JSON object"]]],
+    ["a text", "seed=1", [["body.options", "must be a JSON object"]]],
+    [
+      "an unknown name",
+      { sed: 1 },
+      [
+        [
+          "body.options.sed",
+          `is not a known option; allowed for scripted/song: ${Object.keys(SCRIPTED_OPTIONS).join(", ")}`,
+        ],
+      ],
+    ],
+    [
+      "a number out of bounds",
+      { seed: -1 },
+      [["body.options.seed", "must be a whole number from 0 to 4294967295 for scripted/song"]],
+    ],
+    [
+      "a number with a fraction",
+      { seed: 0.5 },
+      [["body.options.seed", "must be a whole number from 0 to 4294967295 for scripted/song"]],
+    ],
+    [
+      "a number in quotes",
+      { seed: "1" },
+      [["body.options.seed", "must be a whole number from 0 to 4294967295 for scripted/song"]],
+    ],
+    ["null for a value", { seed: null }, [["body.options.seed", "must be a string, a number, true or false"]]],
+    ["an object for a value", { seed: { a: 1 } }, [["body.options.seed", "must be a string, a number, true or false"]]],
+    [
+      "a text too long",
+      { negative_prompt: "a".repeat(21) },
+      [["body.options.negative_prompt", "must be a string of at most 20 characters for scripted/song"]],
+    ],
+    [
+      "another key",
+      { key: "H dur" },
+      [["body.options.key", "must be a key such as C major, F# minor or Eb major for scripted/song"]],
+    ],
+    [
+      "a value that is not listed",
+      { vocal_gender: "any" },
+      [["body.options.vocal_gender", "must be one of: female, male for scripted/song"]],
+    ],
+    [
+      "several mistakes",
+      { style_weight: 2, loop: 1, seed: 1 },
+      [
+        ["body.options.style_weight", "must be a number from 0 to 1 for scripted/song"],
+        ["body.options.loop", "must be true or false for scripted/song"],
+      ],
+    ],
+    [
+      "more than 20 members",
+      Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`o${n}`, 1])),
+      [["body.options", "must have at most 20 members; it has 21"]],
+    ],
+    [
+      "more than 16 KiB",
+      { negative_prompt: "a".repeat(17_000) },
+      [["body.options", "must have at most 16384 bytes as JSON"]],
+    ],
+  ];
+  for (const [what, options, issues] of wrong) {
+    it(`are refused with ${what}, by path and with what is allowed`, async () => {
+      const answer = await generate(options);
+      expect(refusalOf(answer)).to.equal("400 invalid_request");
+      expect(errorOf(answer).details).to.deep.equal({ issues: issues.map(([path, message]) => ({ path, message })) });
+    });
+  }
+
+  it("are refused, every one, for a model without any", async () => {
+    const answer = await generate({ seed: 1 }, { model_id: "scripted/beat", duration: undefined });
+    expect(errorOf(answer).details).to.deep.equal({
+      issues: [{ path: "body.options.seed", message: "is not a known option; scripted/beat takes no options" }],
+    });
+  });
+
+  it("are refused together with other mistakes of the request, each by its path", async () => {
+    expect(issuePaths(await generate({ seed: -1 }, { duration: 241 }))).to.deep.equal([
+      "body.duration",
+      "body.options.seed",
+    ]);
+  });
+
+  it("are refused under names that objects have of their own", async () => {
+    for (const name of ["__proto__", "constructor", "hasOwnProperty"]) {
+      const answer = await caller.api.generate(`{"model_id":"scripted/song","prompt":"rain","options":{"${name}":1}}`);
+      expect(refusalOf(answer), name).to.equal("400 invalid_request");
+      expect(issuePaths(answer)).to.deep.equal([`body.options.${name}`]);
+    }
+  });
+
+  it("are part of what makes a request the same", async () => {
+    const post = (options: object | undefined): Promise<Answer> =>
+      caller.api.generate({ ...A_GENERATION, options }, { "Idempotency-Key": "with options" });
+    const first = await post({ seed: 1, loop: true });
+    expect(first.status).to.equal(202);
+    const again = await post({ loop: true, seed: 1.0 });
+    expect([again.text, again.headers.get("idempotent-replayed")]).to.deep.equal([first.text, "true"]);
+    expect(refusalOf(await post({ seed: 2, loop: true }))).to.equal("409 idempotency_conflict");
+    for (const other of [
+      undefined,
+      {},
+      { seed: 1 },
+      { seed: "1", loop: true },
+      { seed: 1, loop: true, key: "C major" },
+    ])
+      expect(refusalOf(await post(other)), JSON.stringify(other)).to.equal("409 idempotency_key_conflict");
+  });
+
+  it("are accepted as declared or answered 400, whatever they hold", async () => {
+    const names = fc.constantFrom("seed", "key", "loop", "style_weight", "negative_prompt", "__proto__", "toString");
+    const options = fc.dictionary(fc.oneof(names, fc.string()), fc.oneof(fc.jsonValue(), fc.boolean(), fc.nat()), {
+      maxKeys: 25,
+    });
+    await fc.assert(
+      fc.asyncProperty(options, async (given) => {
+        test.provider.submissions.length = 0;
+        const answer = await generate(given, {}, WAIT);
+        if (answer.status !== 202) {
+          expect(refusalOf(answer)).to.equal("400 invalid_request");
+          for (const path of issuePaths(answer)) expect(path.startsWith("body.options"), path).to.equal(true);
+          return;
+        }
+        expect(optionsSent()).to.deep.equal([{ style_weight: 0.5, ...(JSON.parse(JSON.stringify(given)) as object) }]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("are checked for embedding apps as for the API", async () => {
+    const { account } = caller;
+    const input = { modelId: "scripted/song", prompt: "rain" };
+    const base = { account, requestId: null, idempotency: null, limitExceeded: null };
+    const made = await test.app.generations.execute({
+      ...base,
+      input: { ...input, options: { seed: 3, key: undefined } },
+    });
+    expect(made.kind === "accepted" && made.job.request.options).to.deep.equal({ seed: 3 });
+    for (const options of [{ seed: -1 }, { seed: 1n }, { seed: () => 1 }, { unknown: 1 }, []] as unknown as Record<
+      string,
+      unknown
+    >[]) {
+      const error = await test.app.generations
+        .execute({ ...base, input: { ...input, options } })
+        .catch((cause: unknown) => cause);
+      expect(error).to.have.property("code", "invalid_request");
+    }
+  });
+});

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import type { MusicRequest, OptionValues, ProviderModel } from "../../../core/ports/music-provider.js";
+import { fails, type ScriptedProvider } from "../../support/doubles/scripted-provider.js";
+import { Workshop } from "./workshop.js";
+
+const GIVEN = { seed: 7, key: "C major" } as const;
+
+const optionsAt = (provider: ScriptedProvider): OptionValues[] =>
+  provider.submissions.map((request) => (request as MusicRequest).options);
+
+/** The model without an option, as an operator may have it. */
+function without(id: string, name: string): (model: ProviderModel) => ProviderModel {
+  return (model) => {
+    const { [name]: _removed, ...requestOptions } = model.requestOptions ?? {};
+    return model.id === id ? { ...model, requestOptions } : model;
+  };
+}
+
+describe("A job with options", () => {
+  let shop: Workshop;
+  beforeEach(async () => {
+    shop = await Workshop.open();
+  });
+  afterEach(() => shop.close());
+
+  it("takes them to the stand-in that declares them, with the stand-in's own defaults", async () => {
+    shop.provider.behaviour = fails("unavailable");
+    const id = await shop.acceptOne(undefined, { options: GIVEN });
+    const weight = { type: "number", minimum: 0, maximum: 1, default: 0.9, description: "Style." } as const;
+    await shop.start({
+      withStandIn: true,
+      maxAttempts: 2,
+      changeModel: (model) =>
+        model.id === "stand-in/song"
+          ? { ...model, requestOptions: { ...model.requestOptions, style_weight: weight } }
+          : model,
+    });
+    await shop.pass(1_000);
+    expect(await shop.expectCompleted(id)).to.include({ servedModelId: "stand-in/song" });
+    expect(optionsAt(shop.provider)).to.deep.equal(Array(2).fill({ ...GIVEN, style_weight: 0.5 }));
+    expect(optionsAt(shop.standIn)).to.deep.equal([{ ...GIVEN, style_weight: 0.9 }]);
+  });
+
+  it("never goes to a stand-in that does not take one of them", async () => {
+    shop.provider.behaviour = fails("unavailable");
+    const id = await shop.acceptOne(undefined, { options: GIVEN });
+    await shop.start({ withStandIn: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
+    await shop.pass(1_000);
+    await shop.expectFailed(id, "provider_unavailable");
+    expect(shop.standIn.submissions).to.have.length(0);
+  });
+
+  it("goes there without them", async () => {
+    shop.provider.behaviour = fails("unavailable");
+    const id = await shop.acceptOne();
+    await shop.start({ withStandIn: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
+    await shop.pass(1_000);
+    await shop.expectCompleted(id);
+  });
+
+  it("fails, refunded and not submitted, where its model takes one of them no more", async () => {
+    const id = await shop.acceptOne(undefined, { options: GIVEN });
+    await shop.start({ changeModel: without("scripted/song", "key") });
+    await shop.quiet();
+    await shop.expectFailed(id, "generation_failed");
+    expect(shop.provider.submissions).to.have.length(0);
+    expect(await shop.storage.jobs.listAttempts(id)).to.deep.equal([]);
+  });
+});
