@@ -43,11 +43,24 @@ module.exports = {
       to: { path: "^adapters/$1/", pathNot: "^adapters/$1/$2/" },
     },
     {
-      name: "plugins-see-only-the-provider-port",
-      comment: "A plugin imports core/ports/music-provider.ts and its own libraries, nothing else of Fermata.",
+      name: "plugins-see-only-the-sdk",
+      comment: "A plugin imports plugins/sdk/index.ts and its own libraries, nothing else of Fermata.",
       severity: "error",
-      from: { path: "^plugins/([^/]+)/" },
-      to: { path: "^(core|adapters|plugins|config|test)/", pathNot: ["^plugins/$1/", "^core/ports/music-provider\\.ts$"] },
+      from: { path: "^plugins/([^/]+)/", pathNot: "^plugins/sdk/" },
+      to: {
+        path: "^(core|adapters|plugins|config|test)/",
+        pathNot: ["^plugins/$1/", "^plugins/sdk/index\\.ts$"],
+      },
+    },
+    {
+      name: "the-sdk-sees-only-the-provider-port",
+      comment: "The SDK gives plugins the port and what is built on it alone.",
+      severity: "error",
+      from: { path: "^plugins/sdk/" },
+      to: {
+        path: "^(core|adapters|plugins|config|test)/",
+        pathNot: ["^plugins/sdk/", "^core/ports/music-provider\\.ts$"],
+      },
     },
     {
       name: "plugins-have-no-network-of-their-own",

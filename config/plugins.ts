@@ -22,6 +22,7 @@ import { validatePluginSettings } from "./settings/plugin-settings.js";
 
 /** Provider id to plugin, for those that come with Fermata. */
 export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default: ProviderDefinition }>>> = {
+  audioshake: () => import("../plugins/audioshake/index.js"),
   beatoven: () => import("../plugins/beatoven/index.js"),
   elevenlabs: () => import("../plugins/elevenlabs/index.js"),
   fal: () => import("../plugins/fal/index.js"),
@@ -33,7 +34,9 @@ export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default:
   mubert: () => import("../plugins/mubert/index.js"),
   mureka: () => import("../plugins/mureka/index.js"),
   musicai: () => import("../plugins/musicai/index.js"),
+  musicgpt: () => import("../plugins/musicgpt/index.js"),
   replicate: () => import("../plugins/replicate/index.js"),
+  sonauto: () => import("../plugins/sonauto/index.js"),
   stability: () => import("../plugins/stability/index.js"),
   "suno-compatible": () => import("../plugins/suno-compatible/index.js"),
   synth: () => import("../plugins/synth/index.js"),

@@ -22,7 +22,7 @@ export function addPluginCommands(program: Command, host: CliHost): void {
     .argument("<name>", "the provider's id: up to 30 lower-case letters, digits and -", providerId)
     .option("--dir <dir>", "where to; a folder that is empty or not there yet (default: fermata-NAME)")
     .action(async (name: string, options: Json & { readonly dir?: string }) => {
-      const files = scaffold(name, host.root);
+      const files = await scaffold(name, host.root);
       const directory = await host.writePackage(options.dir ?? `fermata-${name}`, files);
       const paths = [...files.keys()];
       const next = [

@@ -1,5 +1,6 @@
-import { type ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
+import type { ProviderFailure } from "../../core/ports/music-provider.js";
 import { type Answer, failure } from "./answer.js";
+import { retryAfterMs } from "./retry-after.js";
 
 /** Of an answer that is no file no more is read. */
 const REFUSAL_BYTES_MAX = 16 * 1024;

@@ -1,45 +1,31 @@
 /** Models as an operator names or changes them: `plugins.ID.models`. */
 import { z } from "zod";
 import type { ProviderDefinition, ProviderModel } from "../../core/ports/music-provider.js";
+import { givenMemberIssues, oneModelIssues } from "../../core/providers/model-rules.js";
+import { isObject, type JsonObject } from "../../core/providers/plain-values.js";
 import { Leaf } from "./definition.js";
-import { REQUEST_OPTIONS, withGivenOptions } from "./model-options.js";
-
-const MODEL_ID = /^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/;
-const MODEL_ID_LENGTH_MAX = 100;
-
-/** As `jobs.renderDeadlineMinutes` has it: a week. */
-const RENDER_DEADLINE_MAX_MINUTES = 10_080;
-const USUAL_RENDER_MAX_SECONDS = 86_400;
-
-const WHOLE = z.int().min(0);
-const SECONDS = z.int().min(1).max(86_400);
-
-const MODEL = z.strictObject({
-  id: z.string().max(MODEL_ID_LENGTH_MAX).regex(MODEL_ID),
-  enabled: z.boolean().optional(),
-  name: z.string().min(1).max(200).optional(),
-  creditCost: WHOLE.optional(),
-  supportsLyrics: z.boolean().optional(),
-  supportsInstrumental: z.boolean().optional(),
-  requiresLyrics: z.boolean().optional(),
-  duration: z.strictObject({ minSeconds: SECONDS, maxSeconds: SECONDS, defaultSeconds: SECONDS }).nullable().optional(),
-  lyricsMaxLength: WHOLE.optional(),
-  promptMaxLength: z.int().min(1).optional(),
-  upstream: z.string().min(1).optional(),
-  upstreamCost: z.strictObject({ amount: z.number().min(0), unit: z.string().min(1).max(20) }).optional(),
-  renderDeadlineMinutes: z.number().positive().max(RENDER_DEADLINE_MAX_MINUTES).optional(),
-  usualRenderSeconds: z.number().positive().max(USUAL_RENDER_MAX_SECONDS).optional(),
-  requestOptions: REQUEST_OPTIONS.optional(),
-  options: z.record(z.string(), z.unknown()).optional(),
-});
+import { type GivenOptions, REQUEST_OPTIONS, withGivenOptions } from "./model-options.js";
 
 /** A model of config: those members that are not as the plugin has them. */
-export type GivenModel = z.infer<typeof MODEL>;
+export type GivenModel = Pick<ProviderModel, "id"> &
+  Partial<Omit<ProviderModel, "requestOptions">> & {
+    readonly enabled?: boolean;
+    readonly requestOptions?: GivenOptions | undefined;
+  };
+
+const MODEL = z.custom<GivenModel>((given) => isObject(given) && isGivenModel(given));
+
+function isGivenModel({ enabled = true, requestOptions, ...members }: JsonObject): boolean {
+  const areOptions = REQUEST_OPTIONS.optional().safeParse(requestOptions).success;
+  return typeof enabled === "boolean" && areOptions && "id" in members && givenMemberIssues(members).length === 0;
+}
 
 /** A list of models; as one text of the environment, JSON. */
 export const models = new Leaf<readonly GivenModel[]>({
   type: "list of models",
-  allowed: "a list of models, each with its `id` and the members to change (plugins/README.md, \"Models\"); JSON in the environment",
+  allowed:
+    'a list of models, each with its `id` and the members to change (plugins/README.md, "Models"); ' +
+    "JSON in the environment",
   schema: z.array(MODEL),
   fromText: (text) => {
     try {
@@ -79,11 +65,14 @@ export function withGivenModels(
     const declared = own.has(id) ? (own.get(id)?.requestOptions ?? {}) : null;
     const changed = withGivenOptions(declared, requestOptions);
     mistakes.push(...changed.mistakes.map((mistake) => `plugins.${definition.id}.models: ${id} ${mistake}`));
-    result.set(id, { ...model, requestOptions: changed.options });
+    if (changed.mistakes.length === 0) result.set(id, { ...model, requestOptions: changed.options });
   }
   for (const model of result.values()) {
-    const mistake = checkModel(model) ?? definition.checkModel?.(model) ?? null;
-    if (mistake !== null) mistakes.push(`plugins.${definition.id}: its model ${JSON.stringify(model.id)} ${mistake}`);
+    const its = `plugins.${definition.id}: its model ${JSON.stringify(model.id)}`;
+    const issues = oneModelIssues({ ...model });
+    mistakes.push(...issues.map((issue) => `${its}: ${issue}`));
+    const mistake = issues.length === 0 ? (definition.checkModel?.(model) ?? null) : null;
+    if (mistake !== null) mistakes.push(`${its} ${mistake}`);
   }
   return { models: [...result.values()], mistakes };
 }
@@ -97,15 +86,7 @@ function complete(
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   if (own !== undefined) return { ...own, ...given };
   const { name, creditCost } = changes;
-  if (name === undefined || creditCost === undefined) return "is not one of the plugin's: it needs a `name` and a `creditCost`";
+  if (name === undefined || creditCost === undefined)
+    return "is not one of the plugin's: it needs a `name` and a `creditCost`";
   return { supportsLyrics: false, supportsInstrumental: true, duration: null, ...given, id, name, creditCost };
-}
-
-function checkModel({ id, creditCost, duration, supportsLyrics, requiresLyrics }: ProviderModel): string | null {
-  if (!MODEL_ID.test(id) || id.length > MODEL_ID_LENGTH_MAX) return "is not <provider>/<name> in lower case, at most 100 characters";
-  if (!Number.isSafeInteger(creditCost) || creditCost < 0) return `costs ${creditCost}; allowed: a whole number of credits`;
-  if (requiresLyrics === true && !supportsLyrics) return "requires lyrics, which it does not support";
-  if (duration === null) return null;
-  const { minSeconds, defaultSeconds, maxSeconds } = duration;
-  return minSeconds <= defaultSeconds && defaultSeconds <= maxSeconds ? null : "has a default duration outside its own bounds";
 }

@@ -1,4 +1,5 @@
 import type { ProviderHost, ProviderSetting } from "../../core/ports/music-provider.js";
+import { withDefaults } from "../../core/providers/setting-defaults.js";
 import { environmentWord } from "./definition.js";
 import { refusedLine, unknownLine } from "./mistakes.js";
 
@@ -36,12 +37,12 @@ export function validatePluginSettings(
   const values: Record<string, string | number | boolean | undefined> = {};
   for (const [name, declaration] of Object.entries(declared)) {
     const setting = known.get(name);
-    const value = setting === undefined ? declaration.default : converted(declaration, setting);
-    if (value === undefined && declaration.required !== true) continue;
+    if (setting === undefined && declaration.required !== true) continue;
+    const value = setting === undefined ? undefined : converted(declaration, setting);
     if (value !== undefined && isAllowed(declaration, value)) values[name] = value;
     else mistakes.push(refusedLine(`plugins.${id}.${name}`, setting?.origin ?? null, setting?.value, allowedText(declaration), declaration.secret === true));
   }
-  return { values: Object.freeze(values), mistakes };
+  return { values: withDefaults(declared, values), mistakes };
 }
 
 /** Names of the environment have lost their capitals, so there they are compared without. */

@@ -1,6 +1,5 @@
 import { IdempotencyKeyRequiredError, InvalidRequestError, type RequestIssue } from "../errors.js";
-import type { OptionValues } from "../ports/music-provider.js";
-import { LYRICS_MAX_LENGTH, PROMPT_MAX_LENGTH } from "../providers/catalogue.js";
+import { MODEL_LIMITS, type OptionValues } from "../ports/music-provider.js";
 import { optionPath, OPTIONS_MAX } from "../providers/request-options.js";
 
 /** What a caller asks for; members that were not given are undefined. */
@@ -31,8 +30,8 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
  */
 export function checkGenerationInput(input: GenerationInput): void {
   const issues: RequestIssue[] = [];
-  checkText(issues, "prompt", input.prompt, 1, PROMPT_MAX_LENGTH);
-  checkText(issues, "lyrics", input.lyrics, 0, LYRICS_MAX_LENGTH);
+  checkText(issues, "prompt", input.prompt, 1, MODEL_LIMITS.promptLength);
+  checkText(issues, "lyrics", input.lyrics, 0, MODEL_LIMITS.lyricsLength);
   if (input.duration !== undefined && !Number.isSafeInteger(input.duration)) {
     issues.push({ path: "body.duration", message: "must be a whole number of seconds" });
   }

@@ -1,4 +1,4 @@
-import { PROMPT_MAX_LENGTH } from "../providers/catalogue.js";
+import { MODEL_LIMITS } from "../ports/music-provider.js";
 import type { TrackTags } from "../ports/music-provider.js";
 import { type Entry, MembersReader, type Mistakes } from "./members-reader.js";
 import { PLAYLIST_TRACKS_MAX } from "./playlist.js";
@@ -67,7 +67,7 @@ function readTrack(value: unknown, path: string, mistakes: Mistakes): ImportTrac
     artistLabel: reader.line("artist_label", ARTIST_MAX_LENGTH) ?? "",
     bpm: reader.number("bpm", BPM_MAX),
     audioFile: readPath(reader, mistakes),
-    prompt: reader.text("prompt", PROMPT_MAX_LENGTH, { isOptional: true }),
+    prompt: reader.text("prompt", MODEL_LIMITS.promptLength, { isOptional: true }),
     tags: readTags(reader, mistakes),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The plugin port: what a music provider declares and does. A plugin imports this file and nothing else of Fermata (`fermata/provider` in a
- * package of its own).
+ * The plugin port: what a music provider declares and does. Plugins get it through the SDK (`plugins/sdk`,
+ * `fermata/provider` in a package of their own).
  *
  * A definition is data first (id, settings, models, capabilities), so that the host can list, check and document a
  * plugin without starting it; behaviour comes from `create`.
@@ -20,13 +20,10 @@ import type {
 import type { ProviderFailure } from "./provider/failure.js";
 import type { SubmitRequest } from "./provider/requests.js";
 
-export * from "./provider/api.js";
-export type * from "./provider/api-call.js";
-export * from "./provider/api-failures.js";
 export * from "./provider/assets.js";
 export type * from "./provider/definition.js";
 export * from "./provider/failure.js";
-export * from "./provider/json.js";
+export * from "./provider/model-limits.js";
 export type * from "./provider/outcomes.js";
 export * from "./provider/request-options.js";
 export type * from "./provider/requests.js";
@@ -111,9 +108,4 @@ export interface ProviderDefinition {
   checkModel?(model: ProviderModel): string | null;
   readonly capabilities: ProviderCapabilities | ((settings: ProviderHost["settings"]) => ProviderCapabilities);
   create(host: ProviderHost): MusicProvider;
-}
-
-/** Types a definition; a plugin's default export is what this returns. */
-export function defineProvider(definition: ProviderDefinition): ProviderDefinition {
-  return definition;
 }

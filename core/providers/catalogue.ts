@@ -1,6 +1,11 @@
 import { InvalidModelError, InvalidRequestError, ModelNotFoundError, type RequestIssue } from "../errors.js";
 import type { JobRequest } from "../jobs/job.js";
-import type { ProviderCapabilities, ProviderModel, SplitCapability } from "../ports/music-provider.js";
+import {
+  MODEL_LIMITS,
+  type ProviderCapabilities,
+  type ProviderModel,
+  type SplitCapability,
+} from "../ports/music-provider.js";
 import { optionIssues } from "./request-options.js";
 
 /** A model as the catalogue holds it. */
@@ -23,10 +28,6 @@ export interface CatalogueProvider
   /** Whether it can fetch files from this installation. */
   readonly isReachable: boolean;
 }
-
-/** Most code points in lyrics and prompt, where a model sets no lower bound. */
-export const LYRICS_MAX_LENGTH = 10_000;
-export const PROMPT_MAX_LENGTH = 3_000;
 
 /** The models of all providers in config, in the order of config. */
 export class Catalogue {
@@ -80,12 +81,12 @@ export function checkModelBounds(model: Model, request: BoundedRequest): void {
   const issue = (field: string, message: string): void => void issues.push({ path: `body.${field}`, message });
   const { lyrics, durationSeconds } = request;
 
-  const promptMax = Math.min(model.promptMaxLength ?? PROMPT_MAX_LENGTH, PROMPT_MAX_LENGTH);
+  const promptMax = Math.min(model.promptMaxLength ?? Infinity, MODEL_LIMITS.promptLength);
   if ([...request.prompt].length > promptMax) issue("prompt", `must have at most ${promptMax} characters for ${model.id}`);
   if (lyrics === null && model.requiresLyrics === true && !request.instrumental) issue("lyrics", `are required by ${model.id}`);
   if (lyrics !== null && !model.supportsLyrics) issue("lyrics", `are not supported by ${model.id}`);
   if (request.instrumental && !model.supportsInstrumental) issue("instrumental", `must not be true for ${model.id}`);
-  const lyricsMax = Math.min(model.lyricsMaxLength ?? LYRICS_MAX_LENGTH, LYRICS_MAX_LENGTH);
+  const lyricsMax = Math.min(model.lyricsMaxLength ?? Infinity, MODEL_LIMITS.lyricsLength);
   if (lyrics !== null && model.supportsLyrics && [...lyrics].length > lyricsMax) {
     issue("lyrics", `must have at most ${lyricsMax} characters for ${model.id}`);
   }

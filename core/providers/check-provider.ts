@@ -2,6 +2,7 @@ import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { ProviderDefinition, ProviderHost, ProviderSetting } from "../ports/music-provider.js";
 import { definitionMistakes, methodMistakes } from "./definition-mistakes.js";
 import { capabilityMistakes, longestCallMistakes } from "./definition-parts.js";
+import { withDefaults } from "./setting-defaults.js";
 
 /** What was found out about a plugin without any configuration. */
 export interface CheckedProvider {
@@ -41,7 +42,9 @@ export async function checkProvider(value: unknown): Promise<CheckedProvider> {
 }
 
 async function tryOut(definition: ProviderDefinition): Promise<Pick<CheckedProvider, "mistakes" | "notes">> {
-  const settings = Object.fromEntries(Object.entries(definition.settings).map(([name, setting]) => [name, exampleOf(name, setting)]));
+  const required = Object.entries(definition.settings).filter(([, setting]) => setting.required === true);
+  const examples = Object.fromEntries(required.map(([name, setting]) => [name, exampleOf(name, setting)]));
+  const settings = withDefaults(definition.settings, examples);
   try {
     const { capabilities, concurrency, longestCallMs, models } = definition;
     const declared = typeof capabilities === "function" ? capabilities(settings) : capabilities;
@@ -65,9 +68,8 @@ async function tryOut(definition: ProviderDefinition): Promise<Pick<CheckedProvi
   }
 }
 
-/** The default; for what is required, something of its type. */
-function exampleOf(name: string, setting: ProviderSetting): string | number | boolean | undefined {
-  if (setting.default !== undefined || setting.required !== true) return setting.default;
+/** Something of its type, for a setting that is required. */
+function exampleOf(name: string, setting: ProviderSetting): string | number | boolean {
   if (setting.type === "boolean") return false;
   if (setting.type === "integer") return setting.minimum ?? 1;
   return setting.allowed?.[0] ?? (/url$/i.test(name) ? "http://127.0.0.1:9" : "example-value");

@@ -4,9 +4,10 @@ import {
   capabilityMistakes,
   hostMistakes,
   longestCallMistakes,
-  modelMistakes,
   settingMistakes,
 } from "./definition-parts.js";
+import { modelIssues } from "./model-rules.js";
+import { isWhole, shown } from "./plain-values.js";
 
 const MEMBERS: ReadonlySet<string> = new Set([
   "id",
@@ -54,7 +55,7 @@ export function definitionMistakes(value: unknown): string[] {
   if (offersModel !== undefined && typeof offersModel !== "function")
     mistakes.push(`offersModel: ${shown(offersModel)}; allowed: a function`);
   if (checkModel !== undefined && typeof checkModel !== "function") mistakes.push(`checkModel: ${shown(checkModel)}; allowed: a function`);
-  mistakes.push(...settingMistakes(settings), ...modelMistakes(models, typeof id === "string" ? id : null));
+  mistakes.push(...settingMistakes(settings), ...modelIssues(models, typeof id === "string" ? id : null));
   if (typeof capabilities !== "function") mistakes.push(...capabilityMistakes(capabilities));
   for (const name of Object.keys(definition))
     if (!MEMBERS.has(name)) mistakes.push(`${name}: a definition has no such member; allowed: ${[...MEMBERS].join(", ")}`);
@@ -95,12 +96,4 @@ function idleMethods(provider: MusicProvider, capabilities: ProviderCapabilities
 
 function methodsOf(provider: MusicProvider): (name: keyof MusicProvider) => boolean {
   return (name) => typeof provider[name] === "function";
-}
-
-function isWhole(value: unknown, minimum: number): boolean {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= minimum;
-}
-
-function shown(value: unknown): string {
-  return value === undefined ? "missing" : (JSON.stringify(value) ?? typeof value);
 }

@@ -1,25 +1,19 @@
 import { ASSET_CONTENT_TYPES } from "../ports/music-provider.js";
-import { optionDeclarationMistakes } from "./option-declarations.js";
 import { isHostPattern } from "./outgoing-rule.js";
-
-type Bag = Readonly<Record<string, unknown>>;
+import { COST, isCost, isObject, isText, isWhole, type JsonObject, shown } from "./plain-values.js";
 
 const TYPES = ["string", "integer", "boolean"];
 /** What `plugins.<id>` means for every plugin. */
 const TAKEN_SETTINGS: ReadonlySet<string> = new Set(["enabled", "use", "models", "maxInFlight", "allowHosts"]);
 const SECRET_NAME = /(api-?key|token|secret|password|credential)s?$/i;
-const LYRICS_MAX_LENGTH = 10_000;
-const PROMPT_MAX_LENGTH = 3_000;
-const RENDER_DEADLINE_MAX_MINUTES = 10_080;
-const USUAL_RENDER_MAX_SECONDS = 86_400;
 const LONGEST_CALL_MIN_MS = 1_000;
 const LONGEST_CALL_MAX_MS = 24 * 3_600_000;
 
 export function settingMistakes(settings: unknown): string[] {
-  if (!isBag(settings)) return [`settings: ${shown(settings)}; allowed: an object, a member for each setting`];
+  if (!isObject(settings)) return [`settings: ${shown(settings)}; allowed: an object, a member for each setting`];
   return Object.entries(settings).flatMap(([name, setting]) => {
     const at = `settings.${name}`;
-    if (!isBag(setting)) return [`${at}: ${shown(setting)}; allowed: { type, description, … }`];
+    if (!isObject(setting)) return [`${at}: ${shown(setting)}; allowed: { type, description, … }`];
     const mistakes: string[] = [];
     if (!/^[a-z][a-zA-Z0-9]*$/.test(name))
       mistakes.push(`${at}: its name is not in camelCase; allowed: letters and digits, the first one small`);
@@ -35,7 +29,7 @@ export function settingMistakes(settings: unknown): string[] {
   });
 }
 
-function defaultMistakes(at: string, { type, default: value, allowed, minimum, maximum }: Bag): string[] {
+function defaultMistakes(at: string, { type, default: value, allowed, minimum, maximum }: JsonObject): string[] {
   const mistakes: string[] = [];
   const isOrdered = typeof minimum !== "number" || typeof maximum !== "number" || minimum <= maximum;
   if (!isOrdered) mistakes.push(`${at}: minimum ${shown(minimum)} is above maximum ${shown(maximum)}`);
@@ -48,62 +42,6 @@ function defaultMistakes(at: string, { type, default: value, allowed, minimum, m
   if (typeof value === "number" && typeof maximum === "number" && value > maximum)
     mistakes.push(`${at}.default: ${value}; allowed: up to ${maximum}`);
   return mistakes;
-}
-
-/** @param provider whose id the models' ids begin with; null when that is wrong itself */
-export function modelMistakes(models: unknown, provider: string | null): string[] {
-  if (!Array.isArray(models)) return [`models: ${shown(models)}; allowed: a list, empty for a plugin that only splits`];
-  const seen = new Set<unknown>();
-  return models.flatMap((model: unknown, index) => {
-    const at = `models[${index}]`;
-    if (!isBag(model)) return [`${at}: ${shown(model)}; allowed: a model`];
-    const { id } = model;
-    const mistakes = oneModelMistakes(at, model);
-    if (!isText(id) || !/^[a-z0-9][a-z0-9._-]*\/[a-z0-9][a-z0-9._-]*$/.test(id) || id.length > 100) {
-      mistakes.push(`${at}.id: ${shown(id)}; allowed: <provider>/<name> in lower case, at most 100 characters`);
-    } else if (provider !== null && !id.startsWith(`${provider}/`)) mistakes.push(`${at}.id: ${shown(id)}; allowed: ${provider}/<name>`);
-    if (seen.has(id)) mistakes.push(`${at}.id: ${shown(id)} is there twice`);
-    seen.add(id);
-    return mistakes;
-  });
-}
-
-function oneModelMistakes(at: string, model: Bag): string[] {
-  const { name, creditCost, supportsLyrics, supportsInstrumental, requiresLyrics, lyricsMaxLength, promptMaxLength, upstreamCost } = model;
-  const mistakes: string[] = [];
-  if (!isText(name)) mistakes.push(`${at}.name: ${shown(name)}; allowed: a name to be shown`);
-  if (!isWhole(creditCost, 0)) mistakes.push(`${at}.creditCost: ${shown(creditCost)}; allowed: a whole number of credits`);
-  if (typeof supportsLyrics !== "boolean") mistakes.push(`${at}.supportsLyrics: ${shown(supportsLyrics)}; allowed: true, false`);
-  if (typeof supportsInstrumental !== "boolean")
-    mistakes.push(`${at}.supportsInstrumental: ${shown(supportsInstrumental)}; allowed: true, false`);
-  if (requiresLyrics === true && supportsLyrics !== true) mistakes.push(`${at}.requiresLyrics: true; allowed where supportsLyrics is true`);
-  if (lyricsMaxLength !== undefined && !isWhole(lyricsMaxLength, 1, LYRICS_MAX_LENGTH))
-    mistakes.push(`${at}.lyricsMaxLength: ${shown(lyricsMaxLength)}; allowed: 1 to ${LYRICS_MAX_LENGTH}`);
-  if (promptMaxLength !== undefined && !isWhole(promptMaxLength, 1, PROMPT_MAX_LENGTH))
-    mistakes.push(`${at}.promptMaxLength: ${shown(promptMaxLength)}; allowed: 1 to ${PROMPT_MAX_LENGTH}`);
-  mistakes.push(
-    ...timeMistakes(`${at}.renderDeadlineMinutes`, model["renderDeadlineMinutes"], RENDER_DEADLINE_MAX_MINUTES),
-    ...timeMistakes(`${at}.usualRenderSeconds`, model["usualRenderSeconds"], USUAL_RENDER_MAX_SECONDS),
-  );
-  mistakes.push(...durationMistakes(`${at}.duration`, model["duration"]), ...costMistakes(`${at}.upstreamCost`, upstreamCost));
-  mistakes.push(...optionDeclarationMistakes(`${at}.requestOptions`, model["requestOptions"]));
-  if (!survivesJson(model)) mistakes.push(`${at}: it holds what JSON cannot carry; allowed: plain values`);
-  return mistakes;
-}
-
-function timeMistakes(at: string, value: unknown, maximum: number): string[] {
-  const isTime = value === undefined || (typeof value === "number" && value > 0 && value <= maximum);
-  return isTime ? [] : [`${at}: ${shown(value)}; allowed: a number above 0, at most ${maximum}`];
-}
-
-function durationMistakes(at: string, duration: unknown): string[] {
-  if (duration === null) return [];
-  if (!isBag(duration)) return [`${at}: ${shown(duration)}; allowed: null, or { minSeconds, maxSeconds, defaultSeconds }`];
-  const { minSeconds: min, maxSeconds: max, defaultSeconds: usual } = duration;
-  if (!isWhole(min, 1) || !isWhole(max, 1) || !isWhole(usual, 1)) return [`${at}: ${shown(duration)}; allowed: whole seconds from 1`];
-  return (min as number) <= (usual as number) && (usual as number) <= (max as number)
-    ? []
-    : [`${at}: ${shown(duration)}; allowed: minSeconds ≤ defaultSeconds ≤ maxSeconds`];
 }
 
 /** @param ms as declared, or as it comes of the settings */
@@ -125,7 +63,7 @@ export function hostMistakes(hosts: unknown): string[] {
 }
 
 export function capabilityMistakes(capabilities: unknown): string[] {
-  if (!isBag(capabilities))
+  if (!isObject(capabilities))
     return [`capabilities: ${shown(capabilities)}; allowed: { idempotentSubmit, lookup, cancel, … }, or a function of the settings`];
   const mistakes = ["idempotentSubmit", "lookup", "cancel"].flatMap((name) =>
     typeof capabilities[name] === "boolean" ? [] : [`capabilities.${name}: ${shown(capabilities[name])}; allowed: true, false`],
@@ -139,7 +77,7 @@ export function capabilityMistakes(capabilities: unknown): string[] {
 
 function splitMistakes(at: string, split: unknown): string[] {
   if (split === undefined) return [];
-  if (!isBag(split)) return [`${at}: ${shown(split)}; allowed: { sources, … }; left out where it cannot`];
+  if (!isObject(split)) return [`${at}: ${shown(split)}; allowed: { sources, … }; left out where it cannot`];
   const { sources, contentTypes, maxBytes, maxSeconds, upstreamCost } = split;
   const mistakes: string[] = [];
   if (sources !== "any" && sources !== "own") mistakes.push(`${at}.sources: ${shown(sources)}; allowed: any, own`);
@@ -155,44 +93,7 @@ function splitMistakes(at: string, split: unknown): string[] {
   ] as const) {
     if (value !== undefined && !isWhole(value, 1)) mistakes.push(`${at}.${name}: ${shown(value)}; allowed: a whole number from 1`);
   }
-  return [...mistakes, ...costMistakes(`${at}.upstreamCost`, upstreamCost)];
-}
-
-function costMistakes(at: string, cost: unknown): string[] {
-  if (cost === undefined) return [];
-  const isCost =
-    isBag(cost) && typeof cost["amount"] === "number" && Number.isFinite(cost["amount"]) && cost["amount"] >= 0 && isText(cost["unit"]);
-  return isCost ? [] : [`${at}: ${shown(cost)}; allowed: { amount, unit }`];
-}
-
-function survivesJson(value: unknown): boolean {
-  try {
-    return isSame(value, JSON.parse(JSON.stringify(value)));
-  } catch {
-    return false;
-  }
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  if (typeof one !== "object" || one === null) return one === other;
-  if (typeof other !== "object" || other === null || Array.isArray(one) !== Array.isArray(other)) return false;
-  const [a, b] = [one as Bag, other as Bag];
-  const names = Object.keys(a).filter((name) => a[name] !== undefined);
-  return names.length === Object.keys(b).length && names.every((name) => isSame(a[name], b[name]));
-}
-
-function isBag(value: unknown): value is Bag {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value.trim() !== "";
-}
-
-function isWhole(value: unknown, minimum: number, maximum = Number.MAX_SAFE_INTEGER): boolean {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= minimum && value <= maximum;
-}
-
-function shown(value: unknown): string {
-  return value === undefined ? "missing" : (JSON.stringify(value) ?? typeof value);
+  if (upstreamCost !== undefined && !isCost(upstreamCost))
+    mistakes.push(`${at}.upstreamCost: ${shown(upstreamCost)}; allowed: ${COST}`);
+  return mistakes;
 }

@@ -1,7 +1,8 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import type { ProviderModel } from "../sdk/index.js";
 import { FORMATS } from "./map.js";
 import { BeatovenProvider } from "./provider.js";
+import { SETTINGS } from "./settings.js";
 
 /** Background music without voices, by beatoven.ai; every track comes with its stems. */
 export default defineProvider({
@@ -9,14 +10,9 @@ export default defineProvider({
   label: "Beatoven.ai",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
-  longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
+  longestCallMs: ({ timeoutMs }) => timeoutMs,
   hosts: [],
-  settings: {
-    apiKey: { type: "string", required: true, secret: true, description: "API token of the Beatoven.ai account" },
-    baseUrl: { type: "string", default: "https://public-api.beatoven.ai", description: "Where the API is" },
-    timeoutMs: { type: "integer", default: 60_000, minimum: 1_000, maximum: 600_000, description: "How long one call may take" },
-    pollMs: { type: "integer", default: 5_000, minimum: 500, maximum: 600_000, description: "How often accepted work is asked after" },
-  },
+  settings: SETTINGS,
   models: [
     {
       id: "beatoven/track",
@@ -39,7 +35,9 @@ function checkModel({ supportsLyrics, options = {} }: ProviderModel): string | n
   const unknown = Object.keys(options).find((name) => name !== "format" && name !== "looping");
   if (unknown !== undefined) return `has options.${unknown}; allowed: format, looping`;
   const { format, looping } = options;
-  if (format !== undefined && !FORMATS.includes(format as string)) return `has another options.format than ${FORMATS.join(", ")}`;
-  if (looping !== undefined && typeof looping !== "boolean") return "has options.looping that is neither true nor false";
+  if (format !== undefined && !FORMATS.includes(format as string))
+    return `has another options.format than ${FORMATS.join(", ")}`;
+  if (looping !== undefined && typeof looping !== "boolean")
+    return "has options.looping that is neither true nor false";
   return null;
 }

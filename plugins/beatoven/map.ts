@@ -1,5 +1,5 @@
-import { bagOf, isLink, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Bag, MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
+import { asObject, isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject, MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../sdk/index.js";
 
 /** Those of theirs that Fermata can store; bare AAC it cannot. */
 export const FORMATS: readonly string[] = ["wav", "mp3"];
@@ -7,13 +7,13 @@ export const FORMATS: readonly string[] = ["wav", "mp3"];
 const STEMS = ["bass", "chords", "melody", "percussion"];
 
 /** The body of a generation: a length is said in words. */
-export function compositionOf({ model, prompt, durationSeconds }: MusicRequest): Bag {
+export function compositionOf({ model, prompt, durationSeconds }: MusicRequest): JsonObject {
   const { format = "mp3", looping = false } = model.options ?? {};
   return { prompt: { text: durationSeconds === null ? prompt : `${durationSeconds} seconds ${prompt}` }, format, looping };
 }
 
 /** What became of a task. @throws {ProviderFailure} when it failed, or says nothing that is known */
-export function snapshotOf(task: Bag, pollMs: number): Snapshot {
+export function snapshotOf(task: JsonObject, pollMs: number): Snapshot {
   const { status, meta } = task;
   switch (status) {
     case "started":
@@ -21,7 +21,7 @@ export function snapshotOf(task: Bag, pollMs: number): Snapshot {
     case "running":
       return { state: "running", nextPollMs: pollMs };
     case "composed":
-      return { state: "completed", tracks: [trackIn(bagOf(meta))] };
+      return { state: "completed", tracks: [trackIn(asObject(meta))] };
     case "failed":
       throw new ProviderFailure("failed", `The task failed${reasonIn(task)}.`, { providerCode: status });
     default:
@@ -29,9 +29,9 @@ export function snapshotOf(task: Bag, pollMs: number): Snapshot {
   }
 }
 
-function trackIn({ track_url: url, stems_url: stems }: Bag): ProviderTrack {
+function trackIn({ track_url: url, stems_url: stems }: JsonObject): ProviderTrack {
   if (!isLink(url)) throw new ProviderFailure("failed", "The task is composed, and there is no file.");
-  const links = bagOf(stems);
+  const links = asObject(stems);
   const assets = STEMS.flatMap((label): ProviderAsset[] => {
     const link = links[label];
     return isLink(link) ? [{ role: "stem", label, ...UNTOLD, source: { kind: "url", url: link } }] : [];
@@ -47,7 +47,7 @@ function trackIn({ track_url: url, stems_url: stems }: Bag): ProviderTrack {
 /** Whether stems have the format of the track is not documented. */
 const UNTOLD = { contentType: null, durationSeconds: null } as const;
 
-function reasonIn({ error, detail }: Bag): string {
+function reasonIn({ error, detail }: JsonObject): string {
   const said = [error, detail].filter((value) => typeof value === "string" && value !== "");
   return said.length === 0 ? "" : `: ${said.join(": ").slice(0, 300)}`;
 }

@@ -1,5 +1,6 @@
-import { bagOf, failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+import { asObject, failureOf, ProviderFailure, retryAfterMs } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailureKind } from "../sdk/index.js";
+import type { Host } from "./settings.js";
 
 /** Six stems of ten minutes at 320 kbit/s, and room. */
 const ARCHIVE_MAX_BYTES = 512 * 1024 * 1024;
@@ -31,34 +32,34 @@ export class ElevenLabsClient {
   private readonly format: string;
   private readonly stemFormat: string | null;
 
-  constructor({ settings, fetch }: ProviderHost) {
-    this.format = String(settings["outputFormat"]);
+  constructor({ settings, api }: Host) {
+    this.format = settings.outputFormat;
     this.stemFormat = stemFormatOf(this.format);
-    this.api = new ProviderApi({
-      fetch,
-      baseUrl: String(settings["baseUrl"]),
-      headers: { "xi-api-key": String(settings["apiKey"]) },
-      timeoutMs: Number(settings["timeoutMs"]),
-      judge,
-    });
+    this.api = api({ headers: { "xi-api-key": settings.apiKey }, classify });
   }
 
   /** A plan of the piece; makes no music and no cost. */
-  plan(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+  plan(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/v1/music/plan", json, signal });
   }
 
-  compose(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+  compose(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
     const path = `/v1/music/detailed?output_format=${encodeURIComponent(this.format)}`;
-    return this.api.call({ path, json, headers: { accept: "multipart/mixed, application/json" }, creates: true, signal });
+    return this.api.call({
+      path,
+      json,
+      headers: { accept: "multipart/mixed, application/json" },
+      creates: true,
+      signal,
+    });
   }
 
   /** What the plan of the account has left. */
-  subscription(signal: AbortSignal): Promise<ApiAnswer> {
+  subscription(signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/v1/user/subscription", signal });
   }
 
-  separate(body: FormData, signal: AbortSignal): Promise<ApiAnswer> {
+  separate(body: FormData, signal: AbortSignal): Promise<ApiResponse> {
     const query = this.stemFormat === null ? "" : `?output_format=${encodeURIComponent(this.stemFormat)}`;
     const path = `/v1/music/stem-separation${query}`;
     const headers = { accept: "application/zip, application/json" };
@@ -73,7 +74,7 @@ function stemFormatOf(format: string): string | null {
   return kbits === undefined ? format : `mp3_44100_${Math.min(192, Number(kbits))}`;
 }
 
-function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(answer, call);
   if (usual === null) return null;
   const { code, message, requestId, suggestion } = detailIn(answer.json());
@@ -99,14 +100,18 @@ interface Detail {
 
 /** Of all three shapes: the envelope of today, that of old (`status` and `message`), and the list of the framework. */
 function detailIn(body: unknown): Detail {
-  const { detail } = bagOf(body);
+  const { detail } = asObject(body);
   if (Array.isArray(detail)) {
-    const lines = detail.map(bagOf).map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join(".") : ""}: ${String(msg)}`);
+    const lines = detail
+      .map(asObject)
+      .map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join(".") : ""}: ${String(msg)}`);
     return { code: undefined, message: lines.join("; ").slice(0, 300), requestId: undefined, suggestion: undefined };
   }
-  const { code, status, message, request_id: requestId, data } = bagOf(detail);
+  const { code, status, message, request_id: requestId, data } = asObject(detail);
   // Seen in all three places.
-  const suggestions = [data, detail, body].map(bagOf).map((bag) => bag["prompt_suggestion"] ?? bag["composition_plan_suggestion"]);
+  const suggestions = [data, detail, body]
+    .map(asObject)
+    .map((bag) => bag["prompt_suggestion"] ?? bag["composition_plan_suggestion"]);
   const suggestion = suggestions.find((value) => value !== undefined && value !== null);
   return {
     code: textOf(code) ?? textOf(status),

@@ -1,33 +1,7 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { ProviderModel, ProviderSetting, SplitCapability } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import type { ProviderModel, SplitCapability } from "../sdk/index.js";
 import { ElevenLabsProvider } from "./provider.js";
-
-/** PCM comes without a header and with an undocumented number of channels: only what is a file by itself can be chosen. */
-const OUTPUT_FORMATS = [
-  "auto",
-  ...[128, 192, 240, 320].map((rate) => `mp3_48000_${rate}`),
-  ...[32, 64, 96, 128, 192].map((rate) => `mp3_44100_${rate}`),
-  "mp3_24000_48",
-  "mp3_22050_32",
-];
-
-const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
-  apiKey: { type: "string", required: true, secret: true, description: "API key of elevenlabs.io; music needs a paid plan" },
-  baseUrl: { type: "string", default: "https://api.elevenlabs.io", description: "Where the API is, without a slash at its end" },
-  outputFormat: {
-    type: "string",
-    default: "auto",
-    allowed: OUTPUT_FORMATS,
-    description: "Kind of file: codec, sample rate, kbit/s; the better ones need a higher plan. auto is the model's own",
-  },
-  timeoutMs: {
-    type: "integer",
-    default: 300_000,
-    minimum: 1_000,
-    maximum: 1_800_000,
-    description: "How long one call may take; the music comes in the answer, after minutes",
-  },
-};
+import { SETTINGS } from "./settings.js";
 
 const MODEL = {
   supportsLyrics: true,
@@ -46,11 +20,18 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   // Music with lyrics: a plan, then the music.
-  longestCallMs: ({ timeoutMs }) => 2 * Number(timeoutMs),
+  longestCallMs: ({ timeoutMs }) => 2 * timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: [
-    { ...MODEL, id: "elevenlabs/music-v2", name: "Eleven Music v2", creditCost: 15, upstream: "music_v2", lyricsMaxLength: 5_000 },
+    {
+      ...MODEL,
+      id: "elevenlabs/music-v2",
+      name: "Eleven Music v2",
+      creditCost: 15,
+      upstream: "music_v2",
+      lyricsMaxLength: 5_000,
+    },
     {
       ...MODEL,
       id: "elevenlabs/music-v2.5",
@@ -81,7 +62,8 @@ export default defineProvider({
 
 function checkModel({ upstream, duration, options = {} }: ProviderModel): string | null {
   if (upstream === undefined) return "needs `upstream`: ElevenLabs' name of the model, such as music_v2";
-  if (duration !== null && (duration.minSeconds < 3 || duration.maxSeconds > 600)) return "has a `duration` outside 3 to 600 seconds";
+  if (duration !== null && (duration.minSeconds < 3 || duration.maxSeconds > 600))
+    return "has a `duration` outside 3 to 600 seconds";
   const [unknown] = Object.keys(options);
   return unknown === undefined ? null : `has options.${unknown}; allowed: none`;
 }

@@ -1,14 +1,14 @@
 import { fromBufferPromise } from "yauzl";
-import { bagOf, fileEndingOf, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
+import { asObject, fileEndingOf, NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type {
-  ApiAnswer,
-  Bag,
+  ApiResponse,
+  JsonObject,
   MusicRequest,
   ProbeResult,
   ProviderAsset,
   ProviderTrack,
   SplitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { partsOf } from "./multipart.js";
 
 /** Names of stems, by a word of the file's name; the names themselves are not documented. */
@@ -26,7 +26,7 @@ const STEM_WORDS: readonly (readonly [word: RegExp, label: string])[] = [
 const PAYING: ReadonlySet<unknown> = new Set(["active", "trialing", "free"]);
 
 /** Credits are called characters there. */
-export function probeResultOf({ character_count: used, character_limit: limit, tier, status }: Bag): ProbeResult {
+export function probeResultOf({ character_count: used, character_limit: limit, tier, status }: JsonObject): ProbeResult {
   const left = typeof used === "number" && typeof limit === "number" ? Math.max(0, limit - used) : null;
   const warnings = [
     left === 0 ? ["No credits are left in this billing period."] : [],
@@ -37,31 +37,31 @@ export function probeResultOf({ character_count: used, character_limit: limit, t
 }
 
 /** Seconds here, milliseconds there; without a default of the model's, it chooses the length itself. */
-function lengthOf({ model, durationSeconds }: MusicRequest): Bag {
+function lengthOf({ model, durationSeconds }: MusicRequest): JsonObject {
   const seconds = durationSeconds ?? model.duration?.defaultSeconds;
   return seconds === undefined ? {} : { music_length_ms: seconds * 1_000 };
 }
 
 /** The body of a composition by prompt. It takes no seed; length and `force_instrumental` it alone takes. */
-export function promptBody(request: MusicRequest): Bag {
+export function promptBody(request: MusicRequest): JsonObject {
   const { prompt, model, instrumental } = request;
   return { prompt, model_id: model.upstream, ...lengthOf(request), force_instrumental: instrumental };
 }
 
 /** The body of the request for a plan. */
-export function planBody(request: MusicRequest): Bag {
+export function planBody(request: MusicRequest): JsonObject {
   const { prompt, model } = request;
   return { prompt, model_id: model.upstream, ...lengthOf(request) };
 }
 
 /** The piece in the answer to `detailed`; null when there is no sound in it. */
-export function trackIn({ bytes, headers }: ApiAnswer): ProviderTrack | null {
+export function trackIn({ bytes, headers }: ApiResponse): ProviderTrack | null {
   const contentType = headers.get("content-type") ?? "";
   const parts = contentType.startsWith("audio/") ? [{ contentType, bytes }] : partsOf(bytes, contentType);
   const audio = parts.find((part) => part.contentType !== "application/json" && part.bytes.length > 0);
   if (audio === undefined) return null;
-  const { song_metadata: metadata } = bagOf(parsed(parts.find((part) => part.contentType === "application/json")?.bytes));
-  const { title, genres, is_explicit: isExplicit } = bagOf(metadata);
+  const { song_metadata: metadata } = asObject(parsed(parts.find((part) => part.contentType === "application/json")?.bytes));
+  const { title, genres, is_explicit: isExplicit } = asObject(metadata);
   const words = (Array.isArray(genres) ? genres : []).filter((word) => typeof word === "string").map((word) => word.trim().toLowerCase());
   return {
     title: typeof title === "string" && title.trim() !== "" ? title.trim() : null,

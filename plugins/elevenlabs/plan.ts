@@ -1,5 +1,5 @@
-import { bagOf, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Bag } from "../../core/ports/music-provider.js";
+import { asObject, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject } from "../sdk/index.js";
 
 /** Bounds of one part, a section or a chunk. */
 const LINES_MAX = 30;
@@ -19,25 +19,25 @@ const SILENT = "[Instrumental]";
  * @returns null when it is none of the two
  * @throws {ProviderFailure} `invalid_input`: more words than its parts can hold
  */
-export function withLyrics(plan: unknown, lyrics: string): Bag | null {
-  const { sections, chunks } = bagOf(plan);
+export function withLyrics(plan: unknown, lyrics: string): JsonObject | null {
+  const { sections, chunks } = asObject(plan);
   if (Array.isArray(chunks) && chunks.length > 0) {
-    return { ...bagOf(plan), chunks: sung(chunks.map(bagOf), lyrics, { isSung: isSungChunk, sing: singChunk }) };
+    return { ...asObject(plan), chunks: sung(chunks.map(asObject), lyrics, { isSung: isSungChunk, sing: singChunk }) };
   }
   if (Array.isArray(sections) && sections.length > 0) {
-    return { ...bagOf(plan), sections: sung(sections.map(bagOf), lyrics, { isSung: isSungSection, sing: singSection }) };
+    return { ...asObject(plan), sections: sung(sections.map(asObject), lyrics, { isSung: isSungSection, sing: singSection }) };
   }
   return null;
 }
 
 interface Voice {
-  isSung(part: Bag): boolean;
+  isSung(part: JsonObject): boolean;
   /** `lines` is empty for a part that has no words left. */
-  sing(part: Bag, lines: readonly string[]): Bag;
+  sing(part: JsonObject, lines: readonly string[]): JsonObject;
 }
 
 /** The parts that the plan sings in, or all where it sings in none, get the verses in their order. */
-function sung(parts: readonly Bag[], lyrics: string, { isSung, sing }: Voice): Bag[] {
+function sung(parts: readonly JsonObject[], lyrics: string, { isSung, sing }: Voice): JsonObject[] {
   const singing = parts.some(isSung) ? parts.filter(isSung) : parts;
   const verses = dealt(versesOf(lyrics), singing.length);
   return parts.map((part) => (singing.includes(part) ? sing(part, verses[singing.indexOf(part)] ?? []) : part));
@@ -69,12 +69,12 @@ function dealt(verses: readonly (readonly string[])[], count: number): string[][
   return Array.from({ length: groups }, (_, group) => pieces.slice(from(group), from(group + 1)).flat());
 }
 
-function isSungChunk({ text }: Bag): boolean {
+function isSungChunk({ text }: JsonObject): boolean {
   return linesOf(text).some((line) => !isLabel(line) && !isDirection(line));
 }
 
 /** Names, directions and words alike are lines of a chunk's text. */
-function singChunk(chunk: Bag, lines: readonly string[]): Bag {
+function singChunk(chunk: JsonObject, lines: readonly string[]): JsonObject {
   const own = linesOf(chunk["text"]);
   if (lines.length === 0) return { ...chunk, text: [SILENT, ...own.filter(isDirection)].join("\n") };
   const words = lines.flatMap((line) => (isLabel(line) ? labelled(nameOf(line)) : wrapped(line)));
@@ -84,11 +84,11 @@ function singChunk(chunk: Bag, lines: readonly string[]): Bag {
   return { ...chunk, text: [...(keepsOwn ? labelled(nameOf(label)) : []), ...words].join("\n") };
 }
 
-function isSungSection({ lines }: Bag): boolean {
+function isSungSection({ lines }: JsonObject): boolean {
   return Array.isArray(lines) && lines.length > 0;
 }
 
-function singSection(section: Bag, lines: readonly string[]): Bag {
+function singSection(section: JsonObject, lines: readonly string[]): JsonObject {
   const name = nameOf(lines.find(isLabel) ?? "");
   const words = lines.filter((line) => !isLabel(line)).flatMap(wrapped);
   if (words.length > LINES_MAX) throw tooMuch(`${LINES_MAX} lines to a section`);

@@ -1,24 +1,24 @@
-import { bagOf, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import { asObject, ProviderFailure, providerFailure } from "../sdk/index.js";
 import type {
-  Bag,
+  JsonObject,
   CallContext,
   Completed,
   MusicProvider,
   MusicRequest,
   ProbeResult,
-  ProviderHost,
   SplitRequest,
   SubmitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { ElevenLabsClient } from "./client.js";
 import { planBody, probeResultOf, promptBody, splitForm, stemsIn, trackIn } from "./map.js";
 import { withLyrics } from "./plan.js";
+import type { Host } from "./settings.js";
 
 /** One call that makes the music, or the stems, and answers them. */
 export class ElevenLabsProvider implements MusicProvider {
   private readonly client: ElevenLabsClient;
 
-  constructor(host: ProviderHost) {
+  constructor(host: Host) {
     this.client = new ElevenLabsClient(host);
   }
 
@@ -29,7 +29,7 @@ export class ElevenLabsProvider implements MusicProvider {
   /** A key may be made for music alone: then it works, and what is left cannot be read. */
   async probe({ signal }: CallContext): Promise<ProbeResult> {
     try {
-      return probeResultOf(bagOf((await this.client.subscription(signal)).json()));
+      return probeResultOf(asObject((await this.client.subscription(signal)).json()));
     } catch (error) {
       if (!ProviderFailure.is(error) || error.providerCode !== "missing_permissions") throw error;
       return { credit: null, warnings: ["The key lacks the permission user_read: its credits cannot be read."] };
@@ -45,8 +45,8 @@ export class ElevenLabsProvider implements MusicProvider {
     return { state: "completed", tracks: [track] };
   }
 
-  /** The words of the caller's go into a plan that ElevenLabs makes of the prompt: that is the stable way to have them sung. */
-  private async sungBody(request: MusicRequest, lyrics: string, signal: AbortSignal): Promise<Bag> {
+  /** The caller's lyrics go into a plan that ElevenLabs makes of the prompt: the stable way to have them sung. */
+  private async sungBody(request: MusicRequest, lyrics: string, signal: AbortSignal): Promise<JsonObject> {
     const answer = await this.client.plan(planBody(request), signal);
     const plan = withLyrics(answer.json(), lyrics);
     // Nothing was made yet.
@@ -57,9 +57,13 @@ export class ElevenLabsProvider implements MusicProvider {
   private async separate(request: SplitRequest, signal: AbortSignal): Promise<Completed> {
     const answer = await this.client.separate(await splitForm(request), signal);
     const stems = await stemsIn(answer.bytes, request.operation);
-    if (stems === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no archive of stems." });
+    if (stems === null)
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no archive of stems." });
     const labels = stems.map(({ label }) => label);
-    const lacking = request.operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !labels.includes(label)) : [];
+    const lacking =
+      request.operation === "vocal_removal"
+        ? ["instrumental", "vocals"].filter((label) => !labels.includes(label))
+        : [];
     if (lacking.length > 0) {
       const message = `It answered ${labels.join(", ")}: there is no ${lacking.join(" and no ")}.`;
       throw new ProviderFailure("failed", message, { billable: "yes" });

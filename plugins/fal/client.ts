@@ -1,10 +1,8 @@
-import { ProviderApi } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ProviderHost } from "../../core/ports/music-provider.js";
+import { type ApiResponse, httpUrl, type ModelInputs, type ProviderApi } from "../sdk/index.js";
 import { billingRefusalOf, finalFailureOf, refusalOf } from "./errors.js";
-import type { Inputs } from "./options.js";
-import type { Config } from "./settings.js";
+import type { Host } from "./settings.js";
 
-/** The calls of the queue; each answers what came, to be read by `map.ts`. URLs are those of the submission's answer. */
+/** The calls of the queue; `map.ts` reads the responses. URLs are those of the response to the submission. */
 export class FalClient {
   private readonly api: ProviderApi;
   /** For results: the answer to work that failed is its error. */
@@ -14,53 +12,51 @@ export class FalClient {
   private readonly keys: ProviderApi;
   private readonly platform: ProviderApi;
 
-  constructor(
-    private readonly config: Config,
-    { fetch }: ProviderHost,
-  ) {
-    const { baseUrl, apiKey, timeoutMs, jwksUrl, platformUrl } = config;
-    const options = { fetch, baseUrl, timeoutMs, headers: { authorization: `Key ${apiKey}` } };
-    this.api = new ProviderApi({ ...options, judge: refusalOf });
-    this.results = new ProviderApi({ ...options, judge: (answer, call) => finalFailureOf(answer, call, false) });
-    this.errors = new ProviderApi({ ...options, judge: (answer, call) => finalFailureOf(answer, call, true) });
-    this.platform = new ProviderApi({ ...options, baseUrl: platformUrl, judge: billingRefusalOf });
+  constructor(private readonly host: Host) {
+    const { settings, api } = host;
+    const headers = { authorization: `Key ${settings.apiKey}` };
+    this.api = api({ headers, classify: refusalOf });
+    this.results = api({ headers, classify: (response, call) => finalFailureOf(response, call, false) });
+    this.errors = api({ headers, classify: (response, call) => finalFailureOf(response, call, true) });
+    const platformUrl = httpUrl("platformUrl", settings.platformUrl);
+    this.platform = api({ baseUrl: platformUrl, headers, classify: billingRefusalOf });
     // Another host, which needs no key.
-    this.keys = new ProviderApi({ fetch, baseUrl: jwksUrl, timeoutMs });
+    this.keys = api({ baseUrl: httpUrl("jwksUrl", settings.jwksUrl) });
   }
 
-  submit(endpoint: string, input: Inputs, callbackUrl: string | null, signal: AbortSignal): Promise<ApiAnswer> {
-    const { keepFilesSeconds, startTimeoutSeconds } = this.config;
+  submit(endpoint: string, input: ModelInputs, callbackUrl: string | null, signal: AbortSignal): Promise<ApiResponse> {
+    const { keepFilesSeconds, startTimeoutSeconds } = this.host.settings;
     const query = callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(callbackUrl)}`;
     return this.api.call({
       path: `/${endpoint}${query}`,
       json: input,
       headers: {
         "x-fal-object-lifecycle-preference": JSON.stringify({ expiration_duration_seconds: keepFilesSeconds }),
-        ...(startTimeoutSeconds === null ? {} : { "x-fal-request-timeout": String(startTimeoutSeconds) }),
+        ...(startTimeoutSeconds === undefined ? {} : { "x-fal-request-timeout": String(startTimeoutSeconds) }),
       },
       creates: true,
       signal,
     });
   }
 
-  status(url: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: url, asksAfter: true, signal });
+  status(url: string, signal: AbortSignal): Promise<ApiResponse> {
+    return this.api.call({ path: url, isStatusCall: true, signal });
   }
 
-  result(url: string, hasFailed: boolean, signal: AbortSignal): Promise<ApiAnswer> {
-    return (hasFailed ? this.errors : this.results).call({ path: url, asksAfter: true, signal });
+  result(url: string, hasFailed: boolean, signal: AbortSignal): Promise<ApiResponse> {
+    return (hasFailed ? this.errors : this.results).call({ path: url, isStatusCall: true, signal });
   }
 
-  cancel(url: string, signal: AbortSignal): Promise<ApiAnswer> {
+  cancel(url: string, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ method: "PUT", path: url, signal });
   }
 
   /** The account's balance; 403 where the key may not read it. */
-  billing(signal: AbortSignal): Promise<ApiAnswer> {
+  billing(signal: AbortSignal): Promise<ApiResponse> {
     return this.platform.call({ path: "/account/billing?expand=credits", signal });
   }
 
-  webhookKeys(signal: AbortSignal): Promise<ApiAnswer> {
+  webhookKeys(signal: AbortSignal): Promise<ApiResponse> {
     return this.keys.call({ path: "", signal });
   }
 }

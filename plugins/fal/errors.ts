@@ -1,5 +1,5 @@
-import { bagOf, failureOf, isObject, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailureKind } from "../../core/ports/music-provider.js";
+import { asObject, failureOf, isObject, ProviderFailure } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, ProviderFailureKind } from "../sdk/index.js";
 
 /** The type of a model's error that refuses the content. */
 export const REJECTED = "content_policy_violation";
@@ -28,7 +28,7 @@ interface Said {
 }
 
 /** The failure of a call that was refused; undefined: a good answer. */
-export function refusalOf(answer: ApiAnswer, call: Pick<ApiCall, "creates" | "asksAfter">): ProviderFailure | undefined {
+export function refusalOf(answer: ApiResponse, call: Pick<ApiCall, "creates" | "isStatusCall">): ProviderFailure | undefined {
   const usual = failureOf(answer, call);
   if (usual === null) return undefined;
   const said = saidIn(answer);
@@ -42,8 +42,8 @@ export function refusalOf(answer: ApiAnswer, call: Pick<ApiCall, "creates" | "as
  *   a code is of the work
  */
 export function finalFailureOf(
-  answer: ApiAnswer,
-  call: Pick<ApiCall, "creates" | "asksAfter">,
+  answer: ApiResponse,
+  call: Pick<ApiCall, "creates" | "isStatusCall">,
   hasFailed: boolean,
 ): ProviderFailure | undefined {
   const usual = failureOf(answer, call);
@@ -56,14 +56,14 @@ export function finalFailureOf(
 }
 
 /** Why the balance is not told; null where only this key may not read it, which is 403. A wrong key is 401. */
-export function billingRefusalOf(answer: ApiAnswer): ProviderFailure | null | undefined {
+export function billingRefusalOf(answer: ApiResponse): ProviderFailure | null | undefined {
   const failure = refusalOf(answer, {});
   return answer.status === 403 && failure?.kind === "misconfigured" ? null : failure;
 }
 
 /** Why a call was refused. */
 function kindRefused(
-  answer: ApiAnswer,
+  answer: ApiResponse,
   { creates }: Pick<ApiCall, "creates">,
   usual: ProviderFailureKind,
   said: Said | null,
@@ -79,7 +79,7 @@ function kindRefused(
 }
 
 /** Why accepted work failed: where it may be tried again, the request is not to blame, and the queue has tried it. */
-function kindOfWork(answer: ApiAnswer, said: Said): ProviderFailureKind {
+function kindOfWork(answer: ApiResponse, said: Said): ProviderFailureKind {
   const known = kindOfCode(said.code);
   if (known !== null) return known;
   if (answer.status >= 500 || said.isRetryable === true || isNotTheRequest(said)) return "failed";
@@ -100,9 +100,9 @@ export function failureOfStatus(error: string, errorType: string | null): Provid
 
 /** The types of a model's errors in an error's body. */
 export function errorTypesIn(body: unknown): string[] {
-  const { detail } = bagOf(body);
+  const { detail } = asObject(body);
   if (!Array.isArray(detail)) return [];
-  return detail.map(bagOf).flatMap(({ type }) => (typeof type === "string" ? [type] : []));
+  return detail.map(asObject).flatMap(({ type }) => (typeof type === "string" ? [type] : []));
 }
 
 function kindOfCode(code: string | null): ProviderFailureKind | null {
@@ -114,13 +114,13 @@ function isNotTheRequest({ code }: Said): boolean {
   return code !== null && NOT_THE_REQUEST.has(code);
 }
 
-function isLocked({ status }: ApiAnswer, { message }: Said): boolean {
+function isLocked({ status }: ApiResponse, { message }: Said): boolean {
   return status === 403 && LOCKED.test(message);
 }
 
 function failureWith(
   kind: ProviderFailureKind,
-  answer: ApiAnswer,
+  answer: ApiResponse,
   usual: ProviderFailure,
   said: Said | null,
 ): ProviderFailure {
@@ -136,7 +136,7 @@ function failureWith(
 }
 
 /** null: it is none of the documented shapes. */
-function saidIn(answer: ApiAnswer): Said | null {
+function saidIn(answer: ApiResponse): Said | null {
   const body = answer.json();
   if (!isObject(body)) return null;
   const { detail, error_type: platform } = body;

@@ -1,4 +1,4 @@
-import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
+import { PROVIDER_PORT_VERSION, defineProvider } from "../sdk/index.js";
 import { modelMistake, MODELS } from "./models.js";
 import { FalProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
@@ -10,7 +10,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   // A poll: the status, then the result.
-  longestCallMs: ({ timeoutMs }) => 2 * Number(timeoutMs),
+  longestCallMs: ({ timeoutMs }) => 2 * timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: MODELS,
@@ -21,7 +21,7 @@ export default defineProvider({
     cancel: true,
     callbacks: "signed",
     // Its separator answers no instrumental: no vocal removal. It fetches the track itself.
-    ...(splits === false ? {} : { stemSplit: { sources: "any", needsUrl: true } }),
+    ...(splits ? { stemSplit: { sources: "any", needsUrl: true } } : {}),
   }),
   create: (host) => new FalProvider(host),
 });

@@ -1,12 +1,12 @@
-import { bagOf, isLink, NO_TAGS, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import { asObject, isLink, NO_TAGS, ProviderFailure, providerFailure } from "../sdk/index.js";
 import type {
-  ApiAnswer,
-  Bag,
+  ApiResponse,
+  JsonObject,
   Completed,
   ProbeResult,
   ProviderAsset,
   ProviderTrack,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { errorTypesIn, REJECTED } from "./errors.js";
 
 /** Accepted work, as its handle keeps it. */
@@ -23,6 +23,14 @@ export interface Work {
 
 /** Namespaces that stand before an owner. */
 const NAMESPACES: ReadonlySet<string> = new Set(["workflows", "comfy"]);
+
+/** The work that a stored handle names; null: it names none. */
+export function workIn(data: JsonObject): Work | null {
+  const { requestId, statusUrl, responseUrl, cancelUrl, operation, output } = data;
+  const texts = [requestId, statusUrl, responseUrl, cancelUrl, output];
+  const isKnown = operation === "music" || operation === "stem_split";
+  return isKnown && texts.every((text) => typeof text === "string") ? (data as unknown as Work) : null;
+}
 
 /**
  * Where a request can be asked for, made as fal's own clients make it: of the endpoint's id owner and alias count, what
@@ -42,16 +50,16 @@ export type Status =
   | { readonly state: "failed"; readonly error: string; readonly errorType: string | null };
 
 /** null: it is no accepted work. */
-export function readAccepted(answer: ApiAnswer): Omit<Work, "operation" | "output"> | null {
-  const { request_id: requestId, status_url: statusUrl, response_url: responseUrl, cancel_url: cancelUrl } = bagOf(answer.json());
+export function readAccepted(answer: ApiResponse): Omit<Work, "operation" | "output"> | null {
+  const { request_id: requestId, status_url: statusUrl, response_url: responseUrl, cancel_url: cancelUrl } = asObject(answer.json());
   const all = { requestId, statusUrl, responseUrl, cancelUrl };
   const isWhole = Object.values(all).every((value) => typeof value === "string" && value !== "");
   return isWhole ? (all as Omit<Work, "operation" | "output">) : null;
 }
 
 /** @throws {ProviderFailure} `unavailable` where the answer says nothing of the work: that does not say that it failed */
-export function readStatus(answer: ApiAnswer): Status {
-  const { status, error, error_type: errorType } = bagOf(answer.json());
+export function readStatus(answer: ApiResponse): Status {
+  const { status, error, error_type: errorType } = asObject(answer.json());
   if (status === "IN_QUEUE" || status === "IN_PROGRESS") return { state: "running" };
   if (status !== "COMPLETED")
     throw providerFailure("unavailable", answer, { message: `The status ${JSON.stringify(status)} is none that is known.` });
@@ -72,7 +80,7 @@ export function completedOf(output: unknown, { operation, output: path }: Pick<W
 
 /** What a webhook says; null where the queue has to be asked. */
 export function reportIn(body: unknown, work: Work): Completed | ProviderFailure | null {
-  const { request_id: requestId, status, payload } = bagOf(body);
+  const { request_id: requestId, status, payload } = asObject(body);
   if (requestId !== work.requestId) return null;
   if (status === "OK") {
     const completed = completedOf(payload, work);
@@ -86,7 +94,7 @@ export function reportIn(body: unknown, work: Work): Completed | ProviderFailure
 
 /** What is left of the account's balance. */
 export function probeOf(billing: unknown): ProbeResult {
-  const { current_balance: amount, currency } = bagOf(bagOf(billing)["credits"]);
+  const { current_balance: amount, currency } = asObject(asObject(billing)["credits"]);
   if (typeof amount !== "number" || !Number.isFinite(amount))
     return { credit: null, warnings: ["The account's billing does not tell its balance."] };
   const unit = typeof currency === "string" && currency !== "" ? currency.toUpperCase() : "USD";
@@ -95,7 +103,7 @@ export function probeOf(billing: unknown): ProbeResult {
 
 /** Every member that is a file is a stem of its name. */
 function stemsOf(output: unknown): Completed | ProviderFailure {
-  const stems = Object.entries(bagOf(output)).flatMap(([name, value]) => {
+  const stems = Object.entries(asObject(output)).flatMap(([name, value]) => {
     const url = urlIn(value);
     return url === null ? [] : [assetOf("stem", labelOf(name.toLowerCase()), url)];
   });
@@ -122,7 +130,7 @@ function labelOf(name: string): string {
 
 /** Of a file object, or the URL itself. */
 function urlIn(value: unknown): string | null {
-  const url = typeof value === "string" ? value : bagOf(value)["url"];
+  const url = typeof value === "string" ? value : asObject(value)["url"];
   return isLink(url) ? url : null;
 }
 
@@ -130,6 +138,6 @@ function at(value: unknown, path: string): unknown {
   if (path === "") return value;
   return path.split(".").reduce<unknown>((found, step) => {
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, step)) return undefined;
-    return (found as Bag)[step];
+    return (found as JsonObject)[step];
   }, value);
 }

@@ -1,5 +1,4 @@
-import type { ProviderModel } from "../../core/ports/music-provider.js";
-import { optionsMistake } from "./options.js";
+import { inputTemplateIssue, type ProviderModel } from "../sdk/index.js";
 
 const ENDPOINT = /^[\w.-]+(\/[\w.-]+)+$/;
 
@@ -144,7 +143,7 @@ export function modelMistake(model: ProviderModel): string | null {
   const { upstream } = model;
   if (upstream === undefined || !isEndpoint(upstream))
     return `upstream: ${upstream ?? "missing"}; allowed: an endpoint id such as fal-ai/ace-step`;
-  return optionsMistake(model);
+  return inputTemplateIssue(model);
 }
 
 export function isEndpoint(id: string): boolean {

@@ -1,29 +1,37 @@
 import type { KeyObject } from "node:crypto";
-import { bagOf, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import {
+  asObject,
+  handleCodec,
+  inputsOf,
+  inputTemplateOf,
+  isLostReply,
+  type ModelInputs,
+  parseJson,
+  ProviderFailure,
+  providerFailure,
+} from "../sdk/index.js";
 import type {
   Accepted,
   CallContext,
   CancelOutcome,
   MusicProvider,
+  MusicRequest,
   ParsedCallback,
   ProbeResult,
   ProviderHandle,
-  ProviderHost,
   ReceivedCallback,
   Snapshot,
   SplitRequest,
   SubmitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { FalClient } from "./client.js";
 import { ERROR_CODE, failureOfStatus } from "./errors.js";
-import { completedOf, probeOf, readAccepted, readStatus, reportIn, urlsOf, type Work } from "./map.js";
-import { type Inputs, inputOf, optionsOf } from "./options.js";
-import { type Config, readSettings } from "./settings.js";
+import { completedOf, probeOf, readAccepted, readStatus, reportIn, urlsOf, type Work, workIn } from "./map.js";
+import { type Host, type Separator, separatorOf } from "./settings.js";
 import { forgeryIn, keysIn } from "./webhook.js";
 
-const HANDLE_VERSION = 1;
-/** Of the handle that stands for a lost reply. */
-const NO_REPLY = 0;
+const HANDLES = handleCodec(1, workIn);
+
 /** At most a day, says fal. */
 const KEYS_KEPT_MS = 3_600_000;
 
@@ -36,29 +44,29 @@ const BALANCE_HIDDEN: ProbeResult = {
 
 /** Requests of the queue: made with one call, then polled, or reported by a signed webhook. */
 export class FalProvider implements MusicProvider {
-  private readonly config: Config;
+  private readonly separator: Separator;
   private readonly client: FalClient;
   private keys: { readonly list: readonly KeyObject[]; readonly readAt: number } | null = null;
 
-  constructor(private readonly host: ProviderHost) {
-    this.config = readSettings(host.settings);
-    this.client = new FalClient(this.config, host);
+  constructor(private readonly host: Host) {
+    this.separator = separatorOf(host.settings);
+    this.client = new FalClient(host);
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
-    const { operation, callbackUrl } = request;
-    const { endpoint, input, output } = operation === "music" ? generationOf(request) : this.splitOf(request);
-    const answer = await this.client.submit(endpoint, input, callbackUrl, signal);
+    const submission = request.operation === "music" ? generationOf(request) : this.splitOf(request);
+    const { endpoint, operation, input, output } = submission;
+    const answer = await this.client.submit(endpoint, input, request.callbackUrl, signal);
     const accepted = readAccepted(answer);
     if (accepted === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no request." });
-    const data = { ...accepted, operation, output };
-    return { state: "accepted", handle: { version: HANDLE_VERSION, data }, nextPollMs: this.config.pollMs };
+    const handle = HANDLES.write({ ...accepted, operation, output });
+    return { state: "accepted", handle, nextPollMs: this.host.settings.pollMs };
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
-    const work = workOf(handle);
+    const work = HANDLES.read(handle);
     const status = readStatus(await this.client.status(work.statusUrl, signal));
-    if (status.state === "running") return { state: "running", nextPollMs: this.config.pollMs };
+    if (status.state === "running") return { state: "running", nextPollMs: this.host.settings.pollMs };
     const known = status.state === "failed" ? failureOfStatus(status.error, status.errorType) : null;
     if (known !== null) throw known;
     // The result of work that failed is its error, and is thrown.
@@ -74,7 +82,7 @@ export class FalProvider implements MusicProvider {
 
   async cancel(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
     try {
-      const answer = (await this.client.cancel(workOf(handle).cancelUrl, signal)).text();
+      const answer = (await this.client.cancel(HANDLES.read(handle).cancelUrl, signal)).text();
       if (/\bALREADY_COMPLETED\b|\bNOT_FOUND\b/.test(answer)) return "too_late";
       // `OK`: it was still in the queue. What runs is asked to stop, and may not.
       return /\bOK\b/.test(answer) ? "cancelled" : "requested";
@@ -96,24 +104,24 @@ export class FalProvider implements MusicProvider {
     if (keys.length === 0) return { trust: "hint" };
     const reason = forgeryIn(callback, keys);
     if (reason !== null) return { trust: "forged", reason };
-    const body = parsed(callback.body);
-    if (callback.handle.version === NO_REPLY) return this.reportOfLost(body, callback);
-    const snapshot = reportIn(body, workOf(callback.handle));
+    const body = parseJson(callback.body);
+    if (isLostReply(callback.handle)) return this.reportOfLost(body, callback);
+    const snapshot = reportIn(body, HANDLES.read(callback.handle));
     return snapshot === null ? { trust: "hint" } : { trust: "verified", snapshot };
   }
 
   /** Of a submission whose reply was lost: what the webhook leaves open is asked for with the handle that it brings. */
   private reportOfLost(body: unknown, { request }: ReceivedCallback): ParsedCallback {
-    const { request_id: requestId } = bagOf(body);
+    const { request_id: requestId } = asObject(body);
     const model = this.host.models.find(({ id }) => id === request?.modelId);
-    const endpoint = request?.operation === "music" ? model?.upstream : this.config.split?.endpoint;
+    const endpoint = request?.operation === "music" ? model?.upstream : this.separator?.endpoint;
     const operation = request?.operation;
     if (typeof requestId !== "string" || requestId === "" || endpoint === undefined) return { trust: "hint" };
     if (operation !== "music" && operation !== "stem_split") return { trust: "hint" };
-    const output = model === undefined ? "" : (optionsOf(model).output ?? "");
-    const work: Work = { ...urlsOf(this.config.baseUrl, endpoint, requestId), operation, output };
-    const handle = { version: HANDLE_VERSION, data: { ...work } };
-    const snapshot = reportIn(body, work) ?? { state: "running", nextPollMs: this.config.pollMs };
+    const output = model === undefined ? "" : (inputTemplateOf(model).output ?? "");
+    const work: Work = { ...urlsOf(this.host.settings.baseUrl, endpoint, requestId), operation, output };
+    const handle = HANDLES.write(work);
+    const snapshot = reportIn(body, work) ?? { state: "running", nextPollMs: this.host.settings.pollMs };
     return { trust: "verified", snapshot: ProviderFailure.is(snapshot) ? snapshot : { ...snapshot, handle } };
   }
 
@@ -131,37 +139,30 @@ export class FalProvider implements MusicProvider {
     }
   }
 
-  private splitOf({ operation, source }: SplitRequest): { readonly endpoint: string; readonly input: Inputs; readonly output: string } {
-    const { split } = this.config;
-    if (operation !== "stem_split" || split === null) {
-      const message = split === null ? "Splits are switched off (`splits`)." : "fal's separator answers no instrumental.";
+  private splitOf({ operation, source }: SplitRequest): Submission {
+    const { separator } = this;
+    if (operation !== "stem_split" || separator === null) {
+      const message =
+        separator === null ? "Splits are switched off (`splits`)." : "fal's separator answers no instrumental.";
       throw new ProviderFailure("invalid_input", message, { billable: "no" });
     }
     if (source.url === null)
-      throw new ProviderFailure("invalid_input", "fal fetches tracks by URL, and this one has none.", { billable: "no" });
-    return { endpoint: split.endpoint, input: { ...split.inputs, [split.audioInput]: source.url }, output: "" };
+      throw new ProviderFailure("invalid_input", "fal fetches tracks by URL, and this one has none.", {
+        billable: "no",
+      });
+    const input = { ...separator.inputs, [separator.audioInput]: source.url };
+    return { endpoint: separator.endpoint, operation, input, output: "" };
   }
 }
 
-function generationOf(request: SubmitRequest & { readonly operation: "music" }): {
+/** What is submitted, and what a poll has to know of it. */
+interface Submission extends Pick<Work, "operation" | "output"> {
   readonly endpoint: string;
-  readonly input: Inputs;
-  readonly output: string;
-} {
-  const { model } = request;
-  return { endpoint: model.upstream ?? "", input: inputOf(request), output: optionsOf(model).output ?? "" };
+  readonly input: ModelInputs;
 }
 
-function workOf({ version, data }: ProviderHandle): Work {
-  if (version !== HANDLE_VERSION || typeof data["requestId"] !== "string")
-    throw new ProviderFailure("failed", "The handle is none of this plugin's.");
-  return data as unknown as Work;
-}
-
-function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString("utf8")) as unknown;
-  } catch {
-    return null;
-  }
+function generationOf(request: MusicRequest): Submission {
+  const { model, operation } = request;
+  const input = inputsOf(request);
+  return { endpoint: model.upstream ?? "", operation, input, output: inputTemplateOf(model).output ?? "" };
 }

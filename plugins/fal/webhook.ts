@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, type KeyObject, verify } from "node:crypto";
-import type { ReceivedCallback } from "../../core/ports/music-provider.js";
+import type { ReceivedCallback } from "../sdk/index.js";
 
 const TOLERANCE_MS = 300_000;
 const SIGNATURE_BYTES = 64;

@@ -1,12 +1,12 @@
-import { NO_TAGS, providerFailure } from "../../core/ports/music-provider.js";
+import { NO_TAGS, providerFailure } from "../sdk/index.js";
 import type {
-  ApiAnswer,
+  ApiResponse,
   AssetSource,
   Completed,
   ProviderFailureKind,
   ProviderTrack,
   ProviderFailure,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import type { Mapping, Meaning } from "./mapping.js";
 import { at } from "./pointer.js";
 
@@ -18,7 +18,7 @@ export type Reading =
   | { readonly says: "nothing"; readonly why: string };
 
 /** Reads what the server answered, whichever of the two calls it was. */
-export function read(answer: ApiAnswer, mapping: Mapping): Reading {
+export function read(answer: ApiResponse, mapping: Mapping): Reading {
   const { pointers } = mapping;
   if (isAudio(answer))
     return { says: "completed", completed: { state: "completed", tracks: [trackOf({ kind: "bytes", bytes: answer.bytes })] } };
@@ -38,13 +38,13 @@ export function read(answer: ApiAnswer, mapping: Mapping): Reading {
 }
 
 /** The failure of an answer that refuses; undefined: by its status alone. */
-export function refusalOf(answer: ApiAnswer, mapping: Mapping): ProviderFailure | undefined {
+export function refusalOf(answer: ApiResponse, mapping: Mapping): ProviderFailure | undefined {
   const document = answer.json();
   if (answer.status < 400 || !isRejection(document, mapping)) return undefined;
   return failureSaid("failed", document, answer, mapping);
 }
 
-function readTracks(document: unknown, answer: ApiAnswer, mapping: Mapping): Reading {
+function readTracks(document: unknown, answer: ApiResponse, mapping: Mapping): Reading {
   const given = at(document, mapping.pointers.tracks);
   const items: readonly unknown[] = given === undefined || given === null ? [] : Array.isArray(given) ? given : [given];
   const tracks = items.map((item) => readTrack(item, mapping));
@@ -85,7 +85,7 @@ function trackOf(
 function failureSaid(
   meaning: Exclude<Meaning, "running" | "completed">,
   document: unknown,
-  answer: ApiAnswer,
+  answer: ApiResponse,
   mapping: Mapping,
 ): ProviderFailure {
   const kind: ProviderFailureKind = isRejection(document, mapping) ? "content_rejected" : meaning;
@@ -120,6 +120,6 @@ function idIn(document: unknown, { pointers }: Mapping): string | null {
   return (typeof id === "string" && id !== "") || typeof id === "number" ? String(id) : null;
 }
 
-function isAudio({ headers, bytes }: ApiAnswer): boolean {
+function isAudio({ headers, bytes }: ApiResponse): boolean {
   return /^(audio\/|application\/octet-stream)/i.test(headers.get("content-type") ?? "") && bytes.length > 0;
 }

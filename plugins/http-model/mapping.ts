@@ -1,13 +1,23 @@
-import type { ProviderHost } from "../../core/ports/music-provider.js";
+import { isObject, parseJson } from "../sdk/index.js";
 import { pointerMistake } from "./pointer.js";
-import { SETTINGS } from "./settings.js";
+import type { Host } from "./settings.js";
 import { placeholdersIn, unknownPlaceholders } from "./template.js";
 
 /** What a status word means here. */
 export const MEANINGS = ["running", "completed", "failed", "cancelled", "timeout", "content_rejected", "gone"] as const;
 export type Meaning = (typeof MEANINGS)[number];
 
-const POINTERS = ["id", "status", "tracks", "audioUrl", "audioBase64", "title", "duration", "error", "errorCode"] as const;
+const POINTERS = [
+  "id",
+  "status",
+  "tracks",
+  "audioUrl",
+  "audioBase64",
+  "title",
+  "duration",
+  "error",
+  "errorCode",
+] as const;
 
 /** How a server's shape is read and written: the settings, checked. */
 export interface Mapping {
@@ -27,15 +37,21 @@ export interface Mapping {
   readonly timeoutMs: number;
 }
 
+type Settings = Host["settings"];
+
+/** Names of settings that are texts. */
+type TextName = { [Name in keyof Settings]: Settings[Name] extends string | undefined ? Name : never }[keyof Settings];
+
 /** @throws {Error} with a line for every setting that is wrong */
-export function readMapping(settings: ProviderHost["settings"]): Mapping {
+export function readMapping(settings: Settings): Mapping {
   const mistakes: string[] = [];
-  const wrong = (name: string, why: string): void => void mistakes.push(`${name}: ${JSON.stringify(settings[name])}; ${why}`);
-  const text = (name: string): string => String(settings[name] ?? SETTINGS[name]?.default ?? "").trim();
+  const wrong = (name: keyof Settings, why: string): void =>
+    void mistakes.push(`${name}: ${JSON.stringify(settings[name])}; ${why}`);
+  const text = (name: TextName): string => (settings[name] ?? "").trim();
 
   const baseUrl = text("baseUrl").replace(/\/+$/, "");
   if (!URL.canParse(baseUrl) || !/^https?:/.test(baseUrl)) wrong("baseUrl", "allowed: an http or https URL");
-  for (const name of ["submitPath", "statusPath", "cancelPath"]) {
+  for (const name of ["submitPath", "statusPath", "cancelPath"] as const) {
     const isLeftOut = name === "cancelPath" && text(name) === "";
     if (!isLeftOut && !text(name).startsWith("/")) wrong(name, "allowed: a path that begins with /");
     const known = name === "submitPath" ? "model" : "id";
@@ -69,14 +85,14 @@ export function readMapping(settings: ProviderHost["settings"]): Mapping {
         .map((code) => code.trim().toLowerCase())
         .filter((code) => code !== ""),
     ),
-    callbacks: settings["callbacks"] === true,
-    pollMs: Number(text("pollSeconds")) * 1_000,
-    timeoutMs: Number(text("timeoutSeconds")) * 1_000,
+    callbacks: settings.callbacks,
+    pollMs: settings.pollSeconds * 1_000,
+    timeoutMs: settings.timeoutSeconds * 1_000,
   };
 }
 
 function readRequest(json: string, wrong: (why: string) => void): object {
-  const template = parsed(json);
+  const template = parseJson(json);
   if (typeof template !== "object" || template === null) {
     wrong("allowed: a JSON object, its placeholders inside quotation marks");
     return {};
@@ -87,21 +103,14 @@ function readRequest(json: string, wrong: (why: string) => void): object {
 }
 
 function readStatusWords(json: string, wrong: (why: string) => void): Map<string, Meaning> {
-  const words = parsed(json);
-  if (typeof words !== "object" || words === null || Array.isArray(words)) {
+  const words = parseJson(json);
+  if (!isObject(words)) {
     wrong('allowed: a JSON object such as {"done":"completed"}');
     return new Map();
   }
   const odd = Object.entries(words).filter(([, meaning]) => !MEANINGS.includes(meaning as Meaning));
   if (odd.length > 0) wrong(`${odd.map(([word]) => word).join(", ")}: allowed: ${MEANINGS.join(", ")}`);
-  for (const needed of ["running", "completed"]) if (!Object.values(words).includes(needed)) wrong(`no word means ${needed}`);
+  for (const needed of ["running", "completed"])
+    if (!Object.values(words).includes(needed)) wrong(`no word means ${needed}`);
   return new Map(Object.entries(words).map(([word, meaning]) => [word.toLowerCase(), meaning as Meaning]));
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import { handleCodec, type ProviderApi, ProviderFailure, providerFailure } from "../sdk/index.js";
 import type {
   Accepted,
   CallContext,
@@ -6,15 +6,15 @@ import type {
   Completed,
   MusicProvider,
   ProviderHandle,
-  ProviderHost,
   Snapshot,
   SubmitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { read, refusalOf } from "./answers.js";
 import { type Mapping, readMapping } from "./mapping.js";
+import type { Host } from "./settings.js";
 import { filled, filledPath, valuesOf } from "./template.js";
 
-const HANDLE_VERSION = 1;
+const HANDLES = handleCodec(1, ({ id }) => (typeof id === "string" ? { id } : null));
 
 /** A model server of the operator's own, by its mapping. */
 export class HttpModelProvider implements MusicProvider {
@@ -23,17 +23,20 @@ export class HttpModelProvider implements MusicProvider {
   private readonly mapping: Mapping;
   private readonly api: ProviderApi;
 
-  constructor({ settings, fetch }: ProviderHost) {
+  constructor({ settings, api }: Host) {
     const mapping = readMapping(settings);
     const { baseUrl, headers, timeoutMs, cancelPath } = mapping;
     this.mapping = mapping;
-    this.api = new ProviderApi({ fetch, baseUrl, headers, timeoutMs, judge: (answer) => refusalOf(answer, mapping) });
-    if (cancelPath !== null) this.cancel = (handle, context) => this.stop(filledPath(cancelPath, { id: idOf(handle) }), context);
+    this.api = api({ baseUrl, headers, timeoutMs, classify: (answer) => refusalOf(answer, mapping) });
+    if (cancelPath !== null)
+      this.cancel = (handle, context) => this.stop(filledPath(cancelPath, HANDLES.read(handle)), context);
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     if (request.operation !== "music")
-      throw new ProviderFailure("invalid_input", "Model servers make music; they take no tracks apart.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "Model servers make music; they take no tracks apart.", {
+        billable: "no",
+      });
     const { mapping } = this;
     const values = valuesOf(mapping.callbacks ? request : { ...request, callbackUrl: null });
     const answer = await this.api.call({
@@ -47,7 +50,7 @@ export class HttpModelProvider implements MusicProvider {
     if (reading.says === "completed") return reading.completed;
     if (reading.says === "failure") throw reading.failure;
     if (reading.says === "running" && reading.id !== null) {
-      return { state: "accepted", handle: { version: HANDLE_VERSION, data: { id: reading.id } }, nextPollMs: mapping.pollMs };
+      return { state: "accepted", handle: HANDLES.write({ id: reading.id }), nextPollMs: mapping.pollMs };
     }
     // A good status and no work in it: it may run there all the same.
     const message = reading.says === "nothing" ? reading.why : "The work runs, and there is no id to ask with.";
@@ -57,9 +60,9 @@ export class HttpModelProvider implements MusicProvider {
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const { mapping } = this;
     const answer = await this.api.call({
-      path: filledPath(mapping.statusPath, { id: idOf(handle) }),
+      path: filledPath(mapping.statusPath, HANDLES.read(handle)),
       headers: { accept: "application/json, audio/*" },
-      asksAfter: true,
+      isStatusCall: true,
       signal,
     });
     const reading = read(answer, mapping);
@@ -80,9 +83,4 @@ export class HttpModelProvider implements MusicProvider {
       throw error;
     }
   }
-}
-
-function idOf({ version, data: { id } }: ProviderHandle): string {
-  if (version !== HANDLE_VERSION || typeof id !== "string") throw new ProviderFailure("failed", "The handle is none of this plugin's.");
-  return id;
 }

@@ -1,27 +1,35 @@
-import type { ProviderSetting } from "../../core/ports/music-provider.js";
+import { defineSettings, type ProviderHost } from "../sdk/index.js";
 
 /** What is sent where the operator gives no template: the documented shape. */
 const REQUEST =
-  '{"job_id":"{{job_id}}","attempt_id":"{{attempt_id}}","model":"{{model}}","prompt":"{{prompt}}","lyrics":"{{lyrics}}",' +
+  '{"job_id":"{{job_id}}","attempt_id":"{{attempt_id}}","model":"{{model}}","prompt":"{{prompt}}",' +
+  '"lyrics":"{{lyrics}}",' +
   '"duration":"{{duration}}","instrumental":"{{instrumental}}","callback_url":"{{callback_url}}"}';
 
 const STATUS_WORDS =
-  '{"queued":"running","running":"running","succeeded":"completed","failed":"failed","cancelled":"cancelled","canceled":"cancelled","timeout":"timeout"}';
+  '{"queued":"running","running":"running","succeeded":"completed","failed":"failed",' +
+  '"cancelled":"cancelled","canceled":"cancelled","timeout":"timeout"}';
 
-const pointer = (value: string, description: string): ProviderSetting => ({
-  type: "string",
-  default: value,
-  description: `JSON pointer: ${description}`,
-});
+function pointer(value: string, description: string) {
+  return { type: "string", default: value, description: `JSON pointer: ${description}` } as const;
+}
 
 /** Every setting; the defaults are the documented protocol. */
-export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
-  baseUrl: { type: "string", required: true, description: "Where the server is: http://gpu-box:8000, without a slash at its end" },
+export const SETTINGS = defineSettings({
+  baseUrl: {
+    type: "string",
+    required: true,
+    description: "Where the server is: http://gpu-box:8000, without a slash at its end",
+  },
   apiKey: { type: "string", secret: true, description: "Key of the server, where it wants one" },
   authHeader: { type: "string", default: "Authorization", description: "Header that carries the key" },
   authScheme: { type: "string", default: "Bearer", description: "Word before the key in that header; empty for none" },
   submitPath: { type: "string", default: "/v1/generations", description: "Path that takes a request, by POST" },
-  statusPath: { type: "string", default: "/v1/generations/{{id}}", description: "Path that tells of accepted work, by GET" },
+  statusPath: {
+    type: "string",
+    default: "/v1/generations/{{id}}",
+    description: "Path that tells of accepted work, by GET",
+  },
   cancelPath: { type: "string", description: "Path that stops accepted work, by POST; left out where it cannot" },
   request: { type: "string", default: REQUEST, description: "Body of a request, as JSON text with {{placeholders}}" },
   idPointer: pointer("/id", "id of accepted work"),
@@ -34,10 +42,42 @@ export const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
   durationPointer: pointer("/duration", "in a track, its length in seconds"),
   errorPointer: pointer("/error/message", "words about what went wrong"),
   errorCodePointer: pointer("/error/code", "code of what went wrong"),
-  rejectionCodes: { type: "string", default: "content_rejected", description: "Codes that refuse the content, with commas between them" },
-  callbacks: { type: "boolean", default: false, description: "The server calls {{callback_url}} when something happened" },
-  idempotent: { type: "boolean", default: false, description: "The server makes nothing twice for one Idempotency-Key" },
-  pollSeconds: { type: "integer", default: 5, minimum: 1, maximum: 3_600, description: "How often accepted work is asked after" },
-  timeoutSeconds: { type: "integer", default: 300, minimum: 1, maximum: 3_600, description: "How long one call may take" },
-  concurrency: { type: "integer", default: 1, minimum: 1, maximum: 1_000, description: "Calls that make work, at once" },
-};
+  rejectionCodes: {
+    type: "string",
+    default: "content_rejected",
+    description: "Codes that refuse the content, with commas between them",
+  },
+  callbacks: {
+    type: "boolean",
+    default: false,
+    description: "The server calls {{callback_url}} when something happened",
+  },
+  idempotent: {
+    type: "boolean",
+    default: false,
+    description: "The server makes nothing twice for one Idempotency-Key",
+  },
+  pollSeconds: {
+    type: "integer",
+    default: 5,
+    minimum: 1,
+    maximum: 3_600,
+    description: "How often accepted work is polled",
+  },
+  timeoutSeconds: {
+    type: "integer",
+    default: 300,
+    minimum: 1,
+    maximum: 3_600,
+    description: "How long one call may take",
+  },
+  concurrency: {
+    type: "integer",
+    default: 1,
+    minimum: 1,
+    maximum: 1_000,
+    description: "Calls that make work, at once",
+  },
+});
+
+export type Host = ProviderHost<typeof SETTINGS>;

@@ -1,4 +1,4 @@
-import type { MusicRequest } from "../../core/ports/music-provider.js";
+import type { MusicRequest } from "../sdk/index.js";
 
 export type PlaceholderValue = string | number | boolean | null;
 

@@ -1,58 +1,60 @@
-import { bagOf, failureOf, isObject, ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost, SourceAudio } from "../../core/ports/music-provider.js";
+import { asObject, failureOf, httpUrl, isObject, ProviderFailure, providerFailure } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailureKind, SourceAudio } from "../sdk/index.js";
+import type { Host } from "./settings.js";
 
 /** Every call but the upload takes and answers JSON; all are POST, a slash at the end of their path. */
 export class LalalClient {
   private readonly api: ProviderApi;
   private readonly uploadTimeoutMs: number;
 
-  constructor({ settings, fetch }: ProviderHost) {
-    this.api = new ProviderApi({
-      fetch,
-      baseUrl: `${String(settings["baseUrl"]).replace(/\/+$/, "")}/api/v1`,
-      headers: { "x-license-key": String(settings["apiKey"]) },
-      timeoutMs: Number(settings["timeoutMs"]),
-      judge,
-    });
-    this.uploadTimeoutMs = Number(settings["uploadTimeoutMs"]);
+  constructor({ settings, api }: Host) {
+    const base = `${httpUrl("baseUrl", settings.baseUrl)}/api/v1`;
+    this.api = api({ baseUrl: base, headers: { "x-license-key": settings.apiKey }, classify });
+    this.uploadTimeoutMs = settings.uploadTimeoutMs;
   }
 
   /** Hands a file over; nothing is billed. @returns its source id */
   async upload(source: SourceAudio, filename: string, signal: AbortSignal): Promise<string> {
-    const headers = { "content-disposition": `attachment; filename=${filename}`, "content-length": String(source.sizeBytes) };
+    const headers = {
+      "content-disposition": `attachment; filename=${filename}`,
+      "content-length": String(source.sizeBytes),
+    };
     const body = ReadableStream.from<Uint8Array>(source.open());
     const answer = await this.api.call({ path: "/upload/", body, headers, timeoutMs: this.uploadTimeoutMs, signal });
-    const { id } = bagOf(answer.json());
-    if (typeof id !== "string" || id === "") throw providerFailure("unavailable", answer, { message: "It answered no id of the upload." });
+    const { id } = asObject(answer.json());
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("unavailable", answer, { message: "It answered no id of the upload." });
     return id;
   }
 
   /** Starts a split, which is billed. @returns its task id */
-  async split(path: string, json: Bag, signal: AbortSignal): Promise<string> {
+  async split(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
     const answer = await this.api.call({ path, json, creates: true, signal });
-    const { task_id: id } = bagOf(answer.json());
-    if (typeof id !== "string" || id === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    const { task_id: id } = asObject(answer.json());
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
     return id;
   }
 
   /** States by task id. */
-  async check(taskIds: readonly string[], signal: AbortSignal): Promise<Bag> {
-    const answer = await this.api.call({ path: "/check/", json: { task_ids: taskIds }, asksAfter: true, signal });
-    const { result } = bagOf(answer.json());
+  async check(taskIds: readonly string[], signal: AbortSignal): Promise<JsonObject> {
+    const answer = await this.api.call({ path: "/check/", json: { task_ids: taskIds }, isStatusCall: true, signal });
+    const { result } = asObject(answer.json());
     if (!isObject(result)) throw providerFailure("unavailable", answer, { message: "It answered no states." });
     return result;
   }
 
   /** @returns what it says of the task: its `status`, `success` or `server_error`, and then an `error` */
-  async cancel(taskId: string, signal: AbortSignal): Promise<Bag> {
-    const body = bagOf((await this.api.call({ path: "/cancel/", json: { task_ids: [taskId] }, signal })).json());
-    return bagOf(bagOf(body["result"])[taskId]);
+  async cancel(taskId: string, signal: AbortSignal): Promise<JsonObject> {
+    const body = asObject((await this.api.call({ path: "/cancel/", json: { task_ids: [taskId] }, signal })).json());
+    return asObject(asObject(body["result"])[taskId]);
   }
 
   async minutesLeft(signal: AbortSignal): Promise<number> {
     const answer = await this.api.call({ method: "POST", path: "/limits/minutes_left/", signal });
-    const { minutes_left: minutes } = bagOf(answer.json());
-    if (typeof minutes !== "number") throw providerFailure("unavailable", answer, { message: "It answered no number of minutes." });
+    const { minutes_left: minutes } = asObject(answer.json());
+    if (typeof minutes !== "number")
+      throw providerFailure("unavailable", answer, { message: "It answered no number of minutes." });
     return minutes;
   }
 }
@@ -65,11 +67,12 @@ const CODES: Readonly<Record<string, ProviderFailureKind>> = {
   batch_not_avaliable: "misconfigured",
 };
 
-function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null | undefined {
-  // Many tasks are asked after together, and one that is not known is left out of the answer: no refusal tells of any of them.
-  if (call.asksAfter === true && failureOf(answer, call)?.kind === "gone") return providerFailure("unavailable", answer);
+function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null | undefined {
+  // Many tasks are polled together, and an unknown one is left out of the response: a refusal says nothing of any.
+  if (call.isStatusCall === true && failureOf(answer, call)?.kind === "gone")
+    return providerFailure("unavailable", answer);
   if (answer.status !== 400 && answer.status !== 422) return undefined;
-  const { code: given, detail } = bagOf(answer.json());
+  const { code: given, detail } = asObject(answer.json());
   const code = typeof given === "string" ? given : undefined;
   if (code === "idempotency_key_used") {
     const message = "The work was begun by an attempt before, whose reply was lost: its task id is not known.";
@@ -82,7 +85,7 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null | undef
 /** undefined: what HTTP means by the status. */
 function refusalKind(code: string | undefined, detail: unknown, call: ApiCall): ProviderFailureKind | undefined {
   if (code === "internal_error") return call.creates === true ? "outcome_unknown" : "unavailable";
-  if (code !== undefined && Object.hasOwn(CODES, code) && call.asksAfter !== true) return CODES[code];
+  if (code !== undefined && Object.hasOwn(CODES, code) && call.isStatusCall !== true) return CODES[code];
   // With which status a wrong key is refused is not documented. A call without a body can be refused for nothing else.
   const namesKey = typeof detail === "string" && /licen[cs]e|api.?key/i.test(detail);
   return namesKey || call.path.startsWith("/limits/") ? "misconfigured" : undefined;

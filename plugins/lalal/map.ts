@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { bagOf, fileEndingOf, isLink, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Bag, ProviderAsset, Snapshot, SplitRequest } from "../../core/ports/music-provider.js";
+import { asObject, fileEndingOf, isLink, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject, ProviderAsset, Snapshot, SplitRequest } from "../sdk/index.js";
 
 type Split = SplitRequest["operation"];
 
@@ -36,12 +36,12 @@ export function nextPollMs(now: number): number {
 /** What a state of `check` says. */
 export function snapshotOf(state: unknown, operation: Split, now: number): Snapshot | ProviderFailure {
   if (state === undefined) return new ProviderFailure("gone", "It knows no such task; a task is known for a day.");
-  const { status, result, error } = bagOf(state);
+  const { status, result, error } = asObject(state);
   switch (status) {
     case "success":
-      return completedOf(bagOf(result), operation);
+      return completedOf(asObject(result), operation);
     case "error":
-      return failureIn(bagOf(error));
+      return failureIn(asObject(error));
     case "cancelled":
       return new ProviderFailure("cancelled", "The task was cancelled there.");
     case "server_error":
@@ -52,9 +52,9 @@ export function snapshotOf(state: unknown, operation: Split, now: number): Snaps
   }
 }
 
-function completedOf({ tracks, duration }: Bag, operation: Split): Snapshot | ProviderFailure {
+function completedOf({ tracks, duration }: JsonObject, operation: Split): Snapshot | ProviderFailure {
   const durationSeconds = typeof duration === "number" && duration > 0 ? duration : null;
-  const stems = (Array.isArray(tracks) ? tracks : []).map(bagOf).flatMap(({ type, label: given, url }): ProviderAsset[] => {
+  const stems = (Array.isArray(tracks) ? tracks : []).map(asObject).flatMap(({ type, label: given, url }): ProviderAsset[] => {
     if (typeof given !== "string" || !isLink(url)) return [];
     const label = labelOf(given, type, operation);
     if (label === null) return [];
@@ -80,7 +80,7 @@ function labelOf(given: string, type: unknown, operation: Split): string | null 
 }
 
 /** What went wrong with accepted work stays wrong, whatever its code would mean of a request. */
-function failureIn({ detail, code, id }: Bag): ProviderFailure {
+function failureIn({ detail, code, id }: JsonObject): ProviderFailure {
   const said = typeof detail === "string" ? detail : (JSON.stringify(detail) ?? "");
   return new ProviderFailure("failed", `The task failed: ${said.slice(0, 300)}`, {
     providerCode: typeof code === "string" ? code : "error",

@@ -1,12 +1,7 @@
-import type { ProviderHost } from "../../core/ports/music-provider.js";
+import type { Host } from "./settings.js";
 
 /** Their names of what `split/multistem` can take out of a track; each once, so six at most. */
 export const STEMS = ["vocals", "drum", "piano", "bass", "electric_guitar", "acoustic_guitar"];
-
-export const SPLITTERS = ["auto", "andromeda", "perseus", "orion", "phoenix", "lyra", "lynx"];
-export const EXTRACTION_LEVELS = ["deep_extraction", "clear_cut"];
-/** Those of theirs that Fermata can store; `source`: as the file came. */
-export const FORMATS = ["source", "mp3", "wav", "flac", "ogg"];
 
 /** How pieces are taken apart: the settings, checked. */
 export interface SplitOptions {
@@ -18,11 +13,9 @@ export interface SplitOptions {
 }
 
 /** @throws {Error} with a line for every setting that is wrong */
-export function readOptions(settings: ProviderHost["settings"]): SplitOptions {
+export function readOptions(settings: Host["settings"]): SplitOptions {
   const { stems: list, splitter, extractionLevel, encoderFormat, dereverb } = settings;
-  const stems = String(list)
-    .split(",")
-    .map((stem) => stem.trim());
+  const stems = list.split(",").map((stem) => stem.trim());
   const mistakes: string[] = [];
   const unknown = stems.filter((stem) => !STEMS.includes(stem));
   if (unknown.length > 0) mistakes.push(`stems: ${JSON.stringify(unknown.join(", "))}; allowed: ${STEMS.join(", ")}`);
@@ -31,10 +24,10 @@ export function readOptions(settings: ProviderHost["settings"]): SplitOptions {
   return {
     stems,
     presets: {
-      ...(splitter === "auto" ? {} : { splitter: String(splitter) }),
-      ...(encoderFormat === "source" ? {} : { encoder_format: String(encoderFormat) }),
-      extraction_level: String(extractionLevel),
+      ...(splitter === "auto" ? {} : { splitter: splitter }),
+      ...(encoderFormat === "source" ? {} : { encoder_format: encoderFormat }),
+      extraction_level: extractionLevel,
     },
-    vocalPresets: dereverb === true ? { dereverb_enabled: true } : {},
+    vocalPresets: dereverb ? { dereverb_enabled: true } : {},
   };
 }

@@ -1,5 +1,6 @@
-import { bagOf, failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, Bag, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
+import { asObject, failureOf, providerFailure } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailure } from "../sdk/index.js";
+import type { Host } from "./settings.js";
 
 /** Of the account's limits. */
 export const LIMITS_TIMEOUT_MS = 30_000;
@@ -8,41 +9,37 @@ export const LIMITS_TIMEOUT_MS = 30_000;
 export class LoudlyClient {
   private readonly api: ProviderApi;
 
-  constructor({ settings, fetch }: ProviderHost) {
-    this.api = new ProviderApi({
-      fetch,
-      baseUrl: String(settings["baseUrl"]),
-      headers: { "api-key": String(settings["apiKey"]) },
-      timeoutMs: Number(settings["timeoutMs"]),
-      judge,
-    });
+  constructor({ settings, api }: Host) {
+    this.api = api({ headers: { "api-key": settings.apiKey }, classify });
   }
 
   /** Makes a song, which is billed work. */
-  async song(form: FormData, signal: AbortSignal): Promise<Bag> {
+  async song(form: FormData, signal: AbortSignal): Promise<JsonObject> {
     const answer = await this.api.call({ path: "/b2b/ai/prompt/songs", body: form, creates: true, signal });
-    const song = bagOf(answer.json());
+    const song = asObject(answer.json());
     if (song["id"] === undefined && song["music_file_path"] === undefined)
       throw providerFailure("outcome_unknown", answer, { message: "It answered no song." });
     return song;
   }
 
   /** Limits of the account, one for each type of request. */
-  async limits(signal: AbortSignal): Promise<readonly Bag[]> {
+  async limits(signal: AbortSignal): Promise<readonly JsonObject[]> {
     const answer = await this.api.call({ path: "/b2b/account/limits", signal, timeoutMs: LIMITS_TIMEOUT_MS });
     const limits = answer.json();
-    if (!Array.isArray(limits)) throw providerFailure("unavailable", answer, { message: "It answered no list of limits." });
-    return limits.map(bagOf);
+    if (!Array.isArray(limits))
+      throw providerFailure("unavailable", answer, { message: "It answered no list of limits." });
+    return limits.map(asObject);
   }
 }
 
 /** Errors are `{ error, error_description }`; a 500 may be too many requests, which only its words tell. */
-function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(answer, call);
   if (usual === null) return null;
-  const { error, error_description: description } = bagOf(answer.json());
+  const { error, error_description: description } = asObject(answer.json());
   const said = [error, description].filter((text): text is string => typeof text === "string" && text !== "");
   const message = said.join(": ").slice(0, 300);
-  const kind = answer.status === 500 && /rate[ _-]?limit|too many requests/i.test(message) ? "rate_limited" : usual.kind;
+  const kind =
+    answer.status === 500 && /rate[ _-]?limit|too many requests/i.test(message) ? "rate_limited" : usual.kind;
   return providerFailure(kind, answer, message === "" ? {} : { message });
 }

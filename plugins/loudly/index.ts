@@ -1,7 +1,8 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { DurationBounds, ProviderModel } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import type { DurationBounds, ProviderModel } from "../sdk/index.js";
 import { LIMITS_TIMEOUT_MS } from "./client.js";
 import { LoudlyProvider } from "./provider.js";
+import { SETTINGS } from "./settings.js";
 
 /** What they take; the default is ours. */
 const DURATION: DurationBounds = { minSeconds: 30, maxSeconds: 420, defaultSeconds: 60 };
@@ -12,21 +13,18 @@ export default defineProvider({
   label: "Loudly",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 2,
-  longestCallMs: ({ timeoutMs }) => Math.max(Number(timeoutMs), LIMITS_TIMEOUT_MS),
+  longestCallMs: ({ timeoutMs }) => Math.max(timeoutMs, LIMITS_TIMEOUT_MS),
   hosts: [],
-  settings: {
-    apiKey: { type: "string", required: true, secret: true, description: "API key of the Loudly account" },
-    baseUrl: { type: "string", default: "https://soundtracks.loudly.com", description: "Where the API is" },
-    timeoutMs: {
-      type: "integer",
-      default: 300_000,
-      minimum: 1_000,
-      maximum: 3_600_000,
-      description: "How long the call that makes a song may take: longer than the work",
-    },
-  },
+  settings: SETTINGS,
   models: [
-    { id: "loudly/song", name: "Loudly", creditCost: 10, supportsLyrics: false, supportsInstrumental: true, duration: DURATION },
+    {
+      id: "loudly/song",
+      name: "Loudly",
+      creditCost: 10,
+      supportsLyrics: false,
+      supportsInstrumental: true,
+      duration: DURATION,
+    },
   ],
   checkModel,
   capabilities: { idempotentSubmit: false, lookup: false, cancel: false },

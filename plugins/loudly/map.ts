@@ -1,5 +1,5 @@
-import { bagOf, isLink, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Bag, MusicRequest, ProbeResult, ProviderTrack } from "../../core/ports/music-provider.js";
+import { asObject, isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject, MusicRequest, ProbeResult, ProviderTrack } from "../sdk/index.js";
 
 /** The type of request that a generation counts as. */
 const REQUEST_TYPE = "ai_song";
@@ -14,9 +14,9 @@ export function formOf({ model, prompt, durationSeconds }: MusicRequest): FormDa
 }
 
 /** @throws {ProviderFailure} when there is no file */
-export function trackOf({ title, duration, bpm, key, music_file_path: url }: Bag): ProviderTrack {
+export function trackOf({ title, duration, bpm, key, music_file_path: url }: JsonObject): ProviderTrack {
   if (!isLink(url)) throw new ProviderFailure("failed", "The song is made, and there is no file.");
-  const { name: keyName } = bagOf(key);
+  const { name: keyName } = asObject(key);
   return {
     title: isText(title) ? title.trim() : null,
     bpm: numberWithin(bpm, 1_000),
@@ -28,7 +28,7 @@ export function trackOf({ title, duration, bpm, key, music_file_path: url }: Bag
 }
 
 /** What is left of the account's limit of songs. */
-export function probeOf(limits: readonly Bag[]): ProbeResult {
+export function probeOf(limits: readonly JsonObject[]): ProbeResult {
   const left = limits.find(({ request_type: type }) => type === REQUEST_TYPE)?.["left"];
   if (typeof left !== "number") return { credit: null, warnings: [`The account's limits do not tell what is left of ${REQUEST_TYPE}.`] };
   return { credit: { amount: Math.max(0, left), unit: "songs" }, warnings: left > 0 ? [] : ["No songs are left."] };

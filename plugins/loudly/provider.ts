@@ -1,18 +1,20 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { CallContext, Completed, MusicProvider, ProbeResult, ProviderHost, SubmitRequest } from "../../core/ports/music-provider.js";
+import { ProviderFailure } from "../sdk/index.js";
+import type { CallContext, Completed, MusicProvider, ProbeResult, SubmitRequest } from "../sdk/index.js";
 import { LoudlyClient } from "./client.js";
 import { formOf, probeOf, trackOf } from "./map.js";
+import type { Host } from "./settings.js";
 
 /** Songs: the call that makes one lasts as long as the work. */
 export class LoudlyProvider implements MusicProvider {
   private readonly client: LoudlyClient;
 
-  constructor(host: ProviderHost) {
+  constructor(host: Host) {
     this.client = new LoudlyClient(host);
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
-    if (request.operation !== "music") throw new ProviderFailure("invalid_input", "Loudly takes no tracks apart.", { billable: "no" });
+    if (request.operation !== "music")
+      throw new ProviderFailure("invalid_input", "Loudly takes no tracks apart.", { billable: "no" });
     const song = await this.client.song(formOf(request), signal);
     return { state: "completed", tracks: [trackOf(song)] };
   }

@@ -1,7 +1,7 @@
-import { ProviderApi, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, Bag, ProviderHost } from "../../core/ports/music-provider.js";
-import { judge } from "./errors.js";
-import type { Config } from "./settings.js";
+import { bearer, ProviderFailure } from "../sdk/index.js";
+import type { ApiResponse, JsonObject, ProviderApi } from "../sdk/index.js";
+import { classify } from "./errors.js";
+import type { Config, Host } from "./settings.js";
 import { AccessTokens } from "./token.js";
 
 /** A song as WAV in base64, and several of them. */
@@ -14,25 +14,25 @@ const API_REVISION = { "api-revision": "2026-05-20" };
 export class GeminiClient {
   private readonly api: ProviderApi;
 
-  constructor({ apiKey, baseUrl }: NonNullable<Config["gemini"]>, timeoutMs: number, { fetch }: ProviderHost) {
+  constructor({ apiKey, baseUrl }: NonNullable<Config["gemini"]>, host: Host) {
     const headers = { "x-goog-api-key": apiKey };
-    this.api = new ProviderApi({ fetch, baseUrl, headers, timeoutMs, maxBytes: ANSWER_MAX_BYTES, judge });
+    this.api = host.api({ baseUrl, headers, maxBytes: ANSWER_MAX_BYTES, classify });
   }
 
-  generate(model: string, json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+  generate(model: string, json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: `/models/${encodeURIComponent(model)}:generateContent`, json, creates: true, signal });
   }
 
-  createInteraction(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+  createInteraction(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/interactions", json, headers: API_REVISION, creates: true, signal });
   }
 
   /** What became of it, with its music once it is done. */
-  interaction(id: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: pathOf(id), headers: API_REVISION, asksAfter: true, signal });
+  interaction(id: string, signal: AbortSignal): Promise<ApiResponse> {
+    return this.api.call({ path: pathOf(id), headers: API_REVISION, isStatusCall: true, signal });
   }
 
-  cancelInteraction(id: string, signal: AbortSignal): Promise<ApiAnswer> {
+  cancelInteraction(id: string, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ method: "POST", path: `${pathOf(id)}/cancel`, headers: API_REVISION, signal });
   }
 }
@@ -47,18 +47,16 @@ export class VertexClient {
 
   constructor(
     private readonly config: NonNullable<Config["vertex"]>,
-    private readonly timeoutMs: number,
-    private readonly host: ProviderHost,
+    private readonly host: Host,
   ) {
     this.tokens = new AccessTokens(config.account, host);
   }
 
-  async predict(model: string, json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+  async predict(model: string, json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
     const { baseUrl, parent } = this.config;
-    const headers = { authorization: `Bearer ${await this.tokens.token(signal)}` };
-    const { fetch } = this.host;
+    const headers = bearer(await this.tokens.token(signal));
     // A client of its own for each token: a client keeps the secrets of its headers out of what it says.
-    const api = new ProviderApi({ fetch, baseUrl, headers, timeoutMs: this.timeoutMs, maxBytes: ANSWER_MAX_BYTES, judge });
+    const api = this.host.api({ baseUrl, headers, maxBytes: ANSWER_MAX_BYTES, classify });
     const path = `/${parent}/publishers/google/models/${encodeURIComponent(model)}:predict`;
     try {
       return await api.call({ path, json, creates: true, signal });

@@ -1,5 +1,5 @@
-import { bagOf, failureOf, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind } from "../../core/ports/music-provider.js";
+import { asObject, failureOf, ProviderFailure, retryAfterMs } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, JsonObject, ProviderFailureKind } from "../sdk/index.js";
 
 /** What the statuses of Google's error model stand for, on a call that makes work. */
 const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
@@ -26,7 +26,7 @@ const REJECTED = /recitation|safety|blocked|prohibited|copyright|artist/i;
 const DEPLETED = /credits? (are|is|have been) (depleted|exhausted)/i;
 
 /** The failure that a response stands for; null for a good one. */
-export function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+export function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(answer, call);
   if (usual === null) return null;
   const error = errorIn(answer.json());
@@ -56,12 +56,12 @@ export function isRefusal(said: string): boolean {
 }
 
 /** The envelope; some services of Google's wrap it in a list. */
-function errorIn(body: unknown): Bag {
-  return bagOf(bagOf(Array.isArray(body) ? body[0] : body)["error"]);
+function errorIn(body: unknown): JsonObject {
+  return asObject(asObject(Array.isArray(body) ? body[0] : body)["error"]);
 }
 
 /** Google's error model has a status in capitals; the Interactions API a code in words (`invalid_request`). */
-function codeOf({ status, code }: Bag): string | undefined {
+function codeOf({ status, code }: JsonObject): string | undefined {
   return [status, code].find((value): value is string => typeof value === "string" && value !== "");
 }
 
@@ -84,8 +84,8 @@ function kindOf(
 }
 
 /** `google.rpc.RetryInfo` among the details: `"12.5s"`. */
-function retryDelayMs({ details }: Bag): number | undefined {
-  const infos = (Array.isArray(details) ? details : []).map(bagOf);
+function retryDelayMs({ details }: JsonObject): number | undefined {
+  const infos = (Array.isArray(details) ? details : []).map(asObject);
   const { retryDelay } = infos.find(({ "@type": type }) => String(type).endsWith("google.rpc.RetryInfo")) ?? {};
   const [, seconds] = /^(\d+(?:\.\d+)?)s$/.exec(typeof retryDelay === "string" ? retryDelay : "") ?? [];
   return seconds === undefined ? undefined : Math.round(Number(seconds) * 1_000);

@@ -1,5 +1,5 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import type { ProviderModel } from "../sdk/index.js";
 import { LyriaProvider } from "./provider.js";
 import { APIS, isInBackground, SETTINGS } from "./settings.js";
 import { TOKEN_TIMEOUT_MS } from "./token.js";
@@ -19,7 +19,7 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   // An access token for Vertex AI, then the music.
-  longestCallMs: ({ timeoutMs }) => TOKEN_TIMEOUT_MS + Number(timeoutMs),
+  longestCallMs: ({ timeoutMs }) => TOKEN_TIMEOUT_MS + timeoutMs,
   // Vertex AI as the location has it, and the tokens.
   hosts: ["*.googleapis.com"],
   settings: SETTINGS,
@@ -54,5 +54,7 @@ function checkModel({ upstream, duration, supportsLyrics, options = {} }: Provid
   if (format !== undefined && format !== "mp3" && format !== "wav") return "has another options.format than mp3, wav";
   if (sampleCount !== undefined && !(Number.isSafeInteger(sampleCount) && (sampleCount as number) >= 1))
     return "has another options.sampleCount than a whole number from 1";
-  return negativePrompt === undefined || typeof negativePrompt === "string" ? null : "has options.negativePrompt that is no text";
+  return negativePrompt === undefined || typeof negativePrompt === "string"
+    ? null
+    : "has options.negativePrompt that is no text";
 }

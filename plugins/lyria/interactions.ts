@@ -1,5 +1,5 @@
-import { bagOf, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Bag, CancelOutcome, ProviderTrack } from "../../core/ports/music-provider.js";
+import { asObject, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject, CancelOutcome, ProviderTrack } from "../sdk/index.js";
 import { isRefusal } from "./errors.js";
 import { trackOf } from "./map.js";
 
@@ -13,16 +13,16 @@ export type Interaction =
   | { readonly state: "unclear" };
 
 export function interactionIn(body: unknown): Interaction {
-  const { id, status } = bagOf(body);
+  const { id, status } = asObject(body);
   if (typeof status !== "string") return { state: "unclear" };
   if (RUNNING.has(status)) return typeof id === "string" && id !== "" ? { state: "running", id } : { state: "unclear" };
   if (status === "cancelled") return ended("cancelled", "It was cancelled there.", status);
-  const content = stepsIn(bagOf(body)).flatMap(({ content }) => (Array.isArray(content) ? content.map(bagOf) : []));
+  const content = stepsIn(asObject(body)).flatMap(({ content }) => (Array.isArray(content) ? content.map(asObject) : []));
   const sounds = content.filter(({ type }) => type === "audio").map(({ data }) => trackOf(data));
   // The last is the one that it settled on.
   const track = sounds.findLast((sound) => sound !== null) ?? null;
   if (track !== null && status !== "failed") return { state: "completed", tracks: [track] };
-  const { code, message } = errorIn(bagOf(body)) ?? {};
+  const { code, message } = errorIn(asObject(body)) ?? {};
   const said = typeof message === "string" ? `: ${message.replace(/\s+/gu, " ").slice(0, 300)}` : ".";
   const reason = typeof code === "string" || typeof code === "number" ? String(code) : status;
   const kind = isRefusal(`${said} ${reason}`) ? "content_rejected" : "failed";
@@ -31,23 +31,23 @@ export function interactionIn(body: unknown): Interaction {
 
 /** What the response to a cancellation says. */
 export function cancelOutcomeIn(body: unknown): CancelOutcome {
-  const { status } = bagOf(body);
+  const { status } = asObject(body);
   if (status === "cancelled") return "cancelled";
   return typeof status !== "string" || RUNNING.has(status) ? "requested" : "too_late";
 }
 
 /** Steps of the model's; Lyria 3 may list its `outputs` in their place. */
-function stepsIn({ steps, outputs }: Bag): readonly Bag[] {
-  if (Array.isArray(steps)) return steps.map(bagOf).filter(({ type }) => type === "model_output");
+function stepsIn({ steps, outputs }: JsonObject): readonly JsonObject[] {
+  if (Array.isArray(steps)) return steps.map(asObject).filter(({ type }) => type === "model_output");
   return [{ content: outputs }];
 }
 
 /** Of the whole, or of a step. */
-function errorIn(body: Bag): Bag | undefined {
+function errorIn(body: JsonObject): JsonObject | undefined {
   const { errors, error } = body;
   const ofAll = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
   const ofSteps = stepsIn(body).map((step) => step["error"]);
-  const found = [...ofAll, error, ...ofSteps].map(bagOf);
+  const found = [...ofAll, error, ...ofSteps].map(asObject);
   return found.find((bag) => bag["message"] !== undefined || bag["code"] !== undefined);
 }
 

@@ -1,5 +1,5 @@
-import { bagOf, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Bag, MusicRequest, ProviderFailureKind, ProviderTrack } from "../../core/ports/music-provider.js";
+import { asObject, NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject, MusicRequest, ProviderFailureKind, ProviderTrack } from "../sdk/index.js";
 
 /** Why a candidate without music ended, where its content is the reason. */
 const REFUSED: ReadonlySet<unknown> = new Set(["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"]);
@@ -15,7 +15,7 @@ function isWav({ model }: MusicRequest): boolean {
 }
 
 /** The body of a `generateContent`. */
-export function contentBody(request: MusicRequest): Bag {
+export function contentBody(request: MusicRequest): JsonObject {
   return {
     contents: [{ parts: [{ text: wordsOf(request) }] }],
     generationConfig: {
@@ -26,13 +26,13 @@ export function contentBody(request: MusicRequest): Bag {
 }
 
 /** The body of an interaction: work in the background, that is stored until it is fetched. */
-export function interactionBody(request: MusicRequest): Bag {
+export function interactionBody(request: MusicRequest): JsonObject {
   const format = isWav(request) ? { response_format: { type: "audio", mime_type: "audio/wav" } } : {};
   return { model: request.model.upstream, input: wordsOf(request), background: true, ...format };
 }
 
 /** The body of a `predict`; `seed` and `sample_count` exclude each other, and it is the second that is sent. */
-export function predictBody({ model, prompt }: MusicRequest): Bag {
+export function predictBody({ model, prompt }: MusicRequest): JsonObject {
   const { sampleCount = 1, negativePrompt } = model.options ?? {};
   const negative = negativePrompt === undefined ? {} : { negative_prompt: negativePrompt };
   return { instances: [{ prompt, ...negative }], parameters: { sample_count: sampleCount } };
@@ -40,14 +40,14 @@ export function predictBody({ model, prompt }: MusicRequest): Bag {
 
 /** The song in the answer of `generateContent`; null when it says nothing of any. */
 export function songIn(body: unknown): ProviderTrack[] | ProviderFailure | null {
-  const { candidates, promptFeedback } = bagOf(body);
-  const { blockReason } = bagOf(promptFeedback);
+  const { candidates, promptFeedback } = asObject(body);
+  const { blockReason } = asObject(promptFeedback);
   if (typeof blockReason === "string") return failed("content_rejected", `The prompt was blocked: ${blockReason}.`, blockReason);
   const [candidate] = Array.isArray(candidates) ? (candidates as readonly unknown[]) : [];
   if (candidate === undefined) return null;
-  const { content, finishReason } = bagOf(candidate);
-  const { parts } = bagOf(content);
-  const sounds = (Array.isArray(parts) ? parts : []).map((part) => bagOf(bagOf(part)["inlineData"]));
+  const { content, finishReason } = asObject(candidate);
+  const { parts } = asObject(content);
+  const sounds = (Array.isArray(parts) ? parts : []).map((part) => asObject(asObject(part)["inlineData"]));
   const sound = sounds.map(({ mimeType, data }) => (isImage(mimeType) ? null : trackOf(data))).find((track) => track !== null);
   if (sound !== undefined) return [sound];
   const reason = typeof finishReason === "string" ? finishReason : "none";
@@ -56,11 +56,11 @@ export function songIn(body: unknown): ProviderTrack[] | ProviderFailure | null 
 
 /** The clips in the answer of `predict`, in their order; null when it says nothing of any. */
 export function clipsIn(body: unknown): ProviderTrack[] | ProviderFailure | null {
-  const { predictions } = bagOf(body);
+  const { predictions } = asObject(body);
   if (!Array.isArray(predictions)) return null;
   // So it answers, it is reported, where its filters took everything away.
   if (predictions.length === 0) return failed("content_rejected", "It answered an empty list of predictions.", undefined);
-  const tracks = predictions.map(bagOf).map(({ bytesBase64Encoded, audioContent }) => trackOf(bytesBase64Encoded ?? audioContent));
+  const tracks = predictions.map(asObject).map(({ bytesBase64Encoded, audioContent }) => trackOf(bytesBase64Encoded ?? audioContent));
   const whole = tracks.filter((track) => track !== null);
   return whole.length > 0 ? whole : failed("failed", "Its predictions hold no music.", undefined);
 }

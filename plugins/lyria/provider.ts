@@ -1,23 +1,22 @@
-import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import { handleCodec, ProviderFailure, providerFailure } from "../sdk/index.js";
 import type {
   Accepted,
-  ApiAnswer,
+  ApiResponse,
   CallContext,
   CancelOutcome,
   Completed,
   MusicProvider,
   MusicRequest,
   ProviderHandle,
-  ProviderHost,
   Snapshot,
   SubmitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { GeminiClient, VertexClient } from "./client.js";
 import { cancelOutcomeIn, interactionIn } from "./interactions.js";
 import { clipsIn, contentBody, interactionBody, predictBody, songIn } from "./map.js";
-import { readSettings } from "./settings.js";
+import { type Host, readSettings } from "./settings.js";
 
-const HANDLE_VERSION = 1;
+const HANDLES = handleCodec(1, ({ id }) => (typeof id === "string" && id !== "" ? { id } : null));
 
 /** Music by the API that the model is on: as work in the background, or as the response of one call. */
 export class LyriaProvider implements MusicProvider {
@@ -27,12 +26,12 @@ export class LyriaProvider implements MusicProvider {
   private readonly inBackground: boolean;
   private readonly pollMs: number;
 
-  constructor(host: ProviderHost) {
-    const { gemini, vertex, timeoutMs, pollMs } = readSettings(host);
-    this.gemini = gemini === null ? null : new GeminiClient(gemini, timeoutMs, host);
-    this.vertex = vertex === null ? null : new VertexClient(vertex, timeoutMs, host);
+  constructor(host: Host) {
+    const { gemini, vertex } = readSettings(host);
+    this.gemini = gemini === null ? null : new GeminiClient(gemini, host);
+    this.vertex = vertex === null ? null : new VertexClient(vertex, host);
     this.inBackground = gemini?.inBackground === true;
-    this.pollMs = pollMs;
+    this.pollMs = host.settings.pollMs;
     if (this.inBackground) this.cancel = (handle, context) => this.cancelInteraction(handle, context);
   }
 
@@ -50,7 +49,7 @@ export class LyriaProvider implements MusicProvider {
 
   /** Work of before `geminiApi` was changed is polled to its end, too. */
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
-    const answer = await this.opened().interaction(idOf(handle), signal);
+    const answer = await this.opened().interaction(HANDLES.read(handle).id, signal);
     const interaction = interactionIn(answer.json());
     if (interaction.state === "running") return { state: "running", nextPollMs: this.pollMs };
     if (interaction.state === "completed") return interaction;
@@ -66,13 +65,12 @@ export class LyriaProvider implements MusicProvider {
     if (interaction.state === "ended") throw interaction.failure;
     if (interaction.state === "unclear")
       throw providerFailure("outcome_unknown", answer, { message: "It answered no id." });
-    const handle = { version: HANDLE_VERSION, data: { id: interaction.id } };
-    return { state: "accepted", handle, nextPollMs: this.pollMs };
+    return { state: "accepted", handle: HANDLES.write({ id: interaction.id }), nextPollMs: this.pollMs };
   }
 
   private async cancelInteraction(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
     try {
-      return cancelOutcomeIn((await this.opened().cancelInteraction(idOf(handle), signal)).json());
+      return cancelOutcomeIn((await this.opened().cancelInteraction(HANDLES.read(handle).id, signal)).json());
     } catch (error) {
       // Work that ended, or a model whose work cannot be cancelled: it is polled to its end.
       if (ProviderFailure.is(error) && (error.kind === "gone" || error.kind === "invalid_input")) return "too_late";
@@ -80,12 +78,12 @@ export class LyriaProvider implements MusicProvider {
     }
   }
 
-  private predict(request: MusicRequest, signal: AbortSignal): Promise<ApiAnswer> {
+  private predict(request: MusicRequest, signal: AbortSignal): Promise<ApiResponse> {
     if (this.vertex === null) throw closed(request, "serviceAccount");
     return this.vertex.predict(request.model.upstream ?? "", predictBody(request), signal);
   }
 
-  private generate(request: MusicRequest, signal: AbortSignal): Promise<ApiAnswer> {
+  private generate(request: MusicRequest, signal: AbortSignal): Promise<ApiResponse> {
     if (this.gemini === null) throw closed(request, "apiKey");
     return this.gemini.generate(request.model.upstream ?? "", contentBody(request), signal);
   }
@@ -94,12 +92,6 @@ export class LyriaProvider implements MusicProvider {
     if (this.gemini === null) throw new ProviderFailure("misconfigured", "Accepted work needs the setting apiKey.");
     return this.gemini;
   }
-}
-
-function idOf({ version, data: { id } }: ProviderHandle): string {
-  if (version !== HANDLE_VERSION || typeof id !== "string" || id === "")
-    throw new ProviderFailure("failed", "The stored handle was not written by this plugin.");
-  return id;
 }
 
 function closed({ model }: MusicRequest, setting: string): ProviderFailure {

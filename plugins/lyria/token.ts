@@ -1,7 +1,7 @@
 import { sign } from "node:crypto";
-import { failureOf, ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderHost } from "../../core/ports/music-provider.js";
-import type { ServiceAccount } from "./settings.js";
+import { failureOf, ProviderFailure, providerFailure } from "../sdk/index.js";
+import type { ApiCall, ApiResponse, ProviderApi } from "../sdk/index.js";
+import type { Host, ServiceAccount } from "./settings.js";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 const GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -21,10 +21,10 @@ export class AccessTokens {
 
   constructor(
     private readonly account: ServiceAccount,
-    private readonly host: Pick<ProviderHost, "fetch" | "clock">,
+    private readonly host: Host,
   ) {
     const { origin: baseUrl } = new URL(account.tokenUrl);
-    this.api = new ProviderApi({ fetch: host.fetch, baseUrl, timeoutMs: TOKEN_TIMEOUT_MS, judge });
+    this.api = host.api({ baseUrl, timeoutMs: TOKEN_TIMEOUT_MS, classify });
   }
 
   /** @throws {ProviderFailure} `misconfigured`: the account is refused; or what may pass. No work was begun in either case */
@@ -59,7 +59,7 @@ function assertionOf({ clientEmail, privateKey, keyId, tokenUrl }: ServiceAccoun
 }
 
 /** Only what names the error is repeated: the answer could hold the statement. */
-function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(answer, call);
   if (usual === null) return null;
   const { error, error_description: description } = (answer.json() ?? {}) as { readonly [name: string]: unknown };

@@ -1,5 +1,6 @@
-import { bagOf, failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+import { asObject, failureOf, ProviderFailure, retryAfterMs } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailureKind } from "../sdk/index.js";
+import type { Host } from "./settings.js";
 
 /** Ten minutes of WAV in hex. */
 const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
@@ -42,26 +43,22 @@ const REFUSED_OUTPUT = 1027;
 export class MiniMaxClient {
   private readonly api: ProviderApi;
 
-  constructor({ settings, fetch, clock }: ProviderHost) {
-    this.api = new ProviderApi({
-      fetch,
-      baseUrl: String(settings["baseUrl"]),
-      headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
-      timeoutMs: Number(settings["timeoutMs"]),
+  constructor({ api, clock }: Host) {
+    this.api = api({
       maxBytes: ANSWER_MAX_BYTES,
-      judge: (answer, call) => judge(answer, call, clock.now()),
+      classify: (answer, call) => classify(answer, call, clock.now()),
     });
   }
 
-  generate(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+  generate(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/v1/music_generation", json, creates: true, signal });
   }
 }
 
 /** Most errors come with status 200; the code goes before the status. */
-function judge(answer: ApiAnswer, call: ApiCall, now: number): ProviderFailure | null {
-  const body = bagOf(answer.json());
-  const { status_code: given, status_msg: said } = bagOf(body["base_resp"]);
+function classify(answer: ApiResponse, call: ApiCall, now: number): ProviderFailure | null {
+  const body = asObject(answer.json());
+  const { status_code: given, status_msg: said } = asObject(body["base_resp"]);
   const code = typeof given === "number" && given !== 0 ? given : null;
   const usual = failureOf(answer, call);
   if (code === null && usual === null) return null;
@@ -91,7 +88,7 @@ function resetsInMs(text: string, now: number): number | undefined {
 }
 
 /** A plain 429 is about requests or about money. */
-function kindOfStatus(answer: ApiAnswer, byStatus: ProviderFailureKind = "failed"): ProviderFailureKind {
+function kindOfStatus(answer: ApiResponse, byStatus: ProviderFailureKind = "failed"): ProviderFailureKind {
   const isAboutMoney = /balance|quota|insufficient|usage limit/i.test(answer.text());
   return answer.status === 429 && isAboutMoney ? "out_of_credit" : byStatus;
 }

@@ -1,5 +1,6 @@
-import { bagOf, isLink, NO_TAGS } from "../../core/ports/music-provider.js";
-import type { Bag, MusicRequest, PlainSource, ProviderHost, ProviderTrack } from "../../core/ports/music-provider.js";
+import { asObject, isLink, NO_TAGS } from "../sdk/index.js";
+import type { JsonObject, MusicRequest, PlainSource, ProviderTrack } from "../sdk/index.js";
+import type { Host } from "./settings.js";
 
 /** Links to files die after a day. */
 const LINKS_LIVE_MS = 86_400_000;
@@ -11,7 +12,7 @@ const MP3_BITRATE = 256_000;
 const IN_PROGRESS = 1;
 
 /** The body of a generation: with lyrics, without a voice, or with lyrics of the model's own. */
-export function generationOf(request: MusicRequest, { audioFormat, delivery }: ProviderHost["settings"]): Bag {
+export function generationOf(request: MusicRequest, { audioFormat, delivery }: Host["settings"]): JsonObject {
   const { model, prompt } = request;
   const bitrate = audioFormat === "mp3" ? { bitrate: MP3_BITRATE } : {};
   const audio_setting = { format: audioFormat, sample_rate: SAMPLE_RATE, ...bitrate };
@@ -19,7 +20,7 @@ export function generationOf(request: MusicRequest, { audioFormat, delivery }: P
 }
 
 /** Exactly one of the three: without any of them it wants lyrics. */
-function wordsOf({ lyrics, instrumental }: MusicRequest): Bag {
+function wordsOf({ lyrics, instrumental }: MusicRequest): JsonObject {
   const text = lyrics?.replace(/\r\n?/g, "\n").trim() ?? "";
   if (text !== "") return { lyrics: text };
   return instrumental ? { is_instrumental: true } : { lyrics_optimizer: true };
@@ -27,11 +28,11 @@ function wordsOf({ lyrics, instrumental }: MusicRequest): Bag {
 
 /** The piece in an answer; null when there is none. */
 export function trackIn(body: unknown, now: number): ProviderTrack | null {
-  const { data, extra_info: info } = bagOf(body);
-  const { status, audio, audio_url: audioUrl } = bagOf(data);
+  const { data, extra_info: info } = asObject(body);
+  const { status, audio, audio_url: audioUrl } = asObject(data);
   const source = status === IN_PROGRESS ? null : (sourceOf(audio, now) ?? sourceOf(audioUrl, now));
   if (source === null) return null;
-  const { music_duration: duration, audio_length: length } = bagOf(info);
+  const { music_duration: duration, audio_length: length } = asObject(info);
   const milliseconds = [duration, length].find((value): value is number => typeof value === "number" && value > 0);
   const durationSeconds = milliseconds === undefined ? null : milliseconds / 1_000;
   return {

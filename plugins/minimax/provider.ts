@@ -1,13 +1,14 @@
-import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
-import type { CallContext, Completed, MusicProvider, ProviderHost, SubmitRequest } from "../../core/ports/music-provider.js";
+import { ProviderFailure, providerFailure } from "../sdk/index.js";
+import type { CallContext, Completed, MusicProvider, SubmitRequest } from "../sdk/index.js";
 import { MiniMaxClient } from "./client.js";
 import { generationOf, trackIn } from "./map.js";
+import type { Host } from "./settings.js";
 
 /** One call that makes the music and answers it, or a link to it. */
 export class MiniMaxProvider implements MusicProvider {
   private readonly client: MiniMaxClient;
 
-  constructor(private readonly host: ProviderHost) {
+  constructor(private readonly host: Host) {
     this.client = new MiniMaxClient(host);
   }
 

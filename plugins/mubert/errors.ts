@@ -1,5 +1,5 @@
-import { bagOf, failureOf, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailure, ProviderFailureKind } from "../../core/ports/music-provider.js";
+import { asObject, failureOf, providerFailure } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, ProviderFailure, ProviderFailureKind } from "../sdk/index.js";
 
 /** The customer's token ran out: the next call asks for a new one. */
 export const TOKEN_EXPIRED = "AccessTokenExpired";
@@ -18,28 +18,28 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
 const BY_SETTINGS: readonly ProviderFailureKind[] = ["gone", "invalid_input", "failed"];
 
 /** The failure of a call with a customer's credentials; null: a good answer. */
-export function judgePublic(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
-  return judged(answer, call, (kind, isTheirs) => {
+export function classifyPublic(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
+  return classified(answer, call, (kind, isTheirs) => {
     // Neither a word of the table nor a 404 without words of theirs ends accepted work.
     const isEnd = kind === "invalid_input" || (kind === "gone" && !isTheirs);
-    return isEnd && call.asksAfter === true ? "unavailable" : kind;
+    return isEnd && call.isStatusCall === true ? "unavailable" : kind;
   });
 }
 
 /** The failure of a call with the company's credentials, which makes no work; null: a good answer. */
-export function judgeService(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
-  return judged(answer, call, (kind) => (BY_SETTINGS.includes(kind) ? "misconfigured" : kind));
+export function classifyService(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
+  return classified(answer, call, (kind) => (BY_SETTINGS.includes(kind) ? "misconfigured" : kind));
 }
 
 /** Errors are `{ message, description?, code? }`. */
-function judged(
-  answer: ApiAnswer,
+function classified(
+  answer: ApiResponse,
   call: ApiCall,
   kindHere: (kind: ProviderFailureKind, isTheirs: boolean) => ProviderFailureKind,
 ): ProviderFailure | null {
   const usual = failureOf(answer, call);
   if (usual === null) return null;
-  const { message, description, code } = bagOf(answer.json());
+  const { message, description, code } = asObject(answer.json());
   const said = [code, message, description].filter((text): text is string => typeof text === "string" && text !== "");
   const listed = answer.status === 403 && typeof code === "string" && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined;
   return providerFailure(kindHere(listed ?? usual.kind, typeof message === "string"), answer, {

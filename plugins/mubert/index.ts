@@ -1,7 +1,8 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import type { ProviderModel } from "../sdk/index.js";
 import { DURATION_MIN_SECONDS, OPTIONS, PROMPT_MAX_LENGTH } from "./map.js";
 import { MubertProvider } from "./provider.js";
+import { SETTINGS } from "./settings.js";
 
 /** Instrumental tracks of a description, by mubert.com: made for a customer of the operator's licence. */
 export default defineProvider({
@@ -10,20 +11,9 @@ export default defineProvider({
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
   // The customer's token, then the call itself.
-  longestCallMs: ({ timeoutMs }) => 2 * Number(timeoutMs),
+  longestCallMs: ({ timeoutMs }) => 2 * timeoutMs,
   hosts: [],
-  settings: {
-    companyId: { type: "string", required: true, description: "Id of the company that has the licence" },
-    licenseToken: { type: "string", required: true, secret: true, description: "Token of the licence" },
-    customId: {
-      type: "string",
-      default: "fermata",
-      description: "Name of the customer that tracks are made for; made there when it is first needed",
-    },
-    baseUrl: { type: "string", default: "https://music-api.mubert.com", description: "Where the API is" },
-    timeoutMs: { type: "integer", default: 60_000, minimum: 1_000, maximum: 600_000, description: "How long one call may take" },
-    pollMs: { type: "integer", default: 5_000, minimum: 500, maximum: 600_000, description: "How often accepted work is asked after" },
-  },
+  settings: SETTINGS,
   models: [
     {
       id: "mubert/track",

@@ -1,5 +1,5 @@
-import { bagOf, isLink, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Bag, MusicRequest, ProbeResult, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
+import { asObject, isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject, MusicRequest, ProbeResult, ProviderTrack, Snapshot } from "../sdk/index.js";
 
 export const PROMPT_MAX_LENGTH = 255;
 export const DURATION_MIN_SECONDS = 5;
@@ -13,14 +13,14 @@ export const OPTIONS: Readonly<Record<string, readonly (string | number)[]>> = {
 };
 
 /** The body of a generation; what the model's options leave out is the licence's default. */
-export function creationOf({ model, prompt, durationSeconds }: MusicRequest): Bag {
+export function creationOf({ model, prompt, durationSeconds }: MusicRequest): JsonObject {
   return { prompt, duration: durationSeconds ?? model.duration?.defaultSeconds, ...model.options };
 }
 
 /** What became of a track: each of its generations is a file. @throws {ProviderFailure} when there will be none */
-export function snapshotOf(track: Bag, now: number, pollMs: number): Snapshot {
+export function snapshotOf(track: JsonObject, now: number, pollMs: number): Snapshot {
   const { generations } = track;
-  const all = (Array.isArray(generations) ? generations : []).map(bagOf);
+  const all = (Array.isArray(generations) ? generations : []).map(asObject);
   const stages = all.map(({ status }) => stageOf(status));
   if (all.length === 0 || stages.includes("running")) return { state: "running", nextPollMs: pollMs };
   const done = all.filter((_, index) => stages[index] === "done");
@@ -33,7 +33,7 @@ export function snapshotOf(track: Bag, now: number, pollMs: number): Snapshot {
 }
 
 /** Whether the licences can be used; which of them is the token's is not told, so neither is what is left. */
-export function probeOf(licenses: readonly Bag[]): ProbeResult {
+export function probeOf(licenses: readonly JsonObject[]): ProbeResult {
   const inactive = licenses.filter(({ status }) => status !== "active");
   return { credit: null, warnings: inactive.map(({ id, status }) => `The licence ${String(id)} is ${String(status)}.`) };
 }
@@ -60,7 +60,7 @@ function stageOf(status: unknown): "running" | "done" | "failed" {
   }
 }
 
-function trackOf({ bpm, key, duration }: Bag, { url, expired_at: expiredAt }: Bag): ProviderTrack {
+function trackOf({ bpm, key, duration }: JsonObject, { url, expired_at: expiredAt }: JsonObject): ProviderTrack {
   const expiresAt = timeOf(expiredAt);
   return {
     title: null,

@@ -1,5 +1,6 @@
-import { bagOf, isLink, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, Bag, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
+import { asObject, isLink, providerFailure } from "../sdk/index.js";
+import type { ApiResponse, JsonObject, ProviderApi, ProviderFailure } from "../sdk/index.js";
+import type { Host } from "./settings.js";
 
 /** Songs and instrumentals are asked after by routes of their own. */
 export type Kind = "song" | "instrumental";
@@ -22,43 +23,49 @@ export class MurekaClient {
   private readonly api: ProviderApi;
   private readonly stemTimeoutMs: number;
 
-  constructor({ settings, fetch }: ProviderHost) {
-    this.api = new ProviderApi({
-      fetch,
-      baseUrl: String(settings["baseUrl"]),
-      headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
-      timeoutMs: Number(settings["timeoutMs"]),
-      judge,
-    });
-    this.stemTimeoutMs = Number(settings["stemTimeoutMs"]);
+  constructor({ settings, api }: Host) {
+    this.api = api({ classify });
+    this.stemTimeoutMs = settings.stemTimeoutMs;
   }
 
   /** Starts billed work. @returns its task id */
-  async generate(path: string, json: Bag, signal: AbortSignal): Promise<string> {
+  async generate(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
     const answer = await this.api.call({ path, json, creates: true, signal });
-    const { id } = bagOf(answer.json());
-    if (typeof id !== "string" || id === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    const { id } = asObject(answer.json());
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
     return id;
   }
 
-  async query(kind: Kind, taskId: string, signal: AbortSignal): Promise<Bag> {
-    const answer = await this.api.call({ path: `/v1/${kind}/query/${encodeURIComponent(taskId)}`, asksAfter: true, signal });
-    const task = bagOf(answer.json());
-    if (typeof task["status"] !== "string") throw providerFailure("unavailable", answer, { message: "It answered no status of the task." });
+  async query(kind: Kind, taskId: string, signal: AbortSignal): Promise<JsonObject> {
+    const answer = await this.api.call({
+      path: `/v1/${kind}/query/${encodeURIComponent(taskId)}`,
+      isStatusCall: true,
+      signal,
+    });
+    const task = asObject(answer.json());
+    if (typeof task["status"] !== "string")
+      throw providerFailure("unavailable", answer, { message: "It answered no status of the task." });
     return task;
   }
 
   /** Takes a piece apart while the call lasts. */
-  async stem(json: Bag, signal: AbortSignal): Promise<Zip> {
-    const answer = await this.api.call({ path: "/v1/song/stem", json, creates: true, timeoutMs: this.stemTimeoutMs, signal });
-    const { zip_url: url, expires_at: expiresAt } = bagOf(answer.json());
+  async stem(json: JsonObject, signal: AbortSignal): Promise<Zip> {
+    const answer = await this.api.call({
+      path: "/v1/song/stem",
+      json,
+      creates: true,
+      timeoutMs: this.stemTimeoutMs,
+      signal,
+    });
+    const { zip_url: url, expires_at: expiresAt } = asObject(answer.json());
     if (!isLink(url)) throw providerFailure("outcome_unknown", answer, { message: "It answered no ZIP." });
     return { url, expiresAt: typeof expiresAt === "number" ? expiresAt * 1_000 : null };
   }
 
   async billing(signal: AbortSignal): Promise<Billing> {
     const answer = await this.api.call({ path: "/v1/account/billing", signal });
-    const { balance, concurrent_request_limit: limit } = bagOf(answer.json());
+    const { balance, concurrent_request_limit: limit } = asObject(answer.json());
     return {
       balanceCents: typeof balance === "number" && Number.isFinite(balance) ? balance : null,
       concurrentRequestLimit: typeof limit === "number" && Number.isSafeInteger(limit) && limit > 0 ? limit : null,
@@ -69,14 +76,16 @@ export class MurekaClient {
 /** 429 has two opposite meanings, which its words alone tell apart. */
 const NO_CREDIT = /quota|billing|credit/i;
 
-function judge(answer: ApiAnswer): ProviderFailure | undefined {
+function classify(answer: ApiResponse): ProviderFailure | undefined {
   if (answer.status !== 429) return undefined;
   return providerFailure(NO_CREDIT.test(said(answer).message) ? "out_of_credit" : "rate_limited", answer, said(answer));
 }
 
 /** Where the words of an error stand is not documented; clients look in these places. */
-function said(answer: ApiAnswer): { readonly message: string } {
-  const { error, message } = bagOf(answer.json());
-  const words = [bagOf(error)["message"], message, answer.text()].find((text) => typeof text === "string" && text !== "");
+function said(answer: ApiResponse): { readonly message: string } {
+  const { error, message } = asObject(answer.json());
+  const words = [asObject(error)["message"], message, answer.text()].find(
+    (text) => typeof text === "string" && text !== "",
+  );
   return { message: typeof words === "string" ? words.slice(0, 300) : "" };
 }

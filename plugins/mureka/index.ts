@@ -1,29 +1,13 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { ProviderModel, ProviderSetting, SplitCapability } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import type { ProviderModel, SplitCapability } from "../sdk/index.js";
 import { CONCURRENCY, MurekaProvider } from "./provider.js";
+import { SETTINGS } from "./settings.js";
 import { readStemFiles } from "./stem-files.js";
 
 /** Of a song's or an instrumental's description; one without lyrics may be longer there. */
 const PROMPT_MAX_LENGTH = 1_024;
 const LYRICS_MAX_LENGTH = 5_000;
 const TRACKS_MAX = 3;
-
-const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
-  apiKey: { type: "string", required: true, secret: true, description: "Key from platform.mureka.ai" },
-  baseUrl: { type: "string", default: "https://api.mureka.ai", description: "Where its API is, without a slash at its end" },
-  timeoutMs: { type: "integer", default: 60_000, minimum: 1_000, maximum: 600_000, description: "How long one call may take" },
-  stemTimeoutMs: { type: "integer", default: 300_000, minimum: 1_000, maximum: 1_800_000, description: "How long a split may take" },
-  stemFiles: {
-    type: "string",
-    description: "Our label of each stem and its file in Mureka's ZIP, as JSON text; left out: no splits, the names are not documented",
-  },
-  separationModel: {
-    type: "string",
-    default: "audio-separation-1",
-    allowed: ["audio-separation-1", "audio-separation-2", "audio-separation-3"],
-    description: "Model that takes pieces apart",
-  },
-};
 
 const MODEL = {
   creditCost: 12,
@@ -42,7 +26,7 @@ export default defineProvider({
   label: "Mureka",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: CONCURRENCY,
-  longestCallMs: ({ timeoutMs, stemTimeoutMs }) => Math.max(Number(timeoutMs), Number(stemTimeoutMs)),
+  longestCallMs: ({ timeoutMs, stemTimeoutMs }) => Math.max(timeoutMs, stemTimeoutMs),
   hosts: [],
   settings: SETTINGS,
   models: [
@@ -68,9 +52,16 @@ export default defineProvider({
   create: (host) => new MurekaProvider(host),
 });
 
-function checkModel({ upstream, duration, promptMaxLength, supportsInstrumental, options = {} }: ProviderModel): string | null {
+function checkModel({
+  upstream,
+  duration,
+  promptMaxLength,
+  supportsInstrumental,
+  options = {},
+}: ProviderModel): string | null {
   if (upstream === undefined) return "needs `upstream`: Mureka's name of the model, such as mureka-9";
-  if (upstream === "mureka-o2" && supportsInstrumental) return "has `supportsInstrumental`; mureka-o2 makes no instrumentals";
+  if (upstream === "mureka-o2" && supportsInstrumental)
+    return "has `supportsInstrumental`; mureka-o2 makes no instrumentals";
   if (duration !== null) return "has a `duration`; allowed: null, the length is the model's own";
   if (promptMaxLength === undefined || promptMaxLength > PROMPT_MAX_LENGTH)
     return `needs a \`promptMaxLength\` of at most ${PROMPT_MAX_LENGTH}`;
@@ -79,5 +70,7 @@ function checkModel({ upstream, duration, promptMaxLength, supportsInstrumental,
   if (other !== undefined) return `has options.${other}; allowed: tracks, gender`;
   const isCount = typeof tracks === "number" && Number.isSafeInteger(tracks) && tracks >= 1 && tracks <= TRACKS_MAX;
   if (tracks !== undefined && !isCount) return `has another options.tracks than 1 to ${TRACKS_MAX}`;
-  return gender === undefined || gender === "female" || gender === "male" ? null : "has another options.gender than female, male";
+  return gender === undefined || gender === "female" || gender === "male"
+    ? null
+    : "has another options.gender than female, male";
 }

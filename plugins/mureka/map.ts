@@ -1,5 +1,5 @@
-import { bagOf, isLink, NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Bag, MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../../core/ports/music-provider.js";
+import { asObject, isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject, MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../sdk/index.js";
 import type { Kind, Zip } from "./client.js";
 
 const NEXT_POLL_MS = 5_000;
@@ -12,7 +12,7 @@ const TRACKS_DEFAULT = 1;
 const REFUSED = /moderat|sensitive|violat|prohibit|inappropriate|offensive|copyright|policy/i;
 
 /** Which route a generation takes, what it is sent, and which one it is asked after by. */
-export function generationOf({ model, prompt, lyrics, instrumental }: MusicRequest): { path: string; json: Bag; kind: Kind } {
+export function generationOf({ model, prompt, lyrics, instrumental }: MusicRequest): { path: string; json: JsonObject; kind: Kind } {
   const { tracks = TRACKS_DEFAULT, gender } = model.options ?? {};
   const common = { model: model.upstream, prompt, n: tracks, stream: false };
   if (instrumental) return { path: "/v1/instrumental/generate", json: common, kind: "instrumental" };
@@ -21,7 +21,7 @@ export function generationOf({ model, prompt, lyrics, instrumental }: MusicReque
 }
 
 /** What a task says. A word that is not known does not say that it ended. @throws {ProviderFailure} */
-export function snapshotOf(task: Bag): Snapshot {
+export function snapshotOf(task: JsonObject): Snapshot {
   const { status, failed_reason: reason } = task;
   const why = typeof reason === "string" ? reason.slice(0, 300) : "";
   switch (status) {
@@ -40,9 +40,9 @@ export function snapshotOf(task: Bag): Snapshot {
   }
 }
 
-function tracksIn({ choices, finished_at: finishedAt }: Bag): ProviderTrack[] {
+function tracksIn({ choices, finished_at: finishedAt }: JsonObject): ProviderTrack[] {
   const expires = typeof finishedAt === "number" ? { expiresAt: finishedAt * 1_000 + LINKS_LIVE_MS } : {};
-  const ordered = (Array.isArray(choices) ? choices : []).map(bagOf).sort((a, b) => placeOf(a) - placeOf(b));
+  const ordered = (Array.isArray(choices) ? choices : []).map(asObject).sort((a, b) => placeOf(a) - placeOf(b));
   const tracks = ordered.flatMap(({ url, flac_url: flac, wav_url: wav, duration }): ProviderTrack[] => {
     const [mix] = [url, flac, wav].filter(isLink);
     const [master] = [flac, wav].filter(isLink);
@@ -75,6 +75,6 @@ export function stemsOf({ url, expiresAt }: Zip, files: Iterable<readonly [label
   }));
 }
 
-function placeOf({ index }: Bag): number {
+function placeOf({ index }: JsonObject): number {
   return typeof index === "number" ? index : 0;
 }

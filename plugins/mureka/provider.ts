@@ -1,4 +1,4 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { handleCodec, ProviderFailure } from "../sdk/index.js";
 import type {
   Accepted,
   CallContext,
@@ -6,17 +6,19 @@ import type {
   MusicProvider,
   ProbeResult,
   ProviderHandle,
-  ProviderHost,
   Snapshot,
   SourceAudio,
   SplitRequest,
   SubmitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { type Kind, MurekaClient } from "./client.js";
 import { generationOf, snapshotOf, stemsOf } from "./map.js";
+import type { Host } from "./settings.js";
 import { readStemFiles, type StemFiles } from "./stem-files.js";
 
-const HANDLE_VERSION = 1;
+const HANDLES = handleCodec(1, ({ kind, taskId }) =>
+  isKind(kind) && typeof taskId === "string" ? { kind, taskId } : null,
+);
 const FIRST_POLL_MS = 15_000;
 /** Submissions at once in one process. */
 export const CONCURRENCY = 4;
@@ -29,7 +31,7 @@ export class MurekaProvider implements MusicProvider {
   private readonly client: MurekaClient;
   private readonly stemFiles: StemFiles;
 
-  constructor(private readonly host: ProviderHost) {
+  constructor(private readonly host: Host) {
     this.stemFiles = readStemFiles(host.settings);
     this.client = new MurekaClient(host);
   }
@@ -38,12 +40,11 @@ export class MurekaProvider implements MusicProvider {
     if (request.operation !== "music") return this.split(request, signal);
     const { path, json, kind } = generationOf(request);
     const taskId = await this.client.generate(path, json, signal);
-    return { state: "accepted", handle: { version: HANDLE_VERSION, data: { kind, taskId } }, nextPollMs: FIRST_POLL_MS };
+    return { state: "accepted", handle: HANDLES.write({ kind, taskId }), nextPollMs: FIRST_POLL_MS };
   }
 
-  async poll({ version, data: { kind, taskId } }: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
-    if (version !== HANDLE_VERSION || !isKind(kind) || typeof taskId !== "string")
-      throw new ProviderFailure("failed", "The handle is none of this plugin's.");
+  async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
+    const { kind, taskId } = HANDLES.read(handle);
     return snapshotOf(await this.client.query(kind, taskId, signal));
   }
 
@@ -65,8 +66,10 @@ export class MurekaProvider implements MusicProvider {
       ([label]) => operation === "stem_split" || label === "vocals" || label === "instrumental",
     );
     if (files.length < (operation === "stem_split" ? 1 : 2))
-      throw new ProviderFailure("invalid_input", "The setting stemFiles does not name the files that this needs.", { billable: "no" });
-    const body = { url: await linkTo(source), model: String(this.host.settings["separationModel"]) };
+      throw new ProviderFailure("invalid_input", "The setting stemFiles does not name the files that this needs.", {
+        billable: "no",
+      });
+    const body = { url: await linkTo(source), model: this.host.settings.separationModel };
     return { state: "completed", tracks: [], stems: stemsOf(await this.client.stem(body, signal), files) };
   }
 }
@@ -76,7 +79,8 @@ async function linkTo(source: SourceAudio): Promise<string> {
   const { url, contentType, sizeBytes } = source;
   if (url !== null) return url;
   if (sizeBytes > INLINE_MAX_BYTES) {
-    const why = `Without a public address of this installation a file may have ${INLINE_MAX_BYTES} bytes; it has ${sizeBytes}.`;
+    const limit = `Without a public address of this installation a file may have ${INLINE_MAX_BYTES} bytes`;
+    const why = `${limit}; it has ${sizeBytes}.`;
     throw new ProviderFailure("invalid_input", why, { billable: "no" });
   }
   const parts: Uint8Array[] = [];

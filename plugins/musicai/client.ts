@@ -1,33 +1,30 @@
-import { bagOf, failureOf, isLink, ProviderApi, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, Bag, ProviderHost, SourceAudio } from "../../core/ports/music-provider.js";
-import type { Config } from "./settings.js";
+import { asObject, failureOf, isLink, ProviderFailure, providerFailure } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, JsonObject, ProviderApi, SourceAudio } from "../sdk/index.js";
+import type { Host } from "./settings.js";
 
 /** The calls of the jobs API. */
 export class MusicAiClient {
   private readonly api: ProviderApi;
-  private readonly fetch: typeof fetch;
 
-  constructor(
-    private readonly config: Config,
-    host: ProviderHost,
-  ) {
-    const { baseUrl, apiKey, timeoutMs } = config;
-    this.fetch = host.fetch;
+  constructor(private readonly host: Host) {
     // The bare key: no scheme before it.
-    this.api = new ProviderApi({ fetch: host.fetch, baseUrl, timeoutMs, headers: { authorization: apiKey }, judge });
+    this.api = host.api({ headers: { authorization: host.settings.apiKey.trim() }, classify });
   }
 
   /** Puts a track into their temporary storage; nothing is billed. @returns the URL to name as a job's input */
   async upload(source: SourceAudio, signal: AbortSignal): Promise<string> {
     const answer = await this.api.call({ path: "/upload", signal });
-    const { uploadUrl, downloadUrl } = bagOf(answer.json());
+    const { uploadUrl, downloadUrl } = asObject(answer.json());
     if (!isLink(uploadUrl) || !isLink(downloadUrl))
       throw providerFailure("unavailable", answer, { message: "It answered no URLs for an upload." });
     const { origin } = new URL(uploadUrl);
     // Signed by itself, at another host: the key stays at home, and nothing of its answer gets into an error.
-    const judgeUpload = ({ status }: ApiAnswer): ProviderFailure | null =>
-      status >= 200 && status < 300 ? null : new ProviderFailure("unavailable", `The upload was answered ${status}.`, { billable: "no" });
-    const storage = new ProviderApi({ fetch: this.fetch, baseUrl: origin, timeoutMs: this.config.uploadTimeoutMs, judge: judgeUpload });
+    const classifyUpload = ({ status }: ApiResponse): ProviderFailure | null =>
+      status >= 200 && status < 300
+        ? null
+        : new ProviderFailure("unavailable", `The upload was answered ${status}.`, { billable: "no" });
+    const timeoutMs = this.host.settings.uploadTimeoutMs;
+    const storage = this.host.api({ baseUrl: origin, timeoutMs, classify: classifyUpload });
     await storage.call({
       method: "PUT",
       path: uploadUrl,
@@ -38,29 +35,29 @@ export class MusicAiClient {
     return downloadUrl;
   }
 
-  create(json: Bag, signal: AbortSignal): Promise<ApiAnswer> {
+  create(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/job", json, creates: true, signal });
   }
 
-  job(id: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: `/job/${encodeURIComponent(id)}`, asksAfter: true, signal });
+  job(id: string, signal: AbortSignal): Promise<ApiResponse> {
+    return this.api.call({ path: `/job/${encodeURIComponent(id)}`, isStatusCall: true, signal });
   }
 
   /** @param page counts from 0 */
-  jobs(page: number, size: number, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: `/job?page=${page}&size=${size}`, asksAfter: true, signal });
+  jobs(page: number, size: number, signal: AbortSignal): Promise<ApiResponse> {
+    return this.api.call({ path: `/job?page=${page}&size=${size}`, isStatusCall: true, signal });
   }
 
-  application(signal: AbortSignal): Promise<ApiAnswer> {
+  application(signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/application", signal });
   }
 }
 
 /** Statuses mean what they usually mean; a body adds its code and its words. */
-function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(answer, call);
   if (usual === null) return null;
-  const { code, title, message } = bagOf(answer.json());
+  const { code, title, message } = asObject(answer.json());
   const words = [title, message].filter((word) => typeof word === "string" && word !== "").join(": ");
   return providerFailure(usual.kind, answer, {
     ...(words === "" ? {} : { message: words.slice(0, 300) }),

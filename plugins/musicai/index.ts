@@ -1,6 +1,6 @@
-import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
+import { PROVIDER_PORT_VERSION, defineProvider } from "../sdk/index.js";
 import { LOOKUP_PAGES_MAX, MusicAiProvider } from "./provider.js";
-import { SETTINGS } from "./settings.js";
+import { SETTINGS, workflowFor } from "./settings.js";
 
 /** Splits by workflows of music.ai (Moises). */
 export default defineProvider({
@@ -12,20 +12,20 @@ export default defineProvider({
   maxInFlight: 2,
   // An upload between two calls; or a look-up that turns all its pages.
   longestCallMs: ({ timeoutMs, uploadTimeoutMs }) =>
-    Math.max(2 * Number(timeoutMs) + Number(uploadTimeoutMs), LOOKUP_PAGES_MAX * Number(timeoutMs)),
+    Math.max(2 * timeoutMs + uploadTimeoutMs, LOOKUP_PAGES_MAX * timeoutMs),
   // Their temporary storage, which the API names for an upload.
   hosts: ["storage.googleapis.com"],
   settings: SETTINGS,
   models: [],
   checkModel: () => "cannot be served: Music AI takes tracks apart and makes none",
-  capabilities: ({ stemSplitWorkflow }) => ({
+  capabilities: (settings) => ({
     idempotentSubmit: false,
     lookup: true,
     // How soon a new job is in their list is not told.
     lookupSettlesMs: 60_000,
     cancel: false,
     vocalRemoval: { sources: "any" },
-    ...(typeof stemSplitWorkflow === "string" && stemSplitWorkflow.trim() !== "" ? { stemSplit: { sources: "any" } } : {}),
+    ...(workflowFor("stem_split", settings) === null ? {} : { stemSplit: { sources: "any" } }),
   }),
   create: (host) => new MusicAiProvider(host),
 });

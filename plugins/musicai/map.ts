@@ -1,5 +1,5 @@
-import { bagOf, isLink, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Bag, ProviderAsset, ProviderFailureKind, Snapshot, SplitRequest } from "../../core/ports/music-provider.js";
+import { asObject, isLink, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject, ProviderAsset, ProviderFailureKind, Snapshot, SplitRequest } from "../sdk/index.js";
 import type { Labels } from "./settings.js";
 
 /** A job, as far as we go by it. */
@@ -7,10 +7,10 @@ export interface Job {
   readonly id: string;
   readonly status: string;
   /** By the workflow's names of its outputs. */
-  readonly result: Bag;
-  readonly error: Bag;
+  readonly result: JsonObject;
+  readonly error: JsonObject;
   /** What was given along with it. */
-  readonly metadata: Bag;
+  readonly metadata: JsonObject;
 }
 
 /** Codes of a job that failed; any other, `INTERNAL_ERROR` among them, is `failed`. */
@@ -18,9 +18,9 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = { BAD_INPUT: "inval
 
 /** null: it is no job. */
 export function readJob(value: unknown): Job | null {
-  const { id, status, result, error, metadata } = bagOf(value);
+  const { id, status, result, error, metadata } = asObject(value);
   if (typeof id !== "string" || id === "" || typeof status !== "string") return null;
-  return { id, status, result: bagOf(result), error: bagOf(error), metadata: bagOf(metadata) };
+  return { id, status, result: asObject(result), error: asObject(error), metadata: asObject(metadata) };
 }
 
 export function snapshotOf(job: Job, operation: SplitRequest["operation"], labels: Labels, pollMs: number): Snapshot | ProviderFailure {

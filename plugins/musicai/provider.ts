@@ -1,4 +1,4 @@
-import { bagOf, ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import { asObject, handleCodec, ProviderFailure, providerFailure } from "../sdk/index.js";
 import type {
   Accepted,
   CallContext,
@@ -6,51 +6,56 @@ import type {
   MusicProvider,
   ProbeResult,
   ProviderHandle,
-  ProviderHost,
   Snapshot,
   SplitRequest,
   SubmitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { MusicAiClient } from "./client.js";
 import { type Job, readJob, snapshotOf } from "./map.js";
-import { type Config, readSettings } from "./settings.js";
+import { type Host, type Labels, readLabels, workflowFor } from "./settings.js";
 
-const HANDLE_VERSION = 1;
+const HANDLES = handleCodec(1, (data) =>
+  typeof data["id"] === "string" ? { id: data["id"], operation: operationIn(data) } : null,
+);
 const PAGE_SIZE = 100;
 /** What is not among so many jobs may still be behind them. */
 export const LOOKUP_PAGES_MAX = 20;
 
 /** Jobs of a workflow: made with one call after the track was handed over, then polled. */
 export class MusicAiProvider implements MusicProvider {
-  private readonly config: Config;
+  private readonly labels: Labels;
   private readonly client: MusicAiClient;
 
-  constructor(host: ProviderHost) {
-    this.config = readSettings(host.settings);
-    this.client = new MusicAiClient(this.config, host);
+  constructor(private readonly host: Host) {
+    this.labels = readLabels(host.settings.labels);
+    this.client = new MusicAiClient(host);
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
-    if (request.operation === "music") throw new ProviderFailure("invalid_input", "Music AI makes no music.", { billable: "no" });
+    if (request.operation === "music")
+      throw new ProviderFailure("invalid_input", "Music AI makes no music.", { billable: "no" });
     const { operation, source, jobId, attemptId } = request;
-    const workflow = this.config.workflows[operation];
+    const workflow = workflowFor(operation, this.host.settings);
     if (workflow === null)
-      throw new ProviderFailure("invalid_input", "No workflow is named for it (`stemSplitWorkflow`).", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "No workflow is named for it (`stemSplitWorkflow`).", {
+        billable: "no",
+      });
     const inputUrl = source.url ?? (await this.client.upload(source, signal));
     const json = { name: jobId, workflow, params: { inputUrl }, metadata: { ref: attemptId, operation } };
     const answer = await this.client.create(json, signal);
-    const { id } = bagOf(answer.json());
-    if (typeof id !== "string" || id === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no job." });
+    const { id } = asObject(answer.json());
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no job." });
     return this.accepted(id, operation);
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
-    const { id, operation } = workOf(handle);
+    const { id, operation } = HANDLES.read(handle);
     const answer = await this.client.job(id, signal);
     const job = readJob(answer.json());
     // What says nothing of the work does not say that it failed: it is asked again.
     if (job === null) throw providerFailure("unavailable", answer, { message: "It answered no job." });
-    const snapshot = snapshotOf(job, operation, this.config.labels, this.config.pollMs);
+    const snapshot = snapshotOf(job, operation, this.labels, this.host.settings.pollMs);
     if (ProviderFailure.is(snapshot)) throw snapshot;
     return snapshot;
   }
@@ -81,16 +86,10 @@ export class MusicAiProvider implements MusicProvider {
   }
 
   private accepted(id: string, operation: SplitRequest["operation"]): Accepted {
-    return { state: "accepted", handle: { version: HANDLE_VERSION, data: { id, operation } }, nextPollMs: this.config.pollMs };
+    return { state: "accepted", handle: HANDLES.write({ id, operation }), nextPollMs: this.host.settings.pollMs };
   }
 }
 
 function operationIn({ operation }: { readonly operation?: unknown }): SplitRequest["operation"] {
   return operation === "vocal_removal" ? "vocal_removal" : "stem_split";
-}
-
-function workOf({ version, data }: ProviderHandle): { readonly id: string; readonly operation: SplitRequest["operation"] } {
-  const { id } = data;
-  if (version !== HANDLE_VERSION || typeof id !== "string") throw new ProviderFailure("failed", "The handle is none of this plugin's.");
-  return { id, operation: operationIn(data) };
 }

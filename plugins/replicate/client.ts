@@ -1,22 +1,17 @@
-import { bagOf, ProviderApi, providerFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
-import type { Inputs } from "./options.js";
-import type { Config } from "./settings.js";
+import { asObject, providerFailure, retryAfterMs } from "../sdk/index.js";
+import type { ApiCall, ApiResponse, ModelInputs, ProviderApi, ProviderFailure } from "../sdk/index.js";
+import type { Host } from "./settings.js";
 
 /** The calls of the predictions API; each answers what came, to be read by `map.ts`. */
 export class ReplicateClient {
   private readonly api: ProviderApi;
 
-  constructor(
-    private readonly config: Config,
-    { fetch }: ProviderHost,
-  ) {
-    const { baseUrl, apiKey, timeoutMs } = config;
-    this.api = new ProviderApi({ fetch, baseUrl, timeoutMs, headers: { authorization: `Bearer ${apiKey}` }, judge });
+  constructor(private readonly host: Host) {
+    this.api = host.api({ classify });
   }
 
-  create(version: string, input: Inputs, callbackUrl: string | null, signal: AbortSignal): Promise<ApiAnswer> {
-    const { cancelAfterSeconds } = this.config;
+  create(version: string, input: ModelInputs, callbackUrl: string | null, signal: AbortSignal): Promise<ApiResponse> {
+    const { cancelAfterSeconds } = this.host.settings;
     // Webhooks go to https only; an address that they would refuse is left out, and the work polled. The one of the
     // start shows that a submission whose reply was lost has been accepted.
     const isTaken = callbackUrl?.startsWith("https://") === true;
@@ -24,25 +19,25 @@ export class ReplicateClient {
     return this.api.call({
       path: "/predictions",
       json: { version, input, ...webhook },
-      headers: cancelAfterSeconds === null ? {} : { "cancel-after": `${cancelAfterSeconds}s` },
+      headers: cancelAfterSeconds === undefined ? {} : { "cancel-after": `${cancelAfterSeconds}s` },
       creates: true,
       signal,
     });
   }
 
-  prediction(id: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: `/predictions/${encodeURIComponent(id)}`, asksAfter: true, signal });
+  prediction(id: string, signal: AbortSignal): Promise<ApiResponse> {
+    return this.api.call({ path: `/predictions/${encodeURIComponent(id)}`, isStatusCall: true, signal });
   }
 
-  cancel(id: string, signal: AbortSignal): Promise<ApiAnswer> {
+  cancel(id: string, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ method: "POST", path: `/predictions/${encodeURIComponent(id)}/cancel`, signal });
   }
 
-  account(signal: AbortSignal): Promise<ApiAnswer> {
+  account(signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/account", signal });
   }
 
-  webhookSecret(signal: AbortSignal): Promise<ApiAnswer> {
+  webhookSecret(signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: "/webhooks/default/secret", signal });
   }
 }
@@ -51,8 +46,8 @@ export class ReplicateClient {
 const NO_VERSION = /^invalid version/i;
 
 /** Statuses mean what they usually mean, but for a version that is not there; the wait may stand in words. */
-function judge(answer: ApiAnswer, { creates }: ApiCall): ProviderFailure | undefined {
-  const { title, detail } = bagOf(answer.json());
+function classify(answer: ApiResponse, { creates }: ApiCall): ProviderFailure | undefined {
+  const { title, detail } = asObject(answer.json());
   if (creates === true && answer.status === 422 && typeof title === "string" && NO_VERSION.test(title))
     return providerFailure("model_unavailable", answer, { message: [title, detail].join(": ").slice(0, 300) });
   if (answer.status !== 429) return undefined;

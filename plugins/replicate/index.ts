@@ -1,5 +1,5 @@
-import { PROVIDER_PORT_VERSION, defineProvider } from "../../core/ports/music-provider.js";
-import type { SplitCapability } from "../../core/ports/music-provider.js";
+import { PROVIDER_PORT_VERSION, defineProvider } from "../sdk/index.js";
+import type { SplitCapability } from "../sdk/index.js";
 import { modelMistake, MODELS } from "./models.js";
 import { ReplicateProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
@@ -13,7 +13,7 @@ export default defineProvider({
   label: "Replicate",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
-  longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
+  longestCallMs: ({ timeoutMs }) => timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: MODELS,
@@ -23,7 +23,7 @@ export default defineProvider({
     lookup: false,
     cancel: true,
     callbacks: "signed",
-    ...(splits === false ? {} : { stemSplit: SPLIT, vocalRemoval: SPLIT }),
+    ...(splits ? { stemSplit: SPLIT, vocalRemoval: SPLIT } : {}),
   }),
   create: (host) => new ReplicateProvider(host),
 });

@@ -1,5 +1,5 @@
-import { NO_TAGS, ProviderFailure } from "../../core/ports/music-provider.js";
-import type { ProviderAsset, ProviderTrack, Snapshot, SubmitRequest, UrlSource } from "../../core/ports/music-provider.js";
+import { NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import type { ProviderAsset, ProviderTrack, Snapshot, SubmitRequest, UrlSource } from "../sdk/index.js";
 
 /** A prediction, as far as we go by it. */
 export interface Prediction {

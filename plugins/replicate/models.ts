@@ -1,5 +1,4 @@
-import type { ProviderModel } from "../../core/ports/music-provider.js";
-import { optionsMistake } from "./options.js";
+import { inputTemplateIssue, type ProviderModel } from "../sdk/index.js";
 
 const UPSTREAM = /^([\w.-]+\/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64})$/;
 
@@ -75,7 +74,7 @@ export function modelMistake(model: ProviderModel): string | null {
   const { upstream } = model;
   if (upstream === undefined || !isVersion(upstream))
     return `upstream: ${upstream ?? "missing"}; allowed: owner/name, owner/name:<version of 64 hex digits>, or the version alone`;
-  return optionsMistake(model);
+  return inputTemplateIssue(model);
 }
 
 /** Whether it can stand as `version` of a prediction. */

@@ -1,40 +1,50 @@
-import { ProviderFailure, providerFailure } from "../../core/ports/music-provider.js";
+import {
+  bearer,
+  handleCodec,
+  inputsOf,
+  inputTemplateOf,
+  isLostReply,
+  type ModelInputs,
+  parseJson,
+  ProviderFailure,
+  providerFailure,
+} from "../sdk/index.js";
 import type {
   Accepted,
-  ApiAnswer,
+  ApiResponse,
   CallContext,
   CancelOutcome,
   MusicProvider,
+  MusicRequest,
   ParsedCallback,
   ProbeResult,
   ProviderHandle,
-  ProviderHost,
   ReceivedCallback,
   Snapshot,
   SplitRequest,
   SubmitRequest,
   UrlSource,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { ReplicateClient } from "./client.js";
 import { type Prediction, readPrediction, snapshotOf, type Work } from "./map.js";
-import { type Inputs, inputOf, optionsOf } from "./options.js";
-import { type Config, readSettings } from "./settings.js";
+import { type Host, type Separator, separatorOf } from "./settings.js";
 import { forgeryIn } from "./webhook.js";
 
-const HANDLE_VERSION = 1;
-/** Of the handle that stands for a lost reply. */
-const NO_REPLY = 0;
+const HANDLES = handleCodec(1, ({ id, operation, output }) =>
+  typeof id === "string" && isOperation(operation) && typeof output === "string" ? { id, operation, output } : null,
+);
+
 const SECRET_KEPT_MS = 3_600_000;
 
 /** Predictions: made with one call, then polled, or reported by a signed webhook. */
 export class ReplicateProvider implements MusicProvider {
-  private readonly config: Config;
+  private readonly separator: Separator;
   private readonly client: ReplicateClient;
   private secret: { readonly value: string; readonly readAt: number } | null = null;
 
-  constructor(private readonly host: ProviderHost) {
-    this.config = readSettings(host.settings);
-    this.client = new ReplicateClient(this.config, host);
+  constructor(private readonly host: Host) {
+    this.separator = separatorOf(host.settings);
+    this.client = new ReplicateClient(host);
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
@@ -42,8 +52,13 @@ export class ReplicateProvider implements MusicProvider {
     const { version, input, output } = operation === "music" ? generationOf(request) : this.splitOf(request);
     const answer = await this.client.create(version, input, callbackUrl, signal);
     const prediction = readPrediction(answer.json());
-    if (prediction === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no prediction." });
-    return { state: "accepted", handle: handleOf(prediction, operation, output), nextPollMs: this.config.pollMs };
+    if (prediction === null)
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no prediction." });
+    return {
+      state: "accepted",
+      handle: handleOf(prediction, operation, output),
+      nextPollMs: this.host.settings.pollMs,
+    };
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
@@ -76,8 +91,8 @@ export class ReplicateProvider implements MusicProvider {
     if (secret === null) return { trust: "hint" };
     const reason = forgeryIn(callback, secret);
     if (reason !== null) return { trust: "forged", reason };
-    const prediction = readPrediction(parsed(callback.body));
-    const isLost = callback.handle.version === NO_REPLY;
+    const prediction = readPrediction(parseJson(callback.body));
+    const isLost = isLostReply(callback.handle);
     const handle = isLost ? this.handleIn(prediction, callback) : callback.handle;
     if (prediction === null || handle === null) return { trust: "hint" };
     const { id, work } = this.workOf(handle);
@@ -93,7 +108,7 @@ export class ReplicateProvider implements MusicProvider {
     const { operation, modelId } = request;
     if (operation !== "music") return handleOf(prediction, operation, "");
     const model = this.host.models.find(({ id }) => id === modelId);
-    return model === undefined ? null : handleOf(prediction, operation, optionsOf(model).output ?? "");
+    return model === undefined ? null : handleOf(prediction, operation, inputTemplateOf(model).output ?? "");
   }
 
   private async webhookSecret(signal: AbortSignal): Promise<string | null> {
@@ -106,58 +121,65 @@ export class ReplicateProvider implements MusicProvider {
       return key;
     } catch (error) {
       if (!ProviderFailure.is(error)) throw error;
-      this.host.logger.warn("The key of Replicate's webhooks could not be read", { kind: error.kind, error: error.message });
+      this.host.logger.warn("The key of Replicate's webhooks could not be read", {
+        kind: error.kind,
+        error: error.message,
+      });
       return null;
     }
   }
 
-  private splitOf({ operation, source }: SplitRequest): { readonly version: string; readonly input: Inputs; readonly output: string } {
-    const { split } = this.config;
-    if (split === null) throw new ProviderFailure("invalid_input", "Splits are switched off (`splits`).", { billable: "no" });
+  private splitOf({ operation, source }: SplitRequest): Submission {
+    const { separator } = this;
+    if (separator === null)
+      throw new ProviderFailure("invalid_input", "Splits are switched off (`splits`).", { billable: "no" });
     if (source.url === null)
-      throw new ProviderFailure("invalid_input", "Replicate fetches tracks by URL, and this one has none.", { billable: "no" });
-    const vocals = operation === "vocal_removal" ? { [split.vocalsInput]: "vocals" } : {};
-    return { version: split.version, input: { ...split.inputs, [split.audioInput]: source.url, ...vocals }, output: "" };
+      throw new ProviderFailure("invalid_input", "Replicate fetches tracks by URL, and this one has none.", {
+        billable: "no",
+      });
+    const vocals = operation === "vocal_removal" ? { [separator.vocalsInput]: "vocals" } : {};
+    const input = { ...separator.inputs, [separator.audioInput]: source.url, ...vocals };
+    return { version: separator.version, input, output: "" };
   }
 
-  private workOf({ version, data: { id, operation, output } }: ProviderHandle): { readonly id: string; readonly work: Work } {
-    if (version !== HANDLE_VERSION || typeof id !== "string") throw new ProviderFailure("failed", "The handle is none of this plugin's.");
+  private workOf(handle: ProviderHandle): { readonly id: string; readonly work: Work } {
+    const { id, operation, output } = HANDLES.read(handle);
     const headersFor = (url: URL): UrlSource["headers"] => this.headersFor(url);
-    return { id, work: { operation: operation as Work["operation"], output: String(output), pollMs: this.config.pollMs, headersFor } };
+    return { id, work: { operation, output, pollMs: this.host.settings.pollMs, headersFor } };
   }
 
   /** Their file hosts want the token; a model may name any other host, and that must not get it. */
   private headersFor({ protocol, origin, hostname }: URL): UrlSource["headers"] {
-    const isTheirs = protocol === "https:" && (hostname === "replicate.delivery" || hostname.endsWith(".replicate.delivery"));
-    const isApi = origin === new URL(this.config.baseUrl).origin;
-    return isTheirs || isApi ? { authorization: `Bearer ${this.config.apiKey}` } : undefined;
+    const isTheirs =
+      protocol === "https:" && (hostname === "replicate.delivery" || hostname.endsWith(".replicate.delivery"));
+    const isApi = origin === new URL(this.host.settings.baseUrl).origin;
+    return isTheirs || isApi ? bearer(this.host.settings.apiKey) : undefined;
   }
 }
 
 function handleOf({ id }: Prediction, operation: Work["operation"], output: string): ProviderHandle {
-  return { version: HANDLE_VERSION, data: { id, operation, output } };
+  return HANDLES.write({ id, operation, output });
 }
 
-function generationOf(request: SubmitRequest & { readonly operation: "music" }): {
+interface Submission {
   readonly version: string;
-  readonly input: Inputs;
+  readonly input: ModelInputs;
+  /** `options.output` of the model; empty for the output itself. */
   readonly output: string;
-} {
+}
+
+function generationOf(request: MusicRequest): Submission {
   const { model } = request;
-  return { version: model.upstream ?? "", input: inputOf(request), output: optionsOf(model).output ?? "" };
+  return { version: model.upstream ?? "", input: inputsOf(request), output: inputTemplateOf(model).output ?? "" };
 }
 
 /** What says nothing of the work does not say that it failed: it is asked again. */
-function predictionIn(answer: ApiAnswer): Prediction {
+function predictionIn(answer: ApiResponse): Prediction {
   const prediction = readPrediction(answer.json());
   if (prediction === null) throw providerFailure("unavailable", answer, { message: "It answered no prediction." });
   return prediction;
 }
 
-function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString("utf8")) as unknown;
-  } catch {
-    return null;
-  }
+function isOperation(value: unknown): value is Work["operation"] {
+  return value === "music" || value === "stem_split" || value === "vocal_removal";
 }

@@ -1,5 +1,6 @@
-import { bagOf, failureOf, ProviderApi, ProviderFailure, retryAfterMs } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, Bag, ProviderFailureKind, ProviderHost } from "../../core/ports/music-provider.js";
+import { asObject, bearer, failureOf, ProviderFailure, retryAfterMs } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailureKind } from "../sdk/index.js";
+import type { Host } from "./settings.js";
 
 /** Six minutes of WAV, and room. */
 const SOUND_MAX_BYTES = 256 * 1024 * 1024;
@@ -11,38 +12,40 @@ const KEPT_OUT_MS = 60_000;
 export class StabilityClient {
   private readonly api: ProviderApi;
 
-  constructor({ settings, fetch }: ProviderHost) {
-    const { clientUserId = "" } = settings;
-    this.api = new ProviderApi({
-      fetch,
-      baseUrl: String(settings["baseUrl"]),
-      headers: {
-        authorization: `Bearer ${String(settings["apiKey"])}`,
-        ...(clientUserId === "" ? {} : { "stability-client-user-id": String(clientUserId) }),
-      },
-      timeoutMs: Number(settings["timeoutMs"]),
-      maxBytes: SOUND_MAX_BYTES,
-      judge,
-    });
+  constructor({ settings, api }: Host) {
+    const { apiKey, clientUserId = "" } = settings;
+    const user: Record<string, string> = clientUserId === "" ? {} : { "stability-client-user-id": clientUserId };
+    this.api = api({ headers: { ...bearer(apiKey), ...user }, maxBytes: SOUND_MAX_BYTES, classify });
   }
 
   /** @param accept `audio/*` for the sound itself; `application/json` where the answer is an id */
-  generate(endpoint: string, body: FormData, accept: string, signal: AbortSignal): Promise<ApiAnswer> {
-    return this.api.call({ path: `/v2beta/audio/${endpoint}/text-to-audio`, body, headers: { accept }, creates: true, signal });
+  generate(endpoint: string, body: FormData, accept: string, signal: AbortSignal): Promise<ApiResponse> {
+    return this.api.call({
+      path: `/v2beta/audio/${endpoint}/text-to-audio`,
+      body,
+      headers: { accept },
+      creates: true,
+      signal,
+    });
   }
 
   /** 202 while it runs, then the sound. */
-  result(id: string, signal: AbortSignal): Promise<ApiAnswer> {
+  result(id: string, signal: AbortSignal): Promise<ApiResponse> {
     const path = `/v2beta/audio/results/${encodeURIComponent(id)}`;
-    return this.api.call({ path, headers: { accept: "audio/*" }, asksAfter: true, signal });
+    return this.api.call({ path, headers: { accept: "audio/*" }, isStatusCall: true, signal });
   }
 }
 
-function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
+function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   const usual = failureOf(answer, call);
   const { headers, status } = answer;
   const isJson = headers.get("content-type")?.startsWith("application/json") === true;
-  const { id, name, errors, finish_reason: reason } = usual === null && !isJson ? ({} as Bag) : bagOf(answer.json());
+  const {
+    id,
+    name,
+    errors,
+    finish_reason: reason,
+  } = usual === null && !isJson ? ({} as JsonObject) : asObject(answer.json());
   if (usual === null) {
     const isFiltered = (headers.get("finish-reason") ?? reason) === "CONTENT_FILTERED";
     const message = "It made music and filtered it (CONTENT_FILTERED).";
@@ -62,11 +65,11 @@ function judge(answer: ApiAnswer, call: ApiCall): ProviderFailure | null {
 }
 
 /** What their errors stand for, told by their envelope; undefined: what HTTP means by the status. */
-function kindOf(status: number, code: string | undefined, { asksAfter }: ApiCall): ProviderFailureKind | undefined {
+function kindOf(status: number, code: string | undefined, { isStatusCall }: ApiCall): ProviderFailureKind | undefined {
   // Elsewhere 403 is about permission; here it is about content, where they say it themselves.
-  if (code === undefined) return asksAfter === true && status === 404 ? "unavailable" : undefined;
+  if (code === undefined) return isStatusCall === true && status === 404 ? "unavailable" : undefined;
   if (code === "content_moderation" || status === 403) return "content_rejected";
   if (status === 500) return "unavailable";
   // Work that was accepted, and turned out to be impossible.
-  return asksAfter === true && [400, 413, 422].includes(status) ? "failed" : undefined;
+  return isStatusCall === true && [400, 413, 422].includes(status) ? "failed" : undefined;
 }

@@ -1,22 +1,8 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { ProviderModel, ProviderSetting } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import type { ProviderModel } from "../sdk/index.js";
 import { ENDPOINTS } from "./map.js";
 import { StabilityProvider } from "./provider.js";
-
-const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
-  apiKey: { type: "string", required: true, secret: true, description: "API key of the platform" },
-  baseUrl: { type: "string", default: "https://api.stability.ai", description: "Where the API is, without a slash at its end" },
-  clientUserId: { type: "string", description: "Sent as `stability-client-user-id`; left out: not sent" },
-  outputFormat: { type: "string", default: "mp3", allowed: ["mp3", "wav"], description: "Kind of file" },
-  pollMs: { type: "integer", default: 10_000, minimum: 1_000, maximum: 600_000, description: "How often accepted work is asked after" },
-  timeoutMs: {
-    type: "integer",
-    default: 300_000,
-    minimum: 1_000,
-    maximum: 1_800_000,
-    description: "How long one call may take; the music of the older models comes in the answer",
-  },
-};
+import { SETTINGS } from "./settings.js";
 
 const MODEL = { supportsLyrics: false, supportsInstrumental: true, promptMaxLength: 3_000 };
 
@@ -40,7 +26,7 @@ export default defineProvider({
   label: "Stability AI",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
-  longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
+  longestCallMs: ({ timeoutMs }) => timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: [
@@ -81,11 +67,13 @@ function checkModel({ upstream, supportsLyrics, options = {} }: ProviderModel): 
   const { endpoint, steps, cfgScale, ...others } = options;
   if (upstream === undefined) return "needs `upstream`: Stability's name of the model, such as stable-audio-3";
   if (supportsLyrics) return "supports lyrics; Stable Audio sings none";
-  if (!(ENDPOINTS as readonly unknown[]).includes(endpoint)) return `needs options.endpoint; allowed: ${ENDPOINTS.join(", ")}`;
+  if (!(ENDPOINTS as readonly unknown[]).includes(endpoint))
+    return `needs options.endpoint; allowed: ${ENDPOINTS.join(", ")}`;
   const [least, most] = STEPS[upstream] ?? ANY_STEPS;
   if (steps !== undefined && !isBetween(steps, least, most, true))
     return `has another options.steps than a whole number from ${least} to ${most}`;
-  if (cfgScale !== undefined && !isBetween(cfgScale, 1, 25, false)) return "has another options.cfgScale than a number from 1 to 25";
+  if (cfgScale !== undefined && !isBetween(cfgScale, 1, 25, false))
+    return "has another options.cfgScale than a number from 1 to 25";
   const [unknown] = Object.keys(others);
   return unknown === undefined ? null : `has options.${unknown}; allowed: endpoint, steps, cfgScale`;
 }

@@ -1,5 +1,5 @@
-import { NO_TAGS } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, MusicRequest, ProviderTrack } from "../../core/ports/music-provider.js";
+import { NO_TAGS } from "../sdk/index.js";
+import type { ApiResponse, MusicRequest, ProviderTrack } from "../sdk/index.js";
 
 /** `options.endpoint` of a model: where it is made. The first answers an id, the second the music. */
 export const ENDPOINTS = ["stable-audio", "stable-audio-2"] as const;
@@ -17,12 +17,12 @@ export function formOf({ model, prompt, durationSeconds }: MusicRequest, outputF
 }
 
 /** True for an answer that says it is sound, if only of no length. */
-export function isSound({ status, headers }: ApiAnswer): boolean {
+export function isSound({ status, headers }: ApiResponse): boolean {
   return status === 200 && headers.get("content-type")?.startsWith("audio/") === true;
 }
 
 /** The piece that an answer is. */
-export function trackOf({ bytes }: ApiAnswer): ProviderTrack {
+export function trackOf({ bytes }: ApiResponse): ProviderTrack {
   return {
     title: null,
     bpm: null,

@@ -1,65 +1,73 @@
-import { bagOf, failureOf, ProviderApi, providerFailure } from "../../core/ports/music-provider.js";
-import type { ApiAnswer, ApiCall, Bag, ProviderFailure, ProviderHost } from "../../core/ports/music-provider.js";
+import { asObject, bearer, failureOf, providerFailure } from "../sdk/index.js";
+import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailure } from "../sdk/index.js";
 import type { Dialect } from "./dialects.js";
+import type { Host } from "./settings.js";
 
-/** The vendor's API. Every answer is an envelope `{ code, msg, data }` whose code may be an error while HTTP says 200. */
+/** The vendor's API. Every response is `{ code, msg, data }`, whose code may be an error while HTTP says 200. */
 export class SunoClient {
   private readonly api: ProviderApi;
 
   constructor(
-    { settings, fetch }: ProviderHost,
+    { settings, api }: Host,
     private readonly dialect: Dialect,
   ) {
-    this.api = new ProviderApi({
-      fetch,
-      baseUrl: String(settings["baseUrl"] ?? dialect.baseUrl),
-      headers: { authorization: `Bearer ${String(settings["apiKey"])}` },
-      timeoutMs: Number(settings["timeoutMs"]),
-      judge: (answer, call) => judge(answer, call, dialect),
+    this.api = api({
+      baseUrl: settings.baseUrl ?? dialect.baseUrl,
+      headers: bearer(settings.apiKey),
+      classify: (answer, call) => classify(answer, call, dialect),
     });
   }
 
   /** Starts billed work. @returns its task id */
-  async create(path: string, json: Bag, signal: AbortSignal): Promise<string> {
+  async create(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
     const answer = await this.api.call({ path, json, creates: true, signal });
-    const { taskId } = bagOf(dataOf(answer));
-    if (typeof taskId !== "string" || taskId === "") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    const { taskId } = asObject(dataOf(answer));
+    if (typeof taskId !== "string" || taskId === "")
+      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
     return taskId;
   }
 
   /** What it knows of a task. */
-  async record(path: string, taskId: string, signal: AbortSignal): Promise<Bag> {
-    const answer = await this.api.call({ path: `${path}?taskId=${encodeURIComponent(taskId)}`, asksAfter: true, signal });
-    const record = bagOf(dataOf(answer));
-    if (Object.keys(record).length === 0) throw providerFailure("unavailable", answer, { message: "It answered nothing about the task." });
+  async record(path: string, taskId: string, signal: AbortSignal): Promise<JsonObject> {
+    const answer = await this.api.call({
+      path: `${path}?taskId=${encodeURIComponent(taskId)}`,
+      isStatusCall: true,
+      signal,
+    });
+    const record = asObject(dataOf(answer));
+    if (Object.keys(record).length === 0)
+      throw providerFailure("unavailable", answer, { message: "It answered nothing about the task." });
     return record;
   }
 
   async credit(signal: AbortSignal): Promise<number> {
     const answer = await this.api.call({ path: this.dialect.creditPath, signal });
     const credit = dataOf(answer);
-    if (typeof credit !== "number") throw providerFailure("unavailable", answer, { message: "It answered no number of credits." });
+    if (typeof credit !== "number")
+      throw providerFailure("unavailable", answer, { message: "It answered no number of credits." });
     return credit;
   }
 }
 
-function judge(answer: ApiAnswer, call: ApiCall, { codes }: Dialect): ProviderFailure | null | undefined {
+function classify(answer: ApiResponse, call: ApiCall, { codes }: Dialect): ProviderFailure | null | undefined {
   const isGoodStatus = answer.status >= 200 && answer.status < 300;
-  const { code, msg } = bagOf(answer.json());
+  const { code, msg } = asObject(answer.json());
   const unclear = call.creates === true ? "outcome_unknown" : "unavailable";
   if (typeof code !== "number") {
     const usual = failureOf(answer, call);
     // Without their envelope it is not they who do not know the task.
-    return usual === null || usual.kind === "gone" ? providerFailure(unclear, answer, { message: "It answered without a code." }) : usual;
+    return usual === null || usual.kind === "gone"
+      ? providerFailure(unclear, answer, { message: "It answered without a code." })
+      : usual;
   }
   if (code === 200) return isGoodStatus ? null : undefined;
   const message = `code ${code}: ${typeof msg === "string" ? msg.slice(0, 300) : ""}`;
   const kind = codes[code] ?? failureOf({ ...answer, status: code }, call)?.kind ?? unclear;
   // Accepted work is not given up because a question about it was refused.
-  const isPassing = kind === "invalid_input" && call.asksAfter === true;
+  const isPassing = kind === "invalid_input" && call.isStatusCall === true;
   return providerFailure(isPassing ? "unavailable" : kind, answer, { message, code: String(code) });
 }
 
-function dataOf(answer: ApiAnswer): unknown {
-  return bagOf(answer.json())["data"];
+function dataOf(answer: ApiResponse): unknown {
+  return asObject(answer.json())["data"];
 }

@@ -1,8 +1,11 @@
-import type { ProviderFailureKind } from "../../core/ports/music-provider.js";
+import type { ProviderFailureKind } from "../sdk/index.js";
+import type { Host } from "./settings.js";
+
+export type DialectName = Host["settings"]["dialect"];
 
 /** What the vendors of one shape differ in. */
 export interface Dialect {
-  readonly name: string;
+  readonly name: DialectName;
   readonly baseUrl: string;
   /** What the `code` of an answer stands for. One that is not here means what HTTP means by it. */
   readonly codes: Readonly<Record<number, ProviderFailureKind>>;
@@ -19,7 +22,7 @@ export const CURRENT_MODELS = ["V6", "V6_WILD", "V6_MINI"];
 /** Discontinued: sunoapi.org still takes them for backward compatibility, kie.ai ended them on 2026-09-25. */
 export const EARLIER_MODELS = ["V4", "V4_5", "V4_5PLUS", "V4_5ALL", "V5", "V5_5"];
 
-export const DIALECTS: Readonly<Record<string, Dialect>> = {
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   "sunoapi.org": {
     name: "sunoapi.org",
     baseUrl: "https://api.sunoapi.org",
@@ -64,10 +67,3 @@ export const DIALECTS: Readonly<Record<string, Dialect>> = {
     signs: true,
   },
 };
-
-/** @throws {Error} for a name that is none */
-export function dialectOf(name: unknown): Dialect {
-  const dialect = typeof name === "string" && Object.hasOwn(DIALECTS, name) ? DIALECTS[name] : undefined;
-  if (dialect === undefined) throw new Error(`dialect: ${JSON.stringify(name)}; allowed: ${Object.keys(DIALECTS).join(", ")}`);
-  return dialect;
-}

@@ -1,8 +1,9 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
-import type { ProviderModel, ProviderSetting } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
+import type { ProviderModel } from "../sdk/index.js";
 import { CURRENT_MODELS, DIALECTS, EARLIER_MODELS } from "./dialects.js";
 import { CUSTOM_OPTIONS } from "./map.js";
 import { SunoProvider } from "./provider.js";
+import { SETTINGS } from "./settings.js";
 
 /** The description is sent as `style`, which is no longer with any model. */
 const PROMPT_MAX_LENGTH = 1_000;
@@ -11,24 +12,6 @@ const PROMPT_MAX_LENGTH = 1_000;
 const TIMED_MODELS = [...CURRENT_MODELS, "V5_5"];
 const UNTIMED_MODELS = EARLIER_MODELS.filter((name) => !TIMED_MODELS.includes(name));
 const DURATION = { minSeconds: 10, maxSeconds: 360, defaultSeconds: 180 };
-
-const SETTINGS: Readonly<Record<string, ProviderSetting>> = {
-  apiKey: { type: "string", required: true, secret: true, description: "Key from the vendor's console" },
-  dialect: {
-    type: "string",
-    default: "sunoapi.org",
-    allowed: Object.keys(DIALECTS),
-    description: "The vendor: the same number means no credit at one and a rate limit at the other",
-  },
-  baseUrl: { type: "string", description: "Where its API is, without a slash at its end; left out: the dialect's own" },
-  webhookKey: { type: "string", secret: true, description: "Key that kie.ai signs its callbacks with; left out: none is checked" },
-  fallbackCallbackUrl: {
-    type: "string",
-    default: "https://callback.invalid/",
-    description: "Address sent as callBackUrl where Fermata has no public one: the vendors refuse a request without any",
-  },
-  timeoutMs: { type: "integer", default: 60_000, minimum: 1_000, maximum: 600_000, description: "How long one call may take" },
-};
 
 const MODEL = {
   supportsLyrics: true,
@@ -45,7 +28,7 @@ export default defineProvider({
   label: "Suno-compatible",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
-  longestCallMs: ({ timeoutMs }) => Number(timeoutMs),
+  longestCallMs: ({ timeoutMs }) => timeoutMs,
   // Where the dialects have their own base.
   hosts: Object.values(DIALECTS).map(({ baseUrl }) => new URL(baseUrl).hostname),
   settings: SETTINGS,
@@ -54,20 +37,28 @@ export default defineProvider({
     { ...V6, id: "suno-compatible/v6-wild", name: "Suno V6 Wild", upstream: "V6_WILD" },
     { ...V6, id: "suno-compatible/v6-mini", name: "Suno V6 Mini", upstream: "V6_MINI" },
     // The style of this one is the shortest.
-    { ...MODEL, id: "suno-compatible/v4", name: "Suno V4", creditCost: 10, upstream: "V4", lyricsMaxLength: 3_000, promptMaxLength: 200 },
+    {
+      ...MODEL,
+      id: "suno-compatible/v4",
+      name: "Suno V4",
+      creditCost: 10,
+      upstream: "V4",
+      lyricsMaxLength: 3_000,
+      promptMaxLength: 200,
+    },
     { ...MODEL, id: "suno-compatible/v4.5", name: "Suno V4.5", creditCost: 10, upstream: "V4_5" },
     { ...MODEL, id: "suno-compatible/v4.5-plus", name: "Suno V4.5 Plus", creditCost: 10, upstream: "V4_5PLUS" },
     { ...MODEL, id: "suno-compatible/v4.5-all", name: "Suno V4.5 All", creditCost: 10, upstream: "V4_5ALL" },
     { ...MODEL, id: "suno-compatible/v5", name: "Suno V5", creditCost: 12, upstream: "V5" },
     { ...MODEL, id: "suno-compatible/v5.5", name: "Suno V5.5", creditCost: 12, upstream: "V5_5", duration: DURATION },
   ],
-  offersModel: ({ upstream }, { dialect }) => DIALECTS[String(dialect)]?.models.includes(String(upstream)) ?? false,
+  offersModel: ({ upstream }, { dialect }) => DIALECTS[dialect].models.includes(upstream ?? ""),
   checkModel,
   capabilities: ({ dialect, webhookKey }) => ({
     idempotentSubmit: false,
     lookup: false,
     cancel: false,
-    callbacks: DIALECTS[String(dialect)]?.signs === true && webhookKey !== undefined ? "signed" : "hints",
+    callbacks: DIALECTS[dialect].signs && webhookKey !== undefined ? "signed" : "hints",
     stemSplit: { sources: "own" },
     vocalRemoval: { sources: "own" },
   }),
@@ -89,8 +80,11 @@ function checkModel({ upstream, duration, promptMaxLength, options = {} }: Provi
   if (unknown !== undefined) return `has options.${unknown}; allowed: ${CUSTOM_OPTIONS.join(", ")}`;
   const { negativeTags, vocalGender, styleWeight, weirdnessConstraint } = options;
   if (negativeTags !== undefined && typeof negativeTags !== "string") return "has options.negativeTags that is no text";
-  if (vocalGender !== undefined && vocalGender !== "m" && vocalGender !== "f") return "has another options.vocalGender than m, f";
-  const odd = Object.entries({ styleWeight, weirdnessConstraint }).find(([, weight]) => weight !== undefined && !isWeight(weight));
+  if (vocalGender !== undefined && vocalGender !== "m" && vocalGender !== "f")
+    return "has another options.vocalGender than m, f";
+  const odd = Object.entries({ styleWeight, weirdnessConstraint }).find(
+    ([, weight]) => weight !== undefined && !isWeight(weight),
+  );
   return odd === undefined ? null : `has another options.${odd[0]} than 0 to 1 with two decimals`;
 }
 

@@ -1,12 +1,12 @@
-import { bagOf, isLink, ProviderFailure } from "../../core/ports/music-provider.js";
+import { asObject, isLink, ProviderFailure } from "../sdk/index.js";
 import type {
-  Bag,
+  JsonObject,
   MusicRequest,
   ProviderAsset,
   ProviderFailureKind,
   ProviderTrack,
   SplitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { tagsOf } from "./tags.js";
 
 /** Of every vendor and model the lowest. */
@@ -46,7 +46,7 @@ export type Stage = "running" | "unreported" | "succeeded" | "failed";
  * The body of a generation. In custom mode `prompt` is the lyrics and `style` the description. Otherwise `prompt` is
  * the description, and so is `style`: a request with a `prompt` alone is refused by now.
  */
-export function generationOf(request: MusicRequest, callBackUrl: string): Bag {
+export function generationOf(request: MusicRequest, callBackUrl: string): JsonObject {
   const { model, prompt, lyrics, instrumental, durationSeconds } = request;
   const common = { instrumental, model: model.upstream, callBackUrl };
   if (lyrics === null && !instrumental) {
@@ -71,7 +71,7 @@ export function generationOf(request: MusicRequest, callBackUrl: string): Bag {
 }
 
 /** The body of a split of an own piece. */
-export function splitOf({ operation, source: { reference } }: SplitRequest, dialect: string, callBackUrl: string): Bag {
+export function splitOf({ operation, source: { reference } }: SplitRequest, dialect: string, callBackUrl: string): JsonObject {
   const refuse = (why: string): never => {
     throw new ProviderFailure("invalid_input", why, { billable: "no" });
   };
@@ -99,7 +99,7 @@ export function stageOf(word: unknown): Stage {
 }
 
 /** Why work failed. */
-export function failureIn(record: Bag, word: unknown): ProviderFailure {
+export function failureIn(record: JsonObject, word: unknown): ProviderFailure {
   const { errorCode, errorMessage } = record;
   const code = typeof errorCode === "number" || typeof errorCode === "string" ? String(errorCode) : undefined;
   const kind = word === "SENSITIVE_WORD_ERROR" ? "content_rejected" : (WORK_CODES[code ?? ""] ?? "failed");
@@ -111,9 +111,9 @@ export function failureIn(record: Bag, word: unknown): ProviderFailure {
 }
 
 /** The tracks whose files are there. */
-export function tracksIn({ taskId, response }: Bag, dialect: string): ProviderTrack[] {
-  const { sunoData } = bagOf(response);
-  return (Array.isArray(sunoData) ? sunoData : []).map(bagOf).flatMap((track) => {
+export function tracksIn({ taskId, response }: JsonObject, dialect: string): ProviderTrack[] {
+  const { sunoData } = asObject(response);
+  return (Array.isArray(sunoData) ? sunoData : []).map(asObject).flatMap((track) => {
     const { id, audioUrl, imageUrl, title, tags, duration } = track;
     if (!isLink(audioUrl)) return [];
     const durationSeconds = typeof duration === "number" && duration > 0 ? duration : null;
@@ -125,8 +125,8 @@ export function tracksIn({ taskId, response }: Bag, dialect: string): ProviderTr
 }
 
 /** The stems whose files are there. */
-export function stemsIn({ response }: Bag): ProviderAsset[] {
-  const links = bagOf(response);
+export function stemsIn({ response }: JsonObject): ProviderAsset[] {
+  const links = asObject(response);
   return Object.entries(STEMS).flatMap(([name, label]) => {
     const url = links[name];
     return isLink(url) ? [{ ...FULL, role: "stem" as const, label, source: { kind: "url" as const, url } }] : [];

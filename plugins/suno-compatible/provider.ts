@@ -1,25 +1,21 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { bagOf, ProviderFailure } from "../../core/ports/music-provider.js";
+import { asObject, handleCodec, isLostReply, parseJson, ProviderFailure } from "../sdk/index.js";
 import type {
   Accepted,
-  Bag,
+  JsonObject,
   CallContext,
   MusicProvider,
   ParsedCallback,
   ProbeResult,
   ProviderHandle,
-  ProviderHost,
   ReceivedCallback,
   Snapshot,
   SubmitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { SunoClient } from "./client.js";
-import { type Dialect, dialectOf } from "./dialects.js";
+import { type Dialect, DIALECTS } from "./dialects.js";
 import { failureIn, generationOf, splitOf, stageOf, stemsIn, tracksIn } from "./map.js";
-
-const HANDLE_VERSION = 1;
-/** Of the handle that stands for a lost reply. */
-const NO_REPLY = 0;
+import type { Host } from "./settings.js";
 
 const PATHS = { music: "/api/v1/generate", split: "/api/v1/vocal-removal" } as const;
 
@@ -41,23 +37,30 @@ interface Work {
   readonly unreportedSince: number | null;
 }
 
+const HANDLES = handleCodec(1, ({ operation, taskId, unreportedSince, dialect }: JsonObject) =>
+  isOperation(operation) && typeof taskId === "string" && typeof dialect === "string"
+    ? { operation, taskId, unreportedSince: typeof unreportedSince === "number" ? unreportedSince : null, dialect }
+    : null,
+);
+
 /** A vendor of the Suno shape: generations of two tracks, and splits of them. */
 export class SunoProvider implements MusicProvider {
   private readonly client: SunoClient;
   private readonly dialect: Dialect;
 
-  constructor(private readonly host: ProviderHost) {
-    this.dialect = dialectOf(host.settings["dialect"]);
-    if (host.settings["webhookKey"] !== undefined && !this.dialect.signs)
+  constructor(private readonly host: Host) {
+    this.dialect = DIALECTS[host.settings.dialect];
+    if (host.settings.webhookKey !== undefined && !this.dialect.signs)
       throw new Error(`webhookKey: ${this.dialect.name} signs no callbacks; allowed with dialect kie.ai`);
     this.client = new SunoClient(host, this.dialect);
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     const { operation } = request;
-    const callBackUrl = request.callbackUrl ?? String(this.host.settings["fallbackCallbackUrl"]);
+    const callBackUrl = request.callbackUrl ?? this.host.settings.fallbackCallbackUrl;
     const what = kindOf(operation);
-    const body = operation === "music" ? generationOf(request, callBackUrl) : splitOf(request, this.dialect.name, callBackUrl);
+    const body =
+      operation === "music" ? generationOf(request, callBackUrl) : splitOf(request, this.dialect.name, callBackUrl);
     const taskId = await this.client.create(`${PATHS[what]}${what === "music" ? "" : "/generate"}`, body, signal);
     const handle = this.toHandle({ operation, taskId, unreportedSince: null });
     return { state: "accepted", handle, nextPollMs: FIRST_POLL_MS[what] };
@@ -85,9 +88,9 @@ export class SunoProvider implements MusicProvider {
    * submission's reply was lost, the task that the signature is of is the one that was started.
    */
   async parseCallback({ headers, body, receivedAt, handle, request }: ReceivedCallback): Promise<ParsedCallback> {
-    const key = this.host.settings["webhookKey"];
-    if (typeof key !== "string") return { trust: "hint" };
-    const isLost = handle.version === NO_REPLY;
+    const key = this.host.settings.webhookKey;
+    if (key === undefined) return { trust: "hint" };
+    const isLost = isLostReply(handle);
     const work = isLost ? workIn(body, request) : this.workOf(handle);
     if (work === null) return { trust: "hint" };
     const sentAt = headers["x-webhook-timestamp"] ?? "";
@@ -105,50 +108,55 @@ export class SunoProvider implements MusicProvider {
     return { credit: { amount, unit: "credits" }, warnings: amount > 0 ? [] : ["No credit is left."] };
   }
 
-  private completed({ operation }: Work, record: Bag, word: string): Snapshot {
+  private completed({ operation }: Work, record: JsonObject, word: string): Snapshot {
     const [tracks, stems] = operation === "music" ? [tracksIn(record, this.dialect.name), []] : [[], stemsIn(record)];
     if (tracks.length + stems.length === 0) throw new ProviderFailure("failed", `${word}, and there are no files.`);
-    if (operation === "vocal_removal" && !["vocals", "instrumental"].every((label) => stems.some((stem) => stem.label === label)))
-      throw new ProviderFailure("failed", `${word}, and there are only: ${stems.map(({ label }) => label).join(", ")}.`);
+    if (
+      operation === "vocal_removal" &&
+      !["vocals", "instrumental"].every((label) => stems.some((stem) => stem.label === label))
+    )
+      throw new ProviderFailure(
+        "failed",
+        `${word}, and there are only: ${stems.map(({ label }) => label).join(", ")}.`,
+      );
     return { state: "completed", tracks, ...(operation === "music" ? {} : { stems }) };
   }
 
   /** Their report may have failed in the middle of the work, or at its end: the files tell. */
-  private unreported(work: Work, record: Bag, word: string): Snapshot {
+  private unreported(work: Work, record: JsonObject, word: string): Snapshot {
     const files = work.operation === "music" ? tracksIn(record, this.dialect.name) : stemsIn(record);
     const now = this.host.clock.now();
     const unreportedSince = work.unreportedSince ?? now;
-    if (files.length >= FILES_MIN || now - unreportedSince >= UNREPORTED_WAIT_MS) return this.completed(work, record, word);
+    if (files.length >= FILES_MIN || now - unreportedSince >= UNREPORTED_WAIT_MS)
+      return this.completed(work, record, word);
     return { state: "running", nextPollMs: NEXT_POLL_MS, handle: this.toHandle({ ...work, unreportedSince }) };
   }
 
   private toHandle(work: Work): ProviderHandle {
-    return { version: HANDLE_VERSION, data: { ...work, dialect: this.dialect.name } };
+    return HANDLES.write({ ...work, dialect: this.dialect.name });
   }
 
-  private workOf({ version, data }: ProviderHandle): Work {
-    if (version !== HANDLE_VERSION || typeof data["taskId"] !== "string")
-      throw new ProviderFailure("failed", "The handle is none of this plugin's.");
+  private workOf(handle: ProviderHandle): Work {
+    const { dialect, ...work } = HANDLES.read(handle);
     // Another vendor does not know the task; this one will again when the setting is put back.
-    if (data["dialect"] !== this.dialect.name)
-      throw new ProviderFailure("misconfigured", `The work is at ${String(data["dialect"])}; the setting dialect is ${this.dialect.name}.`);
-    return data as unknown as Work;
+    if (dialect !== this.dialect.name)
+      throw new ProviderFailure(
+        "misconfigured",
+        `The work is at ${dialect}; the setting dialect is ${this.dialect.name}.`,
+      );
+    return work;
   }
 }
 
 /** The task that a callback names; null when it names none. */
 function workIn(body: Uint8Array, request: ReceivedCallback["request"]): Work | null {
-  const { task_id: taskId } = bagOf(bagOf(parsed(body))["data"]);
+  const { task_id: taskId } = asObject(asObject(parseJson(body))["data"]);
   if (request === undefined || typeof taskId !== "string" || taskId === "") return null;
   return { operation: request.operation, taskId, unreportedSince: null };
 }
 
-function parsed(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(body).toString("utf8")) as unknown;
-  } catch {
-    return null;
-  }
+function isOperation(value: unknown): value is Work["operation"] {
+  return value === "music" || value === "stem_split" || value === "vocal_removal";
 }
 
 function kindOf(operation: SubmitRequest["operation"]): "music" | "split" {

@@ -1,4 +1,4 @@
-import type { TrackTags } from "../../core/ports/music-provider.js";
+import type { TrackTags } from "../sdk/index.js";
 
 /** Style is free text there: what is longer than this is a sentence, no tag. */
 const TAG_MAX_LENGTH = 40;

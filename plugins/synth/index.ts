@@ -1,8 +1,8 @@
-import { availableParallelism } from "node:os";
-import { PROVIDER_PORT_VERSION, STANDARD_OPTIONS, defineProvider } from "../../core/ports/music-provider.js";
-import type { RequestOptions, SplitCapability } from "../../core/ports/music-provider.js";
+import { PROVIDER_PORT_VERSION, STANDARD_OPTIONS, defineProvider } from "../sdk/index.js";
+import type { RequestOptions, SplitCapability } from "../sdk/index.js";
 import { BPM_MAX, BPM_MIN } from "./piece/brief.js";
-import { SynthProvider, synthSettings } from "./provider.js";
+import { SynthProvider } from "./provider.js";
+import { SETTINGS } from "./settings.js";
 import { SPLIT_MAX_BYTES, SPLIT_MAX_SECONDS } from "./split/limits.js";
 
 /** Of the longest split, a quarter of an hour of audio, on a slow machine that has other work as well. */
@@ -41,28 +41,10 @@ export default defineProvider({
   id: "synth",
   label: "Fermata Synth",
   portVersion: PROVIDER_PORT_VERSION,
-  concurrency: (settings) => synthSettings(settings).threads,
+  concurrency: ({ threads }) => threads,
   longestCallMs: LONGEST_RENDER_MS,
   hosts: [],
-  settings: {
-    testHooks: {
-      type: "boolean",
-      default: false,
-      description: "Obey markers such as [[fail:timeout]] in prompts; for tests only",
-    },
-    threads: {
-      type: "integer",
-      default: Math.max(1, availableParallelism() - 1),
-      minimum: 1,
-      maximum: 64,
-      description: "Pieces rendered at once, each in a thread of its own, and as many foreign tracks split at once",
-    },
-    keepStems: {
-      type: "boolean",
-      default: true,
-      description: "Deliver drums, bass, other and vocals as files of their own beside the mix",
-    },
-  },
+  settings: SETTINGS,
   models: [
     {
       id: "synth/instrumental",

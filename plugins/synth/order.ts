@@ -1,4 +1,4 @@
-import type { ProviderAsset, SplitRequest, TrackTags } from "../../core/ports/music-provider.js";
+import type { ProviderAsset, SplitRequest, TrackTags } from "../sdk/index.js";
 
 /** What the caller decided beyond words; all else comes from the prompt. */
 export interface PieceOptions {

@@ -1,19 +1,18 @@
-import { availableParallelism } from "node:os";
-import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { ProviderFailure } from "../sdk/index.js";
 import type {
   CallContext,
   Completed,
   MusicProvider,
   MusicRequest,
   ProviderAsset,
-  ProviderHost,
   ProviderSandbox,
   ProviderTrack,
   SplitRequest,
   SubmitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../sdk/index.js";
 import { type PieceOrder, pieceOptions, type RenderedAsset, type RenderedTrack } from "./order.js";
 import { RenderPool } from "./render-pool.js";
+import type { Host } from "./settings.js";
 import { readReference, toReference } from "./split/own-piece.js";
 import { SPLIT_LIMITS } from "./split/limits.js";
 import { SPLIT_HANDLER, splitInSandbox } from "./split/split-in-sandbox.js";
@@ -21,34 +20,17 @@ import { failAsAsked, readTestHooks } from "./test-hooks.js";
 
 const DEFAULT_SECONDS = 30;
 
-/** The settings with their defaults, whatever of them the host filled in. */
-export interface SynthSettings {
-  readonly testHooks: boolean;
-  readonly threads: number;
-  readonly keepStems: boolean;
-}
-
-/** Reads the settings of `plugins.synth`. */
-export function synthSettings(settings: ProviderHost["settings"]): SynthSettings {
-  const { testHooks, threads, keepStems } = settings;
-  return {
-    testHooks: testHooks === true,
-    threads: typeof threads === "number" ? Math.max(1, threads) : Math.max(1, availableParallelism() - 1),
-    keepStems: keepStems !== false,
-  };
-}
-
 /**
  * Carries out every submission and answers it complete; there is nothing to poll. What it makes itself comes from worker
  * threads, what is made of other people's audio from child processes.
  */
 export class SynthProvider implements MusicProvider {
-  private readonly settings: SynthSettings;
+  private readonly settings: Host["settings"];
   private readonly pool: RenderPool;
   private readonly sandbox: ProviderSandbox;
 
-  constructor(private readonly host: ProviderHost) {
-    this.settings = synthSettings(host.settings);
+  constructor(private readonly host: Host) {
+    this.settings = host.settings;
     this.pool = new RenderPool(this.settings.threads);
     this.sandbox = host.sandbox(SPLIT_HANDLER, { ...SPLIT_LIMITS, processes: this.settings.threads });
   }

@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { ProviderFailureKind } from "../../core/ports/music-provider.js";
+import { ProviderFailure } from "../sdk/index.js";
+import type { ProviderFailureKind } from "../sdk/index.js";
 import type { Order, Results } from "./order.js";
 
 /** A worker without work is stopped after this long, so that an idle process is small again. */

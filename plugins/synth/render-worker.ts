@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { ProviderFailure } from "../sdk/index.js";
 import type { Order, RenderedAsset, Results } from "./order.js";
 import type { WorkerReport } from "./render-pool.js";
 import { renderTrack } from "./render.js";

@@ -1,4 +1,4 @@
-import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { ProviderFailure } from "../sdk/index.js";
 
 const FAILURE_KINDS = ["unavailable", "timeout", "content_rejected", "failed"] as const;
 const MARKER = /\[\[\s*(fail|fail-times|delay)\s*:([^\]]{0,100})\]\]/giu;

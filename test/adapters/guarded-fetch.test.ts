@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { expect } from "chai";
 import { AddressPolicy, DnsAddressGuard, OperatorAddressGuard } from "../../adapters/network/index.js";
 import { ProviderFetch } from "../../config/provider-fetch.js";
-import { ProviderApi, ProviderFailure } from "../../core/ports/music-provider.js";
+import { ProviderApi, ProviderFailure } from "../../plugins/sdk/index.js";
 import { OutgoingRule } from "../../core/providers/outgoing-rule.js";
 import { selfSigned } from "../support/fault-receiver/certificates.js";
 import { answering, FileHost } from "../support/file-host.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { AddressPolicy, DnsAddressGuard } from "../../adapters/network/index.js";
 import type { JobReport } from "../../core/jobs/operate-jobs.js";
-import { defineProvider, PROVIDER_PORT_VERSION, type ProviderHost } from "../../core/ports/music-provider.js";
+import { defineProvider, PROVIDER_PORT_VERSION, type ProviderHost } from "../../plugins/sdk/index.js";
 import { dataOf } from "../support/api-client.js";
 import { Canary } from "../support/canary.js";
 import { type Behaviour, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { MusicRequest } from "../../core/ports/music-provider.js";
+import type { MusicRequest, ProviderHost } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/http-model/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import { aMusicRequest, FakeApi, json, providerHost, settingsOf } from "../support/provider-kit/index.js";
@@ -121,13 +121,14 @@ describe("http-model: settings", () => {
   it("is idempotent, cancels and hears callbacks as far as the operator says so", () => {
     const { capabilities, concurrency } = definition;
     if (typeof capabilities !== "function" || typeof concurrency !== "function") throw new Error("both go by the settings");
-    expect(capabilities({})).to.deep.equal({ idempotentSubmit: false, lookup: false, cancel: false, callbacks: "none" });
-    expect(capabilities({ idempotent: true, cancelPath: "/x/{{id}}", callbacks: true })).to.deep.equal({
+    const given = (settings: ProviderHost["settings"]): ProviderHost["settings"] => settingsOf(definition, settings);
+    expect(capabilities(given({}))).to.deep.equal({ idempotentSubmit: false, lookup: false, cancel: false, callbacks: "none" });
+    expect(capabilities(given({ idempotent: true, cancelPath: "/x/{{id}}", callbacks: true }))).to.deep.equal({
       idempotentSubmit: true,
       lookup: false,
       cancel: true,
       callbacks: "hints",
     });
-    expect(concurrency({ concurrency: 3 })).to.equal(3);
+    expect([concurrency(given({})), concurrency(given({ concurrency: 3 }))]).to.deep.equal([1, 3]);
   });
 });

@@ -12,7 +12,9 @@ import { geminiHarness, vertexHarness } from "./lyria-support.js";
 import { miniMaxHarness } from "./minimax-support.js";
 import { mubert } from "./mubert-support.js";
 import { mureka } from "./mureka-support.js";
+import { musicGpt } from "./musicgpt-support.js";
 import { replicateHarness } from "./replicate-support.js";
+import { sonauto } from "./sonauto-support.js";
 import { asyncHarness, syncHarness } from "./stability-support.js";
 import { kie, sunoapi } from "./suno-compatible-support.js";
 
@@ -142,7 +144,9 @@ const HARNESSES: Readonly<Record<string, MusicProviderHarness>> = {
   minimax: miniMaxHarness,
   mubert,
   mureka,
+  musicgpt: musicGpt,
   replicate: replicateHarness,
+  sonauto,
   "stability, Stable Audio 3": asyncHarness,
   "stability, Stable Audio 2": syncHarness,
   "suno-compatible, sunoapi.org": sunoapi,

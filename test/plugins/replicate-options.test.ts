@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { MusicRequest, ProviderModel } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/replicate/index.js";
-import { inputOf } from "../../plugins/replicate/options.js";
+import { inputsOf } from "../../plugins/sdk/index.js";
 import { aMusicRequest } from "../support/provider-kit/index.js";
 
 /** With everything that an option can say. */
@@ -27,7 +27,7 @@ const OWN: ProviderModel = {
 
 describe("replicate: options of a model", () => {
   const sent = (parts: Partial<MusicRequest>): unknown =>
-    inputOf(aMusicRequest(OWN, { prompt: "sea", lyrics: null, durationSeconds: null, instrumental: false, ...parts }));
+    inputsOf(aMusicRequest(OWN, { prompt: "sea", lyrics: null, durationSeconds: null, instrumental: false, ...parts }));
 
   it("name its inputs, with the duration in its unit", () => {
     expect(sent({ lyrics: "la", durationSeconds: 2 })).to.deep.equal({ steps: 8, caption: "sea", length_ms: 2_000, words: "la" });
@@ -42,7 +42,7 @@ describe("replicate: options of a model", () => {
     const model = (id: string): ProviderModel =>
       definition.models.find((candidate) => candidate.id === `replicate/${id}`) as ProviderModel;
     const input = (id: string, parts: Partial<MusicRequest>): unknown =>
-      inputOf(aMusicRequest(model(id), { prompt: "rain", lyrics: null, durationSeconds: null, ...parts }));
+      inputsOf(aMusicRequest(model(id), { prompt: "rain", lyrics: null, durationSeconds: null, ...parts }));
     expect(model("elevenlabs-music").upstream).to.equal("elevenlabs/music");
     expect(input("elevenlabs-music", { instrumental: false })).to.deep.equal({
       prompt: "rain",
@@ -59,11 +59,11 @@ describe("replicate: options of a model", () => {
   });
 
   it("send the duration that the table of models names where the caller names none", () => {
-    const input = inputOf(aMusicRequest({ ...OWN, duration: null }, { lyrics: null, durationSeconds: null }));
+    const input = inputsOf(aMusicRequest({ ...OWN, duration: null }, { lyrics: null, durationSeconds: null }));
     expect(input).not.to.have.property("length_ms");
     for (const model of definition.models) {
       const { duration, options = {} } = model;
-      const inputs = inputOf(aMusicRequest(model, { durationSeconds: null }));
+      const inputs = inputsOf(aMusicRequest(model, { durationSeconds: null }));
       const name = options["duration"] as string | undefined;
       const factor = options["durationUnit"] === "ms" ? 1_000 : 1;
       if (duration === null) expect(name, model.id).to.equal(undefined);

@@ -1,15 +1,21 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import {
-  ProviderApi,
+  apiKey,
+  baseUrl,
   defineProvider,
+  defineSettings,
+  handleCodec,
+  isLostReply,
+  type ProviderApi,
   ProviderFailure,
   providerFailure,
   PROVIDER_PORT_VERSION,
   STANDARD_OPTIONS,
-} from "../../core/ports/music-provider.js";
+  timeoutMs,
+} from "../../plugins/sdk/index.js";
 import type {
   Accepted,
-  ApiAnswer,
+  ApiResponse,
   CallContext,
   CancelOutcome,
   Completed,
@@ -25,7 +31,9 @@ import type {
   Snapshot,
   SplitRequest,
   SubmitRequest,
-} from "../../core/ports/music-provider.js";
+} from "../../plugins/sdk/index.js";
+import type { ProviderHost as PortHost } from "../../core/ports/music-provider.js";
+import { toProviderHost } from "../../plugins/sdk/host.js";
 
 interface Task {
   readonly id: string;
@@ -36,17 +44,22 @@ interface Task {
   readonly code?: string;
 }
 
+const SETTINGS = defineSettings({
+  apiKey: apiKey("Key from the provider's console"),
+  webhookSecret: { type: "string", required: true, secret: true, description: "Signs what it sends" },
+  baseUrl: baseUrl("https://api.nightingale.example"),
+  timeoutMs: timeoutMs(30_000),
+});
+
+const HANDLES = handleCodec(1, ({ id }) => (typeof id === "string" ? { id } : null));
+
 /** A provider with every power of the port, for the suite's own tests: it exists nowhere else. */
 export const nightingale = defineProvider({
   id: "nightingale",
   label: "Nightingale",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
-  settings: {
-    apiKey: { type: "string", required: true, secret: true, description: "Key from the provider's console" },
-    webhookSecret: { type: "string", required: true, secret: true, description: "Signs what it sends" },
-    baseUrl: { type: "string", default: "https://api.nightingale.example", description: "Where its API is" },
-  },
+  settings: SETTINGS,
   models: [
     {
       id: "nightingale/v2",
@@ -79,15 +92,12 @@ const TOLERANCE_MS = 300_000;
 export class NightingaleProvider implements MusicProvider {
   protected readonly api: ProviderApi;
 
-  constructor(protected readonly host: ProviderHost) {
-    const { baseUrl, apiKey } = host.settings;
-    this.api = new ProviderApi({
-      fetch: host.fetch,
-      baseUrl: String(baseUrl),
-      headers: { authorization: `Bearer ${String(apiKey)}` },
-      timeoutMs: 30_000,
-      judge: (answer) => refusalOf(answer),
-    });
+  protected readonly host: ProviderHost<typeof SETTINGS>;
+
+  /** @param host the port's, of which tests replace members one by one */
+  constructor(host: PortHost) {
+    this.host = toProviderHost(host);
+    this.api = this.host.api({ classify: refusalOf });
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
@@ -101,10 +111,13 @@ export class NightingaleProvider implements MusicProvider {
     const answer = await this.api.call({ path, json, headers: { "idempotency-key": jobId }, creates: true, signal });
     const { id } = (answer.json() ?? {}) as { readonly id?: unknown };
     if (typeof id !== "string") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
-    return { state: "accepted", handle: { version: 1, data: { id } }, nextPollMs: 5_000 };
+    return { state: "accepted", handle: HANDLES.write({ id }), nextPollMs: 5_000 };
   }
 
-  async pollMany(handles: readonly ProviderHandle[], { signal }: CallContext): Promise<readonly (Snapshot | ProviderFailure)[]> {
+  async pollMany(
+    handles: readonly ProviderHandle[],
+    { signal }: CallContext,
+  ): Promise<readonly (Snapshot | ProviderFailure)[]> {
     const ids = handles.map(idOf);
     const tasks = await this.tasks(`ids=${ids.join(",")}`, signal);
     return ids.map((id) => {
@@ -115,7 +128,9 @@ export class NightingaleProvider implements MusicProvider {
 
   async lookup(attemptId: string, { signal }: CallContext): Promise<LookupOutcome> {
     const [task] = await this.tasks(`ref=${attemptId}`, signal);
-    return task === undefined ? { state: "absent" } : { state: "accepted", handle: { version: 1, data: { id: task.id } }, nextPollMs: 0 };
+    return task === undefined
+      ? { state: "absent" }
+      : { state: "accepted", handle: HANDLES.write({ id: task.id }), nextPollMs: 0 };
   }
 
   async cancel(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
@@ -125,23 +140,26 @@ export class NightingaleProvider implements MusicProvider {
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {
     const answer = await this.api.call({ path: "/v1/account", signal });
-    return { credit: { amount: (answer.json() as { readonly credits: number }).credits, unit: "credits" }, warnings: [] };
+    return {
+      credit: { amount: (answer.json() as { readonly credits: number }).credits, unit: "credits" },
+      warnings: [],
+    };
   }
 
   async parseCallback({ headers, body, receivedAt, handle }: ReceivedCallback): Promise<ParsedCallback> {
     const { "x-signature": signature = "", "x-timestamp": sentAt = "" } = headers;
-    const expected = signatureOf(String(this.host.settings["webhookSecret"]), sentAt, body);
+    const expected = signatureOf(this.host.settings.webhookSecret, sentAt, body);
     if (signature.length !== expected.length || !timingSafeEqual(Buffer.from(signature), Buffer.from(expected)))
       return { trust: "forged", reason: "The signature does not hold." };
     if (Math.abs(receivedAt - Number(sentAt)) > TOLERANCE_MS) return { trust: "forged", reason: "It is too old." };
     const task = JSON.parse(Buffer.from(body).toString("utf8")) as Task;
     const snapshot = snapshotOf(task);
-    if (handle.version !== 0 || ProviderFailure.is(snapshot)) return { trust: "verified", snapshot };
-    return { trust: "verified", snapshot: { ...snapshot, handle: { version: 1, data: { id: task.id } } } };
+    if (!isLostReply(handle) || ProviderFailure.is(snapshot)) return { trust: "verified", snapshot };
+    return { trust: "verified", snapshot: { ...snapshot, handle: HANDLES.write({ id: task.id }) } };
   }
 
   private async tasks(query: string, signal: AbortSignal): Promise<readonly Task[]> {
-    const answer = await this.api.call({ path: `/v1/tasks?${query}`, asksAfter: true, signal });
+    const answer = await this.api.call({ path: `/v1/tasks?${query}`, isStatusCall: true, signal });
     const { tasks } = (answer.json() ?? {}) as { readonly tasks?: readonly Task[] };
     if (!Array.isArray(tasks)) throw providerFailure("unavailable", answer, { message: "It answered no tasks." });
     return tasks as readonly Task[];
@@ -159,10 +177,10 @@ export function signatureOf(secret: string, sentAt: string, body: Uint8Array): s
 }
 
 function idOf(handle: ProviderHandle): string {
-  return String(handle.data["id"]);
+  return HANDLES.read(handle).id;
 }
 
-function refusalOf(answer: ApiAnswer): ProviderFailure | undefined {
+function refusalOf(answer: ApiResponse): ProviderFailure | undefined {
   const { code } = (answer.json() ?? {}) as { readonly code?: string };
   if (code === "blocked") return providerFailure("content_rejected", answer, { code });
   return undefined;
@@ -171,7 +189,9 @@ function refusalOf(answer: ApiAnswer): ProviderFailure | undefined {
 async function audioOf({ source, operation }: SplitRequest): Promise<string> {
   if (operation === "vocal_removal") {
     if (source.url === null)
-      throw new ProviderFailure("invalid_input", "It fetches tracks by URL, and this one has none.", { billable: "no" });
+      throw new ProviderFailure("invalid_input", "It fetches tracks by URL, and this one has none.", {
+        billable: "no",
+      });
     return source.url;
   }
   const parts: Uint8Array[] = [];

@@ -2,8 +2,7 @@ import { SCOPES } from "../../../core/accounts/scopes.js";
 import { assert } from "../../../core/assert.js";
 import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
 import { CLIENT_MAX_LENGTH, IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../core/generations/request-rules.js";
-import { PROMPT_MAX_LENGTH } from "../../../core/providers/catalogue.js";
-import { LYRICS_MAX_LENGTH } from "../../../core/providers/catalogue.js";
+import { MODEL_LIMITS } from "../../../core/ports/music-provider.js";
 import { OPTIONS_MAX } from "../../../core/providers/request-options.js";
 import generated from "../generated/openapi.json" with { type: "json" };
 import { errorResponses } from "./errors.js";
@@ -18,8 +17,8 @@ const API_VERSION = "1.0.0";
 
 const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Schema } } = {
   GenerationRequest: {
-    prompt: { minLength: 1, maxLength: PROMPT_MAX_LENGTH },
-    lyrics: { maxLength: LYRICS_MAX_LENGTH },
+    prompt: { minLength: 1, maxLength: MODEL_LIMITS.promptLength },
+    lyrics: { maxLength: MODEL_LIMITS.lyricsLength },
     client: { minLength: 1, maxLength: CLIENT_MAX_LENGTH },
     metadata: { additionalProperties: true },
     options: { additionalProperties: { type: ["string", "number", "boolean"] }, maxProperties: OPTIONS_MAX },

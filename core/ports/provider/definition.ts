@@ -17,9 +17,12 @@ export interface DurationBounds {
   readonly defaultSeconds: number;
 }
 
-/** A model that callers can choose. The operator may change any member but the id, and add models, under `plugins.<id>.models`. */
+/**
+ * A model that callers can choose. The operator may change any member but the id, and add models, under
+ * `plugins.<id>.models`. Its members are within `MODEL_LIMITS`.
+ */
 export interface ProviderModel {
-  /** Public id, `<provider>/<name>`; lower case, at most 100 characters. */
+  /** Public id, `<provider>/<name>`, in lower case. */
   readonly id: string;
   readonly name: string;
   /** Whole credits for one generation. */
@@ -30,19 +33,19 @@ export interface ProviderModel {
   readonly requiresLyrics?: boolean;
   /** null: the provider takes no duration; a request that names one is refused. */
   readonly duration: DurationBounds | null;
-  /** In code points; at most and by default 10,000. */
+  /** In code points; by default `MODEL_LIMITS.lyricsLength`. */
   readonly lyricsMaxLength?: number;
-  /** In code points; at most and by default 3,000. */
+  /** In code points; by default `MODEL_LIMITS.promptLength`. */
   readonly promptMaxLength?: number;
   /** What the provider calls the model. */
   readonly upstream?: string;
   /** What a generation is expected to cost there, for the books, where the provider does not tell. */
   readonly upstreamCost?: ProviderCost;
   /**
-   * An accepted attempt is given up after this time; above 0, at most 10,080. Left out: `jobs.renderDeadlineMinutes`.
+   * An accepted attempt is given up after this time, above 0. Left out: `jobs.renderDeadlineMinutes`.
    */
   readonly renderDeadlineMinutes?: number;
-  /** How long a render usually takes, in seconds; above 0, at most 86,400. What was measured counts more. */
+  /** How long a render usually takes, in seconds, above 0. What was measured counts more. */
   readonly usualRenderSeconds?: number;
   /** What callers may choose beyond prompt and lyrics. Left out: nothing. */
   readonly requestOptions?: RequestOptions;

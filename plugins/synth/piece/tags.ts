@@ -1,4 +1,4 @@
-import type { TrackTags } from "../../../core/ports/music-provider.js";
+import type { TrackTags } from "../../sdk/index.js";
 import type { Brief } from "./brief.js";
 import { isDark } from "./theory.js";
 

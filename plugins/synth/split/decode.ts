@@ -1,4 +1,4 @@
-import { ProviderFailure } from "../../../core/ports/music-provider.js";
+import { ProviderFailure } from "../../sdk/index.js";
 import { formatOf } from "./format.js";
 import type { AudioFormat } from "./format.js";
 import type { Stretch } from "./separator.js";

@@ -1,4 +1,4 @@
-import type { ProviderSandboxLimits } from "../../../core/ports/music-provider.js";
+import type { ProviderSandboxLimits } from "../../sdk/index.js";
 
 /** Largest file that is taken apart. */
 export const SPLIT_MAX_BYTES = 100_000_000;

@@ -1,4 +1,4 @@
-import type { ProviderFailureKind } from "../../../core/ports/music-provider.js";
+import type { ProviderFailureKind } from "../../sdk/index.js";
 import type { RenderedAsset, SplitOrder } from "../order.js";
 
 /** What the process of a split is asked for: a file in chunks, its stems, and the stems in chunks. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ProviderReference } from "../../../core/ports/music-provider.js";
+import type { ProviderReference } from "../../sdk/index.js";
 import { type PieceOrder, pieceOptions, type RenderedAsset, type SplitOrder } from "../order.js";
 import { createWav } from "../output/wav.js";
 import type { WavFile } from "../output/wav.js";

@@ -1,4 +1,4 @@
-import { ProviderFailure } from "../../../core/ports/music-provider.js";
+import { ProviderFailure } from "../../sdk/index.js";
 import { SPLIT_MAX_BYTES } from "./limits.js";
 
 /**

@@ -1,4 +1,4 @@
-import { ProviderFailure } from "../../../core/ports/music-provider.js";
+import { ProviderFailure } from "../../sdk/index.js";
 import type { RenderedAsset, SplitOrder } from "../order.js";
 import { createWav } from "../output/wav.js";
 import type { WavFile } from "../output/wav.js";

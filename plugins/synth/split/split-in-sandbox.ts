@@ -3,7 +3,7 @@ import {
   ProviderFailure,
   type ProviderSandbox,
   type SplitRequest,
-} from "../../../core/ports/music-provider.js";
+} from "../../sdk/index.js";
 import type { RenderedAsset } from "../order.js";
 import type { SplitMessage, SplitReply, StemInProcess } from "./messages.js";
 import { readSource } from "./read-source.js";

@@ -1,5 +1,5 @@
 /** What a child process of the host's sandbox does: one split at a time, in the order of {@link SplitMessage}. */
-import { ProviderFailure } from "../../../core/ports/music-provider.js";
+import { ProviderFailure } from "../../sdk/index.js";
 import type { RenderedAsset } from "../order.js";
 import { READ_BYTES, type SplitMessage, type SplitReply } from "./messages.js";
 import { splitAudio } from "./split-audio.js";

@@ -1,4 +1,4 @@
-import { ProviderFailure } from "../../../core/ports/music-provider.js";
+import { ProviderFailure } from "../../sdk/index.js";
 
 const PCM = 1;
 const FLOAT = 3;

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { definitionMistakes, methodMistakes } from "../../../core/providers/definition-mistakes.js";
-import { capabilityMistakes, longestCallMistakes, modelMistakes } from "../../../core/providers/definition-parts.js";
+import { modelIssues } from "../../../core/providers/model-rules.js";
+import { capabilityMistakes, longestCallMistakes } from "../../../core/providers/definition-parts.js";
 import { expectNone } from "./expect-none.js";
 import { isApplicable, type MusicProviderHarness } from "./harness.js";
 import { modelsOf, type ProviderUnderTest } from "./tested.js";
@@ -39,7 +40,7 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
     expectNone(
       [
         ...capabilityMistakes(capabilities),
-        ...modelMistakes(modelsOf(harness), definition.id),
+        ...modelIssues(modelsOf(harness), definition.id),
         ...(longest === undefined ? [] : longestCallMistakes(longest)),
       ],
       "mistakes of capabilities, models and the longest call",

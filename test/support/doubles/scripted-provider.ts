@@ -17,7 +17,7 @@ import {
   type ProviderTrack,
   type Snapshot,
   type SubmitRequest,
-} from "../../../core/ports/music-provider.js";
+} from "../../../plugins/sdk/index.js";
 
 /** What a provider does with a submission. */
 export type Behaviour = (request: SubmitRequest, context: CallContext) => Promise<Completed | Accepted>;

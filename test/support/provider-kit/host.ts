@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
-import type { ProviderHost, ProviderModel } from "../../../core/ports/music-provider.js";
+import type { ProviderDefinition, ProviderHost, ProviderModel } from "../../../core/ports/music-provider.js";
+import { withDefaults } from "../../../core/providers/setting-defaults.js";
 
 /** A line a plugin logged, as it was given: nothing is masked, so that a test can see what should not be there. */
 export interface ProviderLogLine {
@@ -46,13 +47,10 @@ export function providerHost({ settings = {}, models = [], clock, fetch: own = f
   };
 }
 
-/** The definition's settings with their defaults, and `given` over them: what the host would hand over. */
+/** The definition's settings with their defaults, and `given` over them: what the host hands over. */
 export function settingsOf(
-  definition: { readonly settings: { readonly [name: string]: { readonly default?: unknown } } },
+  definition: Pick<ProviderDefinition, "settings">,
   given: ProviderHost["settings"],
 ): ProviderHost["settings"] {
-  const defaults = Object.entries(definition.settings).flatMap(([name, setting]) =>
-    setting.default === undefined ? [] : [[name, setting.default] as const],
-  );
-  return { ...(Object.fromEntries(defaults) as ProviderHost["settings"]), ...given };
+  return withDefaults(definition.settings, given);
 }

@@ -11,6 +11,7 @@ export interface JobRow {
   readonly phase: string;
   readonly attempt: number;
   readonly crashes: number;
+  readonly collections_begun: number;
   readonly fence: number;
   readonly lease_owner: string | null;
   readonly due_at: number | null;

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
+import type { JobStore } from "../../../core/ports/job-store.js";
 import type { Completed } from "../../../core/ports/music-provider.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { anId } from "../../support/builders.js";
@@ -389,12 +390,17 @@ describe("A job whose worker is lost", () => {
   });
 
   it("is given up and refunded when every worker stumbles over it", async () => {
-    // A handle that no storage can keep, as a faulty plugin may give.
-    const data: Record<string, unknown> = {};
-    data["itself"] = data;
-    shop.provider.behaviour = async () => ({ state: "accepted", handle: { version: 1, data }, nextPollMs: 1_000 });
+    // What no rule foresees: the acceptance breaks whatever writes it down.
+    const { jobs } = shop.storage;
+    const updateAttempts: JobStore["updateAttempts"] = async (tx, updates) => {
+      if (updates.some(({ changes }) => changes.state === "accepted")) throw new TypeError("nobody expected this");
+      return jobs.updateAttempts(tx, updates);
+    };
+    const breaking = Object.assign(Object.create(jobs) as JobStore, { updateAttempts });
+    const handle = { version: 1, data: {} };
+    shop.provider.behaviour = async () => ({ state: "accepted", handle, nextPollMs: 1_000 });
     const id = await shop.acceptOne();
-    await shop.start({ capabilities: { idempotentSubmit: true } });
+    await shop.start({ capabilities: { idempotentSubmit: true }, stores: { jobs: breaking } });
     await shop.quiet();
     expect(await shop.job(id)).to.include({ phase: "submitting", crashes: 1, leaseOwner: null, dueAt: shop.clock.now() + 5_000 });
     await shop.pass(5_000);

@@ -144,6 +144,9 @@ for (const { name, open } of STACKS) {
 
         await startWorker();
         await eventually("the successor has submitted it", () => submissions() === 2);
+        if (model === "streaming") {
+          await eventually("the successor collects it", async () => (await theJob()).collections_begun === 2);
+        }
         const rows = withoutLeaseEnds(await stack.rows());
         expect(rows.jobs[0]).to.include({ fence: 2, crashes: 1, phase: "submitting" });
         await openGate(1);

@@ -2,16 +2,28 @@ import { expect } from "chai";
 import { models, withGivenModels } from "../../../config/settings/models.js";
 import type { ProviderModel } from "../../../core/ports/music-provider.js";
 
-const SONG: ProviderModel = { id: "p/song", name: "Song", creditCost: 10, supportsLyrics: true, supportsInstrumental: true, duration: null };
+const SONG: ProviderModel = {
+  id: "p/song",
+  name: "Song",
+  creditCost: 10,
+  supportsLyrics: true,
+  supportsInstrumental: true,
+  duration: null,
+};
 const BEAT: ProviderModel = { ...SONG, id: "p/beat", upstream: "beat-1" };
 
 const definition = { id: "p", models: [SONG, BEAT] };
 
 describe("models of config", () => {
   it("change what they name, in its place, and leave the rest as the plugin has it", () => {
-    const { models, mistakes } = withGivenModels(definition, [{ id: "p/song", creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } }]);
+    const { models, mistakes } = withGivenModels(definition, [
+      { id: "p/song", creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } },
+    ]);
     expect(mistakes).to.deep.equal([]);
-    expect(models).to.deep.equal([{ ...SONG, creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } }, BEAT]);
+    expect(models).to.deep.equal([
+      { ...SONG, creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } },
+      BEAT,
+    ]);
   });
 
   it("give a render its deadline and its usual time, within the limits", () => {
@@ -30,6 +42,25 @@ describe("models of config", () => {
       expect(accepts(wrong), JSON.stringify(wrong)).to.equal(false);
   });
 
+  it("are given within the bounds that plugins keep, by names that are known", () => {
+    const accepts = (given: object): boolean => models.options.schema.safeParse([{ id: "p/song", ...given }]).success;
+    expect(
+      accepts({ enabled: false, promptMaxLength: 3_000, lyricsMaxLength: 10_000, duration: null, upstream: undefined }),
+    ).to.equal(true);
+    for (const wrong of [
+      { id: "Song" },
+      { enabled: "no" },
+      { promptMaxLength: 3_001 },
+      { lyricsMaxLength: 10_001 },
+      { creditCost: -1 },
+      { upstreamCost: { amount: 1, unit: "EUR", tax: 1 } },
+      { duration: { minSeconds: 1, maxSeconds: 86_401, defaultSeconds: 1 } },
+      { promtMaxLength: 10 },
+    ])
+      expect(accepts(wrong), JSON.stringify(wrong)).to.equal(false);
+    expect(models.options.schema.safeParse([{ name: "Without an id" }]).success).to.equal(false);
+  });
+
   it("leave models out, and add others behind them", () => {
     const { models } = withGivenModels(definition, [
       { id: "p/song", enabled: false },
@@ -37,7 +68,15 @@ describe("models of config", () => {
     ]);
     expect(models).to.deep.equal([
       BEAT,
-      { id: "p/new", name: "New", creditCost: 0, supportsLyrics: false, supportsInstrumental: true, duration: null, options: { mapping: 1 } },
+      {
+        id: "p/new",
+        name: "New",
+        creditCost: 0,
+        supportsLyrics: false,
+        supportsInstrumental: true,
+        duration: null,
+        options: { mapping: 1 },
+      },
     ]);
   });
 
@@ -47,19 +86,35 @@ describe("models of config", () => {
     ]);
   });
 
-  it("are checked as the plugin's own are: durations within their bounds, lyrics that are required are supported", () => {
+  it("are checked as the plugin's own are: durations within bounds, required lyrics are supported", () => {
     const wrong = { minSeconds: 10, maxSeconds: 20, defaultSeconds: 30 };
     expect(withGivenModels(definition, [{ id: "p/song", duration: wrong }]).mistakes).to.deep.equal([
-      'plugins.p: its model "p/song" has a default duration outside its own bounds',
+      'plugins.p: its model "p/song": duration: {"minSeconds":10,"maxSeconds":20,"defaultSeconds":30}; ' +
+        "allowed: null, or whole " +
+        "seconds from 1 to 86400 with minSeconds ≤ defaultSeconds ≤ maxSeconds and no other member",
     ]);
-    expect(withGivenModels(definition, [{ id: "p/song", supportsLyrics: false, requiresLyrics: true }]).mistakes).to.deep.equal([
-      'plugins.p: its model "p/song" requires lyrics, which it does not support',
-    ]);
-    expect(withGivenModels({ id: "p", models: [{ ...SONG, id: "Song" }, { ...SONG, creditCost: 1.5 }] }, []).mistakes).to.have.length(2);
+    expect(
+      withGivenModels(definition, [{ id: "p/song", supportsLyrics: false, requiresLyrics: true }]).mistakes,
+    ).to.deep.equal(['plugins.p: its model "p/song": requiresLyrics: true; allowed where supportsLyrics is true']);
+    expect(
+      withGivenModels(
+        {
+          id: "p",
+          models: [
+            { ...SONG, id: "Song" },
+            { ...SONG, creditCost: 1.5 },
+          ],
+        },
+        [],
+      ).mistakes,
+    ).to.have.length(2);
   });
 
   it("are checked by the plugin, which knows what its options mean", () => {
-    const checkModel = ({ upstream }: ProviderModel): string | null => (upstream === undefined ? "needs an `upstream`" : null);
-    expect(withGivenModels({ ...definition, checkModel }, []).mistakes).to.deep.equal(['plugins.p: its model "p/song" needs an `upstream`']);
+    const checkModel = ({ upstream }: ProviderModel): string | null =>
+      upstream === undefined ? "needs an `upstream`" : null;
+    expect(withGivenModels({ ...definition, checkModel }, []).mistakes).to.deep.equal([
+      'plugins.p: its model "p/song" needs an `upstream`',
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
 import { loadSettings } from "../../../config/load.js";
 import { BUILT_IN, type LoadedPlugin, loadPlugins, startPlugin } from "../../../config/plugins.js";
 import { SettingsError } from "../../../config/settings/mistakes.js";
-import { defineProvider, type MusicProvider, PROVIDER_PORT_VERSION, type ProviderDefinition } from "../../../core/ports/music-provider.js";
+import { defineProvider, type MusicProvider, PROVIDER_PORT_VERSION, type ProviderDefinition } from "../../../plugins/sdk/index.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 
@@ -112,6 +112,7 @@ describe("built-in plugins", () => {
 
 /** With these settings, in ms. */
 const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, number>, longestMs: number]>> = {
+  audioshake: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 104_000],
   beatoven: [{ timeoutMs: 5_000 }, 5_000],
   elevenlabs: [{ timeoutMs: 5_000 }, 10_000],
   fal: [{ timeoutMs: 5_000 }, 10_000],
@@ -123,7 +124,9 @@ const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, 
   mubert: [{ timeoutMs: 5_000 }, 10_000],
   mureka: [{ timeoutMs: 5_000, stemTimeoutMs: 9_000 }, 9_000],
   musicai: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 109_000],
+  musicgpt: [{ timeoutMs: 5_000 }, 5_000],
   replicate: [{ timeoutMs: 5_000 }, 5_000],
+  sonauto: [{ timeoutMs: 5_000 }, 10_000],
   stability: [{ timeoutMs: 5_000 }, 5_000],
   "suno-compatible": [{ timeoutMs: 5_000 }, 5_000],
   synth: [{}, 1_800_000],

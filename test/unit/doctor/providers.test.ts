@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { AddressPolicy, DnsAddressGuard } from "../../../adapters/network/index.js";
 import { examineProviders } from "../../../config/doctor-providers.js";
 import type { LoadedPlugin } from "../../../config/plugins.js";
-import { defineProvider, type MusicProvider, type ProbeResult, PROVIDER_PORT_VERSION, ProviderFailure } from "../../../core/ports/music-provider.js";
+import { defineProvider, type MusicProvider, type ProbeResult, PROVIDER_PORT_VERSION, ProviderFailure } from "../../../plugins/sdk/index.js";
 import type { Finding } from "../../../core/ports/self-check.js";
 import { OutgoingRule } from "../../../core/providers/outgoing-rule.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";

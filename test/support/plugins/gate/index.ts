@@ -8,7 +8,7 @@ import {
   type ProviderAsset,
   type ProviderHost,
   type SubmitRequest,
-} from "../../../../core/ports/music-provider.js";
+} from "../../../../plugins/sdk/index.js";
 import { SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../doubles/scripted-provider.js";
 import { Logbook } from "../logbook/logbook.js";
 
@@ -35,7 +35,7 @@ export default defineProvider({
     duration: null,
   })),
   capabilities: { idempotentSubmit: true, lookup: false, cancel: false },
-  create: (host) => new GateProvider(host, String(host.settings["folder"])),
+  create: (host) => new GateProvider(host, host.settings.folder),
 });
 
 /** Where the provider notes its submissions. */

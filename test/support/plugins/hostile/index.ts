@@ -9,7 +9,7 @@ import {
   type ProviderHost,
   type ProviderTrack,
   type SubmitRequest,
-} from "../../../../core/ports/music-provider.js";
+} from "../../../../plugins/sdk/index.js";
 import { SCRIPTED_TRACK } from "../../doubles/scripted-provider.js";
 
 /** Steers a terminal that shows it: the window's title, colours, the direction of text. */

@@ -14,7 +14,7 @@ import {
   type ProviderModel,
   type Running,
   type SubmitRequest,
-} from "../../../../core/ports/music-provider.js";
+} from "../../../../plugins/sdk/index.js";
 import { Logbook } from "./logbook.js";
 
 /** What a submission to a model comes to. */

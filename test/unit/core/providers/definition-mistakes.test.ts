@@ -192,7 +192,7 @@ describe("The check of a provider", () => {
       "checkModel refuses its own model owl/v1: too loud",
     ]);
     expect(seen).to.deep.equal([
-      { size: 3, apiKey: "example-value", baseUrl: "http://127.0.0.1:9", mode: "fast", note: undefined },
+      { size: 3, apiKey: "example-value", baseUrl: "http://127.0.0.1:9", mode: "fast" },
       "closed",
     ]);
   });

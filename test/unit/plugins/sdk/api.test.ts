@@ -7,8 +7,8 @@ import {
   ProviderFailure,
   providerFailure,
   retryAfterMs,
-} from "../../core/ports/music-provider.js";
-import { chunks, FakeApi, type FakeAnswer, json, text } from "../support/provider-kit/index.js";
+} from "../../../../plugins/sdk/index.js";
+import { chunks, FakeApi, type FakeAnswer, json, text } from "../../../support/provider-kit/index.js";
 
 const KEY = "sk-live-0123456789";
 const ROUTE = { method: "POST", path: "/v1/music" } as const;
@@ -33,7 +33,7 @@ describe("ProviderApi", () => {
 
   async function failure(work: Promise<unknown>): Promise<ProviderFailure> {
     const error: unknown = await work.then(
-      () => new Error("it was taken for a good answer"),
+      () => new Error("the call succeeded"),
       (thrown: unknown) => thrown,
     );
     if (!ProviderFailure.is(error)) throw error;
@@ -55,24 +55,24 @@ describe("ProviderApi", () => {
       "content-type": "application/json",
       "x-own": "1",
     });
-    expect([request?.json, answer.status, answer.json(), answer.text(), answer.headers.get("x-request-id")]).to.deep.equal([
-      { prompt: "rain" },
-      200,
-      { id: 7 },
-      '{"id":7}',
-      "r1",
-    ]);
+    expect([
+      request?.json,
+      answer.status,
+      answer.json(),
+      answer.text(),
+      answer.headers.get("x-request-id"),
+    ]).to.deep.equal([{ prompt: "rain" }, 200, { id: 7 }, '{"id":7}', "r1"]);
   });
 
-  it("asks by GET without a body, takes whole URLs of its own origin, and says undefined of what is no JSON", async () => {
+  it("sends GET without a body, takes whole URLs of its own origin, and reads text that is not JSON", async () => {
     fake.on("GET", "/v2/tasks/7", text("hello"));
     const answer = await api().call({ path: `${fake.url}/v2/tasks/7?full=1`, signal: never });
-    expect([answer.json(), answer.text(), fake.requests[0]?.query, fake.requests[0]?.headers["content-type"]]).to.deep.equal([
-      undefined,
-      "hello",
-      { full: "1" },
-      undefined,
-    ]);
+    expect([
+      answer.json(),
+      answer.text(),
+      fake.requests[0]?.query,
+      fake.requests[0]?.headers["content-type"],
+    ]).to.deep.equal([undefined, "hello", { full: "1" }, undefined]);
   });
 
   it("never takes the key to another origin", async () => {
@@ -83,7 +83,7 @@ describe("ProviderApi", () => {
       `The provider named an address of another origin: ${other.url}.`,
       0,
     ]);
-    const asked = api().call({ path: `${other.url}/v1/tasks/7`, asksAfter: true, signal: never });
+    const asked = api().call({ path: `${other.url}/v1/tasks/7`, isStatusCall: true, signal: never });
     expect([(await failure(asked)).kind, other.requests.length]).to.deep.equal(["misconfigured", 0]);
     await other.close();
   });
@@ -99,7 +99,8 @@ describe("ProviderApi", () => {
       },
     });
     fake.on(ROUTE.method, ROUTE.path, json({}));
-    for (const body of [new Uint8Array([9, 8]), form, stream]) await api().call({ path: "/music", body, signal: never });
+    for (const body of [new Uint8Array([9, 8]), form, stream])
+      await api().call({ path: "/music", body, signal: never });
     const [plain, multipart, streamed] = fake.requests;
     expect([[...(plain?.body ?? [])], [...(streamed?.body ?? [])]]).to.deep.equal([
       [9, 8],
@@ -131,39 +132,58 @@ describe("ProviderApi", () => {
     [504, "unavailable", "outcome_unknown"],
   ];
   for (const [status, kind, whenItCreates] of KINDS) {
-    it(`takes ${status} for ${kind}${kind === whenItCreates ? "" : `, and for ${whenItCreates} where the call creates`}`, async () => {
+    const otherwise = kind === whenItCreates ? "" : `, and for ${whenItCreates} where the call creates`;
+    it(`takes ${status} for ${kind}${otherwise}`, async () => {
       expect((await failure(post(text("no", { status })))).kind).to.equal(kind);
       expect((await failure(post(text("no", { status }), { creates: true }))).kind).to.equal(whenItCreates);
     });
   }
 
   const PAGE: FakeAnswer = { headers: { "content-type": "text/html" }, body: "<html>no</html>" };
-  const ASKED_AFTER: readonly (readonly [kind: string, statuses: readonly number[], answer: (status: number) => FakeAnswer])[] = [
+  const STATUS_CALLS: readonly (readonly [
+    kind: string,
+    statuses: readonly number[],
+    answer: (status: number) => FakeAnswer,
+  ])[] = [
     ["gone", [404, 410], (status) => json({ detail: "no such task" }, { status })],
     ["unavailable", [404, 410], (status) => ({ ...PAGE, status })],
     ["unavailable", [404], (status) => json([], { status })],
-    ["unavailable", [302, 400, 405, 408, 409, 413, 421, 422, 425, 431, 451, 500, 502, 503], (status) => json({ detail: "no" }, { status })],
+    [
+      "unavailable",
+      [302, 400, 405, 408, 409, 413, 421, 422, 425, 431, 451, 500, 502, 503],
+      (status) => json({ detail: "no" }, { status }),
+    ],
     ["misconfigured", [401, 403], (status) => ({ ...PAGE, status })],
     ["out_of_credit", [402], (status) => ({ ...PAGE, status })],
     ["rate_limited", [429], (status) => ({ ...PAGE, status })],
   ];
-  for (const [kind, statuses, answer] of ASKED_AFTER) {
-    it(`takes ${statuses.join(", ")} for ${kind} where it asks after work that was accepted: ${String(answer(0).body)}`, async () => {
+  for (const [kind, statuses, answer] of STATUS_CALLS) {
+    it(`takes ${statuses.join(", ")} of a status call for ${kind}: ${String(answer(0).body)}`, async () => {
       for (const status of statuses)
-        expect((await failure(post(answer(status), { asksAfter: true }))).kind, String(status)).to.equal(kind);
+        expect((await failure(post(answer(status), { isStatusCall: true }))).kind, String(status)).to.equal(kind);
     });
   }
 
   it("takes a base with slashes at its end", async () => {
     fake.on("GET", "/v1/music", json({}));
     expect((await api({ baseUrl: `${fake.url}/v1//` }).call({ path: "/music", signal: never })).status).to.equal(200);
-    expect((await api({ baseUrl: `${fake.url}/` }).call({ path: `${fake.url}/v1/music`, signal: never })).status).to.equal(200);
+    expect(
+      (await api({ baseUrl: `${fake.url}/` }).call({ path: `${fake.url}/v1/music`, signal: never })).status,
+    ).to.equal(200);
   });
 
   it("tells status, words, wait and request id of a refusal", async () => {
-    const answer = text(`slow\n   down ${"x".repeat(400)}`, { status: 429, headers: { "retry-after": "1.5", "x-request-id": "r9" } });
+    const answer = text(`slow\n   down ${"x".repeat(400)}`, {
+      status: 429,
+      headers: { "retry-after": "1.5", "x-request-id": "r9" },
+    });
     const { message, retryAfterMs: wait, requestId, billable } = await failure(post(answer));
-    expect([message, wait, requestId, billable]).to.deep.equal([`429: ${`slow down ${"x".repeat(400)}`.slice(0, 300)}`, 1_500, "r9", "no"]);
+    expect([message, wait, requestId, billable]).to.deep.equal([
+      `429: ${`slow down ${"x".repeat(400)}`.slice(0, 300)}`,
+      1_500,
+      "r9",
+      "no",
+    ]);
   });
 
   it("keeps the key out of a refusal that repeats it", async () => {
@@ -178,20 +198,28 @@ describe("ProviderApi", () => {
       9_000,
       "r2",
     ]);
-    const bare = await failure(post(text(`no ${KEY}`, { status: 400 }), {}, { headers: { "x-api-key": KEY, "x-region": "status" } }));
+    const bare = await failure(
+      post(text(`no ${KEY}`, { status: 400 }), {}, { headers: { "x-api-key": KEY, "x-region": "status" } }),
+    );
     expect(bare.message).to.equal("400: no ***");
   });
 
   it("goes by the provider's own table before the status", async () => {
-    const judge: ProviderApiOptions["judge"] = (answer) => {
+    const classify: ProviderApiOptions["classify"] = (answer) => {
       const { code } = (answer.json() ?? {}) as { readonly code?: string };
-      if (code === "blocked") return providerFailure("content_rejected", answer, { message: "not that", code, retryAfterMs: 5 });
+      if (code === "blocked")
+        return providerFailure("content_rejected", answer, { message: "not that", code, retryAfterMs: 5 });
       return code === "fine" ? null : undefined;
     };
-    const { kind, message, providerCode, retryAfterMs: wait } = await failure(post(json({ code: "blocked" }), {}, { judge }));
+    const {
+      kind,
+      message,
+      providerCode,
+      retryAfterMs: wait,
+    } = await failure(post(json({ code: "blocked" }), {}, { classify }));
     expect([kind, message, providerCode, wait]).to.deep.equal(["content_rejected", "200: not that", "blocked", 5]);
-    expect((await post(json({ code: "fine" }, { status: 500 }), {}, { judge })).status).to.equal(500);
-    expect((await failure(post(json({}, { status: 402 }), {}, { judge }))).kind).to.equal("out_of_credit");
+    expect((await post(json({ code: "fine" }, { status: 500 }), {}, { classify })).status).to.equal(500);
+    expect((await failure(post(json({}, { status: 402 }), {}, { classify }))).kind).to.equal("out_of_credit");
   });
 
   for (const fault of ["cut-request", "cut-reply", "cut-body"] as const) {
@@ -226,7 +254,7 @@ describe("ProviderApi", () => {
     it(`ends a call after ${what} time-out, without knowing the outcome of one that creates`, async () => {
       fake.spoil(ROUTE, "hang", 2);
       const { kind, message } = await failure(post(json({}), { creates: true, ...call }, options));
-      expect([kind, message.startsWith("No answer in time")]).to.deep.equal(["outcome_unknown", true]);
+      expect([kind, message.startsWith("No response in time")]).to.deep.equal(["outcome_unknown", true]);
       expect((await failure(post(json({}), call, options))).kind).to.equal("unavailable");
       await fake.idle();
     });
@@ -239,7 +267,7 @@ describe("ProviderApi", () => {
     await fake.received(ROUTE);
     stop.abort();
     const { kind, message } = await ended;
-    expect([kind, message.startsWith("The call was broken off")]).to.deep.equal(["outcome_unknown", true]);
+    expect([kind, message.startsWith("The call was aborted")]).to.deep.equal(["outcome_unknown", true]);
     await fake.idle();
     const early = await failure(post(json({}), { creates: true, signal: AbortSignal.abort() }));
     expect([early.kind, early.billable, fake.requests.length]).to.deep.equal(["unavailable", "no", 1]);
@@ -253,7 +281,7 @@ describe("ProviderApi", () => {
       [{ maxBytes: 9 }, {}],
     ]) {
       const { kind, message } = await failure(post(answer, call, options));
-      expect([kind, message]).to.deep.equal(["failed", "The answer is larger than 9 bytes."]);
+      expect([kind, message]).to.deep.equal(["failed", "The response is larger than 9 bytes."]);
     }
     await fake.idle();
   });
@@ -283,8 +311,12 @@ describe("Retry-After", () => {
     ["Sat, 21 Nov 2026 06:30:10 GMT", null, undefined],
   ];
   for (const [value, date, ms] of waits) {
-    it(`${JSON.stringify(value)}${date === null ? "" : ` at ${date}`} is ${ms ?? "no wait that is known"}${ms === undefined ? "" : " ms"}`, () => {
-      const headers = new Headers({ ...(value === null ? {} : { "retry-after": value }), ...(date === null ? {} : { date }) });
+    const at = date === null ? "" : ` at ${date}`;
+    it(`${JSON.stringify(value)}${at} is ${ms === undefined ? "no known wait" : `${ms} ms`}`, () => {
+      const headers = new Headers({
+        ...(value === null ? {} : { "retry-after": value }),
+        ...(date === null ? {} : { date }),
+      });
       expect(retryAfterMs(headers)).to.equal(ms);
     });
   }

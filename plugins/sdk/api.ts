@@ -1,6 +1,7 @@
-import type { ApiAnswer, ApiCall } from "./api-call.js";
+import { ProviderFailure } from "../../core/ports/music-provider.js";
+import type { ApiCall, ApiResponse } from "./api-call.js";
 import { failureOf } from "./api-failures.js";
-import { ProviderFailure } from "./failure.js";
+import { parseJson } from "./json.js";
 
 export interface ProviderApiOptions {
   readonly fetch: typeof fetch;
@@ -12,23 +13,24 @@ export interface ProviderApiOptions {
   /** Of a body; 64 MiB by default. */
   readonly maxBytes?: number;
   /**
-   * The failure that an answer stands for, by the provider's own table; null: it is a good one. Left out, or undefined: {@link failureOf} the
-   * status. Looked at for every answer, since some providers say 200 to errors.
+   * The failure that a response means by the provider's own table of errors; null: it is a good one. Left out, or
+   * undefined: {@link failureOf} the status. Called for every response, since some providers send errors with status
+   * 200.
    */
-  readonly judge?: (answer: ApiAnswer, call: ApiCall) => ProviderFailure | null | undefined;
+  readonly classify?: (response: ApiResponse, call: ApiCall) => ProviderFailure | null | undefined;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
 const SECRET_HEADER = /auth|key|token|secret|licen[cs]e|cookie|password/i;
 
-/** What is shorter could be any word of a message. */
+/** A shorter one could be any word of a message. */
 const SECRET_MIN_LENGTH = 6;
 
 /** RFC 9110, 5.5. */
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Errors that come before anything was sent: no address, no connection, no certificate to be trusted. */
+/** Errors before anything was sent: no address, no connection, no trusted certificate. */
 const NOT_SENT: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -51,7 +53,10 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   "ERR_TLS_CERT_ALTNAME_INVALID",
 ]);
 
-/** A client of one provider's HTTP API whose every failure is a {@link ProviderFailure}. It follows no redirect, retries nothing and logs nothing. */
+/**
+ * A client of one provider's HTTP API whose every failure is a {@link ProviderFailure}. It follows no redirect, retries
+ * nothing, logs nothing, and sends its headers to the origin of its base URL alone.
+ */
 export class ProviderApi {
   private readonly baseUrl: string;
 
@@ -60,15 +65,15 @@ export class ProviderApi {
   }
 
   /** @throws {ProviderFailure} nothing else, but for a bug */
-  async call(call: ApiCall): Promise<ApiAnswer> {
-    const answer = await this.exchange(call);
-    const judged = this.options.judge?.(answer, call);
-    const failure = judged === undefined ? failureOf(answer, call) : judged;
+  async call(call: ApiCall): Promise<ApiResponse> {
+    const response = await this.send(call);
+    const classified = this.options.classify?.(response, call);
+    const failure = classified === undefined ? failureOf(response, call) : classified;
     if (failure !== null) throw this.masked(failure);
-    return answer;
+    return response;
   }
 
-  /** Some providers repeat the key when they refuse it: it must not get into a log by way of their words. */
+  /** Some providers repeat the key when they refuse it; their text must not carry it into a log. */
   private masked(failure: ProviderFailure): ProviderFailure {
     const message = this.secrets().reduce((text, secret) => text.replaceAll(secret, "***"), failure.message);
     if (message === failure.message) return failure;
@@ -91,13 +96,14 @@ export class ProviderApi {
     });
   }
 
-  private async exchange(call: ApiCall): Promise<ApiAnswer> {
+  private async send(call: ApiCall): Promise<ApiResponse> {
     const { options } = this;
     const timeout = AbortSignal.timeout(call.timeoutMs ?? options.timeoutMs);
     const signal = AbortSignal.any([call.signal, timeout]);
-    if (call.signal.aborted) throw new ProviderFailure("unavailable", "Stopped before the call was made.", { billable: "no" });
+    if (call.signal.aborted)
+      throw new ProviderFailure("unavailable", "Stopped before the call was sent.", { billable: "no" });
     try {
-      const form = call.body instanceof FormData ? await inOnePiece(call.body) : null;
+      const form = call.body instanceof FormData ? await encodedForm(call.body) : null;
       const response = await options.fetch(this.urlOf(call), {
         method: call.method ?? (call.json === undefined && call.body === undefined ? "GET" : "POST"),
         headers: sendable({
@@ -113,20 +119,20 @@ export class ProviderApi {
         redirect: "manual",
         signal,
       });
-      return toAnswer(response, await readBody(response, call.maxBytes ?? options.maxBytes ?? MAX_BYTES));
+      return toResponse(response, await readBody(response, call.maxBytes ?? options.maxBytes ?? MAX_BYTES));
     } catch (error) {
       if (ProviderFailure.is(error)) throw error;
       throw lostCall(call, error, timeout.aborted && !call.signal.aborted);
     }
   }
 
-  private urlOf({ path, asksAfter }: ApiCall): string {
+  private urlOf({ path, isStatusCall }: ApiCall): string {
     const { baseUrl } = this;
     if (!/^https?:/i.test(path)) return baseUrl + path;
-    // The key goes along with every call: a URL that an answer named may not carry it elsewhere.
+    // The key goes along with every call: a URL in a response must not send it elsewhere.
     if (new URL(path).origin === new URL(baseUrl).origin) return path;
-    // Work that was accepted before the base was changed can be asked after again when it is put back.
-    const kind = asksAfter === true ? "misconfigured" : "failed";
+    // Work that was accepted before the base URL was changed can be polled again when it is restored.
+    const kind = isStatusCall === true ? "misconfigured" : "failed";
     throw new ProviderFailure(kind, `The provider named an address of another origin: ${new URL(path).origin}.`);
   }
 }
@@ -136,12 +142,14 @@ function sendable(headers: Readonly<Record<string, string>>): Headers {
   const sent = new Headers();
   for (const [name, value] of Object.entries(headers)) {
     if (!setIfSendable(sent, name, value))
-      throw new ProviderFailure("misconfigured", `The header ${name} holds a character that cannot be sent.`, { billable: "no" });
+      throw new ProviderFailure("misconfigured", `The header ${name} holds a character that cannot be sent.`, {
+        billable: "no",
+      });
   }
   return sent;
 }
 
-/** False where it is not. Control characters pass `Headers`; `fetch` then fails on them with nothing sent, which looks like a lost connection. */
+/** Control characters pass `Headers`; `fetch` then fails before it sends, which looks like a lost connection. */
 function setIfSendable(headers: Headers, name: string, value: string): boolean {
   try {
     headers.set(name, value);
@@ -151,22 +159,29 @@ function setIfSendable(headers: Headers, name: string, value: string): boolean {
   return FIELD_VALUE.test(headers.get(name) ?? "");
 }
 
-/** A form that is sent as a stream can hang in Node's `fetch` when the connection is cut; one block of bytes fails as it should. */
-async function inOnePiece(form: FormData): Promise<{ readonly bytes: Uint8Array<ArrayBuffer>; readonly contentType: string }> {
+interface EncodedForm {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
+}
+
+/** A form sent as a stream can hang in Node's `fetch` when the connection is cut; one block of bytes fails at once. */
+async function encodedForm(form: FormData): Promise<EncodedForm> {
   const encoded = new Response(form);
-  return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType: encoded.headers.get("content-type") ?? "multipart/form-data" };
+  const contentType = encoded.headers.get("content-type") ?? "multipart/form-data";
+  return { bytes: new Uint8Array(await encoded.arrayBuffer()), contentType };
 }
 
 function lostCall(call: ApiCall, cause: unknown, timedOut: boolean): ProviderFailure {
   const code = errorCode(cause);
-  const what = timedOut ? "No answer in time" : call.signal.aborted ? "The call was broken off" : "The connection failed";
+  const interrupted = call.signal.aborted ? "The call was aborted" : "The connection failed";
+  const what = timedOut ? "No response in time" : interrupted;
   const message = `${what}${code === null ? "" : ` (${code})`}.`;
   if (wasNotSent(cause) || (code !== null && NOT_SENT.has(code)))
     return new ProviderFailure("unavailable", message, { cause, billable: "no" });
   return new ProviderFailure(call.creates === true ? "outcome_unknown" : "unavailable", message, { cause });
 }
 
-/** True where the host's fetch says that no connection came about. */
+/** True where the host's fetch says that no connection was established. */
 function wasNotSent(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause)
     if ((at as { readonly notSent?: unknown }).notSent === true) return true;
@@ -188,7 +203,7 @@ async function readBody(response: Response, maxBytes: number): Promise<Uint8Arra
   let length = 0;
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > maxBytes) throw new ProviderFailure("failed", `The answer is larger than ${maxBytes} bytes.`, { billable: "unknown" });
+    if (length > maxBytes) throw new ProviderFailure("failed", `The response is larger than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
   const bytes = new Uint8Array(length);
@@ -200,19 +215,6 @@ async function readBody(response: Response, maxBytes: number): Promise<Uint8Arra
   return bytes;
 }
 
-function toAnswer({ status, headers }: Response, bytes: Uint8Array): ApiAnswer {
-  const text = (): string => new TextDecoder().decode(bytes);
-  return {
-    status,
-    headers,
-    bytes,
-    text,
-    json: () => {
-      try {
-        return JSON.parse(text()) as unknown;
-      } catch {
-        return undefined;
-      }
-    },
-  };
+function toResponse({ status, headers }: Response, bytes: Uint8Array): ApiResponse {
+  return { status, headers, bytes, text: () => new TextDecoder().decode(bytes), json: () => parseJson(bytes) };
 }

@@ -1,10 +1,10 @@
 import { inspect } from "node:util";
 import { expect } from "chai";
 import { Agent } from "undici";
-import { ProviderApi, type ProviderApiOptions, ProviderFailure } from "../../core/ports/music-provider.js";
-import { type Certificate, CertificateAuthority, selfSigned } from "../support/fault-receiver/certificates.js";
-import { answering, FileHost } from "../support/file-host.js";
-import { FakeApi, json } from "../support/provider-kit/index.js";
+import { ProviderApi, type ProviderApiOptions, ProviderFailure } from "../../../../plugins/sdk/index.js";
+import { type Certificate, CertificateAuthority, selfSigned } from "../../../support/fault-receiver/certificates.js";
+import { answering, FileHost } from "../../../support/file-host.js";
+import { FakeApi, json } from "../../../support/provider-kit/index.js";
 
 const KEY = "sk-live-0123456789";
 const DAY_MS = 86_400_000;
@@ -18,7 +18,7 @@ function apiOf(parts: ApiParts): ProviderApi {
 
 async function failure(work: Promise<unknown>): Promise<ProviderFailure> {
   const error: unknown = await work.then(
-    () => new Error("it was taken for a good answer"),
+    () => new Error("the call succeeded"),
     (thrown: unknown) => thrown,
   );
   if (!ProviderFailure.is(error)) throw error;
@@ -39,9 +39,13 @@ describe("ProviderApi over TLS", () => {
   afterEach(() => agent.destroy());
 
   /** Trusts the one authority. */
-  const trusting: typeof fetch = (input, init) => fetch(input, { ...init, dispatcher: agent } as unknown as RequestInit);
+  const trusting: typeof fetch = (input, init) =>
+    fetch(input, { ...init, dispatcher: agent } as unknown as RequestInit);
 
-  async function withServer(certificate: Certificate, work: (server: FileHost, api: ProviderApi) => Promise<void>): Promise<void> {
+  async function withServer(
+    certificate: Certificate,
+    work: (server: FileHost, api: ProviderApi) => Promise<void>,
+  ): Promise<void> {
     const server = await FileHost.open(certificate);
     server.on("/v1/music", answering(200, {}, "{}"));
     try {
@@ -60,18 +64,34 @@ describe("ProviderApi over TLS", () => {
 
   const REFUSED: readonly (readonly [what: string, code: string, certificate: () => Certificate])[] = [
     ["is signed by itself", "DEPTH_ZERO_SELF_SIGNED_CERT", () => selfSigned({ names })],
-    ["comes with an authority that is not trusted", "SELF_SIGNED_CERT_IN_CHAIN", () => new CertificateAuthority("Another").issue({ names })],
-    ["comes without its authority", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", () => alone(new CertificateAuthority("Another").issue({ names }))],
+    [
+      "comes with an authority that is not trusted",
+      "SELF_SIGNED_CERT_IN_CHAIN",
+      () => new CertificateAuthority("Another").issue({ names }),
+    ],
+    [
+      "comes without its authority",
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+      () => alone(new CertificateAuthority("Another").issue({ names })),
+    ],
     ["is for another host", "ERR_TLS_CERT_ALTNAME_INVALID", () => authority.issue({ names: ["other.example"] })],
     ["has expired", "CERT_HAS_EXPIRED", () => authority.issue({ names, validTo: new Date(Date.now() - DAY_MS / 2) })],
-    ["is not valid yet", "CERT_NOT_YET_VALID", () => authority.issue({ names, validFrom: new Date(Date.now() + DAY_MS) })],
+    [
+      "is not valid yet",
+      "CERT_NOT_YET_VALID",
+      () => authority.issue({ names, validFrom: new Date(Date.now() + DAY_MS) }),
+    ],
   ];
   for (const [what, code, certificate] of REFUSED) {
     it(`knows that nothing was sent to a server whose certificate ${what}, and says ${code}`, async () => {
       await withServer(certificate(), async (server, api) => {
         for (const creates of [true, false]) {
           const error = await failure(api.call({ ...CALL, creates }));
-          expect([error.kind, error.message, error.billable]).to.deep.equal(["unavailable", `The connection failed (${code}).`, "no"]);
+          expect([error.kind, error.message, error.billable]).to.deep.equal([
+            "unavailable",
+            `The connection failed (${code}).`,
+            "no",
+          ]);
           expect(allOf(error)).to.include(code).and.not.include(KEY);
         }
         expect(server.requests).to.deep.equal([]);
@@ -104,7 +124,9 @@ describe("ProviderApi with a key that no header can hold", () => {
         ["authorization", { authorization: `Bearer ${key}` }, {}],
         ["x-own-key", {}, { "x-own-key": key }],
       ] as const) {
-        const error = await failure(apiOf({ baseUrl: fake.url, headers }).call({ ...CALL, headers: own, creates: true }));
+        const error = await failure(
+          apiOf({ baseUrl: fake.url, headers }).call({ ...CALL, headers: own, creates: true }),
+        );
         expect([error.kind, error.message, error.billable]).to.deep.equal([
           "misconfigured",
           `The header ${name} holds a character that cannot be sent.`,
@@ -117,7 +139,9 @@ describe("ProviderApi with a key that no header can hold", () => {
   }
 
   it("sends one that was copied with white space around it, without that", async () => {
-    await apiOf({ baseUrl: fake.url, headers: { "x-api-key": ` ${KEY}\r\n`, authorization: `Bearer ${KEY}\n` } }).call(CALL);
+    await apiOf({ baseUrl: fake.url, headers: { "x-api-key": ` ${KEY}\r\n`, authorization: `Bearer ${KEY}\n` } }).call(
+      CALL,
+    );
     expect(fake.requests[0]?.headers).to.include({ "x-api-key": KEY, authorization: `Bearer ${KEY}` });
   });
 });

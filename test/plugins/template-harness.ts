@@ -1,28 +1,23 @@
-/** The tests of a new package: the conformance suite, and what it needs to know. */
-export const TEST_FILES: Readonly<Record<string, string>> = {
-  "test/provider.test.ts": `import { musicProviderContract } from "fermata/testing";
-import { harness } from "./harness.js";
-
-musicProviderContract("__ID__", harness);
-`,
-  "test/harness.ts": `import { json, tinyMp3 } from "fermata/testing";
-import type { ExpectedTracks, FakeApi, MusicProviderHarness, Script } from "fermata/testing";
-import definition from "../src/index.js";
+import { json, tinyMp3 } from "../index.js";
+import type { ExpectedTracks, FakeApi, MusicProviderHarness, Script } from "../index.js";
+import definition from "../../plugins/template/index.js";
 
 const SUBMIT = { method: "POST", path: "/v1/music" };
 const STATUS = { method: "GET", path: "/v1/tasks/:id" };
 
 let tasks = 0;
 
-/** Their API accepts: every call makes another task. */
-const accepts: Script = (fake) => void fake.on(SUBMIT.method, SUBMIT.path, () => json({ id: "task-" + (tasks += 1), status: "queued" }, { status: 202 }));
+/** Their API accepts: every call creates another task. */
+const accepts: Script = (fake) => {
+  fake.on(SUBMIT.method, SUBMIT.path, () => json({ id: `task-${(tasks += 1)}`, status: "queued" }, { status: 202 }));
+};
 
-/** The status call answers so. */
+/** The status call responds with this. */
 function status(body: object): Script {
   return (fake) => void fake.on(STATUS.method, STATUS.path, json(body));
 }
 
-/** The submission is refused so. */
+/** The submission is refused with this. */
 function refused(code: number, body: object = {}, headers: Record<string, string> = {}): Script {
   return (fake) => void fake.on(SUBMIT.method, SUBMIT.path, json(body, { status: code, headers }));
 }
@@ -34,7 +29,7 @@ function succeeds(fake: FakeApi, titles: readonly string[]): ExpectedTracks {
   return { mixes, tracks: titles.map((title) => ({ title, mixSeconds: 61.5 })) };
 }
 
-/** The whole way: accepted, seen running once, done. */
+/** The whole way: accepted, running at the first poll, completed. */
 function completes(titles: readonly string[]): Script<ExpectedTracks> {
   return async (fake) => {
     await accepts(fake);
@@ -43,7 +38,7 @@ function completes(titles: readonly string[]): Script<ExpectedTracks> {
   };
 }
 
-/** What the suite needs to know: how the real API would answer. Replace every answer by one from its documentation. */
+/** How the real API would respond, which the suite needs to know. Replace each response by one of its documentation. */
 export const harness: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: "key-of-the-test", baseUrl: fake.url }),
@@ -61,7 +56,7 @@ export const harness: MusicProviderHarness = {
     expiredLink: { notApplicable: "its files stay" },
     succeedsEmpty: status({ status: "succeeded", files: [] }),
     partlyReady: { notApplicable: "all files are ready at once" },
-    others: { "a state that nobody has heard of": { kind: "unavailable", script: status({ status: "resting" }) } },
+    others: { "an unknown status": { kind: "unavailable", script: status({ status: "resting" }) } },
   },
   refusals: {
     content: refused(422, { error: { code: "content_policy" } }),
@@ -73,12 +68,10 @@ export const harness: MusicProviderHarness = {
     errorWith200: { kind: "content_rejected", script: refused(200, { error: { code: "content_policy" } }) },
   },
   idempotency: { notApplicable: "its API takes no key of ours" },
-  callbacks: { notApplicable: "it reports nothing by itself" },
+  callbacks: { notApplicable: "it sends no callbacks" },
   lookup: { notApplicable: "its tasks cannot be searched" },
   cancel: { notApplicable: "its tasks cannot be stopped" },
-  probe: { notApplicable: "its API tells no credit" },
-  stemSplit: { notApplicable: "it takes nothing apart" },
-  vocalRemoval: { notApplicable: "it takes nothing apart" },
-};
-`,
+  probe: { notApplicable: "its API reports no credit" },
+  stemSplit: { notApplicable: "it splits no tracks" },
+  vocalRemoval: { notApplicable: "it splits no tracks" },
 };

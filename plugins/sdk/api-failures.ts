@@ -1,25 +1,28 @@
-import type { ApiAnswer, ApiCall } from "./api-call.js";
-import { ProviderFailure, type ProviderFailureKind } from "./failure.js";
+import { ProviderFailure, type ProviderFailureKind } from "../../core/ports/music-provider.js";
+import type { ApiCall, ApiResponse } from "./api-call.js";
 import { isObject } from "./json.js";
 
-/** The failure that a status stands for where a provider follows common usage; null for 2xx. */
-export function failureOf(answer: ApiAnswer, call: Pick<ApiCall, "creates" | "asksAfter"> = {}): ProviderFailure | null {
-  const { status } = answer;
+/** The failure that a status means where a provider follows common usage; null for 2xx. */
+export function failureOf(
+  response: ApiResponse,
+  call: Pick<ApiCall, "creates" | "isStatusCall"> = {},
+): ProviderFailure | null {
+  const { status } = response;
   if (status >= 200 && status < 300) return null;
   const kind = kindOf(status, call.creates === true);
-  return providerFailure(call.asksAfter === true ? kindAskedAfter(kind, answer) : kind, answer);
+  return providerFailure(call.isStatusCall === true ? kindOfStatusCall(kind, response) : kind, response);
 }
 
-/** A failure with all that an answer tells: status, an excerpt of the body, the wait it asks for, its request id. */
+/** A failure with what the response says: status, an excerpt of the body, `Retry-After`, the request id. */
 export function providerFailure(
   kind: ProviderFailureKind,
-  answer: ApiAnswer,
+  response: ApiResponse,
   options: { readonly message?: string; readonly code?: string; readonly retryAfterMs?: number } = {},
 ): ProviderFailure {
-  const { status, headers } = answer;
-  const said = options.message ?? answer.text().replace(/\s+/gu, " ").slice(0, 300);
+  const { status, headers } = response;
+  const text = options.message ?? response.text().replace(/\s+/gu, " ").slice(0, 300);
   const isUnknown = kind === "outcome_unknown" || kind === "failed";
-  return new ProviderFailure(kind, `${status}${said === "" ? "" : `: ${said}`}`, {
+  return new ProviderFailure(kind, `${status}${text === "" ? "" : `: ${text}`}`, {
     retryAfterMs: options.retryAfterMs ?? retryAfterMs(headers),
     billable: isUnknown ? "unknown" : "no",
     providerCode: options.code,
@@ -47,8 +50,8 @@ function kindOf(status: number, creates: boolean): ProviderFailureKind {
   return status >= 400 ? "invalid_input" : "failed";
 }
 
-/** That work is there no more is believed of the provider alone, which says it in JSON; operators' troubles pass, and end nothing. */
-function kindAskedAfter(kind: ProviderFailureKind, answer: ApiAnswer): ProviderFailureKind {
-  if (kind === "gone") return isObject(answer.json()) ? "gone" : "unavailable";
+/** Only the provider, which answers in JSON, is believed that work is gone; a refused poll does not end the work. */
+function kindOfStatusCall(kind: ProviderFailureKind, response: ApiResponse): ProviderFailureKind {
+  if (kind === "gone") return isObject(response.json()) ? "gone" : "unavailable";
   return kind === "invalid_input" || kind === "failed" ? "unavailable" : kind;
 }

@@ -1,0 +1,25 @@
+/**
+ * The SDK for provider plugins, `fermata/provider` in a package of one's own: the plugin port, typed definitions, a
+ * client of HTTP APIs, readers of JSON. A plugin imports this and nothing else of Fermata.
+ */
+export * from "../../core/ports/music-provider.js";
+export { ProviderApi, type ProviderApiOptions } from "./api.js";
+export type { ApiCall, ApiResponse } from "./api-call.js";
+export { failureOf, providerFailure, retryAfterMs } from "./api-failures.js";
+export { defineProvider, type TypedDefinition } from "./define-provider.js";
+export { foreignHandle, type HandleCodec, handleCodec, isLostReply } from "./handles.js";
+export { bearer, type HostApiOptions, type ProviderHost } from "./host.js";
+export { asObject, isLink, isObject, type JsonObject, parseJson } from "./json.js";
+export { type InputTemplate, inputTemplateIssue, inputTemplateOf, inputsOf, type ModelInputs } from "./model-inputs.js";
+export {
+  apiKey,
+  baseUrl,
+  defineSettings,
+  httpUrl,
+  jsonObject,
+  pollMs,
+  type SettingDeclarations,
+  type SettingValues,
+  timeoutMs,
+} from "./settings.js";
+export { NO_TAGS } from "./tracks.js";

@@ -1,0 +1,4 @@
+import { musicProviderContract } from "../index.js";
+import { harness } from "./template-harness.js";
+
+musicProviderContract("template", harness);

@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { COPIED, scaffold, UNWRITTEN } from "../../../adapters/cli/scaffold.js";
+import { OperationRefusedError } from "../../../core/errors.js";
+import { BUILT_IN } from "../../../config/plugins.js";
+import { REPOSITORY } from "../../support/repository.js";
+
+describe("The package that `plugins new` writes", () => {
+  it("imports Fermata by the two names that its package exports, and files of its own", async () => {
+    const files = await scaffold("night-owl", REPOSITORY);
+    for (const [path, text] of files) {
+      const specifiers = [...text.matchAll(/ from "([^"]+)"/g)].map(([, specifier = ""]) => specifier);
+      const foreign = specifiers.filter((name) => name !== "fermata/provider" && name !== "fermata/testing");
+      const own = foreign.map((name) => new URL(name.replace(/\.js$/, ".ts"), `file:///${path}`).pathname.slice(1));
+      expect(
+        own.filter((file) => !files.has(file)),
+        path,
+      ).to.deep.equal([]);
+      expect(text, path).to.not.match(/template/i);
+    }
+  });
+
+  it("has the provider's id, label and class, and one function left to write", async () => {
+    const files = await scaffold("2-night-owl", REPOSITORY);
+    expect(files.get("src/index.ts")).to.include('id: "2-night-owl"').and.include('label: "2 Night Owl"');
+    expect(files.get("src/provider.ts")).to.include("export class The2NightOwlProvider implements");
+    expect(files.get("src/map.ts"))
+      .to.include("toTracks in src/map.ts is not written yet")
+      .and.not.include("durationSeconds: seconds");
+    expect(files.get("test/provider.test.ts")).to.include('musicProviderContract("2-night-owl", harness);');
+  });
+
+  it("is copied from files that the npm package has, of a plugin that is none of the built-in ones", async function () {
+    this.timeout(60_000);
+    const { stdout } = await promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: REPOSITORY,
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    const [{ files }] = JSON.parse(stdout) as readonly [{ readonly files: readonly { readonly path: string }[] }];
+    expect(files.map(({ path }) => path)).to.include.members([...Object.values(COPIED), UNWRITTEN]);
+    expect(BUILT_IN).to.not.have.property("template");
+  });
+
+  it("is refused, with a reason, by an installation without the template", async () => {
+    const thrown: unknown = await scaffold("night-owl", tmpdir()).catch((error: unknown) => error);
+    expect(thrown).to.be.instanceOf(OperationRefusedError);
+    expect((thrown as Error).message).to.equal(
+      "The template of a plugin package is not in this installation; run this command in a checkout, " +
+        "or from the npm package.",
+    );
+  });
+});
