@@ -109,6 +109,7 @@ export function aJobRequest(overrides: Partial<JobRequest> = {}): JobRequest {
     metadata: null,
     options: {},
     sourceTrackId: null,
+    sourceUse: null,
     ...overrides,
   };
 }

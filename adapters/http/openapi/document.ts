@@ -23,6 +23,11 @@ const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Sc
     metadata: { additionalProperties: true },
     options: { additionalProperties: { type: ["string", "number", "boolean"] }, maxProperties: OPTIONS_MAX },
   },
+  GenerationReference: {
+    from: { minimum: 0 },
+    to: { minimum: 0 },
+    strength: { minimum: 0, maximum: 1 },
+  },
   ErrorBody: { details: { additionalProperties: true, description: "What the code has to add; left out where there is nothing." } },
 };
 

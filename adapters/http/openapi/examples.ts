@@ -85,6 +85,7 @@ export const MODEL: Model = {
       maximum: 220,
     },
   ],
+  references: [{ mode: "extend", credit_cost: 15, sources: "own", takes_strength: false }],
 };
 
 export const GENERATION_REQUEST: GenerationRequest = {

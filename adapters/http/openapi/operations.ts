@@ -58,6 +58,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     errors: [
       "invalid_request",
       "invalid_model",
+      "track_not_found",
       "idempotency_key_required",
       "insufficient_credits",
       "idempotency_key_conflict",
