@@ -22,8 +22,10 @@ import { validatePluginSettings } from "./settings/plugin-settings.js";
 
 /** Provider id to plugin, for those that come with Fermata. */
 export const BUILT_IN: Readonly<Record<string, () => Promise<{ readonly default: ProviderDefinition }>>> = {
+  "ace-step": () => import("../plugins/ace-step/index.js"),
   audioshake: () => import("../plugins/audioshake/index.js"),
   beatoven: () => import("../plugins/beatoven/index.js"),
+  comfyui: () => import("../plugins/comfyui/index.js"),
   elevenlabs: () => import("../plugins/elevenlabs/index.js"),
   fal: () => import("../plugins/fal/index.js"),
   "http-model": () => import("../plugins/http-model/index.js"),

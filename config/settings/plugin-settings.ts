@@ -68,7 +68,8 @@ function isAllowed(declaration: ProviderSetting, value: unknown): value is strin
       return Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum;
     }
     case "string":
-      return typeof value === "string" && value !== "" && (declaration.allowed?.includes(value) ?? true);
+      if (typeof value !== "string" || (value === "" && declaration.canBeEmpty !== true)) return false;
+      return declaration.allowed?.includes(value) ?? true;
   }
 }
 
@@ -83,6 +84,6 @@ function allowedText(declaration: ProviderSetting): string {
       return `an integer${from}${to}`;
     }
     case "string":
-      return declaration.allowed?.join(", ") ?? "a text that is not empty";
+      return declaration.allowed?.join(", ") ?? (declaration.canBeEmpty === true ? "a text" : "a text that is not empty");
   }
 }

@@ -6,7 +6,17 @@ import { type GivenModel, models } from "./models.js";
 import type { GivenSetting } from "./plugin-settings.js";
 
 /** Who is asked for a split, the specialists first; whoever is off or cannot is left out. */
-const SPLITTERS = ["lalal", "musicai", "audioshake", "elevenlabs", "replicate", "fal", "suno-compatible", "synth"];
+const SPLITTERS = [
+  "lalal",
+  "musicai",
+  "audioshake",
+  "elevenlabs",
+  "replicate",
+  "fal",
+  "suno-compatible",
+  "comfyui",
+  "synth",
+];
 
 const split = (what: string, cost: number) => ({
   creditCost: kind.integer({ default: cost, min: 0, unit: "credits", description: `What ${what} costs` }),

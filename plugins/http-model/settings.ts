@@ -11,7 +11,7 @@ const STATUS_WORDS =
   '"cancelled":"cancelled","canceled":"cancelled","timeout":"timeout"}';
 
 function pointer(value: string, description: string) {
-  return { type: "string", default: value, description: `JSON pointer: ${description}` } as const;
+  return { type: "string", default: value, canBeEmpty: true, description: `JSON pointer: ${description}` } as const;
 }
 
 /** Every setting; the defaults are the documented protocol. */
@@ -23,7 +23,12 @@ export const SETTINGS = defineSettings({
   },
   apiKey: { type: "string", secret: true, description: "Key of the server, where it wants one" },
   authHeader: { type: "string", default: "Authorization", description: "Header that carries the key" },
-  authScheme: { type: "string", default: "Bearer", description: "Word before the key in that header; empty for none" },
+  authScheme: {
+    type: "string",
+    default: "Bearer",
+    canBeEmpty: true,
+    description: "Word before the key in that header; empty for none",
+  },
   submitPath: { type: "string", default: "/v1/generations", description: "Path that takes a request, by POST" },
   statusPath: {
     type: "string",

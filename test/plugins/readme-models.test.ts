@@ -5,6 +5,8 @@ import type { ProviderModel } from "../../core/ports/music-provider.js";
 import type { MusicProviderHarness } from "../contract/music-provider.contract.js";
 import { isApplicable } from "../contract/music-provider/harness.js";
 import { aMusicRequest, FakeApi, type FakeRequest, providerHost, settingsOf } from "../support/provider-kit/index.js";
+import { aceStep } from "./ace-step-support.js";
+import { comfyUi } from "./comfyui-support.js";
 import { elevenLabsHarness } from "./elevenlabs-support.js";
 import { falHarness } from "./fal-support.js";
 import { interactionsHarness } from "./lyria-interactions-support.js";
@@ -136,6 +138,8 @@ describe("the table of models in the README of a plugin", () => {
 
 /** Plugins by what the vendor would answer. */
 const HARNESSES: Readonly<Record<string, MusicProviderHarness>> = {
+  "ace-step": aceStep,
+  comfyui: comfyUi,
   elevenlabs: elevenLabsHarness,
   fal: falHarness,
   "lyria by interactions": interactionsHarness,

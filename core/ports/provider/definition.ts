@@ -3,9 +3,17 @@ import type { ReferenceModes, SourceLimits } from "./references.js";
 import type { RequestOptions } from "./request-options.js";
 import type { OpenSandbox } from "./sandbox.js";
 
-/** One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. */
+/**
+ * One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. A text that is
+ * empty is a mistake, unless `canBeEmpty`.
+ */
 export type ProviderSetting = { readonly description: string; readonly required?: boolean; readonly secret?: boolean } & (
-  | { readonly type: "string"; readonly default?: string; readonly allowed?: readonly string[] }
+  | {
+      readonly type: "string";
+      readonly default?: string;
+      readonly allowed?: readonly string[];
+      readonly canBeEmpty?: boolean;
+    }
   | { readonly type: "integer"; readonly default?: number; readonly minimum?: number; readonly maximum?: number }
   | { readonly type: "boolean"; readonly default?: boolean }
 );

@@ -65,6 +65,20 @@ describe("a plugin's own settings", () => {
     ]);
   });
 
+  it("may be empty only where the plugin says so", () => {
+    const declared = {
+      pointer: { type: "string", default: "/id", canBeEmpty: true, description: "Empty for the whole" },
+      path: { type: "string", default: "/", description: "A path" },
+    } as const;
+    const { values, mistakes } = validatePluginSettings("p", declared, { pointer: inFile(""), path: inFile("") });
+    expect(values["pointer"]).to.equal("");
+    expect(mistakes).to.deep.equal([
+      'plugins.p.path (fermata.yaml): "" is not allowed; allowed: a text that is not empty',
+    ]);
+    const [mistake] = validatePluginSettings("p", declared, { pointer: inFile(7) }).mistakes;
+    expect(mistake).to.equal("plugins.p.pointer (fermata.yaml): 7 is not allowed; allowed: a text");
+  });
+
   it("must be there when they are required", () => {
     expect(check({}).mistakes).to.deep.equal(["plugins.p.apiKey: missing; allowed: a text that is not empty"]);
   });

@@ -112,8 +112,10 @@ describe("built-in plugins", () => {
 
 /** With these settings, in ms. */
 const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, number>, longestMs: number]>> = {
+  "ace-step": [{ timeoutMs: 5_000 }, 10_000],
   audioshake: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 104_000],
   beatoven: [{ timeoutMs: 5_000 }, 5_000],
+  comfyui: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 15_000],
   elevenlabs: [{ timeoutMs: 5_000 }, 10_000],
   fal: [{ timeoutMs: 5_000 }, 10_000],
   "http-model": [{ timeoutSeconds: 5 }, 5_000],
