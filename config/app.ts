@@ -17,6 +17,8 @@ import type { ImportedLibrary } from "../core/library/import-library.js";
 import type { ManageLibrary } from "../core/library/manage-library.js";
 import type { ReadLibrary } from "../core/library/read-library.js";
 import type { ShareUrls } from "../core/library/share-urls.js";
+import type { Track } from "../core/library/track.js";
+import type { TrackUpload } from "../core/library/upload-track.js";
 import type { ListModels } from "../core/providers/list-models.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { Logger } from "../core/ports/logger.js";
@@ -44,6 +46,13 @@ export interface LibraryParts {
    * @throws {ImportRefusedError} with every mistake
    */
   import(document: unknown, folder?: string): Promise<ImportedLibrary>;
+  /**
+   * Makes a private track of an account from a file, within the quota of its tier; as `POST /api/v1/tracks`.
+   *
+   * @throws {InvalidRequestError} {@link PayloadTooLargeError} {@link OperationRefusedError} and others, as
+   *   `UploadTrack.execute`
+   */
+  upload(upload: TrackUpload): Promise<Track>;
 }
 
 /** An open Fermata. Several can live in one process. */

@@ -136,12 +136,13 @@ export class ComposedApp implements App {
       () => container.get(T.webhooks).countPending(),
     );
     this.metricsPage = metrics === null ? null : new SharedMetricsPage(metrics);
-    const importLibrary = container.get(T.importLibrary);
+    const [importLibrary, uploads] = [container.get(T.importLibrary), container.get(T.operateUploads)];
     this.library = {
       read: container.get(T.readLibrary),
       manage: container.get(T.manageLibrary),
       import: (document, folder) =>
         importLibrary.execute(document, folder === undefined ? null : new ImportFolder(folder)),
+      upload: (upload) => uploads.execute(upload),
     };
     this.audioUrls = container.get(T.audioUrls);
     this.secrets = container.get(T.rotateSecrets);

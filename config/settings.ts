@@ -6,6 +6,7 @@ import * as kind from "./settings/kinds.js";
 import { http, metrics } from "./settings/http.js";
 import { jobs } from "./settings/jobs.js";
 import * as providers from "./settings/providers.js";
+import * as uploads from "./settings/uploads.js";
 import type { SchemeForm } from "./settings/kinds.js";
 
 /** The schemes that choose an adapter. One line here and one in `adapters.ts` make another known. */
@@ -100,6 +101,7 @@ const DEFINITION = {
         description: "Monthly credits after a renewal",
       }),
       rateLimits: { read: tierLimits("read"), generation: tierLimits("generation"), write: tierLimits("write") },
+      uploads: uploads.ofTier,
     },
   }),
   jobs,
@@ -201,6 +203,7 @@ const DEFINITION = {
         "What decodes audio to add length, waveform and preview where a provider gives none; `none` decodes nothing",
     }),
   },
+  uploads: uploads.uploads,
   logs: {
     level: kind.choice(LOG_LEVELS, { default: "info", description: "The least important lines that are written" }),
     format: kind.choice(LOG_FORMATS, {

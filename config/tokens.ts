@@ -42,6 +42,7 @@ import type { ManageLibrary } from "../core/library/manage-library.js";
 import type { PublicLinks } from "../core/library/public-links.js";
 import type { ReadLibrary } from "../core/library/read-library.js";
 import type { ShareUrls } from "../core/library/share-urls.js";
+import type { UploadTrack } from "../core/library/upload-track.js";
 import type { Catalogue } from "../core/providers/catalogue.js";
 import type { ListModels } from "../core/providers/list-models.js";
 import type { AccountStore } from "../core/ports/account-store.js";
@@ -77,6 +78,7 @@ import type { KeyStates } from "../core/secrets/key-states.js";
 import type { ResealSecrets } from "../core/secrets/reseal.js";
 import type { RotateSecrets } from "../core/secrets/rotate-secrets.js";
 import type { WebhookSender } from "../core/ports/webhook-sender.js";
+import type { UploadStore } from "../core/ports/upload-store.js";
 import type { WebhookStore } from "../core/ports/webhook-store.js";
 import type { ReadUsage } from "../core/usage/read-usage.js";
 import type { RecordRequests } from "../core/usage/record-requests.js";
@@ -127,6 +129,7 @@ export const TOKENS = {
   library: token<LibraryStore>("LibraryStore"),
   health: token<ProviderHealthStore>("ProviderHealthStore"),
   rateCounts: token<RateCountStore>("RateCountStore"),
+  uploads: token<UploadStore>("UploadStore"),
   webhooks: token<WebhookStore>("WebhookStore"),
   webhookSender: token<WebhookSender>("WebhookSender"),
   addressGuard: token<AddressGuard>("AddressGuard"),
@@ -187,6 +190,10 @@ export const TOKENS = {
   readLibrary: token<ReadLibrary>("ReadLibrary"),
   manageLibrary: token<ManageLibrary>("ManageLibrary"),
   importLibrary: token<ImportLibrary>("ImportLibrary"),
+  /** By an account itself. */
+  uploadTrack: token<UploadTrack>("UploadTrack"),
+  /** By an operator or an embedding app, and recorded. */
+  operateUploads: token<UploadTrack>("OperateUploads"),
   publicLinks: token<PublicLinks>("PublicLinks"),
   shareUrls: token<ShareUrls>("ShareUrls"),
   writeEvents: token<WriteEvents>("WriteEvents"),

@@ -6,7 +6,7 @@ export type { AuditVerification, ReadAudit } from "./audit/read-audit.js";
 export type { MarginQuery, MarginReport, ReportMargin } from "./execution/report-margin.js";
 export type { Submissions, SubmissionState, SubmissionSwitch } from "./execution/submission-switch.js";
 export { type Scope, SCOPES } from "./accounts/scopes.js";
-export type { Tier } from "./accounts/tiers.js";
+export type { Tier, UploadQuota } from "./accounts/tiers.js";
 export { available, type Balance, type LedgerEntry } from "./credits/balance.js";
 export type { Bucket } from "./credits/grant.js";
 export type { GrantOptions, ManageCredits, Renewal, RenewOptions } from "./credits/manage-credits.js";
@@ -30,6 +30,7 @@ export type { FoundInLibrary, PlaylistWithTracks, ReadLibrary } from "./library/
 export type { SearchInput } from "./library/search-rules.js";
 export type { ShareUrls } from "./library/share-urls.js";
 export type { Track, TrackAsset } from "./library/track.js";
+export type { TrackUpload, UploadTrack } from "./library/upload-track.js";
 export type { ListedModel, ListModels } from "./providers/list-models.js";
 export {
   type AnalysisRequest,

@@ -12,6 +12,7 @@ import type { ImportedLibrary } from "../../core/library/import-library.js";
 import type { ManageLibrary } from "../../core/library/manage-library.js";
 import type { PlaylistWithTracks, ReadLibrary } from "../../core/library/read-library.js";
 import type { Track } from "../../core/library/track.js";
+import type { TrackUpload } from "../../core/library/upload-track.js";
 import type { RotateSecrets } from "../../core/secrets/rotate-secrets.js";
 import type { WebhookEndpoint } from "../../core/webhooks/endpoint.js";
 import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
@@ -58,6 +59,7 @@ export interface OperatorApp {
     readonly manage: ManageLibrary;
     /** @param folder where the files that it names begin */
     import(document: unknown, folder: string): Promise<ImportedLibrary>;
+    upload(upload: TrackUpload): Promise<Track>;
   };
   readonly webhooks: OperateWebhooks;
   readonly webhookEndpoints: Pick<ManageEndpoints, "list">;

@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { OperationRefusedError } from "../../core/errors.js";
@@ -29,6 +30,7 @@ export function addLibraryCommands(program: Command, host: CliHost): void {
     const rows = [...made.tracks, ...made.playlists].map(({ id, ref }) => [id, ref]);
     print(host, options, made, [...table(rows), `Imported ${count(made.tracks, "track")} and ${count(made.playlists, "playlist")}.`]);
   });
+  addUpload(library, host);
   addCommand(library, "share <track>", "Open the public page of a track", ["library share trk_01j…"]).action(
     async (id: string, options: { json?: boolean }) => {
       await withApp(host, async (app, present) => {
@@ -46,6 +48,43 @@ export function addLibraryCommands(program: Command, host: CliHost): void {
     },
   );
   addSearch(library, host);
+}
+
+interface UploadOptions {
+  readonly account: string;
+  readonly title?: string;
+  readonly json?: boolean;
+}
+
+function addUpload(library: Command, host: CliHost): void {
+  addCommand(library, "upload <file>", "Make a private track of an account from an audio file", [
+    "library upload hum.wav --account acct_01j…",
+    'library upload hum.wav --account acct_01j… --title "Hummed melody" --json',
+  ])
+    .requiredOption("--account <id>", "whom the track is to belong to; the quota of its tier holds")
+    .option("--title <text>", "1 to 200 characters; default: Untitled")
+    .action(async (file: string, { account, title, ...options }: UploadOptions) => {
+      await withApp(host, async (app, present) => {
+        const sizeBytes = await sizeOf(file);
+        const upload = { accountId: account, audio: bytesOf(file), sizeBytes, title: title ?? null };
+        const track = await withProgress(host, "Uploading", () => app.library.upload(upload));
+        print(host, options, present.track(track), [`Uploaded ${track.id}, "${track.title}".`]);
+      });
+    });
+}
+
+/** Opened once it is read. */
+async function* bytesOf(file: string): AsyncGenerator<Uint8Array, void> {
+  yield* createReadStream(file) as AsyncIterable<Uint8Array>;
+}
+
+/** @throws {OperationRefusedError} there is no such file */
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file).catch((error: unknown) => {
+    throw new OperationRefusedError(`${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  });
+  if (!found.isFile()) throw new OperationRefusedError(`${file} is not a file.`);
+  return found.size;
 }
 
 function addSearch(library: Command, host: CliHost): void {

@@ -8,6 +8,12 @@ export function wholeNumber(text: string): number {
   return value;
 }
 
+/** A number from 0 on. @throws {InvalidArgumentError} */
+export function decimal(text: string): number {
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(text)) throw new InvalidArgumentError("Allowed: a number such as 12.5.");
+  return Number(text);
+}
+
 /** A whole number within bounds. */
 export function wholeNumberWithin(minimum: number, maximum: number): (text: string) => number {
   return (text) => {

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
+import type { GivenReference } from "../../core/generations/reference-rules.js";
 import type { StoredAnswer } from "../../core/idempotency/replay.js";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
@@ -28,10 +29,26 @@ export interface GenerationRequest {
   instrumental?: boolean;
   /** What the model takes beyond these, by name: `GET /api/v1/models` lists it. At most 20. */
   options?: { [name: string]: unknown };
+  /** A track to work from, in a mode that the model has: `references` of the model. */
+  reference?: GenerationReference;
   /** Label of the calling integration. */
   client?: string;
   /** Kept with the generation, and returned in webhook events. At most 16 KiB as JSON and 8 levels deep. */
   metadata?: { [name: string]: unknown };
+}
+
+/** A track to work from: the account's own, or a public one. */
+export interface GenerationReference {
+  /** Such as one that was uploaded. */
+  track_id: string;
+  /** `extend` goes on from its end or earlier, `cover` makes the same music anew, `inpaint` replaces a part. */
+  mode: "extend" | "cover" | "inpaint";
+  /** Seconds: where `extend` goes on, or `inpaint` begins. */
+  from?: number;
+  /** Seconds: where `inpaint` ends. */
+  to?: number;
+  /** How much of the track is kept, 0 to 1, for a model that takes it. */
+  strength?: number;
 }
 
 const ROUTE = "POST /api/v1/generations";
@@ -58,6 +75,7 @@ export async function createGeneration(
       duration: body.duration,
       instrumental: body.instrumental,
       options: body.options,
+      reference: body.reference === undefined ? undefined : givenReference(body.reference),
       client: body.client,
       metadata: body.metadata,
     },
@@ -80,6 +98,10 @@ export async function createGeneration(
   response.setHeader("Preference-Applied", `wait=${waitSeconds}`);
   const answer = await answerAfter(exchange, waitSeconds, result.job, accepted, idempotencyKey);
   return send(exchange, response, result.job.id, answer);
+}
+
+function givenReference({ track_id: trackId, ...use }: GenerationReference): GivenReference {
+  return { trackId, ...use };
 }
 
 function acceptance(exchange: Exchange, job: Job): StoredAnswer {

@@ -12,6 +12,7 @@ import type { AudioUrls } from "../../core/library/audio-urls.js";
 import type { PublicLinks } from "../../core/library/public-links.js";
 import type { ReadLibrary } from "../../core/library/read-library.js";
 import type { ShareUrls } from "../../core/library/share-urls.js";
+import type { UploadTrack } from "../../core/library/upload-track.js";
 import type { ListModels } from "../../core/providers/list-models.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
 import type { Clock } from "../../core/ports/clock.js";
@@ -41,6 +42,14 @@ export interface HttpSettings {
   readonly webhookScope: Scope | null;
   /** Those of connections are for the own server only: a router in a foreign app has that app's. */
   readonly connections: ConnectionLimits;
+  readonly uploads: UploadSettings;
+}
+
+export interface UploadSettings {
+  /** Of one file. */
+  readonly maxBytes: number;
+  /** How long a whole upload may take to arrive. */
+  readonly timeoutMs: number;
 }
 
 /** Figures in the text format of Prometheus. */
@@ -93,6 +102,7 @@ export interface HttpParts {
   readonly readGenerations: ReadGenerations;
   readonly waitForJob: Pick<WaitForJob, "wait">;
   readonly readLibrary: ReadLibrary;
+  readonly uploadTrack: Pick<UploadTrack, "execute">;
   readonly receiveCallback: Pick<ReceiveCallback, "receive" | "isAddress">;
   readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
   readonly usage: Pick<ReadUsage, "usage" | "logs">;

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import express, { type Express } from "express";
 import { InvalidRequestError } from "../../core/errors.js";
 import { answerClientError } from "./client-error.js";
+import { limitBodyTime } from "./connections/body-time.js";
 import { Connections, type RefusedConnection } from "./connections/connections.js";
 import type { Lifecycle } from "./lifecycle.js";
 import { begin } from "./middleware/begin.js";
@@ -24,12 +25,13 @@ export function createServer(router: express.Router, parts: HttpParts, lifecycle
   app.use(router);
   const beginRequest = begin(parts, lifecycle);
   const connections = connectionsOf(app, parts, lifecycle);
-  const { requestTimeoutMs } = parts.settings.connections;
+  const { connections: limits, uploads } = parts.settings;
+  const { requestTimeoutMs } = limits;
 
   const server = http.createServer(
     {
       ...expressClasses(app),
-      requestTimeout: requestTimeoutMs,
+      requestTimeout: Math.max(requestTimeoutMs, uploads.timeoutMs),
       headersTimeout: Math.min(HEADERS_TIMEOUT_MAX_MS, requestTimeoutMs),
       connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MAX_MS, requestTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -37,6 +39,7 @@ export function createServer(router: express.Router, parts: HttpParts, lifecycle
     },
     (incoming, outgoing) => {
       if (!connections.admits(incoming)) return;
+      limitBodyTime(incoming, requestTimeoutMs, () => server.emit("clientError", lateRequest(), incoming.socket));
       const [request, response] = [incoming as express.Request, outgoing as express.Response];
       const refuse = (error: Error): void =>
         void beginRequest(request, response, () => void handleError(error, request, response, () => undefined));
@@ -55,6 +58,11 @@ export function createServer(router: express.Router, parts: HttpParts, lifecycle
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be passed over.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return server;
+}
+
+/** As Node itself reports a request that is late. */
+function lateRequest(): NodeJS.ErrnoException {
+  return Object.assign(new Error("The request did not arrive in time."), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
 }
 
 /**

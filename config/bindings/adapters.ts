@@ -58,6 +58,7 @@ export function bindStorage(container: Container, stores: Stores): void {
   container.bind(T.requestLog).toConstantValue(stores.requestLog);
   container.bind(T.rateCounts).toConstantValue(stores.rateCounts);
   container.bind(T.installation).toConstantValue(stores.installation);
+  container.bind(T.uploads).toConstantValue(stores.uploads);
   container.bind(T.webhooks).toConstantValue(stores.webhooks);
 }
 

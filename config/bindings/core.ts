@@ -80,10 +80,11 @@ export function bindGenerations(container: Container): void {
   container
     .bind(T.acceptGeneration)
     .toResolvedValue(
-      (acceptJobs, catalogue, routes, availability, backlog, tiers, clock, ids, digest, { idempotency }) =>
+      (acceptJobs, catalogue, library, routes, availability, backlog, tiers, clock, ids, digest, { idempotency }) =>
         new AcceptGeneration({
           acceptJobs,
           catalogue,
+          library,
           routes,
           availability,
           backlog,
@@ -93,7 +94,19 @@ export function bindGenerations(container: Container): void {
           digest,
           idempotencyTtlMs: idempotency.ttlHours * 3_600_000,
         }),
-      [T.acceptJobs, T.catalogue, T.routes, T.availability, T.backlog, T.tiers, T.clock, T.ids, T.digest, T.settings],
+      [
+        T.acceptJobs,
+        T.catalogue,
+        T.library,
+        T.routes,
+        T.availability,
+        T.backlog,
+        T.tiers,
+        T.clock,
+        T.ids,
+        T.digest,
+        T.settings,
+      ],
     );
   container
     .bind(T.readGenerations)

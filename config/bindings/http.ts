@@ -24,7 +24,7 @@ export function httpParts(
   figures: Pick<HttpParts, "metrics" | "metricsPage">,
   readiness: () => Promise<readonly string[]>,
 ): HttpParts {
-  const { http, rateLimits } = container.get(T.settings);
+  const { http, rateLimits, uploads, audio } = container.get(T.settings);
   const answers = container.get(T.recordAnswer);
   const recorder = container.get(T.recordRequests);
   return {
@@ -42,6 +42,10 @@ export function httpParts(
         requestTimeoutMs: Math.ceil(http.requestTimeoutSeconds * 1000),
         stalledResponseMs: http.stalledResponseSeconds * 1000,
       },
+      uploads: {
+        maxBytes: Math.min(uploads.maxBytes, audio.maxBytes),
+        timeoutMs: Math.ceil(uploads.timeoutSeconds * 1000),
+      },
     },
     publicUrl: container.get(T.publicUrl),
     authenticate: container.get(T.authenticate),
@@ -53,6 +57,7 @@ export function httpParts(
     readGenerations: container.get(T.readGenerations),
     waitForJob: container.get(T.waitForJob),
     readLibrary: container.get(T.readLibrary),
+    uploadTrack: container.get(T.uploadTrack),
     receiveCallback: container.get(T.receiveCallback),
     webhookEndpoints: container.get(T.manageEndpoints),
     usage: container.get(T.readUsage),

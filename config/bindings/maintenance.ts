@@ -11,8 +11,9 @@ export function bindMaintenance(container: Container): void {
   container
     .bind(T.collectAudio)
     .toResolvedValue(
-      (audio, jobs, library, clock, logger) => new CollectAudio({ audio, jobs, library, clock, logger }),
-      [T.audio, T.jobs, T.library, T.clock, T.logger],
+      (audio, jobs, library, uploads, clock, logger) =>
+        new CollectAudio({ audio, jobs, library, uploads, clock, logger }),
+      [T.audio, T.jobs, T.library, T.uploads, T.clock, T.logger],
     );
   container.bind(T.maintenance).toResolvedValue(
     (
@@ -22,6 +23,7 @@ export function bindMaintenance(container: Container): void {
       requestLog,
       webhooks,
       library,
+      uploads,
       endJobs,
       collectAudio,
       unitOfWork,
@@ -38,6 +40,7 @@ export function bindMaintenance(container: Container): void {
         requestLog,
         webhooks,
         library,
+        uploads,
         endJobs,
         collectAudio,
         unitOfWork,
@@ -55,6 +58,7 @@ export function bindMaintenance(container: Container): void {
       T.requestLog,
       T.webhooks,
       T.library,
+      T.uploads,
       T.endJobs,
       T.collectAudio,
       T.unitOfWork,

@@ -6,8 +6,14 @@ export interface RateLimit {
   readonly perDay: number;
 }
 
-/** The kinds of requests that are counted apart: all GETs; POST /generations; writes of webhook endpoints. */
+/** Kinds of requests that are counted apart: all GETs; POST /generations; uploads, and writes of webhook endpoints. */
 export type RateLimitKind = "read" | "generation" | "write";
+
+/** What the uploaded tracks of an account may hold together; 0 of either: it may upload nothing. */
+export interface UploadQuota {
+  readonly maxTracks: number;
+  readonly maxBytes: number;
+}
 
 export interface Tier {
   readonly name: string;
@@ -16,6 +22,7 @@ export interface Tier {
   /** Monthly credits after a renewal. */
   readonly monthlyCredits: number;
   readonly rateLimits: Readonly<Record<RateLimitKind, RateLimit>>;
+  readonly uploads: UploadQuota;
 }
 
 /** The tiers named in config. */

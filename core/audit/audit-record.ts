@@ -19,6 +19,7 @@ export const AUDIT_ACTIONS = [
   "submissions.resume",
   "splits.start",
   "library.import",
+  "library.upload",
   "library.share",
   "library.unshare",
   "playlists.create",

@@ -2,13 +2,22 @@ import type { CallbackUrls } from "../providers/callback-urls.js";
 import type { AttemptId } from "../ids.js";
 import type { AudioUrls } from "../library/audio-urls.js";
 import type { Track } from "../library/track.js";
-import type { Catalogue } from "../providers/catalogue.js";
+import type { Catalogue, Model } from "../providers/catalogue.js";
 import type { AudioStore } from "../ports/audio-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
-import { type AssetContentType, ProviderFailure, type ProviderCapabilities, type SourceAudio, type SplitRequest, type SubmitRequest } from "../ports/music-provider.js";
+import {
+  type AssetContentType,
+  type MusicReference,
+  type ProviderCapabilities,
+  ProviderFailure,
+  type SourceAudio,
+  type SplitRequest,
+  type SubmitRequest,
+} from "../ports/music-provider.js";
 import type { Job, SplitKind } from "../jobs/job.js";
 import { optionIssues, withDefaults } from "../providers/request-options.js";
-import { capabilityOf, splitSourceOf } from "../providers/routes.js";
+import { capabilityOf } from "../providers/routes.js";
+import { referenceIssues, sourceFileOf } from "../providers/sources.js";
 
 export interface BuildRequestParts {
   readonly catalogue: Catalogue;
@@ -46,7 +55,8 @@ export class BuildRequest {
       throw new ProviderFailure("failed", message, { billable: "no" });
     }
     const sent = { prompt, lyrics, durationSeconds, instrumental, options: withDefaults(model, options) };
-    return { ...common, operation: "music", model, ...sent };
+    const reference = await this.referenceOf(job, model);
+    return { ...common, operation: "music", model, ...sent, ...(reference === null ? {} : { reference }) };
   }
 
   /** What a provider recognises by its content must be the same each time it is sent. */
@@ -61,15 +71,29 @@ export class BuildRequest {
     return (await this.parts.library.findTracks([sourceTrackId])).get(sourceTrackId) ?? null;
   }
 
+  private async referenceOf(job: Job, model: Model): Promise<MusicReference | null> {
+    const { sourceUse: use } = job.request;
+    const limits = use === null ? undefined : model.references?.[use.mode];
+    if (use === null) return null;
+    const track = await this.trackOf(job);
+    const taker = this.parts.catalogue.takerOf(model);
+    const issues = track === null ? [] : referenceIssues(model, taker, use, track);
+    const file = track === null || limits === undefined || issues.length > 0 ? null : sourceFileOf(track, limits);
+    if (track === null || file === null) {
+      throw new ProviderFailure("failed", `There is no file of the track that ${model.id} takes.`, { billable: "no" });
+    }
+    return { ...use, source: this.toSource(track, file, job.providerId) };
+  }
+
   private async sourceOf(job: Job, kind: SplitKind, capabilities: ProviderCapabilities): Promise<SplitRequest["source"]> {
     const track = await this.trackOf(job);
     const capability = capabilityOf(capabilities, kind);
-    const file = track === null || capability === undefined ? null : splitSourceOf(track, capability);
+    const file = track === null || capability === undefined ? null : sourceFileOf(track, capability);
     if (track === null || file === null) throw new ProviderFailure("failed", "There is no file of the track that this provider takes.", { billable: "no" });
     return this.toSource(track, file, job.providerId);
   }
 
-  private toSource(track: Track, file: NonNullable<ReturnType<typeof splitSourceOf>>, providerId: string): SourceAudio {
+  private toSource(track: Track, file: NonNullable<ReturnType<typeof sourceFileOf>>, providerId: string): SourceAudio {
     const { audio, audioUrls, callbackUrls } = this.parts;
     return {
       title: track.title,

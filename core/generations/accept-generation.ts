@@ -21,9 +21,14 @@ import type { Routes } from "../providers/routes.js";
 import type { Backlog } from "../providers/backlog.js";
 import { openRoutes, type Route } from "../providers/routes.js";
 import { type Catalogue, checkModelBounds, type Model } from "../providers/catalogue.js";
+import { referenceIssues } from "../providers/sources.js";
+import type { Track } from "../library/track.js";
+import type { ReferenceMode } from "../ports/music-provider.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
+import type { LibraryStore } from "../ports/library-store.js";
 import type { IdGenerator } from "../ports/id-generator.js";
+import { checkPlayable, refuseIf, sourceUseOf } from "./reference-rules.js";
 import { checkGenerationInput, type GenerationInput, givenOptions } from "./request-rules.js";
 
 /** What makes a repeated request the same request. */
@@ -56,6 +61,7 @@ export type AcceptedGeneration = Exclude<AcceptResult, { kind: "refused" | "repe
 export interface AcceptGenerationParts {
   readonly acceptJobs: AcceptJobs;
   readonly catalogue: Catalogue;
+  readonly library: Pick<LibraryStore, "findTracks">;
   readonly routes: Routes;
   readonly availability: ProviderAvailability;
   readonly backlog: Backlog;
@@ -71,7 +77,8 @@ export class AcceptGeneration {
   constructor(private readonly parts: AcceptGenerationParts) {}
 
   /**
-   * @throws {@link InvalidRequestError} {@link InvalidModelError} {@link ProviderUnavailableError} {@link InsufficientCreditsError}
+   * @throws {@link InvalidRequestError} {@link InvalidModelError} {@link TrackNotFoundError}
+   *   {@link ProviderUnavailableError} {@link InsufficientCreditsError}
    *   {@link GenerationConcurrencyExceededError} {@link IdempotencyConflictError} {@link IdempotencyKeyConflictError}
    *   {@link AccountSuspendedError} {@link RateLimitedError} {@link ServiceUnavailableError}; nothing was reserved
    */
@@ -103,7 +110,7 @@ export class AcceptGeneration {
         requestedAt: request.requestId === null ? null : (request.requestedAt ?? now),
         createdAt: now,
       }),
-      cost: model?.creditCost ?? 0,
+      cost: model === null ? 0 : costOf(model, request.input),
       concurrencyLimit: parts.tiers.of(request.account.tier).maxConcurrent,
       refusal: request.limitExceeded ?? refusal,
       ...(request.alongside === undefined ? {} : { alongside: request.alongside }),
@@ -129,7 +136,8 @@ export class AcceptGeneration {
       model = catalogue.requested(request.input.modelId);
       const jobRequest = toJobRequest(request.input);
       checkModelBounds(model, jobRequest);
-      const possible = routes.routesOf({ kind: "music", modelId: model.id, request: jobRequest }, null);
+      const source = await this.sourceOf(model, jobRequest, request.account);
+      const possible = routes.routesOf({ kind: "music", modelId: model.id, request: jobRequest }, source);
       const open = await openRoutes(possible, availability);
       if (open.length === 0) return { model, route: null, refusal: new ProviderUnavailableError() };
       const found = await this.parts.backlog.firstInTime(open);
@@ -139,6 +147,27 @@ export class AcceptGeneration {
       return { model, route: null, refusal: error };
     }
   }
+
+  /**
+   * The track that a request works from; null where it names none.
+   *
+   * @throws {TrackNotFoundError} no such track, or the account may not play it
+   * @throws {InvalidRequestError} the model cannot do this with the track
+   */
+  private async sourceOf(model: Model, request: JobRequest, account: Account): Promise<Track | null> {
+    const { sourceTrackId: id, sourceUse: use } = request;
+    if (use === null) return null;
+    const track = id === null ? null : ((await this.parts.library.findTracks([id])).get(id) ?? null);
+    checkPlayable(track, account.id);
+    refuseIf(referenceIssues(model, this.parts.catalogue.takerOf(model), use, track));
+    return track;
+  }
+}
+
+/** Whole credits for one generation by this model, as it is asked for. */
+function costOf({ creditCost, references }: Model, { reference }: GenerationInput): number {
+  const mode = reference === undefined ? undefined : references?.[reference.mode as ReferenceMode];
+  return mode?.creditCost ?? creditCost;
 }
 
 /** What could not begin before its deadline would be refunded unbought. */
@@ -155,6 +184,6 @@ function toJobRequest(input: GenerationInput): JobRequest {
     client: input.client ?? null,
     metadata: input.metadata ?? null,
     options: givenOptions(input),
-    sourceTrackId: null,
+    ...sourceUseOf(input.reference),
   };
 }

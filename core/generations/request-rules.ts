@@ -1,5 +1,6 @@
 import { IdempotencyKeyRequiredError, InvalidRequestError, type RequestIssue } from "../errors.js";
 import { MODEL_LIMITS, type OptionValues } from "../ports/music-provider.js";
+import { checkReference, type GivenReference } from "./reference-rules.js";
 import { optionPath, OPTIONS_MAX } from "../providers/request-options.js";
 
 /** What a caller asks for; members that were not given are undefined. */
@@ -14,6 +15,8 @@ export interface GenerationInput {
   readonly metadata?: { readonly [key: string]: unknown } | undefined;
   /** Those that the model declares, by name: strings, numbers, true and false. */
   readonly options?: { readonly [name: string]: unknown } | undefined;
+  /** A track to work from, in a mode that the model declares. */
+  readonly reference?: GivenReference | undefined;
 }
 
 export const CLIENT_MAX_LENGTH = 100;
@@ -39,6 +42,7 @@ export function checkGenerationInput(input: GenerationInput): void {
     issues.push({ path: "body.instrumental", message: "must not be true together with lyrics" });
   }
   issues.push(...checkClientAndMetadata(input), ...checkOptionValues(input.options));
+  issues.push(...checkReference(input.reference));
   if (issues.length > 0) throw new InvalidRequestError(issues);
 }
 

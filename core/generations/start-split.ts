@@ -161,7 +161,10 @@ interface FoundRoute {
   readonly refusal: FermataError | null;
 }
 
-const NO_MUSIC = { prompt: "", lyrics: null, durationSeconds: null, instrumental: false, options: {} } as const;
+const NO_MUSIC = {
+  ...{ prompt: "", lyrics: null, durationSeconds: null, instrumental: false },
+  ...{ options: {}, sourceUse: null },
+} as const;
 
 const REFERENCE = /^[\x20-\x7e]{1,255}$/;
 

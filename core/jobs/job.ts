@@ -10,6 +10,7 @@ import type {
   ProviderCost,
   ProviderFailureKind,
   ProviderHandle,
+  ReferenceMode,
 } from "../ports/music-provider.js";
 
 /** What callers see of a job's state. `completed` and `failed` are final. */
@@ -40,8 +41,17 @@ export interface JobRequest {
   readonly metadata: { readonly [key: string]: unknown } | null;
   /** Options of the model, as given; empty for a split. */
   readonly options: OptionValues;
-  /** The track to take apart; null for a generation. */
+  /** The track to take apart, or that a generation works from; null for a generation from none. */
   readonly sourceTrackId: TrackId | null;
+  /** How a generation uses that track; null for a split, and for a generation from none. */
+  readonly sourceUse: SourceUse | null;
+}
+
+export interface SourceUse {
+  readonly mode: ReferenceMode;
+  readonly fromSeconds: number | null;
+  readonly toSeconds: number | null;
+  readonly strength: number | null;
 }
 
 /** Why a job failed, as its `error` shows it. */

@@ -30,6 +30,26 @@ export class DeriveAssets {
     const mix = assetOf(track, "mix");
     if (mix === null) return track;
     const analysis = await this.attempt(track, "listened to", () => this.analyse(track, mix, signal));
+    return this.complete(track, mix, analysis, signal);
+  }
+
+  /**
+   * The same, of a track whose mix must be audio.
+   *
+   * @returns null when nothing here can decode it
+   * @throws {AudioUnreadableError} it is broken, holds no sound, or takes more time or memory than it may
+   */
+  async deriveOfReadable(track: Track, mix: TrackAsset): Promise<Track | null> {
+    const analysis = await this.analyse(track, mix, undefined);
+    return analysis === null ? null : this.complete(track, mix, analysis, undefined);
+  }
+
+  private async complete(
+    track: Track,
+    mix: TrackAsset,
+    analysis: AudioAnalysis | null,
+    signal: AbortSignal | undefined,
+  ): Promise<Track> {
     signal?.throwIfAborted();
     const preview = analysis?.preview ?? null;
     const made = [

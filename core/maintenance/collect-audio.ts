@@ -1,15 +1,24 @@
-import type { JobId } from "../ids.js";
+import type { JobId, TrackId } from "../ids.js";
 import type { AudioStore, ListedAudio } from "../ports/audio-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { JobStore } from "../ports/job-store.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Logger } from "../ports/logger.js";
-import { type AudioFate, decideCollection, jobOfKey, type KnownAudio, prefixOfKey } from "./decide-collection.js";
+import type { UploadStore } from "../ports/upload-store.js";
+import {
+  type AudioFate,
+  decideCollection,
+  jobOfKey,
+  type KnownAudio,
+  prefixOfKey,
+  trackOfKey,
+} from "./decide-collection.js";
 
 export interface CollectAudioDeps {
   readonly audio: Pick<AudioStore, "list" | "delete">;
   readonly jobs: Pick<JobStore, "findJobs" | "outputsOf">;
   readonly library: Pick<LibraryStore, "namedAudioKeys">;
+  readonly uploads: Pick<UploadStore, "findUploads">;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -42,13 +51,13 @@ export interface CollectionReport {
   readonly failed: AudioAmount;
   /** As orphaned ones, but written so lately that they are left alone for now. */
   readonly recent: AudioAmount;
-  /** They belong to no job of this storage, and are left alone. */
+  /** They belong to no job or upload of this storage, and are left alone. */
   readonly unknown: AudioAmount;
   /** The last key that was looked at, when there may be more behind it; null at the end of the store. */
   readonly next: string | null;
 }
 
-/** Files that were written within this time are left alone: no copy from a provider takes so long. */
+/** Files that were written within this time are left alone: no copy from a provider, and no upload, takes so long. */
 export const LEFT_ALONE_MS = 3_600_000;
 /** Listed at once: a local store reads a whole directory for each page. */
 const PAGE_FILES = 10_000;
@@ -58,9 +67,9 @@ const GROUP_FILES = 500;
 const DELETIONS_MAX = 8;
 
 /**
- * Deletes files of ended jobs that nothing names: what a worker had stored when it was lost, before another worker, an
- * operator or the deadline ended its job. What an ended job names is final, so that it is enough to read it after the
- * list.
+ * Deletes files of ended jobs and uploads that nothing names: what a worker had stored when it was lost, before another
+ * worker, an operator or the deadline ended its job, and what a server had stored of an upload that never became a
+ * track. What they name once they ended is final, so that it is enough to read it after the list.
  */
 export class CollectAudio {
   constructor(private readonly deps: CollectAudioDeps) {}
@@ -101,14 +110,17 @@ export class CollectAudio {
     return orphaned;
   }
 
-  /** The jobs first: one that has ended by then has all of its tracks and outputs. */
+  /** The jobs and uploads first: one that has ended by then has all of its tracks and outputs. */
   private async knownOf(files: readonly ListedAudio[]): Promise<KnownAudio> {
-    const { jobs, library } = this.deps;
+    const { jobs, library, uploads } = this.deps;
+    const trackIds = new Set(files.map(({ key }) => trackOfKey(key)).filter((id): id is TrackId => id !== null));
+    const knownUploads = await uploads.findUploads([...trackIds]);
     const jobIds = new Set(files.map(({ key }) => jobOfKey(key)).filter((id): id is JobId => id !== null));
     const known = await jobs.findJobs([...jobIds]);
     const outputs = [...(await jobs.outputsOf([...known.keys()])).values()].flat();
     const named = await library.namedAudioKeys(files.map(({ key }) => key));
-    return { jobs: known, named: new Set([...named, ...outputs.map(({ audioKey }) => audioKey)]) };
+    const keys = outputs.map(({ audioKey }) => audioKey);
+    return { jobs: known, uploads: knownUploads, named: new Set([...named, ...keys]) };
   }
 
   /** Each stands alone: one that cannot be deleted keeps no other. */

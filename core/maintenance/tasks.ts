@@ -6,6 +6,7 @@ import type { LibraryStore } from "../ports/library-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
+import type { UploadStore } from "../ports/upload-store.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { LOG_KEPT_MS } from "../usage/request-log.js";
 import type { CollectAudio } from "./collect-audio.js";
@@ -19,6 +20,7 @@ export interface MaintenanceTasksDeps {
   readonly webhooks: WebhookStore;
   readonly requestLog: RequestLogStore;
   readonly library: LibraryStore;
+  readonly uploads: UploadStore;
   readonly endJobs: EndOverdueJob;
   readonly collectAudio: Pick<CollectAudio, "collect">;
   readonly unitOfWork: UnitOfWork;
@@ -40,13 +42,16 @@ const INDEX_STEPS = 5;
 /** What providers reported; no job lives that long. */
 const CALLBACKS_KEPT_MS = 14 * 86_400_000;
 
+/** Uploads that were lost: until then their files are known as theirs, and collected within hours. */
+const ABANDONED_UPLOADS_KEPT_MS = 30 * 86_400_000;
+
 const COLLECT_EVERY_MS = 3_600_000;
 /** Of one run; a greater store is gone through by several runs. */
 const COLLECT_FILES_MAX = 100_000;
 
 /** What runs on a schedule in every process that works on jobs. */
 export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] {
-  const { callbacks, idempotency, webhooks, requestLog, library, unitOfWork, clock } = deps;
+  const { callbacks, idempotency, webhooks, requestLog, library, uploads, unitOfWork, clock } = deps;
   return [
     endOverdueJobs(deps),
     deletion(deps, {
@@ -70,6 +75,11 @@ export function maintenanceTasks(deps: MaintenanceTasksDeps): MaintenanceTask[] 
       deleteBatch: (tx, limit) => requestLog.deleteOld(tx, clock.now() - LOG_KEPT_MS, limit),
       limit: LOG_DELETE_BATCH,
       stepsMax: LOG_DELETE_STEPS,
+    }),
+    deletion(deps, {
+      id: "delete-abandoned-uploads",
+      description: "Deletes what is known of uploads that never became a track.",
+      deleteBatch: (tx, limit) => uploads.deleteAbandoned(tx, clock.now() - ABANDONED_UPLOADS_KEPT_MS, limit),
     }),
     {
       id: "index-pending",
@@ -97,7 +107,7 @@ function collectAudio({ collectAudio, logger }: MaintenanceTasksDeps): Maintenan
   let after: string | null = null;
   return {
     id,
-    description: "Deletes audio files of ended jobs that no track or output names.",
+    description: "Deletes audio files of ended jobs and uploads that no track or output names.",
     everyMs: COLLECT_EVERY_MS,
     run: async (signal) => {
       const { deleted, next } = await collectAudio.collect({
@@ -108,7 +118,7 @@ function collectAudio({ collectAudio, logger }: MaintenanceTasksDeps): Maintenan
       });
       after = next;
       if (deleted.files > 0)
-        logger.info("Audio files that lost workers had left behind were deleted", { task: id, ...deleted });
+        logger.info("Audio files that lost processes had left behind were deleted", { task: id, ...deleted });
     },
   };
 }

@@ -25,6 +25,7 @@ export type * from "./provider/definition.js";
 export * from "./provider/failure.js";
 export * from "./provider/model-limits.js";
 export type * from "./provider/outcomes.js";
+export * from "./provider/references.js";
 export * from "./provider/request-options.js";
 export type * from "./provider/requests.js";
 export type * from "./provider/sandbox.js";

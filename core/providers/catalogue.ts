@@ -7,6 +7,7 @@ import {
   type SplitCapability,
 } from "../ports/music-provider.js";
 import { optionIssues } from "./request-options.js";
+import type { SourceTaker } from "./sources.js";
 
 /** A model as the catalogue holds it. */
 export interface Model extends ProviderModel {
@@ -50,6 +51,12 @@ export class Catalogue {
   /** null: there is no such model. */
   find(modelId: string): Model | null {
     return this.byId.get(modelId) ?? null;
+  }
+
+  /** Who serves a model, as what is given tracks to work from. */
+  takerOf({ providerId, providerLabel: label }: Model): SourceTaker {
+    const isReachable = this.providers.find(({ id }) => id === providerId)?.isReachable ?? false;
+    return { id: providerId, label, isReachable };
   }
 
   /** @throws {ModelNotFoundError} for GET of a model */

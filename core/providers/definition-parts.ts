@@ -1,6 +1,6 @@
-import { ASSET_CONTENT_TYPES } from "../ports/music-provider.js";
 import { isHostPattern } from "./outgoing-rule.js";
-import { COST, isCost, isObject, isText, isWhole, type JsonObject, shown } from "./plain-values.js";
+import { isObject, isText, isWhole, type JsonObject, shown } from "./plain-values.js";
+import { sourceMistakes } from "./source-declarations.js";
 
 const TYPES = ["string", "integer", "boolean"];
 /** What `plugins.<id>` means for every plugin. */
@@ -71,29 +71,7 @@ export function capabilityMistakes(capabilities: unknown): string[] {
   const { callbacks = "none" } = capabilities;
   if (!["none", "hints", "signed"].includes(callbacks as string))
     mistakes.push(`capabilities.callbacks: ${shown(callbacks)}; allowed: none, hints, signed`);
-  for (const name of ["stemSplit", "vocalRemoval"]) mistakes.push(...splitMistakes(`capabilities.${name}`, capabilities[name]));
-  return mistakes;
-}
-
-function splitMistakes(at: string, split: unknown): string[] {
-  if (split === undefined) return [];
-  if (!isObject(split)) return [`${at}: ${shown(split)}; allowed: { sources, … }; left out where it cannot`];
-  const { sources, contentTypes, maxBytes, maxSeconds, upstreamCost } = split;
-  const mistakes: string[] = [];
-  if (sources !== "any" && sources !== "own") mistakes.push(`${at}.sources: ${shown(sources)}; allowed: any, own`);
-  const areKnown =
-    contentTypes === undefined ||
-    (Array.isArray(contentTypes) &&
-      contentTypes.length > 0 &&
-      contentTypes.every((type) => (ASSET_CONTENT_TYPES as readonly unknown[]).includes(type)));
-  if (!areKnown) mistakes.push(`${at}.contentTypes: ${shown(contentTypes)}; allowed: ${ASSET_CONTENT_TYPES.join(", ")}`);
-  for (const [name, value] of [
-    ["maxBytes", maxBytes],
-    ["maxSeconds", maxSeconds],
-  ] as const) {
-    if (value !== undefined && !isWhole(value, 1)) mistakes.push(`${at}.${name}: ${shown(value)}; allowed: a whole number from 1`);
-  }
-  if (upstreamCost !== undefined && !isCost(upstreamCost))
-    mistakes.push(`${at}.upstreamCost: ${shown(upstreamCost)}; allowed: ${COST}`);
+  for (const name of ["stemSplit", "vocalRemoval"])
+    mistakes.push(...sourceMistakes(`capabilities.${name}`, capabilities[name]));
   return mistakes;
 }

@@ -1,3 +1,5 @@
+import type { ReferenceMode } from "../ports/music-provider.js";
+import { modesOf } from "./sources.js";
 import type { ProviderAvailability } from "./provider-availability.js";
 import { firstOpenRoute, type Routes } from "./routes.js";
 import type { Catalogue, Model } from "./catalogue.js";
@@ -9,6 +11,8 @@ export interface ListedModel {
    * fallback.
    */
   readonly status: "available" | "unavailable";
+  /** In which it can work from a track on this installation. */
+  readonly modes: readonly ReferenceMode[];
 }
 
 /** The catalogue as callers see it. */
@@ -31,6 +35,7 @@ export class ListModels {
 
   private async withStatus(model: Model): Promise<ListedModel> {
     const routes = this.routes.routesOf({ kind: "music", modelId: model.id, request: null }, null);
-    return { model, status: (await firstOpenRoute(routes, this.availability)) === null ? "unavailable" : "available" };
+    const status = (await firstOpenRoute(routes, this.availability)) === null ? "unavailable" : "available";
+    return { model, status, modes: modesOf(model, this.catalogue.takerOf(model)) };
   }
 }

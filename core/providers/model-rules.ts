@@ -1,5 +1,6 @@
 import { MODEL_LIMITS as LIMITS, type ProviderModel } from "../ports/music-provider.js";
 import { optionDeclarationMistakes } from "./option-declarations.js";
+import { referenceDeclarationIssues } from "./source-declarations.js";
 import { COST, isCost, isObject, isText, isWhole, type JsonObject, shown, survivesJson } from "./plain-values.js";
 
 type Rule = { readonly isOptional?: true } & (
@@ -51,6 +52,7 @@ const RULES: Readonly<Record<keyof ProviderModel, Rule>> = {
     issuesOf: optionDeclarationMistakes,
     isOptional: true,
   },
+  references: { issuesOf: referenceDeclarationIssues, isOptional: true },
   options: { allowed: "an object of plain values", holds: isObject, isOptional: true },
 };
 

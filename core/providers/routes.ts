@@ -1,5 +1,5 @@
 import { FermataError } from "../errors.js";
-import { assetOf, type Track, type TrackAsset } from "../library/track.js";
+import type { Track } from "../library/track.js";
 import {
   type BoundedRequest,
   type Catalogue,
@@ -8,8 +8,9 @@ import {
   type Model,
 } from "./catalogue.js";
 import type { ProviderAvailability } from "./provider-availability.js";
+import { referenceIssues, takesSource } from "./sources.js";
 import type { SplitCapability } from "../ports/music-provider.js";
-import type { Job, JobKind, SplitKind } from "../jobs/job.js";
+import type { Job, JobKind, JobRequest, SplitKind } from "../jobs/job.js";
 
 const SPLIT_KINDS: readonly SplitKind[] = ["stem_split", "vocal_removal"];
 
@@ -32,7 +33,7 @@ export interface RoutePreferences {
 /** What a route is looked for by. */
 export type RoutedJob = Pick<Job, "kind" | "modelId"> & {
   /** null: any that the model's own provider takes. */
-  readonly request: BoundedRequest | null;
+  readonly request: (BoundedRequest & Partial<Pick<JobRequest, "sourceUse">>) | null;
 };
 
 /** Who may do a job, in which order. The same for the same job as long as config and the track are. */
@@ -45,10 +46,11 @@ export class Routes {
   /**
    * The routes of providers that are on, the preferred one first.
    *
-   * @param source the track to take apart; null for a generation, or when it is gone: then there is no route
+   * @param source the track to take apart, or to work from; null for a generation from none, or when it is gone: then
+   *   there is no route for a split, and only that of the model itself for a generation
    */
   routesOf(job: RoutedJob, source: Track | null): readonly Route[] {
-    if (job.kind === "music") return this.modelsFor(job).map(musicRoute);
+    if (job.kind === "music") return this.modelsFor(job, source).map(musicRoute);
     const { kind } = job;
     if (source === null) return [];
     return this.splitters(kind)
@@ -66,7 +68,9 @@ export class Routes {
   /** Whether any job of this provider may go to another. */
   hasStandIns(providerId: string): boolean {
     const splits = SPLIT_KINDS.map((kind) => this.splitters(kind).map(({ id }) => id));
-    const chains = Object.keys(this.preferences.standIns).map((modelId) => this.modelsFor({ modelId, request: null }).map((model) => model.providerId));
+    const chains = Object.keys(this.preferences.standIns).map((modelId) =>
+      this.modelsFor({ modelId, request: null }, null).map((model) => model.providerId),
+    );
     return [...splits, ...chains].some((ids) => ids.includes(providerId) && ids.some((id) => id !== providerId));
   }
 
@@ -75,11 +79,23 @@ export class Routes {
     return this.splitters(kind).length > 0;
   }
 
-  private modelsFor({ modelId, request }: Pick<RoutedJob, "modelId" | "request">): Model[] {
+  private modelsFor({ modelId, request }: Pick<RoutedJob, "modelId" | "request">, source: Track | null): Model[] {
     const standIns = (this.preferences.standIns[modelId] ?? []).flatMap((id) => this.catalogue.find(id) ?? []);
     const own = this.catalogue.find(modelId);
-    const fitting = standIns.filter((model) => request === null || fits(model, request));
+    const fitting = standIns.filter(
+      (model) => request === null || (fits(model, request) && this.worksFrom(model, request, source)),
+    );
     return [...(own === null ? [] : [own]), ...fitting].filter(({ providerId }) => this.catalogue.isEnabled(providerId));
+  }
+
+  /** Whether a model can do with the source what the request wants of it. */
+  private worksFrom(
+    model: Model,
+    { sourceUse = null }: NonNullable<RoutedJob["request"]>,
+    source: Track | null,
+  ): boolean {
+    if (sourceUse === null) return true;
+    return source !== null && referenceIssues(model, this.catalogue.takerOf(model), sourceUse, source).length === 0;
   }
 
   private splitters(kind: SplitKind): readonly CatalogueProvider[] {
@@ -91,30 +107,13 @@ export class Routes {
   }
 }
 
-/**
- * The file of a track that a provider is given: the lossless copy where it takes that, else the mix; null when it takes
- * neither.
- */
-export function splitSourceOf(track: Track, { contentTypes, maxBytes, maxSeconds }: SplitCapability): TrackAsset | null {
-  const files = [assetOf(track, "master"), assetOf(track, "mix")].flatMap((asset) => asset ?? []);
-  const fitting = files.find(
-    ({ contentType, sizeBytes, durationSeconds }) =>
-      (contentTypes === undefined || contentTypes.some((type) => type === contentType)) &&
-      (maxBytes === undefined || sizeBytes <= maxBytes) &&
-      (maxSeconds === undefined || durationSeconds === null || durationSeconds <= maxSeconds),
-  );
-  return fitting ?? null;
-}
-
 export function capabilityOf(provider: Pick<CatalogueProvider, "stemSplit" | "vocalRemoval">, kind: SplitKind): SplitCapability | undefined {
   return kind === "stem_split" ? provider.stemSplit : provider.vocalRemoval;
 }
 
 function canSplit(provider: CatalogueProvider, kind: SplitKind, track: Track): boolean {
   const capability = capabilityOf(provider, kind);
-  if (capability === undefined) return false;
-  const isOwn = track.origin?.providerId === provider.id;
-  return (capability.sources === "any" || isOwn) && (capability.needsUrl !== true || provider.isReachable) && splitSourceOf(track, capability) !== null;
+  return capability !== undefined && takesSource(capability, provider, track);
 }
 
 function musicRoute({ id, providerId }: Model): Route {

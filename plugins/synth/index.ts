@@ -1,5 +1,6 @@
 import { PROVIDER_PORT_VERSION, STANDARD_OPTIONS, defineProvider } from "../sdk/index.js";
-import type { RequestOptions, SplitCapability } from "../sdk/index.js";
+import type { ReferenceModes, RequestOptions, SplitCapability } from "../sdk/index.js";
+import { EXTENDED_MAX_SECONDS } from "./extend.js";
 import { BPM_MAX, BPM_MIN } from "./piece/brief.js";
 import { SynthProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
@@ -36,6 +37,9 @@ const SPLIT: SplitCapability = {
   maxSeconds: SPLIT_MAX_SECONDS,
 };
 
+/** Its own pieces go on in their tempo and key; where they were made from is kept with them. */
+const REFERENCES: ReferenceModes = { extend: { sources: "own", maxSeconds: EXTENDED_MAX_SECONDS } };
+
 /** The built-in provider: composes and renders music on this machine, offline, the same for the same request. */
 export default defineProvider({
   id: "synth",
@@ -54,6 +58,7 @@ export default defineProvider({
       supportsInstrumental: true,
       duration: DURATION,
       requestOptions: REQUEST_OPTIONS,
+      references: REFERENCES,
     },
     {
       id: "synth/song",
@@ -64,6 +69,7 @@ export default defineProvider({
       duration: DURATION,
       lyricsMaxLength: 5_000,
       requestOptions: REQUEST_OPTIONS,
+      references: REFERENCES,
     },
   ],
   // Resubmitting is harmless: nothing is kept between calls and equal requests give equal bytes.

@@ -25,6 +25,8 @@ export interface PieceOrder extends PieceOptions {
   readonly seconds: number;
   /** True for a sung lead, false for an instrumental. */
   readonly sung: boolean;
+  /** The piece that it goes on from, and where; left out for one of its own. */
+  readonly after?: { readonly piece: PieceOrder; readonly untilSeconds: number };
 }
 
 /** What a render worker is asked for. Two equal orders give equal bytes. */

@@ -10,6 +10,7 @@ import type {
   SplitRequest,
   SubmitRequest,
 } from "../sdk/index.js";
+import { goingOn } from "./extend.js";
 import { type PieceOrder, pieceOptions, type RenderedAsset, type RenderedTrack } from "./order.js";
 import { RenderPool } from "./render-pool.js";
 import type { Host } from "./settings.js";
@@ -45,13 +46,14 @@ export class SynthProvider implements MusicProvider {
 
   private async make(request: MusicRequest, signal: AbortSignal): Promise<Completed> {
     const prompt = this.settings.testHooks ? await this.obeyTestHooks(request, signal) : request.prompt;
-    const piece: PieceOrder = {
+    const asked: PieceOrder = {
       prompt,
       lyrics: request.lyrics,
       seconds: request.durationSeconds ?? DEFAULT_SECONDS,
       sung: request.model.id === "synth/song" && !request.instrumental,
       ...pieceOptions(request.options),
     };
+    const piece = request.reference === undefined ? asked : goingOn(asked, request.reference);
     const track = await this.pool.run({ kind: "render", ...piece, keepStems: this.settings.keepStems }, signal);
     return { state: "completed", tracks: [toProviderTrack(track, piece)] };
   }

@@ -11,6 +11,7 @@ import { providerHealthStoreContract } from "../contract/provider-health-store.c
 import { providerLimitsContract } from "../contract/provider-limits.contract.js";
 import { rateCountStoreContract } from "../contract/rate-count-store.contract.js";
 import { unitOfWorkContract } from "../contract/unit-of-work.contract.js";
+import { uploadStoreContract } from "../contract/upload-store.contract.js";
 import { webhookStoreContract } from "../contract/webhook-store.contract.js";
 import { sqliteStorage } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
@@ -28,6 +29,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   providerLimitsContract(name, open);
   rateCountStoreContract(name, open);
   installationStoreContract(name, open);
+  uploadStoreContract(name, open);
   webhookStoreContract(name, open);
 }
 

@@ -118,6 +118,8 @@ describe("What an embedding app does for its operator", () => {
     }
     await app.library.import({ playlists: [{ ref: "p", visibility: "public", title: "Evenings", tracks: [] }] });
     expect((await app.audit.list({ limit: 1 }))[0]).to.include({ action: "library.import", number: count + 1 });
+    await app.library.upload({ accountId: account.id, audio: tinyMp3() });
+    expect((await app.audit.list({ limit: 1 }))[0]).to.include({ action: "library.upload", number: count + 2 });
     expect((await app.audit.verify()).broken).to.equal(null);
   });
 

@@ -30,3 +30,10 @@ export async function ledgerFigures(test: TestApp, accountId: AccountId): Promis
 export function loggedText(test: TestApp): Promise<string> {
   return beside(test, async (_, { read }) => JSON.stringify(await read("request_log").select()));
 }
+
+/** How many files are stored, and how many uploads are known. */
+export async function leftOf(test: TestApp): Promise<{ readonly files: number; readonly uploads: number }> {
+  const { listed } = await test.app.audio.collect({ isDryRun: true });
+  const rows = await beside(test, (_, { read }) => read("uploads").select());
+  return { files: listed.files, uploads: rows.length };
+}

@@ -16,7 +16,7 @@ import { AudioUrls } from "../../core/library/audio-urls.js";
 import { ShareUrls } from "../../core/library/share-urls.js";
 import { Limits } from "../../core/rate-limits/limits.js";
 import { NetworkBudget } from "../../core/rate-limits/network-budget.js";
-import { aBalance, anAccount, anApiKey, anId, aJob } from "../support/builders.js";
+import { aBalance, anAccount, anApiKey, anId, aJob, NO_UPLOADS } from "../support/builders.js";
 import { ApiClient } from "../support/api-client.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import { FixedKeyring } from "../support/doubles/fixed-keyring.js";
@@ -55,10 +55,11 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
       version: "0.0.0",
       webhookScope: null,
       connections: DEFAULT_CONNECTION_LIMITS,
+      uploads: { maxBytes: 10_000, timeoutMs: 20_000 },
     },
     publicUrl,
     authenticate: { identify: () => Promise.resolve({ key, account }) },
-    limits: new Limits(new MemoryRateLimiter(clock), new Tiers([{ ...tier, rateLimits }]), 2),
+    limits: new Limits(new MemoryRateLimiter(clock), new Tiers([{ ...tier, rateLimits, uploads: NO_UPLOADS }]), 2),
     networkBudget: new NetworkBudget(100),
     credits: { balance: () => Promise.resolve(aBalance({ accountId: account.id })) },
     models: {} as HttpParts["models"],
@@ -71,6 +72,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     } as unknown as HttpParts["readGenerations"],
     waitForJob: { wait: () => Promise.resolve({ ...job, status: "completed" }) },
     readLibrary: {} as HttpParts["readLibrary"],
+    uploadTrack: {} as HttpParts["uploadTrack"],
     usage: {} as HttpParts["usage"],
     receiveCallback: {} as HttpParts["receiveCallback"],
     webhookEndpoints: {} as HttpParts["webhookEndpoints"],

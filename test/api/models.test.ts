@@ -25,6 +25,7 @@ const SONG = {
     },
     { name: "loop", type: "boolean", description: "Whether the end leads to the beginning." },
   ],
+  references: [],
 };
 
 interface Models {

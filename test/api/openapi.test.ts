@@ -55,6 +55,7 @@ describe("GET /openapi.json", () => {
       "GET /api/v1/generations/{id} generations:read",
       "GET /api/v1/jobs/{job_id} generations:read",
       "GET /api/v1/library/search library:read",
+      "POST /api/v1/tracks generations:create",
       "GET /api/v1/tracks/{id} library:read",
       "GET /api/v1/playlists library:read",
       "GET /api/v1/playlists/{id} library:read",

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type Tier, Tiers } from "../../core/accounts/tiers.js";
 import { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { AccountId } from "../../core/ids.js";
-import { aJob, aMovement, anId, aReservation, aSettlement, NOON } from "../support/builders.js";
+import { aJob, aMovement, anId, aReservation, aSettlement, NO_UPLOADS, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
@@ -13,8 +13,8 @@ const PLENTY = { perMinute: 1_000, perDay: 1_000 };
 const RATES = { read: PLENTY, generation: PLENTY, write: PLENTY };
 const ALLOWANCE = 1_000;
 const TIERS = new Tiers([
-  { name: "pro", maxConcurrent: 10, monthlyCredits: ALLOWANCE, rateLimits: RATES },
-  { name: "none", maxConcurrent: 10, monthlyCredits: 0, rateLimits: RATES },
+  { name: "pro", maxConcurrent: 10, monthlyCredits: ALLOWANCE, rateLimits: RATES, uploads: NO_UPLOADS },
+  { name: "none", maxConcurrent: 10, monthlyCredits: 0, rateLimits: RATES, uploads: NO_UPLOADS },
 ] satisfies Tier[]);
 
 /** Where two calls meet: after the locking read, or when all is written and only the commit is left. */

@@ -9,7 +9,7 @@ import { type SplitRequest, type StartedSplit, StartSplit } from "../../core/gen
 import type { Track } from "../../core/library/track.js";
 import { Catalogue } from "../../core/providers/catalogue.js";
 import { Routes } from "../../core/providers/routes.js";
-import { anAsset, anId, aTrack, NOON } from "../support/builders.js";
+import { anAsset, anId, aTrack, NOON, NO_UPLOADS } from "../support/builders.js";
 import { SILENT, type StorageUnderTest } from "../support/databases.js";
 import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
@@ -24,6 +24,7 @@ const TIERS = new Tiers([
     maxConcurrent: 10,
     monthlyCredits: 0,
     rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
+    uploads: NO_UPLOADS,
   },
 ]);
 const SPLITTER = {

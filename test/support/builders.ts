@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { monotonicFactory } from "ulid";
 import type { Account, ApiKey } from "../../core/accounts/account.js";
+import type { UploadQuota } from "../../core/accounts/tiers.js";
 import { type Balance, emptyBalance, type EntryDraft, type LedgerEntry, type Movement, post } from "../../core/credits/balance.js";
 import { postReservation } from "../../core/credits/reserve.js";
 import { postSettlement } from "../../core/credits/settle.js";
@@ -20,6 +21,9 @@ export const NOON = Date.UTC(2026, 10, 21, 6, 30);
 export function anId<P extends IdPrefix>(prefix: P): IdByPrefix[P] {
   return `${prefix}_${ulid().toLowerCase()}` as IdByPrefix[P];
 }
+
+/** Of a tier in tests that upload nothing. */
+export const NO_UPLOADS: UploadQuota = { maxTracks: 0, maxBytes: 0 };
 
 /** 64 hexadecimal digits that nothing else has. */
 export function aHash(): string {
@@ -105,6 +109,7 @@ export function aJobRequest(overrides: Partial<JobRequest> = {}): JobRequest {
     metadata: null,
     options: {},
     sourceTrackId: null,
+    sourceUse: null,
     ...overrides,
   };
 }

@@ -12,7 +12,7 @@ import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-accepta
 import type { ApplyReports, ReportCommand } from "../../core/execution/apply-reports.js";
 import type { Job, JobPhase } from "../../core/jobs/job.js";
 import type { ClaimedJob } from "../../core/ports/job-store.js";
-import { anId } from "./builders.js";
+import { anId, NO_UPLOADS } from "./builders.js";
 import { SILENT } from "./databases.js";
 import { unrecorded } from "./doubles/unrecorded-actions.js";
 import type { ManualClock } from "./doubles/manual-clock.js";
@@ -22,7 +22,13 @@ import { FixedKeyring } from "./doubles/fixed-keyring.js";
 
 export const LEASE_MS = 30_000;
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
-const TIER: Tier = { name: "pro", maxConcurrent: 10, monthlyCredits: 0, rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY } };
+const TIER: Tier = {
+  name: "pro",
+  maxConcurrent: 10,
+  monthlyCredits: 0,
+  rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
+  uploads: NO_UPLOADS,
+};
 
 /** What a process does. */
 export interface Step<Result> {

@@ -1,13 +1,30 @@
-import { Get, Path, Request, Route, Security, Tags } from "@tsoa/runtime";
+import { Get, Middlewares, Path, Post, Request, Route, Security, SuccessResponse, Tags } from "@tsoa/runtime";
 import type express from "express";
 import { exchangeOf } from "../exchange.js";
+import { multipart } from "../middleware/multipart.js";
 import type { HttpParts } from "../parts.js";
 import { presentTrack, type Track } from "../presenters/track.js";
+import { uploadTrack } from "../upload-track.js";
 
 @Route("api/v1/tracks")
 @Tags("Library")
 export class TracksController {
   constructor(private readonly parts: Pick<HttpParts, "readLibrary" | "audioUrls" | "shareUrls">) {}
+
+  /**
+   * Makes a private track of the account's own from an audio file, with length, waveform, preview and cover. What the
+   * file is shows in its bytes: MP3, WAV, FLAC, Ogg Vorbis or Ogg Opus. Costs no credits; the account's tier has a quota.
+   *
+   * A request that is sent again makes another track: there is no Idempotency-Key.
+   * @summary Upload a track
+   */
+  @Post()
+  @Security("bearer", ["generations:create"])
+  @SuccessResponse(201, "Created")
+  @Middlewares(multipart)
+  async uploadTrack(@Request() request: express.Request): Promise<{ data: Track }> {
+    return { data: presentTrack(await uploadTrack(request), this.parts) };
+  }
 
   /**
    * One track: the account's own, or a public one.

@@ -23,6 +23,11 @@ const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Sc
     metadata: { additionalProperties: true },
     options: { additionalProperties: { type: ["string", "number", "boolean"] }, maxProperties: OPTIONS_MAX },
   },
+  GenerationReference: {
+    from: { minimum: 0 },
+    to: { minimum: 0 },
+    strength: { minimum: 0, maximum: 1 },
+  },
   ErrorBody: { details: { additionalProperties: true, description: "What the code has to add; left out where there is nothing." } },
 };
 
@@ -89,6 +94,7 @@ function completeOperation(operation: Operation): void {
   const notes = OPERATIONS[operation.operationId];
   assert(notes !== undefined, `openapi/operations.ts has the operation ${operation.operationId}`);
   operation.parameters = operation.parameters.map((parameter) => completeParameter(parameter, notes.parameters ?? {}));
+  if (notes.requestBody !== undefined) operation.requestBody = notes.requestBody;
   const body = operation.requestBody?.content["application/json"];
   if (body !== undefined) body.examples = { request: { value: GENERATION_REQUEST } };
 

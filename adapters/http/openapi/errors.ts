@@ -67,7 +67,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   404: "There is no such thing, or it belongs to another account.",
   409: "The request conflicts with an earlier one.",
   413: "The body is too large.",
-  415: "The body is not JSON.",
+  415: "The body is of another type than this operation takes.",
   429: "Too many requests; `Retry-After` says how long to wait.",
   500: "Something went wrong at this service.",
   502: "The model's provider is unavailable or timed out. Nothing was charged.",

@@ -85,6 +85,7 @@ export const MODEL: Model = {
       maximum: 220,
     },
   ],
+  references: [{ mode: "extend", credit_cost: 15, sources: "own", takes_strength: false }],
 };
 
 export const GENERATION_REQUEST: GenerationRequest = {
@@ -117,6 +118,8 @@ export const TRACK: Track = {
   thumbnail_url: `${LINK}cover.png${SIGNED}`,
   preview_audio_url: `${LINK}preview.mp3${SIGNED}`,
 };
+
+export const UPLOADED_TRACK: Track = { ...TRACK, title: "Hummed melody", artist_label: "Upload", bpm: null };
 
 export const PLAYLIST: Playlist = {
   id: "pls_01m7ytd9q2b7w4s0e6r1t3y5ua",

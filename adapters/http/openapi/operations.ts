@@ -1,8 +1,9 @@
 import type { ErrorCode } from "../../../core/error-codes.js";
 import { SEARCH_LIMIT, SEARCH_TEXT_MAX_LENGTH } from "../../../core/library/search-rules.js";
+import { TITLE_MAX_LENGTH } from "../../../core/library/playlist-rules.js";
 import { LOGS_LIMIT } from "../../../core/usage/read-usage.js";
 import * as example from "./examples.js";
-import type { Schema } from "./model.js";
+import type { Operation, Schema } from "./model.js";
 
 /** What the generated description of an operation lacks. */
 export interface OperationNotes {
@@ -11,6 +12,8 @@ export interface OperationNotes {
   readonly examples: { readonly [name: string]: unknown };
   /** Headers of its success, beside those of every success. */
   readonly headers?: readonly string[];
+  /** Where tsoa generates none. */
+  readonly requestBody?: NonNullable<Operation["requestBody"]>;
   /** Of parameters that mean something else at other operations. */
   readonly parameters?: { readonly [name: string]: ParameterNotes };
 }
@@ -55,6 +58,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     errors: [
       "invalid_request",
       "invalid_model",
+      "track_not_found",
       "idempotency_key_required",
       "insufficient_credits",
       "idempotency_key_conflict",
@@ -87,6 +91,27 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
       mood: { schema: { maxLength: SEARCH_TEXT_MAX_LENGTH }, example: "calm" },
       activity: { schema: { maxLength: SEARCH_TEXT_MAX_LENGTH }, example: "focus" },
       limit: { schema: { default: SEARCH_LIMIT.default }, example: 10 },
+    },
+  },
+  uploadTrack: {
+    errors: ["invalid_request", "payload_too_large", "unsupported_media_type"],
+    examples: { uploaded: { data: example.UPLOADED_TRACK } },
+    requestBody: {
+      required: true,
+      content: {
+        "multipart/form-data": {
+          schema: {
+            type: "object",
+            properties: {
+              audio: { type: "string", format: "binary", description: "The file." },
+              title: { type: "string", minLength: 1, maxLength: TITLE_MAX_LENGTH, description: "By default `Untitled`." },
+            },
+            required: ["audio"],
+            additionalProperties: false,
+          },
+          examples: { request: { value: { audio: "(the bytes of hum.wav)", title: "Hummed melody" } } },
+        },
+      },
     },
   },
   getTrack: {

@@ -37,6 +37,8 @@ export interface Generation {
   credits_charged: number;
   /** Options of the model, as they were given; left out where none were. */
   options?: { [name: string]: string | number | boolean };
+  /** The track that it works from; left out where there is none. */
+  reference?: GivenReference;
   /** @format date-time */
   created_at: string;
   /**
@@ -68,6 +70,31 @@ export function presentGivenOptions({ request: { options } }: Job): Pick<Generat
   return Object.keys(options).length === 0 ? {} : { options };
 }
 
+/** The track that a generation works from, as it was given. */
+export interface GivenReference {
+  track_id: string;
+  mode: "extend" | "cover" | "inpaint";
+  /** Seconds. */
+  from?: number;
+  /** Seconds. */
+  to?: number;
+  strength?: number;
+}
+
+export function presentGivenReference({ request }: Job): Pick<Generation, "reference"> {
+  const { sourceTrackId, sourceUse: use } = request;
+  if (sourceTrackId === null || use === null) return {};
+  return {
+    reference: {
+      track_id: sourceTrackId,
+      mode: use.mode,
+      ...(use.fromSeconds === null ? {} : { from: use.fromSeconds }),
+      ...(use.toSeconds === null ? {} : { to: use.toSeconds }),
+      ...(use.strength === null ? {} : { strength: use.strength }),
+    },
+  };
+}
+
 export function presentGeneration({ job, tracks }: JobWithTracks, links: TrackLinks): Generation {
   return {
     id: job.id,
@@ -75,6 +102,7 @@ export function presentGeneration({ job, tracks }: JobWithTracks, links: TrackLi
     model_id: job.modelId,
     credits_charged: job.creditsCharged,
     ...presentGivenOptions(job),
+    ...presentGivenReference(job),
     created_at: timestamp(job.createdAt),
     completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
     tracks: tracks.map((track) => presentTrack(track, links)),

@@ -2,7 +2,7 @@ import type { JobWithTracks } from "../../../core/generations/read-generations.j
 import type { JobOutput as StoredOutput } from "../../../core/jobs/job.js";
 import { assetOf, type Track } from "../../../core/library/track.js";
 import { type ErrorBody, toErrorBody } from "../errors.js";
-import { type JobStatus, presentGivenOptions } from "./generation.js";
+import { type GivenReference, type JobStatus, presentGivenOptions, presentGivenReference } from "./generation.js";
 import { seconds, timestamp } from "./time.js";
 import type { LinkSigner } from "./track.js";
 
@@ -38,6 +38,8 @@ export interface Job {
   credits_charged: number;
   /** Options of the model, as they were given; left out where none were. */
   options?: { [name: string]: string | number | boolean };
+  /** The track that it works from; left out where there is none. */
+  reference?: GivenReference;
   /** Empty until it completed. */
   outputs: JobOutput[];
   /** Present for failed jobs. */
@@ -59,6 +61,7 @@ export function presentJob({ job, tracks, outputs }: JobWithTracks, links: LinkS
     status: job.status,
     credits_charged: job.creditsCharged,
     ...presentGivenOptions(job),
+    ...presentGivenReference(job),
     outputs: [...tracks.flatMap((track) => presentTrackOutputs(track, links)), ...outputs.map((output) => presentStem(job, output, links))],
     // A job of an embedding app has no request behind it; then its own id is what support can look for.
     ...(job.status === "failed" && job.error !== null ? { error: toErrorBody(job.error, job.requestId ?? job.id) } : {}),

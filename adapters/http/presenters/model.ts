@@ -1,3 +1,4 @@
+import type { ReferenceMode } from "../../../core/ports/music-provider.js";
 import type { ListedModel } from "../../../core/providers/list-models.js";
 import { type ModelOption, presentOptions } from "./model-option.js";
 
@@ -18,9 +19,43 @@ export interface Model {
   status: "available" | "unavailable";
   /** What else a request may choose; empty when there is nothing. */
   options: ModelOption[];
+  /** What it can do with a track: `reference` of a request. Empty when there is nothing. */
+  references: ModelReference[];
 }
 
-export function presentModel({ model, status }: ListedModel): Model {
+/** A mode in which a model works from a track. */
+export interface ModelReference {
+  mode: "extend" | "cover" | "inpaint";
+  /**
+   * Whole credits for one generation in this mode.
+   * @isInt
+   */
+  credit_cost: number;
+  /** `own`: only tracks that this provider made. */
+  sources: "any" | "own";
+  /** Types of file; left out where all are taken. */
+  content_types?: string[];
+  /** @isInt */
+  max_bytes?: number;
+  /** @isInt */
+  max_seconds?: number;
+  takes_strength: boolean;
+}
+
+function presentReference(mode: ReferenceMode, { creditCost, references = {} }: ListedModel["model"]): ModelReference {
+  const { sources, contentTypes, maxBytes, maxSeconds, ...capability } = references[mode] ?? { sources: "own" };
+  return {
+    mode,
+    credit_cost: capability.creditCost ?? creditCost,
+    sources,
+    ...(contentTypes === undefined ? {} : { content_types: [...contentTypes] }),
+    ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
+    ...(maxSeconds === undefined ? {} : { max_seconds: maxSeconds }),
+    takes_strength: capability.takesStrength === true,
+  };
+}
+
+export function presentModel({ model, status, modes }: ListedModel): Model {
   return {
     id: model.id,
     name: model.name,
@@ -30,5 +65,6 @@ export function presentModel({ model, status }: ListedModel): Model {
     credit_cost: model.creditCost,
     status,
     options: presentOptions(model.requestOptions),
+    references: modes.map((mode) => presentReference(mode, model)),
   };
 }

@@ -12,6 +12,7 @@ import type { RequestLogStore } from "../../../core/ports/request-log-store.js";
 import type { Random } from "../../../core/ports/random.js";
 import type { RateCountStore } from "../../../core/ports/rate-count-store.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import type { UploadStore } from "../../../core/ports/upload-store.js";
 import type { WebhookStore } from "../../../core/ports/webhook-store.js";
 import { KnexAccountStore } from "./account-store.js";
 import { KnexAuditLog } from "./audit-log.js";
@@ -26,6 +27,7 @@ import { KnexProviderHealthStore } from "./provider-health-store.js";
 import { KnexRateCountStore } from "./rate-count-store.js";
 import { KnexRequestLogStore } from "./request-log-store.js";
 import { KnexUnitOfWork } from "./unit-of-work.js";
+import { KnexUploadStore } from "./upload-store.js";
 import { KnexWebhookStore } from "./webhook-store.js";
 
 export { type DatabaseOptions, type KnexDatabase, openDatabase, type SchemaStatus } from "./database.js";
@@ -45,6 +47,7 @@ export interface Stores {
   readonly rateCounts: RateCountStore;
   readonly installation: InstallationStore;
   readonly requestLog: RequestLogStore;
+  readonly uploads: UploadStore;
   readonly webhooks: WebhookStore;
 }
 
@@ -64,6 +67,7 @@ export function createStores(database: KnexDatabase, ports: { readonly clock: Cl
     rateCounts: new KnexRateCountStore(database),
     installation: new KnexInstallationStore(database, unitOfWork),
     requestLog: new KnexRequestLogStore(database),
+    uploads: new KnexUploadStore(database),
     webhooks: new KnexWebhookStore(database, unitOfWork),
   };
 }

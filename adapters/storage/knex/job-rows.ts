@@ -140,12 +140,12 @@ export function toJobState(row: JobStateRow): JobState {
 }
 
 /** A request as its row holds it: members that came later may be missing. */
-type LaterMember = "sourceTrackId" | "options";
+type LaterMember = "sourceTrackId" | "sourceUse" | "options";
 type StoredRequest = Omit<JobRequest, LaterMember> & Partial<Pick<JobRequest, LaterMember>>;
 
 export function toRequest({ request }: Pick<JobRow, "request">): JobRequest {
-  // Jobs of before there were splits, or options, have no such member.
-  return { sourceTrackId: null, options: {}, ...fromJson<StoredRequest>(request) };
+  // Jobs of before there were splits, options, or references have no such member.
+  return { sourceTrackId: null, sourceUse: null, options: {}, ...fromJson<StoredRequest>(request) };
 }
 
 export function toJob(row: JobRow): Job {

@@ -1,5 +1,5 @@
-import type { AssetContentType } from "./assets.js";
 import type { ProviderCost } from "./outcomes.js";
+import type { ReferenceModes, SourceLimits } from "./references.js";
 import type { RequestOptions } from "./request-options.js";
 import type { OpenSandbox } from "./sandbox.js";
 
@@ -57,23 +57,14 @@ export interface ProviderModel {
   readonly usualRenderSeconds?: number;
   /** What callers may choose beyond prompt and lyrics. Left out: nothing. */
   readonly requestOptions?: RequestOptions;
+  /** What the model can do with a track. Left out: nothing. */
+  readonly references?: ReferenceModes;
   /** What else the plugin needs to know of this model; its README says what. */
   readonly options?: { readonly [name: string]: unknown };
 }
 
 /** What of other people's audio a provider can take apart. */
-export interface SplitCapability {
-  /** `own`: only pieces that this provider made; needs {@link SourceAudio.reference}. */
-  readonly sources: "any" | "own";
-  /** Types of file that it takes; a track in none of these is not routed here. Left out: any. */
-  readonly contentTypes?: readonly AssetContentType[];
-  readonly maxBytes?: number;
-  readonly maxSeconds?: number;
-  /** True when it fetches the file by {@link SourceAudio.url}: without a public address it cannot be asked. */
-  readonly needsUrl?: boolean;
-  /** What a split is expected to cost there. */
-  readonly upstreamCost?: ProviderCost;
-}
+export type SplitCapability = SourceLimits;
 
 /** Powers that not every provider has. Each that is true or named has its method; the conformance suite checks both sides. */
 export interface ProviderCapabilities {

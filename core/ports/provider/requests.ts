@@ -1,5 +1,6 @@
 import type { AssetContentType, ProviderReference } from "./assets.js";
 import type { ProviderModel } from "./definition.js";
+import type { ReferenceMode } from "./references.js";
 import type { OptionValues } from "./request-options.js";
 
 interface AnyRequest {
@@ -26,9 +27,11 @@ export interface MusicRequest extends AnyRequest {
    * The same for every attempt of one job at one model. Empty when there are none.
    */
   readonly options: OptionValues;
+  /** The track to work from, where the model declares its mode (`references`); left out where there is none. */
+  readonly reference?: MusicReference;
 }
 
-/** The track that is to be taken apart. */
+/** A track that is to be taken apart, or worked from. */
 export interface SourceAudio {
   readonly title: string;
   readonly contentType: AssetContentType;
@@ -40,6 +43,18 @@ export interface SourceAudio {
   readonly url: string | null;
   /** What the provider of this very plugin said of the piece when it made it; null for all other tracks. */
   readonly reference: ProviderReference | null;
+}
+
+/** The track that a generation works from. Already checked against what the model declares. */
+export interface MusicReference {
+  readonly mode: ReferenceMode;
+  readonly source: SourceAudio;
+  /** Where `extend` goes on, or `inpaint` begins, in seconds; null: at the end (`extend`), or none (`cover`). */
+  readonly fromSeconds: number | null;
+  /** Where `inpaint` ends; null in other modes. */
+  readonly toSeconds: number | null;
+  /** How much of the track is kept, 0 to 1; null: as the provider does it. */
+  readonly strength: number | null;
 }
 
 /** Asks for a track's parts. Already checked against the declared {@link SplitCapability}. */

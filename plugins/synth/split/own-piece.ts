@@ -27,18 +27,48 @@ export function digestOf(master: Uint8Array): string {
 
 /** What is kept with a track so that it can be rendered again; undefined where that would be too long. */
 export function toReference(piece: OwnPiece): ProviderReference | undefined {
-  const { prompt, lyrics, seconds, sung, masterDigest } = piece;
-  const reference = { version: REFERENCE_VERSION, prompt, lyrics, seconds, sung, ...pieceOptions(piece), masterDigest };
+  const { masterDigest } = piece;
+  const reference = { version: REFERENCE_VERSION, ...kept(piece), masterDigest };
   return Buffer.byteLength(JSON.stringify(reference)) <= REFERENCE_MAX_BYTES ? reference : undefined;
+}
+
+/** References are flat: the pieces that this one went on from, the last one first, are in there as JSON. */
+function kept(piece: PieceOrder): ProviderReference {
+  const before: ProviderReference[] = [];
+  for (let { after } = piece; after !== undefined; ({ after } = after.piece))
+    before.push({ ...words(after.piece), untilSeconds: after.untilSeconds });
+  return { ...words(piece), ...(before.length === 0 ? {} : { before: JSON.stringify(before) }) };
+}
+
+function words({ prompt, lyrics, seconds, sung, ...piece }: PieceOrder): ProviderReference {
+  return { prompt, lyrics, seconds, sung, ...pieceOptions(piece) };
 }
 
 /** The piece that a reference tells of; null for one that this version does not understand. */
 export function readReference(reference: ProviderReference | null): OwnPiece | null {
   if (reference === null || reference["version"] !== REFERENCE_VERSION) return null;
-  const { prompt, lyrics, seconds, sung, masterDigest } = reference;
+  const { masterDigest } = reference;
+  const piece = readPiece(reference);
+  return piece !== null && typeof masterDigest === "string" ? { ...piece, masterDigest } : null;
+}
+
+function readPiece({ before, ...own }: ProviderReference): PieceOrder | null {
+  if (typeof before !== "string") return readWords(own);
+  let after: PieceOrder["after"];
+  for (const part of (JSON.parse(before) as ProviderReference[]).reverse()) {
+    const piece = readWords(part);
+    const { untilSeconds } = part;
+    if (piece === null || typeof untilSeconds !== "number") return null;
+    after = { piece: after === undefined ? piece : { ...piece, after }, untilSeconds };
+  }
+  const piece = readWords(own);
+  return piece === null || after === undefined ? piece : { ...piece, after };
+}
+
+function readWords({ prompt, lyrics, seconds, sung, ...others }: ProviderReference): PieceOrder | null {
   const areWords = typeof prompt === "string" && (lyrics === null || typeof lyrics === "string");
-  const isWhole = typeof seconds === "number" && typeof sung === "boolean" && typeof masterDigest === "string";
-  return areWords && isWhole ? { prompt, lyrics, seconds, sung, ...pieceOptions(reference), masterDigest } : null;
+  if (!areWords || typeof seconds !== "number" || typeof sung !== "boolean") return null;
+  return { prompt, lyrics, seconds, sung, ...pieceOptions(others) };
 }
 
 /**
@@ -47,6 +77,8 @@ export function readReference(reference: ProviderReference | null): OwnPiece | n
  * @returns null where what comes out is not the piece any more: this version, or this machine, sounds different
  */
 export function splitOwnPiece(piece: OwnPiece, operation: SplitOrder["operation"]): RenderedAsset[] | null {
+  // Parts that were joined have no stems in common.
+  if (piece.after !== undefined) return null;
   const { master, stems } = mixDown(compose(piece), true);
   if (digestOf(master.bytes) !== piece.masterDigest) return null;
   if (operation === "stem_split") return stemAssets(operation, stems, piece.seconds);

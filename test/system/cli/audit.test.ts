@@ -31,7 +31,7 @@ const UNRECORDED = [
 /** The webhooks of this test go to this machine, where nobody listens. */
 const ENV = { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8" };
 
-type Needed = "account" | "newcomer" | "endpoint" | "key" | "track" | "playlist" | "delivery";
+type Needed = "file" | "account" | "newcomer" | "endpoint" | "key" | "track" | "playlist" | "delivery";
 
 describe("The audit log of the command line", function () {
   this.timeout(120_000);
@@ -54,6 +54,7 @@ describe("The audit log of the command line", function () {
     ["credits grant", () => [ids.account, "100", "--pack", "--reference", "order 17"], "credits.grant"],
     ["credits renew", () => [ids.account, "--period", "2026-11"], "credits.renew"],
     ["library import", () => [], "library.import"],
+    ["library upload", () => [ids.file, "--account", ids.account, "--title", "Hummed"], "library.upload"],
     ["library share", () => [ids.track], "library.share"],
     ["library unshare", () => [ids.track], "library.unshare"],
     ["playlists create", () => ["Evenings", "--account", ids.account], "playlists.create"],
@@ -80,7 +81,7 @@ describe("The audit log of the command line", function () {
     const account = (await json("accounts", "create", "alice", "--tier", "pro", "--accept-terms")).id;
     const newcomer = (await json("accounts", "create", "carol", "--tier", "pro")).id;
     const endpoint = await openEndpoint(account);
-    ids = { account, newcomer, endpoint, key: "", track: "", playlist: "", delivery: "" };
+    ids = { account, newcomer, endpoint, key: "", track: "", playlist: "", delivery: "", file: "" };
   });
   after(() => sandbox.clear());
 
@@ -97,7 +98,8 @@ describe("The audit log of the command line", function () {
 
   it("has a record of each command that changes something, with who did it and no secret", async () => {
     const folder = await sandbox.dataDir();
-    await writeFile(join(folder, "a.mp3"), tinyMp3());
+    ids.file = join(folder, "a.mp3");
+    await writeFile(ids.file, tinyMp3());
     const file = join(folder, "library.json");
     const track = { ref: "a", visibility: "public", title: "Rain", artist_label: "Me", audio_file: "a.mp3" };
     await writeFile(file, JSON.stringify({ tracks: [track] }));

@@ -1,5 +1,8 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import { Sandbox } from "../../support/process.js";
+import { SILENCE_WAV } from "../../support/shelf.js";
 
 interface Shown {
   readonly id: string;
@@ -53,6 +56,16 @@ describe("fermata generations", function () {
     const [record] = (await json<{ records: readonly Shown[] }>("audit", "list", "--limit", "1")).records;
     expect(record).to.deep.include({ action: "generations.create", account, targets: [made.id] });
     expect(record?.["fields"]).to.deep.equal({ model: "synth/instrumental", credits: 10 });
+  });
+
+  it("takes a track to work from, and refuses one that the model cannot go on from", async () => {
+    const file = join(await sandbox.dataDir(), "hum.wav");
+    await writeFile(file, SILENCE_WAV);
+    const track = await json<Shown>("library", "upload", file, "--account", account);
+    const refused = await create("--track", track.id, "--mode", "extend");
+    expect([refused.code, refused.stdout]).to.deep.equal([1, ""]);
+    expect(refused.stderr).to.include("body.reference.track_id must be a track that Fermata Synth made");
+    expect((await create("--track", track.id)).stderr).to.include("body.reference.mode must be one of extend, cover");
   });
 
   it("is refused what the API refuses, in the same words, and nothing is charged", async () => {

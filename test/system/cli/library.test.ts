@@ -60,6 +60,30 @@ describe("fermata library and fermata playlists", function () {
     return new ApiClient(await sandbox.call(["serve"], dataDir).listening(), key);
   };
 
+  describe("library upload", () => {
+    it("makes a private track of an account, which plays it, within its tier's quota", async () => {
+      const file = join(folder, "rain.wav");
+      const args = [file, "--account", account, "--title", "Hummed"];
+      const made = await json<{ id: string; title: string; play_url: string }>("library", "upload", ...args);
+      expect(made).to.include({ title: "Hummed", artist_label: "Upload", share_url: null });
+      const client = await api();
+      const shown = dataOf<{ id: string; play_url: string }>(await client.get(`/api/v1/tracks/${made.id}`));
+      const played = Buffer.from(await (await fetch(shown.play_url)).arrayBuffer());
+      expect(played.equals(Buffer.from(SILENCE_WAV))).to.equal(true);
+    });
+
+    it("refuses what is no audio, no file, or of no account", async () => {
+      const text = await written("no audio");
+      const upload = (file: string, owner: string): Promise<string> =>
+        refused("library", "upload", file, "--account", owner);
+      expect(await upload(text, account)).to.include("must be audio that can be decoded");
+      expect(await upload(join(folder, "absent.wav"), account)).to.include("cannot be read");
+      expect(await upload(folder, account)).to.include("is not a file");
+      expect(await upload(join(folder, "rain.wav"), "acct_nobody")).to.include("There is no account acct_nobody");
+      expect((await filesUnder(join(dataDir, "audio"))).filter((name) => !name.startsWith("."))).to.deep.equal([]);
+    });
+  });
+
   describe("library import", () => {
     it("brings in tracks with their audio, and playlists, as the API then shows them", async () => {
       const tags = { mood: ["Calm"], activity: ["focus"], genre: ["jazz"], other: [] };

@@ -79,8 +79,8 @@ describe("Audio files that were left behind", () => {
     });
 
     const collector = (): CollectAudio => {
-      const { jobs, library } = shop.storage;
-      return new CollectAudio({ audio, jobs, library, clock, logger: shop.logger });
+      const { jobs, library, uploads } = shop.storage;
+      return new CollectAudio({ audio, jobs, library, uploads, clock, logger: shop.logger });
     };
     const put = async (...keys: readonly string[]): Promise<void> => {
       for (const key of keys) await audio.put(key, Buffer.alloc(SIZE), SIZE);

@@ -7,14 +7,20 @@ import { type Tier, Tiers } from "../../../core/accounts/tiers.js";
 import { ManageCredits } from "../../../core/credits/manage-credits.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
-import { aBalance, aMovement, anAccount, anId } from "../../support/builders.js";
+import { aBalance, aMovement, anAccount, anId, NO_UPLOADS } from "../../support/builders.js";
 import { SILENT, sqliteStorage, type StorageUnderTest, TEST_PORTS } from "../../support/databases.js";
 import { mysqlStorage } from "../../support/mysql.js";
 import { MemoryJobQueue } from "../../../adapters/queue/memory/job-queue.js";
 import { anAcceptCommand, aGivenKey } from "../../unit/core/jobs/commands.js";
 
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
-const TIER: Tier = { name: "pro", maxConcurrent: 10, monthlyCredits: 0, rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY } };
+const TIER: Tier = {
+  name: "pro",
+  maxConcurrent: 10,
+  monthlyCredits: 0,
+  rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY },
+  uploads: NO_UPLOADS,
+};
 
 /** Commits, and then runs the work again as if the reply to the commit had been lost. */
 function forgetful(unitOfWork: UnitOfWork): UnitOfWork {

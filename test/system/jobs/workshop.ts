@@ -49,7 +49,7 @@ import type {
   ProviderCost,
   ProviderModel,
 } from "../../../core/ports/music-provider.js";
-import { aJob, aJobRequest, anId } from "../../support/builders.js";
+import { aJob, aJobRequest, anId, NO_UPLOADS } from "../../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../../support/databases.js";
 import { eventsOf } from "../../support/webhook-events.js";
 import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
@@ -79,7 +79,10 @@ const ROUTES: RoutePreferences = {
   splits: { stem_split: ["scripted", "stand-in"], vocal_removal: ["scripted", "stand-in"] },
 };
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
-const TIERS = new Tiers([{ name: "pro", maxConcurrent: 1_000, monthlyCredits: 0, rateLimits: { read: PLENTY, generation: PLENTY, write: PLENTY } }]);
+const RATES = { read: PLENTY, generation: PLENTY, write: PLENTY };
+const TIERS = new Tiers([
+  { name: "pro", maxConcurrent: 1_000, monthlyCredits: 0, rateLimits: RATES, uploads: NO_UPLOADS },
+]);
 
 export interface WorkerOptions {
   readonly capabilities?: Partial<ProviderCapabilities>;
@@ -213,7 +216,9 @@ export class Workshop {
   prepare(options: WorkerOptions = {}): Worker {
     const { logger, random } = this;
     const clock = options.clock ?? this.clock;
-    const { jobs, callbacks, unitOfWork, accounts, ledger, library, idempotency, health, installation, requestLog, webhooks } = { ...this.storage, ...options.stores };
+    const stored = { ...this.storage, ...options.stores };
+    const { jobs, callbacks, unitOfWork, accounts, ledger, library, uploads } = stored;
+    const { idempotency, health, installation, requestLog, webhooks } = stored;
     const ids = { next: anId };
     const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events: this.events });
     const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
@@ -261,9 +266,9 @@ export class Workshop {
       policies,
       renderTimes: new RenderTimes({ jobs, catalogue, clock }),
     });
-    const collectAudio = new CollectAudio({ audio: this.audio, jobs, library, clock, logger });
+    const collectAudio = new CollectAudio({ audio: this.audio, jobs, library, uploads, clock, logger });
     const kept = { queueDeadlineMs, eventsKeptMs: EVENTS_KEPT_MS };
-    const stores = { jobs, callbacks, idempotency, requestLog, webhooks, library, unitOfWork };
+    const stores = { jobs, callbacks, idempotency, requestLog, webhooks, library, uploads, unitOfWork };
     const tasks = maintenanceTasks({ ...stores, collectAudio, endJobs, clock, logger, ...kept });
     const maintenance = new Maintenance(tasks, { clock, logger });
     const owner = anId("prc");

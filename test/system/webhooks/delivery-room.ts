@@ -125,12 +125,12 @@ export class DeliveryRoom {
   }
 
   maintenance(scheduleMs: readonly number[] = SCHEDULE_MS): Maintenance {
-    const { unitOfWork, callbacks, webhooks, jobs, library, idempotency, requestLog } = this.storage;
+    const { unitOfWork, callbacks, webhooks, jobs, library, uploads, idempotency, requestLog } = this.storage;
     const { clock, logger } = this;
     const endJobs = { endOverdue: () => Promise.resolve(null) };
-    const stores = { jobs, callbacks, idempotency, webhooks, requestLog, library, unitOfWork };
+    const stores = { jobs, callbacks, idempotency, webhooks, requestLog, library, uploads, unitOfWork };
     const noFiles = { list: () => Promise.resolve([]), delete: () => Promise.resolve() };
-    const collectAudio = new CollectAudio({ audio: noFiles, jobs, library, clock, logger });
+    const collectAudio = new CollectAudio({ audio: noFiles, jobs, library, uploads, clock, logger });
     const kept = { queueDeadlineMs: 3_600_000, eventsKeptMs: eventsKeptMs(scheduleMs) };
     const tasks = maintenanceTasks({ ...stores, endJobs, collectAudio, clock, logger, ...kept });
     return new Maintenance(tasks, { clock, logger });

@@ -34,6 +34,7 @@ const COMMANDS = [
   "library share",
   "library unshare",
   "library search",
+  "library upload",
   "playlists create",
   "playlists list",
   "playlists show",

@@ -78,9 +78,13 @@ describe("loading settings", () => {
       const { tiers, rateLimits } = load();
       const { authFailures: _, anonymous: __, store: ___, ...limits } = rateLimits;
       expect(Object.keys(tiers)).to.deep.equal(["free", "plus", "pro"]);
-      expect(tiers["free"]).to.deep.equal({ maxConcurrent: 1, monthlyCredits: 50, rateLimits: limits });
-      expect(tiers["plus"]).to.deep.equal({ maxConcurrent: 3, monthlyCredits: 500, rateLimits: limits });
-      expect(tiers["pro"]).to.deep.equal({ maxConcurrent: 10, monthlyCredits: 2_000, rateLimits: limits });
+      const uploadsOf = (maxTracks: number, mebibytes: number) => ({ maxTracks, maxBytes: mebibytes * 1024 * 1024 });
+      const tier = (maxConcurrent: number, monthlyCredits: number, uploads: object) => {
+        return { maxConcurrent, monthlyCredits, rateLimits: limits, uploads };
+      };
+      expect(tiers["free"]).to.deep.equal(tier(1, 50, uploadsOf(10, 200)));
+      expect(tiers["plus"]).to.deep.equal(tier(3, 500, uploadsOf(100, 2_048)));
+      expect(tiers["pro"]).to.deep.equal(tier(10, 2_000, uploadsOf(1_000, 20_480)));
     });
 
     it("has the metrics at a port of their own that follows that of the API", () => {

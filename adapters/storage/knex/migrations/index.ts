@@ -25,6 +25,7 @@ import { linkGeneration } from "./0023-link-generation.js";
 import { refusedRequests } from "./0024-refused-requests.js";
 import { collectionsBegun } from "./0025-collections-begun.js";
 import { routeHealth } from "./0026-route-health.js";
+import { uploads } from "./0028-uploads.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   refusedRequests,
   collectionsBegun,
   routeHealth,
+  uploads,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

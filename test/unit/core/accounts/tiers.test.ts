@@ -2,10 +2,12 @@ import { expect } from "chai";
 import { isScope, SCOPES } from "../../../../core/accounts/scopes.js";
 import { type Tier, Tiers } from "../../../../core/accounts/tiers.js";
 import { AssertionError } from "../../../../core/assert.js";
+import { NO_UPLOADS } from "../../../support/builders.js";
 
 function aTier(name: string): Tier {
   const rateLimit = { perMinute: 1, perDay: 1 };
-  return { name, maxConcurrent: 1, monthlyCredits: 0, rateLimits: { read: rateLimit, generation: rateLimit, write: rateLimit } };
+  const rateLimits = { read: rateLimit, generation: rateLimit, write: rateLimit };
+  return { name, maxConcurrent: 1, monthlyCredits: 0, rateLimits, uploads: NO_UPLOADS };
 }
 
 describe("Tiers", () => {

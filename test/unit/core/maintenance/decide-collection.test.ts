@@ -19,7 +19,7 @@ function fateOf(
   { named = [], modifiedAt = NOON - 1 }: { readonly named?: readonly string[]; readonly modifiedAt?: number } = {},
 ): AudioFate {
   const jobs = new Map<JobId, { readonly status: JobStatus }>(status === null ? [] : [[JOB, { status }]]);
-  const [fate] = decideCollection([{ key, modifiedAt }], { jobs, named: new Set(named) }, NOON);
+  const [fate] = decideCollection([{ key, modifiedAt }], { jobs, uploads: new Map(), named: new Set(named) }, NOON);
   return fate as AudioFate;
 }
 
@@ -62,9 +62,22 @@ describe("The fate of a stored file", () => {
       expect(fateOf(key, "failed"), key).to.equal("unknown");
   });
 
+  it("is to be deleted where its upload is over and nothing names it, and to stay while one is under way", () => {
+    const TRACK = anId("trk");
+    const fate = (createdAt: number, storedAt: number | null, modifiedAt = NOON - 1): AudioFate => {
+      const uploads = new Map([[TRACK, { createdAt, storedAt }]]);
+      const files = [{ key: `${TRACK}/mix.mp3`, modifiedAt }];
+      return decideCollection(files, { jobs: new Map(), uploads, named: new Set() }, NOON)[0] as AudioFate;
+    };
+    const over = [fate(NOON - 1, null), fate(NOON - 1, NOON), fate(NOON, NOON)];
+    expect(over).to.deep.equal(["orphaned", "orphaned", "orphaned"]);
+    expect([fate(NOON, null), fate(NOON - 1, null, NOON)]).to.deep.equal(["alive", "recent"]);
+  });
+
   it("is decided for each file of a page by itself", () => {
     const files = [mix, `${JOB}/1/0-mix.mp3`, "x/y"].map((key) => ({ key, modifiedAt: 0 }));
-    const known = { jobs: new Map([[JOB, { status: "completed" as const }]]), named: new Set([mix]) };
+    const jobs = new Map([[JOB, { status: "completed" as const }]]);
+    const known = { jobs, uploads: new Map(), named: new Set([mix]) };
     expect(decideCollection(files, known, NOON)).to.deep.equal(["named", "orphaned", "unknown"]);
   });
 });

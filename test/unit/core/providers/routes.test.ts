@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { type RoutePreferences, Routes, splitSourceOf } from "../../../../core/providers/routes.js";
+import { type RoutePreferences, Routes } from "../../../../core/providers/routes.js";
+import { sourceFileOf } from "../../../../core/providers/sources.js";
 import { Catalogue, type CatalogueProvider } from "../../../../core/providers/catalogue.js";
-import type { OptionValues, ProviderModel } from "../../../../core/ports/music-provider.js";
+import type { OptionValues, ProviderModel, ReferenceModes } from "../../../../core/ports/music-provider.js";
 import { anAsset, aTrack } from "../../../support/builders.js";
 
 function aModel(id: string, overrides: Partial<ProviderModel> = {}): ProviderModel {
@@ -48,6 +49,19 @@ describe("Routes of a generation", () => {
     const ids = (options: OptionValues): string[] =>
       routes.routesOf({ ...job, request: { ...REQUEST, options } }, null).map(({ providerId }) => providerId);
     expect([ids({}), ids({ seed: 9 }), ids({ seed: 10 })]).to.deep.equal([["a", "b", "c"], ["a", "c"], ["a"]]);
+  });
+
+  it("pass over stand-ins that cannot work from the track in the same mode", () => {
+    const working = (id: string, references: ReferenceModes): CatalogueProvider =>
+      aProvider(id, { models: [aModel(`${id}/v1`, { references })] });
+    const providers = [working("a", { cover: { sources: "any" } }), working("b", { extend: { sources: "any" } })];
+    const routes = routesOver([...providers, working("c", { cover: { sources: "own" } })], chain);
+    const sourceUse = { mode: "cover", fromSeconds: null, toSeconds: null, strength: null } as const;
+    const ids = (providerId: string): string[] => {
+      const track = aTrack({ assets: [anAsset({ role: "mix" })], origin: { providerId, reference: null } });
+      return routes.routesOf({ ...job, request: { ...REQUEST, sourceUse } }, track).map((route) => route.providerId);
+    };
+    expect([ids("z"), ids("c")]).to.deep.equal([["a"], ["a", "c"]]);
   });
 
   it("go on behind the present one, and begin anew for a provider that is no longer among them", () => {
@@ -97,17 +111,17 @@ describe("Routes of a split", () => {
   });
 });
 
-describe("splitSourceOf", () => {
+describe("sourceFileOf", () => {
   const mix = anAsset({ sizeBytes: 100, durationSeconds: 30 });
   const master = anAsset({ role: "master", contentType: "audio/wav", sizeBytes: 1_000, durationSeconds: null });
 
   it("is the lossless copy where the provider takes it, else the mix, else nothing", () => {
     const track = aTrack({ assets: [mix, master] });
-    expect(splitSourceOf(track, { sources: "any" })).to.equal(master);
-    expect(splitSourceOf(track, { sources: "any", contentTypes: ["audio/mpeg"] })).to.equal(mix);
-    expect(splitSourceOf(track, { sources: "any", maxBytes: 999 })).to.equal(mix);
-    expect(splitSourceOf(track, { sources: "any", maxSeconds: 10 })).to.equal(master);
-    expect(splitSourceOf(aTrack({ assets: [mix] }), { sources: "any", maxSeconds: 29 })).to.equal(null);
-    expect(splitSourceOf(track, { sources: "any", contentTypes: ["audio/flac"] })).to.equal(null);
+    expect(sourceFileOf(track, { sources: "any" })).to.equal(master);
+    expect(sourceFileOf(track, { sources: "any", contentTypes: ["audio/mpeg"] })).to.equal(mix);
+    expect(sourceFileOf(track, { sources: "any", maxBytes: 999 })).to.equal(mix);
+    expect(sourceFileOf(track, { sources: "any", maxSeconds: 10 })).to.equal(master);
+    expect(sourceFileOf(aTrack({ assets: [mix] }), { sources: "any", maxSeconds: 29 })).to.equal(null);
+    expect(sourceFileOf(track, { sources: "any", contentTypes: ["audio/flac"] })).to.equal(null);
   });
 });

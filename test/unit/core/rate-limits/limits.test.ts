@@ -3,14 +3,15 @@ import { MemoryRateLimiter } from "../../../../adapters/rate-limits/memory/rate-
 import { type Tier, Tiers } from "../../../../core/accounts/tiers.js";
 import { RateLimitedError } from "../../../../core/errors.js";
 import { type Allowance, Limits } from "../../../../core/rate-limits/limits.js";
-import { anAccount } from "../../../support/builders.js";
+import { anAccount, NO_UPLOADS } from "../../../support/builders.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 
 const MINUTE_MS = 60_000;
 
 function aTier(name: string, perMinute: number, perDay: number): Tier {
   const limit = { perMinute, perDay };
-  return { name, maxConcurrent: 1, monthlyCredits: 0, rateLimits: { read: limit, generation: { perMinute: 1, perDay: 4 }, write: limit } };
+  const rateLimits = { read: limit, generation: { perMinute: 1, perDay: 4 }, write: limit };
+  return { name, maxConcurrent: 1, monthlyCredits: 0, rateLimits, uploads: NO_UPLOADS };
 }
 
 function setUp(): { readonly limits: Limits; readonly clock: ManualClock } {

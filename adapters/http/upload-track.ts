@@ -1,0 +1,32 @@
+import type { Request } from "express";
+import type { Track } from "../../core/library/track.js";
+import { openAudioForm } from "./audio-form.js";
+import { resetBodyTime } from "./connections/body-time.js";
+import { exchangeOf } from "./exchange.js";
+
+/** What one upload holds of memory while it arrives: chunks on their way, and what decodes the file. */
+const HELD_BYTES = 256 * 1024;
+
+/** Answers `POST /api/v1/tracks`. */
+export async function uploadTrack(request: Request): Promise<Track> {
+  const exchange = exchangeOf(request);
+  const { parts, account, lifecycle } = exchange;
+  // An app around this router has read the body: it never comes.
+  if (request.readableEnded) throw new Error("The body of an upload was read before it came to this router.");
+  const share = lifecycle.bodies.open(request.ip);
+  let bytesRead = 0;
+  const count = (chunk: Buffer): void => void (bytesRead += chunk.byteLength);
+  try {
+    share.grow(HELD_BYTES);
+    resetBodyTime(request, parts.settings.uploads.timeoutMs);
+    request.on("data", count);
+    const { audio, title } = await openAudioForm(request);
+    const announced = request.headers["content-length"];
+    const sizeBytes = announced === undefined ? null : Number(announced);
+    return await parts.uploadTrack.execute({ accountId: account.id, audio, sizeBytes, title });
+  } finally {
+    exchange.bytesRead = bytesRead;
+    resetBodyTime(request, parts.settings.connections.requestTimeoutMs);
+    share.release();
+  }
+}

@@ -1,0 +1,37 @@
+import type { AssetContentType } from "./assets.js";
+import type { ProviderCost } from "./outcomes.js";
+
+/**
+ * What a generation may do with a track:
+ * - `extend`: go on from its end, or from an earlier point
+ * - `cover`: make the same music anew
+ * - `inpaint`: replace what is between two points
+ */
+export const REFERENCE_MODES = ["extend", "cover", "inpaint"] as const;
+
+export type ReferenceMode = (typeof REFERENCE_MODES)[number];
+
+/** Which tracks a provider takes. */
+export interface SourceLimits {
+  /** `own`: only tracks that this provider made; needs `SourceAudio.reference`. */
+  readonly sources: "any" | "own";
+  /** Types of file that it takes; a track in none of these is not given to it. Left out: any. */
+  readonly contentTypes?: readonly AssetContentType[];
+  readonly maxBytes?: number;
+  readonly maxSeconds?: number;
+  /** True when it fetches the file by `SourceAudio.url`: without a public address it cannot be asked. */
+  readonly needsUrl?: boolean;
+  /** What it is expected to cost there. */
+  readonly upstreamCost?: ProviderCost;
+}
+
+/** What a model takes of a track in one mode. */
+export interface ReferenceCapability extends SourceLimits {
+  /** Whole credits for one generation in this mode; the model's own `creditCost` by default. */
+  readonly creditCost?: number;
+  /** Whether `strength` may be given. */
+  readonly takesStrength?: boolean;
+}
+
+/** The modes that a model has. */
+export type ReferenceModes = { readonly [Mode in ReferenceMode]?: ReferenceCapability };

@@ -1,0 +1,130 @@
+import { expect } from "chai";
+import { LocalAudioStore } from "../../adapters/audio/local/audio-store.js";
+import { SystemClock } from "../../adapters/system/clock.js";
+import type { AudioStore } from "../../core/ports/audio-store.js";
+import { type Answer, errorOf, refusalOf } from "../support/api-client.js";
+import { aChord, wavFile } from "../support/audio-files.js";
+import { upload } from "../support/audio-form.js";
+import { anId } from "../support/builders.js";
+import { temporaryFolder } from "../support/databases.js";
+import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
+import { beside, leftOf } from "./beside.js";
+
+const SOUND = wavFile(aChord(1, () => 0.5, { sampleRate: 8_000, channelCount: 1 }));
+/** Less than the rest of a form has. */
+const LITTLE = 100;
+
+describe("The quota of uploads", function () {
+  this.timeout(60_000);
+  let test: TestApp;
+  before(async () => {
+    test = await startTestApp({
+      settings: {
+        tiers: {
+          free: { uploads: { maxTracks: 0 } },
+          plus: { uploads: { maxTracks: 2 } },
+          pro: { uploads: { maxBytes: 2 * SOUND.length + LITTLE } },
+        },
+      },
+    });
+  });
+  after(() => test.close());
+
+  const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
+  /** Uploads one file so many times, one after another. */
+  async function inTurn({ api }: TestAccount, times: number): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    while (answers.length < times) answers.push(await upload(api, SOUND));
+    return answers;
+  }
+
+  it("is so many tracks, or none, as the tier says", async () => {
+    const [none] = await inTurn(await test.account({ tier: "free" }), 1);
+    expect([none && refusalOf(none), none && errorOf(none).message]).to.deep.equal([
+      "400 invalid_request",
+      "The request is not valid: body.audio does not fit: the account's tier allows 0 uploaded tracks.",
+    ]);
+    const caller = await test.account({ tier: "plus" });
+    expect(statuses(await inTurn(caller, 3))).to.deep.equal([201, 201, 400]);
+    // Another account has its own, and a greater tier more.
+    expect(statuses(await inTurn(await test.account({ tier: "plus" }), 1))).to.deep.equal([201]);
+    await test.app.accounts.changeTier(caller.account.id, "pro");
+    expect(statuses(await inTurn(caller, 1))).to.deep.equal([400]);
+  });
+
+  it("is so many bytes of files, to the byte", async () => {
+    const caller = await test.account();
+    const answers = await inTurn(caller, 3);
+    expect(statuses(answers)).to.deep.equal([201, 201, 400]);
+    const { message } = errorOf(answers[2] as Answer);
+    expect(message).to.match(/body.audio does not fit: the account's tier allows \d+ bytes of uploads/);
+    const where = { account_id: caller.account.id };
+    const rows = await beside(test, (_, { read }) => read("uploads").where(where).select("size_bytes"));
+    expect(rows.map((row: { size_bytes: number }) => row.size_bytes)).to.deep.equal([SOUND.length, SOUND.length]);
+  });
+
+  it("holds for uploads at once, of tracks and of bytes", async () => {
+    for (const tier of ["plus", "pro"]) {
+      const caller = await test.account({ tier });
+      const before = await leftOf(test);
+      const answers = await Promise.all(Array.from({ length: 6 }, () => upload(caller.api, SOUND)));
+      const stored = answers.filter(({ status }) => status === 201).length;
+      expect(stored, tier).to.be.within(1, 2);
+      expect(statuses(answers).slice(stored), tier).to.deep.equal(Array.from({ length: 6 - stored }, () => 400));
+      expect((await leftOf(test)).uploads - before.uploads).to.equal(stored);
+      // What a refused one had taken is there again.
+      expect(statuses(await inTurn(caller, 3 - stored)).at(-1)).to.equal(400);
+      expect((await leftOf(test)).uploads - before.uploads).to.equal(2);
+    }
+  });
+
+  it("is given back by an upload that is refused", async () => {
+    const caller = await test.account({ tier: "plus" });
+    for (let refused = 0; refused < 3; refused++) {
+      expect((await upload(caller.api, Buffer.from("text ".repeat(1_000)))).status).to.equal(400);
+    }
+    expect(statuses(await inTurn(caller, 2))).to.deep.equal([201, 201]);
+  });
+});
+
+describe("An upload that is lost between its file and its track", () => {
+  it("is found with its files, deleted an hour later, and then no part of the quota; others stay", async () => {
+    let passedMs = 0;
+    let isLost = false;
+    const folder = await temporaryFolder();
+    const audio = await LocalAudioStore.open(folder);
+    const test = await startTestApp({
+      settings: { tiers: { plus: { uploads: { maxTracks: 2 } } } },
+      clock: { now: () => Date.now() + passedMs, sleep: (ms, signal) => new SystemClock().sleep(ms, signal) },
+      // A process that is gone neither makes a track of what it stored nor deletes it.
+      audio: Object.assign(Object.create(audio) as AudioStore, {
+        deleteAll: (prefix: string) => (isLost ? Promise.reject(new Error("gone")) : audio.deleteAll(prefix)),
+      }),
+      audioAnalyser: {
+        analyse: async () => {
+          if (isLost) throw new Error("gone");
+          return Promise.resolve({ durationSeconds: 1, waveform: [1], preview: null });
+        },
+        close: () => Promise.resolve(),
+      },
+    });
+    const { api } = await test.account({ tier: "plus" });
+    await audio.put(`${anId("trk")}/mix.wav`, SOUND, SOUND.length);
+    expect((await upload(api, SOUND)).status).to.equal(201);
+    const kept = (await audio.list(null, 100)).length;
+    isLost = true;
+    expect((await upload(api, SOUND)).status).to.equal(500);
+    isLost = false;
+    expect((await audio.list(null, 100)).length).to.equal(kept + 1);
+    expect((await upload(api, SOUND)).status, "the quota counts what may be under way").to.equal(400);
+
+    const early = await test.app.audio.collect({ isDryRun: false });
+    expect([early.deleted.files, early.orphaned.files, early.unknown.files]).to.deep.equal([0, 0, 1]);
+    passedMs = 2 * 3_600_000;
+    const late = await test.app.audio.collect({ isDryRun: false });
+    expect([late.deleted.files, late.unknown.files]).to.deep.equal([1, 1]);
+    expect((await audio.list(null, 100)).length).to.equal(kept);
+    expect((await upload(api, SOUND)).status).to.equal(201);
+    await test.close();
+  });
+});

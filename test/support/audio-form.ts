@@ -1,0 +1,40 @@
+import type { Answer, ApiClient } from "./api-client.js";
+
+/** A part of a form; a file where it has a name. */
+export interface Part {
+  readonly name: string;
+  readonly content: string | Uint8Array;
+  readonly filename?: string;
+}
+
+export const BOUNDARY = "----fermata-test-boundary";
+
+/** A body of `multipart/form-data`; without its end unless told to be whole. */
+export function formOf(parts: readonly Part[], { isWhole = true } = {}): Buffer {
+  const chunks = parts.flatMap(({ name, content, filename }) => [
+    Buffer.from(
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"` +
+        (filename === undefined ? "" : `; filename="${filename}"\r\nContent-Type: application/octet-stream`) +
+        "\r\n\r\n",
+    ),
+    Buffer.from(content),
+    Buffer.from("\r\n"),
+  ]);
+  return Buffer.concat([...chunks, Buffer.from(isWhole ? `--${BOUNDARY}--\r\n` : "")]);
+}
+
+export const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+
+export function sendForm(
+  api: ApiClient,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  return api.send("POST", "/api/v1/tracks", { headers: { "Content-Type": FORM_TYPE, ...headers }, body });
+}
+
+/** Uploads a file; its title comes behind it, as forms of browsers may have it. */
+export function upload(api: ApiClient, audio: Uint8Array, title?: string): Promise<Answer> {
+  const file = { name: "audio", filename: "hum.txt", content: audio };
+  return sendForm(api, formOf(title === undefined ? [file] : [file, { name: "title", content: title }]));
+}
