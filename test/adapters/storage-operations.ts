@@ -1,6 +1,7 @@
 import type { Account, ApiKey } from "../../core/accounts/account.js";
 import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
-import type { ProcessId } from "../../core/ids.js";
+import type { AccountId, ProcessId } from "../../core/ids.js";
+import type { Upload } from "../../core/ports/upload-store.js";
 import type { Job, JobOutput } from "../../core/jobs/job.js";
 import { aBalance, aJob, aMovement, anAccount, anApiKey, anAttempt, anId, anIdempotencyRecord, aTrack, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
@@ -23,6 +24,7 @@ export const BIG_TABLES = [
   "webhook_events",
   "webhook_deliveries",
   "webhook_tries",
+  "uploads",
 ] as const;
 
 /** Rows among many others, for operations to ask about. */
@@ -40,6 +42,10 @@ export interface KnownRows {
 const AN_OUTPUT: JobOutput = { label: "vocals", audioKey: "job/1/0-stem.wav", contentType: "audio/wav", sizeBytes: 1, durationSeconds: 1 };
 const A_CALLBACK = { providerId: "synth", attempt: null, digest: "0".repeat(64), headers: {}, query: {}, body: new Uint8Array(), receivedAt: NOON };
 
+function anUpload(accountId: AccountId, storedAt: number | null = null): Upload {
+  return { trackId: anId("trk"), accountId, sizeBytes: 1, createdAt: NOON, storedAt };
+}
+
 /** Every operation of the stores of jobs and credits that reads or changes rows, apart from the audit and from what a start counts once. */
 export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, known: KnownRows) => Promise<unknown>>> = {
   findAccounts: ({ accounts }, { account }) => accounts.findAccounts([account.id]),
@@ -53,6 +59,17 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   listSuspended: ({ accounts }) => accounts.listSuspended(),
   "listAccounts suspended": ({ accounts }) => accounts.listAccounts({ isSuspended: true, limit: 1 }),
   insertKeys: (storage) => storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [anApiKey()])),
+  usageOf: (storage, { account }) =>
+    storage.inTransaction((tx) => storage.uploads.usageOf(tx, account.id, NOON)),
+  insertUpload: (storage, { account }) =>
+    storage.inTransaction((tx) => storage.uploads.insertUpload(tx, anUpload(account.id))),
+  markStored: (storage) =>
+    storage.inTransaction((tx) =>
+      storage.uploads.markStored(tx, { trackId: anId("trk"), sizeBytes: 1, storedAt: NOON }),
+    ),
+  deleteUnstored: (storage) => storage.inTransaction((tx) => storage.uploads.deleteUnstored(tx, anId("trk"))),
+  findUploads: ({ uploads }) => uploads.findUploads([anId("trk")]),
+  deleteAbandoned: (storage) => storage.inTransaction((tx) => storage.uploads.deleteAbandoned(tx, NOON, 10)),
   lockBalances: (storage, { account }) => storage.inTransaction((tx) => storage.ledger.lockBalances(tx, [account.id])),
   findBalances: ({ ledger }, { account }) => ledger.findBalances([account.id]),
   apply: (storage) => storage.apply(aMovement(aBalance(), { pack: 1 })),
@@ -138,6 +155,7 @@ export async function fillStorage(storage: Omit<StorageUnderTest, "close">, size
     await storage.jobs.insertAttempts(tx, jobs.map(({ id }) => anAttempt({ jobId: id })));
     await storage.idempotency.insertRecords(tx, records, NOON);
     await storage.library.insertTracks(tx, tracks);
+    for (const { accountId } of ended) await storage.uploads.insertUpload(tx, anUpload(accountId, NOON));
     for (const account of accounts) {
       const own = jobs.filter(({ accountId }) => accountId === account.id);
       let before = aBalance({ accountId: account.id });
