@@ -47,14 +47,20 @@ describe("fermata migrate", () => {
   });
 });
 
+interface Listed {
+  readonly options: readonly { readonly name: string }[];
+  readonly references: readonly { readonly mode: string }[];
+}
+
 describe("fermata models and plugins", () => {
   const sandbox = useSandbox();
 
   it("lists the models of the enabled plugin as the API shows them", async () => {
     const dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
-    const { models } = await sandbox.json<{ models: object[] }>(["models", "list"], dataDir);
-    expect(models[0]).to.deep.equal({
+    const { models } = await sandbox.json<{ models: readonly Listed[] }>(["models", "list"], dataDir);
+    const [{ options, references, ...model }] = models as [Listed];
+    expect(model).to.deep.equal({
       id: "synth/instrumental",
       name: "Synth Instrumental",
       provider_label: "Fermata Synth",
@@ -63,6 +69,8 @@ describe("fermata models and plugins", () => {
       credit_cost: 10,
       status: "available",
     });
+    expect(options.map(({ name }) => name)).to.deep.equal(["seed", "bpm", "key"]);
+    expect(references.map(({ mode }) => mode)).to.deep.equal(["extend"]);
     expect(models).to.have.length(2);
     expect((await sandbox.command(["models", "list"], dataDir)).stdout).to.match(/^synth\/instrumental +10 credits +available\nsynth\/song +15 credits +available\n$/);
     const { plugins } = await sandbox.json<{ plugins: object[] }>(["plugins", "list"], dataDir);
