@@ -7,14 +7,16 @@ module.exports = {
   forbidden: [
     {
       name: "core-imports-only-core",
-      comment: "The core has no dependency at all: no library, no node: module. Clock, ids, randomness and hashing come through ports.",
+      comment:
+        "The core has no dependency at all: no library, no node: module. Clock, ids, randomness and hashing come through ports.",
       severity: "error",
       from: { path: "^core/" },
       to: { pathNot: "^core/" },
     },
     {
       name: "jobs-import-nothing-that-follows-them",
-      comment: "What a job is, how it begins and ends, depends neither on its workers nor on who is notified of its end.",
+      comment:
+        "What a job is, how it begins and ends, depends neither on its workers nor on who is notified of its end.",
       severity: "error",
       from: { path: "^core/jobs/" },
       to: { path: "^core/(execution|maintenance|webhooks)/" },
@@ -121,6 +123,9 @@ module.exports = {
     exclude: { path: "^(dist|coverage|data)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
-    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "require", "node", "default", "types"] },
+    enhancedResolveOptions: {
+      exportsFields: ["exports"],
+      conditionNames: ["import", "require", "node", "default", "types"],
+    },
   },
 };

@@ -5,11 +5,18 @@ import tseslint from "typescript-eslint";
 /** Mocha's words that leave tests out; a test is either run or gone. */
 const LEFT_OUT_TESTS = [
   {
-    selector: "CallExpression > MemberExpression[object.name=/^(describe|context|it|specify)$/][property.name=/^(only|skip)$/]",
+    selector:
+      "CallExpression > MemberExpression[object.name=/^(describe|context|it|specify)$/][property.name=/^(only|skip)$/]",
     message: "Every test runs: no .only, no .skip.",
   },
-  { selector: "CallExpression[callee.name=/^x(describe|context|it|specify)$/]", message: "Every test runs: no xit, no xdescribe." },
-  { selector: "CallExpression > MemberExpression[object.type='ThisExpression'][property.name='skip']", message: "Every test runs: no this.skip()." },
+  {
+    selector: "CallExpression[callee.name=/^x(describe|context|it|specify)$/]",
+    message: "Every test runs: no xit, no xdescribe.",
+  },
+  {
+    selector: "CallExpression > MemberExpression[object.type='ThisExpression'][property.name='skip']",
+    message: "Every test runs: no this.skip().",
+  },
 ];
 
 /** A plugin gets what an operator decides as settings, and calls nobody but by the host's fetch. */
@@ -42,7 +49,10 @@ export default defineConfig([
     rules: {
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "separate-type-imports" }],
-      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_", destructuredArrayIgnorePattern: "^_" }],
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { argsIgnorePattern: "^_", varsIgnorePattern: "^_", destructuredArrayIgnorePattern: "^_" },
+      ],
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
       // Ports promise; an adapter that has nothing to wait for still answers a promise.
       "@typescript-eslint/require-await": "off",
@@ -68,5 +78,8 @@ export default defineConfig([
     },
   },
   { files: ["test/bench/**/*.ts"], rules: { "no-console": "off" } },
-  { files: ["**/*.{js,cjs,mjs}"], languageOptions: { globals: { module: "readonly", process: "readonly", require: "readonly" } } },
+  {
+    files: ["**/*.{js,cjs,mjs}"],
+    languageOptions: { globals: { module: "readonly", process: "readonly", require: "readonly" } },
+  },
 ]);

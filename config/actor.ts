@@ -5,7 +5,8 @@ import { userInfo } from "node:os";
  * machine says; whoever may run commands as another user may be recorded as that one.
  */
 export function operatorName(env: Readonly<Record<string, string | undefined>>): string {
-  const by = env["SUDO_USER"] === undefined || env["SUDO_USER"] === "" ? "" : ` (sudo: ${env["SUDO_USER"].slice(0, 40)})`;
+  const by =
+    env["SUDO_USER"] === undefined || env["SUDO_USER"] === "" ? "" : ` (sudo: ${env["SUDO_USER"].slice(0, 40)})`;
   return `${userName().slice(0, 40)}${by}`;
 }
 

@@ -43,10 +43,15 @@ async function openS3(audio: Settings["audio"], clock: Clock): Promise<AudioStor
 }
 
 /** @returns null when the SDK is to look for them @throws {Error} one half without the other */
-export function s3Credentials({ accessKeyId, secretAccessKey }: Settings["audio"]): { readonly accessKeyId: string; readonly secretAccessKey: string } | null {
+export function s3Credentials({
+  accessKeyId,
+  secretAccessKey,
+}: Settings["audio"]): { readonly accessKeyId: string; readonly secretAccessKey: string } | null {
   if (accessKeyId !== null && secretAccessKey !== null) return { accessKeyId, secretAccessKey };
   if (accessKeyId === null && secretAccessKey === null) return null;
-  throw new Error("audio.accessKeyId and audio.secretAccessKey go together: set both, or none for what the AWS environment has.");
+  throw new Error(
+    "audio.accessKeyId and audio.secretAccessKey go together: set both, or none for what the AWS environment has.",
+  );
 }
 
 export function openQueue({ queue }: Settings, logger: Logger): Promise<JobQueue> {
@@ -70,9 +75,12 @@ export async function prepareDataDir(dataDir: string, logger: Logger): Promise<v
     const names = await readdir(dataDir);
     const isOurs = names.length === 0 || names.includes(SECRET_KEY_FILE);
     const changed = isOurs ? await closeToOthers(dataDir) : [];
-    if (changed.length > 0) logger.warn("Other users of this machine could read stored data; not any more", { changed });
+    if (changed.length > 0)
+      logger.warn("Other users of this machine could read stored data; not any more", { changed });
   } catch (cause) {
-    throw new Error(`The data directory ${dataDir} (dataDir) cannot be written: ${(cause as Error).message}.`, { cause });
+    throw new Error(`The data directory ${dataDir} (dataDir) cannot be written: ${(cause as Error).message}.`, {
+      cause,
+    });
   }
 }
 

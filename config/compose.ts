@@ -11,7 +11,15 @@ import type { ProviderDefinition } from "../core/ports/music-provider.js";
 import { openAudio, openQueue, prepareDataDir } from "./adapters.js";
 import { type App, SchemaError } from "./app.js";
 import { ComposedApp } from "./composed-app.js";
-import { bindLeaseRenewal, bindNetwork, bindRateLimiter, bindStorage, bindSystem, type NetworkOverrides, type SystemOverrides } from "./bindings/adapters.js";
+import {
+  bindLeaseRenewal,
+  bindNetwork,
+  bindRateLimiter,
+  bindStorage,
+  bindSystem,
+  type NetworkOverrides,
+  type SystemOverrides,
+} from "./bindings/adapters.js";
 import { bindAudit } from "./bindings/audit.js";
 import { bindAccounts, bindGenerations, bindJobs } from "./bindings/core.js";
 import { bindLibrary } from "./bindings/library.js";
@@ -109,9 +117,12 @@ function openMetrics(logger: Logger, storageClock: StorageClock | null): Prometh
 async function prepareSchema(database: KnexDatabase, migrate: boolean): Promise<void> {
   const status = await database.schemaStatus();
   if (status.state === "newer") {
-    throw new SchemaError(`The storage was migrated by a newer Fermata (${status.migrations.join(", ")}). Start that version.`);
+    throw new SchemaError(
+      `The storage was migrated by a newer Fermata (${status.migrations.join(", ")}). Start that version.`,
+    );
   }
   if (status.state === "current") return;
-  if (!migrate) throw new SchemaError(`The storage lacks ${status.migrations.join(", ")}. Run \`fermata migrate\` first.`);
+  if (!migrate)
+    throw new SchemaError(`The storage lacks ${status.migrations.join(", ")}. Run \`fermata migrate\` first.`);
   await database.migrate();
 }

@@ -18,7 +18,9 @@ export async function examineProviders(
 ): Promise<readonly Finding[]> {
   const providerFetch = new ProviderFetch(guard);
   try {
-    const found = await Promise.all(plugins.filter(({ enabled }) => enabled).map((plugin) => examineProvider(plugin, providerFetch, logger)));
+    const found = await Promise.all(
+      plugins.filter(({ enabled }) => enabled).map((plugin) => examineProvider(plugin, providerFetch, logger)),
+    );
     return found.flatMap((finding) => finding ?? []);
   } finally {
     await providerFetch.close();
@@ -46,7 +48,8 @@ async function examineProvider(
       await provider.close?.();
     }
   } catch (error) {
-    if (!ProviderFailure.is(error)) return failed(name, messageOf(error), `Correct plugins.${id}; its README lists its settings.`);
+    if (!ProviderFailure.is(error))
+      return failed(name, messageOf(error), `Correct plugins.${id}; its README lists its settings.`);
     const { message } = clampFailure(error);
     if (error.kind === "misconfigured")
       return failed(name, `It refuses the key: ${message}`, `Set the key and the region of plugins.${id}.`);
@@ -62,8 +65,10 @@ async function examineProvider(
 
 function judged(name: string, id: string, { credit, warnings }: ProbeResult): Finding {
   const left = credit === null ? "" : `, ${credit.amount} ${credit.unit} left`;
-  if (credit !== null && credit.amount <= 0) return failed(name, `It takes the key${left}.`, "Buy credit at the provider.");
-  if (warnings.length > 0) return warning(name, warnings.join("; "), `Look into the provider's console, or correct plugins.${id}.`);
+  if (credit !== null && credit.amount <= 0)
+    return failed(name, `It takes the key${left}.`, "Buy credit at the provider.");
+  if (warnings.length > 0)
+    return warning(name, warnings.join("; "), `Look into the provider's console, or correct plugins.${id}.`);
   return ok(name, `It takes the key${left}.`);
 }
 

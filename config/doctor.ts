@@ -26,7 +26,12 @@ const NODE_MIN = [20, 19] as const;
 const ENDPOINTS_SHOWN = 10;
 
 /** URL scheme to the checks of its adapter, as `adapters.ts` has the adapters. */
-const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (settings: Settings, providerIds: readonly string[]) => Promise<readonly Finding[]>>> = {
+const QUEUES: Readonly<
+  Record<
+    keyof typeof QUEUE_SCHEMES,
+    (settings: Settings, providerIds: readonly string[]) => Promise<readonly Finding[]>
+  >
+> = {
   memory: async ({ jobs }) => {
     const later = `processes beside it, if there are any, find their jobs within jobs.sweepMs (${jobs.sweepMs} ms)`;
     return [ok("queue", `Bells stay in the process that rings them; ${later}.`)];
@@ -35,17 +40,18 @@ const QUEUES: Readonly<Record<keyof typeof QUEUE_SCHEMES, (settings: Settings, p
   amqps: examineBroker,
 };
 
-const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (settings: Settings) => Promise<readonly Finding[]>>> = {
-  file: ({ audio }) =>
-    examineFolder({
-      name: "audio directory",
-      path: pathOfUrl(audio.url),
-      setting: "audio.url",
-      fileMaxBytes: audio.maxBytes,
-      isPrivate: true,
-    }),
-  s3: examineS3Bucket,
-};
+const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (settings: Settings) => Promise<readonly Finding[]>>> =
+  {
+    file: ({ audio }) =>
+      examineFolder({
+        name: "audio directory",
+        path: pathOfUrl(audio.url),
+        setting: "audio.url",
+        fileMaxBytes: audio.maxBytes,
+        isPrivate: true,
+      }),
+    s3: examineS3Bucket,
+  };
 
 /** Looks at everything a start needs, and says of each how it is and how to mend it. */
 export async function examine(settings: Settings, logger: Logger): Promise<readonly Finding[]> {
@@ -69,7 +75,12 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
     ...(await AUDIO_STORES[schemeOf(settings.audio.url) as keyof typeof AUDIO_STORES](settings)),
     ...storage,
     ...(isReadable
-      ? [await examineRotation(settings, logger), await examineStorageClock(settings, logger), await examineSubmissions(settings, logger), await examineWebhooks(settings, logger)]
+      ? [
+          await examineRotation(settings, logger),
+          await examineStorageClock(settings, logger),
+          await examineSubmissions(settings, logger),
+          await examineWebhooks(settings, logger),
+        ]
       : []),
     ...(await QUEUES[schemeOf(settings.queue.url) as keyof typeof QUEUES](settings, plugins.enabled)),
   ];
@@ -79,20 +90,35 @@ function examineNode(): Finding {
   const name = "node";
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const isOld = major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1]);
-  if (isOld) return failed(name, `Node ${process.versions.node} is too old.`, `Install Node ${NODE_MIN.join(".")} or later.`);
+  if (isOld)
+    return failed(name, `Node ${process.versions.node} is too old.`, `Install Node ${NODE_MIN.join(".")} or later.`);
   return ok(name, `Node ${process.versions.node}.`);
 }
 
-async function examinePlugins(settings: Settings): Promise<{ readonly finding: Finding; readonly loaded: readonly LoadedPlugin[]; readonly enabled: readonly string[] }> {
+async function examinePlugins(
+  settings: Settings,
+): Promise<{
+  readonly finding: Finding;
+  readonly loaded: readonly LoadedPlugin[];
+  readonly enabled: readonly string[];
+}> {
   const name = "plugins";
   try {
     const plugins = await loadPlugins(settings);
     const enabled = plugins.filter((plugin) => plugin.enabled).map((plugin) => plugin.definition.id);
     if (enabled.length > 0) return { finding: ok(name, `Enabled: ${enabled.join(", ")}.`), loaded: plugins, enabled };
-    return { finding: failed(name, "No plugin is enabled, so no model is available.", "Set plugins.ID.enabled to true."), loaded: plugins, enabled };
+    return {
+      finding: failed(name, "No plugin is enabled, so no model is available.", "Set plugins.ID.enabled to true."),
+      loaded: plugins,
+      enabled,
+    };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
-    return { finding: failed(name, `${error.lines.join("; ")}.`, "Correct these settings; the plugin's README lists its own."), loaded: [], enabled: [] };
+    return {
+      finding: failed(name, `${error.lines.join("; ")}.`, "Correct these settings; the plugin's README lists its own."),
+      loaded: [],
+      enabled: [],
+    };
   }
 }
 
@@ -100,8 +126,13 @@ function examinePublicUrl({ http }: Settings): Finding {
   const name = "public address";
   if (http.publicUrl !== null) return ok(name, `Links begin with ${http.publicUrl}.`);
   const isLocal = http.host === "127.0.0.1" || http.host === "::1" || http.host === "localhost";
-  if (isLocal) return ok(name, "Links begin with the listen address; behind a proxy, http.publicUrl is what callers use.");
-  return failed(name, `Links begin with the listen address, ${http.host}, which callers cannot use.`, "Set http.publicUrl to what callers use.");
+  if (isLocal)
+    return ok(name, "Links begin with the listen address; behind a proxy, http.publicUrl is what callers use.");
+  return failed(
+    name,
+    `Links begin with the listen address, ${http.host}, which callers cannot use.`,
+    "Set http.publicUrl to what callers use.",
+  );
 }
 
 async function examineFolders({ dataDir, storage, audio }: Settings): Promise<readonly Finding[]> {
@@ -139,7 +170,9 @@ async function examineWebhooks(settings: Settings, logger: Logger): Promise<Find
   const guard = new DnsAddressGuard(new AddressPolicy(settings.webhooks));
   const blocked = await withStores(settings, logger, ({ webhooks }) => findBlockedEndpoints(webhooks, guard));
   if (blocked.length === 0) return ok(name, "No active endpoint points to an address that may not be reached.");
-  const shown = blocked.slice(0, ENDPOINTS_SHOWN).map(({ endpoint, addresses }) => `${endpoint.id} (${[new URL(endpoint.url).host, ...addresses].join(", ")})`);
+  const shown = blocked
+    .slice(0, ENDPOINTS_SHOWN)
+    .map(({ endpoint, addresses }) => `${endpoint.id} (${[new URL(endpoint.url).host, ...addresses].join(", ")})`);
   const more = blocked.length > shown.length ? ` and ${blocked.length - shown.length} more` : "";
   return warning(
     name,

@@ -53,8 +53,7 @@ async function describeUse(app: App, url: string, token: string, keyFile: string
   const models = await app.models.list();
   const model = models.find(({ status }) => status === "available")?.model.id ?? "synth/instrumental";
   const body = JSON.stringify({ model_id: model, prompt: "calm piano over soft rain, slow and warm" });
-  const shown =
-    keyFile === null ? `Its API key is shown this once:\n\n  ${token}\n` : `Its API key is in ${keyFile}\n`;
+  const shown = keyFile === null ? `Its API key is shown this once:\n\n  ${token}\n` : `Its API key is in ${keyFile}\n`;
   const bearer = keyFile === null ? `'Authorization: Bearer ${token}'` : `"Authorization: Bearer $(cat '${keyFile}')"`;
   const headers = [
     bearer,

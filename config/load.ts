@@ -53,7 +53,9 @@ function readConfigFile({ env, cwd, readFile = readText }: SettingsSources, give
     given.addTree(document.toJS() as unknown, basename(name));
   } catch (error) {
     const [reason] = (error as Error).message.split("\n");
-    given.mistakes.push(`${FILE_VARIABLE}: ${JSON.stringify(name)} cannot be read (${reason}); allowed: the path of a YAML or JSON file`);
+    given.mistakes.push(
+      `${FILE_VARIABLE}: ${JSON.stringify(name)} cannot be read (${reason}); allowed: the path of a YAML or JSON file`,
+    );
   }
 }
 
@@ -66,14 +68,19 @@ const DEADLINES = ["jobs.deadlineMinutes", "jobs.queueDeadlineMinutes", "jobs.re
 
 function checkTogether({ http, metrics, jobs, idempotency, secrets }: Settings, mistakes: string[]): void {
   if (metrics.port !== null && metrics.port !== 0 && metrics.port === http.port) {
-    mistakes.push(refusedLine("metrics.port", null, metrics.port, "another port than http.port, or null to share it", false));
+    mistakes.push(
+      refusedLine("metrics.port", null, metrics.port, "another port than http.port, or null to share it", false),
+    );
   }
   if (secrets.key === null && secrets.previousKey !== null && !isRefused("secrets.key", mistakes)) {
     mistakes.push(refusedLine("secrets.previousKey", null, "…", "only together with secrets.key", true));
   }
   if (isRefused("idempotency.ttlHours", mistakes) || DEADLINES.some((path) => isRefused(path, mistakes))) return;
   const { queueDeadlineMinutes, renderDeadlineMinutes } = jobs;
-  const deadlines = { "jobs.queueDeadlineMinutes": queueDeadlineMinutes, "jobs.renderDeadlineMinutes": renderDeadlineMinutes };
+  const deadlines = {
+    "jobs.queueDeadlineMinutes": queueDeadlineMinutes,
+    "jobs.renderDeadlineMinutes": renderDeadlineMinutes,
+  };
   mistakes.push(...keyLifetimeMistakes(deadlines, idempotency.ttlHours));
 }
 

@@ -66,7 +66,10 @@ export interface LoadedPlugin {
  * @param given plugins of an embedding app; they need no entry in config and win over it
  * @throws {SettingsError} with a line for every plugin that cannot be loaded and every setting of one that is wrong
  */
-export async function loadPlugins(settings: Settings, given: readonly ProviderDefinition[] = []): Promise<LoadedPlugin[]> {
+export async function loadPlugins(
+  settings: Settings,
+  given: readonly ProviderDefinition[] = [],
+): Promise<LoadedPlugin[]> {
   const mistakes: string[] = [];
   const loaded: LoadedPlugin[] = [];
   const ids = new Set([...Object.keys(settings.plugins), ...given.map((definition) => definition.id)]);
@@ -85,7 +88,8 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
       const { models, mistakes: wrongModels } = withGivenModels({ ...found, models: offered }, entry?.models ?? []);
       mistakes.push(...wrongModels);
       // One that is off may lack the settings that its powers depend on.
-      const capabilities = enabled || typeof found.capabilities !== "function" ? capabilitiesOf(found, own.values) : NO_POWERS;
+      const capabilities =
+        enabled || typeof found.capabilities !== "function" ? capabilitiesOf(found, own.values) : NO_POWERS;
       const outgoing = new OutgoingRule({
         providerId: id,
         settings: own.values,
@@ -106,20 +110,31 @@ export async function loadPlugins(settings: Settings, given: readonly ProviderDe
       mistakes.push(`plugins.${id} (${source}): ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  mistakes.push(...repeatedModels(loaded), ...unknownStandIns(settings, loaded), ...repeatedRoutes(settings), ...longRenders(settings, loaded));
+  mistakes.push(
+    ...repeatedModels(loaded),
+    ...unknownStandIns(settings, loaded),
+    ...repeatedRoutes(settings),
+    ...longRenders(settings, loaded),
+  );
   if (mistakes.length > 0) throw new SettingsError(mistakes);
   return loaded;
 }
 
 /** @param isReachable whether the world can reach this installation */
-export function toCatalogueProvider({ definition, enabled, models, capabilities, maxInFlight }: LoadedPlugin, isReachable: boolean): CatalogueProvider {
+export function toCatalogueProvider(
+  { definition, enabled, models, capabilities, maxInFlight }: LoadedPlugin,
+  isReachable: boolean,
+): CatalogueProvider {
   const { id, label } = definition;
   return { ...capabilities, id, label, enabled, models, maxInFlight, isReachable };
 }
 
 const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
 
-function capabilitiesOf({ capabilities }: ProviderDefinition, settings: ProviderHost["settings"]): ProviderCapabilities {
+function capabilitiesOf(
+  { capabilities }: ProviderDefinition,
+  settings: ProviderHost["settings"],
+): ProviderCapabilities {
   return typeof capabilities === "function" ? capabilities(settings) : capabilities;
 }
 
@@ -162,12 +177,16 @@ export function startPlugin(
       poll: pollOf(provider, clock),
     };
   } catch (cause) {
-    throw new Error(`The plugin ${id} could not start: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    throw new Error(`The plugin ${id} could not start: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
   }
 }
 
 function concurrencyMistakes(concurrency: number): string[] {
-  return Number.isSafeInteger(concurrency) && concurrency > 0 ? [] : [`concurrency: ${concurrency}; allowed: a whole number from 1`];
+  return Number.isSafeInteger(concurrency) && concurrency > 0
+    ? []
+    : [`concurrency: ${concurrency}; allowed: a whole number from 1`];
 }
 
 /** Where a plugin does not say how long its calls may take. */
@@ -183,7 +202,9 @@ function longestCallOf(definition: ProviderDefinition, settings: ProviderHost["s
 async function importDefinition(id: string, use: string | null): Promise<unknown> {
   const own = BUILT_IN[id];
   if (use === null && own === undefined) {
-    throw new Error(`there is no built-in plugin of this id (${Object.keys(BUILT_IN).join(", ")}); set \`use\` to one of these, a package name or a path`);
+    throw new Error(
+      `there is no built-in plugin of this id (${Object.keys(BUILT_IN).join(", ")}); set \`use\` to one of these, a package name or a path`,
+    );
   }
   if (use === null) return (await own?.())?.default;
   const builtIn = BUILT_IN[use];
@@ -199,7 +220,8 @@ function checkedDefinition(id: string, found: unknown): ProviderDefinition {
   const mistakes = definitionMistakes(found);
   const definition = found as ProviderDefinition;
   // What another version means by its members is not known here: that it is another one is all there is to say.
-  if (mistakes.length > 0) throw new Error(definition?.portVersion === PROVIDER_PORT_VERSION ? mistakes.join("; ") : mistakes[0]);
+  if (mistakes.length > 0)
+    throw new Error(definition?.portVersion === PROVIDER_PORT_VERSION ? mistakes.join("; ") : mistakes[0]);
   if (definition.id !== id) throw new Error(`it is the plugin of ${JSON.stringify(definition.id)}`);
   return definition;
 }
@@ -215,8 +237,12 @@ function unknownStandIns({ routing }: Settings, loaded: readonly LoadedPlugin[])
 function repeatedRoutes({ routing, stemSplit, vocalRemoval }: Settings): string[] {
   const chains = routing.standIns.map((chain) => chain.split(">").map((id) => id.trim()));
   return [
-    ...repeated(chains.map(([first = ""]) => first)).map((id) => `routing.standIns: ${id} begins more than one chain; allowed: one`),
-    ...chains.flatMap((chain) => repeated(chain).map((id) => `routing.standIns: ${id} is in the chain ${chain.join(" > ")} twice; allowed: once`)),
+    ...repeated(chains.map(([first = ""]) => first)).map(
+      (id) => `routing.standIns: ${id} begins more than one chain; allowed: one`,
+    ),
+    ...chains.flatMap((chain) =>
+      repeated(chain).map((id) => `routing.standIns: ${id} is in the chain ${chain.join(" > ")} twice; allowed: once`),
+    ),
     ...repeated(stemSplit.providers).map((id) => `stemSplit.providers: ${id} is there twice; allowed: once`),
     ...repeated(vocalRemoval.providers).map((id) => `vocalRemoval.providers: ${id} is there twice; allowed: once`),
   ];
@@ -225,11 +251,16 @@ function repeatedRoutes({ routing, stemSplit, vocalRemoval }: Settings): string[
 /** A model's own render deadline counts like that of all. */
 function longRenders({ jobs, idempotency }: Settings, loaded: readonly LoadedPlugin[]): string[] {
   const own = loaded.flatMap(({ definition: { id }, models }) =>
-    models.flatMap((model) => (model.renderDeadlineMinutes === undefined ? [] : [{ ...model, plugin: id, minutes: model.renderDeadlineMinutes }])),
+    models.flatMap((model) =>
+      model.renderDeadlineMinutes === undefined ? [] : [{ ...model, plugin: id, minutes: model.renderDeadlineMinutes }],
+    ),
   );
   return own.flatMap(({ plugin, id, minutes }) => {
     const path = `plugins.${plugin}: renderDeadlineMinutes of ${id}`;
-    return keyLifetimeMistakes({ "jobs.queueDeadlineMinutes": jobs.queueDeadlineMinutes, [path]: minutes }, idempotency.ttlHours);
+    return keyLifetimeMistakes(
+      { "jobs.queueDeadlineMinutes": jobs.queueDeadlineMinutes, [path]: minutes },
+      idempotency.ttlHours,
+    );
   });
 }
 
@@ -243,7 +274,8 @@ function repeatedModels(loaded: readonly LoadedPlugin[]): string[] {
   for (const { definition, models } of loaded) {
     for (const model of models) {
       const owner = owners.get(model.id);
-      if (owner !== undefined) mistakes.push(`plugins.${definition.id}: its model ${model.id} is already one of ${owner}`);
+      if (owner !== undefined)
+        mistakes.push(`plugins.${definition.id}: its model ${model.id} is already one of ${owner}`);
       else owners.set(model.id, definition.id);
     }
   }

@@ -15,7 +15,9 @@ export async function importPlugin(use: string, cwd: string): Promise<unknown> {
     const module = (await import(pathToFileURL(locate(use, cwd)).href)) as { readonly default?: unknown };
     return module.default;
   } catch (cause) {
-    throw new OperationRefusedError(`${use} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`);
+    throw new OperationRefusedError(
+      `${use} cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
   }
 }
 
@@ -37,10 +39,15 @@ function locate(use: string, cwd: string): string {
  * @returns the folder's whole path
  * @throws {OperationRefusedError} when something is in it already; nothing was written
  */
-export async function writePackage(directory: string, files: ReadonlyMap<string, string>, cwd: string): Promise<string> {
+export async function writePackage(
+  directory: string,
+  files: ReadonlyMap<string, string>,
+  cwd: string,
+): Promise<string> {
   const folder = resolve(cwd, directory);
   await mkdir(folder, { recursive: true });
-  if ((await readdir(folder)).length > 0) throw new OperationRefusedError(`${folder} is not empty; name another folder with --dir.`);
+  if ((await readdir(folder)).length > 0)
+    throw new OperationRefusedError(`${folder} is not empty; name another folder with --dir.`);
   for (const [path, text] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text, { flag: "wx" });

@@ -34,7 +34,10 @@ const perDay = (of: number): Leaf<number> =>
 const tierLimits = (limits: "read" | "generation" | "write") => {
   const override = (window: "perMinute" | "perDay", period: string): Leaf<number> =>
     kind.integer({
-      default: kind.workedOut(`\`rateLimits.${limits}.${window}\``, ({ at }) => at(`rateLimits.${limits}.${window}`) as number),
+      default: kind.workedOut(
+        `\`rateLimits.${limits}.${window}\``,
+        ({ at }) => at(`rateLimits.${limits}.${window}`) as number,
+      ),
       min: 1,
       unit: "requests",
       description: `Most requests in a ${period} for accounts of this tier`,
@@ -89,13 +92,19 @@ const DEFINITION = {
     fromEnvironment: (word) => word.toLowerCase(),
     of: {
       maxConcurrent: kind.integer({
-        default: kind.workedOut("free `1`, plus `3`, pro `10`; required for others", ({ name }) => TIERS[name]?.maxConcurrent),
+        default: kind.workedOut(
+          "free `1`, plus `3`, pro `10`; required for others",
+          ({ name }) => TIERS[name]?.maxConcurrent,
+        ),
         min: 1,
         unit: "jobs",
         description: "Jobs of an account that may be queued or processing at once",
       }),
       monthlyCredits: kind.integer({
-        default: kind.workedOut("free `50`, plus `500`, pro `2000`; required for others", ({ name }) => TIERS[name]?.monthlyCredits),
+        default: kind.workedOut(
+          "free `50`, plus `500`, pro `2000`; required for others",
+          ({ name }) => TIERS[name]?.monthlyCredits,
+        ),
         min: 0,
         unit: "credits",
         description: "Monthly credits after a renewal",
@@ -141,7 +150,12 @@ const DEFINITION = {
       unit: "seconds",
       description: "Waits between the tries of a delivery; there is one try more than waits",
     }),
-    timeoutSeconds: kind.duration({ default: 15, max: 300, unit: "seconds", description: "The longest one try may take" }),
+    timeoutSeconds: kind.duration({
+      default: 15,
+      max: 300,
+      unit: "seconds",
+      description: "The longest one try may take",
+    }),
     allowNetworks: kind.list({
       default: [],
       items: "CIDR networks",
@@ -171,7 +185,10 @@ const DEFINITION = {
   },
   storage: {
     url: kind.adapterUrl({
-      default: kind.workedOut("`sqlite:` and `fermata.sqlite` in `dataDir`", ({ at }) => `sqlite:${String(at("dataDir"))}/fermata.sqlite`),
+      default: kind.workedOut(
+        "`sqlite:` and `fermata.sqlite` in `dataDir`",
+        ({ at }) => `sqlite:${String(at("dataDir"))}/fermata.sqlite`,
+      ),
       schemes: STORAGE_SCHEMES,
       description: "The database",
     }),
@@ -184,12 +201,24 @@ const DEFINITION = {
       description: "Where audio files are kept",
     }),
     accessKeyId: kind.optional(
-      kind.text({ allowed: "a text that is not empty", description: "Access key for `s3:`; the other half is `audio.secretAccessKey`" }),
+      kind.text({
+        allowed: "a text that is not empty",
+        description: "Access key for `s3:`; the other half is `audio.secretAccessKey`",
+      }),
       "as the AWS SDK finds it",
     ),
     secretAccessKey: kind.secret({ lengthMin: 1, description: "Secret of `audio.accessKeyId`" }),
-    redirect: kind.flag({ default: true, description: "Whether players are sent on to the bucket of `s3:`, by links signed for the file; else all goes through this server" }),
-    urlTtlHours: kind.duration({ default: 24, max: 8_760, unit: "hours", description: "How long a signed URL of an audio file works" }),
+    redirect: kind.flag({
+      default: true,
+      description:
+        "Whether players are sent on to the bucket of `s3:`, by links signed for the file; else all goes through this server",
+    }),
+    urlTtlHours: kind.duration({
+      default: 24,
+      max: 8_760,
+      unit: "hours",
+      description: "How long a signed URL of an audio file works",
+    }),
     maxBytes: kind.integer({
       default: 256 * MIB,
       min: MIB,
@@ -207,13 +236,18 @@ const DEFINITION = {
   logs: {
     level: kind.choice(LOG_LEVELS, { default: "info", description: "The least important lines that are written" }),
     format: kind.choice(LOG_FORMATS, {
-      default: kind.workedOut("`pretty` on a terminal, else `json`", ({ isTerminal }) => (isTerminal ? "pretty" : "json")),
+      default: kind.workedOut("`pretty` on a terminal, else `json`", ({ isTerminal }) =>
+        isTerminal ? "pretty" : "json",
+      ),
       description: "How lines are written, to stderr",
     }),
   },
   metrics,
   demo: {
-    enabled: kind.flag({ default: true, description: "Whether the first start on an empty data directory makes the account `demo`" }),
+    enabled: kind.flag({
+      default: true,
+      description: "Whether the first start on an empty data directory makes the account `demo`",
+    }),
   },
   plugins: providers.plugins,
 } as const satisfies Group;
@@ -251,6 +285,8 @@ function describeGroup(group: Group, above: readonly string[]): SettingDescripti
     if (node instanceof Named) return describeGroup(node.options.of, [...path, node.options.placeholder]);
     if (!(node instanceof Leaf)) return describeGroup(node, path);
     const { type, unit = null, default: fallback, description, secret = false } = node.options;
-    return [{ path: path.join("."), type, unit, default: fallback.text, env: environmentName(path), description, secret }];
+    return [
+      { path: path.join("."), type, unit, default: fallback.text, env: environmentName(path), description, secret },
+    ];
   });
 }

@@ -10,7 +10,12 @@ export function addCatalogueCommands(program: Command, host: CliHost): void {
       await withApp(host, async (app, present) => {
         const list = await app.models.list();
         const rows = list.map(({ model, status }) => [model.id, `${model.creditCost} credits`, status]);
-        print(host, options, { models: list.map((model) => present.model(model)) }, rows.length === 0 ? ["No models."] : table(rows));
+        print(
+          host,
+          options,
+          { models: list.map((model) => present.model(model)) },
+          rows.length === 0 ? ["No models."] : table(rows),
+        );
       });
     },
   );

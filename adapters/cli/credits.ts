@@ -18,14 +18,16 @@ export function addCreditCommands(program: Command, host: CliHost): void {
     .argument("<amount>", "whole credits, from 1 on", wholeNumber)
     .option("--pack", "to the pack bucket, which no renewal touches; without it to the monthly one")
     .option("--reference <text>", "what it is for; a repeated grant with the same reference changes nothing")
-    .action(async (accountId: string, amount: number, options: { pack?: boolean; reference?: string; json?: boolean }) => {
-      await withApp(host, async (app, present) => {
-        const reference = options.reference === undefined ? {} : { reference: options.reference };
-        const bucket = options.pack === true ? "pack" : "monthly";
-        const balance = await app.credits.grant(accountId, amount, { bucket, ...reference });
-        show(options, balance, present.credits(balance));
-      });
-    });
+    .action(
+      async (accountId: string, amount: number, options: { pack?: boolean; reference?: string; json?: boolean }) => {
+        await withApp(host, async (app, present) => {
+          const reference = options.reference === undefined ? {} : { reference: options.reference };
+          const bucket = options.pack === true ? "pack" : "monthly";
+          const balance = await app.credits.grant(accountId, amount, { bucket, ...reference });
+          show(options, balance, present.credits(balance));
+        });
+      },
+    );
   addCommand(credits, "renew <account>", "Set the monthly credits to the tier's allowance, once a month", [
     "credits renew acct_01j…",
     "credits renew acct_01j… --period 2026-11",

@@ -11,13 +11,17 @@ const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "fa
 /** `jobs …`. */
 export function addJobCommands(program: Command, host: CliHost): void {
   const jobs = addGroup(program, "jobs", "List, show and cancel jobs, pause and resume their submission");
-  addCommand(jobs, "list", "List jobs, newest first", ["jobs list --status processing", "jobs list --account acct_01j… --limit 100"])
+  addCommand(jobs, "list", "List jobs, newest first", [
+    "jobs list --status processing",
+    "jobs list --account acct_01j… --limit 100",
+  ])
     .option("--account <id>", "only this account's")
     .addOption(new Option("--status <status>", "only those in this status").choices(STATUSES))
     .option("--limit <n>", "at most this many, 1 to 1000", wholeNumberWithin(1, 1_000), 20)
     .action(async (options: { account?: string; status?: JobStatus; limit: number; json?: boolean }) => {
       await withApp(host, async (app, present) => {
-        const accountId = options.account === undefined ? {} : { accountId: (await app.accounts.get(options.account)).id };
+        const accountId =
+          options.account === undefined ? {} : { accountId: (await app.accounts.get(options.account)).id };
         const status = options.status === undefined ? {} : { status: options.status };
         const list = await app.jobs.list({ ...accountId, ...status, limit: options.limit });
         const reports = await Promise.all(list.map((job) => app.jobs.show(job.id)));
@@ -39,7 +43,9 @@ export function addJobCommands(program: Command, host: CliHost): void {
     async (id: string, options: { json?: boolean }) => {
       await withApp(host, async (app, present) => {
         const job = await app.jobs.cancel(id);
-        print(host, options, { id: job.id, ...present.job({ job, tracks: [], outputs: [] }) }, [`Cancelled ${job.id}; its credits are refunded.`]);
+        print(host, options, { id: job.id, ...present.job({ job, tracks: [], outputs: [] }) }, [
+          `Cancelled ${job.id}; its credits are refunded.`,
+        ]);
       });
     },
   );

@@ -73,25 +73,35 @@ function addRevoke(keys: Command, host: CliHost): void {
     .option("--account <id>", "all keys of this account")
     .option("--all", "all keys of all accounts")
     .option("--yes", "without asking, which --all does on a terminal")
-    .action(async (id: string | undefined, { account, all = false, yes = false, ...options }: RevokeOptions, command: Command) => {
-      const named = [id, account].filter((given) => given !== undefined).length + Number(all);
-      if (named !== 1) command.error("error: name one of: a key, --account, --all");
-      if (id !== undefined) {
-        await withApp(host, (app) => app.accounts.revokeKey(id));
-        print(host, options, { id, revoked: true }, [`Revoked ${id}.`]);
-        return;
-      }
-      if (all && !yes) await confirmAll(host, command);
-      const which = account === undefined ? "all" : { accountId: account };
-      const count = await withApp(host, (app) => app.accounts.revokeKeys(which));
-      print(host, options, { account: account ?? null, revoked: count }, [`Revoked ${count} key${count === 1 ? "" : "s"}.`]);
-    });
+    .action(
+      async (
+        id: string | undefined,
+        { account, all = false, yes = false, ...options }: RevokeOptions,
+        command: Command,
+      ) => {
+        const named = [id, account].filter((given) => given !== undefined).length + Number(all);
+        if (named !== 1) command.error("error: name one of: a key, --account, --all");
+        if (id !== undefined) {
+          await withApp(host, (app) => app.accounts.revokeKey(id));
+          print(host, options, { id, revoked: true }, [`Revoked ${id}.`]);
+          return;
+        }
+        if (all && !yes) await confirmAll(host, command);
+        const which = account === undefined ? "all" : { accountId: account };
+        const count = await withApp(host, (app) => app.accounts.revokeKeys(which));
+        print(host, options, { account: account ?? null, revoked: count }, [
+          `Revoked ${count} key${count === 1 ? "" : "s"}.`,
+        ]);
+      },
+    );
 }
 
 /** @throws {OperationRefusedError} the operator does not want it */
 async function confirmAll(host: CliHost, command: Command): Promise<void> {
   if (host.confirm === null) command.error("error: --all needs --yes where there is no terminal to ask on");
-  const isWanted = await host.confirm?.("Revoke all keys of all accounts? No caller can do anything until it has a new one.");
+  const isWanted = await host.confirm?.(
+    "Revoke all keys of all accounts? No caller can do anything until it has a new one.",
+  );
   if (isWanted !== true) throw new OperationRefusedError("Nothing was revoked.");
 }
 

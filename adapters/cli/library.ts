@@ -28,7 +28,10 @@ export function addLibraryCommands(program: Command, host: CliHost): void {
       return withProgress(host, "Importing", () => app.library.import(document, dirname(resolve(file))));
     });
     const rows = [...made.tracks, ...made.playlists].map(({ id, ref }) => [id, ref]);
-    print(host, options, made, [...table(rows), `Imported ${count(made.tracks, "track")} and ${count(made.playlists, "playlist")}.`]);
+    print(host, options, made, [
+      ...table(rows),
+      `Imported ${count(made.tracks, "track")} and ${count(made.playlists, "playlist")}.`,
+    ]);
   });
   addUpload(library, host);
   addCommand(library, "share <track>", "Open the public page of a track", ["library share trk_01j…"]).action(
@@ -39,14 +42,14 @@ export function addLibraryCommands(program: Command, host: CliHost): void {
       });
     },
   );
-  addCommand(library, "unshare <track>", "Close the public page of a track, for good", ["library unshare trk_01j…"]).action(
-    async (id: string, options: { json?: boolean }) => {
-      await withApp(host, async (app, present) => {
-        const shareUrl = present.shareUrl(await app.library.manage.unshare(id));
-        print(host, options, { id, share_url: shareUrl }, [`${id} is not shared any more.`]);
-      });
-    },
-  );
+  addCommand(library, "unshare <track>", "Close the public page of a track, for good", [
+    "library unshare trk_01j…",
+  ]).action(async (id: string, options: { json?: boolean }) => {
+    await withApp(host, async (app, present) => {
+      const shareUrl = present.shareUrl(await app.library.manage.unshare(id));
+      print(host, options, { id, share_url: shareUrl }, [`${id} is not shared any more.`]);
+    });
+  });
   addSearch(library, host);
 }
 
@@ -96,12 +99,20 @@ function addSearch(library: Command, host: CliHost): void {
     .requiredOption("--account <id>", "whose eyes to look with")
     .option("--mood <mood>", "only with this mood")
     .option("--activity <activity>", "only with this activity")
-    .option("--limit <n>", `at most this many of each, ${minimum} to ${maximum}`, wholeNumberWithin(minimum, maximum), usual)
+    .option(
+      "--limit <n>",
+      `at most this many of each, ${minimum} to ${maximum}`,
+      wholeNumberWithin(minimum, maximum),
+      usual,
+    )
     .action(async (q: string | undefined, { account, mood, activity, limit, ...options }: SearchOptions) => {
       await withApp(host, async (app, present) => {
         const { id } = await app.accounts.get(account);
         const { tracks, playlists } = await app.library.read.search(id, { q, mood, activity, limit });
-        const shown = { tracks: tracks.map((track) => present.track(track)), playlists: playlists.map((found) => present.playlist(found)) };
+        const shown = {
+          tracks: tracks.map((track) => present.track(track)),
+          playlists: playlists.map((found) => present.playlist(found)),
+        };
         const rows = [
           ...tracks.map((track) => [track.id, track.title, track.artistLabel]),
           ...playlists.map(({ playlist, tracks: held }) => [playlist.id, playlist.title, count(held, "track")]),

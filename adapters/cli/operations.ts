@@ -23,20 +23,24 @@ export function addOperationCommands(program: Command, host: CliHost): void {
       print(host, options, { applied }, lines);
     },
   );
-  addCommand(program, "doctor", "Check the installation, and say how to mend what is wrong", ["doctor", "doctor --json"]).action(
-    async (options: { json?: boolean }) => {
-      const checks = await withProgress(host, "Checking", () => host.doctor());
-      const ok = checks.every(({ result }) => result !== "failed");
-      print(host, options, { ok, checks }, diagnosis(checks));
-      if (!ok) throw new CommandFailed();
-    },
-  );
+  addCommand(program, "doctor", "Check the installation, and say how to mend what is wrong", [
+    "doctor",
+    "doctor --json",
+  ]).action(async (options: { json?: boolean }) => {
+    const checks = await withProgress(host, "Checking", () => host.doctor());
+    const ok = checks.every(({ result }) => result !== "failed");
+    print(host, options, { ok, checks }, diagnosis(checks));
+    if (!ok) throw new CommandFailed();
+  });
 }
 
 /** A line for each check, beneath it how to mend what is not ok, and at the end how many there are of each kind. */
 function diagnosis(checks: readonly Finding[]): string[] {
   const rows = table(checks.map(({ result, name, message }) => [result, name, message]));
-  const lines = checks.flatMap(({ mend }, index) => [rows[index] ?? "", ...(mend === null ? [] : [`          ${mend}`])]);
+  const lines = checks.flatMap(({ mend }, index) => [
+    rows[index] ?? "",
+    ...(mend === null ? [] : [`          ${mend}`]),
+  ]);
   const count = (result: Finding["result"]): number => checks.filter((check) => check.result === result).length;
   const warnings = count("warning");
   return [...lines, `${count("ok")} ok, ${warnings} warning${warnings === 1 ? "" : "s"}, ${count("failed")} failed`];

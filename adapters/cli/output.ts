@@ -37,7 +37,10 @@ export function print(
 }
 
 /** Opens the app for one command and closes it whatever happens. */
-export async function withApp<T>(host: CliHost, work: (app: OperatorApp, present: Presenters) => Promise<T>): Promise<T> {
+export async function withApp<T>(
+  host: CliHost,
+  work: (app: OperatorApp, present: Presenters) => Promise<T>,
+): Promise<T> {
   const { app, present } = await host.open();
   try {
     return await work(app, present);
@@ -70,7 +73,12 @@ export function table(cells: readonly (readonly string[])[]): string[] {
   const rows = cells.map((row) => row.map(printable));
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));
-  return rows.map((row) => row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join("  ").trimEnd());
+  return rows.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
 }
 
 export function iso(time: number): string;

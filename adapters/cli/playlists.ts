@@ -25,12 +25,19 @@ interface EditOptions {
 export function addPlaylistCommands(program: Command, host: CliHost): void {
   const playlists = addGroup(program, "playlists", "Make, look at, change and delete playlists");
   addCreate(playlists, host);
-  addCommand(playlists, "list", "List an account's own playlists and public ones, newest first", ["playlists list --account acct_01j…"])
+  addCommand(playlists, "list", "List an account's own playlists and public ones, newest first", [
+    "playlists list --account acct_01j…",
+  ])
     .requiredOption("--account <id>", "whose eyes to look with")
     .action(async (options: { account: string; json?: boolean }) => {
       await withApp(host, async (app, present) => {
         const list = await app.library.read.playlists((await app.accounts.get(options.account)).id);
-        const rows = list.map(({ playlist, tracks }) => [playlist.id, playlist.visibility, String(tracks.length), playlist.title]);
+        const rows = list.map(({ playlist, tracks }) => [
+          playlist.id,
+          playlist.visibility,
+          String(tracks.length),
+          playlist.title,
+        ]);
         const shown = { playlists: list.map((found) => present.playlist(found)) };
         print(host, options, shown, rows.length === 0 ? ["No playlists."] : table(rows));
       });
@@ -58,7 +65,8 @@ function addCreate(playlists: Command, host: CliHost): void {
     .option("--public", "for everybody to see; private without it")
     .option("--tracks <ids>", "comma-separated, in this order", idsOf)
     .action(async (title: string, options: CreateOptions, command: Command) => {
-      if (options.account === undefined && options.public !== true) command.error("error: name an --account, or make it --public");
+      if (options.account === undefined && options.public !== true)
+        command.error("error: name an --account, or make it --public");
       await withApp(host, async (app, present) => {
         const visibility = options.public === true ? "public" : "private";
         const wanted = { title, accountId: options.account ?? null, visibility, tracks: options.tracks } as const;
@@ -78,7 +86,11 @@ function addEdit(playlists: Command, host: CliHost): void {
     .option("--private", "for its account alone")
     .option("--add <ids>", "comma-separated, at the end", idsOf)
     .option("--remove <ids>", "comma-separated", idsOf)
-    .addOption(new Option("--tracks <ids>", "comma-separated, all its tracks anew").argParser(idsOf).conflicts(["add", "remove"]))
+    .addOption(
+      new Option("--tracks <ids>", "comma-separated, all its tracks anew")
+        .argParser(idsOf)
+        .conflicts(["add", "remove"]),
+    )
     .action(async (id: string, { json = false, ...options }: EditOptions, command: Command) => {
       if (Object.keys(options).length === 0) command.error("error: name what is to change");
       const { title, tracks, add, remove } = options;
@@ -90,7 +102,13 @@ function addEdit(playlists: Command, host: CliHost): void {
     });
 }
 
-async function show(host: CliHost, options: { readonly json?: boolean }, app: OperatorApp, present: Presenters, id: string): Promise<void> {
+async function show(
+  host: CliHost,
+  options: { readonly json?: boolean },
+  app: OperatorApp,
+  present: Presenters,
+  id: string,
+): Promise<void> {
   const found = await app.library.manage.playlist(id);
   print(host, options, { ...present.playlist(found), ...presentOwner(found.playlist) }, describe(found));
 }
@@ -115,5 +133,8 @@ function describe({ playlist, tracks }: PlaylistWithTracks): string[] {
 
 /** None in an empty text. */
 function idsOf(text: string): string[] {
-  return text.split(",").map((id) => id.trim()).filter((id) => id !== "");
+  return text
+    .split(",")
+    .map((id) => id.trim())
+    .filter((id) => id !== "");
 }

@@ -9,12 +9,19 @@ type Json = { readonly json?: boolean };
 /** `plugins list`, `plugins new` and `plugins check`. */
 export function addPluginCommands(program: Command, host: CliHost): void {
   const plugins = addGroup(program, "plugins", "The provider plugins");
-  addCommand(plugins, "list", "List the plugins named in config", ["plugins list --json"]).action(async (options: Json) => {
-    await withApp(host, async (app) => {
-      const rows = app.plugins.map((plugin) => [plugin.id, plugin.enabled ? "enabled" : "off", plugin.source, plugin.models.join(", ")]);
-      print(host, options, { plugins: app.plugins }, rows.length === 0 ? ["No plugins."] : table(rows));
-    });
-  });
+  addCommand(plugins, "list", "List the plugins named in config", ["plugins list --json"]).action(
+    async (options: Json) => {
+      await withApp(host, async (app) => {
+        const rows = app.plugins.map((plugin) => [
+          plugin.id,
+          plugin.enabled ? "enabled" : "off",
+          plugin.source,
+          plugin.models.join(", "),
+        ]);
+        print(host, options, { plugins: app.plugins }, rows.length === 0 ? ["No plugins."] : table(rows));
+      });
+    },
+  );
   addCommand(plugins, "new", "Write a package for a provider, with its tests", [
     "plugins new nightingale",
     "plugins new nightingale --dir ~/code/nightingale",
@@ -50,12 +57,25 @@ function providerId(text: string): string {
 }
 
 function presented({ id, portVersion, ours, models, mistakes, notes }: CheckedProvider): object {
-  return { id, ok: mistakes.length === 0, port_version: portVersion, fermata_port_version: ours, models, mistakes, notes };
+  return {
+    id,
+    ok: mistakes.length === 0,
+    port_version: portVersion,
+    fermata_port_version: ours,
+    models,
+    mistakes,
+    notes,
+  };
 }
 
 function described({ id, portVersion, ours, models, mistakes, notes }: CheckedProvider): string[] {
   const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
   const head = `${id ?? "(no id)"}: port version ${portVersion ?? "(none)"}, this Fermata's ${ours}; ${count(models.length, "model")}`;
   const verdict = mistakes.length === 0 ? "Nothing is wrong." : `${count(mistakes.length, "mistake")}.`;
-  return [head, ...mistakes.map((mistake) => `  mistake  ${mistake}`), ...notes.map((note) => `  note     ${note}`), verdict];
+  return [
+    head,
+    ...mistakes.map((mistake) => `  mistake  ${mistake}`),
+    ...notes.map((note) => `  note     ${note}`),
+    verdict,
+  ];
 }

@@ -28,7 +28,11 @@ const EXIT_USAGE = 2;
  * @param argv without the interpreter and the script
  * @returns the exit code: 0 done, 1 refused or failed, 2 bad usage or settings
  */
-export async function runCli(argv: readonly string[], host: CliHost, isUsageError: (error: unknown) => boolean): Promise<number> {
+export async function runCli(
+  argv: readonly string[],
+  host: CliHost,
+  isUsageError: (error: unknown) => boolean,
+): Promise<number> {
   try {
     await buildProgram(host).parseAsync(argv, { from: "user" });
     return 0;
@@ -53,9 +57,15 @@ function buildProgram(host: CliHost): Command {
   const program = new Command("fermata")
     .description("Self-hosted platform for AI music")
     .version(host.version)
-    .configureOutput({ writeOut: (text) => host.stdout.write(text), writeErr: (text) => host.stderr.write(printableLines(text)) })
+    .configureOutput({
+      writeOut: (text) => host.stdout.write(text),
+      writeErr: (text) => host.stderr.write(printableLines(text)),
+    })
     .showHelpAfterError("Add --help for what is allowed.")
-    .addHelpText("after", "\nSettings come from the file named by FERMATA_CONFIG and from FERMATA_… variables; see config/README.md.\n")
+    .addHelpText(
+      "after",
+      "\nSettings come from the file named by FERMATA_CONFIG and from FERMATA_… variables; see config/README.md.\n",
+    )
     .exitOverride();
   addOperationCommands(program, host);
   addAccountCommands(program, host);

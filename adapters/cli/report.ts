@@ -132,7 +132,10 @@ function describePurchases(report: MarginReport, { byDay }: MarginFlags): string
 }
 
 /** One row, and one more for each further reason, so that the table stays narrow. */
-function purchaseRows(names: readonly string[], { bought, delivered, wasted, perhaps, reasons }: Purchases): string[][] {
+function purchaseRows(
+  names: readonly string[],
+  { bought, delivered, wasted, perhaps, reasons }: Purchases,
+): string[][] {
   const cells = [...names, ...[bought, delivered, wasted, perhaps].map(String)];
   const counts = Object.entries(reasons).sort(([, a], [, b]) => b - a);
   const [main = "-", ...further] = counts.map(([reason, count]) => `${count} ${reason}`);

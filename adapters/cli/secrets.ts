@@ -70,7 +70,9 @@ function describeStatus(status: SecretsStatus): string[] {
   const { state, place } = status;
   return [
     ...table(keyRows(status).map(({ id, role, sealed_rows: rows }) => [id, role, `${rows} sealed rows`])),
-    ...(state.unnamed === null ? [] : ["Links of earlier versions, without a key id, are accepted until `secrets retire`."]),
+    ...(state.unnamed === null
+      ? []
+      : ["Links of earlier versions, without a key id, are accepted until `secrets retire`."]),
     ...(state.rotatedAt === null ? [] : [`Rotated at ${iso(state.rotatedAt)}.`]),
     `The keys are in ${place}.`,
   ];

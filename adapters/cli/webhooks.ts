@@ -17,17 +17,24 @@ interface ResendOptions {
 /** `webhooks …`. */
 export function addWebhookCommands(program: Command, host: CliHost): void {
   const webhooks = addGroup(program, "webhooks", "Look at webhook endpoints and their deliveries, and mend them");
-  addCommand(webhooks, "endpoints <account>", "List an account's webhook endpoints, newest first", ["webhooks endpoints acct_01j…"]).action(
-    async (account: string, options: { json?: boolean }) => {
-      await withApp(host, async (app, present) => {
-        const { id } = await app.accounts.get(account);
-        const list = await app.webhookEndpoints.list(id, "all");
-        const rows = list.map(({ id: endpoint, status, disabledBy, url }) => [endpoint, disabledBy === null ? status : `${status} (${disabledBy})`, url]);
-        const shown = list.map((endpoint) => ({ ...present.webhookEndpoint(endpoint), disabled_by: endpoint.disabledBy }));
-        print(host, options, { endpoints: shown }, rows.length === 0 ? ["No webhook endpoints."] : table(rows));
-      });
-    },
-  );
+  addCommand(webhooks, "endpoints <account>", "List an account's webhook endpoints, newest first", [
+    "webhooks endpoints acct_01j…",
+  ]).action(async (account: string, options: { json?: boolean }) => {
+    await withApp(host, async (app, present) => {
+      const { id } = await app.accounts.get(account);
+      const list = await app.webhookEndpoints.list(id, "all");
+      const rows = list.map(({ id: endpoint, status, disabledBy, url }) => [
+        endpoint,
+        disabledBy === null ? status : `${status} (${disabledBy})`,
+        url,
+      ]);
+      const shown = list.map((endpoint) => ({
+        ...present.webhookEndpoint(endpoint),
+        disabled_by: endpoint.disabledBy,
+      }));
+      print(host, options, { endpoints: shown }, rows.length === 0 ? ["No webhook endpoints."] : table(rows));
+    });
+  });
   addCommand(webhooks, "deliveries <endpoint>", "List an endpoint's deliveries with every try, newest first", [
     "webhooks deliveries whe_01j…",
     "webhooks deliveries whe_01j… --limit 200 --json",
@@ -39,9 +46,12 @@ export function addWebhookCommands(program: Command, host: CliHost): void {
       print(host, options, { deliveries: reports.map(presentDelivery) }, lines);
     });
   addResendCommand(webhooks, host);
-  addCommand(webhooks, "ping <endpoint>", "Send `webhook.ping`, by the same way as every delivery; exit code 1 when it fails", [
-    "webhooks ping whe_01j…",
-  ]).action(async (endpoint: string, options: { json?: boolean }) => {
+  addCommand(
+    webhooks,
+    "ping <endpoint>",
+    "Send `webhook.ping`, by the same way as every delivery; exit code 1 when it fails",
+    ["webhooks ping whe_01j…"],
+  ).action(async (endpoint: string, options: { json?: boolean }) => {
     const made = await withApp(host, (app) => app.webhooks.ping(endpoint, never()));
     printTry(host, options, made);
   });
@@ -49,27 +59,42 @@ export function addWebhookCommands(program: Command, host: CliHost): void {
     "webhooks rotate-secret whe_01j…",
     "webhooks rotate-secret whe_01j… --overlap-hours 0",
   ])
-    .option("--overlap-hours <n>", "how long the old secret signs beside the new one, 0 to 168; 0 when it has leaked", wholeNumberWithin(0, 168), 24)
+    .option(
+      "--overlap-hours <n>",
+      "how long the old secret signs beside the new one, 0 to 168; 0 when it has leaked",
+      wholeNumberWithin(0, 168),
+      24,
+    )
     .action(async (endpoint: string, options: { overlapHours: number; json?: boolean }) => {
-      const { secret } = await withApp(host, (app) => app.webhooks.rotateSecret(endpoint, options.overlapHours * HOUR_MS));
+      const { secret } = await withApp(host, (app) =>
+        app.webhooks.rotateSecret(endpoint, options.overlapHours * HOUR_MS),
+      );
       print(host, options, { id: endpoint, signing_secret: secret, overlap_hours: options.overlapHours }, [
         `secret  ${secret}`,
-        options.overlapHours === 0 ? "The old secret signs no more." : `The old secret signs beside it for ${options.overlapHours} h.`,
+        options.overlapHours === 0
+          ? "The old secret signs no more."
+          : `The old secret signs beside it for ${options.overlapHours} h.`,
       ]);
     });
 }
 
 function addResendCommand(webhooks: Command, host: CliHost): void {
-  addCommand(webhooks, "resend [delivery]", "Send one delivery once more, or all that an endpoint did not get since a moment", [
-    "webhooks resend dlv_01j…",
-    "webhooks resend --endpoint whe_01j… --since 2026-11-20T00:00:00Z",
-    "webhooks resend --endpoint whe_01j… --since 2026-11-20T00:00:00Z --after dlv_01j…",
-  ])
+  addCommand(
+    webhooks,
+    "resend [delivery]",
+    "Send one delivery once more, or all that an endpoint did not get since a moment",
+    [
+      "webhooks resend dlv_01j…",
+      "webhooks resend --endpoint whe_01j… --since 2026-11-20T00:00:00Z",
+      "webhooks resend --endpoint whe_01j… --since 2026-11-20T00:00:00Z --after dlv_01j…",
+    ],
+  )
     .option("--endpoint <id>", "its exhausted and dropped deliveries, the oldest first")
     .option("--since <time>", "made at or after this time, at most 14 days ago", moment)
     .option("--after <delivery>", "go on after this one")
     .action(async (delivery: string | undefined, options: ResendOptions, command: Command) => {
-      if ((delivery === undefined) === (options.endpoint === undefined)) command.error("error: name a delivery, or --endpoint with --since");
+      if ((delivery === undefined) === (options.endpoint === undefined))
+        command.error("error: name a delivery, or --endpoint with --since");
       if (delivery !== undefined) return resendOne(host, delivery, options);
       if (options.since === undefined) command.error("error: --endpoint needs --since");
       return resendRange(host, options.endpoint as string, options.since, options);
@@ -86,7 +111,10 @@ async function resendRange(host: CliHost, endpoint: string, since: number, optio
     let done = { sent: 0, delivered: 0, last: null as string | null };
     await withProgress(host, "Sending", async () => {
       const after = options.after === undefined ? {} : { after: options.after };
-      for await (const { sent, delivered, last } of app.webhooks.resendSince(endpoint, since, { ...after, signal: never() })) {
+      for await (const { sent, delivered, last } of app.webhooks.resendSince(endpoint, since, {
+        ...after,
+        signal: never(),
+      })) {
         done = { sent, delivered, last: last.id };
       }
     });
@@ -133,7 +161,10 @@ function presentTry({ number, startedAt, isManual, status, failure, message, exc
 
 function describeDelivery({ delivery, tries }: DeliveryReport): string[] {
   const next = delivery.state === "pending" && delivery.dueAt !== null ? `  next try ${iso(delivery.dueAt)}` : "";
-  return [`${delivery.id}  ${delivery.eventId}  ${delivery.state}${next}`, ...tries.map((made) => `  try ${made.number}  ${describeTry(made)}`)];
+  return [
+    `${delivery.id}  ${delivery.eventId}  ${delivery.state}${next}`,
+    ...tries.map((made) => `  try ${made.number}  ${describeTry(made)}`),
+  ];
 }
 
 function describeTry({ startedAt, isManual, status, failure, message, phases }: WebhookTry): string {

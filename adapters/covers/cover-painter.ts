@@ -60,7 +60,10 @@ function compose(subject: CoverSubject): Picture {
     const radius = outmost + (inmost - outmost) * share ** 0.85;
     const radii = Float64Array.from({ length: DIRECTIONS + 1 }, (_, direction) => {
       const angle = (2 * Math.PI * direction) / DIRECTIONS;
-      const wobble = waves.reduce((sum, { turns, height, phase, drift }) => sum + height * Math.cos(turns * angle + phase + drift * index), 0);
+      const wobble = waves.reduce(
+        (sum, { turns, height, phase, drift }) => sum + height * Math.cos(turns * angle + phase + drift * index),
+        0,
+      );
       return radius * (1 + wobble);
     });
     return { radii, colour: sheet(share) };
@@ -75,7 +78,11 @@ function compose(subject: CoverSubject): Picture {
 }
 
 /** The inner loop runs two million times for a picture: no iterators, no arrays made. */
-function paintRow({ background: [top, bottom], centreX, centreY, layers }: Picture, y: number, pixels: Uint8Array): void {
+function paintRow(
+  { background: [top, bottom], centreX, centreY, layers }: Picture,
+  y: number,
+  pixels: Uint8Array,
+): void {
   const ground = mix(top, bottom, y / COVER_SIZE);
   const down = y + 0.5 - centreY;
   for (let x = 0; x < COVER_SIZE; x++) {

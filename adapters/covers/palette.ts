@@ -52,7 +52,11 @@ export function paletteOf({ tags }: CoverSubject, dice: Dice): Palette {
 }
 
 export function mix(from: Rgb, to: Rgb, share: number): Rgb {
-  return [from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share, from[2] + (to[2] - from[2]) * share];
+  return [
+    from[0] + (to[0] - from[0]) * share,
+    from[1] + (to[1] - from[1]) * share,
+    from[2] + (to[2] - from[2]) * share,
+  ];
 }
 
 function hsl(hue: number, saturation: number, lightness: number): Rgb {

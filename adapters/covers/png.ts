@@ -25,7 +25,9 @@ export async function encodePng(pixels: Uint8Array, width: number): Promise<Uint
   header.writeUInt32BE(height, 4);
   header.set([8, 2], 8); // 8 bits per channel, RGB
   const data = await deflate(rows, { level: 6 });
-  return new Uint8Array(Buffer.concat([SIGNATURE, chunk("IHDR", header), chunk("IDAT", data), chunk("IEND", Buffer.alloc(0))]));
+  return new Uint8Array(
+    Buffer.concat([SIGNATURE, chunk("IHDR", header), chunk("IDAT", data), chunk("IEND", Buffer.alloc(0))]),
+  );
 }
 
 function chunk(name: string, content: Buffer): Buffer {

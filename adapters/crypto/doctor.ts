@@ -27,7 +27,11 @@ export async function examineSecretKey(question: SecretKeyQuestion): Promise<Fin
     return await examineFile(path, question);
   } catch (error) {
     if (isMissing(error)) return judgeMissing(path, question);
-    return failed(NAME, `${path} cannot be read: ${(error as Error).message}.`, `Give it to the user that Fermata runs as, or set secrets.key.`);
+    return failed(
+      NAME,
+      `${path} cannot be read: ${(error as Error).message}.`,
+      `Give it to the user that Fermata runs as, or set secrets.key.`,
+    );
   }
 }
 
@@ -35,15 +39,27 @@ async function examineFile(path: string, question: SecretKeyQuestion): Promise<F
   const { mode } = await stat(path);
   const rights = mode & 0o777;
   if ((rights & 0o077) !== 0) {
-    return failed(NAME, `${path} has the rights ${rights.toString(8)}: others on this machine may read it or change it.`, `\`chmod 600 ${path}\``);
+    return failed(
+      NAME,
+      `${path} has the rights ${rights.toString(8)}: others on this machine may read it or change it.`,
+      `\`chmod 600 ${path}\``,
+    );
   }
   const keys = keysIn(await readFile(path, "utf8"));
   if (keys === null) {
-    return failed(NAME, `${path} holds fewer than ${SECRET_KEY_LENGTH_MIN} characters.`, "Restore the file from a backup.");
+    return failed(
+      NAME,
+      `${path} holds fewer than ${SECRET_KEY_LENGTH_MIN} characters.`,
+      "Restore the file from a backup.",
+    );
   }
   const found = judgeKeys(keys, path, question);
   if (found.result !== "ok" || !question.isShared) return found;
-  return warning(NAME, `It lies in ${path} of this machine; a process on another one would make its own, and be refused.`, `${SET_IT} Here that is the text of the file.`);
+  return warning(
+    NAME,
+    `It lies in ${path} of this machine; a process on another one would make its own, and be refused.`,
+    `${SET_IT} Here that is the text of the file.`,
+  );
 }
 
 function keysIn(text: string): readonly string[] | null {
@@ -55,16 +71,22 @@ function keysIn(text: string): readonly string[] | null {
 }
 
 function judgeKeys(keys: readonly string[], place: string, { kept }: SecretKeyQuestion): Finding {
-  if (kept === null || keys.some((key) => kept === fingerprint(key))) return ok(NAME, kept === null ? `It is in ${place}.` : `It is in ${place}, and the storage's.`);
+  if (kept === null || keys.some((key) => kept === fingerprint(key)))
+    return ok(NAME, kept === null ? `It is in ${place}.` : `It is in ${place}, and the storage's.`);
   const message = `The key in ${place} is not the one this storage was first opened with: links and stored secrets would be dead.`;
   return failed(NAME, message, "Set that key again, from a backup or from another process.");
 }
 
 function judgeMissing(path: string, { kept, isShared }: SecretKeyQuestion): Finding {
   if (kept !== null) {
-    return failed(NAME, `${path} is missing, and the storage was opened with a key before.`, "Restore it from a backup, or set secrets.key to that key.");
+    return failed(
+      NAME,
+      `${path} is missing, and the storage was opened with a key before.`,
+      "Restore it from a backup, or set secrets.key to that key.",
+    );
   }
-  if (isShared) return warning(NAME, "There is none: every machine would make its own, and all but the first be refused.", SET_IT);
+  if (isShared)
+    return warning(NAME, "There is none: every machine would make its own, and all but the first be refused.", SET_IT);
   return ok(NAME, `${path} is made at the first start.`);
 }
 

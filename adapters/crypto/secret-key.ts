@@ -41,7 +41,10 @@ export function newSecretKey(): string {
 
 /** The keys that the text of a key file holds. @throws {Error} one is too short; the message holds no key */
 export function parseSecretKeys(text: string): readonly string[] {
-  const keys = text.trim().split(BETWEEN_KEYS).map((key) => key.trim());
+  const keys = text
+    .trim()
+    .split(BETWEEN_KEYS)
+    .map((key) => key.trim());
   if (keys.some((key) => key.length < SECRET_KEY_LENGTH_MIN)) {
     throw new Error(`it holds fewer than ${SECRET_KEY_LENGTH_MIN} characters`);
   }

@@ -1,13 +1,7 @@
 import { join } from "node:path";
 import type { KeyId } from "../../core/ports/keyring.js";
 import type { SecretKeys } from "../../core/ports/secret-keys.js";
-import {
-  fingerprint,
-  loadOrCreateSecretKeys,
-  newSecretKey,
-  replaceSecretKeys,
-  SECRET_KEY_FILE,
-} from "./secret-key.js";
+import { fingerprint, loadOrCreateSecretKeys, newSecretKey, replaceSecretKeys, SECRET_KEY_FILE } from "./secret-key.js";
 
 /** {@link SecretKeys} with the keys themselves, for the keyring. */
 export interface ReadableSecretKeys extends SecretKeys {

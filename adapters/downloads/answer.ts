@@ -19,5 +19,9 @@ export function failure(
   words: string,
   options: { readonly retryAfterMs?: number | undefined; readonly cause?: unknown } = {},
 ): ProviderFailure {
-  return new ProviderFailure(kind, `The download of ${host}${pathname.slice(0, PATH_LENGTH_MAX)} failed: ${words}.`, options);
+  return new ProviderFailure(
+    kind,
+    `The download of ${host}${pathname.slice(0, PATH_LENGTH_MAX)} failed: ${words}.`,
+    options,
+  );
 }

@@ -169,8 +169,10 @@ export class Downloads {
   /** null when what comes is not the rest of the same file. */
   private async rest(ask: Ask, at: number, { validator, length }: Known): Promise<Answer | null> {
     const answer = await ask({ range: `bytes=${at}-`, "if-range": validator ?? "" });
-    const [, start = "", total = ""] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.headers.get("content-range") ?? "") ?? [];
-    const fits = answer.status === 206 && start === String(at) && (length === null || total === "*" || Number(total) === length);
+    const [, start = "", total = ""] =
+      /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.headers.get("content-range") ?? "") ?? [];
+    const fits =
+      answer.status === 206 && start === String(at) && (length === null || total === "*" || Number(total) === length);
     if (fits) return answer;
     answer.body.destroy();
     return null;
@@ -183,14 +185,22 @@ function knownOf({ headers }: Answer): Known {
   // If-Range takes no weak tag (RFC 9110, section 13.1.5).
   const validator = etag !== null && !etag.startsWith("W/") ? etag : headers.get("last-modified");
   const hasRanges = headers.get("accept-ranges")?.trim().toLowerCase() === "bytes";
-  return { length: length === null || !/^\d+$/.test(length) ? null : Number(length), validator: hasRanges ? validator : null };
+  return {
+    length: length === null || !/^\d+$/.test(length) ? null : Number(length),
+    validator: hasRanges ? validator : null,
+  };
 }
 
 function brokenOff(url: URL, at: number, { length }: Known, problem: unknown): ProviderFailure {
   // The last try's own failure tells more, and how long to wait.
   if (ProviderFailure.is(problem)) return problem;
   const words = problem === null ? "" : `: ${wordsFor(problem)}`;
-  return failure("unavailable", url, `it broke off after ${at}${length === null ? "" : ` of ${length}`} bytes${words}`, {
-    cause: problem ?? undefined,
-  });
+  return failure(
+    "unavailable",
+    url,
+    `it broke off after ${at}${length === null ? "" : ` of ${length}`} bytes${words}`,
+    {
+      cause: problem ?? undefined,
+    },
+  );
 }

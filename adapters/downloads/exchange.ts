@@ -54,14 +54,18 @@ export async function exchange({ url, headers, own, allowsHttp, agentFor, signal
 
 function addressOf(text: string, from: URL | null, allowsHttp: (url: URL) => boolean): URL {
   const refuse = (words: string): never => {
-    throw from === null ? new ProviderFailure("failed", `The file cannot be fetched: ${words}.`) : failure("failed", from, words);
+    throw from === null
+      ? new ProviderFailure("failed", `The file cannot be fetched: ${words}.`)
+      : failure("failed", from, words);
   };
   if (!URL.canParse(text, from?.href)) return refuse("its address cannot be read");
   const url = new URL(text, from?.href);
-  if (url.protocol !== "https:" && url.protocol !== "http:") return refuse(`it leads to ${url.protocol}, not to http or https`);
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    return refuse(`it leads to ${url.protocol}, not to http or https`);
   if (url.protocol === "http:" && !allowsHttp(url))
     return refuse(`it leads${from?.protocol === "https:" ? " from https" : ""} to plain http, at ${url.host}`);
-  if (url.username !== "" || url.password !== "") return refuse(`it leads to an address with a user or a password, at ${url.host}`);
+  if (url.username !== "" || url.password !== "")
+    return refuse(`it leads to an address with a user or a password, at ${url.host}`);
   return url;
 }
 
@@ -89,8 +93,14 @@ async function ask(
   } catch (cause) {
     const { failure: phase, message, name } = cause as Error & { readonly failure?: string };
     if (phase === "blocked_address") throw failure("failed", url, message, { cause });
-    if (name === "InvalidArgumentError") throw failure("failed", url, "a header of the plugin cannot be sent", { cause });
-    throw failure("unavailable", url, signal.aborted ? whyAborted(signal) : phase === undefined ? wordsFor(cause) : message, { cause });
+    if (name === "InvalidArgumentError")
+      throw failure("failed", url, "a header of the plugin cannot be sent", { cause });
+    throw failure(
+      "unavailable",
+      url,
+      signal.aborted ? whyAborted(signal) : phase === undefined ? wordsFor(cause) : message,
+      { cause },
+    );
   }
 }
 

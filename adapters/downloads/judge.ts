@@ -25,7 +25,8 @@ export async function judge(answer: Answer, expected: 200 | 206, linkIsOver: boo
   if (status === 404 || status === 410) return failure("gone", url, words);
   if (EXPIRED.test(said) || (linkIsOver && (status === 401 || status === 403)))
     return failure("gone", url, `the link has expired (${status})`);
-  if (status >= 500 || AGAIN.has(status)) return failure("unavailable", url, words, { retryAfterMs: retryAfterMs(headers) });
+  if (status >= 500 || AGAIN.has(status))
+    return failure("unavailable", url, words, { retryAfterMs: retryAfterMs(headers) });
   return failure("failed", url, words);
 }
 

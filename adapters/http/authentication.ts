@@ -43,7 +43,11 @@ export async function expressAuthentication(
   return holder;
 }
 
-function neededScope(request: Request, scopes: readonly string[] | undefined, webhookScope: Scope | null): Scope | null {
+function neededScope(
+  request: Request,
+  scopes: readonly string[] | undefined,
+  webhookScope: Scope | null,
+): Scope | null {
   const named = scopes?.[0] as Scope | undefined;
   if (named !== undefined) return named;
   return routePathOf(request).startsWith("/api/v1/webhook-endpoints") ? webhookScope : null;

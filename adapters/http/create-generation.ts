@@ -122,7 +122,11 @@ async function answerAfter(
 ): Promise<StoredAnswer> {
   const { parts, account } = exchange;
   const failed = (error: unknown): StoredAnswer => {
-    parts.logger.warn("Waiting for a job failed; its acceptance was answered", { request_id: exchange.requestId, job_id: job.id, error });
+    parts.logger.warn("Waiting for a job failed; its acceptance was answered", {
+      request_id: exchange.requestId,
+      job_id: job.id,
+      error,
+    });
     return accepted;
   };
   let answer: StoredAnswer;
@@ -149,9 +153,15 @@ function conclusion(exchange: Exchange, job: Job): StoredAnswer {
   return { status: BAD_GATEWAY, body: JSON.stringify(toErrorEnvelope(job.error, exchange.requestId)) };
 }
 
-function send(exchange: Exchange, response: Response, jobId: JobId, answer: StoredAnswer): { data: AcceptedGeneration } {
+function send(
+  exchange: Exchange,
+  response: Response,
+  jobId: JobId,
+  answer: StoredAnswer,
+): { data: AcceptedGeneration } {
   exchange.jobId = jobId;
-  if (answer.status === ACCEPTED) response.setHeader("Location", statusUrlOf({ id: jobId }, exchange.parts.publicUrl.current));
+  if (answer.status === ACCEPTED)
+    response.setHeader("Location", statusUrlOf({ id: jobId }, exchange.parts.publicUrl.current));
   else exchange.errorCode = codeIn(answer);
   // The generated route hands this on to `json`, which sends its bytes: they hold what the type says.
   return new PreparedAnswer(answer.status, answer.body) as unknown as { data: AcceptedGeneration };

@@ -24,6 +24,9 @@ export function momentOf(name: string, text: string | undefined, issues: Request
   if (text === undefined) return undefined;
   const moment = parseDateTime(text);
   if (moment !== null) return moment;
-  issues.push({ path: `query.${name}`, message: "must be a date-time of RFC 3339, such as 2026-11-21T06:30:00Z (a + is sent as %2B)" });
+  issues.push({
+    path: `query.${name}`,
+    message: "must be a date-time of RFC 3339, such as 2026-11-21T06:30:00Z (a + is sent as %2B)",
+  });
   return undefined;
 }

@@ -1,6 +1,12 @@
 import { ValidateError } from "@tsoa/runtime";
 import type { ErrorCode } from "../../core/error-codes.js";
-import { FermataError, InvalidRequestError, OperationRefusedError, RateLimitedError, ServiceUnavailableError } from "../../core/errors.js";
+import {
+  FermataError,
+  InvalidRequestError,
+  OperationRefusedError,
+  RateLimitedError,
+  ServiceUnavailableError,
+} from "../../core/errors.js";
 import { toIssues } from "./request-issues.js";
 
 /** @see API v1, section 7; decisions, "Codes beyond section 7" */
@@ -76,7 +82,8 @@ export function toErrorEnvelope(error: ShownError, requestId: string): ErrorEnve
 export function toFermataError(error: unknown): FermataError | null {
   if (error instanceof ValidateError) return new InvalidRequestError(toIssues(error.fields));
   // Express's word for a path that cannot be decoded.
-  if (error instanceof URIError) return new InvalidRequestError([{ path: "path", message: "has a malformed percent-encoding" }]);
+  if (error instanceof URIError)
+    return new InvalidRequestError([{ path: "path", message: "has a malformed percent-encoding" }]);
   return FermataError.is(error) && !(error instanceof OperationRefusedError) ? error : null;
 }
 

@@ -9,7 +9,15 @@ import { createServer, listen } from "./server.js";
 export { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./connections/limits.js";
 
 export { CONTROLLERS } from "./controllers/index.js";
-export type { AnsweredRequest, ControllerClass, ControllerSource, HttpParts, HttpSettings, MetricsPage, TrustProxy } from "./parts.js";
+export type {
+  AnsweredRequest,
+  ControllerClass,
+  ControllerSource,
+  HttpParts,
+  HttpSettings,
+  MetricsPage,
+  TrustProxy,
+} from "./parts.js";
 export { MetricsServer } from "./metrics-server.js";
 export { STATUS_BY_CODE } from "./errors.js";
 export { presentCredits } from "./presenters/credits.js";

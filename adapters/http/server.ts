@@ -50,11 +50,16 @@ export function createServer(router: express.Router, parts: HttpParts, lifecycle
         refuse(new InvalidRequestError([{ path: "header.Host", message: hostIssue }]));
       }
       // The router gives up only on an address that it cannot read.
-      else app(request, response, () => refuse(new InvalidRequestError([{ path: "path", message: "must be a valid address" }])));
+      else
+        app(request, response, () =>
+          refuse(new InvalidRequestError([{ path: "path", message: "must be a valid address" }])),
+        );
     },
   );
   connections.attach(server);
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => answerClientError(error, socket, parts.ids.next("req")));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
+    answerClientError(error, socket, parts.ids.next("req")),
+  );
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be passed over.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));
   return server;
@@ -117,7 +122,10 @@ function expressClasses(app: Express): Pick<http.ServerOptions, "IncomingMessage
   Object.setPrototypeOf(Response.prototype, app.response);
   app.request = Request.prototype as Express["request"];
   app.response = Response.prototype as unknown as Express["response"];
-  return { IncomingMessage: Request, ServerResponse: Response } as Pick<http.ServerOptions, "IncomingMessage" | "ServerResponse">;
+  return { IncomingMessage: Request, ServerResponse: Response } as Pick<
+    http.ServerOptions,
+    "IncomingMessage" | "ServerResponse"
+  >;
 }
 
 /** An address, and the settings that say so. */

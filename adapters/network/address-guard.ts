@@ -28,7 +28,10 @@ export class DnsAddressGuard implements AddressGuard {
     if (answers.length === 0) return { state: "unresolved", reason: "the name has no address" };
     const addresses = answers.map((answer) => canonicalAddress(answer) ?? answer);
     // One blocked answer spoils all: which of them a connection would take is in the hands of whoever runs the name server.
-    return { state: addresses.every((address) => this.policy.admitsAnswer(host, address)) ? "allowed" : "blocked", addresses };
+    return {
+      state: addresses.every((address) => this.policy.admitsAnswer(host, address)) ? "allowed" : "blocked",
+      addresses,
+    };
   }
 
   private async ask(host: string, maxMs: number): Promise<readonly string[]> {

@@ -1,4 +1,15 @@
-import { type Address, contains, embeddedIpv4, isEmbedding, isGlobalUnicast, isMetadata, isNat64, type Network, parseAddress, parseNetwork } from "./addresses.js";
+import {
+  type Address,
+  contains,
+  embeddedIpv4,
+  isEmbedding,
+  isGlobalUnicast,
+  isMetadata,
+  isNat64,
+  type Network,
+  parseAddress,
+  parseNetwork,
+} from "./addresses.js";
 import { PRIVATE_DOMAINS } from "./address-blocks.js";
 
 /** What an installation admits beside the public network. */
@@ -71,7 +82,10 @@ export class AddressPolicy {
 
 /** A host as it is compared: without brackets and final dot, in lower case. */
 export function hostOf(hostname: string): string {
-  return hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  return hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/\.$/, "");
 }
 
 /** True for what only an address can look like; whether it is one is judged later. */

@@ -24,7 +24,8 @@ export function parseNetwork(text: string): Network {
   const address = parseAddress(base);
   const bits = address?.kind() === "ipv4" ? 32 : 128;
   const prefix = length === undefined ? bits : /^\d{1,3}$/.test(length) ? Number(length) : Number.NaN;
-  if (address === null || others.length > 0 || !(prefix <= bits)) throw new Error(`${JSON.stringify(text)} is no network; write it as 10.0.0.0/8.`);
+  if (address === null || others.length > 0 || !(prefix <= bits))
+    throw new Error(`${JSON.stringify(text)} is no network; write it as 10.0.0.0/8.`);
   return asIpv4([address, prefix]);
 }
 
@@ -70,6 +71,7 @@ export function isEmbedding(network: Network): boolean {
 
 /** A network of mapped addresses is one of IPv4. */
 function asIpv4([address, prefix]: Network): Network {
-  if (address.kind() === "ipv4" || prefix < 96 || !(address as ipaddr.IPv6).isIPv4MappedAddress()) return [address, prefix];
+  if (address.kind() === "ipv4" || prefix < 96 || !(address as ipaddr.IPv6).isIPv4MappedAddress())
+    return [address, prefix];
   return [(address as ipaddr.IPv6).toIPv4Address(), prefix - 96];
 }

@@ -18,9 +18,12 @@ const TLS: Readonly<Record<string, string>> = {
   CERT_REVOKED: "its certificate was revoked",
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
   SELF_SIGNED_CERT_IN_CHAIN: "its certificate was issued by an authority that is not trusted",
-  UNABLE_TO_GET_ISSUER_CERT: "its certificate was issued by an authority that is not trusted, or an intermediate certificate is missing",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "its certificate was issued by an authority that is not trusted, or an intermediate certificate is missing",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "its certificate was issued by an authority that is not trusted, or an intermediate certificate is missing",
+  UNABLE_TO_GET_ISSUER_CERT:
+    "its certificate was issued by an authority that is not trusted, or an intermediate certificate is missing",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    "its certificate was issued by an authority that is not trusted, or an intermediate certificate is missing",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    "its certificate was issued by an authority that is not trusted, or an intermediate certificate is missing",
   CERT_SIGNATURE_FAILURE: "the signature of its certificate is wrong",
   INVALID_PURPOSE: "its certificate is not meant for servers",
   ECONNRESET: "it ended the connection during the TLS handshake",
@@ -38,7 +41,10 @@ export function tcpProblem(address: string, error: NodeJS.ErrnoException): strin
   return `${address} ${TCP[error.code ?? ""] ?? `failed (${error.code ?? "unknown"})`}`;
 }
 
-export function tlsProblem(hostname: string, error: NodeJS.ErrnoException & { readonly cert?: { readonly subjectaltname?: string } }): string {
+export function tlsProblem(
+  hostname: string,
+  error: NodeJS.ErrnoException & { readonly cert?: { readonly subjectaltname?: string } },
+): string {
   if (error.code === "ERR_TLS_CERT_ALTNAME_INVALID") {
     const names = error.cert?.subjectaltname;
     return `its certificate is not for ${hostname} but for ${names === undefined ? "no name" : printable(names)}`;

@@ -102,7 +102,12 @@ export class GuardedConnector {
   async connect(target: ConnectTarget): Promise<Connected> {
     const attempt = new Attempt(target);
     try {
-      const addresses = await attempt.within("dns", attempt.leftMs, this.resolve(target, attempt), `${hostOf(target.hostname)}: no name server answered in time`);
+      const addresses = await attempt.within(
+        "dns",
+        attempt.leftMs,
+        this.resolve(target, attempt),
+        `${hostOf(target.hostname)}: no name server answered in time`,
+      );
       attempt.ends("dnsMs");
       const socket = await this.openFirst(addresses, target.port, attempt);
       attempt.ends("connectMs");
@@ -135,7 +140,10 @@ export class GuardedConnector {
     if (resolution.state === "allowed") return resolution.addresses;
     if (resolution.state === "unresolved") throw new ConnectionFailedError("dns", `${host}: ${resolution.reason}`);
     const addresses = resolution.addresses.filter((address) => address !== host);
-    throw new ConnectionFailedError("blocked_address", `${host}${addresses.length === 0 ? "" : ` (${addresses.slice(0, ADDRESSES_MAX).join(", ")})`} may not be connected to`);
+    throw new ConnectionFailedError(
+      "blocked_address",
+      `${host}${addresses.length === 0 ? "" : ` (${addresses.slice(0, ADDRESSES_MAX).join(", ")})`} may not be connected to`,
+    );
   }
 
   /** Tries the addresses in turn; each gets a fair share of the time that is left. */
@@ -146,12 +154,18 @@ export class GuardedConnector {
       const shareMs = Math.ceil(attempt.leftMs / (tried.length - index));
       const socket = this.open(address, port);
       try {
-        await attempt.within("connect", shareMs, opened(socket, `${address} port ${port}`), `${address} port ${port} did not answer within ${shareMs} ms`);
+        await attempt.within(
+          "connect",
+          shareMs,
+          opened(socket, `${address} port ${port}`),
+          `${address} port ${port} did not answer within ${shareMs} ms`,
+        );
         checkPeer(socket, address);
         return socket.setKeepAlive(true, KEEP_ALIVE_AFTER_MS);
       } catch (error) {
         discard(socket);
-        if (!(error instanceof ConnectionFailedError) || error.failure !== "connect" || attempt.isBrokenOff) throw error;
+        if (!(error instanceof ConnectionFailedError) || error.failure !== "connect" || attempt.isBrokenOff)
+          throw error;
         problems.push(error);
       }
     }
@@ -172,7 +186,12 @@ export class GuardedConnector {
       ALPNProtocols: ["http/1.1"],
     });
     try {
-      await attempt.within("tls", attempt.leftMs, handshaken(secured, host), `${host}: the TLS handshake was not over in time`);
+      await attempt.within(
+        "tls",
+        attempt.leftMs,
+        handshaken(secured, host),
+        `${host}: the TLS handshake was not over in time`,
+      );
       return secured;
     } catch (error) {
       discard(secured);
@@ -185,7 +204,11 @@ export class GuardedConnector {
 /** The time and the phases of one connection. */
 class Attempt {
   private readonly startedAt = performance.now();
-  private readonly ended: { -readonly [Phase in keyof ConnectPhases]: ConnectPhases[Phase] } = { dnsMs: null, connectMs: null, tlsMs: null };
+  private readonly ended: { -readonly [Phase in keyof ConnectPhases]: ConnectPhases[Phase] } = {
+    dnsMs: null,
+    connectMs: null,
+    tlsMs: null,
+  };
 
   constructor(private readonly target: ConnectTarget) {}
 

@@ -6,7 +6,9 @@ type Hosts = ReadonlyMap<string, readonly string[]>;
 
 /** Where the operating system keeps names of its own; containers and self-hosters write theirs there. */
 export const SYSTEM_HOSTS_FILE =
-  process.platform === "win32" ? join(process.env["SystemRoot"] ?? "C:\\Windows", "System32", "drivers", "etc", "hosts") : "/etc/hosts";
+  process.platform === "win32"
+    ? join(process.env["SystemRoot"] ?? "C:\\Windows", "System32", "drivers", "etc", "hosts")
+    : "/etc/hosts";
 
 /** A hosts file (hosts(5)), read again when it has changed. */
 export class HostsFile {

@@ -1,7 +1,14 @@
 /** Where to connect on somebody else's behalf: the address policy, the guard made of it, and connections that keep to it. */
 export { type AddressExceptions, AddressPolicy } from "./address-policy.js";
 export { DnsAddressGuard } from "./address-guard.js";
-export { type Connected, type ConnectFailure, ConnectionFailedError, type ConnectPhases, type ConnectTarget, GuardedConnector } from "./guarded-connector.js";
+export {
+  type Connected,
+  type ConnectFailure,
+  ConnectionFailedError,
+  type ConnectPhases,
+  type ConnectTarget,
+  GuardedConnector,
+} from "./guarded-connector.js";
 export { guardedAgents } from "./guarded-agents.js";
 export { GuardedFetch, type GuardedFetchDeps } from "./guarded-fetch.js";
 export { HostsFile } from "./hosts-file.js";

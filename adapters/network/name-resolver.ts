@@ -33,7 +33,10 @@ const REASONS: Readonly<Record<string, string>> = {
  *
  * @param servers other name servers than the system's, as `host:port`
  */
-export function systemResolver({ hosts = new HostsFile(), servers }: { readonly hosts?: HostsFile; readonly servers?: readonly string[] } = {}): ResolveName {
+export function systemResolver({
+  hosts = new HostsFile(),
+  servers,
+}: { readonly hosts?: HostsFile; readonly servers?: readonly string[] } = {}): ResolveName {
   return async (name, maxMs, signal) => {
     const known = await hosts.addressesOf(name);
     return known.length > 0 ? known : askServers(name, maxMs, signal, servers);
@@ -41,7 +44,12 @@ export function systemResolver({ hosts = new HostsFile(), servers }: { readonly 
 }
 
 /** A resolver for each question: it reads the system's servers anew, and is cancelled alone. */
-async function askServers(name: string, maxMs: number, signal: AbortSignal, servers: readonly string[] | undefined): Promise<readonly string[]> {
+async function askServers(
+  name: string,
+  maxMs: number,
+  signal: AbortSignal,
+  servers: readonly string[] | undefined,
+): Promise<readonly string[]> {
   const resolver = new Resolver({ timeout: Math.max(TRY_MIN_MS, Math.ceil(maxMs / TRIES)), tries: TRIES });
   if (servers !== undefined) resolver.setServers(servers);
   const cancel = (): void => resolver.cancel();
@@ -66,7 +74,9 @@ async function askServers(name: string, maxMs: number, signal: AbortSignal, serv
 
 /** Of two failures that one counts which says more than that this family has no address. */
 function reasonOf(answers: readonly PromiseSettledResult<unknown>[]): string {
-  const codes = answers.map((answer) => (answer.status === "rejected" ? String((answer.reason as NodeJS.ErrnoException).code) : "ENODATA"));
+  const codes = answers.map((answer) =>
+    answer.status === "rejected" ? String((answer.reason as NodeJS.ErrnoException).code) : "ENODATA",
+  );
   const code = codes.find((one) => one !== "ENODATA") ?? "ENODATA";
   return REASONS[code] ?? `the name cannot be resolved (${code})`;
 }

@@ -85,7 +85,10 @@ export class PrometheusMetrics implements Metrics {
     });
   }
 
-  countRequest(request: { readonly method: string; readonly route: string; readonly status: number }, seconds: number): void {
+  countRequest(
+    request: { readonly method: string; readonly route: string; readonly status: number },
+    seconds: number,
+  ): void {
     this.requests.observe({ ...request }, seconds);
   }
 
@@ -125,10 +128,7 @@ export class PrometheusMetrics implements Metrics {
     this.droppedLogRows.inc(count);
   }
 
-  gauge(
-    { name, help, labels = [] }: GaugeDescription,
-    read: () => GaugeReading | Promise<GaugeReading>,
-  ): void {
+  gauge({ name, help, labels = [] }: GaugeDescription, read: () => GaugeReading | Promise<GaugeReading>): void {
     const { logger } = this;
     new Gauge({
       name: `fermata_${name}`,

@@ -72,7 +72,8 @@ function copyObject(value: object, above: readonly object[], depth: number): unk
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (Array.isArray(value)) return value.map((item) => copy(item, above, depth));
   if (value instanceof Set) return [...value].map((item) => copy(item, above, depth));
-  const entries = value instanceof Map ? [...value].map(([name, item]) => [String(name), item] as const) : readableEntries(value);
+  const entries =
+    value instanceof Map ? [...value].map(([name, item]) => [String(name), item] as const) : readableEntries(value);
   return Object.fromEntries(entries.map(([name, item]) => [name, copyField(name, item, above, depth)]));
 }
 

@@ -94,14 +94,19 @@ function toJson({ level, message, timestamp, fields }: Line): string {
 
 /** A field named like a part of the line keeps its value under another name. */
 function withoutNames(fields: Line["fields"], taken: readonly string[]): object {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [taken.includes(name) ? `field_${name}` : name, value]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [taken.includes(name) ? `field_${name}` : name, value]),
+  );
 }
 
 function toPretty({ level, message, timestamp, fields }: Line): string {
   const { error, ...others } = fields;
   const words = Object.entries(others)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ` ${name}=${typeof value === "string" && /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value)}`);
+    .map(
+      ([name, value]) =>
+        ` ${name}=${typeof value === "string" && /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value)}`,
+    );
   const time = timestamp.slice("2026-11-21T".length, -1);
   const line = printable(`${time} ${level.toUpperCase().padEnd(5)} ${message}${words.join("")}`);
   return error === undefined ? line : `${line}${printableLines(prettyError(error, "\n  "))}`;

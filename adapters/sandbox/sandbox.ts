@@ -109,8 +109,7 @@ export class Sandbox {
   }
 
   private giveBack(worker: SandboxProcess): void {
-    if (worker.isSpent || !worker.isAlive || this.closing.signal.aborted)
-      return void this.end(worker);
+    if (worker.isSpent || !worker.isAlive || this.closing.signal.aborted) return void this.end(worker);
     this.idle.set(worker, setTimeout(() => void this.end(worker), IDLE_MS).unref());
   }
 

@@ -43,7 +43,13 @@ export async function examineFolder(question: FolderQuestion): Promise<readonly 
     ];
   } catch (error) {
     const message = `${path} (${setting}) cannot be written: ${(error as Error).message}.`;
-    return [failed(name, message, `Give it to the user that Fermata runs as (\`chown -R USER ${path}\`), or set ${setting} to another place.`)];
+    return [
+      failed(
+        name,
+        message,
+        `Give it to the user that Fermata runs as (\`chown -R USER ${path}\`), or set ${setting} to another place.`,
+      ),
+    ];
   }
 }
 
@@ -65,7 +71,11 @@ export function judgeOwner(name: string, path: string, owner: number, user: numb
 export function judgeFilesystem(name: string, found: string, type: number, setting: string): Finding {
   const fleeting = FLEETING_FILESYSTEMS[type];
   if (fleeting === undefined) return ok(name, `${found}.`);
-  return warning(name, `${found}, but is ${fleeting}.`, `Mount a disk or a volume there, or set ${setting} to another place.`);
+  return warning(
+    name,
+    `${found}, but is ${fleeting}.`,
+    `Mount a disk or a volume there, or set ${setting} to another place.`,
+  );
 }
 
 export function judgeSpace({ name, path, setting, fileMaxBytes }: FolderQuestion, freeBytes: number): Finding {

@@ -68,7 +68,9 @@ export function bindRateLimiter(container: Container): void {
     .bind(T.rateLimiter)
     .toResolvedValue(
       (clock, counts, unitOfWork, logger, { rateLimits }) =>
-        rateLimits.store === "shared" ? new SharedRateLimiter({ clock, counts, unitOfWork, logger }) : new MemoryRateLimiter(clock),
+        rateLimits.store === "shared"
+          ? new SharedRateLimiter({ clock, counts, unitOfWork, logger })
+          : new MemoryRateLimiter(clock),
       [T.clock, T.rateCounts, T.unitOfWork, T.logger, T.settings],
     );
 }

@@ -17,8 +17,7 @@ export function bindAudit(container: Container, actor = "app"): void {
   container
     .bind(T.audit)
     .toResolvedValue(
-      (auditLog, unitOfWork, clock, ids, digest) =>
-        new AuditTrail({ auditLog, unitOfWork, clock, ids, digest, actor }),
+      (auditLog, unitOfWork, clock, ids, digest) => new AuditTrail({ auditLog, unitOfWork, clock, ids, digest, actor }),
       [T.auditLog, T.unitOfWork, T.clock, T.ids, T.digest],
     );
   container

@@ -30,7 +30,10 @@ import { TOKENS as T } from "../tokens.js";
 export function bindAccounts(container: Container): void {
   container
     .bind(T.authenticate)
-    .toResolvedValue((accounts, digest, clock) => new Authenticate(accounts, digest, clock), [T.accounts, T.digest, T.clock]);
+    .toResolvedValue(
+      (accounts, digest, clock) => new Authenticate(accounts, digest, clock),
+      [T.accounts, T.digest, T.clock],
+    );
   container
     .bind(T.manageAccounts)
     .toResolvedValue(
@@ -54,60 +57,68 @@ export function bindAccounts(container: Container): void {
 
 /** Models and generations, as callers see them. */
 export function bindGenerations(container: Container): void {
-  container
-    .bind(T.availability)
-    .toResolvedValue(
-      (health, unitOfWork, clock, { breaker }) =>
-        new ProviderAvailability(health, unitOfWork, clock, {
-          failures: breaker.failures,
-          openMs: breaker.openSeconds * 1000,
-        }),
-      [T.health, T.unitOfWork, T.clock, T.settings],
-    );
+  container.bind(T.availability).toResolvedValue(
+    (health, unitOfWork, clock, { breaker }) =>
+      new ProviderAvailability(health, unitOfWork, clock, {
+        failures: breaker.failures,
+        openMs: breaker.openSeconds * 1000,
+      }),
+    [T.health, T.unitOfWork, T.clock, T.settings],
+  );
   container
     .bind(T.renderTimes)
-    .toResolvedValue((jobs, catalogue, clock) => new RenderTimes({ jobs, catalogue, clock }), [T.jobs, T.catalogue, T.clock]);
+    .toResolvedValue(
+      (jobs, catalogue, clock) => new RenderTimes({ jobs, catalogue, clock }),
+      [T.jobs, T.catalogue, T.clock],
+    );
   container
     .bind(T.backlog)
     .toResolvedValue(
       (jobs, catalogue, renderTimes, clock, settings) =>
-        new Backlog({ jobs, catalogue, renderTimes, clock, queueDeadlineMs: settings.jobs.queueDeadlineMinutes * 60_000 }),
+        new Backlog({
+          jobs,
+          catalogue,
+          renderTimes,
+          clock,
+          queueDeadlineMs: settings.jobs.queueDeadlineMinutes * 60_000,
+        }),
       [T.jobs, T.catalogue, T.renderTimes, T.clock, T.settings],
     );
   container
     .bind(T.listModels)
-    .toResolvedValue((catalogue, routes, availability) => new ListModels(catalogue, routes, availability), [T.catalogue, T.routes, T.availability]);
-  container
-    .bind(T.acceptGeneration)
     .toResolvedValue(
-      (acceptJobs, catalogue, library, routes, availability, backlog, tiers, clock, ids, digest, { idempotency }) =>
-        new AcceptGeneration({
-          acceptJobs,
-          catalogue,
-          library,
-          routes,
-          availability,
-          backlog,
-          tiers,
-          clock,
-          ids,
-          digest,
-          idempotencyTtlMs: idempotency.ttlHours * 3_600_000,
-        }),
-      [
-        T.acceptJobs,
-        T.catalogue,
-        T.library,
-        T.routes,
-        T.availability,
-        T.backlog,
-        T.tiers,
-        T.clock,
-        T.ids,
-        T.digest,
-        T.settings,
-      ],
+      (catalogue, routes, availability) => new ListModels(catalogue, routes, availability),
+      [T.catalogue, T.routes, T.availability],
     );
+  container.bind(T.acceptGeneration).toResolvedValue(
+    (acceptJobs, catalogue, library, routes, availability, backlog, tiers, clock, ids, digest, { idempotency }) =>
+      new AcceptGeneration({
+        acceptJobs,
+        catalogue,
+        library,
+        routes,
+        availability,
+        backlog,
+        tiers,
+        clock,
+        ids,
+        digest,
+        idempotencyTtlMs: idempotency.ttlHours * 3_600_000,
+      }),
+    [
+      T.acceptJobs,
+      T.catalogue,
+      T.library,
+      T.routes,
+      T.availability,
+      T.backlog,
+      T.tiers,
+      T.clock,
+      T.ids,
+      T.digest,
+      T.settings,
+    ],
+  );
   container
     .bind(T.readGenerations)
     .toResolvedValue((jobs, library) => new ReadGenerations(jobs, library), [T.jobs, T.library]);
@@ -120,20 +131,18 @@ export function bindGenerations(container: Container): void {
       (unitOfWork, idempotency, digest) => new RecordAnswer(unitOfWork, idempotency, digest),
       [T.unitOfWork, T.idempotency, T.digest],
     );
-  container
-    .bind(T.audioUrls)
-    .toResolvedValue(
-      (digest, clock, keyring, library, publicUrl, { audio }) =>
-        new AudioUrls({
-          digest,
-          clock,
-          keyring,
-          library,
-          publicUrl: () => publicUrl.current,
-          ttlMs: audio.urlTtlHours * 3_600_000,
-        }),
-      [T.digest, T.clock, T.keyring, T.library, T.publicUrl, T.settings],
-    );
+  container.bind(T.audioUrls).toResolvedValue(
+    (digest, clock, keyring, library, publicUrl, { audio }) =>
+      new AudioUrls({
+        digest,
+        clock,
+        keyring,
+        library,
+        publicUrl: () => publicUrl.current,
+        ttlMs: audio.urlTtlHours * 3_600_000,
+      }),
+    [T.digest, T.clock, T.keyring, T.library, T.publicUrl, T.settings],
+  );
 }
 
 /** How jobs begin, run and end. */
@@ -161,11 +170,10 @@ export function bindJobs(container: Container): void {
     );
   container
     .bind(T.policies)
-    .toResolvedValue((settings, catalogue, random) => new Policies(policySettings(settings), catalogue, random), [
-      T.settings,
-      T.catalogue,
-      T.random,
-    ]);
+    .toResolvedValue(
+      (settings, catalogue, random) => new Policies(policySettings(settings), catalogue, random),
+      [T.settings, T.catalogue, T.random],
+    );
   container
     .bind(T.endJobs)
     .toResolvedValue(
@@ -180,16 +188,27 @@ export function bindJobs(container: Container): void {
     );
   container
     .bind(T.storeFiles)
-    .toResolvedValue((storeTracks, clock, random, logger) => new StoreFiles({ storeTracks, clock, random, logger }), [
-      T.storeTracks,
-      T.clock,
-      T.random,
-      T.logger,
-    ]);
-  container
-    .bind(T.runJob)
     .toResolvedValue(
-      (
+      (storeTracks, clock, random, logger) => new StoreFiles({ storeTracks, clock, random, logger }),
+      [T.storeTracks, T.clock, T.random, T.logger],
+    );
+  container.bind(T.runJob).toResolvedValue(
+    (
+      jobs,
+      callbacks,
+      applyReports,
+      storeFiles,
+      buildRequest,
+      routes,
+      availability,
+      clock,
+      ids,
+      random,
+      logger,
+      policies,
+      renderTimes,
+    ) =>
+      new RunJob({
         jobs,
         callbacks,
         applyReports,
@@ -203,38 +222,23 @@ export function bindJobs(container: Container): void {
         logger,
         policies,
         renderTimes,
-      ) =>
-        new RunJob({
-          jobs,
-          callbacks,
-          applyReports,
-          storeFiles,
-          buildRequest,
-          routes,
-          availability,
-          clock,
-          ids,
-          random,
-          logger,
-          policies,
-          renderTimes,
-        }),
-      [
-        T.jobs,
-        T.callbacks,
-        T.applyReports,
-        T.storeFiles,
-        T.buildRequest,
-        T.routes,
-        T.availability,
-        T.clock,
-        T.ids,
-        T.random,
-        T.logger,
-        T.policies,
-        T.renderTimes,
-      ],
-    );
+      }),
+    [
+      T.jobs,
+      T.callbacks,
+      T.applyReports,
+      T.storeFiles,
+      T.buildRequest,
+      T.routes,
+      T.availability,
+      T.clock,
+      T.ids,
+      T.random,
+      T.logger,
+      T.policies,
+      T.renderTimes,
+    ],
+  );
   container
     .bind(T.submissions)
     .toResolvedValue(

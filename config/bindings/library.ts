@@ -17,15 +17,13 @@ export function bindLibrary(container: Container): void {
         new ManageLibrary({ audit, library, accounts, clock, ids, random }),
       [T.audit, T.library, T.accounts, T.clock, T.ids, T.random],
     );
-  container
-    .bind(T.importLibrary)
-    .toResolvedValue(
-      (audit, library, accounts, audio, derived, clock, ids, logger, settings) => {
-        const { maxBytes } = settings.audio;
-        return new ImportLibrary({ audit, library, accounts, audio, derived, clock, ids, logger, maxBytes });
-      },
-      [T.audit, T.library, T.accounts, T.audio, T.deriveAssets, T.clock, T.ids, T.logger, T.settings],
-    );
+  container.bind(T.importLibrary).toResolvedValue(
+    (audit, library, accounts, audio, derived, clock, ids, logger, settings) => {
+      const { maxBytes } = settings.audio;
+      return new ImportLibrary({ audit, library, accounts, audio, derived, clock, ids, logger, maxBytes });
+    },
+    [T.audit, T.library, T.accounts, T.audio, T.deriveAssets, T.clock, T.ids, T.logger, T.settings],
+  );
   bindUploads(container);
   container
     .bind(T.publicLinks)

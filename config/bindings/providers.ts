@@ -22,10 +22,16 @@ const DOWNLOAD_CONNECT_MS = 15_000;
 export function bindProviders(container: Container, plugins: readonly LoadedPlugin[]): void {
   container
     .bind(T.catalogue)
-    .toResolvedValue(({ http }) => new Catalogue(plugins.map((plugin) => toCatalogueProvider(plugin, http.publicUrl !== null))), [T.settings]);
+    .toResolvedValue(
+      ({ http }) => new Catalogue(plugins.map((plugin) => toCatalogueProvider(plugin, http.publicUrl !== null))),
+      [T.settings],
+    );
   container
     .bind(T.routes)
-    .toResolvedValue((catalogue, settings) => new Routes(catalogue, routePreferences(settings)), [T.catalogue, T.settings]);
+    .toResolvedValue(
+      (catalogue, settings) => new Routes(catalogue, routePreferences(settings)),
+      [T.catalogue, T.settings],
+    );
   container
     .bind(T.callbackUrls)
     .toResolvedValue(
@@ -42,7 +48,8 @@ export function bindProviders(container: Container, plugins: readonly LoadedPlug
   container
     .bind(T.buildRequest)
     .toResolvedValue(
-      (catalogue, library, audio, audioUrls, callbackUrls) => new BuildRequest({ catalogue, library, audio, audioUrls, callbackUrls }),
+      (catalogue, library, audio, audioUrls, callbackUrls) =>
+        new BuildRequest({ catalogue, library, audio, audioUrls, callbackUrls }),
       [T.catalogue, T.library, T.audio, T.audioUrls, T.callbackUrls],
     );
   container.bind(T.openSandbox).toConstantValue(openProviderSandbox);
@@ -63,33 +70,32 @@ export function bindProviders(container: Container, plugins: readonly LoadedPlug
   );
   container
     .bind(T.storeAsset)
-    .toResolvedValue((audio, opener, settings) => new StoreAsset(audio, opener, settings.audio.maxBytes), [T.audio, T.assetOpener, T.settings]);
+    .toResolvedValue(
+      (audio, opener, settings) => new StoreAsset(audio, opener, settings.audio.maxBytes),
+      [T.audio, T.assetOpener, T.settings],
+    );
   container
     .bind(T.cancelUpstream)
-    .toResolvedValue((jobs, unitOfWork, clock, logger) => new CancelUpstream({ jobs, unitOfWork, clock, logger }), [
-      T.jobs,
-      T.unitOfWork,
-      T.clock,
-      T.logger,
-    ]);
-  container
-    .bind(T.startSplit)
     .toResolvedValue(
-      (acceptJobs, audit, accounts, library, routes, availability, tiers, clock, ids, settings) =>
-        new StartSplit({
-          acceptJobs,
-          audit,
-          accounts,
-          library,
-          routes,
-          availability,
-          tiers,
-          clock,
-          ids,
-          costs: { stem_split: settings.stemSplit.creditCost, vocal_removal: settings.vocalRemoval.creditCost },
-        }),
-      [T.acceptJobs, T.audit, T.accounts, T.library, T.routes, T.availability, T.tiers, T.clock, T.ids, T.settings],
+      (jobs, unitOfWork, clock, logger) => new CancelUpstream({ jobs, unitOfWork, clock, logger }),
+      [T.jobs, T.unitOfWork, T.clock, T.logger],
     );
+  container.bind(T.startSplit).toResolvedValue(
+    (acceptJobs, audit, accounts, library, routes, availability, tiers, clock, ids, settings) =>
+      new StartSplit({
+        acceptJobs,
+        audit,
+        accounts,
+        library,
+        routes,
+        availability,
+        tiers,
+        clock,
+        ids,
+        costs: { stem_split: settings.stemSplit.creditCost, vocal_removal: settings.vocalRemoval.creditCost },
+      }),
+    [T.acceptJobs, T.audit, T.accounts, T.library, T.routes, T.availability, T.tiers, T.clock, T.ids, T.settings],
+  );
 }
 
 function routePreferences({ routing, stemSplit, vocalRemoval }: Settings): RoutePreferences {

@@ -15,9 +15,11 @@ export function bindSecrets(container: Container, { keys, states, keyring }: Ope
         new ResealSecrets({ unitOfWork, webhooks, secretBox, states, clock, logger }),
       [T.unitOfWork, T.webhooks, T.secretBox, T.clock, T.logger],
     );
-  container.bind(T.rotateSecrets).toResolvedValue(
-    (unitOfWork, audit, reseal, clock) =>
-      new RotateSecrets({ unitOfWork, audit, states, keys, reseal, clock, refreshKeyring: () => keyring.refresh() }),
-    [T.unitOfWork, T.audit, T.resealSecrets, T.clock],
-  );
+  container
+    .bind(T.rotateSecrets)
+    .toResolvedValue(
+      (unitOfWork, audit, reseal, clock) =>
+        new RotateSecrets({ unitOfWork, audit, states, keys, reseal, clock, refreshKeyring: () => keyring.refresh() }),
+      [T.unitOfWork, T.audit, T.resealSecrets, T.clock],
+    );
 }

@@ -15,5 +15,8 @@ export function bindUsage(container: Container): void {
     );
   container
     .bind(T.readUsage)
-    .toResolvedValue((log, recorder, clock) => new ReadUsage(log, recorder, clock), [T.requestLog, T.recordRequests, T.clock]);
+    .toResolvedValue(
+      (log, recorder, clock) => new ReadUsage(log, recorder, clock),
+      [T.requestLog, T.recordRequests, T.clock],
+    );
 }

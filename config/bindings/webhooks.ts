@@ -27,70 +27,66 @@ export function bindWebhooks(container: Container): void {
     },
     [T.webhooks, T.ids, T.audioUrls],
   );
-  container
-    .bind(T.manageEndpoints)
-    .toResolvedValue(
-      (unitOfWork, webhooks, guard, secretBox, sealKeys, clock, ids, random, logger, settings) =>
-        new ManageEndpoints({
-          unitOfWork,
-          webhooks,
-          guard,
-          secretBox,
-          sealKeys,
-          clock,
-          ids,
-          random,
-          logger,
-          allowHttp: settings.webhooks.allowHttp,
-        }),
-      [
-        T.unitOfWork,
-        T.webhooks,
-        T.addressGuard,
-        T.secretBox,
-        T.keyStates,
-        T.clock,
-        T.ids,
-        T.random,
-        T.logger,
-        T.settings,
-      ],
-    );
+  container.bind(T.manageEndpoints).toResolvedValue(
+    (unitOfWork, webhooks, guard, secretBox, sealKeys, clock, ids, random, logger, settings) =>
+      new ManageEndpoints({
+        unitOfWork,
+        webhooks,
+        guard,
+        secretBox,
+        sealKeys,
+        clock,
+        ids,
+        random,
+        logger,
+        allowHttp: settings.webhooks.allowHttp,
+      }),
+    [
+      T.unitOfWork,
+      T.webhooks,
+      T.addressGuard,
+      T.secretBox,
+      T.keyStates,
+      T.clock,
+      T.ids,
+      T.random,
+      T.logger,
+      T.settings,
+    ],
+  );
   container
     .bind(T.sendDelivery)
     .toResolvedValue(
       (sender, secretBox, clock, { current }) => new SendDelivery(sender, secretBox, clock, current),
       [T.webhookSender, T.secretBox, T.clock, T.metrics],
     );
-  container
-    .bind(T.operateWebhooks)
-    .toResolvedValue(
-      (unitOfWork, audit, webhooks, guard, secretBox, sealKeys, sendDelivery, clock, ids, random) =>
-        new OperateWebhooks({
-          unitOfWork,
-          audit,
-          webhooks,
-          guard,
-          secretBox,
-          sealKeys,
-          sendDelivery,
-          clock,
-          ids,
-          random,
-        }),
-      [
-        T.unitOfWork,
-        T.audit,
-        T.webhooks,
-        T.addressGuard,
-        T.secretBox,
-        T.keyStates,
-        T.sendDelivery,
-        T.clock,
-        T.ids,
-        T.random,
-      ],
-    );
+  container.bind(T.operateWebhooks).toResolvedValue(
+    (unitOfWork, audit, webhooks, guard, secretBox, sealKeys, sendDelivery, clock, ids, random) =>
+      new OperateWebhooks({
+        unitOfWork,
+        audit,
+        webhooks,
+        guard,
+        secretBox,
+        sealKeys,
+        sendDelivery,
+        clock,
+        ids,
+        random,
+      }),
+    [
+      T.unitOfWork,
+      T.audit,
+      T.webhooks,
+      T.addressGuard,
+      T.secretBox,
+      T.keyStates,
+      T.sendDelivery,
+      T.clock,
+      T.ids,
+      T.random,
+    ],
+  );
   container
     .bind(T.recordTry)
     .toResolvedValue(

@@ -40,9 +40,17 @@ export class GivenSettings {
 
   addEnvironment(env: Readonly<Record<string, string | undefined>>): void {
     for (const [name, value] of Object.entries(env)) {
-      if (!name.startsWith(PREFIX) || name === FILE_VARIABLE || FOREIGN_VARIABLE.test(name) || value === undefined) continue;
+      if (!name.startsWith(PREFIX) || name === FILE_VARIABLE || FOREIGN_VARIABLE.test(name) || value === undefined)
+        continue;
       const path = this.pathOf(this.definition, name.slice(PREFIX.length).split("__"), []);
-      if (path === null) this.mistakes.push(unknownLine(name, name, this.knownPaths().map((known) => environmentName(known))));
+      if (path === null)
+        this.mistakes.push(
+          unknownLine(
+            name,
+            name,
+            this.knownPaths().map((known) => environmentName(known)),
+          ),
+        );
       else this.byPath.set(path.join("."), { value, origin: name, isText: true });
     }
   }
@@ -100,7 +108,8 @@ export class GivenSettings {
   private pathOfNamed(named: Named<Group>, words: readonly string[], path: readonly string[]): string[] | null {
     const found = this.pathOf(named.options.of, words, path);
     const [word, ...others] = words;
-    if (found !== null || !named.options.keepsOthers || word === undefined || word === "" || others.length > 0) return found;
+    if (found !== null || !named.options.keepsOthers || word === undefined || word === "" || others.length > 0)
+      return found;
     return [...path, camelCase(word)];
   }
 

@@ -45,10 +45,7 @@ const limits = {
 export const http = {
   host: kind.text({ default: "127.0.0.1", allowed: "an address or host name", description: "Address to listen on" }),
   port: kind.integer({ default: 8_080, min: 0, max: PORT_MAX, description: "Port to listen on; 0 takes a free one" }),
-  publicUrl: kind.optional(
-    kind.webAddress({ description: "What URLs in answers begin with" }),
-    "the listen address",
-  ),
+  publicUrl: kind.optional(kind.webAddress({ description: "What URLs in answers begin with" }), "the listen address"),
   trustProxy: kind.trustProxy({
     default: false,
     description: "Whose `X-Forwarded-For` is believed: nobody's, a number of hops, or these networks",

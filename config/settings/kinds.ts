@@ -39,7 +39,12 @@ function defaultText(value: unknown): string {
 
 function leaf<T>(about: About<T>, kind: Omit<LeafOptions<T>, "default" | "description" | "unit">): Leaf<T> {
   const { description, unit } = about;
-  return new Leaf<T>({ ...kind, description, default: defaultOf(about.default), ...(unit === undefined ? {} : { unit }) });
+  return new Leaf<T>({
+    ...kind,
+    description,
+    default: defaultOf(about.default),
+    ...(unit === undefined ? {} : { unit }),
+  });
 }
 
 const asIs = (text: string): unknown => text;
@@ -51,7 +56,12 @@ const toList = (text: string): string[] =>
     .filter((item) => item !== "");
 
 export function text(about: About<string> & { readonly allowed?: string }): Leaf<string> {
-  return leaf(about, { type: "text", allowed: about.allowed ?? "a text that is not empty", schema: z.string().min(1), fromText: asIs });
+  return leaf(about, {
+    type: "text",
+    allowed: about.allowed ?? "a text that is not empty",
+    schema: z.string().min(1),
+    fromText: asIs,
+  });
 }
 
 /** A path; a relative one is seen from the directory the process was started in, and kept absolute. */
@@ -134,7 +144,9 @@ export function list(
   });
 }
 
-export function numbers(about: About<readonly number[]> & Bounds & { readonly lengthMax: number }): Leaf<readonly number[]> {
+export function numbers(
+  about: About<readonly number[]> & Bounds & { readonly lengthMax: number },
+): Leaf<readonly number[]> {
   const { min, max = Number.MAX_SAFE_INTEGER, lengthMax } = about;
   return leaf<readonly number[]>(about, {
     type: "list of numbers",
@@ -162,7 +174,8 @@ export function optional<T>(
     allowed: `${options.allowed}, or null for none`,
     schema: options.schema.nullable(),
     fromText: (value) => (value === "" ? null : options.fromText(value)),
-    finish: (value, context) => (value === null || options.finish === undefined ? value : options.finish(value, context)),
+    finish: (value, context) =>
+      value === null || options.finish === undefined ? value : options.finish(value, context),
   });
 }
 
@@ -204,7 +217,9 @@ export interface SchemeForm {
 }
 
 /** A URL whose scheme chooses an adapter. */
-export function adapterUrl(about: About<string> & { readonly schemes: Readonly<Record<string, SchemeForm>> }): Leaf<string> {
+export function adapterUrl(
+  about: About<string> & { readonly schemes: Readonly<Record<string, SchemeForm>> },
+): Leaf<string> {
   const formOf = (value: string): SchemeForm | undefined => {
     const scheme = /^([a-z][a-z0-9+.-]*):/.exec(value)?.[1];
     return scheme !== undefined && Object.hasOwn(about.schemes, scheme) ? about.schemes[scheme] : undefined;

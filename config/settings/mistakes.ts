@@ -4,14 +4,24 @@ import { MASK, isSecretName, redactText } from "../../adapters/observability/red
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   constructor(readonly lines: readonly string[]) {
-    super(lines.length === 1 ? `A setting is wrong: ${lines.join("")}` : `${lines.length} settings are wrong:\n${lines.join("\n")}`);
+    super(
+      lines.length === 1
+        ? `A setting is wrong: ${lines.join("")}`
+        : `${lines.length} settings are wrong:\n${lines.join("\n")}`,
+    );
   }
 }
 
 const SHOWN_LENGTH_MAX = 80;
 
 /** A value that is not allowed. `origin`: the file or environment variable; null for a default. */
-export function refusedLine(path: string, origin: string | null, given: unknown, allowed: string, isSecret: boolean): string {
+export function refusedLine(
+  path: string,
+  origin: string | null,
+  given: unknown,
+  allowed: string,
+  isSecret: boolean,
+): string {
   const where = origin === null ? path : `${path} (${origin})`;
   if (given === undefined) return `${where}: missing; allowed: ${allowed}`;
   return `${where}: ${shown(path, given, isSecret)} is not allowed; allowed: ${allowed}`;

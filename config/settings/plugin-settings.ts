@@ -32,7 +32,14 @@ export function validatePluginSettings(
   for (const [name, setting] of Object.entries(given)) {
     const meant = declaredName(declared, name, setting);
     if (meant !== null) known.set(meant, setting);
-    else mistakes.push(unknownLine(`plugins.${id}.${name}`, setting.origin, Object.keys(declared).map((other) => `plugins.${id}.${other}`)));
+    else
+      mistakes.push(
+        unknownLine(
+          `plugins.${id}.${name}`,
+          setting.origin,
+          Object.keys(declared).map((other) => `plugins.${id}.${other}`),
+        ),
+      );
   }
   const values: Record<string, string | number | boolean | undefined> = {};
   for (const [name, declaration] of Object.entries(declared)) {
@@ -40,7 +47,16 @@ export function validatePluginSettings(
     if (setting === undefined && declaration.required !== true) continue;
     const value = setting === undefined ? undefined : converted(declaration, setting);
     if (value !== undefined && isAllowed(declaration, value)) values[name] = value;
-    else mistakes.push(refusedLine(`plugins.${id}.${name}`, setting?.origin ?? null, setting?.value, allowedText(declaration), declaration.secret === true));
+    else
+      mistakes.push(
+        refusedLine(
+          `plugins.${id}.${name}`,
+          setting?.origin ?? null,
+          setting?.value,
+          allowedText(declaration),
+          declaration.secret === true,
+        ),
+      );
   }
   return { values: withDefaults(declared, values), mistakes };
 }
@@ -84,6 +100,8 @@ function allowedText(declaration: ProviderSetting): string {
       return `an integer${from}${to}`;
     }
     case "string":
-      return declaration.allowed?.join(", ") ?? (declaration.canBeEmpty === true ? "a text" : "a text that is not empty");
+      return (
+        declaration.allowed?.join(", ") ?? (declaration.canBeEmpty === true ? "a text" : "a text that is not empty")
+      );
   }
 }

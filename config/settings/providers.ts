@@ -34,7 +34,8 @@ export const routing = {
     default: [],
     items: "chains of model ids (`suno/v5 > mureka/auto > synth/song`)",
     accepts: (chain) => /^[a-z0-9][a-z0-9._/-]*( *> *[a-z0-9][a-z0-9._/-]*)+$/.test(chain),
-    description: "For each model named first, the models that take its jobs, in this order, while its own provider takes none",
+    description:
+      "For each model named first, the models that take its jobs, in this order, while its own provider takes none",
   }),
 } as const satisfies Group;
 
@@ -68,11 +69,18 @@ export const plugins = new Named<
       description: "Whether the provider takes jobs",
     }),
     use: kind.optional(
-      kind.text({ allowed: "a built-in id, a package name or a path", description: "Built-in id, package name or path of the plugin" }),
+      kind.text({
+        allowed: "a built-in id, a package name or a path",
+        description: "Built-in id, package name or path of the plugin",
+      }),
       "the built-in of that id",
     ),
     maxInFlight: kind.optional(
-      kind.integer({ min: 1, unit: "jobs", description: "Jobs that may be at the provider at once, in all processes together" }),
+      kind.integer({
+        min: 1,
+        unit: "jobs",
+        description: "Jobs that may be at the provider at once, in all processes together",
+      }),
       "as the plugin declares",
     ),
     allowHosts: kind.list({

@@ -37,7 +37,9 @@ export class Resolver {
 
   private own(known: Group, path: string): object {
     const others = this.given.namesUnder(path).filter((name) => !Object.hasOwn(known, name));
-    return Object.freeze(Object.fromEntries(others.map((name) => [name, Object.freeze(this.given.get(`${path}.${name}`))])));
+    return Object.freeze(
+      Object.fromEntries(others.map((name) => [name, Object.freeze(this.given.get(`${path}.${name}`))])),
+    );
   }
 
   private leaf({ options }: Leaf<unknown>, path: string, name: string): unknown {
@@ -46,7 +48,9 @@ export class Resolver {
     const raw = given === undefined ? options.default.of(context) : fromSource(options, given);
     const checked = options.schema.safeParse(raw);
     if (!checked.success || (given !== undefined && raw === undefined)) {
-      this.given.mistakes.push(refusedLine(path, given?.origin ?? null, given?.value, options.allowed, options.secret === true));
+      this.given.mistakes.push(
+        refusedLine(path, given?.origin ?? null, given?.value, options.allowed, options.secret === true),
+      );
       // What depends on this setting must not be reported as well.
       this.values.set(path, options.default.of(context));
       return undefined;

@@ -21,7 +21,10 @@ const BEARER = /^Bearer +([^\s]+) *$/i;
 /** Finds out who speaks. */
 export class Authenticate {
   private cache = new Map<string, { readonly holder: KeyHolder; readonly readAt: number }>();
-  private readonly reading = new Map<string, { readonly holder: Promise<KeyHolder | undefined>; readonly readAt: number }>();
+  private readonly reading = new Map<
+    string,
+    { readonly holder: Promise<KeyHolder | undefined>; readonly readAt: number }
+  >();
 
   constructor(
     private readonly accounts: AccountStore,
@@ -36,7 +39,8 @@ export class Authenticate {
    * @throws {RevokedApiKeyError} revoked, or expired
    */
   async identify(header: string | undefined): Promise<KeyHolder> {
-    if (header === undefined || header.trim() === "" || /^Bearer *$/i.test(header)) throw new AuthenticationRequiredError();
+    if (header === undefined || header.trim() === "" || /^Bearer *$/i.test(header))
+      throw new AuthenticationRequiredError();
     const token = BEARER.exec(header)?.[1];
     if (token === undefined) {
       // Another scheme carries no API key; `Bearer` with something unreadable behind it carries a wrong one.

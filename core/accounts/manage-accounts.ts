@@ -77,7 +77,12 @@ export class ManageAccounts {
       createdAt: now,
     };
     let runs = 0;
-    const fields = { name, tier: account.tier, terms_accepted: wanted.acceptTerms === true, credits: wanted.credits ?? 0 };
+    const fields = {
+      name,
+      tier: account.tier,
+      terms_accepted: wanted.acceptTerms === true,
+      credits: wanted.credits ?? 0,
+    };
     const create = async (tx: Transaction): Promise<void> => {
       runs += 1;
       // A run before this one may have been committed although its reply was lost.

@@ -59,7 +59,10 @@ export class AuditTrail implements RecordsActions {
   }
 
   async note(entry: AuditEntry): Promise<void> {
-    await this.inTransaction(() => Promise.resolve(), () => entry);
+    await this.inTransaction(
+      () => Promise.resolve(),
+      () => entry,
+    );
   }
 
   /** The last thing that a transaction does: all others that record wait for its end. */

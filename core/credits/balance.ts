@@ -51,7 +51,16 @@ export interface Movement {
 }
 
 export function emptyBalance(accountId: AccountId): Balance {
-  return { accountId, monthly: 0, pack: 0, reservedMonthly: 0, reservedPack: 0, spent: 0, runningJobs: 0, ledgerSeq: 0 };
+  return {
+    accountId,
+    monthly: 0,
+    pack: 0,
+    reservedMonthly: 0,
+    reservedPack: 0,
+    spent: 0,
+    runningJobs: 0,
+    ledgerSeq: 0,
+  };
 }
 
 export function available(balance: Buckets): number {

@@ -11,7 +11,13 @@ export type Bucket = "monthly" | "pack";
  *
  * @throws {OperationRefusedError} the amount is not a whole number from 1 on, or the bucket would pass {@link CREDITS_MAX}
  */
-export function grant(balance: Balance, amount: number, bucket: Bucket, reference: string | null, now: number): Movement {
+export function grant(
+  balance: Balance,
+  amount: number,
+  bucket: Bucket,
+  reference: string | null,
+  now: number,
+): Movement {
   if (!Number.isSafeInteger(amount) || amount < 1) {
     throw new OperationRefusedError(`A grant is a whole number of credits from 1 on; got ${amount}.`);
   }

@@ -38,16 +38,25 @@ export class BuildRequest {
    * @throws {ProviderFailure} `failed` when what the job is about is there no more: its track, its model, or an option
    *   of the model
    */
-  async build(job: Job, capabilities: ProviderCapabilities, attemptId: AttemptId, attempt: number): Promise<SubmitRequest> {
+  async build(
+    job: Job,
+    capabilities: ProviderCapabilities,
+    attemptId: AttemptId,
+    attempt: number,
+  ): Promise<SubmitRequest> {
     const common = {
       jobId: job.id,
       attemptId,
       attempt,
       callbackUrl: this.callbackUrlOf(job, capabilities, attempt),
     };
-    if (job.kind !== "music") return { ...common, operation: job.kind, source: await this.sourceOf(job, job.kind, capabilities) };
+    if (job.kind !== "music")
+      return { ...common, operation: job.kind, source: await this.sourceOf(job, job.kind, capabilities) };
     const model = this.parts.catalogue.find(job.servedModelId ?? job.modelId);
-    if (model === null) throw new ProviderFailure("failed", `The model ${job.servedModelId ?? job.modelId} is no longer in config.`, { billable: "no" });
+    if (model === null)
+      throw new ProviderFailure("failed", `The model ${job.servedModelId ?? job.modelId} is no longer in config.`, {
+        billable: "no",
+      });
     const { prompt, lyrics, durationSeconds, instrumental, options } = job.request;
     const [refused] = optionIssues(model, options);
     if (refused !== undefined) {
@@ -85,11 +94,18 @@ export class BuildRequest {
     return { ...use, source: this.toSource(track, file, job.providerId) };
   }
 
-  private async sourceOf(job: Job, kind: SplitKind, capabilities: ProviderCapabilities): Promise<SplitRequest["source"]> {
+  private async sourceOf(
+    job: Job,
+    kind: SplitKind,
+    capabilities: ProviderCapabilities,
+  ): Promise<SplitRequest["source"]> {
     const track = await this.trackOf(job);
     const capability = capabilityOf(capabilities, kind);
     const file = track === null || capability === undefined ? null : sourceFileOf(track, capability);
-    if (track === null || file === null) throw new ProviderFailure("failed", "There is no file of the track that this provider takes.", { billable: "no" });
+    if (track === null || file === null)
+      throw new ProviderFailure("failed", "There is no file of the track that this provider takes.", {
+        billable: "no",
+      });
     return this.toSource(track, file, job.providerId);
   }
 

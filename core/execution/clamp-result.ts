@@ -187,9 +187,7 @@ function referenceWithin(reference: ProviderReference | undefined): ProviderRefe
   const isPlain = Object.values(reference).every(
     (value) => value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value),
   );
-  return isPlain && JSON.stringify(reference).length <= RESULT_LIMITS.referenceLength
-    ? (reference)
-    : null;
+  return isPlain && JSON.stringify(reference).length <= RESULT_LIMITS.referenceLength ? reference : null;
 }
 
 function costWithin(cost: ProviderCost | null | undefined): ProviderCost | null {

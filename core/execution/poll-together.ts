@@ -19,7 +19,11 @@ type Poll = NonNullable<MusicProvider["poll"]>;
 export function pollOf(provider: MusicProvider, clock: Clock): Poll | null {
   const { pollMany } = provider;
   if (pollMany === undefined) return provider.poll?.bind(provider) ?? null;
-  const lane = new Lane<Asked, Snapshot | ProviderFailure>((asked) => askTogether(pollMany.bind(provider), asked), clock, LANE);
+  const lane = new Lane<Asked, Snapshot | ProviderFailure>(
+    (asked) => askTogether(pollMany.bind(provider), asked),
+    clock,
+    LANE,
+  );
   return async (handle, { signal }) => {
     const snapshot = await lane.submit({ handle, signal });
     if (ProviderFailure.is(snapshot)) throw snapshot;
@@ -38,9 +42,15 @@ async function askTogether(
       asked.map(({ handle }) => handle),
       { signal },
     );
-    return asked.map((_, index) => snapshots[index] ?? new ProviderFailure("unavailable", "The plugin answered for fewer than it was asked after."));
+    return asked.map(
+      (_, index) =>
+        snapshots[index] ??
+        new ProviderFailure("unavailable", "The plugin answered for fewer than it was asked after."),
+    );
   } catch (cause) {
-    const failure = ProviderFailure.is(cause) ? cause : new ProviderFailure("unavailable", "The plugin failed without saying why.", { cause });
+    const failure = ProviderFailure.is(cause)
+      ? cause
+      : new ProviderFailure("unavailable", "The plugin failed without saying why.", { cause });
     return asked.map(() => failure);
   }
 }

@@ -90,7 +90,9 @@ export class ProviderWorker {
     try {
       await this.claimSubmissions();
       await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
-      this.cancelling ??= cancelUpstream.cancelDue(this.working, this.stopping.signal).finally(() => (this.cancelling = null));
+      this.cancelling ??= cancelUpstream
+        .cancelDue(this.working, this.stopping.signal)
+        .finally(() => (this.cancelling = null));
       const dueAt = await jobs.nextDueAt(this.working.id);
       const waitMs = dueAt === null ? sweepMs : dueAt - clock.now();
       // A job that is due but was not taken waits for a free slot or for the breaker.

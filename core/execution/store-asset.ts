@@ -30,7 +30,14 @@ export class StoreAsset {
     const label = asset.label.replace(/[^a-z0-9]+/g, "-");
     const audioKey = `${keyPrefix}-${label === "full" ? asset.role : `${asset.role}-${label}`}.${fileEndingOf(contentType)}`;
     const stored = await this.put(audioKey, bytes);
-    return { role: asset.role, label: asset.label, audioKey, contentType, sizeBytes: stored.sizeBytes, durationSeconds: asset.durationSeconds };
+    return {
+      role: asset.role,
+      label: asset.label,
+      audioKey,
+      contentType,
+      sizeBytes: stored.sizeBytes,
+      durationSeconds: asset.durationSeconds,
+    };
   }
 
   private async put(audioKey: string, bytes: AsyncIterable<Uint8Array>): ReturnType<AudioStore["put"]> {

@@ -38,7 +38,13 @@ export class StoreTracks {
    * @param isPlain true: nothing is derived from the audio
    * @throws {ProviderFailure} of a lasting kind when no track can be kept
    */
-  async store(job: Job, artistLabel: string, made: readonly ProviderTrack[], isPlain: boolean, signal: AbortSignal): Promise<StoredTracks> {
+  async store(
+    job: Job,
+    artistLabel: string,
+    made: readonly ProviderTrack[],
+    isPlain: boolean,
+    signal: AbortSignal,
+  ): Promise<StoredTracks> {
     const tracks: Track[] = [];
     const missing: string[] = [];
     let firstFailure: ProviderFailure | null = null;
@@ -78,7 +84,13 @@ export class StoreTracks {
     return { assets: stored, missing };
   }
 
-  private toTrack(job: Job, position: number, artistLabel: string, made: ProviderTrack, assets: readonly TrackAsset[]): Track {
+  private toTrack(
+    job: Job,
+    position: number,
+    artistLabel: string,
+    made: ProviderTrack,
+    assets: readonly TrackAsset[],
+  ): Track {
     return {
       id: this.ids.next("trk"),
       accountId: job.accountId,
@@ -111,7 +123,8 @@ export class StoreTracks {
    */
   async storeStems(job: Job, stems: readonly ProviderAsset[], signal: AbortSignal): Promise<JobOutput[]> {
     if (stems.length === 0) throw new ProviderFailure("failed", "The provider reported success without a stem.");
-    if (new Set(stems.map(({ label }) => label)).size < stems.length) throw new ProviderFailure("failed", "The provider named two stems alike.");
+    if (new Set(stems.map(({ label }) => label)).size < stems.length)
+      throw new ProviderFailure("failed", "The provider named two stems alike.");
     const outputs: JobOutput[] = [];
     for (const [position, stem] of stems.entries()) {
       const asset = { ...stem, role: "stem" as const };

@@ -141,7 +141,9 @@ export class AcceptGeneration {
       const open = await openRoutes(possible, availability);
       if (open.length === 0) return { model, route: null, refusal: new ProviderUnavailableError() };
       const found = await this.parts.backlog.firstInTime(open);
-      return "route" in found ? { model, route: found.route, refusal: null } : { model, route: null, refusal: tooMuchWaits(found.waitMs) };
+      return "route" in found
+        ? { model, route: found.route, refusal: null }
+        : { model, route: null, refusal: tooMuchWaits(found.waitMs) };
     } catch (error) {
       if (!FermataError.is(error)) throw error;
       return { model, route: null, refusal: error };

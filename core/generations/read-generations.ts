@@ -44,7 +44,9 @@ export class ReadGenerations {
   }
 
   private async withTracks(jobs: readonly Job[]): Promise<JobWithTracks[]> {
-    const completed: JobId[] = jobs.filter((job) => job.status === "completed" && job.kind === "music").map((job) => job.id);
+    const completed: JobId[] = jobs
+      .filter((job) => job.status === "completed" && job.kind === "music")
+      .map((job) => job.id);
     const splits = jobs.filter((job) => job.status === "completed" && job.kind !== "music").map((job) => job.id);
     const tracks = completed.length === 0 ? new Map<JobId, Track[]>() : await this.library.tracksOfJobs(completed);
     const outputs = splits.length === 0 ? new Map<JobId, JobOutput[]>() : await this.jobs.outputsOf(splits);

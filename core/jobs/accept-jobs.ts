@@ -44,7 +44,13 @@ export class AcceptJobs {
       const accountIds = [...new Set(commands.map(({ job }) => job.accountId))];
       const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
       // A run before this one may have been committed although its reply was lost.
-      const created = runs === 1 ? new Map<JobId, JobState>() : await jobs.lockJobs(tx, commands.map(({ job }) => job.id));
+      const created =
+        runs === 1
+          ? new Map<JobId, JobState>()
+          : await jobs.lockJobs(
+              tx,
+              commands.map(({ job }) => job.id),
+            );
       const made = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(created.get(id), request)));
       const balances = await ledger.lockBalances(tx, accountIds);
       const references = commands.flatMap(referencesOf);

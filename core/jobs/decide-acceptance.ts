@@ -119,7 +119,10 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
       return { kind: "refused", error };
     }
   });
-  const movements = [...entries].map(([accountId, list]) => ({ after: balances.get(accountId) as Balance, entries: list }));
+  const movements = [...entries].map(([accountId, list]) => ({
+    after: balances.get(accountId) as Balance,
+    entries: list,
+  }));
   return { results, jobs, records: newRecords, movements };
 }
 

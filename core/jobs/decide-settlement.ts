@@ -66,6 +66,9 @@ export function decideSettlement(
     return { ...job, ...changes };
   });
 
-  const movements = [...entries].map(([accountId, list]) => ({ after: balances.get(accountId) as Balance, entries: list }));
+  const movements = [...entries].map(([accountId, list]) => ({
+    after: balances.get(accountId) as Balance,
+    entries: list,
+  }));
   return { ended, updates, movements };
 }

@@ -31,7 +31,10 @@ export function jobErrorOf(kind: ProviderFailureKind): JobError {
 export const POISON_ERROR: JobError = { code: "generation_failed", message: "The job could not be processed." };
 
 /** The `error` of a job that did not end before its deadline. */
-export const DEADLINE_ERROR: JobError = { code: "provider_timeout", message: "The job did not finish before its deadline." };
+export const DEADLINE_ERROR: JobError = {
+  code: "provider_timeout",
+  message: "The job did not finish before its deadline.",
+};
 
 /** The `error` of a job that an operator cancelled. */
 export const CANCELLED_ERROR: JobError = {

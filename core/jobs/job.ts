@@ -56,7 +56,10 @@ export interface SourceUse {
 
 /** Why a job failed, as its `error` shows it. */
 export interface JobError {
-  readonly code: Extract<ErrorCode, "generation_failed" | "provider_unavailable" | "provider_timeout" | "invalid_request">;
+  readonly code: Extract<
+    ErrorCode,
+    "generation_failed" | "provider_unavailable" | "provider_timeout" | "invalid_request"
+  >;
   readonly message: string;
   readonly details?: { readonly reason: string };
 }

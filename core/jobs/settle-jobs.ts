@@ -46,9 +46,15 @@ export class SettleJobs {
     assert(written.size === updates.length, "a locked job keeps its fence");
     await ledger.apply(tx, movements);
     const files = endings.map(({ outcome }) => (outcome.status === "completed" ? outcome.files : NO_FILES));
-    await library.insertTracks(tx, files.flatMap(({ tracks }) => tracks));
+    await library.insertTracks(
+      tx,
+      files.flatMap(({ tracks }) => tracks),
+    );
     const outputs = files.map((stored, index) => ({ jobId: ids[index] as JobId, outputs: stored.outputs }));
-    await jobs.insertOutputs(tx, outputs.filter(({ outputs: list }) => list.length > 0));
+    await jobs.insertOutputs(
+      tx,
+      outputs.filter(({ outputs: list }) => list.length > 0),
+    );
     const requests = await jobs.requestsOf(tx, ids);
     const all = ended.map((state, index): JobEnded => {
       const request = requests.get(state.id);

@@ -8,8 +8,7 @@ import type { LibraryStore } from "../ports/library-store.js";
  * What a signed link turned out to be. `revoked`: its track has been unshared or deleted since.
  */
 export type LinkCheck =
-  | { readonly state: "valid"; readonly audioKey: string }
-  | { readonly state: "forged" | "expired" | "revoked" };
+  { readonly state: "valid"; readonly audioKey: string } | { readonly state: "forged" | "expired" | "revoked" };
 
 /** The parts of a link as a client sent them; of `parameters` those of {@link AudioUrls.sign}. */
 export interface PresentedLink {

@@ -53,8 +53,12 @@ export class DeriveAssets {
     signal?.throwIfAborted();
     const preview = analysis?.preview ?? null;
     const made = [
-      preview === null ? null : await this.attempt(track, "given a preview", () => this.store(mix, { role: "preview", ...preview })),
-      assetOf(track, "cover") === null ? await this.attempt(track, "given a cover", () => this.paint(track, mix)) : null,
+      preview === null
+        ? null
+        : await this.attempt(track, "given a preview", () => this.store(mix, { role: "preview", ...preview })),
+      assetOf(track, "cover") === null
+        ? await this.attempt(track, "given a cover", () => this.paint(track, mix))
+        : null,
     ];
     const durationSeconds = mix.durationSeconds ?? analysis?.durationSeconds ?? null;
     return {
@@ -70,7 +74,10 @@ export class DeriveAssets {
   private async analyse(track: Track, mix: TrackAsset, signal: AbortSignal | undefined): Promise<AudioAnalysis | null> {
     const preview = assetOf(track, "preview") === null;
     if (!preview && track.waveform !== null && mix.durationSeconds !== null) return null;
-    return this.parts.analyser.analyse(this.parts.audio.read(mix.audioKey), { preview, ...(signal === undefined ? {} : { signal }) });
+    return this.parts.analyser.analyse(this.parts.audio.read(mix.audioKey), {
+      preview,
+      ...(signal === undefined ? {} : { signal }),
+    });
   }
 
   private async paint({ id, tags }: Track, mix: TrackAsset): Promise<TrackAsset> {
@@ -81,7 +88,14 @@ export class DeriveAssets {
   private async store(mix: TrackAsset, { bytes, role, ...made }: MadeFile): Promise<TrackAsset> {
     const audioKey = besideMix(mix.audioKey, FILE_NAMES[role]);
     const { sizeBytes } = await this.parts.audio.put(audioKey, bytes, this.parts.maxBytes);
-    return { role, label: "full", audioKey, contentType: made.contentType, sizeBytes, durationSeconds: made.durationSeconds };
+    return {
+      role,
+      label: "full",
+      audioKey,
+      contentType: made.contentType,
+      sizeBytes,
+      durationSeconds: made.durationSeconds,
+    };
   }
 
   private async attempt<T>(track: Track, what: string, work: () => Promise<T>): Promise<T | null> {

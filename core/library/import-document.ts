@@ -60,7 +60,12 @@ export function readImportDocument(value: unknown, mistakes: Mistakes): ImportDo
 }
 
 function readTrack(value: unknown, path: string, mistakes: Mistakes): ImportTrack | null {
-  const reader = MembersReader.of(value, path, [...ITEM, "artist_label", "bpm", "audio_file", "prompt", "tags"], mistakes);
+  const reader = MembersReader.of(
+    value,
+    path,
+    [...ITEM, "artist_label", "bpm", "audio_file", "prompt", "tags"],
+    mistakes,
+  );
   if (reader === null) return null;
   return {
     ...readItem(reader, path),
@@ -91,7 +96,9 @@ function readItem(reader: MembersReader, path: string): ImportItem {
 /** Lower case, as tags are everywhere; one that comes twice counts once. */
 function readTags(reader: MembersReader, mistakes: Mistakes): TrackTags {
   const groups = ["mood", "activity", "genre", "other"] as const;
-  const tags = reader.has("tags") ? MembersReader.of(reader.value("tags"), reader.pathOf("tags"), groups, mistakes) : null;
+  const tags = reader.has("tags")
+    ? MembersReader.of(reader.value("tags"), reader.pathOf("tags"), groups, mistakes)
+    : null;
   const read = (group: (typeof groups)[number]): string[] => {
     const words = tags?.lines(group, TAG_MAX_LENGTH, TAGS_MAX, { isOptional: true }) ?? [];
     return [...new Set(words.map((word) => word.trim().toLowerCase()))];
@@ -102,7 +109,8 @@ function readTags(reader: MembersReader, mistakes: Mistakes): TrackTags {
 function readPath(reader: MembersReader, mistakes: Mistakes): string | null {
   const path = reader.line("audio_file", PATH_MAX_LENGTH, { isOptional: true });
   if (path === null) return null;
-  const leadsOut = path.startsWith("/") || path.includes("\\") || /^[a-z]:/i.test(path) || path.split("/").includes("..");
+  const leadsOut =
+    path.startsWith("/") || path.includes("\\") || /^[a-z]:/i.test(path) || path.split("/").includes("..");
   if (!leadsOut) return path;
   mistakes.add(reader.pathOf("audio_file"), "must be a path relative to the import file, with / and without ..");
   return null;

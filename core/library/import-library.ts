@@ -90,7 +90,11 @@ export class ImportLibrary {
     return new Set(ids.length === 0 ? [] : (await this.ports.accounts.findAccounts(ids)).keys());
   }
 
-  private async checkFile({ audioFile, path }: ImportTrack, files: ImportFiles | null, mistakes: Mistakes): Promise<void> {
+  private async checkFile(
+    { audioFile, path }: ImportTrack,
+    files: ImportFiles | null,
+    mistakes: Mistakes,
+  ): Promise<void> {
     if (audioFile === null) return;
     const mistake = files === null ? "there is no folder to take it from" : await this.mistakeOf(audioFile, files);
     if (mistake !== null) mistakes.add(`${path}.audio_file`, mistake);
@@ -105,7 +109,10 @@ export class ImportLibrary {
     }
   }
 
-  private build({ tracks, playlists }: ImportDocument): { readonly tracks: Track[]; readonly playlists: readonly Playlist[] } {
+  private build({ tracks, playlists }: ImportDocument): {
+    readonly tracks: Track[];
+    readonly playlists: readonly Playlist[];
+  } {
     const { ids, clock } = this.ports;
     const createdAt = clock.now();
     const built = tracks.map((track) => toTrack(track, ids.next("trk"), createdAt));
@@ -131,7 +138,14 @@ export class ImportLibrary {
       if (mistake !== null || ending === null) throw new ImportFileError(mistake ?? "is of no known type");
       const audioKey = `${track.id}/mix.${ending}`;
       const { sizeBytes } = await audio.put(audioKey, file.read(), maxBytes);
-      const mix: TrackAsset = { role: "mix", label: "full", audioKey, contentType: AUDIO_TYPES[ending], sizeBytes, durationSeconds: null };
+      const mix: TrackAsset = {
+        role: "mix",
+        label: "full",
+        audioKey,
+        contentType: AUDIO_TYPES[ending],
+        sizeBytes,
+        durationSeconds: null,
+      };
       return await derived.deriveFor({ ...track, assets: [mix] });
     } catch (error) {
       if (!(error instanceof ImportFileError || error instanceof AudioTooLargeError)) throw error;
@@ -199,11 +213,17 @@ function toTrack(track: ImportTrack, id: TrackId, createdAt: number): Track {
   };
 }
 
-function ownerAndTitle({ accountId, visibility, title }: ImportItem): Pick<Track, "accountId" | "visibility" | "title"> {
+function ownerAndTitle({
+  accountId,
+  visibility,
+  title,
+}: ImportItem): Pick<Track, "accountId" | "visibility" | "title"> {
   return { accountId: accountId as AccountId | null, visibility, title: withoutControls(title) || "Untitled" };
 }
 
-function withId<Id>(items: readonly { readonly id: Id }[]): (item: ImportItem, index: number) => { readonly ref: string; readonly id: Id } {
+function withId<Id>(
+  items: readonly { readonly id: Id }[],
+): (item: ImportItem, index: number) => { readonly ref: string; readonly id: Id } {
   return ({ ref }, index) => ({ ref, id: (items[index] as { readonly id: Id }).id });
 }
 

@@ -11,10 +11,16 @@ import type { Mistakes } from "./members-reader.js";
  *
  * @param accounts those of the document that there are
  */
-export function checkImport({ tracks, playlists }: ImportDocument, accounts: ReadonlySet<string>, mistakes: Mistakes): void {
+export function checkImport(
+  { tracks, playlists }: ImportDocument,
+  accounts: ReadonlySet<string>,
+  mistakes: Mistakes,
+): void {
   for (const { path, accountId, visibility } of [...tracks, ...playlists]) {
-    if (accountId === null && visibility === "private") mistakes.add(`${path}.account`, "is required for a private item");
-    if (accountId !== null && !accounts.has(accountId)) mistakes.add(`${path}.account`, `there is no account ${accountId}`);
+    if (accountId === null && visibility === "private")
+      mistakes.add(`${path}.account`, "is required for a private item");
+    if (accountId !== null && !accounts.has(accountId))
+      mistakes.add(`${path}.account`, `there is no account ${accountId}`);
   }
   const trackByRef = indexByRef(tracks, mistakes);
   indexByRef(playlists, mistakes);
@@ -32,20 +38,29 @@ function indexByRef<T extends ImportItem>(items: readonly T[], mistakes: Mistake
   return byRef;
 }
 
-function checkEntries(playlist: ImportPlaylist, trackByRef: ReadonlyMap<string, ImportTrack>, mistakes: Mistakes): void {
+function checkEntries(
+  playlist: ImportPlaylist,
+  trackByRef: ReadonlyMap<string, ImportTrack>,
+  mistakes: Mistakes,
+): void {
   const seen = new Map<string, string>();
   for (const { text: ref, path } of playlist.tracks) {
     const track = trackByRef.get(ref);
     const before = seen.get(ref);
     if (before !== undefined) mistakes.add(path, `is the track of ${before} too; a playlist holds a track once`);
-    else if (track === undefined) mistakes.add(path, `there is no track with the ref ${JSON.stringify(ref)} in this import`);
-    else if (!maySee(ownedBy(track), ownedBy(playlist).accountId)) mistakes.add(path, `${track.path} is private to another account`);
+    else if (track === undefined)
+      mistakes.add(path, `there is no track with the ref ${JSON.stringify(ref)} in this import`);
+    else if (!maySee(ownedBy(track), ownedBy(playlist).accountId))
+      mistakes.add(path, `${track.path} is private to another account`);
     if (before === undefined) seen.set(ref, path);
   }
 }
 
 /** An import names accounts by texts that may be no ids; those have had their mistake already. */
-function ownedBy(item: ImportItem): { readonly accountId: AccountId | null; readonly visibility: ImportItem["visibility"] } {
+function ownedBy(item: ImportItem): {
+  readonly accountId: AccountId | null;
+  readonly visibility: ImportItem["visibility"];
+} {
   const accountId = item.accountId !== null && isId("acct", item.accountId) ? item.accountId : null;
   return { accountId, visibility: item.visibility };
 }

@@ -81,7 +81,10 @@ export class ManageLibrary {
     const { audit, library } = this.ports;
     const before = await this.find(id, onBehalf);
     const held = new Set<string>(before.trackIds);
-    await this.checkTracks([...(changes.tracks ?? []), ...(changes.add ?? [])].filter((track) => !held.has(track)), before.accountId);
+    await this.checkTracks(
+      [...(changes.tracks ?? []), ...(changes.add ?? [])].filter((track) => !held.has(track)),
+      before.accountId,
+    );
     const edit = async (tx: Transaction): Promise<Playlist> => {
       const playlist = await library.lockPlaylist(tx, before.id);
       if (playlist === null) throw new PlaylistNotFoundError();

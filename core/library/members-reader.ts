@@ -42,7 +42,8 @@ export class MembersReader {
     }
     const reader = new MembersReader(value as { readonly [name: string]: unknown }, path, mistakes);
     for (const name of Object.keys(value)) {
-      if (!known.includes(name)) mistakes.add(reader.pathOf(name), `is not a known member; known are ${known.join(", ")}`);
+      if (!known.includes(name))
+        mistakes.add(reader.pathOf(name), `is not a known member; known are ${known.join(", ")}`);
     }
     return reader;
   }
@@ -84,7 +85,8 @@ export class MembersReader {
       const text = this.inOneLine(this.checked(value, path, lengthMax), path);
       return text === null ? null : { text, path };
     });
-    if (entries.length > countMax) this.mistakes.add(this.pathOf(name), `must have at most ${countMax} entries; got ${entries.length}`);
+    if (entries.length > countMax)
+      this.mistakes.add(this.pathOf(name), `must have at most ${countMax} entries; got ${entries.length}`);
     return entries;
   }
 
@@ -99,7 +101,8 @@ export class MembersReader {
 
   choice<const Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]): Choice {
     const found = choices.find((choice) => choice === this.value(name));
-    if (found === undefined) this.mistakes.add(this.pathOf(name), this.has(name) ? `must be ${choices.join(" or ")}` : "is required");
+    if (found === undefined)
+      this.mistakes.add(this.pathOf(name), this.has(name) ? `must be ${choices.join(" or ")}` : "is required");
     return found ?? choices[0];
   }
 
@@ -107,7 +110,8 @@ export class MembersReader {
   list<T>(name: string, read: (value: unknown, path: string) => T | null): T[] {
     if (!this.has(name)) return [];
     const value = this.value(name);
-    if (Array.isArray(value)) return value.flatMap((entry, index) => read(entry, `${this.pathOf(name)}[${index}]`) ?? []);
+    if (Array.isArray(value))
+      return value.flatMap((entry, index) => read(entry, `${this.pathOf(name)}[${index}]`) ?? []);
     this.mistakes.add(this.pathOf(name), "must be a list");
     return [];
   }

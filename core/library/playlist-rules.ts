@@ -31,7 +31,11 @@ export function titleMistake(title: string): string | null {
 }
 
 /** @throws {OperationRefusedError} a title that cannot be, or a private playlist of nobody */
-export function checkPlaylist({ title, visibility, accountId }: Pick<Playlist, "title" | "visibility" | "accountId">): void {
+export function checkPlaylist({
+  title,
+  visibility,
+  accountId,
+}: Pick<Playlist, "title" | "visibility" | "accountId">): void {
   const mistake = titleMistake(title);
   if (mistake !== null) throw new OperationRefusedError(`A playlist's title ${mistake}.`);
   if (visibility === "public" || accountId !== null) return;
@@ -43,7 +47,10 @@ export function checkPlaylist({ title, visibility, accountId }: Pick<Playlist, "
  *
  * @throws {OperationRefusedError} `tracks` beside other changes of them, or with one twice; a move of a track that is not held; too many
  */
-export function changedTracks(held: readonly TrackId[], { tracks, add = [], remove = [], move }: PlaylistChanges): TrackId[] {
+export function changedTracks(
+  held: readonly TrackId[],
+  { tracks, add = [], remove = [], move }: PlaylistChanges,
+): TrackId[] {
   if (tracks !== undefined && (add.length > 0 || remove.length > 0 || move !== undefined)) {
     throw new OperationRefusedError("Give all tracks of a playlist anew, or add, remove and move some; not both.");
   }

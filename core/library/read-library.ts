@@ -34,7 +34,10 @@ export class ReadLibrary {
    */
   async search(viewer: AccountId, input: SearchInput = {}): Promise<FoundInLibrary> {
     const search = toSearch(viewer, input);
-    const [tracks, playlists] = await Promise.all([this.library.searchTracks(search), this.library.searchPlaylists(search)]);
+    const [tracks, playlists] = await Promise.all([
+      this.library.searchTracks(search),
+      this.library.searchPlaylists(search),
+    ]);
     return { tracks, playlists: await this.withTracks(viewer, playlists) };
   }
 

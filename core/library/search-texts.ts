@@ -12,7 +12,10 @@ export interface SearchTexts {
 }
 
 /** As much of a track as searches look at. */
-export interface SearchableTrack extends Pick<Track, "id" | "accountId" | "visibility" | "title" | "artistLabel" | "prompt" | "tags" | "createdAt"> {
+export interface SearchableTrack extends Pick<
+  Track,
+  "id" | "accountId" | "visibility" | "title" | "artistLabel" | "prompt" | "tags" | "createdAt"
+> {
   readonly assets: readonly Pick<TrackAsset, "role">[];
 }
 

@@ -28,7 +28,9 @@ const APOSTROPHES = /[’‘‛ʼʻʹ`´＇]/gu;
  * @see decisions, "Library"
  */
 export function foldWords(text: string): string[] {
-  const joined = fold(text.replace(APOSTROPHES, "'")).replace(APOSTROPHES, "'").replace(/(?<=[\p{L}\p{N}])'(?=[\p{L}\p{N}])/gu, "");
+  const joined = fold(text.replace(APOSTROPHES, "'"))
+    .replace(APOSTROPHES, "'")
+    .replace(/(?<=[\p{L}\p{N}])'(?=[\p{L}\p{N}])/gu, "");
   return joined.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 

@@ -12,7 +12,6 @@ export interface AccountFilter {
   readonly limit: number;
 }
 
-
 /** An account with the key that spoke for it. */
 export interface KeyHolder {
   readonly key: ApiKey;

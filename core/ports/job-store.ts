@@ -26,7 +26,9 @@ export type JobChanges = Partial<
 >;
 
 /** What changes of an attempt. */
-export type AttemptChanges = Partial<Omit<JobAttempt, "id" | "jobId" | "number" | "providerId" | "modelId" | "startedAt">>;
+export type AttemptChanges = Partial<
+  Omit<JobAttempt, "id" | "jobId" | "number" | "providerId" | "modelId" | "startedAt">
+>;
 
 export interface AttemptUpdate {
   readonly jobId: JobId;
@@ -156,7 +158,10 @@ export interface JobStore {
   /** Ended jobs behind this place and made before `createdBefore`, the oldest first (`createdAt`, then `id`). */
   listEnded(after: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]>;
 
-  insertOutputs(tx: Transaction, made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[]): Promise<void>;
+  insertOutputs(
+    tx: Transaction,
+    made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
+  ): Promise<void>;
 
   /** The files that splits made, in their order; a job without any is left out. */
   outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>>;

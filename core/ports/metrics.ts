@@ -21,7 +21,10 @@ export type CountedAttempt =
 /** Figures for operators. */
 export interface Metrics {
   /** @param request `route` is the path's template, so that ids do not multiply the series; `status` is the HTTP status */
-  countRequest(request: { readonly method: string; readonly route: string; readonly status: number }, seconds: number): void;
+  countRequest(
+    request: { readonly method: string; readonly route: string; readonly status: number },
+    seconds: number,
+  ): void;
   countJobEnded(job: { readonly status: string; readonly operation: string; readonly provider: string }): void;
   countAttempt(attempt: CountedAttempt): void;
   /** @param outcome `delivered`, or why the try failed */

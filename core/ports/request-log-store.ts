@@ -47,7 +47,9 @@ export interface RequestLogStore {
   deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number>;
 
   /** What each of these requests cost; those that made no job are left out. */
-  creditsOf(requests: readonly Pick<LoggedRequest, "id" | "accountId" | "createdAt">[]): Promise<Map<RequestId, RequestCredits>>;
+  creditsOf(
+    requests: readonly Pick<LoggedRequest, "id" | "accountId" | "createdAt">[],
+  ): Promise<Map<RequestId, RequestCredits>>;
 
   /**
    * What all requests of the query cost together. A request's client is its job's. Its status is 202, unless its row says 499 or above: no

@@ -20,7 +20,18 @@ export interface WebhookMessage {
  * - `redirect`, `http_4xx`, `http_5xx`, `gone` (410): what it answered
  * - `protocol`: the answer was no HTTP, or broke off
  */
-export const WEBHOOK_FAILURES = ["dns", "blocked_address", "connect", "tls", "timeout", "redirect", "http_4xx", "http_5xx", "gone", "protocol"] as const;
+export const WEBHOOK_FAILURES = [
+  "dns",
+  "blocked_address",
+  "connect",
+  "tls",
+  "timeout",
+  "redirect",
+  "http_4xx",
+  "http_5xx",
+  "gone",
+  "protocol",
+] as const;
 
 export type WebhookFailure = (typeof WEBHOOK_FAILURES)[number];
 

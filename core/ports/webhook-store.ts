@@ -1,5 +1,11 @@
 import type { AccountId, ProcessId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from "../ids.js";
-import type { DeliveryState, WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "../webhooks/endpoint.js";
+import type {
+  DeliveryState,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEvent,
+  WebhookTry,
+} from "../webhooks/endpoint.js";
 import type { Transaction } from "./unit-of-work.js";
 
 /** What changes of a delivery. */
@@ -62,7 +68,10 @@ export interface WebhookStore {
   /** Endpoints of all accounts in ascending order of id, from the first after `after`, for operators. */
   listAllEndpoints(after: WebhookEndpointId | null, limit: number): Promise<WebhookEndpoint[]>;
   /** The active endpoints of these accounts, as `tx` sees them; takes no locks. */
-  activeEndpoints(tx: Transaction, accountIds: readonly AccountId[]): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]>;
+  activeEndpoints(
+    tx: Transaction,
+    accountIds: readonly AccountId[],
+  ): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]>;
 
   insertEvents(tx: Transaction, events: readonly WebhookEvent[]): Promise<void>;
   /** An event goes to an endpoint once: a second delivery of the same pair is refused as a duplicate. */
@@ -80,7 +89,12 @@ export interface WebhookStore {
    * Takes due deliveries, as many of each endpoint as its claim says: raises their fence and leases them. Two claims never return the
    * same delivery under the same fence, and neither waits for the other.
    */
-  claimDeliveries(claims: readonly DeliveryClaim[], now: number, owner: ProcessId, leaseUntil: number): Promise<ClaimedDelivery[]>;
+  claimDeliveries(
+    claims: readonly DeliveryClaim[],
+    now: number,
+    owner: ProcessId,
+    leaseUntil: number,
+  ): Promise<ClaimedDelivery[]>;
   /** Writes each update whose fence still holds; those of one delivery in their order. @returns the ids of those written */
   updateDeliveries(tx: Transaction, updates: readonly DeliveryUpdate[]): Promise<Set<WebhookDeliveryId>>;
   /**

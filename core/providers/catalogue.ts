@@ -16,8 +16,9 @@ export interface Model extends ProviderModel {
 }
 
 /** A provider named in config, started or not. */
-export interface CatalogueProvider
-  extends Partial<Pick<ProviderCapabilities, "idempotentSubmit" | "lookup" | "lookupSettlesMs" | "cancel" | "callbacks">> {
+export interface CatalogueProvider extends Partial<
+  Pick<ProviderCapabilities, "idempotentSubmit" | "lookup" | "lookupSettlesMs" | "cancel" | "callbacks">
+> {
   readonly id: string;
   readonly label: string;
   readonly enabled: boolean;
@@ -89,8 +90,10 @@ export function checkModelBounds(model: Model, request: BoundedRequest): void {
   const { lyrics, durationSeconds } = request;
 
   const promptMax = Math.min(model.promptMaxLength ?? Infinity, MODEL_LIMITS.promptLength);
-  if ([...request.prompt].length > promptMax) issue("prompt", `must have at most ${promptMax} characters for ${model.id}`);
-  if (lyrics === null && model.requiresLyrics === true && !request.instrumental) issue("lyrics", `are required by ${model.id}`);
+  if ([...request.prompt].length > promptMax)
+    issue("prompt", `must have at most ${promptMax} characters for ${model.id}`);
+  if (lyrics === null && model.requiresLyrics === true && !request.instrumental)
+    issue("lyrics", `are required by ${model.id}`);
   if (lyrics !== null && !model.supportsLyrics) issue("lyrics", `are not supported by ${model.id}`);
   if (request.instrumental && !model.supportsInstrumental) issue("instrumental", `must not be true for ${model.id}`);
   const lyricsMax = Math.min(model.lyricsMaxLength ?? Infinity, MODEL_LIMITS.lyricsLength);

@@ -30,7 +30,9 @@ export async function checkProvider(value: unknown): Promise<CheckedProvider> {
     mistakes.length === 0
       ? await tryOut(value as ProviderDefinition)
       : { mistakes: [], notes: ["not started: its definition is not right yet"] };
-  const ids = Array.isArray(models) ? models.map((model: unknown) => (model as { readonly id?: unknown } | null)?.id) : [];
+  const ids = Array.isArray(models)
+    ? models.map((model: unknown) => (model as { readonly id?: unknown } | null)?.id)
+    : [];
   return {
     id: typeof id === "string" ? id : null,
     portVersion: typeof portVersion === "number" ? portVersion : null,
@@ -64,7 +66,10 @@ async function tryOut(definition: ProviderDefinition): Promise<Pick<CheckedProvi
   } catch (error) {
     // It may need settings that an example cannot stand for: a key in a form of its own.
     const reason = error instanceof Error ? error.message : String(error);
-    return { mistakes: [], notes: [`methods not compared with capabilities: it does not start with example settings (${reason})`] };
+    return {
+      mistakes: [],
+      notes: [`methods not compared with capabilities: it does not start with example settings (${reason})`],
+    };
   }
 }
 

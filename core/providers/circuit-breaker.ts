@@ -57,7 +57,9 @@ export function afterFailure(health: ProviderHealth, policy: BreakerPolicy, now:
 /** The health of a provider or a model that only the operator can fix: open at once. */
 export function afterBreakdown(health: ProviderHealth, policy: BreakerPolicy, now: number): ProviderHealth {
   const failures = Math.max(policy.failures, health.failures + 1);
-  return breakerState(health, policy, now) === "open" ? { ...health, failures } : { ...health, failures, openedAt: now, trialUntil: null };
+  return breakerState(health, policy, now) === "open"
+    ? { ...health, failures }
+    : { ...health, failures, openedAt: now, trialUntil: null };
 }
 
 /** The health after the provider did anything else than fail to be there; a refusal of content proves it alive. */

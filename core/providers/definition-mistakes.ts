@@ -1,11 +1,6 @@
 import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { MusicProvider, ProviderCapabilities } from "../ports/music-provider.js";
-import {
-  capabilityMistakes,
-  hostMistakes,
-  longestCallMistakes,
-  settingMistakes,
-} from "./definition-parts.js";
+import { capabilityMistakes, hostMistakes, longestCallMistakes, settingMistakes } from "./definition-parts.js";
 import { modelIssues } from "./model-rules.js";
 import { isWhole, shown } from "./plain-values.js";
 
@@ -42,7 +37,8 @@ export function definitionMistakes(value: unknown): string[] {
     mistakes.push(`it speaks port version ${shown(portVersion)}; this Fermata speaks ${PROVIDER_PORT_VERSION}`);
   if (typeof id !== "string" || !/^[a-z0-9][a-z0-9-]{0,29}$/.test(id))
     mistakes.push(`id: ${shown(id)}; allowed: up to 30 lower-case letters, digits and -`);
-  if (typeof label !== "string" || label.trim() === "") mistakes.push(`label: ${shown(label)}; allowed: a name to be shown`);
+  if (typeof label !== "string" || label.trim() === "")
+    mistakes.push(`label: ${shown(label)}; allowed: a name to be shown`);
   if (typeof concurrency !== "function" && !isWhole(concurrency, 1))
     mistakes.push(`concurrency: ${shown(concurrency)}; allowed: a whole number from 1, or a function of the settings`);
   if (maxInFlight !== undefined && !isWhole(maxInFlight, 1))
@@ -54,11 +50,13 @@ export function definitionMistakes(value: unknown): string[] {
   if (typeof create !== "function") mistakes.push("create: missing; allowed: a function that answers the provider");
   if (offersModel !== undefined && typeof offersModel !== "function")
     mistakes.push(`offersModel: ${shown(offersModel)}; allowed: a function`);
-  if (checkModel !== undefined && typeof checkModel !== "function") mistakes.push(`checkModel: ${shown(checkModel)}; allowed: a function`);
+  if (checkModel !== undefined && typeof checkModel !== "function")
+    mistakes.push(`checkModel: ${shown(checkModel)}; allowed: a function`);
   mistakes.push(...settingMistakes(settings), ...modelIssues(models, typeof id === "string" ? id : null));
   if (typeof capabilities !== "function") mistakes.push(...capabilityMistakes(capabilities));
   for (const name of Object.keys(definition))
-    if (!MEMBERS.has(name)) mistakes.push(`${name}: a definition has no such member; allowed: ${[...MEMBERS].join(", ")}`);
+    if (!MEMBERS.has(name))
+      mistakes.push(`${name}: a definition has no such member; allowed: ${[...MEMBERS].join(", ")}`);
   return mistakes;
 }
 
@@ -73,12 +71,15 @@ export function missingMethods(provider: MusicProvider, capabilities: ProviderCa
   const mistakes: string[] = [];
   if (!has("submit")) mistakes.push("submit: missing; every provider has it");
   for (const name of ["lookup", "cancel"] as const)
-    if (capabilities[name] && !has(name)) mistakes.push(`capabilities.${name} is true, and there is no method \`${name}\``);
+    if (capabilities[name] && !has(name))
+      mistakes.push(`capabilities.${name} is true, and there is no method \`${name}\``);
   const callbacks = capabilities.callbacks ?? "none";
   if (callbacks === "signed" && !has("parseCallback"))
     mistakes.push("capabilities.callbacks is signed, and there is no method `parseCallback`");
   if (callbacks !== "none" && !has("poll") && !has("pollMany"))
-    mistakes.push(`capabilities.callbacks is ${callbacks}, and there is neither \`poll\` nor \`pollMany\`: a callback may never come`);
+    mistakes.push(
+      `capabilities.callbacks is ${callbacks}, and there is neither \`poll\` nor \`pollMany\`: a callback may never come`,
+    );
   return mistakes;
 }
 

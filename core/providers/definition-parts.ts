@@ -18,12 +18,15 @@ export function settingMistakes(settings: unknown): string[] {
     if (!/^[a-z][a-zA-Z0-9]*$/.test(name))
       mistakes.push(`${at}: its name is not in camelCase; allowed: letters and digits, the first one small`);
     if (TAKEN_SETTINGS.has(name)) mistakes.push(`${at}: the name is taken: plugins.<id>.${name} is the host's own`);
-    if (!TYPES.includes(setting["type"] as string)) mistakes.push(`${at}.type: ${shown(setting["type"])}; allowed: ${TYPES.join(", ")}`);
+    if (!TYPES.includes(setting["type"] as string))
+      mistakes.push(`${at}.type: ${shown(setting["type"])}; allowed: ${TYPES.join(", ")}`);
     if (!isText(setting["description"])) mistakes.push(`${at}.description: missing; operators read it`);
     if (SECRET_NAME.test(name) && setting["type"] === "string" && setting["secret"] !== true)
       mistakes.push(`${at}: it is named like a secret; allowed: secret: true, or another name`);
-    if (setting["secret"] === true && setting["default"] !== undefined) mistakes.push(`${at}.default: a secret has none`);
-    if (setting["required"] === true && setting["default"] !== undefined) mistakes.push(`${at}: what is required has no default`);
+    if (setting["secret"] === true && setting["default"] !== undefined)
+      mistakes.push(`${at}.default: a secret has none`);
+    if (setting["required"] === true && setting["default"] !== undefined)
+      mistakes.push(`${at}: what is required has no default`);
     mistakes.push(...defaultMistakes(at, setting));
     return mistakes;
   });
@@ -36,7 +39,8 @@ function defaultMistakes(at: string, { type, default: value, allowed, minimum, m
   if (value === undefined) return mistakes;
   const fits = type === "integer" ? Number.isSafeInteger(value) : typeof value === type;
   if (!fits) mistakes.push(`${at}.default: ${shown(value)}; allowed: of type ${shown(type)}`);
-  if (Array.isArray(allowed) && !allowed.includes(value)) mistakes.push(`${at}.default: ${shown(value)}; allowed: ${allowed.join(", ")}`);
+  if (Array.isArray(allowed) && !allowed.includes(value))
+    mistakes.push(`${at}.default: ${shown(value)}; allowed: ${allowed.join(", ")}`);
   if (typeof value === "number" && typeof minimum === "number" && value < minimum)
     mistakes.push(`${at}.default: ${value}; allowed: from ${minimum}`);
   if (typeof value === "number" && typeof maximum === "number" && value > maximum)
@@ -64,9 +68,13 @@ export function hostMistakes(hosts: unknown): string[] {
 
 export function capabilityMistakes(capabilities: unknown): string[] {
   if (!isObject(capabilities))
-    return [`capabilities: ${shown(capabilities)}; allowed: { idempotentSubmit, lookup, cancel, … }, or a function of the settings`];
+    return [
+      `capabilities: ${shown(capabilities)}; allowed: { idempotentSubmit, lookup, cancel, … }, or a function of the settings`,
+    ];
   const mistakes = ["idempotentSubmit", "lookup", "cancel"].flatMap((name) =>
-    typeof capabilities[name] === "boolean" ? [] : [`capabilities.${name}: ${shown(capabilities[name])}; allowed: true, false`],
+    typeof capabilities[name] === "boolean"
+      ? []
+      : [`capabilities.${name}: ${shown(capabilities[name])}; allowed: true, false`],
   );
   const { callbacks = "none" } = capabilities;
   if (!["none", "hints", "signed"].includes(callbacks as string))

@@ -64,7 +64,10 @@ export class ProviderAvailability {
    * Asks for the one try that a half-open breaker allows. @returns false when there is none, or another process has it
    */
   async takeTrial(providerId: string): Promise<boolean> {
-    const { before, after } = await this.write(providerId, (health) => beginTrial(health, this.policy, this.clock.now()) ?? health);
+    const { before, after } = await this.write(
+      providerId,
+      (health) => beginTrial(health, this.policy, this.clock.now()) ?? health,
+    );
     return after !== before;
   }
 

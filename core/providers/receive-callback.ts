@@ -107,7 +107,9 @@ export class ReceiveCallback {
       jobId,
       providerId: incoming.providerId,
       attempt,
-      digest: digest.sha256(JSON.stringify([digest.sha256(incoming.body), incoming.query, signaturesAmong(headers), attempt])),
+      digest: digest.sha256(
+        JSON.stringify([digest.sha256(incoming.body), incoming.query, signaturesAmong(headers), attempt]),
+      ),
       headers,
       query: incoming.query,
       body: incoming.body,

@@ -61,7 +61,9 @@ export class Routes {
   /** Those after the job's present one. */
   routesAfter(job: RoutedJob & Pick<Job, "providerId" | "servedModelId">, source: Track | null): readonly Route[] {
     const routes = this.routesOf(job, source);
-    const at = routes.findIndex(({ providerId, servedModelId }) => providerId === job.providerId && servedModelId === job.servedModelId);
+    const at = routes.findIndex(
+      ({ providerId, servedModelId }) => providerId === job.providerId && servedModelId === job.servedModelId,
+    );
     return routes.slice(at + 1);
   }
 
@@ -85,7 +87,9 @@ export class Routes {
     const fitting = standIns.filter(
       (model) => request === null || (fits(model, request) && this.worksFrom(model, request, source)),
     );
-    return [...(own === null ? [] : [own]), ...fitting].filter(({ providerId }) => this.catalogue.isEnabled(providerId));
+    return [...(own === null ? [] : [own]), ...fitting].filter(({ providerId }) =>
+      this.catalogue.isEnabled(providerId),
+    );
   }
 
   /** Whether a model can do with the source what the request wants of it. */
@@ -107,7 +111,10 @@ export class Routes {
   }
 }
 
-export function capabilityOf(provider: Pick<CatalogueProvider, "stemSplit" | "vocalRemoval">, kind: SplitKind): SplitCapability | undefined {
+export function capabilityOf(
+  provider: Pick<CatalogueProvider, "stemSplit" | "vocalRemoval">,
+  kind: SplitKind,
+): SplitCapability | undefined {
   return kind === "stem_split" ? provider.stemSplit : provider.vocalRemoval;
 }
 

@@ -14,8 +14,15 @@ export function clientNetwork(address: string | undefined): string {
   // A zone tells interfaces of this machine apart, not clients.
   const groups = ipv6Groups(host.replace(/%.*$/, ""));
   if (groups === null) return UNKNOWN;
-  if (isMappedIpv4(groups)) return groups.slice(6).flatMap((group) => [group >> 8, group & 255]).join(".");
-  return `${groups.slice(0, 4).map((group) => group.toString(16)).join(":")}::/64`;
+  if (isMappedIpv4(groups))
+    return groups
+      .slice(6)
+      .flatMap((group) => [group >> 8, group & 255])
+      .join(".");
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(":")}::/64`;
 }
 
 function ipv4Bytes(text: string): number[] | null {

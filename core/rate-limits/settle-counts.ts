@@ -30,7 +30,11 @@ export interface SubjectSettlement {
  *
  * @param stored what is on record, at most one window of each length
  */
-export function settleCounts(stored: readonly WindowCount[], { counted, requests }: SubjectClaim, now: number): SubjectSettlement {
+export function settleCounts(
+  stored: readonly WindowCount[],
+  { counted, requests }: SubjectClaim,
+  now: number,
+): SubjectSettlement {
   const before = new Map(stored.map((window) => [window.windowSeconds, window]));
   const windows = new Map([...before].filter(([seconds, window]) => isRunning(window, seconds, now)));
   for (const own of counted) {

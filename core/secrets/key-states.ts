@@ -56,6 +56,8 @@ export class KeyStates {
    */
   async requireInForce(tx: Transaction, id: KeyId): Promise<void> {
     if (keyOf(await this.lock(tx), id) !== null) return;
-    throw new ServiceUnavailableError(undefined, 1, { cause: new Error(`The secret key ${id} has been retired meanwhile.`) });
+    throw new ServiceUnavailableError(undefined, 1, {
+      cause: new Error(`The secret key ${id} has been retired meanwhile.`),
+    });
   }
 }

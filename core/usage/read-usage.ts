@@ -49,7 +49,13 @@ export class ReadUsage {
   async usage(accountId: AccountId, { from, to, client, route, status }: UsageFilter): Promise<UsageReport> {
     await this.recorder.flush();
     const { log } = this;
-    const window = { accountId, from: Math.max(from ?? 0, this.oldest()), to: to ?? Number.MAX_SAFE_INTEGER, client, status };
+    const window = {
+      accountId,
+      from: Math.max(from ?? 0, this.oldest()),
+      to: to ?? Number.MAX_SAFE_INTEGER,
+      client,
+      status,
+    };
     const query: RequestQuery = { ...window, route };
     const requests = await log.list(query, EVENTS_MAX);
     const costs = await log.creditsOf(requests.filter(mayCost));

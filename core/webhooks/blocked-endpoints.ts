@@ -24,7 +24,8 @@ export async function findBlockedEndpoints(
     const active = page.filter(({ status }) => status === "active");
     const found = await Promise.all(active.map(({ url }) => guard.resolve(new URL(url).hostname, LOOKUP_MAX_MS)));
     found.forEach((resolution, index) => {
-      if (resolution.state === "blocked") blocked.push({ endpoint: active[index] as WebhookEndpoint, addresses: resolution.addresses });
+      if (resolution.state === "blocked")
+        blocked.push({ endpoint: active[index] as WebhookEndpoint, addresses: resolution.addresses });
     });
     const last = page.at(-1);
     if (last === undefined) return blocked;

@@ -163,7 +163,9 @@ export class DeliverWebhooks {
   private async handBack({ delivery }: ClaimedDelivery): Promise<void> {
     const { webhooks, unitOfWork, clock } = this.parts;
     const changes = { leaseOwner: null, dueAt: clock.now() };
-    await unitOfWork.inTransaction((tx) => webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes }]));
+    await unitOfWork.inTransaction((tx) =>
+      webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes }]),
+    );
   }
 }
 

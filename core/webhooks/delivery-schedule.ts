@@ -32,7 +32,13 @@ export function afterTry(
   if (planned === undefined) return { ...over, state: "exhausted" };
   const wait = planned * (1 - JITTER + 2 * JITTER * fraction);
   const asked = Math.min(result.retryAfterMs ?? 0, RETRY_AFTER_MAX_MS);
-  return { state: "pending", attempts, leaseOwner: null, dueAt: now + Math.round(Math.max(wait, asked)), endedAt: null };
+  return {
+    state: "pending",
+    attempts,
+    leaseOwner: null,
+    dueAt: now + Math.round(Math.max(wait, asked)),
+    endedAt: null,
+  };
 }
 
 /**

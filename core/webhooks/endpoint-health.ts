@@ -13,7 +13,13 @@ const WARN_AFTER_HOURS = [24, 72] as const;
 /** Transport failures in a row after which new tries wait. */
 const BREAKER_FAILURES = 5;
 /** Failures that say that nobody is there; an answer, whatever it is, proves a receiver. */
-const TRANSPORT: ReadonlySet<WebhookFailure> = new Set<WebhookFailure>(["dns", "connect", "tls", "timeout", "protocol"]);
+const TRANSPORT: ReadonlySet<WebhookFailure> = new Set<WebhookFailure>([
+  "dns",
+  "connect",
+  "tls",
+  "timeout",
+  "protocol",
+]);
 
 /** Failures without a success between them. */
 export interface FailureStreak {
@@ -72,9 +78,13 @@ export function afterFailedTry(
     ? { ...before, lastAt: now, severalEvents: before.severalEvents || before.firstEventId !== eventId }
     : { firstAt: now, lastAt: now, firstEventId: eventId, severalEvents: false, warnedHours: 0 };
   const failingMs = now - streak.firstAt;
-  const due = WARN_AFTER_HOURS.filter((hours) => failingMs >= hours * HOUR_MS && hours > streak.warnedHours).at(-1) ?? null;
+  const due =
+    WARN_AFTER_HOURS.filter((hours) => failingMs >= hours * HOUR_MS && hours > streak.warnedHours).at(-1) ?? null;
   return {
-    health: { streak: { ...streak, warnedHours: due ?? streak.warnedHours }, breaker: breakerAfter(health.breaker, failure, policy, now) },
+    health: {
+      streak: { ...streak, warnedHours: due ?? streak.warnedHours },
+      breaker: breakerAfter(health.breaker, failure, policy, now),
+    },
     disables: failingMs >= DISABLE_AFTER_MS && streak.severalEvents,
     warnHours: due,
   };

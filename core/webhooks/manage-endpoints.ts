@@ -83,7 +83,9 @@ export class ManageEndpoints {
       // The reply to a commit may be lost; the second run then finds what the first has made.
       if (existing.some((other) => other.id === id)) return;
       if (existing.length >= ENDPOINTS_MAX) {
-        throw new InvalidRequestError([{ path: "body.url", message: `would be one more than the ${ENDPOINTS_MAX} endpoints an account may have` }]);
+        throw new InvalidRequestError([
+          { path: "body.url", message: `would be one more than the ${ENDPOINTS_MAX} endpoints an account may have` },
+        ]);
       }
       await ports.sealKeys.requireInForce(tx, ports.secretBox.keyIdOf(endpoint.sealedSecret));
       checkIsFree(href, existing);
@@ -170,7 +172,10 @@ export class ManageEndpoints {
     const found = await guard.resolve(url.hostname, LOOKUP_MAX_MS);
     if (found.state === "blocked") throw new WebhookHostBlockedError();
     if (found.state === "unresolved") {
-      logger.warn("The host of a webhook URL does not resolve; it was accepted", { host: url.hostname, reason: found.reason });
+      logger.warn("The host of a webhook URL does not resolve; it was accepted", {
+        host: url.hostname,
+        reason: found.reason,
+      });
     }
     return url.href;
   }

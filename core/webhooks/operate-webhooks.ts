@@ -129,9 +129,18 @@ export class OperateWebhooks {
     const { unitOfWork, webhooks, ids, clock } = this.ports;
     const endpoint = await this.activeEndpoint(endpointId);
     const now = clock.now();
-    const event = newEvent(ids, { accountId: endpoint.accountId, jobId: null, type: "webhook.ping", data: { endpoint_id: endpoint.id } }, now);
+    const event = newEvent(
+      ids,
+      { accountId: endpoint.accountId, jobId: null, type: "webhook.ping", data: { endpoint_id: endpoint.id } },
+      now,
+    );
     // Over from the start: a ping is tried once, by hand.
-    const delivery: WebhookDelivery = { ...newDelivery(ids, event, endpoint.id), state: "exhausted", dueAt: null, endedAt: now };
+    const delivery: WebhookDelivery = {
+      ...newDelivery(ids, event, endpoint.id),
+      state: "exhausted",
+      dueAt: null,
+      endedAt: now,
+    };
     await unitOfWork.inTransaction(async (tx) => {
       await webhooks.insertEvents(tx, [event]);
       await webhooks.insertDeliveries(tx, [delivery]);
@@ -145,9 +154,13 @@ export class OperateWebhooks {
    * @returns the new secret, this once
    * @throws {OperationRefusedError} no such endpoint, or an overlap that is too long
    */
-  async rotateSecret(endpointId: string, overlapMs: number): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
+  async rotateSecret(
+    endpointId: string,
+    overlapMs: number,
+  ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
     const { audit, webhooks, secretBox, sealKeys, random, clock } = this.ports;
-    if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS)) throw new OperationRefusedError("Two secrets sign side by side for 0 to 168 hours.");
+    if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS))
+      throw new OperationRefusedError("Two secrets sign side by side for 0 to 168 hours.");
     const { id } = await this.endpoint(endpointId);
     const secret = makeSecret((count) => random.bytes(count));
     const rotate = async (tx: Transaction): Promise<WebhookEndpoint> => {
@@ -182,7 +195,8 @@ export class OperateWebhooks {
 
   private async deliveryOf(endpointId: WebhookEndpointId, id: string): Promise<WebhookDelivery> {
     const found = isId("dlv", id) ? await this.ports.webhooks.findDelivery(id) : null;
-    if (found?.endpointId !== endpointId) throw new OperationRefusedError(`The webhook endpoint ${endpointId} has no delivery ${id}.`);
+    if (found?.endpointId !== endpointId)
+      throw new OperationRefusedError(`The webhook endpoint ${endpointId} has no delivery ${id}.`);
     return found;
   }
 
@@ -198,7 +212,10 @@ export class OperateWebhooks {
     const made = { ...result, deliveryId: delivery.id, startedAt, isManual: true };
     const isLate = result.failure === null && (delivery.state === "exhausted" || delivery.state === "dropped");
     const keep = async (tx: Transaction): Promise<WebhookTry> => {
-      if (isLate) await webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes: { state: "delivered" } }]);
+      if (isLate)
+        await webhooks.updateDeliveries(tx, [
+          { id: delivery.id, fence: delivery.fence, changes: { state: "delivered" } },
+        ]);
       return { ...made, number: await webhooks.insertTry(tx, made) };
     };
     return audit.inTransaction(keep, ({ failure }): AuditEntry => ({

@@ -6,7 +6,13 @@ import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookResult } from "../ports/webhook-sender.js";
 import type { DeliveryChanges, WebhookStore } from "../ports/webhook-store.js";
 import { afterTry } from "./delivery-schedule.js";
-import { disabled, type DisabledBy, type WebhookDelivery, type WebhookEndpoint, type WebhookEvent } from "./endpoint.js";
+import {
+  disabled,
+  type DisabledBy,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type WebhookEvent,
+} from "./endpoint.js";
 import { afterFailedTry, type EndpointBreakerPolicy, HEALTHY } from "./endpoint-health.js";
 import type { WebhookMetrics } from "./send-delivery.js";
 
@@ -51,7 +57,9 @@ export class RecordTry {
     const shown = await unitOfWork.inTransaction(async (tx) => {
       const shownOfEndpoint = await this.judgeEndpoint(tx, made, now);
       const isDisabled = shownOfEndpoint !== null && shownOfEndpoint.disabledBy !== null;
-      await webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes: isDisabled ? orDropped(changes, now) : changes }]);
+      await webhooks.updateDeliveries(tx, [
+        { id: delivery.id, fence: delivery.fence, changes: isDisabled ? orDropped(changes, now) : changes },
+      ]);
       if (isDisabled) await webhooks.dropPending(tx, endpoint.id, now);
       await webhooks.insertTry(tx, { ...result, deliveryId: delivery.id, startedAt, isManual: false });
       return shownOfEndpoint;
@@ -60,7 +68,11 @@ export class RecordTry {
   }
 
   /** A healthy endpoint that answered is the rule: nothing of it changes, and nobody waits for its row. */
-  private async judgeEndpoint(tx: Transaction, { endpoint, event, result }: MadeTry, now: number): Promise<EndpointChange | null> {
+  private async judgeEndpoint(
+    tx: Transaction,
+    { endpoint, event, result }: MadeTry,
+    now: number,
+  ): Promise<EndpointChange | null> {
     const { webhooks, breaker } = this.ports;
     if (result.failure === null && endpoint.health.streak === null && endpoint.health.breaker === null) return null;
     const current = await webhooks.lockEndpoint(tx, endpoint.id);
@@ -106,7 +118,11 @@ function toChange(
   const { health, disables, warnHours } = afterFailedTry(endpoint.health, event.id, failure, breaker, now);
   const disabledBy = failure === "gone" ? "gone" : disables ? "failing" : null;
   const changed = { ...endpoint, health };
-  return { endpoint: disabledBy === null ? changed : { ...disabled(changed, disabledBy, now), updatedAt: now }, disabledBy, warnHours };
+  return {
+    endpoint: disabledBy === null ? changed : { ...disabled(changed, disabledBy, now), updatedAt: now },
+    disabledBy,
+    warnHours,
+  };
 }
 
 /** A delivery that would be tried again, at an endpoint that was just disabled. */

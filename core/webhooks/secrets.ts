@@ -23,12 +23,21 @@ export function shownPrefixOf(secret: string): string {
 
 /** What the endpoint's deliveries are signed with as of now, the current secret first. */
 export function signingSecrets(endpoint: WebhookEndpoint, box: SecretBox, now: number): Promise<string[]> {
-  const sealed = [endpoint.sealedSecret, ...stillSigning(endpoint.retiredSecrets, now).map((retired) => retired.sealed)];
+  const sealed = [
+    endpoint.sealedSecret,
+    ...stillSigning(endpoint.retiredSecrets, now).map((retired) => retired.sealed),
+  ];
   return Promise.all(sealed.map((text) => box.open(text, endpoint.id)));
 }
 
 /** The endpoint with a new secret; the one before signs beside it for `overlapMs`. */
-export function withNewSecret(endpoint: WebhookEndpoint, secret: string, box: SecretBox, overlapMs: number, now: number): WebhookEndpoint {
+export function withNewSecret(
+  endpoint: WebhookEndpoint,
+  secret: string,
+  box: SecretBox,
+  overlapMs: number,
+  now: number,
+): WebhookEndpoint {
   const retired = [{ sealed: endpoint.sealedSecret, signsUntil: now + overlapMs }, ...endpoint.retiredSecrets];
   return {
     ...endpoint,

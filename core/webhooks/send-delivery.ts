@@ -21,7 +21,10 @@ export class SendDelivery {
   async send(event: WebhookEvent, endpoint: WebhookEndpoint, signal: AbortSignal): Promise<WebhookResult> {
     const sentAt = this.clock.now();
     const secrets = await signingSecrets(endpoint, this.secretBox, sentAt);
-    const result = await this.sender.send({ url: endpoint.url, eventId: event.id, sentAt, body: event.body, secrets }, signal);
+    const result = await this.sender.send(
+      { url: endpoint.url, eventId: event.id, sentAt, body: event.body, secrets },
+      signal,
+    );
     this.metrics?.countWebhookTry(result.failure ?? "delivered", result.phases.totalMs / 1000);
     return result;
   }

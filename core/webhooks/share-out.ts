@@ -12,7 +12,7 @@ export interface Wish<T> {
 export function shareOut<T>(capacity: number, wishes: readonly Wish<T>[]): Wish<T>[] {
   const shares = wishes.map(() => 0);
   let left = capacity;
-  for (let wasGiven = true; wasGiven && left > 0; ) {
+  for (let wasGiven = true; wasGiven && left > 0;) {
     wasGiven = false;
     for (const [index, { count }] of wishes.entries()) {
       if (left <= 0 || (shares[index] ?? 0) >= count) continue;

@@ -58,5 +58,8 @@ function hasPossibleHost({ hostname }: URL): boolean {
   // Only a scheme that is refused anyway comes without a host.
   if (hostname === "" || hostname.startsWith("[")) return true;
   const name = hostname.endsWith(".") ? hostname.slice(0, -1) : hostname;
-  return name.length <= NAME_MAX_LENGTH && name.split(".").every((label) => label.length >= 1 && label.length <= LABEL_MAX_LENGTH);
+  return (
+    name.length <= NAME_MAX_LENGTH &&
+    name.split(".").every((label) => label.length >= 1 && label.length <= LABEL_MAX_LENGTH)
+  );
 }

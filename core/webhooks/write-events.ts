@@ -7,7 +7,11 @@ import type { AccountId, WebhookEndpointId } from "../ids.js";
 import type { WebhookDelivery, WebhookEvent } from "./endpoint.js";
 
 /** The first word of an event's type. */
-const SUBJECTS: Readonly<Record<JobKind, string>> = { music: "generation", stem_split: "stem_split", vocal_removal: "vocal_removal" };
+const SUBJECTS: Readonly<Record<JobKind, string>> = {
+  music: "generation",
+  stem_split: "stem_split",
+  vocal_removal: "vocal_removal",
+};
 
 /** An ended job as JSON, as `GET /jobs/{id}` shows it; its URLs outlive the schedule of tries. */
 export type JobPresenter = (ended: JobEnded) => object;
@@ -45,7 +49,11 @@ export class WriteEvents {
     const { job } = ended;
     const { client, metadata } = job.request;
     const data = { ...this.presentJob(ended), client, metadata };
-    return newEvent(this.ids, { accountId: job.accountId, jobId: job.id, type: `${SUBJECTS[job.kind]}.${job.status}`, data }, now);
+    return newEvent(
+      this.ids,
+      { accountId: job.accountId, jobId: job.id, type: `${SUBJECTS[job.kind]}.${job.status}`, data },
+      now,
+    );
   }
 }
 

@@ -46,8 +46,7 @@ export type Host = ProviderHost<typeof SETTINGS>;
 export function readStems(list: string): readonly string[] {
   const stems = list.split(",").map((stem) => stem.trim());
   const unknown = stems.filter((stem) => !(STEMS as readonly string[]).includes(stem));
-  if (unknown.length > 0)
-    throw new Error(`stems: ${JSON.stringify(unknown.join(", "))}; allowed: ${STEMS.join(", ")}`);
+  if (unknown.length > 0) throw new Error(`stems: ${JSON.stringify(unknown.join(", "))}; allowed: ${STEMS.join(", ")}`);
   if (new Set(stems).size < stems.length) throw new Error(`stems: ${JSON.stringify(list)}; allowed: each once`);
   return stems;
 }

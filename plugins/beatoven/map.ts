@@ -9,7 +9,11 @@ const STEMS = ["bass", "chords", "melody", "percussion"];
 /** The body of a generation: a length is said in words. */
 export function compositionOf({ model, prompt, durationSeconds }: MusicRequest): JsonObject {
   const { format = "mp3", looping = false } = model.options ?? {};
-  return { prompt: { text: durationSeconds === null ? prompt : `${durationSeconds} seconds ${prompt}` }, format, looping };
+  return {
+    prompt: { text: durationSeconds === null ? prompt : `${durationSeconds} seconds ${prompt}` },
+    format,
+    looping,
+  };
 }
 
 /** What became of a task. @throws {ProviderFailure} when it failed, or says nothing that is known */
@@ -25,7 +29,10 @@ export function snapshotOf(task: JsonObject, pollMs: number): Snapshot {
     case "failed":
       throw new ProviderFailure("failed", `The task failed${reasonIn(task)}.`, { providerCode: status });
     default:
-      throw new ProviderFailure("unavailable", `It answered another status than is known: ${JSON.stringify(status)?.slice(0, 100)}.`);
+      throw new ProviderFailure(
+        "unavailable",
+        `It answered another status than is known: ${JSON.stringify(status)?.slice(0, 100)}.`,
+      );
   }
 }
 

@@ -50,7 +50,9 @@ export function completedOf(
   const filesOf = (node = ""): UrlSource[] => filesIn(outputs[node], sourceOf);
   if (wanted?.operation === "stems") {
     const stems = Object.entries(wanted.nodes).flatMap(([label, node]): ProviderAsset[] =>
-      filesOf(node).slice(0, 1).map((source) => assetOf("stem", label, source)),
+      filesOf(node)
+        .slice(0, 1)
+        .map((source) => assetOf("stem", label, source)),
     );
     const missing = Object.keys(wanted.nodes).find((label) => !stems.some((stem) => stem.label === label));
     return missing === undefined ? { state: "completed", tracks: [], stems } : noFile(`the node of ${missing}`);

@@ -26,7 +26,12 @@ const STEM_WORDS: readonly (readonly [word: RegExp, label: string])[] = [
 const PAYING: ReadonlySet<unknown> = new Set(["active", "trialing", "free"]);
 
 /** Credits are called characters there. */
-export function probeResultOf({ character_count: used, character_limit: limit, tier, status }: JsonObject): ProbeResult {
+export function probeResultOf({
+  character_count: used,
+  character_limit: limit,
+  tier,
+  status,
+}: JsonObject): ProbeResult {
   const left = typeof used === "number" && typeof limit === "number" ? Math.max(0, limit - used) : null;
   const warnings = [
     left === 0 ? ["No credits are left in this billing period."] : [],
@@ -60,9 +65,13 @@ export function trackIn({ bytes, headers }: ApiResponse): ProviderTrack | null {
   const parts = contentType.startsWith("audio/") ? [{ contentType, bytes }] : partsOf(bytes, contentType);
   const audio = parts.find((part) => part.contentType !== "application/json" && part.bytes.length > 0);
   if (audio === undefined) return null;
-  const { song_metadata: metadata } = asObject(parsed(parts.find((part) => part.contentType === "application/json")?.bytes));
+  const { song_metadata: metadata } = asObject(
+    parsed(parts.find((part) => part.contentType === "application/json")?.bytes),
+  );
   const { title, genres, is_explicit: isExplicit } = asObject(metadata);
-  const words = (Array.isArray(genres) ? genres : []).filter((word) => typeof word === "string").map((word) => word.trim().toLowerCase());
+  const words = (Array.isArray(genres) ? genres : [])
+    .filter((word) => typeof word === "string")
+    .map((word) => word.trim().toLowerCase());
   return {
     title: typeof title === "string" && title.trim() !== "" ? title.trim() : null,
     bpm: null,
@@ -71,7 +80,15 @@ export function trackIn({ bytes, headers }: ApiResponse): ProviderTrack | null {
       genre: [...new Set(words)].filter((word) => word !== ""),
       other: isExplicit === true ? ["explicit"] : [],
     },
-    assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source: { kind: "bytes", bytes: audio.bytes } }],
+    assets: [
+      {
+        role: "mix",
+        label: "full",
+        contentType: null,
+        durationSeconds: null,
+        source: { kind: "bytes", bytes: audio.bytes },
+      },
+    ],
   };
 }
 
@@ -81,7 +98,10 @@ export async function splitForm({ operation, source }: SplitRequest): Promise<Fo
   try {
     for await (const chunk of source.open()) chunks.push(new Uint8Array(chunk));
   } catch (cause) {
-    throw new ProviderFailure("unavailable", "The track to be taken apart could not be read.", { cause, billable: "no" });
+    throw new ProviderFailure("unavailable", "The track to be taken apart could not be read.", {
+      cause,
+      billable: "no",
+    });
   }
   const form = new FormData();
   form.append("file", new Blob(chunks, { type: source.contentType }), `track.${fileEndingOf(source.contentType)}`);
@@ -90,7 +110,10 @@ export async function splitForm({ operation, source }: SplitRequest): Promise<Fo
 }
 
 /** The stems in a ZIP; null when it is none, or empty. */
-export async function stemsIn(archive: Uint8Array, operation: SplitRequest["operation"]): Promise<ProviderAsset[] | null> {
+export async function stemsIn(
+  archive: Uint8Array,
+  operation: SplitRequest["operation"],
+): Promise<ProviderAsset[] | null> {
   const names = await namesIn(archive);
   if (names === null || names.length === 0) return null;
   const labels = names.map(labelOf);
@@ -101,7 +124,13 @@ export async function stemsIn(archive: Uint8Array, operation: SplitRequest["oper
     // Of two files, one of them the vocals, the other is all the rest.
     const whole = isPair && label !== "vocals" ? "instrumental" : label;
     const source = { kind: "archive", archive: { kind: "bytes", bytes: archive }, entry } as const;
-    return { role: "stem", label: before === 0 ? whole : `${whole}_${before + 1}`, contentType: null, durationSeconds: null, source };
+    return {
+      role: "stem",
+      label: before === 0 ? whole : `${whole}_${before + 1}`,
+      contentType: null,
+      durationSeconds: null,
+      source,
+    };
   });
 }
 
@@ -111,7 +140,9 @@ const ENTRIES_MAX = 100;
 async function namesIn(archive: Uint8Array): Promise<string[] | null> {
   const names: string[] = [];
   try {
-    const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), { lazyEntries: true });
+    const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), {
+      lazyEntries: true,
+    });
     if (zip.entryCount > ENTRIES_MAX) return null;
     for await (const { fileName } of zip.eachEntry()) {
       if (!/(\/|\.json|\.txt)$/i.test(fileName)) names.push(fileName);

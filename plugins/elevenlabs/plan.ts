@@ -31,7 +31,10 @@ export function withLyrics(plan: unknown, lyrics: string): JsonObject | null {
     return { ...asObject(plan), chunks: sung(chunks.map(asObject), lyrics, { isSung: isSungChunk, sing: singChunk }) };
   }
   if (Array.isArray(sections) && sections.length > 0) {
-    return { ...asObject(plan), sections: sung(sections.map(asObject), lyrics, { isSung: isSungSection, sing: singSection }) };
+    return {
+      ...asObject(plan),
+      sections: sung(sections.map(asObject), lyrics, { isSung: isSungSection, sing: singSection }),
+    };
   }
   return null;
 }
@@ -64,7 +67,10 @@ function versesOf(lyrics: string): string[][] {
 function dealt(verses: readonly (readonly string[])[], count: number): string[][] {
   const pieces = verses.map((verse) => [...verse]);
   while (pieces.length < count) {
-    const longest = pieces.reduce((best, piece, index) => (piece.length > (pieces[best]?.length ?? 0) ? index : best), 0);
+    const longest = pieces.reduce(
+      (best, piece, index) => (piece.length > (pieces[best]?.length ?? 0) ? index : best),
+      0,
+    );
     const piece = pieces[longest] ?? [];
     if (piece.length < HALVED_LINES_MIN) break;
     const middle = Math.ceil(piece.length / 2);
@@ -136,5 +142,7 @@ function isDirection(line: string): boolean {
 }
 
 function tooMuch(limit: string): ProviderFailure {
-  return new ProviderFailure("invalid_input", `The lyrics do not fit the plan of the piece: it takes ${limit}.`, { billable: "no" });
+  return new ProviderFailure("invalid_input", `The lyrics do not fit the plan of the piece: it takes ${limit}.`, {
+    billable: "no",
+  });
 }

@@ -28,7 +28,10 @@ interface Said {
 }
 
 /** The failure of a call that was refused; undefined: a good answer. */
-export function refusalOf(answer: ApiResponse, call: Pick<ApiCall, "creates" | "isStatusCall">): ProviderFailure | undefined {
+export function refusalOf(
+  answer: ApiResponse,
+  call: Pick<ApiCall, "creates" | "isStatusCall">,
+): ProviderFailure | undefined {
   const usual = failureOf(answer, call);
   if (usual === null) return undefined;
   const said = saidIn(answer);

@@ -1,12 +1,5 @@
 import { asObject, isLink, NO_TAGS, ProviderFailure, providerFailure } from "../sdk/index.js";
-import type {
-  ApiResponse,
-  JsonObject,
-  Completed,
-  ProbeResult,
-  ProviderAsset,
-  ProviderTrack,
-} from "../sdk/index.js";
+import type { ApiResponse, JsonObject, Completed, ProbeResult, ProviderAsset, ProviderTrack } from "../sdk/index.js";
 import { errorTypesIn, REJECTED } from "./errors.js";
 
 /** Accepted work, as its handle keeps it. */
@@ -51,7 +44,12 @@ export type Status =
 
 /** null: it is no accepted work. */
 export function readAccepted(answer: ApiResponse): Omit<Work, "operation" | "output"> | null {
-  const { request_id: requestId, status_url: statusUrl, response_url: responseUrl, cancel_url: cancelUrl } = asObject(answer.json());
+  const {
+    request_id: requestId,
+    status_url: statusUrl,
+    response_url: responseUrl,
+    cancel_url: cancelUrl,
+  } = asObject(answer.json());
   const all = { requestId, statusUrl, responseUrl, cancelUrl };
   const isWhole = Object.values(all).every((value) => typeof value === "string" && value !== "");
   return isWhole ? (all as Omit<Work, "operation" | "output">) : null;
@@ -62,19 +60,25 @@ export function readStatus(answer: ApiResponse): Status {
   const { status, error, error_type: errorType } = asObject(answer.json());
   if (status === "IN_QUEUE" || status === "IN_PROGRESS") return { state: "running" };
   if (status !== "COMPLETED")
-    throw providerFailure("unavailable", answer, { message: `The status ${JSON.stringify(status)} is none that is known.` });
+    throw providerFailure("unavailable", answer, {
+      message: `The status ${JSON.stringify(status)} is none that is known.`,
+    });
   const type = typeof errorType === "string" && errorType !== "" ? errorType : null;
   if ((error === undefined || error === null || error === "") && type === null) return { state: "completed" };
   return { state: "failed", error: typeof error === "string" ? error : (JSON.stringify(error) ?? ""), errorType: type };
 }
 
 /** What finished work left: the output of its model. */
-export function completedOf(output: unknown, { operation, output: path }: Pick<Work, "operation" | "output">): Completed | ProviderFailure {
+export function completedOf(
+  output: unknown,
+  { operation, output: path }: Pick<Work, "operation" | "output">,
+): Completed | ProviderFailure {
   if (operation !== "music") return stemsOf(output);
   const found = at(output, path);
   const urls = (Array.isArray(found) ? found : [found]).map(urlIn);
   const known = urls.filter((url) => url !== null);
-  if (known.length === 0 || known.length < urls.length) return noFiles(output, path === "" ? "its output" : `${path} of its output`);
+  if (known.length === 0 || known.length < urls.length)
+    return noFiles(output, path === "" ? "its output" : `${path} of its output`);
   return { state: "completed", tracks: known.map(trackOf) };
 }
 

@@ -21,20 +21,27 @@ export type Reading =
 export function read(answer: ApiResponse, mapping: Mapping): Reading {
   const { pointers } = mapping;
   if (isAudio(answer))
-    return { says: "completed", completed: { state: "completed", tracks: [trackOf({ kind: "bytes", bytes: answer.bytes })] } };
+    return {
+      says: "completed",
+      completed: { state: "completed", tracks: [trackOf({ kind: "bytes", bytes: answer.bytes })] },
+    };
   const document = answer.json();
-  if (typeof document !== "object" || document === null) return { says: "nothing", why: "Neither audio nor a JSON object came." };
+  if (typeof document !== "object" || document === null)
+    return { says: "nothing", why: "Neither audio nor a JSON object came." };
   const word = at(document, pointers.status);
   const meaning = typeof word === "string" ? (mapping.statusWords.get(word.toLowerCase()) ?? "unknown") : null;
   const id = idIn(document, mapping);
   if (meaning === "running") return { says: "running", id };
   if (meaning === "completed") return readTracks(document, answer, mapping);
-  if (meaning === "unknown") return { says: "nothing", why: `The status ${JSON.stringify(word)} is not among statusWords.` };
+  if (meaning === "unknown")
+    return { says: "nothing", why: `The status ${JSON.stringify(word)} is not among statusWords.` };
   if (meaning !== null) return { says: "failure", failure: failureSaid(meaning, document, answer, mapping) };
   // No status word: an error, the tracks themselves, or an id to ask with.
   if (isError(document, mapping)) return { says: "failure", failure: failureSaid("failed", document, answer, mapping) };
   if (at(document, pointers.tracks) !== undefined) return readTracks(document, answer, mapping);
-  return id === null ? { says: "nothing", why: "There is neither a status nor tracks nor an id." } : { says: "running", id };
+  return id === null
+    ? { says: "nothing", why: "There is neither a status nor tracks nor an id." }
+    : { says: "running", id };
 }
 
 /** The failure of an answer that refuses; undefined: by its status alone. */
@@ -48,8 +55,12 @@ function readTracks(document: unknown, answer: ApiResponse, mapping: Mapping): R
   const given = at(document, mapping.pointers.tracks);
   const items: readonly unknown[] = given === undefined || given === null ? [] : Array.isArray(given) ? given : [given];
   const tracks = items.map((item) => readTrack(item, mapping));
-  if (tracks.length > 0 && tracks.every((track) => track !== null)) return { says: "completed", completed: { state: "completed", tracks } };
-  const why = tracks.length === 0 ? "It is done and there are no tracks." : "It is done and a track has neither a URL nor base64.";
+  if (tracks.length > 0 && tracks.every((track) => track !== null))
+    return { says: "completed", completed: { state: "completed", tracks } };
+  const why =
+    tracks.length === 0
+      ? "It is done and there are no tracks."
+      : "It is done and a track has neither a URL nor base64.";
   return { says: "failure", failure: providerFailure("failed", answer, { message: why }) };
 }
 
@@ -79,7 +90,12 @@ function trackOf(
   source: AssetSource,
   { title = null, durationSeconds = null }: { title?: string | null; durationSeconds?: number | null } = {},
 ): ProviderTrack {
-  return { title, bpm: null, tags: NO_TAGS, assets: [{ role: "mix", label: "full", contentType: null, durationSeconds, source }] };
+  return {
+    title,
+    bpm: null,
+    tags: NO_TAGS,
+    assets: [{ role: "mix", label: "full", contentType: null, durationSeconds, source }],
+  };
 }
 
 function failureSaid(

@@ -3,7 +3,16 @@ import type { MusicRequest } from "../sdk/index.js";
 export type PlaceholderValue = string | number | boolean | null;
 
 /** What `{{…}}` may name; beside these `{{options.NAME}}`, a member of the model's `options`. */
-export const PLACEHOLDERS = ["prompt", "lyrics", "duration", "instrumental", "model", "job_id", "attempt_id", "callback_url"] as const;
+export const PLACEHOLDERS = [
+  "prompt",
+  "lyrics",
+  "duration",
+  "instrumental",
+  "model",
+  "job_id",
+  "attempt_id",
+  "callback_url",
+] as const;
 
 const PLACEHOLDER = /\{\{\s*([^{}]*?)\s*\}\}/g;
 const ALONE = /^\{\{\s*([^{}]*?)\s*\}\}$/;
@@ -16,18 +25,28 @@ export function placeholdersIn(text: string): string[] {
 /** Names in the template of a body that stand for nothing. */
 export function unknownPlaceholders(template: object): string[] {
   const known: readonly string[] = PLACEHOLDERS;
-  return placeholdersIn(JSON.stringify(template)).filter((name) => !known.includes(name) && !/^options\.[\w-]+$/.test(name));
+  return placeholdersIn(JSON.stringify(template)).filter(
+    (name) => !known.includes(name) && !/^options\.[\w-]+$/.test(name),
+  );
 }
 
 /** A path with its placeholders filled in, whose values become parts of a URL; slashes in a model's name stay. */
-export function filledPath(template: string, { id = "", model = "" }: { readonly id?: string; readonly model?: string }): string {
-  const parts: Readonly<Record<string, string>> = { id: encodeURIComponent(id), model: model.split("/").map(encodeURIComponent).join("/") };
+export function filledPath(
+  template: string,
+  { id = "", model = "" }: { readonly id?: string; readonly model?: string },
+): string {
+  const parts: Readonly<Record<string, string>> = {
+    id: encodeURIComponent(id),
+    model: model.split("/").map(encodeURIComponent).join("/"),
+  };
   return template.replace(PLACEHOLDER, (_, name: string) => parts[name] ?? "");
 }
 
 export function valuesOf(request: MusicRequest): Readonly<Record<string, PlaceholderValue>> {
   const { model, prompt, lyrics, durationSeconds, instrumental, jobId, attemptId, callbackUrl } = request;
-  const options = Object.entries(model.options ?? {}).map(([name, value]) => [`options.${name}`, value as PlaceholderValue] as const);
+  const options = Object.entries(model.options ?? {}).map(
+    ([name, value]) => [`options.${name}`, value as PlaceholderValue] as const,
+  );
   return {
     ...Object.fromEntries(options),
     prompt,

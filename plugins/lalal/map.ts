@@ -54,12 +54,14 @@ export function snapshotOf(state: unknown, operation: Split, now: number): Snaps
 
 function completedOf({ tracks, duration }: JsonObject, operation: Split): Snapshot | ProviderFailure {
   const durationSeconds = typeof duration === "number" && duration > 0 ? duration : null;
-  const stems = (Array.isArray(tracks) ? tracks : []).map(asObject).flatMap(({ type, label: given, url }): ProviderAsset[] => {
-    if (typeof given !== "string" || !isLink(url)) return [];
-    const label = labelOf(given, type, operation);
-    if (label === null) return [];
-    return [{ role: "stem", label, contentType: null, durationSeconds, source: { kind: "url", url: secured(url) } }];
-  });
+  const stems = (Array.isArray(tracks) ? tracks : [])
+    .map(asObject)
+    .flatMap(({ type, label: given, url }): ProviderAsset[] => {
+      if (typeof given !== "string" || !isLink(url)) return [];
+      const label = labelOf(given, type, operation);
+      if (label === null) return [];
+      return [{ role: "stem", label, contentType: null, durationSeconds, source: { kind: "url", url: secured(url) } }];
+    });
   const labels = stems.map(({ label }) => label);
   if (stems.length === 0) return new ProviderFailure("failed", "The task succeeded, and there are no stems.");
   if (operation === "vocal_removal" && !(labels.includes("vocals") && labels.includes("instrumental")))

@@ -22,7 +22,13 @@ export function trackOf({ title, duration, bpm, key, music_file_path: url }: Jso
     bpm: numberWithin(bpm, 1_000),
     tags: { ...NO_TAGS, other: isText(keyName) ? [keyName.trim().toLowerCase()] : [] },
     assets: [
-      { role: "mix", label: "full", contentType: null, durationSeconds: numberWithin(duration, 86_400), source: { kind: "url", url } },
+      {
+        role: "mix",
+        label: "full",
+        contentType: null,
+        durationSeconds: numberWithin(duration, 86_400),
+        source: { kind: "url", url },
+      },
     ],
   };
 }
@@ -30,7 +36,8 @@ export function trackOf({ title, duration, bpm, key, music_file_path: url }: Jso
 /** What is left of the account's limit of songs. */
 export function probeOf(limits: readonly JsonObject[]): ProbeResult {
   const left = limits.find(({ request_type: type }) => type === REQUEST_TYPE)?.["left"];
-  if (typeof left !== "number") return { credit: null, warnings: [`The account's limits do not tell what is left of ${REQUEST_TYPE}.`] };
+  if (typeof left !== "number")
+    return { credit: null, warnings: [`The account's limits do not tell what is left of ${REQUEST_TYPE}.`] };
   return { credit: { amount: Math.max(0, left), unit: "songs" }, warnings: left > 0 ? [] : ["No songs are left."] };
 }
 

@@ -17,7 +17,9 @@ export function interactionIn(body: unknown): Interaction {
   if (typeof status !== "string") return { state: "unclear" };
   if (RUNNING.has(status)) return typeof id === "string" && id !== "" ? { state: "running", id } : { state: "unclear" };
   if (status === "cancelled") return ended("cancelled", "It was cancelled there.", status);
-  const content = stepsIn(asObject(body)).flatMap(({ content }) => (Array.isArray(content) ? content.map(asObject) : []));
+  const content = stepsIn(asObject(body)).flatMap(({ content }) =>
+    Array.isArray(content) ? content.map(asObject) : [],
+  );
   const sounds = content.filter(({ type }) => type === "audio").map(({ data }) => trackOf(data));
   // The last is the one that it settled on.
   const track = sounds.findLast((sound) => sound !== null) ?? null;

@@ -42,16 +42,23 @@ export function predictBody({ model, prompt }: MusicRequest): JsonObject {
 export function songIn(body: unknown): ProviderTrack[] | ProviderFailure | null {
   const { candidates, promptFeedback } = asObject(body);
   const { blockReason } = asObject(promptFeedback);
-  if (typeof blockReason === "string") return failed("content_rejected", `The prompt was blocked: ${blockReason}.`, blockReason);
+  if (typeof blockReason === "string")
+    return failed("content_rejected", `The prompt was blocked: ${blockReason}.`, blockReason);
   const [candidate] = Array.isArray(candidates) ? (candidates as readonly unknown[]) : [];
   if (candidate === undefined) return null;
   const { content, finishReason } = asObject(candidate);
   const { parts } = asObject(content);
   const sounds = (Array.isArray(parts) ? parts : []).map((part) => asObject(asObject(part)["inlineData"]));
-  const sound = sounds.map(({ mimeType, data }) => (isImage(mimeType) ? null : trackOf(data))).find((track) => track !== null);
+  const sound = sounds
+    .map(({ mimeType, data }) => (isImage(mimeType) ? null : trackOf(data)))
+    .find((track) => track !== null);
   if (sound !== undefined) return [sound];
   const reason = typeof finishReason === "string" ? finishReason : "none";
-  return failed(REFUSED.has(reason) ? "content_rejected" : "failed", `It answered no music; it ended with ${reason}.`, reason);
+  return failed(
+    REFUSED.has(reason) ? "content_rejected" : "failed",
+    `It answered no music; it ended with ${reason}.`,
+    reason,
+  );
 }
 
 /** The clips in the answer of `predict`, in their order; null when it says nothing of any. */
@@ -59,8 +66,11 @@ export function clipsIn(body: unknown): ProviderTrack[] | ProviderFailure | null
   const { predictions } = asObject(body);
   if (!Array.isArray(predictions)) return null;
   // So it answers, it is reported, where its filters took everything away.
-  if (predictions.length === 0) return failed("content_rejected", "It answered an empty list of predictions.", undefined);
-  const tracks = predictions.map(asObject).map(({ bytesBase64Encoded, audioContent }) => trackOf(bytesBase64Encoded ?? audioContent));
+  if (predictions.length === 0)
+    return failed("content_rejected", "It answered an empty list of predictions.", undefined);
+  const tracks = predictions
+    .map(asObject)
+    .map(({ bytesBase64Encoded, audioContent }) => trackOf(bytesBase64Encoded ?? audioContent));
   const whole = tracks.filter((track) => track !== null);
   return whole.length > 0 ? whole : failed("failed", "Its predictions hold no music.", undefined);
 }
@@ -72,7 +82,15 @@ export function trackOf(text: unknown): ProviderTrack | null {
     title: null,
     bpm: null,
     tags: NO_TAGS,
-    assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source: { kind: "text", encoding: "base64", text } }],
+    assets: [
+      {
+        role: "mix",
+        label: "full",
+        contentType: null,
+        durationSeconds: null,
+        source: { kind: "text", encoding: "base64", text },
+      },
+    ],
   };
 }
 

@@ -66,9 +66,13 @@ function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   const code = typeof error === "string" ? error : undefined;
   const said = typeof description === "string" ? description.slice(0, 200) : "";
   const passes = usual.kind === "unavailable" || usual.kind === "rate_limited";
-  return new ProviderFailure(passes ? usual.kind : "misconfigured", `No access token (${answer.status} ${code ?? ""}): ${said}`, {
-    retryAfterMs: usual.retryAfterMs ?? undefined,
-    billable: "no",
-    providerCode: code,
-  });
+  return new ProviderFailure(
+    passes ? usual.kind : "misconfigured",
+    `No access token (${answer.status} ${code ?? ""}): ${said}`,
+    {
+      retryAfterMs: usual.retryAfterMs ?? undefined,
+      billable: "no",
+      providerCode: code,
+    },
+  );
 }

@@ -41,7 +41,8 @@ function classified(
   if (usual === null) return null;
   const { message, description, code } = asObject(answer.json());
   const said = [code, message, description].filter((text): text is string => typeof text === "string" && text !== "");
-  const listed = answer.status === 403 && typeof code === "string" && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined;
+  const listed =
+    answer.status === 403 && typeof code === "string" && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined;
   return providerFailure(kindHere(listed ?? usual.kind, typeof message === "string"), answer, {
     ...(said.length === 0 ? {} : { message: said.join(": ").slice(0, 300) }),
     ...(typeof code === "string" ? { code } : {}),

@@ -35,7 +35,10 @@ export function snapshotOf(track: JsonObject, now: number, pollMs: number): Snap
 /** Whether the licences can be used; which of them is the token's is not told, so neither is what is left. */
 export function probeOf(licenses: readonly JsonObject[]): ProbeResult {
   const inactive = licenses.filter(({ status }) => status !== "active");
-  return { credit: null, warnings: inactive.map(({ id, status }) => `The licence ${String(id)} is ${String(status)}.`) };
+  return {
+    credit: null,
+    warnings: inactive.map(({ id, status }) => `The licence ${String(id)} is ${String(status)}.`),
+  };
 }
 
 /** A time of theirs in milliseconds since 1970; null for anything that does not name its zone. */
@@ -56,7 +59,10 @@ function stageOf(status: unknown): "running" | "done" | "failed" {
     case "failed":
       return "failed";
     default:
-      throw new ProviderFailure("unavailable", `It answered another status than is known: ${JSON.stringify(status)?.slice(0, 100)}.`);
+      throw new ProviderFailure(
+        "unavailable",
+        `It answered another status than is known: ${JSON.stringify(status)?.slice(0, 100)}.`,
+      );
   }
 }
 

@@ -12,7 +12,11 @@ const TRACKS_DEFAULT = 1;
 const REFUSED = /moderat|sensitive|violat|prohibit|inappropriate|offensive|copyright|policy/i;
 
 /** Which route a generation takes, what it is sent, and which one it is asked after by. */
-export function generationOf({ model, prompt, lyrics, instrumental }: MusicRequest): { path: string; json: JsonObject; kind: Kind } {
+export function generationOf({ model, prompt, lyrics, instrumental }: MusicRequest): {
+  path: string;
+  json: JsonObject;
+  kind: Kind;
+} {
   const { tracks = TRACKS_DEFAULT, gender } = model.options ?? {};
   const common = { model: model.upstream, prompt, n: tracks, stream: false };
   if (instrumental) return { path: "/v1/instrumental/generate", json: common, kind: "instrumental" };
@@ -64,7 +68,10 @@ function tracksIn({ choices, finished_at: finishedAt }: JsonObject): ProviderTra
 }
 
 /** The files of a split, by our labels. */
-export function stemsOf({ url, expiresAt }: Zip, files: Iterable<readonly [label: string, entry: string]>): ProviderAsset[] {
+export function stemsOf(
+  { url, expiresAt }: Zip,
+  files: Iterable<readonly [label: string, entry: string]>,
+): ProviderAsset[] {
   const archive = { kind: "url", url, ...(expiresAt === null ? {} : { expiresAt }) } as const;
   return [...files].map(([label, entry]) => ({
     role: "stem",

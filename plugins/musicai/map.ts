@@ -23,7 +23,12 @@ export function readJob(value: unknown): Job | null {
   return { id, status, result: asObject(result), error: asObject(error), metadata: asObject(metadata) };
 }
 
-export function snapshotOf(job: Job, operation: SplitRequest["operation"], labels: Labels, pollMs: number): Snapshot | ProviderFailure {
+export function snapshotOf(
+  job: Job,
+  operation: SplitRequest["operation"],
+  labels: Labels,
+  pollMs: number,
+): Snapshot | ProviderFailure {
   switch (job.status) {
     case "QUEUED":
     case "STARTED":
@@ -37,7 +42,11 @@ export function snapshotOf(job: Job, operation: SplitRequest["operation"], label
   }
 }
 
-function completedOf({ result }: Job, operation: SplitRequest["operation"], labels: Labels): Snapshot | ProviderFailure {
+function completedOf(
+  { result }: Job,
+  operation: SplitRequest["operation"],
+  labels: Labels,
+): Snapshot | ProviderFailure {
   const stems = new Map<string, ProviderAsset>();
   for (const [name, url] of Object.entries(result)) {
     const label = labelOf(name, labels);
@@ -49,9 +58,13 @@ function completedOf({ result }: Job, operation: SplitRequest["operation"], labe
   if (stems.size > 0 && lacking.length === 0) return { state: "completed", tracks: [], stems: [...stems.values()] };
   const answered = Object.keys(result).join(", ");
   const what = lacking.length === 0 ? "stem" : lacking.join(" and no ");
-  return new ProviderFailure("failed", `It answered ${answered === "" ? "nothing" : answered}: there is no ${what} (\`labels\`).`, {
-    billable: "yes",
-  });
+  return new ProviderFailure(
+    "failed",
+    `It answered ${answered === "" ? "nothing" : answered}: there is no ${what} (\`labels\`).`,
+    {
+      billable: "yes",
+    },
+  );
 }
 
 /** null: it is left out. */

@@ -35,7 +35,14 @@ const INSTRUMENTAL: ReadonlySet<string> = new Set(["no_vocals", "accompaniment",
 /** null: it is no prediction. */
 export function readPrediction(value: unknown): Prediction | null {
   if (typeof value !== "object" || value === null) return null;
-  const { id, status, output, error, completed_at: completed, data_removed: removed } = value as Readonly<Record<string, unknown>>;
+  const {
+    id,
+    status,
+    output,
+    error,
+    completed_at: completed,
+    data_removed: removed,
+  } = value as Readonly<Record<string, unknown>>;
   if (typeof id !== "string" || id === "" || typeof status !== "string") return null;
   const completedAt = typeof completed === "string" ? Date.parse(completed) : NaN;
   return {
@@ -69,7 +76,10 @@ export function snapshotOf(prediction: Prediction, work: Work): Snapshot | Provi
 
 function completedOf(prediction: Prediction, work: Work): Snapshot | ProviderFailure {
   const { output, isRemoved } = prediction;
-  if (isRemoved) return new ProviderFailure("gone", "Replicate has deleted the files: it keeps them for an hour.", { billable: "yes" });
+  if (isRemoved)
+    return new ProviderFailure("gone", "Replicate has deleted the files: it keeps them for an hour.", {
+      billable: "yes",
+    });
   if (work.operation !== "music") return stemsOf(prediction, work);
   const found = at(output, work.output);
   const urls = (Array.isArray(found) ? found : [found]).map(toUrl);
@@ -93,22 +103,29 @@ function stemsOf(prediction: Prediction, work: Work): Snapshot | ProviderFailure
     return assetOf("stem", isRest ? "instrumental" : labelOf(name), sourceOf(url, prediction, work));
   });
   const labels = stems.map(({ label }) => label);
-  const lacking = work.operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !labels.includes(label)) : [];
+  const lacking =
+    work.operation === "vocal_removal" ? ["instrumental", "vocals"].filter((label) => !labels.includes(label)) : [];
   if (stems.length === 0) return noFiles(output, "");
   if (lacking.length > 0)
-    return new ProviderFailure("failed", `It answered ${labels.join(", ")}: there is no ${lacking.join(" and no ")}.`, { billable: "yes" });
+    return new ProviderFailure("failed", `It answered ${labels.join(", ")}: there is no ${lacking.join(" and no ")}.`, {
+      billable: "yes",
+    });
   return { state: "completed", tracks: [], stems };
 }
 
 function failureSaid(error: string, status: string): ProviderFailure {
   const [code = status] = /\bE\d{3,4}\b/.exec(error) ?? [];
-  return new ProviderFailure(REJECTED.test(error) ? "content_rejected" : "failed", error.slice(0, 300), { providerCode: code });
+  return new ProviderFailure(REJECTED.test(error) ? "content_rejected" : "failed", error.slice(0, 300), {
+    providerCode: code,
+  });
 }
 
 function noFiles(output: unknown, path: string): ProviderFailure {
   const where = path === "" ? "its output" : `${path} of its output`;
   const said = JSON.stringify(output)?.slice(0, 200) ?? "nothing";
-  return new ProviderFailure("failed", `It succeeded, and ${where} is no URL of a file and no list of them: ${said}`, { billable: "yes" });
+  return new ProviderFailure("failed", `It succeeded, and ${where} is no URL of a file and no list of them: ${said}`, {
+    billable: "yes",
+  });
 }
 
 function trackOf(source: UrlSource): ProviderTrack {

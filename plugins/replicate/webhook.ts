@@ -11,8 +11,12 @@ const TOLERANCE_MS = 300_000;
 export function forgeryIn({ headers, body, receivedAt }: ReceivedCallback, secret: string): string | null {
   const { "webhook-id": id = "", "webhook-timestamp": sentAt = "", "webhook-signature": signatures = "" } = headers;
   const expected = signatureOf(secret, id, sentAt, body);
-  const given = signatures.split(" ").flatMap((entry) => (entry.startsWith("v1,") ? [Buffer.from(entry.slice(3), "base64")] : []));
-  const holds = given.filter((signature) => signature.length === expected.length && timingSafeEqual(signature, expected)).length > 0;
+  const given = signatures
+    .split(" ")
+    .flatMap((entry) => (entry.startsWith("v1,") ? [Buffer.from(entry.slice(3), "base64")] : []));
+  const holds =
+    given.filter((signature) => signature.length === expected.length && timingSafeEqual(signature, expected)).length >
+    0;
   if (!holds) return "The signature does not hold.";
   // The time is signed, in whole seconds; what is no number is no time either.
   const isRecent = Math.abs(receivedAt - Number(sentAt) * 1_000) <= TOLERANCE_MS;

@@ -46,8 +46,7 @@ export class SonautoProvider implements MusicProvider {
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {
     const amount = await this.client.credits(signal);
-    const warnings =
-      amount < CREDITS_PER_SONG ? [`${amount} credits are left; a song costs ${CREDITS_PER_SONG}.`] : [];
+    const warnings = amount < CREDITS_PER_SONG ? [`${amount} credits are left; a song costs ${CREDITS_PER_SONG}.`] : [];
     return { credit: { amount, unit: "credits" }, warnings };
   }
 }

@@ -36,6 +36,8 @@ export function trackOf({ bytes }: ApiResponse): ProviderTrack {
     title: null,
     bpm: null,
     tags: NO_TAGS,
-    assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source: { kind: "bytes", bytes } }],
+    assets: [
+      { role: "mix", label: "full", contentType: null, durationSeconds: null, source: { kind: "bytes", bytes } },
+    ],
   };
 }

@@ -34,7 +34,11 @@ const STEMS: Readonly<Record<string, string>> = {
 };
 
 /** Codes of failed work, as the callback's documentation explains them. */
-const WORK_CODES: Readonly<Record<string, ProviderFailureKind>> = { 400: "content_rejected", 408: "timeout", 413: "content_rejected" };
+const WORK_CODES: Readonly<Record<string, ProviderFailureKind>> = {
+  400: "content_rejected",
+  408: "timeout",
+  413: "content_rejected",
+};
 
 /** It failed there, and their credits were given back. */
 const REFUNDED_CODE = "531";
@@ -71,14 +75,19 @@ export function generationOf(request: MusicRequest, callBackUrl: string): JsonOb
 }
 
 /** The body of a split of an own piece. */
-export function splitOf({ operation, source: { reference } }: SplitRequest, dialect: string, callBackUrl: string): JsonObject {
+export function splitOf(
+  { operation, source: { reference } }: SplitRequest,
+  dialect: string,
+  callBackUrl: string,
+): JsonObject {
   const refuse = (why: string): never => {
     throw new ProviderFailure("invalid_input", why, { billable: "no" });
   };
   if (reference === null) return refuse("It takes only pieces apart that it made itself, and this is none.");
   const { taskId, audioId, dialect: madeAt } = reference;
   if (madeAt !== dialect) return refuse(`The piece was made at ${String(madeAt)}; the setting dialect is ${dialect}.`);
-  if (typeof taskId !== "string" || typeof audioId !== "string") return refuse("The piece's reference names no task and audio.");
+  if (typeof taskId !== "string" || typeof audioId !== "string")
+    return refuse("The piece's reference names no task and audio.");
   return { taskId, audioId, type: operation === "vocal_removal" ? "separate_vocal" : "split_stem", callBackUrl };
 }
 
@@ -119,7 +128,8 @@ export function tracksIn({ taskId, response }: JsonObject, dialect: string): Pro
     const durationSeconds = typeof duration === "number" && duration > 0 ? duration : null;
     const assets: ProviderAsset[] = [{ ...FULL, role: "mix", durationSeconds, source: { kind: "url", url: audioUrl } }];
     if (isLink(imageUrl)) assets.push({ ...FULL, role: "cover", source: { kind: "url", url: imageUrl } });
-    const reference = typeof id === "string" && typeof taskId === "string" ? { reference: { dialect, taskId, audioId: id } } : {};
+    const reference =
+      typeof id === "string" && typeof taskId === "string" ? { reference: { dialect, taskId, audioId: id } } : {};
     return [{ title: isText(title) ? title.trim() : null, bpm: null, tags: tagsOf(tags), assets, ...reference }];
   });
 }

@@ -9,7 +9,8 @@ import type { Order, Results } from "./order.js";
 const IDLE_MS = 60_000;
 
 /** What a worker reports for its one running order. */
-export type WorkerReport = { readonly result: Results[Order["kind"]] } | { readonly kind: ProviderFailureKind; readonly error: string };
+export type WorkerReport =
+  { readonly result: Results[Order["kind"]] } | { readonly kind: ProviderFailureKind; readonly error: string };
 
 interface Job {
   readonly order: Order;
@@ -78,8 +79,14 @@ export class RenderPool {
     const seat: Seat = { worker: this.startWorker(), job: null, idleTimer: null };
     seat.worker.unref();
     seat.worker.on("message", (report: WorkerReport) => this.settle(seat, report));
-    seat.worker.on("error", (cause) => void this.remove(seat, new ProviderFailure("unavailable", "a render thread crashed", { cause })));
-    seat.worker.on("exit", (code) => void this.remove(seat, new ProviderFailure("unavailable", `a render thread ended with code ${code}`)));
+    seat.worker.on(
+      "error",
+      (cause) => void this.remove(seat, new ProviderFailure("unavailable", "a render thread crashed", { cause })),
+    );
+    seat.worker.on(
+      "exit",
+      (code) => void this.remove(seat, new ProviderFailure("unavailable", `a render thread ended with code ${code}`)),
+    );
     this.seats.add(seat);
     return seat;
   }
@@ -89,7 +96,9 @@ export class RenderPool {
     seat.job = null;
     seat.worker.unref();
     if (job !== null) {
-      finish(job, () => ("result" in report ? job.resolve(report.result) : job.reject(new ProviderFailure(report.kind, report.error))));
+      finish(job, () =>
+        "result" in report ? job.resolve(report.result) : job.reject(new ProviderFailure(report.kind, report.error)),
+      );
     }
     seat.idleTimer = setTimeout(() => void this.remove(seat, null), IDLE_MS).unref();
     this.assign();

@@ -36,9 +36,13 @@ export async function renderTrack(order: RenderOrder): Promise<RenderedTrack> {
       bytes: await encodeMp3([preview], SAMPLE_RATE, 96),
     },
     { ...sound, role: "cover", contentType: "image/png", durationSeconds: null, bytes: paintCover(piece.brief) },
-    ...[...own.stems].map(
-      ([label, { bytes }]): RenderedAsset => ({ ...sound, role: "stem", label, contentType: "audio/wav", bytes }),
-    ),
+    ...[...own.stems].map(([label, { bytes }]): RenderedAsset => ({
+      ...sound,
+      role: "stem",
+      label,
+      contentType: "audio/wav",
+      bytes,
+    })),
   ];
   return {
     title: titleOf(withoutMarkers(order.prompt)),

@@ -36,7 +36,10 @@ export function readTestHooks(prompt: string): TestHooks {
 
 /** Removes markers without obeying them, so that they never show in a title. */
 export function withoutMarkers(prompt: string): string {
-  return prompt.replace(/\[\[[^\]]{0,100}\]\]/gu, " ").replace(/\s+/gu, " ").trim();
+  return prompt
+    .replace(/\[\[[^\]]{0,100}\]\]/gu, " ")
+    .replace(/\s+/gu, " ")
+    .trim();
 }
 
 /** @throws {ProviderFailure} of the first kind that this attempt is to fail with */

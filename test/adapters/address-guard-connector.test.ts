@@ -1,7 +1,14 @@
 import { connect, createServer, type AddressInfo, type Server, Socket } from "node:net";
 import { expect } from "chai";
 import { Agent, request } from "undici";
-import { AddressPolicy, type Connected, type ConnectTarget, DnsAddressGuard, GuardedConnector, type ResolveName } from "../../adapters/network/index.js";
+import {
+  AddressPolicy,
+  type Connected,
+  type ConnectTarget,
+  DnsAddressGuard,
+  GuardedConnector,
+  type ResolveName,
+} from "../../adapters/network/index.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
 import { FaultReceiver } from "../support/fault-receiver/receiver.js";
 
@@ -21,15 +28,24 @@ describe("GuardedConnector", () => {
     opened = [];
   });
 
-  const target = (fields: Partial<ConnectTarget> = {}): ConnectTarget => ({ hostname: "localhost", port: receiver.portOf("https"), secure: true, timeoutMs: 5_000, ...fields });
+  const target = (fields: Partial<ConnectTarget> = {}): ConnectTarget => ({
+    hostname: "localhost",
+    port: receiver.portOf("https"),
+    secure: true,
+    timeoutMs: 5_000,
+    ...fields,
+  });
 
   /** Counts what is opened, and opens it somewhere else when told to. */
-  const opener = (instead: (address: string) => Socket | null = () => null) => (address: string, port: number): Socket => {
-    opened.push(address);
-    return instead(address) ?? connect(port, address);
-  };
+  const opener =
+    (instead: (address: string) => Socket | null = () => null) =>
+    (address: string, port: number): Socket => {
+      opened.push(address);
+      return instead(address) ?? connect(port, address);
+    };
 
-  const guardOf = (resolve: ResolveName, exceptions = LOOPBACK): DnsAddressGuard => new DnsAddressGuard(new AddressPolicy(exceptions), resolve);
+  const guardOf = (resolve: ResolveName, exceptions = LOOPBACK): DnsAddressGuard =>
+    new DnsAddressGuard(new AddressPolicy(exceptions), resolve);
 
   /** Connects and ends the connection. */
   async function outcomeOf(connector: GuardedConnector, fields: Partial<ConnectTarget> = {}): Promise<Connected> {
@@ -39,7 +55,9 @@ describe("GuardedConnector", () => {
   }
 
   it("gives a verified connection, with the time of each phase", async () => {
-    const { socket, phases } = await outcomeOf(new GuardedConnector({ guard: guardOf(async () => []), ca: [receiver.ca] }));
+    const { socket, phases } = await outcomeOf(
+      new GuardedConnector({ guard: guardOf(async () => []), ca: [receiver.ca] }),
+    );
     expect(socket).to.be.an("object");
     const times = [phases.dnsMs, phases.connectMs, phases.tlsMs] as number[];
     expect(times).to.deep.equal([...times].sort((a, b) => a - b));
@@ -47,22 +65,36 @@ describe("GuardedConnector", () => {
 
   it("asks for the certificate of the name, not of the address", async () => {
     const guard = new StubGuard().answer("receiver.example", { state: "allowed", addresses: ["127.0.0.1"] });
-    const refused = await outcomeOf(new GuardedConnector({ guard, ca: [receiver.ca] }), { hostname: "receiver.example" });
+    const refused = await outcomeOf(new GuardedConnector({ guard, ca: [receiver.ca] }), {
+      hostname: "receiver.example",
+    });
     expect(refused).to.include({ socket: null, failure: "tls" });
     const named = await FaultReceiver.open({ names: ["receiver.example"] });
     try {
       const port = named.portOf("https");
-      expect(await outcomeOf(new GuardedConnector({ guard, ca: [named.ca] }), { hostname: "receiver.example", port })).to.have.property("socket").that.is.an("object");
-      expect(await outcomeOf(new GuardedConnector({ guard }), { hostname: "receiver.example", port })).to.include({ socket: null, failure: "tls" });
+      expect(await outcomeOf(new GuardedConnector({ guard, ca: [named.ca] }), { hostname: "receiver.example", port }))
+        .to.have.property("socket")
+        .that.is.an("object");
+      expect(await outcomeOf(new GuardedConnector({ guard }), { hostname: "receiver.example", port })).to.include({
+        socket: null,
+        failure: "tls",
+      });
     } finally {
       await named.close();
     }
   });
 
   it("opens nothing for a blocked literal, whatever its spelling, nor for a refused name", async () => {
-    const connector = new GuardedConnector({ guard: guardOf(async () => ["127.0.0.1"], { allowNetworks: [] }), open: opener() });
+    const connector = new GuardedConnector({
+      guard: guardOf(async () => ["127.0.0.1"], { allowNetworks: [] }),
+      open: opener(),
+    });
     const hosts = ["127.0.0.1", "[::1]", "[::ffff:7f00:1]", "10.0.0.1", "169.254.169.254", "localhost", "router"];
-    for (const hostname of hosts) expect(await outcomeOf(connector, { hostname }), hostname).to.include({ socket: null, failure: "blocked_address" });
+    for (const hostname of hosts)
+      expect(await outcomeOf(connector, { hostname }), hostname).to.include({
+        socket: null,
+        failure: "blocked_address",
+      });
     expect(opened).to.deep.equal([]);
   });
 
@@ -71,7 +103,11 @@ describe("GuardedConnector", () => {
     const guard = guardOf(async () => turns.shift() ?? [], { allowNetworks: [] });
     expect(await guard.resolve("rebind.example", 1_000)).to.have.property("state", "allowed");
     const outcome = await outcomeOf(new GuardedConnector({ guard, open: opener() }), { hostname: "rebind.example" });
-    expect(outcome).to.include({ socket: null, failure: "blocked_address", message: "rebind.example (127.0.0.1) may not be connected to" });
+    expect(outcome).to.include({
+      socket: null,
+      failure: "blocked_address",
+      message: "rebind.example (127.0.0.1) may not be connected to",
+    });
     expect(opened).to.deep.equal([]);
   });
 
@@ -84,7 +120,11 @@ describe("GuardedConnector", () => {
   it("says that a name has no address", async () => {
     const guard = guardOf(() => Promise.reject(new Error("the name does not exist")));
     const outcome = await outcomeOf(new GuardedConnector({ guard, open: opener() }), { hostname: "gone.example" });
-    expect(outcome).to.deep.include({ failure: "dns", message: "gone.example: the name does not exist", phases: { dnsMs: null, connectMs: null, tlsMs: null } });
+    expect(outcome).to.deep.include({
+      failure: "dns",
+      message: "gone.example: the name does not exist",
+      phases: { dnsMs: null, connectMs: null, tlsMs: null },
+    });
   });
 
   it("writes no byte to a connection that went somewhere else than it was sent", async () => {
@@ -101,8 +141,15 @@ describe("GuardedConnector", () => {
       const { port } = elsewhere.address() as AddressInfo;
       const guard = guardOf(async () => ["93.184.216.34"]);
       for (const secure of [true, false]) {
-        const outcome = await outcomeOf(new GuardedConnector({ guard, open: opener(() => connect(port, "127.0.0.1")) }), { hostname: "public.example", secure });
-        expect(outcome).to.include({ socket: null, failure: "blocked_address", message: "the connection to 93.184.216.34 went to 127.0.0.1 instead" });
+        const outcome = await outcomeOf(
+          new GuardedConnector({ guard, open: opener(() => connect(port, "127.0.0.1")) }),
+          { hostname: "public.example", secure },
+        );
+        expect(outcome).to.include({
+          socket: null,
+          failure: "blocked_address",
+          message: "the connection to 93.184.216.34 went to 127.0.0.1 instead",
+        });
       }
       await ended;
       expect(Buffer.concat(bytes).length).to.equal(0);
@@ -112,7 +159,11 @@ describe("GuardedConnector", () => {
   });
 
   it("tries the addresses in turn, and says of each why it failed when all did", async () => {
-    const some = new GuardedConnector({ guard: guardOf(async () => ["127.0.0.2", "127.0.0.3", "127.0.0.1"]), ca: [receiver.ca], open: opener() });
+    const some = new GuardedConnector({
+      guard: guardOf(async () => ["127.0.0.2", "127.0.0.3", "127.0.0.1"]),
+      ca: [receiver.ca],
+      open: opener(),
+    });
     const outcome = await outcomeOf(some, { hostname: "receiver.example", secure: false });
     expect(outcome).to.have.property("socket").that.is.an("object");
     expect(opened).to.deep.equal(["127.0.0.2", "127.0.0.3", "127.0.0.1"]);
@@ -127,22 +178,45 @@ describe("GuardedConnector", () => {
   it("leaves time for the next address when one stays silent, and tries no more than four", async () => {
     const silent = opener((address) => (address === "127.0.0.1" ? null : new Socket()));
     const guard = guardOf(async () => ["127.0.0.2", "127.0.0.1"]);
-    expect(await outcomeOf(new GuardedConnector({ guard, open: silent }), { hostname: "receiver.example", secure: false, timeoutMs: 400 })).to.have.property("socket").that.is.an("object");
+    expect(
+      await outcomeOf(new GuardedConnector({ guard, open: silent }), {
+        hostname: "receiver.example",
+        secure: false,
+        timeoutMs: 400,
+      }),
+    )
+      .to.have.property("socket")
+      .that.is.an("object");
     opened = [];
     const many = guardOf(async () => ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6"]);
-    const outcome = await outcomeOf(new GuardedConnector({ guard: many, open: silent }), { hostname: "receiver.example", timeoutMs: 200 });
-    expect(outcome).to.include({ failure: "connect" }).and.have.property("message").that.matches(/^127\.0\.0\.2 port \d+ did not answer within \d{1,2} ms; 127\.0\.0\.3 /);
+    const outcome = await outcomeOf(new GuardedConnector({ guard: many, open: silent }), {
+      hostname: "receiver.example",
+      timeoutMs: 200,
+    });
+    expect(outcome)
+      .to.include({ failure: "connect" })
+      .and.have.property("message")
+      .that.matches(/^127\.0\.0\.2 port \d+ did not answer within \d{1,2} ms; 127\.0\.0\.3 /);
     expect(opened).to.deep.equal(["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"]);
   });
 
   it("is broken off in every phase", async () => {
     const stop = (): AbortSignal => AbortSignal.timeout(50);
     const silentNames = new GuardedConnector({ guard: guardOf(() => new Promise(() => undefined)) });
-    expect(await outcomeOf(silentNames, { hostname: "receiver.example", signal: stop() })).to.include({ failure: "dns", message: "it was broken off" });
+    expect(await outcomeOf(silentNames, { hostname: "receiver.example", signal: stop() })).to.include({
+      failure: "dns",
+      message: "it was broken off",
+    });
     const silentSockets = new GuardedConnector({ guard: guardOf(async () => []), open: () => new Socket() });
-    expect(await outcomeOf(silentSockets, { signal: stop() })).to.include({ failure: "connect", message: "it was broken off" });
+    expect(await outcomeOf(silentSockets, { signal: stop() })).to.include({
+      failure: "connect",
+      message: "it was broken off",
+    });
     const silentTls = new GuardedConnector({ guard: guardOf(async () => []) });
-    expect(await outcomeOf(silentTls, { port: receiver.portOf("mute"), signal: stop() })).to.include({ failure: "tls", message: "it was broken off" });
+    expect(await outcomeOf(silentTls, { port: receiver.portOf("mute"), signal: stop() })).to.include({
+      failure: "tls",
+      message: "it was broken off",
+    });
     expect(await outcomeOf(silentTls, { signal: AbortSignal.abort() })).to.have.property("socket", null);
     await receiver.quiet();
   });
@@ -164,11 +238,19 @@ describe("GuardedConnector", () => {
   it("serves undici's clients, which get its reason as an error", async () => {
     const connector = new GuardedConnector({ guard: guardOf(async () => []), ca: [receiver.ca] });
     const agent = new Agent({ connect: connector.forUndici(5_000) });
-    const errorOf = (url: string): Promise<Error | null> => request(url, { dispatcher: agent }).then(() => null, (error: Error) => error);
+    const errorOf = (url: string): Promise<Error | null> =>
+      request(url, { dispatcher: agent }).then(
+        () => null,
+        (error: Error) => error,
+      );
     try {
       const { statusCode, body } = await request(receiver.url("/ok"), { dispatcher: agent });
       expect([statusCode, await body.json()]).to.deep.equal([200, { received: true }]);
-      expect(await errorOf("https://10.0.0.1/")).to.include({ name: "ConnectionFailedError", failure: "blocked_address", message: "10.0.0.1 may not be connected to" });
+      expect(await errorOf("https://10.0.0.1/")).to.include({
+        name: "ConnectionFailedError",
+        failure: "blocked_address",
+        message: "10.0.0.1 may not be connected to",
+      });
       expect(await errorOf("http://[::ffff:10.0.0.1]/")).to.include({ failure: "blocked_address" });
       expect(await errorOf(receiver.url("/ok", { host: "expired.localhost" }))).to.include({ failure: "tls" });
     } finally {

@@ -79,7 +79,12 @@ describe("systemResolver", () => {
   });
 
   it("leaves files their threads while many names are not answered for, and gives up when told to", async () => {
-    answers = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`silent-${index}.example`, index]).flatMap(([name]) => [[`A ${name}`, "silence"], [`AAAA ${name}`, "silence"]]));
+    answers = Object.fromEntries(
+      Array.from({ length: 20 }, (_, index) => [`silent-${index}.example`, index]).flatMap(([name]) => [
+        [`A ${name}`, "silence"],
+        [`AAAA ${name}`, "silence"],
+      ]),
+    );
     const stops = Array.from({ length: 20 }, () => new AbortController());
     let settled = 0;
     const waiting = stops.map(({ signal }, index) =>
@@ -100,7 +105,9 @@ describe("systemResolver", () => {
     let lost = 0;
     const lossy = await openNameServer((type) => (type === "AAAA" ? [] : lost++ === 0 ? "silence" : ["192.0.2.1"]));
     try {
-      expect(await systemResolver({ hosts: noHosts, servers: [lossy.address] })("a.example", 1_000, never)).to.deep.equal(["192.0.2.1"]);
+      expect(
+        await systemResolver({ hosts: noHosts, servers: [lossy.address] })("a.example", 1_000, never),
+      ).to.deep.equal(["192.0.2.1"]);
     } finally {
       await lossy.close();
     }
@@ -108,8 +115,14 @@ describe("systemResolver", () => {
 
   it("is bounded by the guard that uses it", async () => {
     answers = { "A a.example": "silence", "AAAA a.example": "silence" };
-    const guard = new DnsAddressGuard(new AddressPolicy(), systemResolver({ hosts: noHosts, servers: [server.address] }));
-    expect(await guard.resolve("a.example", 100)).to.deep.equal({ state: "unresolved", reason: "no name server answered within 100 ms" });
+    const guard = new DnsAddressGuard(
+      new AddressPolicy(),
+      systemResolver({ hosts: noHosts, servers: [server.address] }),
+    );
+    expect(await guard.resolve("a.example", 100)).to.deep.equal({
+      state: "unresolved",
+      reason: "no name server answered within 100 ms",
+    });
   });
 });
 

@@ -25,8 +25,12 @@ function resolverOf(answers: Readonly<Record<string, readonly (readonly string[]
 }
 
 addressGuardContract("DnsAddressGuard", () => {
-  const known = resolverOf({ [NAMES.reachable.name]: [NAMES.reachable.addresses], [NAMES.blocked.name]: [NAMES.blocked.addresses] });
-  const resolve: ResolveName = (name, maxMs, signal) => (name === NAMES.silentName ? new Promise(() => undefined) : known(name, maxMs, signal));
+  const known = resolverOf({
+    [NAMES.reachable.name]: [NAMES.reachable.addresses],
+    [NAMES.blocked.name]: [NAMES.blocked.addresses],
+  });
+  const resolve: ResolveName = (name, maxMs, signal) =>
+    name === NAMES.silentName ? new Promise(() => undefined) : known(name, maxMs, signal);
   return { ...NAMES, guard: new DnsAddressGuard(new AddressPolicy(), resolve) };
 });
 
@@ -43,7 +47,12 @@ addressGuardContract("StubGuard", () => ({
 
 describe("DnsAddressGuard, by what a name resolves to", () => {
   const stateOf = async (answers: readonly string[], exceptions = {}): Promise<string> =>
-    (await new DnsAddressGuard(new AddressPolicy(exceptions), resolverOf({ "name.example": [answers] })).resolve("name.example", 1_000)).state;
+    (
+      await new DnsAddressGuard(new AddressPolicy(exceptions), resolverOf({ "name.example": [answers] })).resolve(
+        "name.example",
+        1_000,
+      )
+    ).state;
 
   const table: readonly (readonly [answers: readonly string[], state: string])[] = [
     [["93.184.216.34"], "allowed"],
@@ -76,8 +85,14 @@ describe("DnsAddressGuard, by what a name resolves to", () => {
   }
 
   it("judges every answer anew: public at first, private the second time", async () => {
-    const guard = new DnsAddressGuard(new AddressPolicy(), resolverOf({ "rebind.example": [["93.184.216.34"], ["127.0.0.1"]] }));
-    expect(await guard.resolve("rebind.example", 1_000)).to.deep.equal({ state: "allowed", addresses: ["93.184.216.34"] });
+    const guard = new DnsAddressGuard(
+      new AddressPolicy(),
+      resolverOf({ "rebind.example": [["93.184.216.34"], ["127.0.0.1"]] }),
+    );
+    expect(await guard.resolve("rebind.example", 1_000)).to.deep.equal({
+      state: "allowed",
+      addresses: ["93.184.216.34"],
+    });
     expect(await guard.resolve("rebind.example", 1_000)).to.deep.equal({ state: "blocked", addresses: ["127.0.0.1"] });
   });
 
@@ -90,7 +105,10 @@ describe("DnsAddressGuard, by what a name resolves to", () => {
   it("notices that a name is gone", async () => {
     const guard = new DnsAddressGuard(new AddressPolicy(), resolverOf({ "gone.example": [["93.184.216.34"], []] }));
     expect(await guard.resolve("gone.example", 1_000)).to.have.property("state", "allowed");
-    expect(await guard.resolve("gone.example", 1_000)).to.deep.equal({ state: "unresolved", reason: "the name has no address" });
+    expect(await guard.resolve("gone.example", 1_000)).to.deep.equal({
+      state: "unresolved",
+      reason: "the name has no address",
+    });
   });
 
   it("admits what lies in allowed networks, and still refuses all for one answer outside", async () => {
@@ -108,10 +126,14 @@ describe("DnsAddressGuard, by what a name resolves to", () => {
   it("gives localhost its own addresses, whatever a name server says", async () => {
     const resolve = resolverOf({ localhost: [["10.0.0.1"]], "hooks.localhost": [["10.0.0.1"]] });
     const guard = new DnsAddressGuard(new AddressPolicy({ allowNetworks: ["127.0.0.0/8"] }), resolve);
-    for (const name of ["localhost", "hooks.localhost", "LOCALHOST."]) expect(await guard.resolve(name, 1_000)).to.deep.equal({ state: "allowed", addresses: ["127.0.0.1"] });
+    for (const name of ["localhost", "hooks.localhost", "LOCALHOST."])
+      expect(await guard.resolve(name, 1_000)).to.deep.equal({ state: "allowed", addresses: ["127.0.0.1"] });
     const both = new DnsAddressGuard(new AddressPolicy({ allowHosts: ["localhost"] }), resolve);
     expect(await both.resolve("localhost", 1_000)).to.deep.equal({ state: "allowed", addresses: ["127.0.0.1", "::1"] });
-    expect(await new DnsAddressGuard(new AddressPolicy(), resolve).resolve("localhost", 1_000)).to.deep.equal({ state: "blocked", addresses: [] });
+    expect(await new DnsAddressGuard(new AddressPolicy(), resolve).resolve("localhost", 1_000)).to.deep.equal({
+      state: "blocked",
+      addresses: [],
+    });
   });
 
   it("tells the resolver to stop when the time is over", async () => {
@@ -131,7 +153,10 @@ describe("DnsAddressGuard, by what a name resolves to", () => {
       () => Promise.reject("scripted"),
     ];
     for (const failure of failures) {
-      expect(await new DnsAddressGuard(new AddressPolicy(), failure).resolve("name.example", 1_000)).to.deep.equal({ state: "unresolved", reason: "scripted" });
+      expect(await new DnsAddressGuard(new AddressPolicy(), failure).resolve("name.example", 1_000)).to.deep.equal({
+        state: "unresolved",
+        reason: "scripted",
+      });
     }
   });
 });

@@ -131,7 +131,8 @@ describe("LocalAudioStore", () => {
       await store.put("trk_1/old.mp3", bytes, 100);
       const [, put] = await Promise.allSettled([store.deleteAll("trk_1"), store.put("trk_1/new.mp3", bytes, 100)]);
       // Whichever came first: the file is there whole, or the deletion took it.
-      if (put.status === "rejected") expect(put.reason).to.have.property("message").that.includes("was deleted while it was stored");
+      if (put.status === "rejected")
+        expect(put.reason).to.have.property("message").that.includes("was deleted while it was stored");
     }
     expect(await readdir(join(root, ".incoming"))).to.deep.equal([]);
   });

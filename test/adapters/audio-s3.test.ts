@@ -80,7 +80,9 @@ describe("S3AudioStore", function () {
         expect((await store.put("trk_1/mix.wav", source, LARGE)).sizeBytes).to.equal(LARGE);
         expect((await bytesOf(store.read("trk_1/mix.wav"))).equals(sound)).to.equal(true);
         const range = { start: PART_BYTES - 5, end: 2 * PART_BYTES + 5 };
-        expect((await bytesOf(store.read("trk_1/mix.wav", range))).equals(sound.subarray(range.start, range.end + 1))).to.equal(true);
+        expect(
+          (await bytesOf(store.read("trk_1/mix.wav", range))).equals(sound.subarray(range.start, range.end + 1)),
+        ).to.equal(true);
       }
       expect(await unfinished()).to.equal(0);
     });
@@ -161,7 +163,10 @@ describe("S3AudioStore", function () {
       const [day = "", time = ""] = (url.searchParams.get("X-Amz-Date") ?? "").split("T");
       const signedAt = Date.parse(`${day.replace(/(....)(..)/, "$1-$2-")}T${time.replace(/(..)(..)/, "$1:$2:")}`);
       expect(signedAt % 3_600_000).to.equal(0);
-      expect(signedAt + Number(url.searchParams.get("X-Amz-Expires")) * 1000).to.be.within(expiresAt, expiresAt + 1_000);
+      expect(signedAt + Number(url.searchParams.get("X-Amz-Expires")) * 1000).to.be.within(
+        expiresAt,
+        expiresAt + 1_000,
+      );
       expect(await link(expiresAt)).to.equal(url.href);
       expect(new URL(await link(Date.now() + 30 * 86_400_000)).searchParams.get("X-Amz-Expires")).to.equal("604800");
     });
@@ -169,7 +174,8 @@ describe("S3AudioStore", function () {
     it("gives one that is dead at once when its time is over", async () => {
       const store = storeOf(await server.makeBucket());
       await store.put("trk_1/mix.mp3", Buffer.from("x"), 100);
-      const url = (await store.linkTo?.("trk_1/mix.mp3", { expiresAt: Date.now() - 3_700_000, contentType: "audio/mpeg" })) ?? "";
+      const url =
+        (await store.linkTo?.("trk_1/mix.mp3", { expiresAt: Date.now() - 3_700_000, contentType: "audio/mpeg" })) ?? "";
       expect(new URL(url).searchParams.get("X-Amz-Expires")).to.equal("1");
     });
   });
@@ -255,7 +261,10 @@ describe("S3AudioStore", function () {
     it("carries a whole installation: what was generated is played from the bucket, and shared from here", async () => {
       const bucket = await server.makeBucket();
       const { accessKeyId, secretAccessKey } = server;
-      const test = await startTestApp({ work: true, settings: { audio: { url: server.urlOf(bucket), accessKeyId, secretAccessKey } } });
+      const test = await startTestApp({
+        work: true,
+        settings: { audio: { url: server.urlOf(bucket), accessKeyId, secretAccessKey } },
+      });
       try {
         const { api } = await test.account();
         const { id } = dataOf<{ readonly id: string }>(await api.generate(undefined, { Prefer: "wait=20" }));
@@ -265,7 +274,10 @@ describe("S3AudioStore", function () {
         const [track] = tracks;
         const played = await fetch(track?.play_url ?? "", { headers: { Range: "bytes=2-5" } });
         expect(played.url).to.match(new RegExp(`^${server.endpoint}/${bucket}/files/`));
-        expect([played.status, Buffer.from(await played.arrayBuffer())]).to.deep.equal([206, Buffer.from(SCRIPTED_AUDIO.subarray(2, 6))]);
+        expect([played.status, Buffer.from(await played.arrayBuffer())]).to.deep.equal([
+          206,
+          Buffer.from(SCRIPTED_AUDIO.subarray(2, 6)),
+        ]);
         const shared = await test.app.library.manage.share(track?.id as TrackId);
         const page = await fetch(`${test.app.shareUrls.urlOf(shared)}/audio`);
         expect(page.url).to.match(new RegExp(`^${test.url}/share/`));

@@ -19,15 +19,63 @@ interface Fault {
 }
 
 const FAULTS: readonly Fault[] = [
-  { setting: "binlog_format", value: "'STATEMENT'", finding: "mysql binary log", result: "failed", says: /refuses every write/ },
-  { setting: "sync_binlog", value: "0", finding: "mysql durability", result: "warning", says: /credits included: sync_binlog is 0/ },
-  { setting: "innodb_flush_log_at_trx_commit", value: "2", finding: "mysql durability", result: "warning", says: /at_trx_commit is 2/ },
+  {
+    setting: "binlog_format",
+    value: "'STATEMENT'",
+    finding: "mysql binary log",
+    result: "failed",
+    says: /refuses every write/,
+  },
+  {
+    setting: "sync_binlog",
+    value: "0",
+    finding: "mysql durability",
+    result: "warning",
+    says: /credits included: sync_binlog is 0/,
+  },
+  {
+    setting: "innodb_flush_log_at_trx_commit",
+    value: "2",
+    finding: "mysql durability",
+    result: "warning",
+    says: /at_trx_commit is 2/,
+  },
   { setting: "read_only", value: "1", finding: "mysql writes", result: "failed", says: /read_only is ON/ },
-  { setting: "default_storage_engine", value: "MyISAM", finding: "mysql engine", result: "failed", says: /MyISAM, which has no transactions/ },
-  { setting: "innodb_default_row_format", value: "compact", finding: "mysql engine", result: "failed", says: /row format compact/ },
-  { setting: "max_connections", value: "11", finding: "mysql connections", result: "failed", says: /up to 13 connections; the server allows 11/ },
-  { setting: "max_connections", value: "13", finding: "mysql connections", result: "warning", says: /the server allows 13 in all/ },
-  { setting: "max_allowed_packet", value: "1048576", finding: "mysql packets", result: "warning", says: /1 MiB: a group of long requests/ },
+  {
+    setting: "default_storage_engine",
+    value: "MyISAM",
+    finding: "mysql engine",
+    result: "failed",
+    says: /MyISAM, which has no transactions/,
+  },
+  {
+    setting: "innodb_default_row_format",
+    value: "compact",
+    finding: "mysql engine",
+    result: "failed",
+    says: /row format compact/,
+  },
+  {
+    setting: "max_connections",
+    value: "11",
+    finding: "mysql connections",
+    result: "failed",
+    says: /up to 13 connections; the server allows 11/,
+  },
+  {
+    setting: "max_connections",
+    value: "13",
+    finding: "mysql connections",
+    result: "warning",
+    says: /the server allows 13 in all/,
+  },
+  {
+    setting: "max_allowed_packet",
+    value: "1048576",
+    finding: "mysql packets",
+    result: "warning",
+    says: /1 MiB: a group of long requests/,
+  },
 ];
 
 describe("The doctor of MySQL", function () {
@@ -125,7 +173,10 @@ describe("The doctor of MySQL", function () {
     await root.query("SET GLOBAL init_connect = 'SET NAMES latin1'");
     const found = await named("mysql session", withUser("app"));
     await root.query("SET GLOBAL init_connect = ''");
-    expect(found).to.include({ result: "failed", message: "In our sessions texts travel as latin1, which garbles them." });
+    expect(found).to.include({
+      result: "failed",
+      message: "In our sessions texts travel as latin1, which garbles them.",
+    });
     expect(found.mend).to.include("skip-character-set-client-handshake").and.include("init_connect");
     expect((await named("mysql session", withUser("app"))).result).to.equal("ok");
   });
@@ -158,10 +209,16 @@ describe("The doctor of MySQL", function () {
     await root.query("CREATE USER reader IDENTIFIED BY 'sesame'");
     await root.query(`GRANT SELECT ON ${schema}.* TO reader`);
     const found = await named("mysql privileges", withUser("reader"));
-    expect(found).to.include({ result: "failed", message: "'reader'@'%' lacks INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP." });
+    expect(found).to.include({
+      result: "failed",
+      message: "'reader'@'%' lacks INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP.",
+    });
     await root.query(`GRANT INSERT, UPDATE, DELETE ON ${schema}.* TO reader`);
     const running = await named("mysql privileges", withUser("reader"));
-    expect(running).to.include({ result: "warning", message: "'reader'@'%' lacks CREATE, ALTER, INDEX, DROP, which only migrations need." });
+    expect(running).to.include({
+      result: "warning",
+      message: "'reader'@'%' lacks CREATE, ALTER, INDEX, DROP, which only migrations need.",
+    });
     await mend(running);
     expect((await named("mysql privileges", withUser("reader"))).result).to.equal("ok");
   });
@@ -190,7 +247,9 @@ describe("The doctor of MySQL", function () {
     expect(missing.message).to.include("Unknown database");
     await mend(missing);
     const found = await examine(nowhere);
-    expect(found.filter(({ result }) => result !== "ok").map(({ name, mend }) => [name, mend])).to.deep.equal([["schema", "Run `fermata migrate`."]]);
+    expect(found.filter(({ result }) => result !== "ok").map(({ name, mend }) => [name, mend])).to.deep.equal([
+      ["schema", "Run `fermata migrate`."],
+    ]);
   });
 
   it("finds that nothing answers, once, and says where", async () => {

@@ -2,7 +2,13 @@ import type { Options } from "amqplib";
 import { expect } from "chai";
 import { examineRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
 import type { Finding } from "../../core/ports/self-check.js";
-import { eventually, makePrivateBroker, openQueueSpace, type PrivateBroker, type QueueSpace } from "../support/rabbitmq.js";
+import {
+  eventually,
+  makePrivateBroker,
+  openQueueSpace,
+  type PrivateBroker,
+  type QueueSpace,
+} from "../support/rabbitmq.js";
 import { freePort } from "../support/services.js";
 
 describe("The doctor of RabbitMQ", function () {
@@ -43,7 +49,8 @@ describe("The doctor of RabbitMQ", function () {
   async function mend({ mend }: Finding): Promise<void> {
     const commands = [...(mend ?? "").matchAll(/`rabbitmqctl ([^`]+)`/g)].map(([, command]) => command as string);
     expect(commands, String(mend)).to.not.be.empty;
-    for (const command of commands) await broker.control(...command.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1")));
+    for (const command of commands)
+      await broker.control(...command.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1")));
   }
 
   it("finds an empty broker well, makes what a start would make, and says which broker it is", async () => {
@@ -67,7 +74,9 @@ describe("The doctor of RabbitMQ", function () {
       // Answered after the message has gone out.
       await channel.checkQueue(space.queueOf("one"));
     });
-    await eventually(async () => expect((await examine()).find(({ name }) => name.endsWith(".one"))?.message).to.include("1 bell waiting"));
+    await eventually(async () =>
+      expect((await examine()).find(({ name }) => name.endsWith(".one"))?.message).to.include("1 bell waiting"),
+    );
     await space.onServer(async (channel) => {
       expect(await channel.checkQueue(space.queueOf("two"))).to.include({ messageCount: 0, consumerCount: 0 });
       expect(await channel.checkQueue(space.dead)).to.include({ messageCount: 0, consumerCount: 0 });
@@ -80,8 +89,16 @@ describe("The doctor of RabbitMQ", function () {
   const quorum = { "x-queue-type": "quorum", "x-overflow": "reject-publish" };
   for (const [what, options, says] of [
     ["a classic queue", { durable: true }, /differs/],
-    ["a queue of another delivery limit", { ...ours, arguments: { ...quorum, "x-delivery-limit": 3 } }, /x-d[a-z-]+ differs/],
-    ["a queue without dead letters", { ...ours, arguments: { ...quorum, "x-delivery-limit": 10 } }, /x-dead-letter-exchange differs/],
+    [
+      "a queue of another delivery limit",
+      { ...ours, arguments: { ...quorum, "x-delivery-limit": 3 } },
+      /x-d[a-z-]+ differs/,
+    ],
+    [
+      "a queue without dead letters",
+      { ...ours, arguments: { ...quorum, "x-delivery-limit": 10 } },
+      /x-dead-letter-exchange differs/,
+    ],
   ] as const) {
     it(`finds ${what}, and is content when it is deleted as it says`, async () => {
       const queue = space.queueOf("two");
@@ -164,7 +181,14 @@ describe("The doctor of RabbitMQ", function () {
   it("finds policies that override our arguments, and is content when they are cleared as it says", async () => {
     await examine();
     await broker.control("set_policy", "rule", `^${space.jobs}`, '{"delivery-limit":2}', "--apply-to", "queues");
-    await broker.control("set_operator_policy", "house-rule", `^${space.jobs}`, '{"message-ttl":60000}', "--apply-to", "queues");
+    await broker.control(
+      "set_operator_policy",
+      "house-rule",
+      `^${space.jobs}`,
+      '{"message-ttl":60000}',
+      "--apply-to",
+      "queues",
+    );
     let found: Finding | undefined;
     // The management API learns of it a little later.
     await eventually(async () => {
@@ -187,6 +211,8 @@ describe("The doctor of RabbitMQ", function () {
     });
     const found = findings.find(({ name }) => name === "rabbitmq policies");
     expect(found).to.include({ result: "ok" });
-    expect(found?.message).to.include("ECONNREFUSED").and.include("rabbitmqctl list_queues -p / name effective_policy_definition");
+    expect(found?.message)
+      .to.include("ECONNREFUSED")
+      .and.include("rabbitmqctl list_queues -p / name effective_policy_definition");
   });
 });

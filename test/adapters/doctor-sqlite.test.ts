@@ -24,13 +24,19 @@ describe("The doctor of SQLite", () => {
 
   it("finds a database of ours well, and says which SQLite it is", async () => {
     expect(await wrong()).to.deep.equal([]);
-    expect((await examine()).find(({ name }) => name === "sqlite mode")?.message).to.match(/^SQLite 3\.\d+\.\d+, write-ahead log/);
+    expect((await examine()).find(({ name }) => name === "sqlite mode")?.message).to.match(
+      /^SQLite 3\.\d+\.\d+, write-ahead log/,
+    );
   });
 
   it("finds that there is no file, and makes none", async () => {
     const folder = await temporaryFolder();
     const [finding, ...others] = await wrong(`sqlite:${join(folder, "fermata.sqlite")}`);
-    expect(finding).to.include({ name: "sqlite file", result: "failed", mend: "Run `fermata migrate`, or `fermata start`." });
+    expect(finding).to.include({
+      name: "sqlite file",
+      result: "failed",
+      mend: "Run `fermata migrate`, or `fermata start`.",
+    });
     expect([others, await readdir(folder)]).to.deep.equal([[], []]);
   });
 
@@ -50,7 +56,11 @@ describe("The doctor of SQLite", () => {
   });
 
   it("finds that other users may read the file or its companions", async () => {
-    for (const [ending, mode] of [["-shm", 0o660], ["", 0o640], ["", 0o604]] as const) {
+    for (const [ending, mode] of [
+      ["-shm", 0o660],
+      ["", 0o640],
+      ["", 0o604],
+    ] as const) {
       for (const companion of ["", "-wal", "-shm"]) await chmod(`${path}${companion}`, 0o600);
       await chmod(`${path}${ending}`, mode);
       const [found, ...others] = await wrong();
@@ -86,7 +96,12 @@ describe("The doctor of SQLite", () => {
       expect(ahead?.message).to.include("9999-tomorrow");
       other.exec("DELETE FROM knex_migrations WHERE name IN ('9999-tomorrow', '0007-installation')");
       const [behind] = await wrong();
-      expect(behind).to.deep.equal({ name: "schema", result: "failed", message: "The schema lacks 0007-installation.", mend: "Run `fermata migrate`." });
+      expect(behind).to.deep.equal({
+        name: "schema",
+        result: "failed",
+        message: "The schema lacks 0007-installation.",
+        mend: "Run `fermata migrate`.",
+      });
     } finally {
       other.close();
     }

@@ -22,7 +22,9 @@ selfCheckContract("SQLite", async () => {
   return storageAt(url, close);
 });
 
-selfCheckContract("SQLite without a file", async () => storageAt(`sqlite:${join(await temporaryFolder(), "fermata.sqlite")}`, nothing));
+selfCheckContract("SQLite without a file", async () =>
+  storageAt(`sqlite:${join(await temporaryFolder(), "fermata.sqlite")}`, nothing),
+);
 
 selfCheckContract("SQLite in memory", async () => storageAt("sqlite::memory:", nothing));
 
@@ -59,7 +61,11 @@ selfCheckContract("RabbitMQ with a wrong password", async () => {
 
 selfCheckContract("a folder", async () => {
   const path = await temporaryFolder();
-  return { check: () => examineFolder({ name: "folder", path, setting: "dataDir", fileMaxBytes: 1, isPrivate: true }), secrets: [], close: nothing };
+  return {
+    check: () => examineFolder({ name: "folder", path, setting: "dataDir", fileMaxBytes: 1, isPrivate: true }),
+    secrets: [],
+    close: nothing,
+  };
 });
 
 for (const kept of [null, "another fingerprint"]) {

@@ -37,7 +37,10 @@ describe("GuardedAssetOpener with URLs, when it breaks off", () => {
     const packed = gzipSync(
       Buffer.concat([FILE, Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * 2_654_435_761) >>> 24))]),
     );
-    const url = host.on("/x", cutting(packed, [Math.floor(packed.length / 2)], { ...RANGES, "Content-Encoding": "gzip" }));
+    const url = host.on(
+      "/x",
+      cutting(packed, [Math.floor(packed.length / 2)], { ...RANGES, "Content-Encoding": "gzip" }),
+    );
     expect(await load(url)).to.have.lengthOf(FILE.length + 300_000);
     expect(host.requests).to.have.lengthOf(2);
   });
@@ -45,7 +48,9 @@ describe("GuardedAssetOpener with URLs, when it breaks off", () => {
   it("goes on after a moment's refusal, but not for ever", async () => {
     const once = cutting(LONG, [100_000], RANGES);
     expect((await load(host.on("/x", once, answering(503), once))).equals(LONG)).to.equal(true);
-    const refused = await refusal(host.on("/y", cutting(LONG, [100_000], RANGES), answering(503, { "Retry-After": "9" })));
+    const refused = await refusal(
+      host.on("/y", cutting(LONG, [100_000], RANGES), answering(503, { "Retry-After": "9" })),
+    );
     expect(refused).to.include({ kind: "unavailable", retryAfterMs: 9_000 });
     expect(host.of("/y")).to.have.lengthOf(6);
   });
@@ -53,9 +58,13 @@ describe("GuardedAssetOpener with URLs, when it breaks off", () => {
   it("never joins two files: what has changed meanwhile is fetched anew by whoever asked", async () => {
     const changed = cutting(LONG, [], { ...RANGES, ETag: '"v2"' });
     expect(await refusal(host.on("/x", cutting(LONG, [100_000], RANGES), changed))).to.include({ kind: "unavailable" });
-    expect(await refusal(host.on("/z", cutting(LONG, [100_000], RANGES), answering(416)))).to.include({ kind: "unavailable" });
+    expect(await refusal(host.on("/z", cutting(LONG, [100_000], RANGES), answering(416)))).to.include({
+      kind: "unavailable",
+    });
     const shifted: Handler = (_request, response) =>
-      void response.writeHead(206, { "Content-Range": `bytes 0-9/${LONG.length}`, "Content-Length": "10" }).end(LONG.subarray(0, 10));
+      void response
+        .writeHead(206, { "Content-Range": `bytes 0-9/${LONG.length}`, "Content-Length": "10" })
+        .end(LONG.subarray(0, 10));
     expect(await refusal(host.on("/y", cutting(LONG, [100_000], RANGES), shifted))).to.include({ kind: "unavailable" });
     expect(host.requests).to.have.lengthOf(6);
   });
@@ -94,8 +103,12 @@ describe("GuardedAssetOpener with URLs, when it takes too long", () => {
     void response.writeHead(200, { "Content-Length": String(LONG.length) }).write(LONG.subarray(0, 1_000));
 
   it("is `unavailable`: no first byte, standing still, or not over in time", async () => {
-    expect(await refusal(host.on("/x", nothing), { parts: { limits: { firstByteMs: 50 } } })).to.include({ kind: "unavailable" });
-    expect(await refusal(host.on("/y", standing), { parts: { limits: { idleMs: 50 } } })).to.include({ kind: "unavailable" });
+    expect(await refusal(host.on("/x", nothing), { parts: { limits: { firstByteMs: 50 } } })).to.include({
+      kind: "unavailable",
+    });
+    expect(await refusal(host.on("/y", standing), { parts: { limits: { idleMs: 50 } } })).to.include({
+      kind: "unavailable",
+    });
     const late = await refusal(host.on("/z", standing), { parts: { limits: { totalMs: 50 } } });
     expect(late).to.include({ kind: "unavailable" });
     expect(late.message).to.include("not over in time");

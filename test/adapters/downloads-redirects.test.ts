@@ -48,7 +48,8 @@ describe("GuardedAssetOpener with URLs, on the way", () => {
       { Location: "http://[" },
       { Location: "http://user:pw@127.0.0.1/" },
     ];
-    for (const headers of leading) expect(await refusal(host.on("/r", answering(302, headers)))).to.include({ kind: "failed" });
+    for (const headers of leading)
+      expect(await refusal(host.on("/r", answering(302, headers)))).to.include({ kind: "failed" });
     for (const url of ["ftp://127.0.0.1/a.mp3", "file:///etc/passwd", "no url", ""])
       expect(await refusal(url)).to.include({ kind: "failed" });
   });

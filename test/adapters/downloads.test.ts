@@ -28,20 +28,30 @@ describe("GuardedAssetOpener with URLs", () => {
   afterEach(() => host.close());
 
   it("asks for the file as it is, and says who asks", async () => {
-    await load(host.on("/a.mp3", serving(FILE)), { headers: { Authorization: "Bearer k", Range: "bytes=5-", "Accept-Encoding": "gzip" } });
+    await load(host.on("/a.mp3", serving(FILE)), {
+      headers: { Authorization: "Bearer k", Range: "bytes=5-", "Accept-Encoding": "gzip" },
+    });
     const { headers } = host.requests[0] ?? {};
-    expect(headers).to.include({ "accept-encoding": "identity", "user-agent": "Fermata/1.2.3", authorization: "Bearer k" });
+    expect(headers).to.include({
+      "accept-encoding": "identity",
+      "user-agent": "Fermata/1.2.3",
+      authorization: "Bearer k",
+    });
     expect(headers).to.not.have.property("range");
   });
 
   describe("by its answer", () => {
-    const said = (status: number, body: string): string => host.on("/x", answering(status, { "Content-Type": "application/xml" }, body));
+    const said = (status: number, body: string): string =>
+      host.on("/x", answering(status, { "Content-Type": "application/xml" }, body));
 
     it("knows a link whose time is over", async () => {
       const bodies = [
         [403, "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>"],
         [400, "<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"],
-        [403, "<Error><AuthenticationErrorDetail>Signature not valid in the specified time frame</AuthenticationErrorDetail></Error>"],
+        [
+          403,
+          "<Error><AuthenticationErrorDetail>Signature not valid in the specified time frame</AuthenticationErrorDetail></Error>",
+        ],
       ] as const;
       for (const [status, body] of bodies) expect(await refusal(said(status, body)), body).to.include({ kind: "gone" });
       expect(await refusal(said(403, "<Error><Code>AccessDenied</Code></Error>"))).to.include({ kind: "failed" });
@@ -50,7 +60,10 @@ describe("GuardedAssetOpener with URLs", () => {
     });
 
     it("keeps what Retry-After asks for", async () => {
-      expect(await refusal(host.on("/x", answering(429, { "Retry-After": "7" })))).to.include({ kind: "unavailable", retryAfterMs: 7_000 });
+      expect(await refusal(host.on("/x", answering(429, { "Retry-After": "7" })))).to.include({
+        kind: "unavailable",
+        retryAfterMs: 7_000,
+      });
       expect(await refusal(host.on("/x", answering(503)))).to.include({ kind: "unavailable", retryAfterMs: null });
     });
 
@@ -71,7 +84,9 @@ describe("GuardedAssetOpener with URLs", () => {
         expect(refused, type).to.include({ kind: "failed" });
       }
       for (const type of ["application/octet-stream", "binary/octet-stream", "application/xml", "video/mp4", ""]) {
-        expect(await load(host.on("/x", answering(200, { "Content-Type": type }, FILE))), type).to.have.lengthOf(FILE.length);
+        expect(await load(host.on("/x", answering(200, { "Content-Type": type }, FILE))), type).to.have.lengthOf(
+          FILE.length,
+        );
       }
     });
 
@@ -85,18 +100,29 @@ describe("GuardedAssetOpener with URLs", () => {
         more();
       };
       expect(
-        await refusal(host.on("/x", (_request, response) => void response.writeHead(200, { "Content-Length": "2000000" }).flushHeaders())),
+        await refusal(
+          host.on(
+            "/x",
+            (_request, response) => void response.writeHead(200, { "Content-Length": "2000000" }).flushHeaders(),
+          ),
+        ),
       ).to.include({ kind: "failed" });
       expect(await refusal(host.on("/x", endless))).to.include({ kind: "failed" });
       await host.quiet();
     });
 
     it("unpacks what came packed without being asked, within its bounds", async () => {
-      expect((await load(host.on("/x", answering(200, { "Content-Encoding": "gzip" }, gzipSync(FILE))))).equals(FILE)).to.equal(true);
-      expect((await load(host.on("/x", answering(200, { "Content-Encoding": "br" }, brotliCompressSync(FILE))))).equals(FILE)).to.equal(
-        true,
-      );
-      expect((await load(host.on("/x", answering(200, { "Content-Encoding": "aws-chunked" }, FILE)))).equals(FILE)).to.equal(true);
+      expect(
+        (await load(host.on("/x", answering(200, { "Content-Encoding": "gzip" }, gzipSync(FILE))))).equals(FILE),
+      ).to.equal(true);
+      expect(
+        (await load(host.on("/x", answering(200, { "Content-Encoding": "br" }, brotliCompressSync(FILE))))).equals(
+          FILE,
+        ),
+      ).to.equal(true);
+      expect(
+        (await load(host.on("/x", answering(200, { "Content-Encoding": "aws-chunked" }, FILE)))).equals(FILE),
+      ).to.equal(true);
       const bomb = gzipSync(Buffer.concat([FILE, Buffer.alloc(20_000_000)]));
       for (const [coding, body] of [
         ["gzip", bomb],
@@ -104,7 +130,9 @@ describe("GuardedAssetOpener with URLs", () => {
         ["gzip, br", FILE],
         ["compress", FILE],
       ] as const) {
-        expect(await refusal(host.on("/x", answering(200, { "Content-Encoding": coding }, body))), coding).to.include({ kind: "failed" });
+        expect(await refusal(host.on("/x", answering(200, { "Content-Encoding": coding }, body))), coding).to.include({
+          kind: "failed",
+        });
       }
     });
   });

@@ -52,14 +52,20 @@ describe("ImportFolder", () => {
   ];
   for (const [path, reason] of refusals) {
     it(`refuses ${path.slice(0, 30)}: ${reason}`, async () => {
-      const error: unknown = await files.open(path).then(() => null, (thrown: unknown) => thrown);
+      const error: unknown = await files.open(path).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
       expect(error).to.be.instanceOf(ImportFileError);
       expect((error as Error).message).to.equal(reason);
     });
   }
 
   it("refuses a path that is absolute, also one into the folder", async () => {
-    const error: unknown = await new ImportFolder("/").open(join(root, "in/sound/a.mp3")).then(() => null, (thrown: unknown) => thrown);
+    const error: unknown = await new ImportFolder("/").open(join(root, "in/sound/a.mp3")).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
     expect((error as Error).message).to.equal("lies outside the folder of the import");
   });
 });

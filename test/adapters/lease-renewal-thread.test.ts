@@ -6,7 +6,11 @@ import { Worker } from "node:worker_threads";
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 import { createConnection, type RowDataPacket } from "mysql2/promise";
-import { startHeartbeatThread, ThreadLeaseRenewal, type ThreadLeaseRenewalOptions } from "../../adapters/storage/knex/heartbeat/lease-renewal-thread.js";
+import {
+  startHeartbeatThread,
+  ThreadLeaseRenewal,
+  type ThreadLeaseRenewalOptions,
+} from "../../adapters/storage/knex/heartbeat/lease-renewal-thread.js";
 import type { Job } from "../../core/jobs/job.js";
 import { aJob, anId } from "../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, type StorageUnderTest } from "../support/databases.js";
@@ -88,7 +92,10 @@ describe("The thread that renews leases", () => {
   });
 
   /** Counts threads, and hands them out to be killed. */
-  function counted(): { readonly threads: Worker[]; readonly startThread: NonNullable<ThreadLeaseRenewalOptions["startThread"]> } {
+  function counted(): {
+    readonly threads: Worker[];
+    readonly startThread: NonNullable<ThreadLeaseRenewalOptions["startThread"]>;
+  } {
     const threads: Worker[] = [];
     return { threads, startThread: (order) => threads[threads.push(startHeartbeatThread(order)) - 1] as Worker };
   }
@@ -102,7 +109,9 @@ describe("The thread that renews leases", () => {
     renewal.keep(other.id, 1);
     await Promise.all([renewed(storage, job), renewed(storage, other)]);
     expect(threads).to.have.length(2);
-    expect(logger.lines.map(({ level, fields }) => [level, fields["component"], fields["leases"]])).to.deep.equal([["error", "heartbeat", 1]]);
+    expect(logger.lines.map(({ level, fields }) => [level, fields["component"], fields["leases"]])).to.deep.equal([
+      ["error", "heartbeat", 1],
+    ]);
   });
 
   it("is tried again when it cannot be started, or breaks down", async () => {
@@ -116,7 +125,10 @@ describe("The thread that renews leases", () => {
     const renewal = open({ startThread: (order) => failures.pop()?.() ?? startThread(order) });
     renewal.keep(job.id, 1);
     await renewed(storage, job);
-    expect(logger.lines.map(({ fields }) => (fields["error"] as Error).message)).to.deep.equal(["broken", "no threads left"]);
+    expect(logger.lines.map(({ fields }) => (fields["error"] as Error).message)).to.deep.equal([
+      "broken",
+      "no threads left",
+    ]);
     expect(threads).to.have.length(1);
   });
 
@@ -150,7 +162,9 @@ describe("The thread that renews leases", () => {
       });
       clearTimeout(globalThis.waiting);
     `;
-    const { stdout } = await promisify(execFile)(process.execPath, [...tsx, "--input-type=module", "-e", code], { cwd: repositoryPath(".") });
+    const { stdout } = await promisify(execFile)(process.execPath, [...tsx, "--input-type=module", "-e", code], {
+      cwd: repositoryPath("."),
+    });
     expect(stdout).to.equal("Leases could not be renewed Cannot open database because the directory does not exist\n");
   });
 });
@@ -167,7 +181,9 @@ describe("The thread that renews leases on MySQL", () => {
     try {
       renewal.keep(job.id, 1);
       await renewed(storage, job);
-      const [others] = await admin.query<RowDataPacket[]>("SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()");
+      const [others] = await admin.query<RowDataPacket[]>(
+        "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()",
+      );
       for (const { id, ID } of others as { id?: number; ID?: number }[]) await admin.query(`KILL ${id ?? ID}`);
       await renewed(storage, job);
       await renewed(storage, job);
@@ -226,7 +242,12 @@ describe("The thread that renews leases on MySQL", () => {
 
   it("says which server it cannot reach, goes on trying, and can be closed all the same", async () => {
     const port = await freePort();
-    const renewal = new ThreadLeaseRenewal({ url: `mysql://root:secret@127.0.0.1:${port}/none`, owner: OWNER, leaseMs: LEASE_MS, logger });
+    const renewal = new ThreadLeaseRenewal({
+      url: `mysql://root:secret@127.0.0.1:${port}/none`,
+      owner: OWNER,
+      leaseMs: LEASE_MS,
+      logger,
+    });
     renewal.keep(anId("job"), 1);
     await eventually("two complaints", () => logger.lines.length >= 2);
     await renewal.close();

@@ -27,7 +27,8 @@ async function onTheClock(): Promise<LeaseRenewalUnderTest> {
     async eventually<T>(what: string, ask: () => T | Promise<T>) {
       for (let turn = 0; turn < 1_000; turn++) {
         const answer = await ask();
-        if (answer !== null && answer !== undefined && answer !== false) return answer as Exclude<T, null | undefined | false>;
+        if (answer !== null && answer !== undefined && answer !== false)
+          return answer as Exclude<T, null | undefined | false>;
         await clock.advance(leaseMs / 15);
       }
       throw new Error(`It never came to pass that ${what}.`);

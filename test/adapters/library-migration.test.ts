@@ -33,14 +33,16 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       await storage.inTransaction((tx) => library.insertTracks(tx, tracks));
       const found = async (words: string, mood: string | null = null): Promise<Track[]> =>
         library.searchTracks({ viewer, words: foldWords(words), mood, activity: null, limit: 2_000 });
-      const searches = (): Promise<Track[][]> => Promise.all([found("etude"), found("rain 77"), found("etude piano", "tres calme"), found("")]);
+      const searches = (): Promise<Track[][]> =>
+        Promise.all([found("etude"), found("rain 77"), found("etude piano", "tres calme"), found("")]);
       const before = await searches();
       for (const tracksFound of before) expect(tracksFound).to.not.deep.equal([]);
 
       const isMysql = database.dialect.name === "mysql";
       for (const table of TABLES) await database.write.raw(`DROP TABLE ${table}`);
       await database.write.raw(isMysql ? "DROP INDEX tracks_share_token ON tracks" : "DROP INDEX tracks_share_token");
-      for (const column of ["waveform", "share_token"]) await database.write.raw(`ALTER TABLE tracks DROP COLUMN ${column}`);
+      for (const column of ["waveform", "share_token"])
+        await database.write.raw(`ALTER TABLE tracks DROP COLUMN ${column}`);
       await database.write("knex_migrations").whereIn("name", [NAME, LATER]).delete();
       expect(await database.migrate()).to.deep.equal([NAME, LATER]);
       expect(await searches()).to.deep.equal(before);
@@ -53,7 +55,9 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(await searches()).to.deep.equal(before);
 
       // One whose index was a row for each word; a shelf of many items is to be filed.
-      await database.write.raw(isMysql ? "DROP INDEX search_items_slot ON search_items" : "DROP INDEX search_items_slot");
+      await database.write.raw(
+        isMysql ? "DROP INDEX search_items_slot ON search_items" : "DROP INDEX search_items_slot",
+      );
       await database.write.raw("ALTER TABLE search_items DROP COLUMN slot");
       for (const table of LATER_TABLES) await database.write.raw(`DROP TABLE ${table}`);
       await database.write.raw("CREATE TABLE search_terms (term VARCHAR(41))");
@@ -68,7 +72,9 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(await database.write.schema.hasTable("search_terms")).to.equal(false);
       expect(await database.write("search_due").select("shelf")).to.deep.equal([{ shelf: "pls/many" }]);
       while (await storage.inTransaction((tx) => library.fileForSearch(tx))) continue;
-      expect(await database.write("search_segments").select("shelf", "segment")).to.deep.equal([{ shelf: "pls/many", segment: 1 }]);
+      expect(await database.write("search_segments").select("shelf", "segment")).to.deep.equal([
+        { shelf: "pls/many", segment: 1 },
+      ]);
       expect(await searches()).to.deep.equal(before);
       await storage.close();
     });

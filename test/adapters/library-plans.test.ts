@@ -29,7 +29,14 @@ const TRACK_IDS = Array.from({ length: TRACKS }, () => anId("trk"));
 const PLAYLIST_IDS = Array.from({ length: 300 }, () => anId("pls"));
 const SHARED = "token-1";
 
-const search = (wanted: Partial<LibrarySearch>): LibrarySearch => ({ viewer: VIEWER, words: [], mood: null, activity: null, limit: 10, ...wanted });
+const search = (wanted: Partial<LibrarySearch>): LibrarySearch => ({
+  viewer: VIEWER,
+  words: [],
+  mood: null,
+  activity: null,
+  limit: 10,
+  ...wanted,
+});
 
 /** What each operation goes by, apart from fetching the rows of what it found. */
 const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Storage) => Promise<unknown>>> = {
@@ -44,7 +51,8 @@ const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Stora
       await library.unshareTrack(tx, id);
     }),
   findPlaylists: (library) => library.findPlaylists(PLAYLIST_IDS.slice(0, 25)),
-  lockPlaylist: (library, { inTransaction }) => inTransaction((tx) => library.lockPlaylist(tx, PLAYLIST_IDS[3] ?? anId("pls"))),
+  lockPlaylist: (library, { inTransaction }) =>
+    inTransaction((tx) => library.lockPlaylist(tx, PLAYLIST_IDS[3] ?? anId("pls"))),
   listPlaylists: (library) => library.listPlaylists(VIEWER, { playlists: 20, tracks: 10_000 }),
   "updatePlaylist and deletePlaylist": (library, { inTransaction }) =>
     inTransaction(async (tx) => {
@@ -56,11 +64,15 @@ const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Stora
   "a search without anything": (library) => library.searchTracks(search({})),
   "a search of a rare word": (library) => library.searchTracks(search({ words: ["number7"] })),
   "a search of words that stand everywhere": (library) => library.searchTracks(search({ words: ["rain", "tin"] })),
-  "a search of a rare word and one that stands everywhere": (library) => library.searchTracks(search({ words: ["number7", "rain"] })),
-  "a search of words that stand nowhere together": (library) => library.searchTracks(search({ words: ["even", "odd"] })),
+  "a search of a rare word and one that stands everywhere": (library) =>
+    library.searchTracks(search({ words: ["number7", "rain"] })),
+  "a search of words that stand nowhere together": (library) =>
+    library.searchTracks(search({ words: ["even", "odd"] })),
   "a search of a tag": (library) => library.searchTracks(search({ mood: "calm" })),
-  "a search of tags and a word": (library) => library.searchTracks(search({ mood: "calm", activity: "focus", words: ["ra"] })),
-  "a search of a word that is longer than the index has it": (library) => library.searchTracks(search({ words: ["ra".repeat(30)] })),
+  "a search of tags and a word": (library) =>
+    library.searchTracks(search({ mood: "calm", activity: "focus", words: ["ra"] })),
+  "a search of a word that is longer than the index has it": (library) =>
+    library.searchTracks(search({ words: ["ra".repeat(30)] })),
   "filing what was added": (library, { inTransaction }) => inTransaction((tx) => library.fileForSearch(tx)),
   "a search of playlists by title": (library) => library.searchPlaylists(search({ words: ["quiet"] })),
   "a search of playlists by a rare tag": (library) => library.searchPlaylists(search({ activity: "diving" })),
@@ -116,7 +128,10 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     });
 
     it("a table that is read from end to end is told apart", async () => {
-      const plan = await explain(storage.database, { text: "SELECT * FROM search_items WHERE title = ?", values: ["x"] });
+      const plan = await explain(storage.database, {
+        text: "SELECT * FROM search_items WHERE title = ?",
+        values: ["x"],
+      });
       expect(plan.indexes, plan.told).to.deep.equal([null]);
     });
   });
@@ -129,7 +144,12 @@ async function fill({ database, library, inTransaction }: Storage): Promise<void
       accountId: index % 10 === 0 ? VIEWER : anId("acct"),
       visibility: index % 3 === 0 ? "private" : "public",
       title: `Rain on tin number${index} ${index % 2 === 0 ? "even" : "odd"}`,
-      tags: { mood: [index % 4 === 0 ? "calm" : "warm"], activity: [index === 1 ? "diving" : "focus"], genre: [], other: [] },
+      tags: {
+        mood: [index % 4 === 0 ? "calm" : "warm"],
+        activity: [index === 1 ? "diving" : "focus"],
+        genre: [],
+        other: [],
+      },
       shareToken: index === 0 ? SHARED : null,
       createdAt: NOON + index,
     }),
@@ -149,8 +169,14 @@ async function fill({ database, library, inTransaction }: Storage): Promise<void
   });
   while (await inTransaction((tx) => library.fileForSearch(tx))) continue;
   // Some are loose.
-  await inTransaction((tx) => library.insertTracks(tx, tracks.slice(0, 50).map((track) => ({ ...track, id: anId("trk"), shareToken: null }))));
-  const tables = "tracks, track_tags, track_assets, playlists, playlist_tracks, search_items, search_loose, search_segments, search_postings, search_due";
+  await inTransaction((tx) =>
+    library.insertTracks(
+      tx,
+      tracks.slice(0, 50).map((track) => ({ ...track, id: anId("trk"), shareToken: null })),
+    ),
+  );
+  const tables =
+    "tracks, track_tags, track_assets, playlists, playlist_tracks, search_items, search_loose, search_segments, search_postings, search_due";
   await database.write.raw(database.dialect.name === "mysql" ? `ANALYZE TABLE ${tables}` : "SELECT 1");
 }
 
@@ -159,9 +185,11 @@ async function askedBy(database: KnexDatabase, work: () => Promise<unknown>): Pr
   const asked: Asked[] = [];
   const [reading, transaction] = [database.reading.bind(database), database.transaction.bind(database)];
   sinon.stub(database, "reading").callsFake((ask) => reading((session) => ask(overheard(session, asked))));
-  sinon.stub(database, "transaction").callsFake((inside) =>
-    transaction((session) => inside(Object.assign(overheard(session, asked), { isOpen: true }))),
-  );
+  sinon
+    .stub(database, "transaction")
+    .callsFake((inside) =>
+      transaction((session) => inside(Object.assign(overheard(session, asked), { isOpen: true }))),
+    );
   await work();
   sinon.restore();
   return asked;
@@ -183,7 +211,9 @@ function explain(database: KnexDatabase, asked: Asked): Promise<Plan> {
 }
 
 async function explainSqlite(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
-  const rows = await database.reading((session) => session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values));
+  const rows = await database.reading((session) =>
+    session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values),
+  );
   const details = rows.map(({ detail }) => detail);
   // Parts of a query that were narrowed before have names of their own.
   const reads = details.filter((detail) => /^(SCAN|SEARCH) (?!\()/.test(detail));
@@ -204,7 +234,9 @@ interface ExplainedTable {
 }
 
 async function explainMysql(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
-  const rows = await database.reading((session) => session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values));
+  const rows = await database.reading((session) =>
+    session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values),
+  );
   const reads = rows.filter(({ table }) => table !== null && !table.startsWith("<"));
   return {
     // Type `index` reads all of one, `ALL` all of the table.

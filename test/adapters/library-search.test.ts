@@ -18,7 +18,10 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     });
     after(() => storage.close());
 
-    const opened = (): SqliteUnderTest | MysqlUnderTest => ({ ...storage, library: new KnexLibraryStore(storage.database, LOW_LIMITS) });
+    const opened = (): SqliteUnderTest | MysqlUnderTest => ({
+      ...storage,
+      library: new KnexLibraryStore(storage.database, LOW_LIMITS),
+    });
     librarySearch(opened, CORPORA);
   });
 }

@@ -19,7 +19,11 @@ describe("A query of a long list of values", () => {
         askedBefore.push(asked.length);
       }
     })();
-    await allIn(session, (marks) => `SELECT ${marks}`, Array.from({ length: 1_200 }, (_, index) => index));
+    await allIn(
+      session,
+      (marks) => `SELECT ${marks}`,
+      Array.from({ length: 1_200 }, (_, index) => index),
+    );
     await watching;
     expect(asked.map(({ length }) => length)).to.deep.equal([500, 500, 500]);
     expect(askedBefore).to.deep.equal([1, 2, 3]);

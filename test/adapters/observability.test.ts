@@ -27,7 +27,11 @@ function parsedLines(text: string): LogLine[] {
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => {
-      const { time, level, message, ...fields } = JSON.parse(line) as { time: string; level: LogLine["level"]; message: string };
+      const { time, level, message, ...fields } = JSON.parse(line) as {
+        time: string;
+        level: LogLine["level"];
+        message: string;
+      };
       expect(time).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
       return { level, message, fields };
     });
@@ -135,7 +139,18 @@ describe("redaction", () => {
     it(`takes a field named ${name} for a secret`, () => expect(isSecretName(name)).to.equal(true));
   }
 
-  for (const name of ["key", "keyId", "idempotencyKey", "tokens", "author", "secretary", "jobId", "prompt", "monkey", "passage"]) {
+  for (const name of [
+    "key",
+    "keyId",
+    "idempotencyKey",
+    "tokens",
+    "author",
+    "secretary",
+    "jobId",
+    "prompt",
+    "monkey",
+    "passage",
+  ]) {
     it(`takes a field named ${name} for none`, () => expect(isSecretName(name)).to.equal(false));
   }
 
@@ -172,7 +187,10 @@ describe("redaction", () => {
     ["connect mysql://root:p%40ss@db:3306/fermata failed", "connect mysql://[redacted]@db:3306/fermata failed"],
     ["https://user@example.com/", "https://[redacted]@example.com/"],
     ["GET https://a.example/x?a=1&signature=abc&b=2", "GET https://a.example/x?a=1&signature=[redacted]&b=2"],
-    ["https://a.example/?X-Amz-Credential=q&X-Amz-Signature=s", "https://a.example/?X-Amz-Credential=[redacted]&X-Amz-Signature=[redacted]"],
+    [
+      "https://a.example/?X-Amz-Credential=q&X-Amz-Signature=s",
+      "https://a.example/?X-Amz-Credential=[redacted]&X-Amz-Signature=[redacted]",
+    ],
     ["https://a.example/?access_token=abc#top", "https://a.example/?access_token=[redacted]#top"],
   ];
   for (const [given, expected] of TEXTS) {
@@ -191,11 +209,20 @@ describe("redaction", () => {
   }
 
   it("follows errors through their causes and members, masked, without what drivers hang on them", () => {
-    const cause = Object.assign(new Error("connect mysql://root:pw@db/x"), { code: "ECONNREFUSED", sql: "select 'hunter2'" });
+    const cause = Object.assign(new Error("connect mysql://root:pw@db/x"), {
+      code: "ECONNREFUSED",
+      sql: "select 'hunter2'",
+    });
     const many = new AggregateError([new Error(`one ${TOKEN}`), cause], "several");
-    const written = redact(new Error("outer", { cause: many })) as { message: string; cause: { errors: Record<string, unknown>[] } };
+    const written = redact(new Error("outer", { cause: many })) as {
+      message: string;
+      cause: { errors: Record<string, unknown>[] };
+    };
     expect(written.message).to.equal("outer");
-    expect(written.cause.errors.map(({ message }) => message)).to.deep.equal(["one frm_[redacted]", "connect mysql://[redacted]@db/x"]);
+    expect(written.cause.errors.map(({ message }) => message)).to.deep.equal([
+      "one frm_[redacted]",
+      "connect mysql://[redacted]@db/x",
+    ]);
     expect(written.cause.errors[1]).to.include({ code: "ECONNREFUSED" }).and.not.have.property("sql");
     expect(JSON.stringify(written)).to.not.include("hunter2").and.not.include("root:pw").and.not.include(TOKEN);
   });
@@ -215,7 +242,12 @@ describe("redaction", () => {
   });
 
   it("survives getters that throw", () => {
-    const value = Object.defineProperty({}, "bad", { enumerable: true, get: () => { throw new Error("no"); } });
+    const value = Object.defineProperty({}, "bad", {
+      enumerable: true,
+      get: () => {
+        throw new Error("no");
+      },
+    });
     expect(redact(value)).to.deep.equal({ bad: "[unreadable]" });
   });
 });
@@ -260,7 +292,8 @@ describe("SharedMetricsPage", () => {
 });
 
 describe("PrometheusMetrics", () => {
-  const open = (logger = new RecordingLogger()): PrometheusMetrics => new PrometheusMetrics(logger, { processMetrics: false });
+  const open = (logger = new RecordingLogger()): PrometheusMetrics =>
+    new PrometheusMetrics(logger, { processMetrics: false });
 
   it("counts requests and their time by method, route and status", async () => {
     const metrics = open();
@@ -275,7 +308,8 @@ describe("PrometheusMetrics", () => {
 
   it("counts jobs that ended", async () => {
     const metrics = open();
-    for (let job = 0; job < 3; job++) metrics.countJobEnded({ status: "completed", operation: "music_synth_full", provider: "synth" });
+    for (let job = 0; job < 3; job++)
+      metrics.countJobEnded({ status: "completed", operation: "music_synth_full", provider: "synth" });
     expect(await metrics.text()).to.include(
       'fermata_jobs_ended_total{status="completed",operation="music_synth_full",provider="synth"} 3',
     );
@@ -307,7 +341,9 @@ describe("PrometheusMetrics", () => {
     metrics.countEndpointWarning(24);
     metrics.countEndpointDisabled("gone");
     const text = await metrics.text();
-    expect(text).to.include('fermata_webhook_try_seconds_count{outcome="delivered"} 1').and.include('fermata_webhook_try_seconds_sum{outcome="timeout"} 15');
+    expect(text)
+      .to.include('fermata_webhook_try_seconds_count{outcome="delivered"} 1')
+      .and.include('fermata_webhook_try_seconds_sum{outcome="timeout"} 15');
     expect(text).to.include('fermata_webhook_endpoint_warnings_total{failing_hours="24"} 1');
     expect(text).to.include('fermata_webhook_endpoints_disabled_total{by="gone"} 1');
   });
@@ -316,8 +352,12 @@ describe("PrometheusMetrics", () => {
     const metrics = open();
     let waiting = 1;
     metrics.gauge({ name: "jobs_waiting", help: "Jobs nobody has taken" }, () => waiting);
-    metrics.gauge({ name: "breakers_open", help: "Open breakers", labels: ["provider"] }, async () => [{ labels: { provider: "synth" }, value: 1 }]);
-    expect(await metrics.text()).to.match(/^fermata_jobs_waiting 1$/m).and.match(/^fermata_breakers_open\{provider="synth"\} 1$/m);
+    metrics.gauge({ name: "breakers_open", help: "Open breakers", labels: ["provider"] }, async () => [
+      { labels: { provider: "synth" }, value: 1 },
+    ]);
+    expect(await metrics.text())
+      .to.match(/^fermata_jobs_waiting 1$/m)
+      .and.match(/^fermata_breakers_open\{provider="synth"\} 1$/m);
     waiting = 2;
     expect(await metrics.text()).to.match(/^fermata_jobs_waiting 2$/m);
   });
@@ -328,7 +368,9 @@ describe("PrometheusMetrics", () => {
     metrics.gauge({ name: "broken", help: "Out of reach" }, () => Promise.reject(new Error("storage is away")));
     metrics.gauge({ name: "fine", help: "In reach" }, () => 7);
     const text = await metrics.text();
-    expect(text).to.match(/^fermata_fine 7$/m).and.not.match(/^fermata_broken [\d.]/m);
+    expect(text)
+      .to.match(/^fermata_fine 7$/m)
+      .and.not.match(/^fermata_broken [\d.]/m);
     expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A gauge could not be read"]);
   });
 

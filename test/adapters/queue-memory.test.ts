@@ -17,7 +17,9 @@ describe("MemoryJobQueue", () => {
     queue.ring([bell]);
     await nextTurn();
     expect(logger.lines).to.have.length(1);
-    expect(logger.lines[0]?.fields).to.include(bell).and.have.nested.property("error.message", "a listener's own mistake");
+    expect(logger.lines[0]?.fields)
+      .to.include(bell)
+      .and.have.nested.property("error.message", "a listener's own mistake");
     await queue.close();
   });
 
@@ -42,7 +44,9 @@ describe("MemoryJobQueue", () => {
     queue.ring([two]);
     await nextTurn();
     await nextTurn();
-    expect(heard).to.deep.equal([one, one, two, two].map((bell, index) => `${index % 2 === 0 ? "first" : "second"} ${bell.jobId}`));
+    expect(heard).to.deep.equal(
+      [one, one, two, two].map((bell, index) => `${index % 2 === 0 ? "first" : "second"} ${bell.jobId}`),
+    );
     await queue.close();
   });
 
@@ -59,10 +63,12 @@ describe("MemoryJobQueue", () => {
   it("refuses listeners once closed", async () => {
     const queue = new MemoryJobQueue(new RecordingLogger());
     await queue.close();
-    const error = await queue.listen("synth", () => undefined).then(
-      () => null,
-      (refusal: Error) => refusal,
-    );
+    const error = await queue
+      .listen("synth", () => undefined)
+      .then(
+        () => null,
+        (refusal: Error) => refusal,
+      );
     expect(error?.message).to.equal("The job queue is closed.");
   });
 });

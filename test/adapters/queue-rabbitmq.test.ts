@@ -1,6 +1,10 @@
 import type { Message } from "amqplib";
 import { expect } from "chai";
-import { DELIVERY_LIMIT, RabbitmqJobQueue, type RabbitmqJobQueueOptions } from "../../adapters/queue/rabbitmq/job-queue.js";
+import {
+  DELIVERY_LIMIT,
+  RabbitmqJobQueue,
+  type RabbitmqJobQueueOptions,
+} from "../../adapters/queue/rabbitmq/job-queue.js";
 import { declareQueue } from "../../adapters/queue/rabbitmq/topology.js";
 import type { Doorbell } from "../../core/ports/job-queue.js";
 import { aBell, jobQueueContract } from "../contract/job-queue.contract.js";
@@ -29,7 +33,9 @@ after("deletes what the tests have declared", async () => {
   for (const space of used.splice(0)) await space.clear("synth", "mureka", "nobody");
 });
 
-jobQueueContract("RabbitmqJobQueue", async () => RabbitmqJobQueue.open({ url: (await aSpace()).url, logger: new RecordingLogger() }));
+jobQueueContract("RabbitmqJobQueue", async () =>
+  RabbitmqJobQueue.open({ url: (await aSpace()).url, logger: new RecordingLogger() }),
+);
 
 /** How many sockets or timers keep this process alive. */
 function held(kind: "TCPSocketWrap" | "Timeout"): number {
@@ -78,15 +84,17 @@ describe("RabbitmqJobQueue", function () {
     });
   }
 
-  const waiting = (queue: string): Promise<number> => space.onServer(async (channel) => (await channel.checkQueue(queue)).messageCount);
+  const waiting = (queue: string): Promise<number> =>
+    space.onServer(async (channel) => (await channel.checkQueue(queue)).messageCount);
 
-  const linesLike = (message: RegExp): RecordingLogger["lines"] => logger.lines.filter((line) => message.test(line.message));
+  const linesLike = (message: RegExp): RecordingLogger["lines"] =>
+    logger.lines.filter((line) => message.test(line.message));
 
   async function deadLetters(count: number): Promise<Message[]> {
     const letters: Message[] = [];
     await eventually(() =>
       space.onServer(async (channel) => {
-        for (let letter = await channel.get(space.dead, { noAck: true }); letter !== false; ) {
+        for (let letter = await channel.get(space.dead, { noAck: true }); letter !== false;) {
           letters.push(letter);
           letter = await channel.get(space.dead, { noAck: true });
         }
@@ -141,7 +149,9 @@ describe("RabbitmqJobQueue", function () {
       const finish: (() => void)[] = [];
       await queue.listen("synth", () => new Promise<void>((resolve) => finish.push(resolve)));
       queue.ring(Array.from({ length: 10 }, () => aBell()));
-      await eventually(async () => expect([finish.length, await waiting(space.queueOf("synth"))]).to.deep.equal([3, 7]));
+      await eventually(async () =>
+        expect([finish.length, await waiting(space.queueOf("synth"))]).to.deep.equal([3, 7]),
+      );
       finish[0]?.();
       await eventually(() => expect(finish).to.have.length(4));
       await eventually(() => {
@@ -162,7 +172,10 @@ describe("RabbitmqJobQueue", function () {
       const [letter] = await deadLetters(1);
       expect(times).to.equal(DELIVERY_LIMIT + 1);
       expect(JSON.parse(letter?.content.toString() ?? "")).to.have.property("job_id", bell.jobId);
-      expect(letter?.properties.headers?.["x-death"]?.[0]).to.include({ reason: "delivery_limit", queue: space.queueOf("synth") });
+      expect(letter?.properties.headers?.["x-death"]?.[0]).to.include({
+        reason: "delivery_limit",
+        queue: space.queueOf("synth"),
+      });
       const [line] = linesLike(/listener of the job queue failed/);
       expect(line?.fields).to.include(bell).and.have.nested.property("error.message", "the storage is away");
     });
@@ -228,7 +241,9 @@ describe("RabbitmqJobQueue", function () {
       await queue.listen("synth", (bell) => void heard.push(bell));
       await reaches(queue, heard);
       await relay.shut();
-      expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at 127\.0\.0\.1:\d+ cannot be reached: /);
+      expect((await refusal(() => queue.check())).message).to.match(
+        /^RabbitMQ at 127\.0\.0\.1:\d+ cannot be reached: /,
+      );
       const before = queue.counts.dropped;
       queue.ring(Array.from({ length: 1_000 }, () => aBell()));
       queue.ring([aBell()]);
@@ -244,7 +259,9 @@ describe("RabbitmqJobQueue", function () {
       const queue = await aQueue();
       queue.ring([aBell("nobody")]);
       const error = await refusal(() => queue.check());
-      expect(error.message).to.equal(`RabbitMQ has no queue ${space.queueOf("nobody")}, or it is not bound to ${space.jobs}.`);
+      expect(error.message).to.equal(
+        `RabbitMQ has no queue ${space.queueOf("nobody")}, or it is not bound to ${space.jobs}.`,
+      );
       expect(queue.counts).to.deep.equal({ confirmed: 1, unroutable: 1, dropped: 0 });
       await eventually(() => queue.check());
       queue.ring([aBell("nobody")]);
@@ -265,7 +282,9 @@ describe("RabbitmqJobQueue", function () {
       expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at \S+ has not answered for 2000 ms\.$/);
       queue.ring([aBell()]);
       await eventually(async () => {
-        expect((await refusal(() => queue.check())).message).to.equal("RabbitMQ has not confirmed a message for 300 ms.");
+        expect((await refusal(() => queue.check())).message).to.equal(
+          "RabbitMQ has not confirmed a message for 300 ms.",
+        );
       });
       queue.ring([aBell()]);
       expect(queue.counts.dropped).to.equal(1);
@@ -283,7 +302,11 @@ describe("RabbitmqJobQueue", function () {
       const heard: Doorbell[] = [];
       await queue.listen("synth", (bell) => void heard.push(bell));
       relay.freeze();
-      await eventually(() => expect(linesLike(/RabbitMQ cannot be reached/).map(({ fields }) => fields["reason"])).to.include("Heartbeat timeout"));
+      await eventually(() =>
+        expect(linesLike(/RabbitMQ cannot be reached/).map(({ fields }) => fields["reason"])).to.include(
+          "Heartbeat timeout",
+        ),
+      );
       relay.cut();
       relay.thaw();
       await eventually(() => queue.check());
@@ -350,7 +373,8 @@ describe("RabbitmqJobQueue", function () {
       await relay.shut();
       const queue = await aQueue({ url: space.through(relay.address) });
       await queue.prepare(["nobody"]);
-      const isThere = (): Promise<void> => eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(0));
+      const isThere = (): Promise<void> =>
+        eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(0));
       await relay.reopen();
       await isThere();
       await relay.shut();
@@ -370,7 +394,9 @@ describe("RabbitmqJobQueue", function () {
       await queue.prepare(["synth", "mureka"]);
       const error = await refusal(() => queue.check());
       expect(error.message).to.contain(`another queue ${name}: x-`);
-      expect(logger.lines.filter(({ level }) => level === "error").map(({ fields }) => fields["reason"])).to.deep.equal([error.message]);
+      expect(logger.lines.filter(({ level }) => level === "error").map(({ fields }) => fields["reason"])).to.deep.equal(
+        [error.message],
+      );
       queue.ring([aBell("mureka")]);
       await eventually(async () => expect(await waiting(space.queueOf("mureka"))).to.equal(1));
       await space.onServer((channel) => channel.deleteQueue(name));
@@ -399,13 +425,18 @@ describe("RabbitmqJobQueue", function () {
 
     it("is left alone where it differs, and both log and check name the queue and the argument", async () => {
       const name = space.queueOf("synth");
-      await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "quorum", "x-delivery-limit": 3 } }));
+      await space.onServer((channel) =>
+        channel.assertQueue(name, { arguments: { "x-queue-type": "quorum", "x-delivery-limit": 3 } }),
+      );
       const queue = await aQueue();
       const heard: Doorbell[] = [];
       await queue.listen("synth", (bell) => void heard.push(bell));
       await queue.listen("mureka", (bell) => void heard.push(bell));
       const error = await refusal(() => queue.check());
-      expect(error.message).to.contain(`another queue ${name}: x-`).and.contain("but current is").and.contain("Delete it");
+      expect(error.message)
+        .to.contain(`another queue ${name}: x-`)
+        .and.contain("but current is")
+        .and.contain("Delete it");
       const lines = logger.lines.filter(({ level }) => level === "error");
       expect(lines.map(({ fields }) => fields["reason"])).to.deep.equal([error.message]);
       const other = aBell("mureka");
@@ -440,7 +471,10 @@ describe("RabbitmqJobQueue", function () {
 
     it("may name a vhost; one that is missing is told", async () => {
       const queue = await aQueue({ url: `amqp://${username}:${password}@${host}/no%2Fsuch` });
-      expect((await refusal(() => queue.check())).message).to.contain("vhost").and.contain("such").and.not.contain(`'${username}'`);
+      expect((await refusal(() => queue.check())).message)
+        .to.contain("vhost")
+        .and.contain("such")
+        .and.not.contain(`'${username}'`);
     });
 
     it("is refused in any other form, without repeating it", async () => {

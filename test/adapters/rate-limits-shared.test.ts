@@ -24,9 +24,13 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     });
     after(() => storage.close());
 
-    const rowsOf = (subject: string): Promise<unknown> => storage.inTransaction((tx) => storage.rateCounts.lockCounts(tx, [subject]));
+    const rowsOf = (subject: string): Promise<unknown> =>
+      storage.inTransaction((tx) => storage.rateCounts.lockCounts(tx, [subject]));
 
-    rateLimiterContract(`SharedRateLimiter on ${name}`, async (clock) => openProcesses(1, shared, clock)[0] as RateLimiter);
+    rateLimiterContract(
+      `SharedRateLimiter on ${name}`,
+      async (clock) => openProcesses(1, shared, clock)[0] as RateLimiter,
+    );
 
     it("survive a stop, and what was counted before a kill survives it too", async () => {
       const clock = new ManualClock();
@@ -37,7 +41,10 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       await clock.advance(3_600_000);
       const [killed] = openProcesses(1, shared, clock) as [SharedRateLimiter];
       const after = await killed.consume(subject, [MINUTE, DAY]);
-      expect(after.windows.map((window) => [window.remaining, window.resetSeconds])).to.deep.equal([[11, 60], [494, 82_800]]);
+      expect(after.windows.map((window) => [window.remaining, window.resetSeconds])).to.deep.equal([
+        [11, 60],
+        [494, 82_800],
+      ]);
       expect(await passes(killed, 20, [MINUTE, DAY], subject)).to.equal(11);
       const [next] = openProcesses(1, shared, clock) as [SharedRateLimiter];
       expect((await next.consume(subject, [MINUTE, DAY])).allowed).to.equal(false);
@@ -87,7 +94,10 @@ describe("Shared rate limits", () => {
   };
 
   describe("cost no write per request", () => {
-    const READS = [{ limit: 600, windowSeconds: 60 }, { limit: 50_000, windowSeconds: 86_400 }];
+    const READS = [
+      { limit: 600, windowSeconds: 60 },
+      { limit: 50_000, windowSeconds: 86_400 },
+    ];
 
     it("where requests come one by one: one for each sixtieth of the limit", async () => {
       const limiter = open();

@@ -19,7 +19,12 @@ export function openProcesses(count: number, shared: SharedCounts, clock: Clock,
 }
 
 /** Asks so often, one after another. @returns how many passed */
-export const passes = async (limiter: RateLimiter, times: number, rules: readonly WindowRule[], subject = "a"): Promise<number> => {
+export const passes = async (
+  limiter: RateLimiter,
+  times: number,
+  rules: readonly WindowRule[],
+  subject = "a",
+): Promise<number> => {
   let passed = 0;
   for (let count = 0; count < times; count++) if ((await limiter.consume(subject, rules)).allowed) passed += 1;
   return passed;
@@ -43,7 +48,10 @@ const OPEN_MAX = 40;
  * Sends requests to several limiters, many at once and in any order: for a while mostly to one, so that the others fall behind, then mostly to
  * another. @returns how many passed
  */
-export async function rush(limiters: readonly RateLimiter[], { subject, rules, attempts, dice, pause }: Rush): Promise<number> {
+export async function rush(
+  limiters: readonly RateLimiter[],
+  { subject, rules, attempts, dice, pause }: Rush,
+): Promise<number> {
   let passed = 0;
   let favourite = dice.pick(limiters) as RateLimiter;
   const open = new Set<Promise<void>>();

@@ -15,7 +15,9 @@ const PROCESSES = 3;
 
 /** Under the limit only what was refused wrongly; over it at most 5 %. */
 function expectWithin(passed: number, limit: number, seed: number): void {
-  expect(passed, `seed ${seed}`).to.be.at.least(limit).and.at.most(Math.floor(limit * 1.05));
+  expect(passed, `seed ${seed}`)
+    .to.be.at.least(limit)
+    .and.at.most(Math.floor(limit * 1.05));
 }
 
 /** As many as it takes to fill the window, and a third more. */
@@ -51,30 +53,44 @@ describe("Three processes that share their counts, whatever the order of things"
 
   it("stay within their limits minute after minute, with clocks that differ by seconds", async function () {
     this.timeout(60_000);
-    const rules: WindowRule[] = [{ limit: 60, windowSeconds: 60 }, { limit: 100_000, windowSeconds: 86_400 }];
+    const rules: WindowRule[] = [
+      { limit: 60, windowSeconds: 60 },
+      { limit: 100_000, windowSeconds: 86_400 },
+    ];
     await fc.assert(
-      fc.asyncProperty(fc.integer(), fc.array(fc.integer({ min: -3_000, max: 3_000 }), { minLength: PROCESSES, maxLength: PROCESSES }), async (seed, skews) => {
-        const dice = new Dice(seed);
-        const shared = new MemoryRateCounts();
-        const clock = new ManualClock();
-        const limiters = skews.flatMap((skew) => {
-          const own = { now: () => clock.now() + skew, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal) };
-          return openProcesses(1, { counts: shared, unitOfWork: shared }, own);
-        });
-        let passed = 0;
-        for (let second = 0; second < 300; second += 5) {
-          passed += await rush(limiters, { subject: "a", rules, attempts: 20, dice });
-          await clock.advance(5_000);
-        }
-        const minutes = shared.begun.filter(({ windowSeconds }) => windowSeconds === 60).map(({ startedAt }) => startedAt);
-        for (const [index, startedAt] of minutes.entries()) {
-          if (index > 0) expect(startedAt - (minutes[index - 1] as number), `seed ${seed}`).to.be.at.least(59_000);
-        }
-        // 240 requests a minute came: every window was filled, but perhaps the last.
-        expect(passed, `seed ${seed}`).to.be.at.most(minutes.length * 63).and.at.least((minutes.length - 1) * 60);
-        expect(minutes.length).to.be.at.least(5);
-        await Promise.all(limiters.map((limiter) => limiter.close()));
-      }),
+      fc.asyncProperty(
+        fc.integer(),
+        fc.array(fc.integer({ min: -3_000, max: 3_000 }), { minLength: PROCESSES, maxLength: PROCESSES }),
+        async (seed, skews) => {
+          const dice = new Dice(seed);
+          const shared = new MemoryRateCounts();
+          const clock = new ManualClock();
+          const limiters = skews.flatMap((skew) => {
+            const own = {
+              now: () => clock.now() + skew,
+              sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms, signal),
+            };
+            return openProcesses(1, { counts: shared, unitOfWork: shared }, own);
+          });
+          let passed = 0;
+          for (let second = 0; second < 300; second += 5) {
+            passed += await rush(limiters, { subject: "a", rules, attempts: 20, dice });
+            await clock.advance(5_000);
+          }
+          const minutes = shared.begun
+            .filter(({ windowSeconds }) => windowSeconds === 60)
+            .map(({ startedAt }) => startedAt);
+          for (const [index, startedAt] of minutes.entries()) {
+            if (index > 0) expect(startedAt - (minutes[index - 1] as number), `seed ${seed}`).to.be.at.least(59_000);
+          }
+          // 240 requests a minute came: every window was filled, but perhaps the last.
+          expect(passed, `seed ${seed}`)
+            .to.be.at.most(minutes.length * 63)
+            .and.at.least((minutes.length - 1) * 60);
+          expect(minutes.length).to.be.at.least(5);
+          await Promise.all(limiters.map((limiter) => limiter.close()));
+        },
+      ),
       { numRuns: 20 },
     );
   });
@@ -96,7 +112,10 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
         const shared = { counts: storage.rateCounts, unitOfWork: storage.unitOfWork };
         const limiters = openProcesses(PROCESSES, shared, new SystemClock(), 5);
         const subject = anId("acct");
-        const rules = [{ limit, windowSeconds: 3_600 }, { limit: 1_000_000, windowSeconds: 86_400 }];
+        const rules = [
+          { limit, windowSeconds: 3_600 },
+          { limit: 1_000_000, windowSeconds: 86_400 },
+        ];
         const passed = await rush(limiters, { subject, rules, attempts: attemptsFor(limit), dice: new Dice(seed) });
         expectWithin(passed, limit, seed);
         await Promise.all(limiters.map((limiter) => limiter.close()));

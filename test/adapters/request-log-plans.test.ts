@@ -68,7 +68,8 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         const plans = await plansOf(() => storage.requestLog.list({ ...MONTH, ...filter }, 100));
         const rows = plans.pop();
         expect(plans).to.not.deep.equal([]);
-        for (const plan of plans) expect([plan.indexes, plan.covers, plan.sorts], plan.told).to.deep.equal([[index], true, false]);
+        for (const plan of plans)
+          expect([plan.indexes, plan.covers, plan.sorts], plan.told).to.deep.equal([[index], true, false]);
         expect(rows?.indexes, rows?.told).to.deep.equal(["by id"]);
       });
 
@@ -92,15 +93,24 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
 
     it("credits of a status go from the rows that have it to their jobs", async () => {
       for (const filter of [{}, CLIENT]) {
-        const credits = (status: number): Promise<Plan[]> => plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter, status }));
+        const credits = (status: number): Promise<Plan[]> =>
+          plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter, status }));
         const [[failed], accepted] = [await credits(502), await credits(202)];
         expect(failed?.indexes, failed?.told).to.deep.equal(["request_log_status", "jobs_usage"]);
-        expect(accepted.map(({ indexes }) => indexes)).to.deep.equal([["request_log_status", "jobs_usage"], ["jobs_account"], ["jobs_usage"]]);
+        expect(accepted.map(({ indexes }) => indexes)).to.deep.equal([
+          ["request_log_status", "jobs_usage"],
+          ["jobs_account"],
+          ["jobs_usage"],
+        ]);
       }
     });
 
     it("credits of single requests come by an index", async () => {
-      const requests = [1, 2].map((n) => ({ id: idOf("req", n) as RequestId, accountId: ACCOUNT, createdAt: NOON + n }));
+      const requests = [1, 2].map((n) => ({
+        id: idOf("req", n) as RequestId,
+        accountId: ACCOUNT,
+        createdAt: NOON + n,
+      }));
       for (const plan of await plansOf(() => storage.requestLog.creditsOf(requests))) {
         expect(plan.indexes, plan.told).to.deep.equal(["jobs_usage"]);
       }
@@ -114,7 +124,10 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     });
 
     it("a statement without an index is told apart", async () => {
-      const plan = await explain(storage.database, { text: "SELECT * FROM request_log WHERE method = ? ORDER BY path", values: ["GET"] });
+      const plan = await explain(storage.database, {
+        text: "SELECT * FROM request_log WHERE method = ? ORDER BY path",
+        values: ["GET"],
+      });
       expect([plan.indexes, plan.covers, plan.sorts], plan.told).to.deep.equal([[null], false, true]);
     });
   });
@@ -131,7 +144,8 @@ async function fill({ database }: Storage): Promise<void> {
   const id = (prefix: string, number: string): string =>
     text([`'${prefix}_'`, isMysql ? `LPAD(${number}, 26, '0')` : `printf('%026d', ${number})`]);
   // 20,000 numbers, made of digits: a recursion that deep is refused by MySQL unless told otherwise.
-  const digits = "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
+  const digits =
+    "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
   const numbers = `(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
     FROM ${digits} a, ${digits} b, ${digits} c, ${digits} e, (SELECT 0 AS d UNION ALL SELECT 1) f) AS numbers`;
   const createdAt = `${NOON} + n * ${(30 * 86_400_000) / ROWS}`;
@@ -163,7 +177,11 @@ async function askedBy(database: KnexDatabase, work: () => Promise<unknown>): Pr
 async function askedIn(storage: Storage, work: Parameters<Storage["inTransaction"]>[0]): Promise<Asked[]> {
   const asked: Asked[] = [];
   const transaction = storage.database.transaction.bind(storage.database);
-  sinon.stub(storage.database, "transaction").callsFake((inside) => transaction((session) => inside(Object.assign(overheard(session, asked), { isOpen: true }))));
+  sinon
+    .stub(storage.database, "transaction")
+    .callsFake((inside) =>
+      transaction((session) => inside(Object.assign(overheard(session, asked), { isOpen: true }))),
+    );
   await storage.inTransaction(work);
   sinon.restore();
   return asked;
@@ -185,7 +203,9 @@ function explain(database: KnexDatabase, asked: Asked): Promise<Plan> {
 }
 
 async function explainSqlite(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
-  const rows = await database.reading((session) => session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values));
+  const rows = await database.reading((session) =>
+    session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values),
+  );
   const details = rows.map(({ detail }) => detail);
   const reads = details.filter((detail) => /^(SCAN|SEARCH) /.test(detail));
   return {
@@ -206,7 +226,9 @@ interface ExplainedTable {
 }
 
 async function explainMysql(database: KnexDatabase, { text, values }: Asked): Promise<Plan> {
-  const rows = await database.reading((session) => session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values));
+  const rows = await database.reading((session) =>
+    session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values),
+  );
   return {
     // Type `index` reads all of one, `ALL` all of the table.
     indexes: rows.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "by id" : key)),

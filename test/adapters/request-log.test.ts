@@ -13,7 +13,9 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       const storage = await open();
       const accountId = anId("acct");
       const moments = [0, 1, 1, 1, 1, 1, 2, 3, 3, 7];
-      const rows = moments.map((ms, index) => aLoggedRequest({ accountId, createdAt: NOON + ms, status: index % 3 === 0 ? 500 : 200 }));
+      const rows = moments.map((ms, index) =>
+        aLoggedRequest({ accountId, createdAt: NOON + ms, status: index % 3 === 0 ? 500 : 200 }),
+      );
       await storage.inTransaction((tx) => storage.requestLog.insert(tx, rows));
       for (const step of [1, 2, 3, 4, 9, 10, 11]) {
         const log = new KnexRequestLogStore(storage.database, step);
@@ -24,7 +26,10 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
         expect(await count(0, 8, 500), `in steps of ${step}`).to.deep.equal({ requests: 4, failed: 4 });
         const failed = rows.filter(({ status }) => status === 500).reverse();
         for (const limit of [1, 2, 4, 5]) {
-          const listed = await log.list({ accountId, from: NOON, to: NOON + 8, route: "/api/v1/credits", status: 500 }, limit);
+          const listed = await log.list(
+            { accountId, from: NOON, to: NOON + 8, route: "/api/v1/credits", status: 500 },
+            limit,
+          );
           expect(listed, `${limit} in steps of ${step}`).to.deep.equal(failed.slice(0, limit));
         }
       }

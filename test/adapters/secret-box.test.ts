@@ -13,7 +13,10 @@ describe("AesSecretBox", () => {
   const OLD = "v1.y6q22WnUhJDKCdLWjH0c5hn1_mYLOztLfy-p4QxOoG5-Bcl844RPBbZh5uwWOci5UB_3CMn5qg";
 
   const refusalOf = (opened: Promise<string>): Promise<string> =>
-    opened.then(() => "OPENED", (error: Error) => error.message);
+    opened.then(
+      () => "OPENED",
+      (error: Error) => error.message,
+    );
 
   it("opens what a version without key ids sealed, while that is accepted", async () => {
     const keyring = new FixedKeyring(keyOf("two"));
@@ -48,6 +51,9 @@ describe("AesSecretBox", () => {
   it("names the missing key by its id, and says nothing of any key", async () => {
     const sealed = boxOf("one").seal("text", "whe_1");
     const refusal = await refusalOf(boxOf("two").open(sealed, "whe_1"));
-    expect(refusal).to.include(fingerprint(keyOf("one"))).and.not.include(keyOf("one")).and.not.include(keyOf("two"));
+    expect(refusal)
+      .to.include(fingerprint(keyOf("one")))
+      .and.not.include(keyOf("one"))
+      .and.not.include(keyOf("two"));
   });
 });

@@ -3,7 +3,16 @@ import { INVARIANTS } from "../../adapters/storage/knex/ledger-invariants.js";
 import type { Account } from "../../core/accounts/account.js";
 import type { Job } from "../../core/jobs/job.js";
 import type { WebhookDelivery, WebhookEndpoint } from "../../core/webhooks/endpoint.js";
-import { aJob, anAccount, anId, anIdempotencyRecord, aReservation, aSettlement, aTrack, NOON } from "../support/builders.js";
+import {
+  aJob,
+  anAccount,
+  anId,
+  anIdempotencyRecord,
+  aReservation,
+  aSettlement,
+  aTrack,
+  NOON,
+} from "../support/builders.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { aDelivery, anEndpoint, anEvent, aTry } from "../support/webhook-builders.js";
 
@@ -21,19 +30,30 @@ interface World {
 }
 
 /** Statements that break one invariant each, and whose name the audit must give then. */
-const DAMAGE: Readonly<Record<string, (world: World) => { readonly sql: readonly string[]; readonly subject: string }>> = {
+const DAMAGE: Readonly<
+  Record<string, (world: World) => { readonly sql: readonly string[]; readonly subject: string }>
+> = {
   "account-has-balance": ({ account }) => ({
     sql: [`DELETE FROM balances WHERE account_id = '${account.id}'`],
     subject: account.id,
   }),
-  "balance-has-account": ({ account }) => ({ sql: [`DELETE FROM accounts WHERE id = '${account.id}'`], subject: account.id }),
+  "balance-has-account": ({ account }) => ({
+    sql: [`DELETE FROM accounts WHERE id = '${account.id}'`],
+    subject: account.id,
+  }),
   "balance-is-not-negative": ({ account }) => ({ sql: ["UPDATE balances SET pack = -1"], subject: account.id }),
-  "balance-equals-sum-of-entries": ({ account }) => ({ sql: ["UPDATE balances SET spent = spent + 1"], subject: account.id }),
+  "balance-equals-sum-of-entries": ({ account }) => ({
+    sql: ["UPDATE balances SET spent = spent + 1"],
+    subject: account.id,
+  }),
   "entries-are-numbered-without-gaps": ({ account }) => ({
     sql: ["UPDATE ledger_entries SET seq = 99 WHERE seq = 1"],
     subject: account.id,
   }),
-  "running-jobs-are-the-live-jobs": ({ account }) => ({ sql: ["UPDATE balances SET running_jobs = 3"], subject: account.id }),
+  "running-jobs-are-the-live-jobs": ({ account }) => ({
+    sql: ["UPDATE balances SET running_jobs = 3"],
+    subject: account.id,
+  }),
   "reserved-is-what-live-jobs-hold": ({ account, queued }) => ({
     sql: [`UPDATE jobs SET reserved_pack = 9 WHERE id = '${queued.id}'`],
     subject: account.id,
@@ -140,7 +160,10 @@ describe("Ledger audit", () => {
   });
 
   it("finds nothing wrong with jobs of every status", async () => {
-    expect(await storage.ledger.audit()).to.deep.equal({ checked: { accounts: 1, entries: 7, jobs: 4 }, violations: [] });
+    expect(await storage.ledger.audit()).to.deep.equal({
+      checked: { accounts: 1, entries: 7, jobs: 4 },
+      violations: [],
+    });
   });
 
   it("has a damage for each invariant", () => {
@@ -165,7 +188,11 @@ describe("Ledger audit", () => {
     await storage.database.write("balances").where("account_id", account.id).update({ ledger_seq: 1 });
     const { violations } = await storage.ledger.audit();
     expect(violations).to.deep.equal([
-      { invariant: "entries-are-numbered-without-gaps", subject: account.id, found: "entries 0, first_number none, last_number none, ledger_seq 1" },
+      {
+        invariant: "entries-are-numbered-without-gaps",
+        subject: account.id,
+        found: "entries 0, first_number none, last_number none, ledger_seq 1",
+      },
     ]);
   });
 
@@ -254,7 +281,13 @@ async function addWebhooks(
   const disabled = anEndpoint({ ...own, status: "disabled", disabledAt: NOON, disabledBy: "user" });
   const events = [anEvent({ ...own, jobId: completed.id }), anEvent({ ...own, jobId: failed.id })] as const;
   const pending = aDelivery({ eventId: events[0].id, endpointId: endpoint.id });
-  const delivered = aDelivery({ eventId: events[1].id, endpointId: endpoint.id, state: "delivered", dueAt: null, endedAt: NOON });
+  const delivered = aDelivery({
+    eventId: events[1].id,
+    endpointId: endpoint.id,
+    state: "delivered",
+    dueAt: null,
+    endedAt: NOON,
+  });
   const ofPing = anEvent({ ...own, jobId: null, type: "webhook.ping" });
   // What was on its way to an endpoint that is deleted since.
   const dropped = aDelivery({ eventId: ofPing.id, state: "dropped", dueAt: null, endedAt: NOON });

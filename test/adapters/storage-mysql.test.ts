@@ -11,7 +11,15 @@ import { query } from "../support/mysql-server.js";
 import { Gate } from "../support/stepping.js";
 
 const NAMES = MIGRATIONS.map(({ name }) => name);
-const SETTINGS = ["time_zone", "innodb_lock_wait_timeout", "lock_wait_timeout", "wait_timeout", "transaction_isolation", "tx_isolation", "sql_mode"];
+const SETTINGS = [
+  "time_zone",
+  "innodb_lock_wait_timeout",
+  "lock_wait_timeout",
+  "wait_timeout",
+  "transaction_isolation",
+  "tx_isolation",
+  "sql_mode",
+];
 
 interface Variable {
   readonly Variable_name: string;
@@ -27,12 +35,16 @@ describe("MySQL storage", () => {
 
   async function sessionSettings(): Promise<Map<string, string>> {
     const marks = SETTINGS.map(() => "?").join(", ");
-    const rows = await storage.database.reading((session) => session.all<Variable>(`SHOW VARIABLES WHERE Variable_name IN (${marks})`, SETTINGS));
+    const rows = await storage.database.reading((session) =>
+      session.all<Variable>(`SHOW VARIABLES WHERE Variable_name IN (${marks})`, SETTINGS),
+    );
     return new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
   }
 
   async function connectionId(): Promise<number> {
-    const [row] = await storage.database.reading((session) => session.all<{ id: number }>("SELECT CONNECTION_ID() AS id"));
+    const [row] = await storage.database.reading((session) =>
+      session.all<{ id: number }>("SELECT CONNECTION_ID() AS id"),
+    );
     return row?.id ?? 0;
   }
 
@@ -76,7 +88,9 @@ describe("MySQL storage", () => {
     const names = ["a", "a ", "A"];
     for (const name of names) await storage.installation.keepFirst(`key ${names.indexOf(name)}`, name);
     const tiers = await Promise.all(names.map((tier) => storage.addAccount({ tier })));
-    const same = await storage.database.reading((session) => session.all("SELECT id FROM accounts WHERE tier = ?", ["a"]));
+    const same = await storage.database.reading((session) =>
+      session.all("SELECT id FROM accounts WHERE tier = ?", ["a"]),
+    );
     expect(same).to.deep.equal([{ id: tiers[0]?.id }]);
   });
 
@@ -85,7 +99,9 @@ describe("MySQL storage", () => {
       await session.all<{ engine: string }>(
         "SELECT DISTINCT engine AS engine FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'",
       ),
-      await session.all("SELECT 1 FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND constraint_type = 'FOREIGN KEY'"),
+      await session.all(
+        "SELECT 1 FROM information_schema.table_constraints WHERE table_schema = DATABASE() AND constraint_type = 'FOREIGN KEY'",
+      ),
     ]);
     expect(engines).to.deep.equal([{ engine: "InnoDB" }]);
     expect(keys).to.deep.equal([]);
@@ -115,7 +131,8 @@ describe("MySQL storage", () => {
       storage.database.schemaStatus(),
       storage.database.check(),
     ]);
-    for (const outcome of refused) expect(outcome).to.have.property("reason").that.is.instanceOf(ServiceUnavailableError);
+    for (const outcome of refused)
+      expect(outcome).to.have.property("reason").that.is.instanceOf(ServiceUnavailableError);
     // Who comes now does not wait at all: nobody gave a connection back since.
     expect(await storage.database.check().catch((error: unknown) => error)).to.be.instanceOf(ServiceUnavailableError);
     letGo.open();

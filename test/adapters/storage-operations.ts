@@ -3,7 +3,18 @@ import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
 import type { AccountId, ProcessId } from "../../core/ids.js";
 import type { Upload } from "../../core/ports/upload-store.js";
 import type { Job, JobOutput } from "../../core/jobs/job.js";
-import { aBalance, aJob, aMovement, anAccount, anApiKey, anAttempt, anId, anIdempotencyRecord, aTrack, NOON } from "../support/builders.js";
+import {
+  aBalance,
+  aJob,
+  aMovement,
+  anAccount,
+  anApiKey,
+  anAttempt,
+  anId,
+  anIdempotencyRecord,
+  aTrack,
+  NOON,
+} from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 
 /** Tables that grow without bound. */
@@ -39,8 +50,22 @@ export interface KnownRows {
   readonly reference: string;
 }
 
-const AN_OUTPUT: JobOutput = { label: "vocals", audioKey: "job/1/0-stem.wav", contentType: "audio/wav", sizeBytes: 1, durationSeconds: 1 };
-const A_CALLBACK = { providerId: "synth", attempt: null, digest: "0".repeat(64), headers: {}, query: {}, body: new Uint8Array(), receivedAt: NOON };
+const AN_OUTPUT: JobOutput = {
+  label: "vocals",
+  audioKey: "job/1/0-stem.wav",
+  contentType: "audio/wav",
+  sizeBytes: 1,
+  durationSeconds: 1,
+};
+const A_CALLBACK = {
+  providerId: "synth",
+  attempt: null,
+  digest: "0".repeat(64),
+  headers: {},
+  query: {},
+  body: new Uint8Array(),
+  receivedAt: NOON,
+};
 
 function anUpload(accountId: AccountId, storedAt: number | null = null): Upload {
   return { trackId: anId("trk"), accountId, sizeBytes: 1, createdAt: NOON, storedAt };
@@ -59,8 +84,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   listSuspended: ({ accounts }) => accounts.listSuspended(),
   "listAccounts suspended": ({ accounts }) => accounts.listAccounts({ isSuspended: true, limit: 1 }),
   insertKeys: (storage) => storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [anApiKey()])),
-  usageOf: (storage, { account }) =>
-    storage.inTransaction((tx) => storage.uploads.usageOf(tx, account.id, NOON)),
+  usageOf: (storage, { account }) => storage.inTransaction((tx) => storage.uploads.usageOf(tx, account.id, NOON)),
   insertUpload: (storage, { account }) =>
     storage.inTransaction((tx) => storage.uploads.insertUpload(tx, anUpload(account.id))),
   markStored: (storage) =>
@@ -73,14 +97,18 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   lockBalances: (storage, { account }) => storage.inTransaction((tx) => storage.ledger.lockBalances(tx, [account.id])),
   findBalances: ({ ledger }, { account }) => ledger.findBalances([account.id]),
   apply: (storage) => storage.apply(aMovement(aBalance(), { pack: 1 })),
-  findByReference: (storage, { reference }) => storage.inTransaction((tx) => storage.ledger.findByReference(tx, reference)),
+  findByReference: (storage, { reference }) =>
+    storage.inTransaction((tx) => storage.ledger.findByReference(tx, reference)),
   entriesOfJob: ({ ledger }, { job }) => ledger.entriesOfJob(job.id),
   listEntries: ({ ledger }, { account }) => ledger.listEntries(account.id, 10),
-  findRecords: (storage, { record }) => storage.inTransaction((tx) => storage.idempotency.findRecords(tx, [record], NOON)),
-  insertRecords: (storage) => storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, [anIdempotencyRecord()], NOON)),
+  findRecords: (storage, { record }) =>
+    storage.inTransaction((tx) => storage.idempotency.findRecords(tx, [record], NOON)),
+  insertRecords: (storage) =>
+    storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, [anIdempotencyRecord()], NOON)),
   updateAnswer: (storage, { record }) =>
     storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, record, { status: 202, body: "" })),
-  deleteExpired: (storage) => storage.inTransaction((tx) => storage.idempotency.deleteExpired(tx, NOON + 24 * 3_600_000, 10)),
+  deleteExpired: (storage) =>
+    storage.inTransaction((tx) => storage.idempotency.deleteExpired(tx, NOON + 24 * 3_600_000, 10)),
   insertJobs: (storage) => storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob()])),
   findByReferences: (storage, { job: { accountId } }) =>
     storage.inTransaction((tx) => storage.jobs.findByReferences(tx, [{ accountId, reference: "order 17" }])),
@@ -96,21 +124,39 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
   claimJobs: async (storage) => {
     await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob({ dueAt: NOON })]));
     const phases = ["waiting", "rendering"] as const;
-    await storage.jobs.claimJobs({ providerId: "synth", phases, limit: 9, now: NOON, owner: anId("prc"), leaseUntil: NOON });
+    await storage.jobs.claimJobs({
+      providerId: "synth",
+      phases,
+      limit: 9,
+      now: NOON,
+      owner: anId("prc"),
+      leaseUntil: NOON,
+    });
   },
   "claimJobs beside jobs at work": async (storage, { leased }) => {
     await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob({ dueAt: NOON })]));
-    const claim = { providerId: "synth", phases: ["waiting"], limit: 9, now: NOON, owner: anId("prc"), leaseUntil: NOON } as const;
+    const claim = {
+      providerId: "synth",
+      phases: ["waiting"],
+      limit: 9,
+      now: NOON,
+      owner: anId("prc"),
+      leaseUntil: NOON,
+    } as const;
     await storage.jobs.claimJobs({ ...claim, except: [leased.id, anId("job")] });
   },
   renewLeases: ({ jobs }, { leased }) => jobs.renewLeases(leased.leaseOwner, [leased.id], NOON),
   updateJobs: (storage, { leased }) =>
-    storage.inTransaction((tx) => storage.jobs.updateJobs(tx, [{ id: leased.id, fence: leased.fence, changes: { status: "failed" } }])),
+    storage.inTransaction((tx) =>
+      storage.jobs.updateJobs(tx, [{ id: leased.id, fence: leased.fence, changes: { status: "failed" } }]),
+    ),
   nextDueAt: ({ jobs }) => jobs.nextDueAt("synth"),
   insertAttempts: (storage) => storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, [anAttempt()])),
   updateAttempts: (storage, { job }) =>
     storage.inTransaction((tx) =>
-      storage.jobs.updateAttempts(tx, [{ jobId: job.id, number: 1, changes: { state: "failed", deadlineAt: null, endedAt: NOON } }]),
+      storage.jobs.updateAttempts(tx, [
+        { jobId: job.id, number: 1, changes: { state: "failed", deadlineAt: null, endedAt: NOON } },
+      ]),
     ),
   attemptsIn: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.attemptsIn(tx, [job.id])),
   requestsOf: (storage, { job }) => storage.inTransaction((tx) => storage.jobs.requestsOf(tx, [job.id])),
@@ -144,15 +190,22 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
 export async function fillStorage(storage: Omit<StorageUnderTest, "close">, size: number): Promise<KnownRows> {
   const accounts = Array.from({ length: Math.ceil(size / 50) }, () => anAccount());
   const keys = accounts.map(({ id }) => anApiKey({ accountId: id }));
-  const jobs = Array.from({ length: size }, (_, index) => aJobAmongMany(accounts[index % accounts.length] as Account, index));
+  const jobs = Array.from({ length: size }, (_, index) =>
+    aJobAmongMany(accounts[index % accounts.length] as Account, index),
+  );
   const records = jobs.map(({ accountId, id, createdAt }) => anIdempotencyRecord({ accountId, jobId: id, createdAt }));
   const ended = jobs.filter(({ phase }) => phase === "ended");
-  const tracks = ended.map(({ id, accountId }) => aTrack({ jobId: id, accountId, tags: { mood: ["calm"], activity: [], genre: ["jazz"], other: [] } }));
+  const tracks = ended.map(({ id, accountId }) =>
+    aTrack({ jobId: id, accountId, tags: { mood: ["calm"], activity: [], genre: ["jazz"], other: [] } }),
+  );
   await storage.inTransaction(async (tx) => {
     await storage.accounts.insertAccounts(tx, accounts);
     await storage.accounts.insertKeys(tx, keys);
     await storage.jobs.insertJobs(tx, jobs);
-    await storage.jobs.insertAttempts(tx, jobs.map(({ id }) => anAttempt({ jobId: id })));
+    await storage.jobs.insertAttempts(
+      tx,
+      jobs.map(({ id }) => anAttempt({ jobId: id })),
+    );
     await storage.idempotency.insertRecords(tx, records, NOON);
     await storage.library.insertTracks(tx, tracks);
     for (const { accountId } of ended) await storage.uploads.insertUpload(tx, anUpload(accountId, NOON));
@@ -161,11 +214,17 @@ export async function fillStorage(storage: Omit<StorageUnderTest, "close">, size
       let before = aBalance({ accountId: account.id });
       const movements = own.map(({ id }, index) => {
         const isGrant = index % 2 === 0;
-        const movement = aMovement(before, isGrant ? { monthly: 10, reference: `order ${id}` } : { monthly: 10, kind: "reserve", jobId: id });
+        const movement = aMovement(
+          before,
+          isGrant ? { monthly: 10, reference: `order ${id}` } : { monthly: 10, kind: "reserve", jobId: id },
+        );
         before = movement.after;
         return movement;
       });
-      await storage.ledger.apply(tx, movements.map(({ entries }) => ({ after: before, entries })));
+      await storage.ledger.apply(
+        tx,
+        movements.map(({ entries }) => ({ after: before, entries })),
+      );
     }
   });
   const job = ended.find(({ id }) => jobs.findIndex((one) => one.id === id) % 2 === 1) as Job;
@@ -186,8 +245,24 @@ function aJobAmongMany(account: Account, index: number): Job {
   const common = { accountId: account.id, createdAt };
   const dice = (index * 37) % 100;
   if (dice < 30) return aJob(common);
-  if (dice < 35) return aJob({ ...common, status: "processing", phase: "submitting", leaseOwner: anId("prc"), fence: 1, attempt: 1 });
-  if (dice < 45) return aJob({ ...common, status: "processing", phase: "rendering", fence: 1, attempt: 1, dueAt: createdAt + 5_000 });
+  if (dice < 35)
+    return aJob({
+      ...common,
+      status: "processing",
+      phase: "submitting",
+      leaseOwner: anId("prc"),
+      fence: 1,
+      attempt: 1,
+    });
+  if (dice < 45)
+    return aJob({
+      ...common,
+      status: "processing",
+      phase: "rendering",
+      fence: 1,
+      attempt: 1,
+      dueAt: createdAt + 5_000,
+    });
   const end = { phase: "ended", fence: 2, attempt: 1, dueAt: null, completedAt: createdAt + 1_000 } as const;
   return aJob({ ...common, ...end, status: dice < 55 ? "failed" : "completed" });
 }

@@ -56,7 +56,8 @@ describe("MySQL query plans", function () {
   const planOf = ({ text, values }: Asked): Promise<PlanRow[]> =>
     storage.database.reading((session) => session.all<PlanRow>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values));
 
-  const told = ({ text }: Asked, plan: readonly PlanRow[]): string => [text, ...plan.map((row) => JSON.stringify(row))].join("\n");
+  const told = ({ text }: Asked, plan: readonly PlanRow[]): string =>
+    [text, ...plan.map((row) => JSON.stringify(row))].join("\n");
 
   for (const name of Object.keys(OPERATIONS)) {
     it(`${name} goes through indexes, sorts few rows and reads few`, async () => {
@@ -75,7 +76,10 @@ describe("MySQL query plans", function () {
       for (const asked of await askedBy(name)) {
         if (asked.text.startsWith("SELECT") && !asked.text.endsWith(" FOR UPDATE")) continue;
         const plan = await planOf(asked);
-        expect(plan.map(({ key }) => key), told(asked, plan)).to.deep.equal(["PRIMARY"]);
+        expect(
+          plan.map(({ key }) => key),
+          told(asked, plan),
+        ).to.deep.equal(["PRIMARY"]);
       }
     }
   });
@@ -100,7 +104,10 @@ describe("MySQL query plans", function () {
   }
 
   it("finds a scan, a sort and a long way where there are any", async () => {
-    const scan = { text: "SELECT j.id FROM jobs j WHERE j.model_id = ? ORDER BY j.model_id, j.created_at", values: ["synth/v1"] };
+    const scan = {
+      text: "SELECT j.id FROM jobs j WHERE j.model_id = ? ORDER BY j.model_id, j.created_at",
+      values: ["synth/v1"],
+    };
     const plan = await planOf(scan);
     expect(scannedTables(scan, plan)).to.deep.equal(["jobs"]);
     expect(plan[0]?.Extra).to.include("filesort");
@@ -111,8 +118,12 @@ describe("MySQL query plans", function () {
 
 /** The big tables of which the plan reads every row, or every entry of an index. */
 function scannedTables({ text }: Asked, plan: readonly PlanRow[]): string[] {
-  const aliases = new Map(Array.from(text.matchAll(/(?:FROM|JOIN)\s+(\w+)\s+(?:AS\s+)?(\w+)/gi), (match) => [match[2], match[1]]));
-  const named = plan.filter(({ type }) => type === "ALL" || type === "index").map(({ table }) => aliases.get(table ?? "") ?? table ?? "");
+  const aliases = new Map(
+    Array.from(text.matchAll(/(?:FROM|JOIN)\s+(\w+)\s+(?:AS\s+)?(\w+)/gi), (match) => [match[2], match[1]]),
+  );
+  const named = plan
+    .filter(({ type }) => type === "ALL" || type === "index")
+    .map(({ table }) => aliases.get(table ?? "") ?? table ?? "");
   return named.filter((table) => (BIG_TABLES as readonly string[]).includes(table));
 }
 
@@ -126,7 +137,9 @@ function rowsReadBy({ database }: MysqlUnderTest, { text, values }: Asked): Prom
 }
 
 async function indexReads(session: Session): Promise<number> {
-  const counters = await session.all<{ Variable_name: string; Value: string }>("SHOW SESSION STATUS LIKE 'Handler_read_%'");
+  const counters = await session.all<{ Variable_name: string; Value: string }>(
+    "SHOW SESSION STATUS LIKE 'Handler_read_%'",
+  );
   const ofIndexes = counters.filter(({ Variable_name }) => /_(first|key|last|next|prev)$/i.test(Variable_name));
   return ofIndexes.reduce((sum, { Value }) => sum + Number(Value), 0);
 }

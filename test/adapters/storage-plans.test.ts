@@ -53,7 +53,9 @@ describe("SQLite query plans", () => {
     for (const { name, query } of INVARIANTS) {
       const scanned = await scannedTables(storage, query);
       const named = scanned.filter((table, index) => scanned.indexOf(table) === index);
-      expect(scanned.length, `${name}: ${scanned.join(", ")}`).to.be.at.most(named.length + (query.includes("UNION") ? 1 : 0));
+      expect(scanned.length, `${name}: ${scanned.join(", ")}`).to.be.at.most(
+        named.length + (query.includes("UNION") ? 1 : 0),
+      );
       expect(await automaticIndexes(storage, query), name).to.be.at.most(1);
     }
     await storage.close();
@@ -92,7 +94,9 @@ async function planOf({ database }: SqliteUnderTest, text: string): Promise<stri
 
 /** The tables of which the plan reads every row, or every entry of an index. Parts of a query that were narrowed before are none. */
 async function scannedTables(storage: SqliteUnderTest, text: string): Promise<string[]> {
-  const aliases = new Map(Array.from(text.matchAll(/(?:FROM|JOIN)\s+(\w+)\s+(?:AS\s+)?(\w+)/gi), (match) => [match[2], match[1]]));
+  const aliases = new Map(
+    Array.from(text.matchAll(/(?:FROM|JOIN)\s+(\w+)\s+(?:AS\s+)?(\w+)/gi), (match) => [match[2], match[1]]),
+  );
   const scanned: string[] = [];
   for (const detail of await planOf(storage, text)) {
     const name = /^SCAN (\w+)/.exec(detail)?.[1];

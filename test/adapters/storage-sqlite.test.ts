@@ -9,7 +9,8 @@ import { ServiceUnavailableError } from "../../core/errors.js";
 import { aJob, anAccount, anId, NOON } from "../support/builders.js";
 import { SILENT, sqliteStorage, type SqliteUnderTest, temporaryFolder, TEST_PORTS } from "../support/databases.js";
 
-const rejection = (outcome: Promise<unknown>): Promise<unknown> => outcome.then(() => undefined).catch((error: unknown) => error);
+const rejection = (outcome: Promise<unknown>): Promise<unknown> =>
+  outcome.then(() => undefined).catch((error: unknown) => error);
 
 describe("SQLite storage", () => {
   let storage: SqliteUnderTest;
@@ -31,7 +32,9 @@ describe("SQLite storage", () => {
       for (const url of ["postgres://user:secret@host/db", "sqlite:", "fermata.db", ""]) {
         const error = await rejection(openDatabase({ url, logger: SILENT }));
         expect(error).to.be.instanceOf(Error);
-        expect((error as Error).message).to.include("sqlite:PATH").and.not.include("secret");
+        expect((error as Error).message)
+          .to.include("sqlite:PATH")
+          .and.not.include("secret");
       }
     });
 

@@ -18,7 +18,8 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       const account = await storage.addAccount();
       const key = anApiKey({ accountId: account.id, createdAt: NOON });
       await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
-      const drop = dialect.name === "mysql" ? "DROP INDEX accounts_suspended ON accounts" : "DROP INDEX accounts_suspended";
+      const drop =
+        dialect.name === "mysql" ? "DROP INDEX accounts_suspended ON accounts" : "DROP INDEX accounts_suspended";
       const forget = async (columns: readonly (readonly [table: string, column: string])[]): Promise<void> => {
         await write.raw(drop);
         for (const [table, column] of columns) await write.raw(`ALTER TABLE ${table} DROP COLUMN ${column}`);

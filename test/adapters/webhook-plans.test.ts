@@ -37,12 +37,17 @@ interface Plan {
 }
 
 /** What each operation asks of which index, the webhooks' prefix left out. Rows that are found are then fetched by their ids. */
-const OPERATIONS: Readonly<Record<string, { readonly by: readonly string[]; readonly sorts?: boolean; run(storage: Storage): Promise<unknown> }>> = {
+const OPERATIONS: Readonly<
+  Record<string, { readonly by: readonly string[]; readonly sorts?: boolean; run(storage: Storage): Promise<unknown> }>
+> = {
   "endpointsWithDue, where something piled up": {
     by: ["deliveries_next", "deliveries_due"],
     run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + ROWS),
   },
-  "endpointsWithDue, where little is due": { by: ["deliveries_next"], run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + 5) },
+  "endpointsWithDue, where little is due": {
+    by: ["deliveries_next"],
+    run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + 5),
+  },
   "claimDeliveries beside a backlog": {
     by: ["deliveries_due", "id"],
     run: ({ webhooks }) => {
@@ -53,7 +58,9 @@ const OPERATIONS: Readonly<Record<string, { readonly by: readonly string[]; read
   updateDeliveries: {
     by: ["id"],
     run: (storage) =>
-      storage.inTransaction((tx) => storage.webhooks.updateDeliveries(tx, [{ id: idOf("dlv", 15_000), fence: 0, changes: { attempts: 1 } }])),
+      storage.inTransaction((tx) =>
+        storage.webhooks.updateDeliveries(tx, [{ id: idOf("dlv", 15_000), fence: 0, changes: { attempts: 1 } }]),
+      ),
   },
   dropPending: {
     by: ["deliveries_endpoint", "id"],
@@ -78,14 +85,22 @@ const OPERATIONS: Readonly<Record<string, { readonly by: readonly string[]; read
     sorts: true,
     run: ({ webhooks }) => {
       const after = { createdAt: NOON + 13_000, id: idOf("dlv", 13_000) };
-      return webhooks.listDeliveries({ endpointId: QUIET, order: "oldest", since: NOON, states: ["exhausted", "dropped"], after, limit: 20 });
+      return webhooks.listDeliveries({
+        endpointId: QUIET,
+        order: "oldest",
+        since: NOON,
+        states: ["exhausted", "dropped"],
+        after,
+        limit: 20,
+      });
     },
   },
   nextDeliveryAt: { by: ["deliveries_next"], run: ({ webhooks }) => webhooks.nextDeliveryAt() },
   findEvents: { by: ["id"], run: ({ webhooks }) => webhooks.findEvents([idOf("evt", 1), idOf("evt", 2)]) },
   insertTry: {
     by: ["id"],
-    run: (storage) => storage.inTransaction((tx) => storage.webhooks.insertTry(tx, aTry({ deliveryId: idOf("dlv", 19_000) }))),
+    run: (storage) =>
+      storage.inTransaction((tx) => storage.webhooks.insertTry(tx, aTry({ deliveryId: idOf("dlv", 19_000) }))),
   },
   listTries: { by: ["id"], run: ({ webhooks }) => webhooks.listTries([idOf("dlv", 1), idOf("dlv", 2)]) },
   deleteOld: {
@@ -96,12 +111,19 @@ const OPERATIONS: Readonly<Record<string, { readonly by: readonly string[]; read
     by: ["endpoints_account", "id"],
     run: (storage) => storage.inTransaction((tx) => storage.webhooks.lockEndpoints(tx, ACCOUNT)),
   },
-  lockEndpoint: { by: ["id"], run: (storage) => storage.inTransaction((tx) => storage.webhooks.lockEndpoint(tx, QUIET)) },
+  lockEndpoint: {
+    by: ["id"],
+    run: (storage) => storage.inTransaction((tx) => storage.webhooks.lockEndpoint(tx, QUIET)),
+  },
   saveEndpoint: {
     by: ["id"],
-    run: (storage) => storage.inTransaction((tx) => storage.webhooks.saveEndpoint(tx, anEndpoint({ id: QUIET, accountId: ACCOUNT }))),
+    run: (storage) =>
+      storage.inTransaction((tx) => storage.webhooks.saveEndpoint(tx, anEndpoint({ id: QUIET, accountId: ACCOUNT }))),
   },
-  deleteEndpoint: { by: ["id"], run: (storage) => storage.inTransaction((tx) => storage.webhooks.deleteEndpoint(tx, idOf("whe", 299))) },
+  deleteEndpoint: {
+    by: ["id"],
+    run: (storage) => storage.inTransaction((tx) => storage.webhooks.deleteEndpoint(tx, idOf("whe", 299))),
+  },
   listEndpoints: { by: ["endpoints_account"], sorts: true, run: ({ webhooks }) => webhooks.listEndpoints(ACCOUNT) },
   findEndpoints: { by: ["id"], run: ({ webhooks }) => webhooks.findEndpoints([QUIET, CROWDED]) },
   listAllEndpoints: { by: ["id"], run: ({ webhooks }) => webhooks.listAllEndpoints(QUIET, 20) },
@@ -139,7 +161,8 @@ for (const { name, open, session } of [
       sinon.restore();
       return asked.filter(({ text }) => /^(SELECT|UPDATE|DELETE) /.test(text));
     }
-    const explain = (asked: Asked): Promise<Plan> => (isMysql ? explainMysql(storage, asked) : explainSqlite(storage, asked));
+    const explain = (asked: Asked): Promise<Plan> =>
+      isMysql ? explainMysql(storage, asked) : explainSqlite(storage, asked);
 
     for (const [operation, { by, sorts = false }] of Object.entries(OPERATIONS)) {
       it(`${operation}: goes by ${by.join(", ")}`, async () => {
@@ -186,7 +209,9 @@ for (const { name, open, session } of [
 }
 
 async function explainSqlite({ database }: Storage, { text, values }: Asked): Promise<Plan> {
-  const rows = await database.reading((session) => session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values));
+  const rows = await database.reading((session) =>
+    session.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, values),
+  );
   const details = rows.map(({ detail }) => detail);
   // Parts of a query that were narrowed before have names of their own.
   const reads = details.filter((detail) => /^(SCAN|SEARCH) (?!part|\(|first_ids)/.test(detail));
@@ -209,7 +234,10 @@ interface PlanRow {
 
 async function explainMysql({ database }: Storage, { text, values }: Asked): Promise<Plan> {
   const rows = await database.reading((session) => session.all<PlanRow>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values));
-  const reads = rows.filter(({ table, Extra }) => table !== null && !/^</.test(table) && !/no matching row|const row not found/i.test(Extra ?? ""));
+  const reads = rows.filter(
+    ({ table, Extra }) =>
+      table !== null && !/^</.test(table) && !/no matching row|const row not found/i.test(Extra ?? ""),
+  );
   return {
     // Type `index` reads all of one, `ALL` all of the table.
     indexes: reads.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "id" : key)),
@@ -228,7 +256,9 @@ function entriesReadBy({ database }: Storage, { text, values }: Asked): Promise<
 }
 
 async function reads(session: Session): Promise<number> {
-  const counters = await session.all<{ Variable_name: string; Value: string }>("SHOW SESSION STATUS LIKE 'Handler_read_%'");
+  const counters = await session.all<{ Variable_name: string; Value: string }>(
+    "SHOW SESSION STATUS LIKE 'Handler_read_%'",
+  );
   const ofIndexes = counters.filter(({ Variable_name }) => /_(first|key|last|next|prev)$/i.test(Variable_name));
   return ofIndexes.reduce((sum, { Value }) => sum + Number(Value), 0);
 }

@@ -16,8 +16,10 @@ describe("The connections of HttpsWebhookSender", () => {
 
   afterEach(() => receiver.close());
 
-  const send = (sender: WebhookSender, path: string): Promise<WebhookResult> => sender.send(aMessage({ url: receiver.url(path) }), never);
-  const many = (sender: WebhookSender, count: number): Promise<WebhookResult[]> => Promise.all(Array.from({ length: count }, () => send(sender, "/ok")));
+  const send = (sender: WebhookSender, path: string): Promise<WebhookResult> =>
+    sender.send(aMessage({ url: receiver.url(path) }), never);
+  const many = (sender: WebhookSender, count: number): Promise<WebhookResult[]> =>
+    Promise.all(Array.from({ length: count }, () => send(sender, "/ok")));
 
   it("are used again for the same origin, whatever was answered, and show no phases of connecting then", async () => {
     await withSender(receiver, {}, async (sender) => {
@@ -74,7 +76,16 @@ describe("The connections of HttpsWebhookSender", () => {
     });
   });
 
-  for (const path of ["/endless", "/large", "/hang", "/slow-headers", "/drip", "/half-close", "/garbage", "/many-headers"]) {
+  for (const path of [
+    "/endless",
+    "/large",
+    "/hang",
+    "/slow-headers",
+    "/drip",
+    "/half-close",
+    "/garbage",
+    "/many-headers",
+  ]) {
     it(`are cut after ${path}, at the receiver too`, async () => {
       await withSender(receiver, { timeoutMs: 300 }, async (sender) => {
         await send(sender, path);
@@ -120,7 +131,9 @@ describe("The connections of HttpsWebhookSender", () => {
     try {
       await withSender(receiver, {}, async (sender) => {
         const stop = new AbortController();
-        const hanging = Array.from({ length: 100 }, () => sender.send(aMessage({ url: receiver.url("/hang") }), stop.signal));
+        const hanging = Array.from({ length: 100 }, () =>
+          sender.send(aMessage({ url: receiver.url("/hang") }), stop.signal),
+        );
         await receiver.received(100);
         expect(await send(sender, "/ok")).to.include({ failure: null });
         stop.abort();

@@ -8,7 +8,10 @@ import { aMessage } from "../contract/webhook-sender.contract.js";
 import { senderFor, withSender } from "./webhook-sender-support.js";
 
 const never = new AbortController().signal;
-const MAIN = new URL(`../support/fault-receiver/main.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`, import.meta.url);
+const MAIN = new URL(
+  `../support/fault-receiver/main.${import.meta.url.endsWith(".ts") ? "ts" : "js"}`,
+  import.meta.url,
+);
 
 /** The program that users start, and all it has written. */
 class Program {
@@ -19,7 +22,8 @@ class Program {
   constructor(...args: readonly string[]) {
     this.child = fork(MAIN, args, { silent: true, execArgv: process.execArgv });
     this.exited = once(this.child, "close");
-    for (const stream of [this.child.stdout, this.child.stderr]) stream?.setEncoding("utf8").on("data", (text: string) => (this.output += text));
+    for (const stream of [this.child.stdout, this.child.stderr])
+      stream?.setEncoding("utf8").on("data", (text: string) => (this.output += text));
   }
 
   async line(pattern: RegExp): Promise<string> {
@@ -45,14 +49,23 @@ describe("The fault receiver", () => {
     await program.line(/^ +\/(stale) /m);
     for (const fault of Object.keys(FAULTS)) expect(program.output).to.include(`  /${fault}`);
     const sender = senderFor({ ca });
-    const result = await sender.send(aMessage({ url: `${url}/any/path`, sentAt: Date.now(), secrets: [secret] }), never);
+    const result = await sender.send(
+      aMessage({ url: `${url}/any/path`, sentAt: Date.now(), secrets: [secret] }),
+      never,
+    );
     expect(result).to.include({ failure: "gone", status: 410 });
-    expect(await program.line(/(POST .*)$/m)).to.equal(`POST /any/path 31 bytes, ${aMessage({ url }).eventId}, signature valid`);
+    expect(await program.line(/(POST .*)$/m)).to.equal(
+      `POST /any/path 31 bytes, ${aMessage({ url }).eventId}, signature valid`,
+    );
     await sender.close();
     expect(await program.stop()).to.equal(0);
   });
 
-  for (const wrong of [["--fault", "nothing"], ["--certificate", "nothing"], ["--port", "x"]] as const) {
+  for (const wrong of [
+    ["--fault", "nothing"],
+    ["--certificate", "nothing"],
+    ["--port", "x"],
+  ] as const) {
     it(`refuses ${wrong.join(" ")}`, async () => {
       const program = new Program(...wrong);
       expect((await program.exited)[0]).to.equal(2);
@@ -79,7 +92,9 @@ describe("The fault receiver", () => {
   it("has the certificate it is told to have", async () => {
     const receiver = await FaultReceiver.open({ certificate: "expired" });
     try {
-      const result = await withSender(receiver, {}, (sender) => sender.send(aMessage({ url: receiver.url("/ok") }), never));
+      const result = await withSender(receiver, {}, (sender) =>
+        sender.send(aMessage({ url: receiver.url("/ok") }), never),
+      );
       expect(result).to.include({ failure: "tls", message: "No connection: localhost: its certificate has expired." });
     } finally {
       await receiver.close();

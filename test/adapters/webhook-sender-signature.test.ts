@@ -20,17 +20,33 @@ describe("A message of HttpsWebhookSender, as it arrives", () => {
   afterEach(() => receiver.close());
 
   async function arrivedOf(fields: Partial<Parameters<typeof aMessage>[0]> = {}): Promise<ReceivedRequest> {
-    await withSender(receiver, {}, (sender) => sender.send(aMessage({ url: receiver.url("/ok"), sentAt: Date.now(), ...fields }), never));
+    await withSender(receiver, {}, (sender) =>
+      sender.send(aMessage({ url: receiver.url("/ok"), sentAt: Date.now(), ...fields }), never),
+    );
     return (await receiver.received()).at(-1) as ReceivedRequest;
   }
 
-  const verify = (secret: string, { body, headers }: ReceivedRequest): unknown => new Webhook(secret).verify(body, headers as Record<string, string>);
+  const verify = (secret: string, { body, headers }: ReceivedRequest): unknown =>
+    new Webhook(secret).verify(body, headers as Record<string, string>);
 
   it("is a POST of the very bytes to path and query, as JSON, from Fermata", async () => {
     const body = '{ "type": "generation.completed",  "data": {"title":"Ä 音楽 🎵 \\u00e9"} }\n';
-    const { method, path, headers, body: arrived } = await arrivedOf({ url: receiver.url("/ok/a%20b?c=d&e=%26#fragment"), body });
-    expect({ method, path, body: arrived.toString("utf8") }).to.deep.equal({ method: "POST", path: "/ok/a%20b?c=d&e=%26", body });
-    expect(headers).to.include({ "content-type": "application/json", "user-agent": "Fermata-Webhooks/1.2.3", "content-length": String(Buffer.byteLength(body)) });
+    const {
+      method,
+      path,
+      headers,
+      body: arrived,
+    } = await arrivedOf({ url: receiver.url("/ok/a%20b?c=d&e=%26#fragment"), body });
+    expect({ method, path, body: arrived.toString("utf8") }).to.deep.equal({
+      method: "POST",
+      path: "/ok/a%20b?c=d&e=%26",
+      body,
+    });
+    expect(headers).to.include({
+      "content-type": "application/json",
+      "user-agent": "Fermata-Webhooks/1.2.3",
+      "content-length": String(Buffer.byteLength(body)),
+    });
     expect(headers.host).to.equal(`localhost:${receiver.portOf("https")}`);
     expect(headers).to.not.have.any.keys("authorization", "cookie", "accept-encoding", "transfer-encoding");
   });
@@ -49,7 +65,13 @@ describe("A message of HttpsWebhookSender, as it arrives", () => {
     expect(() => verify(newSecret(), request)).to.throw("No matching signature found");
     const signatures = String(request.headers["webhook-signature"]).split(" ");
     expect(signatures).to.have.length(2);
-    expect(signatures[0]).to.equal(signedHeaders({ ...aMessage({ url: "" }), sentAt: Number(request.headers["webhook-timestamp"]) * 1000, secrets: [current] })["webhook-signature"]);
+    expect(signatures[0]).to.equal(
+      signedHeaders({
+        ...aMessage({ url: "" }),
+        sentAt: Number(request.headers["webhook-timestamp"]) * 1000,
+        secrets: [current],
+      })["webhook-signature"],
+    );
   });
 
   it("is refused by the public library when a byte of its body, its id or its time is another", async () => {

@@ -12,7 +12,8 @@ webhookSenderContract("HttpsWebhookSender", async (): Promise<SenderUnderTest> =
   const sender = senderFor(receiver);
   return {
     sender,
-    urlFor: ({ status, retryAfterSeconds }) => receiver.url(`/status/${status}${retryAfterSeconds === undefined ? "" : `?retry=${retryAfterSeconds}`}`),
+    urlFor: ({ status, retryAfterSeconds }) =>
+      receiver.url(`/status/${status}${retryAfterSeconds === undefined ? "" : `?retry=${retryAfterSeconds}`}`),
     silentUrl: receiver.url("/hang"),
     arrived: () => receiver.received(),
     close: async () => {
@@ -28,11 +29,17 @@ webhookSenderContract("RecordingSender", async (): Promise<SenderUnderTest> => {
   sender.reception = (message, signal) => {
     const { pathname, searchParams } = new URL(message.url);
     const retry = searchParams.get("retry");
-    return pathname === "/hang" ? hang(message, signal) : answers(Number(pathname.slice(1)), { retryAfterMs: retry === null ? null : Number(retry) * 1000 })(message, signal);
+    return pathname === "/hang"
+      ? hang(message, signal)
+      : answers(Number(pathname.slice(1)), { retryAfterMs: retry === null ? null : Number(retry) * 1000 })(
+          message,
+          signal,
+        );
   };
   return {
     sender,
-    urlFor: ({ status, retryAfterSeconds }) => `https://receiver.example/${status}${retryAfterSeconds === undefined ? "" : `?retry=${retryAfterSeconds}`}`,
+    urlFor: ({ status, retryAfterSeconds }) =>
+      `https://receiver.example/${status}${retryAfterSeconds === undefined ? "" : `?retry=${retryAfterSeconds}`}`,
     silentUrl: "https://receiver.example/hang",
     arrived: () => sender.sent(),
     close: () => sender.close(),
@@ -48,10 +55,20 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
 
   after(() => receiver.close());
 
-  const send = (path: string, at: { readonly host?: string; readonly door?: Door } = {}, limits: { readonly timeoutMs?: number; readonly connectTimeoutMs?: number } = {}): Promise<WebhookResult> =>
-    withSender(receiver, { allowHttp: true, ...limits }, (sender) => sender.send(aMessage({ url: receiver.url(path, at) }), never));
+  const send = (
+    path: string,
+    at: { readonly host?: string; readonly door?: Door } = {},
+    limits: { readonly timeoutMs?: number; readonly connectTimeoutMs?: number } = {},
+  ): Promise<WebhookResult> =>
+    withSender(receiver, { allowHttp: true, ...limits }, (sender) =>
+      sender.send(aMessage({ url: receiver.url(path, at) }), never),
+    );
 
-  type Expected = { readonly failure: WebhookFailure | null; readonly status: number | null; readonly message: RegExp | null };
+  type Expected = {
+    readonly failure: WebhookFailure | null;
+    readonly status: number | null;
+    readonly message: RegExp | null;
+  };
   const cases: readonly (readonly [path: string, Expected, at?: { readonly host?: string; readonly door?: Door }])[] = [
     ["/ok", { failure: null, status: 200, message: null }],
     ["/ok", { failure: null, status: 200, message: null }, { door: "http" }],
@@ -64,28 +81,97 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
     ["/bomb", { failure: null, status: 200, message: null }],
     ["/stale", { failure: null, status: 200, message: null }],
     ["/hang", { failure: "timeout", status: null, message: /^No answer: it was not over within 300 ms\.$/ }],
-    ["/interim?then=hang", { failure: "timeout", status: null, message: /^No answer: it was not over within 300 ms\.$/ }],
+    [
+      "/interim?then=hang",
+      { failure: "timeout", status: null, message: /^No answer: it was not over within 300 ms\.$/ },
+    ],
     ["/slow-headers", { failure: "timeout", status: null, message: /^No answer: it was not over within 300 ms\.$/ }],
-    ["/drip", { failure: "timeout", status: 200, message: /^The answer 200 was not whole: it was not over within 300 ms\.$/ }],
+    [
+      "/drip",
+      { failure: "timeout", status: 200, message: /^The answer 200 was not whole: it was not over within 300 ms\.$/ },
+    ],
     ["/drip?status=410", { failure: "gone", status: 410, message: /^The receiver answered 410\.$/ }],
     ["/drip?status=500", { failure: "http_5xx", status: 500, message: /^The receiver answered 500\.$/ }],
-    ["/redirect", { failure: "redirect", status: 302, message: /^The receiver answered 302 and points to \/ok; redirects are not followed\.$/ }],
+    [
+      "/redirect",
+      {
+        failure: "redirect",
+        status: 302,
+        message: /^The receiver answered 302 and points to \/ok; redirects are not followed\.$/,
+      },
+    ],
     ["/gone", { failure: "gone", status: 410, message: /^The receiver answered 410\.$/ }],
     ["/429", { failure: "http_4xx", status: 429, message: /^The receiver answered 429\.$/ }],
     ["/status/999", { failure: "protocol", status: 999, message: /^The receiver answered 999\.$/ }],
     ["/reset", { failure: "protocol", status: null, message: /^No answer: the receiver reset the connection\.$/ }],
     ["/close", { failure: "protocol", status: null, message: /^No answer: the receiver ended the connection\.$/ }],
-    ["/half-close", { failure: "protocol", status: 200, message: /^The answer 200 was not whole: the receiver ended the connection\.$/ }],
+    [
+      "/half-close",
+      {
+        failure: "protocol",
+        status: 200,
+        message: /^The answer 200 was not whole: the receiver ended the connection\.$/,
+      },
+    ],
     ["/garbage", { failure: "protocol", status: null, message: /^No answer: it is no HTTP\/1\.1\.$/ }],
     ["/many-headers", { failure: "protocol", status: null, message: /^No answer: its headers are too long\.$/ }],
-    ["/ok", { failure: "tls", status: null, message: /^No connection: expired\.localhost: its certificate has expired\.$/ }, { host: "expired.localhost" }],
-    ["/ok", { failure: "tls", status: null, message: /^No connection: wrong-name\.localhost: its certificate is not for wrong-name\.localhost but for DNS:other\.example\.$/ }, { host: "wrong-name.localhost" }],
-    ["/ok", { failure: "tls", status: null, message: /^No connection: self-signed\.localhost: its certificate is self-signed\.$/ }, { host: "self-signed.localhost" }],
-    ["/ok", { failure: "tls", status: null, message: /issued by an authority that is not trusted/ }, { host: "untrusted.localhost" }],
-    ["/ok", { failure: "tls", status: null, message: /^No connection: localhost: it does not speak TLS\.$/ }, { door: "garbage" }],
-    ["/ok", { failure: "tls", status: null, message: /^No connection: localhost: it speaks no TLS of version 1\.2 or newer\.$/ }, { door: "old-tls" }],
-    ["/ok", { failure: "timeout", status: null, message: /^No connection to localhost:\d+: it was not over within 300 ms\.$/ }, { door: "mute" }],
-    ["/ok", { failure: "blocked_address", status: null, message: /^No connection: 10\.0\.0\.1 may not be connected to\.$/ }, { host: "10.0.0.1" }],
+    [
+      "/ok",
+      { failure: "tls", status: null, message: /^No connection: expired\.localhost: its certificate has expired\.$/ },
+      { host: "expired.localhost" },
+    ],
+    [
+      "/ok",
+      {
+        failure: "tls",
+        status: null,
+        message:
+          /^No connection: wrong-name\.localhost: its certificate is not for wrong-name\.localhost but for DNS:other\.example\.$/,
+      },
+      { host: "wrong-name.localhost" },
+    ],
+    [
+      "/ok",
+      {
+        failure: "tls",
+        status: null,
+        message: /^No connection: self-signed\.localhost: its certificate is self-signed\.$/,
+      },
+      { host: "self-signed.localhost" },
+    ],
+    [
+      "/ok",
+      { failure: "tls", status: null, message: /issued by an authority that is not trusted/ },
+      { host: "untrusted.localhost" },
+    ],
+    [
+      "/ok",
+      { failure: "tls", status: null, message: /^No connection: localhost: it does not speak TLS\.$/ },
+      { door: "garbage" },
+    ],
+    [
+      "/ok",
+      {
+        failure: "tls",
+        status: null,
+        message: /^No connection: localhost: it speaks no TLS of version 1\.2 or newer\.$/,
+      },
+      { door: "old-tls" },
+    ],
+    [
+      "/ok",
+      {
+        failure: "timeout",
+        status: null,
+        message: /^No connection to localhost:\d+: it was not over within 300 ms\.$/,
+      },
+      { door: "mute" },
+    ],
+    [
+      "/ok",
+      { failure: "blocked_address", status: null, message: /^No connection: 10\.0\.0\.1 may not be connected to\.$/ },
+      { host: "10.0.0.1" },
+    ],
   ];
 
   for (const [path, { failure, status, message }, at] of cases) {
@@ -99,7 +185,10 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
 
   it("calls a handshake that never comes to its end a failure of TLS, when only the time for connecting is over", async () => {
     const result = await send("/ok", { door: "mute" }, { connectTimeoutMs: 200 });
-    expect(result).to.include({ failure: "tls", message: "No connection: localhost: the TLS handshake was not over in time." });
+    expect(result).to.include({
+      failure: "tls",
+      message: "No connection: localhost: the TLS handshake was not over in time.",
+    });
     expect(result.phases.connectMs).to.be.a("number");
     expect(result.phases.tlsMs).to.equal(null);
   });
@@ -124,7 +213,9 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
 
   it("sends nothing without a secret", async () => {
     const before = receiver.requests.length;
-    const result = await withSender(receiver, {}, (sender) => sender.send(aMessage({ url: receiver.url("/ok"), secrets: [] }), never));
+    const result = await withSender(receiver, {}, (sender) =>
+      sender.send(aMessage({ url: receiver.url("/ok"), secrets: [] }), never),
+    );
     expect(result).to.include({ failure: "blocked_address", message: "There is no secret to sign with." });
     expect(receiver.requests.length).to.equal(before);
   });
@@ -136,8 +227,12 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
   });
 
   it("shows of a redirect neither what may be a token nor control characters", async () => {
-    const { message } = await send(`/redirect?to=${encodeURIComponent("https://login.example/path?token=secret#secret")}`);
-    expect(message).to.equal("The receiver answered 302 and points to https://login.example/path; redirects are not followed.");
+    const { message } = await send(
+      `/redirect?to=${encodeURIComponent("https://login.example/path?token=secret#secret")}`,
+    );
+    expect(message).to.equal(
+      "The receiver answered 302 and points to https://login.example/path; redirects are not followed.",
+    );
   });
 
   it("does not unpack, and asks for nothing packed", async () => {
@@ -156,10 +251,23 @@ describe("HttpsWebhookSender, sending to a receiver that misbehaves", () => {
 
   it("goes the same way whatever the environment says of proxies and certificates", async () => {
     const proxy = await FaultReceiver.open();
-    const names = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "NODE_TLS_REJECT_UNAUTHORIZED", "NODE_USE_ENV_PROXY"];
+    const names = [
+      "HTTPS_PROXY",
+      "https_proxy",
+      "HTTP_PROXY",
+      "http_proxy",
+      "ALL_PROXY",
+      "NODE_TLS_REJECT_UNAUTHORIZED",
+      "NODE_USE_ENV_PROXY",
+    ];
     const kept = names.map((name) => [name, process.env[name]] as const);
     try {
-      for (const name of names) process.env[name] = name.startsWith("NODE_") ? (name.endsWith("PROXY") ? "1" : "0") : proxy.url("", { door: "http" });
+      for (const name of names)
+        process.env[name] = name.startsWith("NODE_")
+          ? name.endsWith("PROXY")
+            ? "1"
+            : "0"
+          : proxy.url("", { door: "http" });
       expect(await send("/ok")).to.include({ failure: null });
       expect(await send("/ok", { door: "http" })).to.include({ failure: null });
       expect(await send("/ok", { host: "self-signed.localhost" })).to.include({ failure: "tls" });

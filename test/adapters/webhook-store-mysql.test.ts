@@ -14,13 +14,18 @@ describe("KnexWebhookStore: MySQL", () => {
 
   async function add(...deliveries: readonly WebhookDelivery[]): Promise<void> {
     await storage.inTransaction(async (tx) => {
-      await storage.webhooks.insertEvents(tx, deliveries.map(({ eventId, createdAt }) => anEvent({ id: eventId, createdAt })));
+      await storage.webhooks.insertEvents(
+        tx,
+        deliveries.map(({ eventId, createdAt }) => anEvent({ id: eventId, createdAt })),
+      );
       await storage.webhooks.insertDeliveries(tx, deliveries);
     });
   }
   const claim = async (delivery: WebhookDelivery): Promise<string[]> => {
     const claims = [{ endpointId: delivery.endpointId, limit: 5 }];
-    return (await storage.webhooks.claimDeliveries(claims, NOON, anId("prc"), NOON + 60_000)).map((taken) => taken.delivery.id);
+    return (await storage.webhooks.claimDeliveries(claims, NOON, anId("prc"), NOON + 60_000)).map(
+      (taken) => taken.delivery.id,
+    );
   };
 
   it("claims beside deliveries that another transaction holds, without waiting for it", async () => {
@@ -45,9 +50,12 @@ describe("KnexWebhookStore: MySQL", () => {
   });
 
   it("deletes beside events that another transaction deletes, without waiting for it", async () => {
-    const deliveries = Array.from({ length: 5 }, (_, age) => aDelivery({ createdAt: NOON - 10_000 + age, state: "delivered", dueAt: null, endedAt: NOON }));
+    const deliveries = Array.from({ length: 5 }, (_, age) =>
+      aDelivery({ createdAt: NOON - 10_000 + age, state: "delivered", dueAt: null, endedAt: NOON }),
+    );
     await add(...deliveries);
-    const deleteTwo = (): Promise<number> => storage.inTransaction((tx) => storage.webhooks.deleteOld(tx, NOON - 5_000, 2));
+    const deleteTwo = (): Promise<number> =>
+      storage.inTransaction((tx) => storage.webhooks.deleteOld(tx, NOON - 5_000, 2));
     await storage.inTransaction(async (tx) => {
       expect(await storage.webhooks.deleteOld(tx, NOON - 5_000, 2)).to.equal(2);
       expect([await deleteTwo(), await deleteTwo(), await deleteTwo()]).to.deep.equal([2, 1, 0]);
@@ -61,11 +69,18 @@ describe("KnexWebhookStore: MySQL", () => {
     await add(aDelivery({ createdAt: NOON - 10_000 }));
     await storage.inTransaction(async (tx) => {
       await storage.webhooks.lockEndpoints(tx, accountId);
-      await storage.webhooks.saveEndpoint(tx, { ...endpoint, status: "disabled", disabledAt: NOON, disabledBy: "user" });
+      await storage.webhooks.saveEndpoint(tx, {
+        ...endpoint,
+        status: "disabled",
+        disabledAt: NOON,
+        disabledBy: "user",
+      });
       await storage.webhooks.deleteOld(tx, NOON - 5_000, 5);
       await storage.inTransaction(async (settling) => {
         // Not committed: it is active to everybody else.
-        expect(await storage.webhooks.activeEndpoints(settling, [accountId])).to.deep.equal([{ id: endpoint.id, accountId }]);
+        expect(await storage.webhooks.activeEndpoints(settling, [accountId])).to.deep.equal([
+          { id: endpoint.id, accountId },
+        ]);
         const event = anEvent({ accountId });
         await storage.webhooks.insertEvents(settling, [event]);
         await storage.webhooks.insertDeliveries(settling, [aDelivery({ eventId: event.id, endpointId: endpoint.id })]);

@@ -125,6 +125,8 @@ describe("Reports of answered requests", () => {
     expect((await fake.api.get("/api/v1/credits")).status).to.equal(200);
     expect((await fake.api.get("/api/v1/credits")).status).to.equal(200);
     await fake.http.close(1_000);
-    expect(fake.logger.lines.map(({ message }) => message)).to.deep.equal(Array(2).fill("A request could not be reported"));
+    expect(fake.logger.lines.map(({ message }) => message)).to.deep.equal(
+      Array(2).fill("A request could not be reported"),
+    );
   });
 });

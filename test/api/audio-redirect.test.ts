@@ -70,7 +70,9 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
   it("gives nobody a link who has none that is good", async () => {
     const before = store.asked.length;
     const link = test.app.audioUrls.sign(KEY, { ttlMs: 1_000 });
-    expect((await load(link.replace(/signature=(.)/, (_, first) => `signature=${first === "A" ? "B" : "A"}`))).status).to.equal(403);
+    expect(
+      (await load(link.replace(/signature=(.)/, (_, first) => `signature=${first === "A" ? "B" : "A"}`))).status,
+    ).to.equal(403);
     clock.set(clock.now() + 2_000);
     expect((await load(link)).status).to.equal(410);
     expect(store.asked).to.have.lengthOf(before);

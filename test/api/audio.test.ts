@@ -29,20 +29,25 @@ describe("GET /audio/{key}", () => {
     test = await startTestApp({ work: true, clock });
     const { api } = await test.account();
     const { id } = dataOf<{ readonly id: string }>(await api.generate(undefined, { Prefer: "wait=20" }));
-    const { tracks } = dataOf<{ readonly tracks: readonly { readonly play_url: string; readonly thumbnail_url: string }[] }>(
-      await api.get(`/api/v1/generations/${id}`),
-    );
+    const { tracks } = dataOf<{
+      readonly tracks: readonly { readonly play_url: string; readonly thumbnail_url: string }[];
+    }>(await api.get(`/api/v1/generations/${id}`));
     link = tracks[0]?.play_url ?? "";
     cover = tracks[0]?.thumbnail_url ?? "";
   });
   after(() => test.close());
 
-  const load = async (url: string, headers: Readonly<Record<string, string>> = {}, method = "GET"): Promise<Fetched> => {
+  const load = async (
+    url: string,
+    headers: Readonly<Record<string, string>> = {},
+    method = "GET",
+  ): Promise<Fetched> => {
     const response = await fetch(url, { method, headers });
     return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
   };
   const path = (url: string): string => url.slice(test.url.length);
-  const ask = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => test.anonymous.get(path(url), headers);
+  const ask = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+    test.anonymous.get(path(url), headers);
 
   it("sends the file to whoever has the link, without a key", async () => {
     const { status, headers, bytes } = await load(link);
@@ -83,7 +88,16 @@ describe("GET /audio/{key}", () => {
     });
   }
 
-  for (const header of ["bytes=0-1,5-6", "bytes=5-2", "bytes=", "bytes=-", "bytes=a-b", "items=0-1", "bytes=1-2-3", "0-1"]) {
+  for (const header of [
+    "bytes=0-1,5-6",
+    "bytes=5-2",
+    "bytes=",
+    "bytes=-",
+    "bytes=a-b",
+    "items=0-1",
+    "bytes=1-2-3",
+    "0-1",
+  ]) {
     it(`sends the whole file for Range: ${header}`, async () => {
       const { status, bytes } = await load(link, { Range: header });
       expect([status, bytes.length]).to.deep.equal([200, 1_000]);
@@ -102,7 +116,8 @@ describe("GET /audio/{key}", () => {
   it("keeps to If-Range: a part of the same file, else the whole", async () => {
     const { headers } = await load(link);
     const part = { Range: "bytes=0-9" };
-    const statusFor = async (condition: string): Promise<number> => (await load(link, { ...part, "If-Range": condition })).status;
+    const statusFor = async (condition: string): Promise<number> =>
+      (await load(link, { ...part, "If-Range": condition })).status;
     expect(await statusFor(headers.get("etag") ?? "")).to.equal(206);
     expect(await statusFor(headers.get("last-modified") ?? "")).to.equal(206);
     expect(await statusFor('"other"')).to.equal(200);
@@ -119,7 +134,10 @@ describe("GET /audio/{key}", () => {
       expect([answer.status, answer.bytes.length, answer.headers.get("etag")]).to.deep.equal([304, 0, etag]);
     }
     expect((await load(link, { "If-Modified-Since": headers.get("last-modified") ?? "" })).status).to.equal(304);
-    expect((await load(link, { "If-None-Match": '"other"', "If-Modified-Since": headers.get("last-modified") ?? "" })).status).to.equal(200);
+    expect(
+      (await load(link, { "If-None-Match": '"other"', "If-Modified-Since": headers.get("last-modified") ?? "" }))
+        .status,
+    ).to.equal(200);
     expect((await load(link, { "If-Modified-Since": "Sat, 01 Jan 2000 00:00:00 GMT" })).status).to.equal(200);
   });
 

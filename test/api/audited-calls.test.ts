@@ -42,7 +42,11 @@ describe("What an embedding app does for its operator", () => {
     const { account, keyId } = await test.account();
     const newcomer = await app.accounts.create({ name: "carol", tier: "pro" });
     const trackId = await importTrack(app, { audio: tinyMp3() });
-    const playlist = await app.library.manage.createPlaylist({ title: "x", accountId: account.id, visibility: "private" });
+    const playlist = await app.library.manage.createPlaylist({
+      title: "x",
+      accountId: account.id,
+      visibility: "private",
+    });
     const { id: jobId } = await app.splits.start({ kind: "vocal_removal", accountId: account.id, trackId });
     const sound = { title: "y", accountId: account.id, visibility: "private" } as const;
     const input = { modelId: "scripted/beat", prompt: "rain" };
@@ -112,7 +116,11 @@ describe("What an embedding app does for its operator", () => {
         if (call === "reads") continue;
         await call[1]();
         const [made] = await app.audit.list({ limit: 1 });
-        expect([made?.action, made?.number, made?.actor], `${group}.${method}`).to.deep.equal([call[0], count + 1, "billing"]);
+        expect([made?.action, made?.number, made?.actor], `${group}.${method}`).to.deep.equal([
+          call[0],
+          count + 1,
+          "billing",
+        ]);
         count += 1;
       }
     }

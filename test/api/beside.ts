@@ -4,7 +4,10 @@ import { SILENT, TEST_PORTS } from "../support/databases.js";
 import type { TestApp } from "../support/test-app.js";
 
 /** Looks into an app's storage from outside, as another process would; the app may have stopped. */
-export async function beside<T>({ app }: TestApp, look: (stores: Stores, database: KnexDatabase) => Promise<T>): Promise<T> {
+export async function beside<T>(
+  { app }: TestApp,
+  look: (stores: Stores, database: KnexDatabase) => Promise<T>,
+): Promise<T> {
   const database = await openDatabase({ url: app.settings.storage.url, logger: SILENT });
   try {
     return await look(createStores(database, TEST_PORTS), database);
@@ -22,7 +25,9 @@ export interface CreditFigures {
 export async function ledgerFigures(test: TestApp, accountId: AccountId): Promise<CreditFigures> {
   const entries = await beside(test, ({ ledger }) => ledger.listEntries(accountId, 1_000));
   const sum = (kind: "reserve" | "refund"): number =>
-    entries.filter((entry) => entry.kind === kind).reduce((total, { monthly, pack }) => total + Math.abs(monthly + pack), 0);
+    entries
+      .filter((entry) => entry.kind === kind)
+      .reduce((total, { monthly, pack }) => total + Math.abs(monthly + pack), 0);
   return { credits_used: sum("reserve"), credits_refunded: sum("refund") };
 }
 

@@ -10,7 +10,10 @@ const PUBLIC_URL = "https://music.example.com/base";
 /** Reports to the address it is given, unsigned; asked after, it says that it is done from then on. */
 class Reporting extends ScriptedProvider {
   readonly heard: ReceivedCallback[] = [];
-  override readonly definition = { ...this.define("scripted"), capabilities: { idempotentSubmit: true, lookup: false, cancel: false, callbacks: "hints" as const } };
+  override readonly definition = {
+    ...this.define("scripted"),
+    capabilities: { idempotentSubmit: true, lookup: false, cancel: false, callbacks: "hints" as const },
+  };
 
   readonly parseCallback: MusicProvider["parseCallback"] = (callback) => {
     this.heard.push(callback);
@@ -24,8 +27,17 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
   before(async () => {
     provider = new Reporting();
     provider.behaviour = accepts(HOUR);
-    provider.pollBehaviour = () => Promise.resolve(provider.heard.length === 0 ? { state: "running", nextPollMs: HOUR } : { state: "completed", tracks: [SCRIPTED_TRACK] });
-    testApp = await startTestApp({ work: true, plugins: [provider.definition], settings: { http: { port: 0, publicUrl: PUBLIC_URL } } });
+    provider.pollBehaviour = () =>
+      Promise.resolve(
+        provider.heard.length === 0
+          ? { state: "running", nextPollMs: HOUR }
+          : { state: "completed", tracks: [SCRIPTED_TRACK] },
+      );
+    testApp = await startTestApp({
+      work: true,
+      plugins: [provider.definition],
+      settings: { http: { port: 0, publicUrl: PUBLIC_URL } },
+    });
   });
   after(() => testApp.close());
 
@@ -33,11 +45,15 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
   async function submitted(): Promise<{ readonly id: string; readonly path: string; status(): Promise<string> }> {
     const { api } = await testApp.account();
     const before = provider.submissions.length;
-    const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true }));
+    const { id } = dataOf<{ id: string }>(
+      await api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true }),
+    );
     await provider.submitted(before + 1);
     const url = provider.submissions[before]?.callbackUrl ?? "";
     expect(url.slice(0, PUBLIC_URL.length)).to.equal(PUBLIC_URL);
-    const ended = new Promise<void>((resolve) => testApp.app.events.onEnded(({ job }) => (job.id === id ? resolve() : undefined)));
+    const ended = new Promise<void>((resolve) =>
+      testApp.app.events.onEnded(({ job }) => (job.id === id ? resolve() : undefined)),
+    );
     return {
       id,
       path: url.slice(PUBLIC_URL.length),
@@ -48,8 +64,11 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     };
   }
 
-  const send = (path: string, body: Uint8Array<ArrayBuffer> | string, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(`${testApp.url}${path}`, { method: "POST", body, headers });
+  const send = (
+    path: string,
+    body: Uint8Array<ArrayBuffer> | string,
+    headers: Record<string, string> = {},
+  ): Promise<Response> => fetch(`${testApp.url}${path}`, { method: "POST", body, headers });
 
   it("answers 200 once it is kept, hands the raw bytes on, and the work is looked at at once", async () => {
     const { path, status } = await submitted();
@@ -82,10 +101,18 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
 
   it("answers 404 to an address that was not given out, and tells nothing of what there is", async () => {
     const [{ path, id }, other] = [await submitted(), await submitted()];
-    const wrong = [`${path}x`, path.replace(id, other.id), path.replace("/scripted/", "/synth/"), "/callbacks/scripted/job_1/t", path.replace(id, "job_01j00000000000000000000000")];
+    const wrong = [
+      `${path}x`,
+      path.replace(id, other.id),
+      path.replace("/scripted/", "/synth/"),
+      "/callbacks/scripted/job_1/t",
+      path.replace(id, "job_01j00000000000000000000000"),
+    ];
     for (const address of wrong) {
       const answer = await send(address, "done");
-      expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code], address).to.deep.equal([404, "not_found"]);
+      expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code], address).to.deep.equal(
+        [404, "not_found"],
+      );
     }
     await Promise.all([send(path, "done"), send(other.path, "done")]);
   });
@@ -94,7 +121,10 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     const { path } = await submitted();
     const head = (address: string): string => `POST ${address} HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n`;
     const answer = await rawExchange(testApp.url, head(`${path}x`));
-    expect(answer).to.match(/^HTTP\/1\.1 404 /).and.match(/\r\nConnection: close\r\n/).and.include('"not_found"');
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 404 /)
+      .and.match(/\r\nConnection: close\r\n/)
+      .and.include('"not_found"');
     await send(path, "done");
   });
 

@@ -25,7 +25,8 @@ describe("Connections beyond a limit", () => {
     await eventually("responses", () => connections.every(({ statuses }) => statuses[0] === 200));
   }
 
-  const warnings = (): string[] => test.logger.lines.filter(({ level }) => level === "warn").map(({ message }) => message);
+  const warnings = (): string[] =>
+    test.logger.lines.filter(({ level }) => level === "warn").map(({ message }) => message);
 
   it("of http.maxConnections are closed unread until others have closed, which the log says once", async () => {
     await start({ maxConnections: 3 });
@@ -54,7 +55,9 @@ describe("Connections beyond a limit", () => {
     refused.send(REQUEST);
     await refused.closed;
     expect(refused.statuses).to.deep.equal([429]);
-    expect(refused.text).to.match(/\r\nRetry-After: 5\r\n/).and.include('"code":"rate_limited"');
+    expect(refused.text)
+      .to.match(/\r\nRetry-After: 5\r\n/)
+      .and.include('"code":"rate_limited"');
     expect(refused.text).to.match(/"request_id":"req_\w{26}"/);
     expect(warnings()).to.deep.equal(["Connections are closed: http.maxConnectionsPerNetwork of one network are open"]);
     refused.destroy();

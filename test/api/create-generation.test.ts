@@ -81,7 +81,11 @@ describe("POST /api/v1/generations", () => {
     ["a client of 101 code points", { client: "c".repeat(101) }, ["body.client"]],
     ["metadata that is a list", { metadata: [] }, ["body.metadata"]],
     ["metadata that is null", { metadata: null }, ["body.metadata"]],
-    ["metadata of 9 levels", { metadata: { a: { b: { c: { d: { e: { f: { g: { h: {} } } } } } } } } }, ["body.metadata"]],
+    [
+      "metadata of 9 levels",
+      { metadata: { a: { b: { c: { d: { e: { f: { g: { h: {} } } } } } } } } },
+      ["body.metadata"],
+    ],
     ["metadata of more than 16 KiB", { metadata: { a: "a".repeat(16 * 1024) } }, ["body.metadata"]],
     ["a field nobody knows", { promt: "rain" }, ["body.promt"]],
     ["several mistakes", { prompt: 1, duration: "x", foo: 1 }, ["body.prompt", "body.duration", "body.foo"]],
@@ -102,19 +106,27 @@ describe("POST /api/v1/generations", () => {
   });
 
   it("never repeats a value that was sent", async () => {
-    const answer = await caller.api.generate({ model_id: { secret: "hunter2" }, prompt: ["hunter2"], duration: "hunter2" });
+    const answer = await caller.api.generate({
+      model_id: { secret: "hunter2" },
+      prompt: ["hunter2"],
+      duration: "hunter2",
+    });
     expect(answer.text).not.to.include("hunter2");
   });
 
   it("keeps its answer short however many fields are unknown", async () => {
-    const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`unknown_${index}_${"x".repeat(20)}`, 1]));
+    const body = Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, index) => [`unknown_${index}_${"x".repeat(20)}`, 1]),
+    );
     const answer = await caller.api.generate({ ...A_GENERATION, ...body, ["y".repeat(10_000)]: 1 });
     expect(refusalOf(answer)).to.equal("400 invalid_request");
     expect(answer.text.length).to.be.below(20_000);
   });
 
   it("refuses a model that does not exist", async () => {
-    expect(refusalOf(await caller.api.generate({ ...A_GENERATION, model_id: "scripted/nothing" }))).to.equal("400 invalid_model");
+    expect(refusalOf(await caller.api.generate({ ...A_GENERATION, model_id: "scripted/nothing" }))).to.equal(
+      "400 invalid_model",
+    );
   });
 
   it("refuses a model whose plugin is off, reserving nothing", async () => {
@@ -151,7 +163,9 @@ describe("POST /api/v1/generations", () => {
     const answers = await Promise.all(Array.from({ length: 200 }, () => api.generate()));
     const accepted = answers.filter(({ status }) => status === 202);
     expect(accepted).to.have.length(50);
-    expect(new Set(answers.filter(({ status }) => status !== 202).map(refusalOf))).to.deep.equal(new Set(["402 insufficient_credits"]));
+    expect(new Set(answers.filter(({ status }) => status !== 202).map(refusalOf))).to.deep.equal(
+      new Set(["402 insufficient_credits"]),
+    );
     expect(new Set(accepted.map((answer) => dataOf<Accepted>(answer).id)).size).to.equal(50);
     const balance = await test.app.credits.balance(account.id);
     expect([balance.monthly, balance.reservedMonthly, balance.runningJobs]).to.deep.equal([5, 500, 50]);
@@ -170,7 +184,9 @@ describe("POST /api/v1/generations while the provider is down", () => {
       expect(refusalOf(answer)).to.equal("502 provider_unavailable");
       expect(answer.headers.get("location")).to.equal(null);
       expect(dataOf(await api.get("/api/v1/credits"))["available"]).to.equal(50);
-      expect((await api.generate({ ...A_GENERATION, prompt: "another" }, { "Idempotency-Key": "later" })).status).to.equal(502);
+      expect(
+        (await api.generate({ ...A_GENERATION, prompt: "another" }, { "Idempotency-Key": "later" })).status,
+      ).to.equal(502);
     } finally {
       await test.close();
     }

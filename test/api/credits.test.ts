@@ -14,7 +14,9 @@ describe("GET /api/v1/credits", () => {
     await test.app.credits.grant(account.id, 2, { bucket: "pack" });
     const answer = await api.get("/api/v1/credits");
     expect(answer.status).to.equal(200);
-    expect(answer.json).to.deep.equal({ data: { available: 42, monthly_credits: 40, pack_credits: 2, total_spent: 0 } });
+    expect(answer.json).to.deep.equal({
+      data: { available: 42, monthly_credits: 40, pack_credits: 2, total_spent: 0 },
+    });
   });
 
   it("takes reservations out at once, monthly credits first", async () => {
@@ -35,6 +37,8 @@ describe("GET /api/v1/credits", () => {
   });
 
   it("shows nobody's credits without a key", async () => {
-    expect(refusalOf(await new ApiClient(test.url, null).get("/api/v1/credits"))).to.equal("401 authentication_required");
+    expect(refusalOf(await new ApiClient(test.url, null).get("/api/v1/credits"))).to.equal(
+      "401 authentication_required",
+    );
   });
 });

@@ -17,7 +17,9 @@ describe("GET /docs", () => {
     for (const link of links) {
       const file = await test.anonymous.get(new URL(link, `${test.url}/docs`).href.slice(test.url.length));
       expect([file.status, new URL(link, `${test.url}/docs`).origin], link).to.deep.equal([200, test.url]);
-      const expected = { js: "text/javascript", css: "text/css", png: "image/png", json: "application/json" }[link.split(".").at(-1) ?? ""];
+      const expected = { js: "text/javascript", css: "text/css", png: "image/png", json: "application/json" }[
+        link.split(".").at(-1) ?? ""
+      ];
       expect(file.headers.get("content-type")?.split(";")[0], link).to.equal(expected);
     }
   });
@@ -25,7 +27,10 @@ describe("GET /docs", () => {
   it("may load and reach nothing but this server, and runs no inline script", async () => {
     const page = await test.anonymous.get("/docs");
     const policy = page.headers.get("content-security-policy") ?? "";
-    expect(policy).to.include("default-src 'none'").and.to.include("script-src 'self'").and.to.include("connect-src 'self'");
+    expect(policy)
+      .to.include("default-src 'none'")
+      .and.to.include("script-src 'self'")
+      .and.to.include("connect-src 'self'");
     expect(policy).not.to.include("unsafe");
     expect(policy).not.to.match(/https?:/);
     expect(page.text).not.to.match(/<script(?! src="docs\/[\w.-]+"><)/);

@@ -33,7 +33,9 @@ describe("Errors", () => {
   it("come in one envelope, whose request_id is that of the header", async () => {
     const answer = await test.anonymous.get("/api/v1/me");
     const error = errorOf(answer);
-    expect(answer.json).to.deep.equal({ error: { code: error.code, message: error.message, request_id: error.request_id } });
+    expect(answer.json).to.deep.equal({
+      error: { code: error.code, message: error.message, request_id: error.request_id },
+    });
     expect(error.request_id).to.equal(answer.headers.get("x-request-id"));
     expect(error.request_id).to.match(/^req_[0-9a-hjkmnp-tv-z]{26}$/);
     expect(answer.headers.get("content-type")).to.equal("application/json; charset=utf-8");
@@ -78,7 +80,12 @@ describe("Errors", () => {
       });
     }
 
-    for (const authorization of ["Bearer x", "Bearer frm_ x", `Bearer frm_${"a".repeat(46)}`, `bearer ${"x".repeat(5_000)}`]) {
+    for (const authorization of [
+      "Bearer x",
+      "Bearer frm_ x",
+      `Bearer frm_${"a".repeat(46)}`,
+      `bearer ${"x".repeat(5_000)}`,
+    ]) {
       it(`invalid_api_key: ${authorization.slice(0, 20)}`, async () => {
         const answer = await refusedBy(authorization);
         expect(refusalOf(answer)).to.equal("401 invalid_api_key");
@@ -123,7 +130,14 @@ describe("Errors", () => {
   });
 
   describe("415 unsupported_media_type", () => {
-    const types = [null, "", "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "application/json; charset=latin1"];
+    const types = [
+      null,
+      "",
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "application/jsonp",
+      "application/json; charset=latin1",
+    ];
     for (const type of types) {
       it(`answers Content-Type ${JSON.stringify(type)}`, async () => {
         const { api } = await test.account();
@@ -136,11 +150,17 @@ describe("Errors", () => {
     for (const encoding of ["gzip", "deflate", "br", "nonsense"]) {
       it(`answers Content-Encoding ${encoding}`, async () => {
         const { api } = await test.account();
-        expect(refusalOf(await api.generate(A_GENERATION, { "Content-Encoding": encoding }))).to.equal("415 unsupported_media_type");
+        expect(refusalOf(await api.generate(A_GENERATION, { "Content-Encoding": encoding }))).to.equal(
+          "415 unsupported_media_type",
+        );
       });
     }
 
-    for (const type of ["APPLICATION/JSON", "application/json;charset=UTF-8", 'application/json; charset="utf-8"; x=y']) {
+    for (const type of [
+      "APPLICATION/JSON",
+      "application/json;charset=UTF-8",
+      'application/json; charset="utf-8"; x=y',
+    ]) {
       it(`is no answer to Content-Type ${type}`, async () => {
         const { api } = await test.account();
         expect((await api.generate(A_GENERATION, { "Content-Type": type })).status).to.equal(202);
@@ -155,7 +175,10 @@ describe("Errors", () => {
     const headers = { Authorization: `Bearer ${api.key}`, "Content-Type": "application/json" };
     const chunked = { method: "POST", headers, body: new Blob([body]).stream(), duplex: "half" } as const;
     const response = await fetch(`${test.url}/api/v1/generations`, chunked);
-    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).to.deep.equal([413, "payload_too_large"]);
+    expect([response.status, ((await response.json()) as { error: { code: string } }).error.code]).to.deep.equal([
+      413,
+      "payload_too_large",
+    ]);
   });
 });
 

@@ -64,7 +64,8 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     credits: { balance: () => Promise.resolve(aBalance({ accountId: account.id })) },
     models: {} as HttpParts["models"],
     acceptGeneration: {
-      execute: ({ idempotency }) => Promise.resolve({ kind: "accepted", job, answer: idempotency?.present(job) ?? null }),
+      execute: ({ idempotency }) =>
+        Promise.resolve({ kind: "accepted", job, answer: idempotency?.present(job) ?? null }),
     },
     readGenerations: {
       getJob: () => Promise.resolve({ job, tracks: [], outputs: [] }),

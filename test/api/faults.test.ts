@@ -18,7 +18,8 @@ describe("Faults behind the API", () => {
     let fails = true;
     const identify = (): Promise<never> => (fails ? broken() : Promise.reject(new InvalidApiKeyError()));
     await start({ authenticate: { identify } });
-    for (let count = 0; count < 5; count++) expect(refusalOf(await fake.api.get("/api/v1/me"))).to.equal("500 internal_error");
+    for (let count = 0; count < 5; count++)
+      expect(refusalOf(await fake.api.get("/api/v1/me"))).to.equal("500 internal_error");
     fails = false;
     expect(refusalOf(await fake.api.get("/api/v1/me"))).to.equal("401 invalid_api_key");
   });
@@ -52,7 +53,9 @@ describe("Faults behind the API", () => {
   }
 
   it("take in what only an operator or an embedding app can do wrong", async () => {
-    await start({ credits: { balance: () => Promise.reject(new OperationRefusedError("There is no account acct_x.")) } });
+    await start({
+      credits: { balance: () => Promise.reject(new OperationRefusedError("There is no account acct_x.")) },
+    });
     expect(refusalOf(await fake.api.get("/api/v1/credits"))).to.equal("500 internal_error");
   });
 

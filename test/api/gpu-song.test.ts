@@ -36,7 +36,12 @@ describe("The README's first song on one's own GPU", () => {
   });
 
   it("needs five commands, and shows settings with the address of the server that they start", async () => {
-    const commands = blocks("sh").slice(0, 3).join("").replaceAll(/\\\n|\n +|\n {2}}/g, " ").trim().split("\n");
+    const commands = blocks("sh")
+      .slice(0, 3)
+      .join("")
+      .replaceAll(/\\\n|\n +|\n {2}}/g, " ")
+      .trim()
+      .split("\n");
     // The server loads its models at once: no job waits for them later.
     const expected = ["git", "ACESTEP_NO_INIT=false", "npm", "export", "curl"];
     expect(commands.map((line) => line.split(" ")[0])).to.deep.equal(expected);

@@ -10,7 +10,18 @@ describe("Headers of every answer", () => {
   });
   after(() => test.close());
 
-  const PATHS = ["/api/v1/me", "/api/v1/nothing", "/api/v1/models/%zz", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/audio/x", "/"];
+  const PATHS = [
+    "/api/v1/me",
+    "/api/v1/nothing",
+    "/api/v1/models/%zz",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/docs",
+    "/openapi.json",
+    "/audio/x",
+    "/",
+  ];
   for (const path of PATHS) {
     it(`are there on ${path}`, async () => {
       const { headers } = await caller.api.get(path);
@@ -65,7 +76,11 @@ describe("Headers of every answer", () => {
 
       it(`ask for a key: ${path}`, async () => {
         const { headers, ...answer } = await test.anonymous.get(path);
-        expect([answer.status, headers.get("www-authenticate"), headers.get("ratelimit")]).to.deep.equal([401, "Bearer", null]);
+        expect([answer.status, headers.get("www-authenticate"), headers.get("ratelimit")]).to.deep.equal([
+          401,
+          "Bearer",
+          null,
+        ]);
       });
     }
   });
@@ -79,7 +94,9 @@ describe("Headers of every answer", () => {
   });
 
   it("are the same for HEAD as for GET, without the body", async () => {
-    const paths = ["me", "models/scripted%2Fsong", "generations", "jobs/x", "playlists", "tracks/x"].map((path) => `/api/v1/${path}`);
+    const paths = ["me", "models/scripted%2Fsong", "generations", "jobs/x", "playlists", "tracks/x"].map(
+      (path) => `/api/v1/${path}`,
+    );
     for (const path of paths) {
       const [get, head] = [await caller.api.get(path), await caller.api.send("HEAD", path)];
       expect([head.status, head.text]).to.deep.equal([get.status, ""]);

@@ -14,7 +14,8 @@ describe("Idempotency of POST /api/v1/generations", () => {
   });
   after(() => test.close());
 
-  const post = ({ api }: TestAccount, body: unknown, key = "once"): Promise<Answer> => api.generate(body, { "Idempotency-Key": key });
+  const post = ({ api }: TestAccount, body: unknown, key = "once"): Promise<Answer> =>
+    api.generate(body, { "Idempotency-Key": key });
   const expectReplay = (again: Answer, first: Answer): void => {
     expect([again.status, again.text]).to.deep.equal([first.status, first.text]);
     expect(again.headers.get("idempotent-replayed")).to.equal("true");
@@ -32,9 +33,13 @@ describe("Idempotency of POST /api/v1/generations", () => {
 
   it("compares bodies as JSON values", async () => {
     const caller = await test.account();
-    const first = await post(caller, '{"model_id":"scripted/song","prompt":"rain","duration":30,"metadata":{"a":1,"b":[1,2]}}');
+    const first = await post(
+      caller,
+      '{"model_id":"scripted/song","prompt":"rain","duration":30,"metadata":{"a":1,"b":[1,2]}}',
+    );
     expect(first.status).to.equal(202);
-    const again = '{ "metadata": { "b": [1.0, 2e0], "a": 1 },\n "duration": 30.0, "prompt": "r\\u0061in", "model_id": "scripted/song" }';
+    const again =
+      '{ "metadata": { "b": [1.0, 2e0], "a": 1 },\n "duration": 30.0, "prompt": "r\\u0061in", "model_id": "scripted/song" }';
     expectReplay(await post(caller, again), first);
   });
 
@@ -58,7 +63,9 @@ describe("Idempotency of POST /api/v1/generations", () => {
   it("takes other content of metadata for another body, not another shape", async () => {
     const caller = await test.account();
     await post(caller, { ...A_GENERATION, metadata: { a: 1 } });
-    expect(refusalOf(await post(caller, { ...A_GENERATION, metadata: { b: "x" } }))).to.equal("409 idempotency_conflict");
+    expect(refusalOf(await post(caller, { ...A_GENERATION, metadata: { b: "x" } }))).to.equal(
+      "409 idempotency_conflict",
+    );
   });
 
   it("makes one job and one reservation of 50 requests that race with one key", async () => {
@@ -111,16 +118,27 @@ describe("Idempotency of POST /api/v1/generations", () => {
   });
 
   describe("Idempotency-Key", () => {
-    for (const [what, key] of [["absent", undefined], ["empty", ""], ["blank", "  "]] as const) {
+    for (const [what, key] of [
+      ["absent", undefined],
+      ["empty", ""],
+      ["blank", "  "],
+    ] as const) {
       it(`is required: ${what}`, async () => {
         const { api } = await test.account();
-        const headers = { "Content-Type": "application/json", ...(key === undefined ? {} : { "Idempotency-Key": key }) };
+        const headers = {
+          "Content-Type": "application/json",
+          ...(key === undefined ? {} : { "Idempotency-Key": key }),
+        };
         const answer = await api.send("POST", "/api/v1/generations", { headers, body: A_GENERATION });
         expect(refusalOf(answer)).to.equal("400 idempotency_key_required");
       });
     }
 
-    for (const [what, key] of [["256 characters", "k".repeat(256)], ["é", "caf\u00e9"], ["a tab", "a\tb"]] as const) {
+    for (const [what, key] of [
+      ["256 characters", "k".repeat(256)],
+      ["é", "caf\u00e9"],
+      ["a tab", "a\tb"],
+    ] as const) {
       it(`is refused with ${what}`, async () => {
         const caller = await test.account();
         const answer = await post(caller, A_GENERATION, key);
@@ -136,7 +154,10 @@ describe("A replay after the job has ended", () => {
     const test = await startTestApp({ work: true });
     try {
       const { api } = await test.account();
-      for (const [key, behaviour] of [["completes", completes], ["fails", fails("failed")]] as const) {
+      for (const [key, behaviour] of [
+        ["completes", completes],
+        ["fails", fails("failed")],
+      ] as const) {
         test.provider.behaviour = behaviour;
         const first = await api.generate(A_GENERATION, { "Idempotency-Key": key });
         await test.provider.submitted();

@@ -61,7 +61,9 @@ describe("GET /api/v1/jobs/{job_id}", () => {
       test.provider.behaviour = fails(kind);
       const { api } = await test.account();
       const created = await api.generate(undefined, { ...WAIT, "Idempotency-Key": `fails-${kind}` });
-      const listed = dataOf<{ readonly generations: readonly { readonly id: string }[] }>(await api.get("/api/v1/generations"));
+      const listed = dataOf<{ readonly generations: readonly { readonly id: string }[] }>(
+        await api.get("/api/v1/generations"),
+      );
       const answer = await api.get(`/api/v1/jobs/${listed.generations[0]?.id}`);
       const job = dataOf<Job>(answer);
       expect(answer.status).to.equal(200);

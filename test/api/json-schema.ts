@@ -3,13 +3,11 @@ import type { Schema } from "../../adapters/http/openapi/model.js";
 type Schemas = Readonly<Record<string, Schema>>;
 
 /** The keywords that {@link mistakesIn} knows; a schema with another one is a mistake itself. */
-const KEYWORDS = new Set(
-  [
-    ...["$ref", "type", "format", "description", "enum", "properties", "required", "additionalProperties"],
-    ...["maxProperties", "items", "allOf", "anyOf", "minLength", "maxLength", "minimum", "maximum"],
-    ...["pattern", "default"],
-  ],
-);
+const KEYWORDS = new Set([
+  ...["$ref", "type", "format", "description", "enum", "properties", "required", "additionalProperties"],
+  ...["maxProperties", "items", "allOf", "anyOf", "minLength", "maxLength", "minimum", "maximum"],
+  ...["pattern", "default"],
+]);
 
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   "date-time": (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text),
@@ -25,13 +23,15 @@ export function mistakesIn(value: unknown, schema: Schema, schemas: Schemas, at 
     ...textMistakes(value, schema, at),
     ...memberMistakes(value, schema, schemas, at),
   ];
-  if (schema.enum !== undefined && !schema.enum.includes(value)) own.push(`${at}: ${JSON.stringify(value)} is not one of ${schema.enum.join(", ")}`);
+  if (schema.enum !== undefined && !schema.enum.includes(value))
+    own.push(`${at}: ${JSON.stringify(value)} is not one of ${schema.enum.join(", ")}`);
   const { items } = schema;
   if (Array.isArray(value) && items !== undefined) {
     own.push(...value.flatMap((item, index) => mistakesIn(item, items, schemas, `${at}[${index}]`)));
   }
   for (const part of schema.allOf ?? []) own.push(...mistakesIn(value, part, schemas, at));
-  if (schema.anyOf !== undefined && schema.anyOf.every((part) => mistakesIn(value, part, schemas, at).length > 0)) own.push(`${at}: fits none of anyOf`);
+  if (schema.anyOf !== undefined && schema.anyOf.every((part) => mistakesIn(value, part, schemas, at).length > 0))
+    own.push(`${at}: fits none of anyOf`);
   if (schema.$ref !== undefined) own.push(...mistakesIn(value, resolve(schema.$ref, schemas), schemas, at));
   return own;
 }
@@ -60,8 +60,10 @@ function textMistakes(value: unknown, schema: Schema, at: string): string[] {
   const mistakes = [];
   const length = [...value].length;
   if (schema.format !== undefined && !FORMATS[schema.format]?.(value)) mistakes.push(`${at}: is no ${schema.format}`);
-  if (length < (schema.minLength ?? 0) || length > (schema.maxLength ?? Infinity)) mistakes.push(`${at}: has ${length} characters`);
-  if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) mistakes.push(`${at}: does not fit ${schema.pattern}`);
+  if (length < (schema.minLength ?? 0) || length > (schema.maxLength ?? Infinity))
+    mistakes.push(`${at}: has ${length} characters`);
+  if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value))
+    mistakes.push(`${at}: does not fit ${schema.pattern}`);
   return mistakes;
 }
 

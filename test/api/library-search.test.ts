@@ -13,7 +13,12 @@ interface Track {
 
 interface Found {
   readonly tracks: readonly Track[];
-  readonly playlists: readonly { readonly id: string; readonly title: string; readonly track_count: number; readonly tracks: readonly Track[] }[];
+  readonly playlists: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly track_count: number;
+    readonly tracks: readonly Track[];
+  }[];
 }
 
 const found = async (api: ApiClient, query: Readonly<Record<string, string>> = {}): Promise<Found> =>
@@ -41,17 +46,35 @@ describe("GET /api/v1/library/search", () => {
     before(async () => {
       alice = await test.account();
       await shelf.add(alice.account.id, {
-        "Café at dawn": { artist_label: "Rosa Nachtigall", tags: { mood: ["calm"], activity: ["focus"], genre: ["Bossa Nova"] } },
-        "Dawn run": { prompt: "fast drums, don't stop", tags: { mood: ["Très  gai"], activity: ["running", "focus"], other: ["tape hiss"] } },
+        "Café at dawn": {
+          artist_label: "Rosa Nachtigall",
+          tags: { mood: ["calm"], activity: ["focus"], genre: ["Bossa Nova"] },
+        },
+        "Dawn run": {
+          prompt: "fast drums, don't stop",
+          tags: { mood: ["Très  gai"], activity: ["running", "focus"], other: ["tape hiss"] },
+        },
         "Night drive": { prompt: "dawn over the motorway", tags: { mood: ["calm"], activity: ["driving"] } },
         "A silent dawn": { hasAudio: false, tags: { mood: ["calm"] } },
       });
     });
 
-    const searches: readonly (readonly [what: string, query: Readonly<Record<string, string>>, expected: readonly string[]])[] = [
+    const searches: readonly (readonly [
+      what: string,
+      query: Readonly<Record<string, string>>,
+      expected: readonly string[],
+    ])[] = [
       ["all of them, newest first, without a filter", {}, ["Night drive", "Dawn run", "Café at dawn"]],
-      ["all of them for a blank q, mood and activity", { q: "  ", mood: "", activity: " " }, ["Night drive", "Dawn run", "Café at dawn"]],
-      ["words of the title in any case, before those of the prompt", { q: "DAWN" }, ["Dawn run", "Café at dawn", "Night drive"]],
+      [
+        "all of them for a blank q, mood and activity",
+        { q: "  ", mood: "", activity: " " },
+        ["Night drive", "Dawn run", "Café at dawn"],
+      ],
+      [
+        "words of the title in any case, before those of the prompt",
+        { q: "DAWN" },
+        ["Dawn run", "Café at dawn", "Night drive"],
+      ],
       ["what starts a word", { q: "da" }, ["Dawn run", "Café at dawn", "Night drive"]],
       ["nothing by what is inside a word", { q: "awn" }, []],
       ["accents or none", { q: "cafe" }, ["Café at dawn"]],
@@ -81,7 +104,9 @@ describe("GET /api/v1/library/search", () => {
 
     it("shows them as GET /tracks/{id} does, and their play_url plays", async () => {
       const [track] = (await found(alice.api, { q: "cafe" })).tracks;
-      expect(unsigned({ ...track })).to.deep.equal(unsigned(dataOf(await alice.api.get(`/api/v1/tracks/${track?.id}`))));
+      expect(unsigned({ ...track })).to.deep.equal(
+        unsigned(dataOf(await alice.api.get(`/api/v1/tracks/${track?.id}`))),
+      );
       expect((await fetch(track?.play_url ?? "")).status).to.equal(200);
     });
   });
@@ -104,7 +129,11 @@ describe("GET /api/v1/library/search", () => {
       });
     });
 
-    const searches: readonly (readonly [what: string, query: Readonly<Record<string, string>>, expected: readonly string[]])[] = [
+    const searches: readonly (readonly [
+      what: string,
+      query: Readonly<Record<string, string>>,
+      expected: readonly string[],
+    ])[] = [
       ["all of them, newest first, without a filter", {}, ["Silent ones", "Éclair empty", "Two halves", "Éclair mix"]],
       ["by every word of the title", { q: "mix ecl" }, ["Éclair mix"]],
       ["not by the words of their tracks", { q: "calm" }, []],
@@ -122,7 +151,10 @@ describe("GET /api/v1/library/search", () => {
     it("shows them as GET /playlists/{id} does", async () => {
       const [playlist] = (await found(alice.api, { q: "halves" })).playlists;
       const single = dataOf<Found["playlists"][number]>(await alice.api.get(`/api/v1/playlists/${playlist?.id}`));
-      expect({ ...playlist, tracks: playlist?.tracks.map((track) => unsigned({ ...track })) }).to.deep.equal({ ...single, tracks: single.tracks.map((track) => unsigned({ ...track })) });
+      expect({ ...playlist, tracks: playlist?.tracks.map((track) => unsigned({ ...track })) }).to.deep.equal({
+        ...single,
+        tracks: single.tracks.map((track) => unsigned({ ...track })),
+      });
       expect(playlist?.tracks.map(({ title }) => title)).to.deep.equal(["calm", "focus"]);
     });
   });
@@ -139,7 +171,7 @@ describe("GET /api/v1/library/search", () => {
     expect(await counts({})).to.deep.equal([10, 10]);
     expect(await counts({ limit: "1" })).to.deep.equal([1, 1]);
     expect(await counts({ limit: "25", unknown: "1" })).to.deep.equal([25, 25]);
-    expect((await titles(api, { q: "quagga", limit: "2" }))).to.deep.equal(["quagga 25", "quagga 24"]);
+    expect(await titles(api, { q: "quagga", limit: "2" })).to.deep.equal(["quagga 25", "quagga 24"]);
   });
 
   for (const limit of ["", "0", "26", "-1", "1.5", "0x10", "1e1", "abc", "1&limit=2", "%00", "NaN", "9".repeat(400)]) {
@@ -154,7 +186,10 @@ describe("GET /api/v1/library/search", () => {
     const { api } = await test.account();
     for (const name of ["q", "mood", "activity"]) {
       expect(await titles(api, { [name]: "x".repeat(200) })).to.deep.equal([]);
-      expect((await api.get(`${PATH}?${name}=${encodeURIComponent("🎵".repeat(200))}`)).status, "code points count").to.equal(200);
+      expect(
+        (await api.get(`${PATH}?${name}=${encodeURIComponent("🎵".repeat(200))}`)).status,
+        "code points count",
+      ).to.equal(200);
       const answer = await api.get(`${PATH}?${name}=${"x".repeat(201)}`);
       expect([refusalOf(answer), issuePaths(answer)]).to.deep.equal(["400 invalid_request", [`query.${name}`]]);
     }
@@ -187,7 +222,9 @@ describe("GET /api/v1/library/search", () => {
   });
 
   it("needs the scope library:read", async () => {
-    expect(refusalOf(await (await test.account({ scopes: ["models:read"] })).api.get(PATH))).to.equal("403 insufficient_scope");
+    expect(refusalOf(await (await test.account({ scopes: ["models:read"] })).api.get(PATH))).to.equal(
+      "403 insufficient_scope",
+    );
     expect((await (await test.account({ scopes: ["library:read"] })).api.get(PATH)).status).to.equal(200);
     expect(refusalOf(await test.anonymous.get(PATH))).to.equal("401 authentication_required");
   });
@@ -210,13 +247,20 @@ describe("GET /api/v1/library/search of several accounts", () => {
     await shelf.add(
       alice.account.id,
       { "zebra hidden": { tags: { mood: ["zebra-calm"] } }, "zebra open": { visibility: "public" } },
-      { "zebra secret": { tracks: ["zebra hidden"] }, "zebra shown": { visibility: "public", tracks: ["zebra hidden", "zebra open"] } },
+      {
+        "zebra secret": { tracks: ["zebra hidden"] },
+        "zebra shown": { visibility: "public", tracks: ["zebra hidden", "zebra open"] },
+      },
     );
     await shelf.add(null, { "zebra of nobody": {} }, { "zebra list of nobody": { tracks: ["zebra of nobody"] } });
     const query = { q: "zebra" };
     expect(await titles(alice.api, query)).to.deep.equal(["zebra of nobody", "zebra open", "zebra hidden"]);
     expect(await titles(bob.api, query)).to.deep.equal(["zebra of nobody", "zebra open"]);
-    expect(await playlistTitles(alice.api, query)).to.deep.equal(["zebra list of nobody", "zebra shown", "zebra secret"]);
+    expect(await playlistTitles(alice.api, query)).to.deep.equal([
+      "zebra list of nobody",
+      "zebra shown",
+      "zebra secret",
+    ]);
     expect(await playlistTitles(bob.api, query)).to.deep.equal(["zebra list of nobody", "zebra shown"]);
 
     const [, shown] = (await found(bob.api, query)).playlists;
@@ -224,6 +268,9 @@ describe("GET /api/v1/library/search of several accounts", () => {
     expect(shown?.tracks.map(({ title }) => title)).to.deep.equal(["zebra open"]);
     expect(await playlistTitles(alice.api, { mood: "zebra-calm" })).to.have.length(2);
     const byMood = await found(bob.api, { mood: "zebra-calm" });
-    expect(byMood, "a hidden track tells nothing by the playlists that hold it").to.deep.equal({ tracks: [], playlists: [] });
+    expect(byMood, "a hidden track tells nothing by the playlists that hold it").to.deep.equal({
+      tracks: [],
+      playlists: [],
+    });
   });
 });

@@ -22,7 +22,9 @@ const DAY_MS = 86_400_000;
 
 /** Oldest first. */
 const keptPaths = (test: TestApp): Promise<string[]> =>
-  beside(test, async (_, { read }) => (await read("request_log").orderBy("created_at").select<{ path: string }[]>("path")).map(({ path }) => path));
+  beside(test, async (_, { read }) =>
+    (await read("request_log").orderBy("created_at").select<{ path: string }[]>("path")).map(({ path }) => path),
+  );
 
 const logsOf = async ({ api }: TestAccount, query = ""): Promise<readonly LogEntry[]> =>
   dataOf<{ readonly logs: readonly LogEntry[] }>(await api.get(`/api/v1/logs${query}`)).logs;
@@ -110,7 +112,12 @@ describe("GET /api/v1/logs", () => {
 
   it("keeps no query, no body and no secret", async () => {
     const caller = await test.account();
-    const body = { model_id: "scripted/song", prompt: "a prompt to itself", lyrics: "words to sing", metadata: { note: "between us" } };
+    const body = {
+      model_id: "scripted/song",
+      prompt: "a prompt to itself",
+      lyrics: "words to sing",
+      metadata: { note: "between us" },
+    };
     const answer = await caller.api.generate(body, { "Idempotency-Key": "key-of-a-retry", Cookie: "session=crumbs" });
     await caller.api.generate({ ...body, unknown: "field" }, { "Idempotency-Key": "another-key" });
     await caller.api.get("/api/v1/me?token=in-the-query");
@@ -119,10 +126,22 @@ describe("GET /api/v1/logs", () => {
     const logs = await logsOf(caller);
     expect(logs).to.have.length(5);
     expect(logs[1]?.path).to.equal("/api/v1/jobs/frm_[redacted]");
-    expect(logs[0]?.path).to.match(/^\/api\/v1\/jobs\/x+…$/).and.have.length(255);
+    expect(logs[0]?.path)
+      .to.match(/^\/api\/v1\/jobs\/x+…$/)
+      .and.have.length(255);
     const kept = `${JSON.stringify(logs)} ${await loggedText(test)}`;
     expect(kept).to.include(dataOf<{ readonly id: string }>(answer).id);
-    for (const secret of [caller.key.slice(4), "key-of-a-retry", "another-key", "crumbs", "in-the-query", "to itself", "words", "between us", "127.0.0.1"]) {
+    for (const secret of [
+      caller.key.slice(4),
+      "key-of-a-retry",
+      "another-key",
+      "crumbs",
+      "in-the-query",
+      "to itself",
+      "words",
+      "between us",
+      "127.0.0.1",
+    ]) {
       expect(kept).not.to.include(secret);
     }
   });
@@ -148,10 +167,17 @@ describe("The request log", () => {
     for (let sent = 0; sent < 3; sent++) await caller.api.get("/api/v1/me");
     await limited.app.stop();
     const shown = async ({ account }: TestAccount): Promise<unknown[]> => {
-      const found = await beside(limited, ({ requestLog }) => requestLog.list({ accountId: account.id, from: 0, to: Date.now() + DAY_MS }, 10));
+      const found = await beside(limited, ({ requestLog }) =>
+        requestLog.list({ accountId: account.id, from: 0, to: Date.now() + DAY_MS }, 10),
+      );
       return found.map(({ status, errorCode }) => [status, errorCode]);
     };
-    expect(await shown(caller)).to.deep.equal([[429, "rate_limited"], [200, null], [200, null], [403, "insufficient_scope"]]);
+    expect(await shown(caller)).to.deep.equal([
+      [429, "rate_limited"],
+      [200, null],
+      [200, null],
+      [403, "insufficient_scope"],
+    ]);
     expect(await shown(stranger)).to.deep.equal([[403, "api_terms_not_accepted"]]);
   });
 
@@ -186,7 +212,10 @@ describe("The request log", () => {
     await clock.advance(1);
     while ((await keptPaths(first)).length === 0);
     clock.set(clock.now() + 1);
-    expect((await logsOf({ ...caller, api: elsewhere })).map(({ path }) => path)).to.deep.equal(["/api/v1/logs", "/api/v1/me"]);
+    expect((await logsOf({ ...caller, api: elsewhere })).map(({ path }) => path)).to.deep.equal([
+      "/api/v1/logs",
+      "/api/v1/me",
+    ]);
   });
 
   it("has everything that was answered once the process has stopped", async () => {
@@ -194,7 +223,9 @@ describe("The request log", () => {
     const caller = await test.account();
     await Promise.all(Array.from({ length: 30 }, () => caller.api.get("/api/v1/me")));
     await test.app.stop();
-    const kept = await beside(test, ({ requestLog }) => requestLog.count({ accountId: caller.account.id, from: 0, to: Number.MAX_SAFE_INTEGER }));
+    const kept = await beside(test, ({ requestLog }) =>
+      requestLog.count({ accountId: caller.account.id, from: 0, to: Number.MAX_SAFE_INTEGER }),
+    );
     expect(kept).to.deep.equal({ requests: 30, failed: 0 });
   });
 });

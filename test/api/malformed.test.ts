@@ -23,7 +23,8 @@ describe("Malformed requests", () => {
     expect(test.logger.lines.filter(({ level }) => level === "error")).to.deep.equal([]);
   });
 
-  const head = (first: string, ...headers: string[]): string => `${[first, "Host: x", "Connection: close", ...headers].join("\r\n")}\r\n\r\n`;
+  const head = (first: string, ...headers: string[]): string =>
+    `${[first, "Host: x", "Connection: close", ...headers].join("\r\n")}\r\n\r\n`;
 
   describe("that are no HTTP get a clean 400 with the envelope", () => {
     const broken: readonly (readonly [what: string, bytes: string])[] = [
@@ -35,7 +36,10 @@ describe("Malformed requests", () => {
       ["a header with a NUL", "GET / HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n"],
       ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na"],
       ["a length that is no number", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ten\r\n\r\na"],
-      ["a length and chunks", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"],
+      [
+        "a length and chunks",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      ],
       ["a TLS greeting", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"],
     ];
     for (const [what, bytes] of broken) {
@@ -55,7 +59,11 @@ describe("Malformed requests", () => {
   });
 
   it("with two Host headers get 400 invalid_request, whichever of them is right", async () => {
-    for (const headers of [["Host: a", "Host: b"], ["Host: a", "X: y", "hOST: a"], ["Host:", "Host:"]]) {
+    for (const headers of [
+      ["Host: a", "Host: b"],
+      ["Host: a", "X: y", "hOST: a"],
+      ["Host:", "Host:"],
+    ]) {
       for (const version of ["HTTP/1.1", "HTTP/1.0"]) {
         const answer = await rawExchange(test.url, `${[`GET /healthz ${version}`, ...headers].join("\r\n")}\r\n\r\n`);
         expect([statusOf(answer), bodyOf(answer).error.code], headers.join()).to.deep.equal([400, "invalid_request"]);
@@ -114,15 +122,39 @@ describe("Malformed requests", () => {
       ["bytes that are no UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), "400 invalid_request"],
       ["UTF-16", Buffer.from('{"model_id":"x"}', "utf16le"), "400 invalid_request"],
       ["compressed bytes that nobody announced", gzipSync("{}"), "400 invalid_request"],
-      ["a field __proto__", '{"model_id":"scripted/song","prompt":"x","__proto__":{"admin":true}}', "400 invalid_request"],
-      ["a field constructor", '{"model_id":"scripted/song","prompt":"x","constructor":{"prototype":{}}}', "400 invalid_request"],
+      [
+        "a field __proto__",
+        '{"model_id":"scripted/song","prompt":"x","__proto__":{"admin":true}}',
+        "400 invalid_request",
+      ],
+      [
+        "a field constructor",
+        '{"model_id":"scripted/song","prompt":"x","constructor":{"prototype":{}}}',
+        "400 invalid_request",
+      ],
       ["a field toString", '{"model_id":"scripted/song","prompt":"x","toString":1}', "400 invalid_request"],
       ["a duration of 1e400", '{"model_id":"scripted/song","prompt":"x","duration":1e400}', "400 invalid_request"],
-      ["a duration of 9007199254740993", '{"model_id":"scripted/song","prompt":"x","duration":9007199254740993}', "400 invalid_request"],
+      [
+        "a duration of 9007199254740993",
+        '{"model_id":"scripted/song","prompt":"x","duration":9007199254740993}',
+        "400 invalid_request",
+      ],
       ["a duration of 1e21", '{"model_id":"scripted/song","prompt":"x","duration":1e21}', "400 invalid_request"],
-      ["100,000 lists in metadata", `{"model_id":"scripted/song","prompt":"x","metadata":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}`, "400 invalid_request"],
-      ["100,000 objects as prompt", `{"model_id":"scripted/song","prompt":${'{"a":'.repeat(40_000)}1${"}".repeat(40_000)}}`, "400 invalid_request"],
-      ["100,000 lists in an unknown field", `{"foo":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "400 invalid_request"],
+      [
+        "100,000 lists in metadata",
+        `{"model_id":"scripted/song","prompt":"x","metadata":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}`,
+        "400 invalid_request",
+      ],
+      [
+        "100,000 objects as prompt",
+        `{"model_id":"scripted/song","prompt":${'{"a":'.repeat(40_000)}1${"}".repeat(40_000)}}`,
+        "400 invalid_request",
+      ],
+      [
+        "100,000 lists in an unknown field",
+        `{"foo":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
+        "400 invalid_request",
+      ],
     ];
     for (const [what, body, refusal] of bodies) {
       it(`${what}: ${refusal}`, async () => {
@@ -133,8 +165,14 @@ describe("Malformed requests", () => {
     const accepted: readonly (readonly [what: string, body: string])[] = [
       ["a byte order mark", `\ufeff${JSON.stringify(A_GENERATION)}`],
       ["members given twice", '{"model_id":"no/model","prompt":"x","model_id":"scripted/song"}'],
-      ["__proto__ inside metadata", '{"model_id":"scripted/song","prompt":"x","metadata":{"__proto__":{"admin":true},"constructor":1}}'],
-      ["1e400 inside metadata", '{"model_id":"scripted/song","prompt":"x","metadata":{"a":1e400,"b":-0,"c":"\\u0000"}}'],
+      [
+        "__proto__ inside metadata",
+        '{"model_id":"scripted/song","prompt":"x","metadata":{"__proto__":{"admin":true},"constructor":1}}',
+      ],
+      [
+        "1e400 inside metadata",
+        '{"model_id":"scripted/song","prompt":"x","metadata":{"a":1e400,"b":-0,"c":"\\u0000"}}',
+      ],
       ["escapes", '{"model_id":"scripted\\/song","prompt":"\\ud83c\\udfb5"}'],
     ];
     for (const [what, body] of accepted) {
@@ -146,7 +184,12 @@ describe("Malformed requests", () => {
   });
 
   it("whose client goes away in the middle of the body leave nothing behind", async () => {
-    const request = head("POST /api/v1/generations HTTP/1.1", `Authorization: Bearer ${caller.key}`, "Content-Type: application/json", "Content-Length: 100");
+    const request = head(
+      "POST /api/v1/generations HTTP/1.1",
+      `Authorization: Bearer ${caller.key}`,
+      "Content-Type: application/json",
+      "Content-Length: 100",
+    );
     await cutOff(test.url, `${request}{"model_id"`);
     expect((await caller.api.get("/api/v1/me")).status).to.equal(200);
   });
@@ -157,8 +200,22 @@ describe("Malformed requests", () => {
     const neverFails = (status: number): void => void expect(status).to.be.within(200, 499);
 
     it("whatever the JSON body", async () => {
-      const member = fc.constantFrom("model_id", "prompt", "lyrics", "duration", "instrumental", "client", "metadata", "__proto__", "x");
-      const body = fc.dictionary(member, fc.oneof(fc.jsonValue(), fc.constantFrom("scripted/song", "scripted/beat", 30, true)), { noNullPrototype: true });
+      const member = fc.constantFrom(
+        "model_id",
+        "prompt",
+        "lyrics",
+        "duration",
+        "instrumental",
+        "client",
+        "metadata",
+        "__proto__",
+        "x",
+      );
+      const body = fc.dictionary(
+        member,
+        fc.oneof(fc.jsonValue(), fc.constantFrom("scripted/song", "scripted/beat", 30, true)),
+        { noNullPrototype: true },
+      );
       await fc.assert(
         fc.asyncProperty(fc.oneof(body, fc.jsonValue()), async (value) => {
           neverFails((await caller.api.generate(JSON.stringify(value))).status);
@@ -168,8 +225,17 @@ describe("Malformed requests", () => {
     });
 
     it("whatever the bytes of the body, its type and encoding", async () => {
-      const bytes = fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string().map((text) => Buffer.from(`{${text}`)));
-      const type = fc.constantFrom("application/json", "application/json; charset=x", "text/json", "application/json;;;", ";");
+      const bytes = fc.oneof(
+        fc.uint8Array({ maxLength: 200 }),
+        fc.string().map((text) => Buffer.from(`{${text}`)),
+      );
+      const type = fc.constantFrom(
+        "application/json",
+        "application/json; charset=x",
+        "text/json",
+        "application/json;;;",
+        ";",
+      );
       const encoding = fc.constantFrom("identity", "gzip", "deflate", "br", "");
       await fc.assert(
         fc.asyncProperty(bytes, type, encoding, async (body, contentType, contentEncoding) => {
@@ -181,27 +247,63 @@ describe("Malformed requests", () => {
     });
 
     it("whatever the path, the query and the headers", async () => {
-      const visible = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)), maxLength: 40 });
-      const base = fc.constantFrom("/", "/api/v1/models/", "/api/v1/jobs/", "/api/v1/generations?", "/api/v1/generations?limit=", "/audio/", "/docs/", "//");
+      const visible = fc.string({
+        unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+        maxLength: 40,
+      });
+      const base = fc.constantFrom(
+        "/",
+        "/api/v1/models/",
+        "/api/v1/jobs/",
+        "/api/v1/generations?",
+        "/api/v1/generations?limit=",
+        "/audio/",
+        "/docs/",
+        "//",
+      );
       const method = fc.constantFrom("GET", "HEAD", "POST", "PUT", "OPTIONS", "DELETE", "PATCH");
-      const header = fc.constantFrom("Authorization", "Prefer", "Range", "If-Range", "If-None-Match", "X-Client", "X-Forwarded-For", "Idempotency-Key", "Content-Type");
+      const header = fc.constantFrom(
+        "Authorization",
+        "Prefer",
+        "Range",
+        "If-Range",
+        "If-None-Match",
+        "X-Client",
+        "X-Forwarded-For",
+        "Idempotency-Key",
+        "Content-Type",
+      );
       await fc.assert(
         fc.asyncProperty(method, base, visible, header, visible, async (verb, start, rest, name, value) => {
           const path = `${start}${rest}`.replaceAll("#", "");
-          neverFails(await statusFor(test.url, agent, verb, path, { Authorization: `Bearer ${caller.key}`, [name]: value }));
+          neverFails(
+            await statusFor(test.url, agent, verb, path, { Authorization: `Bearer ${caller.key}`, [name]: value }),
+          );
         }),
         { numRuns: 200 },
       );
     });
 
     it("whatever the bytes on the connection", async () => {
-      const line = fc.constantFrom("GET / HTTP/1.1", "POST /api/v1/generations HTTP/1.1", "Host: x", "Content-Length: 3", "Transfer-Encoding: chunked", "3", "abc", "");
-      const bytes = fc.array(fc.oneof(line, fc.string({ maxLength: 20 })), { maxLength: 8 }).map((lines) => `${lines.join("\r\n")}\r\n\r\n\x00\r\n\r\n`);
+      const line = fc.constantFrom(
+        "GET / HTTP/1.1",
+        "POST /api/v1/generations HTTP/1.1",
+        "Host: x",
+        "Content-Length: 3",
+        "Transfer-Encoding: chunked",
+        "3",
+        "abc",
+        "",
+      );
+      const bytes = fc
+        .array(fc.oneof(line, fc.string({ maxLength: 20 })), { maxLength: 8 })
+        .map((lines) => `${lines.join("\r\n")}\r\n\r\n\x00\r\n\r\n`);
       // What is left incomplete is rightly waited for; after this silence the client gives up.
       const silenceMs = 200;
       await fc.assert(
         fc.asyncProperty(bytes, async (sent) => {
-          for (const [, status] of (await rawExchange(test.url, sent, silenceMs)).matchAll(/HTTP\/1\.1 (\d{3})/g)) neverFails(Number(status));
+          for (const [, status] of (await rawExchange(test.url, sent, silenceMs)).matchAll(/HTTP\/1\.1 (\d{3})/g))
+            neverFails(Number(status));
         }),
         { numRuns: 60 },
       );
@@ -217,7 +319,13 @@ describe("Malformed requests", () => {
 });
 
 /** Sends a request whose path is taken as it is. */
-function statusFor(url: string, agent: Agent, method: string, path: string, headers: Readonly<Record<string, string>>): Promise<number> {
+function statusFor(
+  url: string,
+  agent: Agent,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<number> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const sent = request({ hostname, port, agent, method, path, headers }, (answer) => {

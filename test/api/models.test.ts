@@ -71,8 +71,17 @@ describe("GET /api/v1/models", () => {
     });
 
     it("does not know a model that is not in the catalogue", async () => {
-      for (const id of ["scripted%2Fnothing", "scripted", "SCRIPTED%2FSONG", "scripted%2Fsong%20", "%00", "x".repeat(5_000)]) {
-        expect(refusalOf(await caller.api.get(`/api/v1/models/${id}`)), id.slice(0, 30)).to.equal("404 model_not_found");
+      for (const id of [
+        "scripted%2Fnothing",
+        "scripted",
+        "SCRIPTED%2FSONG",
+        "scripted%2Fsong%20",
+        "%00",
+        "x".repeat(5_000),
+      ]) {
+        expect(refusalOf(await caller.api.get(`/api/v1/models/${id}`)), id.slice(0, 30)).to.equal(
+          "404 model_not_found",
+        );
       }
     });
 
@@ -89,7 +98,10 @@ describe("GET /api/v1/models while a provider is down", () => {
       const { api } = await test.account();
       await openBreaker(test, api);
       const { models } = dataOf<Models>(await api.get("/api/v1/models"));
-      expect(models.filter(({ id }) => id.startsWith("scripted/")).map(({ status }) => status)).to.deep.equal(["unavailable", "unavailable"]);
+      expect(models.filter(({ id }) => id.startsWith("scripted/")).map(({ status }) => status)).to.deep.equal([
+        "unavailable",
+        "unavailable",
+      ]);
       expect(dataOf(await api.get("/api/v1/models/scripted%2Fbeat"))["status"]).to.equal("unavailable");
     } finally {
       await test.close();

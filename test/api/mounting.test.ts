@@ -47,7 +47,9 @@ describe("The router in a foreign Express app", () => {
     const answer = await new ApiClient(`${url}/music`, key).generate();
     const { id, status_url } = dataOf<{ readonly id: string; readonly status_url: string }>(answer);
     expect(status_url).to.equal(`https://example.com/music/api/v1/generations/${id}`);
-    const description = (await new ApiClient(`${url}/music`, null).get("/openapi.json")).json as { readonly servers: unknown };
+    const description = (await new ApiClient(`${url}/music`, null).get("/openapi.json")).json as {
+      readonly servers: unknown;
+    };
     expect(description.servers).to.deep.equal([{ url: "https://example.com/music" }]);
   });
 

@@ -32,7 +32,11 @@ describe("GET /openapi.json", () => {
   const schemas = (): { [name: string]: Schema } => document.components.schemas;
   const responses = (): { readonly where: string; readonly status: string; readonly response: Response }[] =>
     operations.flatMap(({ method, path, operation }) =>
-      Object.entries(operation.responses).map(([status, response]) => ({ where: `${method} ${path} ${status}`, status, response })),
+      Object.entries(operation.responses).map(([status, response]) => ({
+        where: `${method} ${path} ${status}`,
+        status,
+        response,
+      })),
     );
 
   it("is OpenAPI 3.1, of interface version 1.0.0, at the public URL", () => {
@@ -42,7 +46,9 @@ describe("GET /openapi.json", () => {
   });
 
   it("describes exactly the endpoints that there are, with the scopes they need", () => {
-    const described = operations.map(({ method, path, operation }) => `${method} ${path} ${operation.security[0]?.["bearer"]?.join(" ")}`);
+    const described = operations.map(
+      ({ method, path, operation }) => `${method} ${path} ${operation.security[0]?.["bearer"]?.join(" ")}`,
+    );
     expect(described).to.have.members([
       "GET /api/v1/me profile:read",
       "GET /api/v1/credits credits:read",
@@ -81,7 +87,8 @@ describe("GET /openapi.json", () => {
     const text = JSON.stringify(document);
     const used = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name));
     expect([...used]).to.have.members(Object.keys(schemas()));
-    for (const [, name] of text.matchAll(/"\$ref":"#\/components\/headers\/([\w-]+)"/g)) expect(document.components.headers).to.have.property(name as string);
+    for (const [, name] of text.matchAll(/"\$ref":"#\/components\/headers\/([\w-]+)"/g))
+      expect(document.components.headers).to.have.property(name as string);
   });
 
   it("gives examples that fit their schemas", () => {
@@ -89,7 +96,8 @@ describe("GET /openapi.json", () => {
       const media = response.content?.["application/json"];
       const examples = Object.entries(media?.examples ?? {});
       expect(examples, where).not.to.have.length(0);
-      for (const [name, { value }] of examples) expect(mistakesIn(value, media?.schema ?? {}, schemas()), `${where} ${name}`).to.deep.equal([]);
+      for (const [name, { value }] of examples)
+        expect(mistakesIn(value, media?.schema ?? {}, schemas()), `${where} ${name}`).to.deep.equal([]);
     }
     const body = document.paths["/api/v1/generations"]?.["post"]?.requestBody?.content["application/json"];
     expect(mistakesIn(body?.examples?.["request"]?.value, body?.schema ?? {}, schemas())).to.deep.equal([]);
@@ -107,7 +115,13 @@ describe("GET /openapi.json", () => {
     const { prompt, lyrics, client, options } = schemas()["GenerationRequest"]?.properties ?? {};
     const value = { type: ["string", "number", "boolean"] };
     expect(options).to.deep.include({ maxProperties: 20, additionalProperties: value });
-    expect([prompt?.minLength, prompt?.maxLength, lyrics?.maxLength, client?.minLength, client?.maxLength]).to.deep.equal([1, 3_000, 10_000, 1, 100]);
+    expect([
+      prompt?.minLength,
+      prompt?.maxLength,
+      lyrics?.maxLength,
+      client?.minLength,
+      client?.maxLength,
+    ]).to.deep.equal([1, 3_000, 10_000, 1, 100]);
     const schemaOf = (id: string, name: string): Schema | undefined => {
       const { parameters } = operations.find(({ operation }) => operation.operationId === id)?.operation ?? {};
       return parameters?.find((parameter) => parameter.name === name)?.schema;
@@ -117,8 +131,10 @@ describe("GET /openapi.json", () => {
     expect(schemaOf("listLogs", "limit")).to.include({ type: "integer", minimum: 1, maximum: 100, default: 50 });
     expect(schemaOf("getUsage", "status")).to.include({ type: "integer", minimum: 100, maximum: 599 });
     expect(schemaOf("searchLibrary", "limit")).to.include({ type: "integer", minimum: 1, maximum: 25, default: 10 });
-    for (const name of ["q", "mood", "activity"]) expect(schemaOf("searchLibrary", name)).to.include({ type: "string", maxLength: 200 });
-    for (const name of ["from", "to"]) expect(schemaOf("getUsage", name)).to.include({ type: "string", format: "date-time" });
+    for (const name of ["q", "mood", "activity"])
+      expect(schemaOf("searchLibrary", name)).to.include({ type: "string", maxLength: 200 });
+    for (const name of ["from", "to"])
+      expect(schemaOf("getUsage", name)).to.include({ type: "string", format: "date-time" });
   });
 
   describe("fits the real answers", () => {
@@ -168,7 +184,11 @@ describe("GET /openapi.json", () => {
     it("of reads of a library with something in it", async () => {
       const caller = await test.account();
       const shelf = await Shelf.open(test.app);
-      const { list, rain } = await shelf.add(caller.account.id, { rain: {}, silent: { hasAudio: false } }, { list: { tracks: ["silent", "rain"] } });
+      const { list, rain } = await shelf.add(
+        caller.account.id,
+        { rain: {}, silent: { hasAudio: false } },
+        { list: { tracks: ["silent", "rain"] } },
+      );
       await shelf.close();
       await test.app.library.manage.share(rain ?? "");
       check("GET", "/api/v1/library/search", await caller.api.get("/api/v1/library/search?q=rain"));
@@ -194,7 +214,11 @@ describe("GET /openapi.json", () => {
     });
 
     it("of refused generations", async () => {
-      const [caller, poor, free] = [await test.account(), await test.account({ credits: 0 }), await test.account({ tier: "free" })];
+      const [caller, poor, free] = [
+        await test.account(),
+        await test.account({ credits: 0 }),
+        await test.account({ tier: "free" }),
+      ];
       const key = { "Idempotency-Key": "k" };
       const { behaviour, release } = holds();
       test.provider.behaviour = behaviour;
@@ -207,7 +231,10 @@ describe("GET /openapi.json", () => {
         await test.anonymous.generate(),
         await caller.api.generate({}),
         await caller.api.generate({ ...A_GENERATION, model_id: "no/model" }),
-        await caller.api.send("POST", "/api/v1/generations", { headers: { "Content-Type": "application/json" }, body: {} }),
+        await caller.api.send("POST", "/api/v1/generations", {
+          headers: { "Content-Type": "application/json" },
+          body: {},
+        }),
         await poor.api.generate(),
         await free.api.generate(),
         await caller.api.generate({ ...A_GENERATION, prompt: "snow" }, key),
@@ -218,7 +245,9 @@ describe("GET /openapi.json", () => {
         await caller.api.generate({ model_id: "synth/song", prompt: "x" }),
       ];
       release();
-      expect(answers.map(({ status }) => status)).to.deep.equal([401, 400, 400, 400, 402, 409, 409, 409, 413, 415, 502, 502]);
+      expect(answers.map(({ status }) => status)).to.deep.equal([
+        401, 400, 400, 400, 402, 409, 409, 409, 413, 415, 502, 502,
+      ]);
       for (const answer of answers) check("POST", "/api/v1/generations", answer);
     });
   });

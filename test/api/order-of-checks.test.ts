@@ -43,7 +43,9 @@ describe("Order of checks", () => {
     expect(refusalOf(await api.get("/api/v1/me"))).to.equal("403 insufficient_scope");
     expect(refusalOf(await api.generate("{"))).to.equal("403 insufficient_scope");
     const { token } = await test.app.accounts.issueKey(account.id);
-    expect((await new ApiClient(test.url, token).generate()).headers.get("ratelimit")).to.match(/^"generation-minute";r=999;/);
+    expect((await new ApiClient(test.url, token).generate()).headers.get("ratelimit")).to.match(
+      /^"generation-minute";r=999;/,
+    );
   });
 
   it("5. the rate limit, before parameters", async () => {
@@ -54,13 +56,18 @@ describe("Order of checks", () => {
 
   it("6. the media type, before the size", async () => {
     const { api } = await test.account();
-    const answer = await api.send("POST", "/api/v1/generations", { headers: { "Content-Type": "text/plain" }, body: tooLarge });
+    const answer = await api.send("POST", "/api/v1/generations", {
+      headers: { "Content-Type": "text/plain" },
+      body: tooLarge,
+    });
     expect(refusalOf(answer)).to.equal("415 unsupported_media_type");
   });
 
   it("7. the size, before JSON", async () => {
     const { api } = await test.account();
-    expect(refusalOf(await api.send("POST", "/api/v1/generations", { headers: json, body: tooLarge }))).to.equal("413 payload_too_large");
+    expect(refusalOf(await api.send("POST", "/api/v1/generations", { headers: json, body: tooLarge }))).to.equal(
+      "413 payload_too_large",
+    );
   });
 
   it("8. JSON, before headers", async () => {
@@ -72,7 +79,9 @@ describe("Order of checks", () => {
 
   it("9. headers, before the body's fields", async () => {
     const { api } = await test.account();
-    expect(refusalOf(await api.send("POST", "/api/v1/generations", { headers: json, body: { foo: 1 } }))).to.equal("400 idempotency_key_required");
+    expect(refusalOf(await api.send("POST", "/api/v1/generations", { headers: json, body: { foo: 1 } }))).to.equal(
+      "400 idempotency_key_required",
+    );
     const answer = await api.generate({ foo: 1 }, { "Idempotency-Key": "k".repeat(256) });
     expect(issuePaths(answer)).to.deep.equal(["header.Idempotency-Key"]);
   });
@@ -86,13 +95,19 @@ describe("Order of checks", () => {
   it("11. the idempotency record, before the model", async () => {
     const { api } = await test.account();
     await api.generate(A_GENERATION, key);
-    expect(refusalOf(await api.generate({ ...A_GENERATION, model_id: "no/model" }, key))).to.equal("409 idempotency_conflict");
+    expect(refusalOf(await api.generate({ ...A_GENERATION, model_id: "no/model" }, key))).to.equal(
+      "409 idempotency_conflict",
+    );
   });
 
   it("12. the model, its bounds, its provider", async () => {
     const { api } = await test.account({ tier: "free", credits: 0 });
-    expect(refusalOf(await api.generate({ model_id: "no/model", prompt: "x", duration: 1 }))).to.equal("400 invalid_model");
-    expect(refusalOf(await api.generate({ model_id: "synth/song", prompt: "x", duration: 1 }))).to.equal("400 invalid_request");
+    expect(refusalOf(await api.generate({ model_id: "no/model", prompt: "x", duration: 1 }))).to.equal(
+      "400 invalid_model",
+    );
+    expect(refusalOf(await api.generate({ model_id: "synth/song", prompt: "x", duration: 1 }))).to.equal(
+      "400 invalid_request",
+    );
     expect(refusalOf(await api.generate({ model_id: "synth/song", prompt: "x" }))).to.equal("502 provider_unavailable");
   });
 

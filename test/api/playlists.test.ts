@@ -14,7 +14,8 @@ interface Playlist {
 
 const listed = async (api: ApiClient): Promise<readonly Playlist[]> =>
   dataOf<{ playlists: readonly Playlist[] }>(await api.get(PATH)).playlists;
-const shown = async (api: ApiClient, id: string | undefined): Promise<Playlist> => dataOf<Playlist>(await api.get(`${PATH}/${id}`));
+const shown = async (api: ApiClient, id: string | undefined): Promise<Playlist> =>
+  dataOf<Playlist>(await api.get(`${PATH}/${id}`));
 const titlesOf = ({ tracks }: Playlist): string[] => tracks.map(({ title }) => title);
 
 describe("GET /api/v1/playlists", () => {
@@ -31,7 +32,11 @@ describe("GET /api/v1/playlists", () => {
 
   it("lists own and public playlists, newest first, each as it is shown alone", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
-    await shelf.add(alice.account.id, { rain: {} }, { first: { tracks: ["rain"] }, open: { visibility: "public", tracks: ["rain"] } });
+    await shelf.add(
+      alice.account.id,
+      { rain: {} },
+      { first: { tracks: ["rain"] }, open: { visibility: "public", tracks: ["rain"] } },
+    );
     await shelf.add(bob.account.id, {}, { "of bob": {} });
     await shelf.add(null, { loose: {} }, { "of nobody": { tracks: ["loose"] } });
     await shelf.add(alice.account.id, {}, { last: {} });
@@ -40,7 +45,10 @@ describe("GET /api/v1/playlists", () => {
     expect((await listed(bob.api)).map(({ title }) => title)).to.deep.equal(["of nobody", "of bob", "open"]);
     for (const playlist of list) {
       const alone = await shown(alice.api, playlist.id);
-      expect({ ...playlist, tracks: playlist.tracks.map(unsigned) }).to.deep.equal({ ...alone, tracks: alone.tracks.map(unsigned) });
+      expect({ ...playlist, tracks: playlist.tracks.map(unsigned) }).to.deep.equal({
+        ...alone,
+        tracks: alone.tracks.map(unsigned),
+      });
     }
   });
 
@@ -58,7 +66,11 @@ describe("GET /api/v1/playlists", () => {
 
   it("ends after 200 playlists", async () => {
     const { account, api } = await test.account();
-    await shelf.add(account.id, {}, Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`list ${index}`, {}])));
+    await shelf.add(
+      account.id,
+      {},
+      Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`list ${index}`, {}])),
+    );
     const list = await listed(api);
     expect([list.length, list[0]?.title, list[199]?.title]).to.deep.equal([200, "list 200", "list 1"]);
   });
@@ -67,7 +79,11 @@ describe("GET /api/v1/playlists", () => {
     const { account, api } = await test.account();
     const tracks = Array.from({ length: 500 }, (_, index) => `track ${index}`);
     const lists = Array.from({ length: 21 }, (_, index) => [`list ${index}`, { tracks }] as const);
-    await shelf.add(account.id, Object.fromEntries(tracks.map((track) => [track, { hasAudio: false }])), Object.fromEntries(lists));
+    await shelf.add(
+      account.id,
+      Object.fromEntries(tracks.map((track) => [track, { hasAudio: false }])),
+      Object.fromEntries(lists),
+    );
     const list = await listed(api);
     expect([list.length, list[0]?.title, list[19]?.title]).to.deep.equal([20, "list 20", "list 1"]);
     expect(list.map(({ track_count }) => track_count)).to.deep.equal(list.map(() => 500));
@@ -95,7 +111,9 @@ describe("Playlists", () => {
       expect(Object.keys(playlist)).to.deep.equal(["id", "title", "track_count", "tracks"]);
       expect(playlist).to.include({ id: list, title: "Rainy", track_count: 3 });
       expect(titlesOf(playlist)).to.deep.equal(["two", "three", "one"]);
-      expect(unsigned(playlist.tracks[2] ?? {})).to.deep.equal(unsigned(dataOf(await api.get(`/api/v1/tracks/${one}`))));
+      expect(unsigned(playlist.tracks[2] ?? {})).to.deep.equal(
+        unsigned(dataOf(await api.get(`/api/v1/tracks/${one}`))),
+      );
     });
 
     it("shows an empty playlist", async () => {
@@ -106,12 +124,21 @@ describe("Playlists", () => {
 
     it("leaves out what the caller may not play, and counts what it shows", async () => {
       const [alice, bob] = [await test.account(), await test.account()];
-      const tracks = { hidden: {}, open: { visibility: "public" }, silent: { visibility: "public", hasAudio: false } } as const;
-      const { list } = await shelf.add(alice.account.id, tracks, { list: { visibility: "public", tracks: ["silent", "hidden", "open"] } });
+      const tracks = {
+        hidden: {},
+        open: { visibility: "public" },
+        silent: { visibility: "public", hasAudio: false },
+      } as const;
+      const { list } = await shelf.add(alice.account.id, tracks, {
+        list: { visibility: "public", tracks: ["silent", "hidden", "open"] },
+      });
       expect(titlesOf(await shown(alice.api, list))).to.deep.equal(["silent", "hidden", "open"]);
       for (const seen of [await shown(bob.api, list), (await listed(bob.api)).find(({ id }) => id === list)]) {
         expect(seen).to.include({ id: list, track_count: 2 });
-        expect(seen?.tracks.map(({ title, play_url }) => [title, play_url !== null])).to.deep.equal([["silent", false], ["open", true]]);
+        expect(seen?.tracks.map(({ title, play_url }) => [title, play_url !== null])).to.deep.equal([
+          ["silent", false],
+          ["open", true],
+        ]);
       }
       const answer = await bob.api.get(`${PATH}/${list}`);
       expect(answer.text).not.to.include("hidden");
@@ -123,7 +150,16 @@ describe("Playlists", () => {
       expect((await alice.api.get(`${PATH}/${hidden}`)).status).to.equal(200);
       const unknown = "pls_01m7ysy25j6pcsftb5nnfsysak";
       const { message } = errorOf(await bob.api.get(`${PATH}/${unknown}`));
-      for (const id of [hidden, unknown, "pls_", hidden.toUpperCase(), `${hidden}%20`, "%00", "🎵", "trk_01m7ysy25j6pcsftb5nnfsysak"]) {
+      for (const id of [
+        hidden,
+        unknown,
+        "pls_",
+        hidden.toUpperCase(),
+        `${hidden}%20`,
+        "%00",
+        "🎵",
+        "trk_01m7ysy25j6pcsftb5nnfsysak",
+      ]) {
         const answer = await bob.api.get(`${PATH}/${id}`);
         expect(refusalOf(answer), id).to.equal("404 playlist_not_found");
         expect(errorOf(answer).message, id).to.equal(message);
@@ -134,7 +170,11 @@ describe("Playlists", () => {
       const [alice, bob] = [await test.account(), await test.account()];
       const { manage } = test.app.library;
       const tracks = { one: {}, two: { visibility: "public" } } as const;
-      const { list = "", one = "", two = "" } = await shelf.add(alice.account.id, tracks, { list: { tracks: ["one"] } });
+      const {
+        list = "",
+        one = "",
+        two = "",
+      } = await shelf.add(alice.account.id, tracks, { list: { tracks: ["one"] } });
       await manage.editPlaylist(list, { title: "New", visibility: "public", add: [two], move: { track: two, to: 0 } });
       expect(titlesOf(await shown(alice.api, list))).to.deep.equal(["two", "one"]);
       expect(await shown(bob.api, list)).to.include({ title: "New", track_count: 1 });
@@ -157,7 +197,10 @@ describe("Playlists", () => {
   });
 
   it("need the scope library:read", async () => {
-    const [other, reader] = [await test.account({ scopes: ["generations:read"] }), await test.account({ scopes: ["library:read"] })];
+    const [other, reader] = [
+      await test.account({ scopes: ["generations:read"] }),
+      await test.account({ scopes: ["library:read"] }),
+    ];
     for (const path of [PATH, `${PATH}/pls_x`]) {
       expect(refusalOf(await other.api.get(path))).to.equal("403 insufficient_scope");
       expect((await reader.api.get(path)).status).to.be.oneOf([200, 404]);

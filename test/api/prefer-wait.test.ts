@@ -27,13 +27,23 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     const data = dataOf<{ readonly id: string; readonly status_url: string }>(first);
     expect(first.status).to.equal(202);
     expect(data).to.include({ status: "completed", model_id: "scripted/song", credits_reserved: 10 });
-    expect(Object.keys(data)).to.deep.equal(["id", "status", "model_id", "credits_reserved", "created_at", "status_url"]);
+    expect(Object.keys(data)).to.deep.equal([
+      "id",
+      "status",
+      "model_id",
+      "credits_reserved",
+      "created_at",
+      "status_url",
+    ]);
     expect(first.headers.get("preference-applied")).to.equal("wait=20");
     expect(first.headers.get("location")).to.equal(data.status_url);
     expectReplay(await api.generate(A_GENERATION, headers), first);
   });
 
-  for (const [kind, code] of [["unavailable", "provider_unavailable"], ["timeout", "provider_timeout"]] as const) {
+  for (const [kind, code] of [
+    ["unavailable", "provider_unavailable"],
+    ["timeout", "provider_timeout"],
+  ] as const) {
     it(`answers 502 ${code} when the job fails for want of the provider, and records it`, async () => {
       test.provider.behaviour = fails(kind);
       const { api } = await test.account({ credits: 10 });
@@ -104,7 +114,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     ["wait=", null],
     ["await=5", null],
     ["respond-async; wait=5", null],
-    [",,;=\"", null],
+    [',,;="', null],
   ];
   for (const [prefer, wait] of applied) {
     it(`takes \`Prefer: ${prefer}\` as ${wait ?? "nothing"}`, async () => {

@@ -39,7 +39,10 @@ describe("A generation whose provider delivers by URL", () => {
   it("plays what was downloaded, from here and no longer from there", async () => {
     const sources: readonly AssetSource[] = [
       { kind: "url", url: host.on("/song", serving(SCRIPTED_AUDIO)) },
-      { kind: "url", url: host.on("/broken", cutting(SCRIPTED_AUDIO, [400], { "Accept-Ranges": "bytes", ETag: '"1"' })) },
+      {
+        kind: "url",
+        url: host.on("/broken", cutting(SCRIPTED_AUDIO, [400], { "Accept-Ranges": "bytes", ETag: '"1"' })),
+      },
       {
         kind: "archive",
         archive: { kind: "url", url: host.on("/zip", serving(zipSync({ "song.mp3": SCRIPTED_AUDIO }))) },
@@ -61,7 +64,10 @@ describe("A generation whose provider delivers by URL", () => {
   });
 
   it("fails, and costs nothing, when the file is gone", async () => {
-    expect(await generate(test, { kind: "url", url: host.url("/gone") })).to.include({ status: "failed", credits_charged: 0 });
+    expect(await generate(test, { kind: "url", url: host.url("/gone") })).to.include({
+      status: "failed",
+      credits_charged: 0,
+    });
   });
 
   it("fails without a request where the address is not public and nobody allowed it", async () => {

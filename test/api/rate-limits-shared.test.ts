@@ -38,8 +38,13 @@ describe("Rate limits of three servers on one storage", function () {
   });
 
   /** As many requests at once, to each server in turn. @returns how many were answered with each status */
-  async function send(count: number, request: (server: TestApp) => Promise<{ readonly status: number }>): Promise<Record<string, number>> {
-    const answers = await Promise.all(Array.from({ length: count }, (_, index) => request(servers[index % servers.length] as TestApp)));
+  async function send(
+    count: number,
+    request: (server: TestApp) => Promise<{ readonly status: number }>,
+  ): Promise<Record<string, number>> {
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, index) => request(servers[index % servers.length] as TestApp)),
+    );
     const found: Record<string, number> = {};
     for (const { status } of answers) found[status] = (found[status] ?? 0) + 1;
     return found;
@@ -52,7 +57,10 @@ describe("Rate limits of three servers on one storage", function () {
     await servers[2]?.close();
     servers[2] = await start();
     const answer = await generate(servers[2]);
-    expect([answer.status, answer.headers.get("ratelimit")?.split(", ")[1]?.split(";t=")[0]]).to.deep.equal([429, '"generation-day";r=0']);
+    expect([answer.status, answer.headers.get("ratelimit")?.split(", ")[1]?.split(";t=")[0]]).to.deep.equal([
+      429,
+      '"generation-day";r=0',
+    ]);
   });
 
   it("let at most 5 % more pass where a server counts some by itself", async () => {

@@ -41,13 +41,19 @@ for (const store of ["memory", "shared"]) {
       });
 
       it("write the headers as structured fields, as the draft has them", async () => {
-      const { api } = await test.account();
-      const { headers } = await api.get("/api/v1/me");
-      expect(itemsOf(headers.get("ratelimit-policy"))).to.deep.equal([["read-minute", { q: 3, w: 60 }], ["read-day", { q: 5, w: 86_400 }]]);
-      expect(itemsOf(headers.get("ratelimit"))).to.deep.equal([["read-minute", { r: 2, t: 60 }], ["read-day", { r: 4, t: 86_400 }]]);
-    });
+        const { api } = await test.account();
+        const { headers } = await api.get("/api/v1/me");
+        expect(itemsOf(headers.get("ratelimit-policy"))).to.deep.equal([
+          ["read-minute", { q: 3, w: 60 }],
+          ["read-day", { q: 5, w: 86_400 }],
+        ]);
+        expect(itemsOf(headers.get("ratelimit"))).to.deep.equal([
+          ["read-minute", { r: 2, t: 60 }],
+          ["read-day", { r: 4, t: 86_400 }],
+        ]);
+      });
 
-    it("are refused over the limit, with the time to wait, and do not count then", async () => {
+      it("are refused over the limit, with the time to wait, and do not count then", async () => {
         const { api } = await test.account();
         await times(3, () => api.get("/api/v1/me"));
         for (const answer of await times(2, () => api.get("/api/v1/me"))) {
@@ -66,7 +72,11 @@ for (const store of ["memory", "shared"]) {
         clock.set(clock.now() + MINUTE_MS);
         await times(2, () => api.get("/api/v1/me"));
         const answer = await api.get("/api/v1/me");
-        expect(errorOf(answer).details).to.deep.equal({ limit: 5, window_seconds: 86_400, retry_after_seconds: 86_340 });
+        expect(errorOf(answer).details).to.deep.equal({
+          limit: 5,
+          window_seconds: 86_400,
+          retry_after_seconds: 86_340,
+        });
       });
 
       it("count per account, whichever key is used, errors and HEAD included", async () => {
@@ -82,7 +92,10 @@ for (const store of ["memory", "shared"]) {
         const { api } = await test.account({ scopes: ["credits:read"] });
         await api.get("/api/v1/credits");
         for (const answer of await times(5, () => api.get("/api/v1/me"))) {
-          expect([answer.status, stateOf(answer)]).to.deep.equal([403, '"read-minute";r=2;t=60, "read-day";r=4;t=86400']);
+          expect([answer.status, stateOf(answer)]).to.deep.equal([
+            403,
+            '"read-minute";r=2;t=60, "read-day";r=4;t=86400',
+          ]);
         }
       });
     });
@@ -91,10 +104,16 @@ for (const store of ["memory", "shared"]) {
       it("have a limit of their own", async () => {
         const { api } = await test.account();
         const [first, second, third] = await times(3, () => api.generate());
-        expect(first?.headers.get("ratelimit-policy")).to.equal('"generation-minute";q=2;w=60, "generation-day";q=4;w=86400');
+        expect(first?.headers.get("ratelimit-policy")).to.equal(
+          '"generation-minute";q=2;w=60, "generation-day";q=4;w=86400',
+        );
         expect(stateOf(second as Answer)).to.equal('"generation-minute";r=0;t=60, "generation-day";r=2;t=86400');
         expect(refusalOf(third as Answer)).to.equal("429 rate_limited");
-        expect(errorOf(third as Answer).details).to.deep.equal({ limit: 2, window_seconds: 60, retry_after_seconds: 60 });
+        expect(errorOf(third as Answer).details).to.deep.equal({
+          limit: 2,
+          window_seconds: 60,
+          retry_after_seconds: 60,
+        });
         expect(third?.headers.get("retry-after")).to.equal("60");
         expect((await api.get("/api/v1/me")).status).to.equal(200);
       });
@@ -128,7 +147,10 @@ for (const store of ["memory", "shared"]) {
         expect([again.status, again.text]).to.deep.equal([202, first.text]);
         expect(stateOf(again)).to.equal('"read-minute";r=2;t=60, "read-day";r=4;t=86400');
         const next = await api.generate();
-        expect([next.status, stateOf(next)]).to.deep.equal([202, '"generation-minute";r=0;t=60, "generation-day";r=2;t=86400']);
+        expect([next.status, stateOf(next)]).to.deep.equal([
+          202,
+          '"generation-minute";r=0;t=60, "generation-day";r=2;t=86400',
+        ]);
       });
 
       it("let a replay through over the limit, and refuse it only with the reads used up", async () => {
@@ -139,7 +161,11 @@ for (const store of ["memory", "shared"]) {
         const answers = await times(4, () => api.generate(A_GENERATION, once));
         expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 202, 429]);
         expect(answers[3]?.headers.get("ratelimit-policy")).to.match(/^"read-minute"/);
-        expect(errorOf(answers[3] as Answer).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
+        expect(errorOf(answers[3] as Answer).details).to.deep.equal({
+          limit: 3,
+          window_seconds: 60,
+          retry_after_seconds: 60,
+        });
       });
 
       it("answer 409 for a reused key over the limit, as a read", async () => {
@@ -157,7 +183,10 @@ for (const store of ["memory", "shared"]) {
       it("are not counted by a 403, which shows the state", async () => {
         const { api } = await test.account({ scopes: ["generations:read"] });
         for (const answer of await times(3, () => api.generate())) {
-          expect([answer.status, stateOf(answer)]).to.deep.equal([403, '"generation-minute";r=2;t=60, "generation-day";r=4;t=86400']);
+          expect([answer.status, stateOf(answer)]).to.deep.equal([
+            403,
+            '"generation-minute";r=2;t=60, "generation-day";r=4;t=86400',
+          ]);
         }
       });
     });
@@ -217,7 +246,9 @@ describe("Failed authentications", () => {
   });
 
   it("count by the connection where no proxy is trusted, whatever a header says", async () => {
-    expect(await statuses(await start(), ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"])).to.deep.equal([401, 401, 401, 429]);
+    expect(await statuses(await start(), ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"])).to.deep.equal([
+      401, 401, 401, 429,
+    ]);
   });
 
   it("take no other header for an address, even of a proxy that is trusted", async () => {
@@ -225,7 +256,12 @@ describe("Failed authentications", () => {
     const found: number[] = [];
     for (const count of [1, 2, 3, 4]) {
       const address = `203.0.113.${count}`;
-      const headers = { Forwarded: `for=${address}`, "X-Real-IP": address, "X-Client-IP": address, "CF-Connecting-IP": address };
+      const headers = {
+        Forwarded: `for=${address}`,
+        "X-Real-IP": address,
+        "X-Client-IP": address,
+        "CF-Connecting-IP": address,
+      };
       found.push((await anonymous.get("/api/v1/me", headers)).status);
     }
     expect(found).to.deep.equal([401, 401, 401, 429]);
@@ -234,19 +270,28 @@ describe("Failed authentications", () => {
   it("count by the forwarded address where the proxy's network is trusted", async () => {
     for (const trustProxy of [["loopback"], ["127.0.0.0/8", "::1/128"], ["10.0.0.0/8", "127.0.0.1"]]) {
       const test = await start({ trustProxy });
-      expect(await statuses(test, ["203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.8"])).to.deep.equal([401, 401, 401, 429, 401]);
+      expect(
+        await statuses(test, ["203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.7", "203.0.113.8"]),
+      ).to.deep.equal([401, 401, 401, 429, 401]);
     }
   });
 
   it("count by the connection where the trusted network is another one", async () => {
     const test = await start({ trustProxy: ["10.0.0.0/8"] });
-    expect(await statuses(test, ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"])).to.deep.equal([401, 401, 401, 429]);
+    expect(await statuses(test, ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"])).to.deep.equal([
+      401, 401, 401, 429,
+    ]);
   });
 
   it("count by what the last trusted hop saw, not by what a client wrote before it", async () => {
     const forged = [1, 2, 3, 4].map((count) => `198.51.100.${count}, 203.0.113.7`);
     expect(await statuses(await start({ trustProxy: 1 }), forged)).to.deep.equal([401, 401, 401, 429]);
-    expect(await statuses(await start({ trustProxy: ["loopback", "10.0.0.0/8"] }), forged.map((chain) => `${chain}, 10.1.2.3`))).to.deep.equal([401, 401, 401, 429]);
+    expect(
+      await statuses(
+        await start({ trustProxy: ["loopback", "10.0.0.0/8"] }),
+        forged.map((chain) => `${chain}, 10.1.2.3`),
+      ),
+    ).to.deep.equal([401, 401, 401, 429]);
     const twoHops = [1, 2, 3, 4].map((count) => `192.0.2.${count}, 198.51.100.1, 203.0.113.7`);
     expect(await statuses(await start({ trustProxy: 2 }), twoHops)).to.deep.equal([401, 401, 401, 429]);
     const apart = [1, 2, 3, 4].map((count) => `198.51.100.${count}, 203.0.113.7`);
@@ -281,7 +326,10 @@ function itemsOf(field: string | null): [string, Record<string, number>][] {
   return (field ?? "").split(/[ \t]*,[ \t]*/).map((text) => {
     const [, name = "", parameters = ""] = item.exec(text) ?? [];
     expect(name, text).to.not.equal("");
-    const pairs = parameters.slice(1).split(";").map((parameter) => parameter.split("=") as [string, string]);
+    const pairs = parameters
+      .slice(1)
+      .split(";")
+      .map((parameter) => parameter.split("=") as [string, string]);
     return [name, Object.fromEntries(pairs.map(([key, value]): [string, number] => [key, Number(value)]))];
   });
 }

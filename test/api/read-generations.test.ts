@@ -30,7 +30,9 @@ describe("GET /api/v1/generations", () => {
     const ids: string[] = [];
     for (let count = 0; count < 3; count++) ids.unshift(idOf(await api.generate(undefined, WAIT)));
     await other.api.generate(undefined, WAIT);
-    const { generations } = dataOf<{ readonly generations: readonly Generation[] }>(await api.get("/api/v1/generations"));
+    const { generations } = dataOf<{ readonly generations: readonly Generation[] }>(
+      await api.get("/api/v1/generations"),
+    );
     expect(generations.map(({ id }) => id)).to.deep.equal(ids);
     expect(generations[0]).to.deep.equal(dataOf(await api.get(`/api/v1/generations/${ids[0]}`)));
   });
@@ -44,7 +46,8 @@ describe("GET /api/v1/generations", () => {
     const { api } = await test.account();
     await Promise.all(Array.from({ length: 51 }, () => api.generate({ model_id: "scripted/beat", prompt: "rain" })));
     const count = async (query: string): Promise<number> =>
-      dataOf<{ readonly generations: readonly unknown[] }>(await api.get(`/api/v1/generations${query}`)).generations.length;
+      dataOf<{ readonly generations: readonly unknown[] }>(await api.get(`/api/v1/generations${query}`)).generations
+        .length;
     expect(await count("")).to.equal(20);
     expect(await count("?limit=1")).to.equal(1);
     expect(await count("?limit=50")).to.equal(50);
@@ -114,7 +117,15 @@ describe("GET /api/v1/generations", () => {
     it("knows neither unknown nor foreign generations", async () => {
       const [{ api }, other] = [await test.account(), await test.account()];
       const foreign = idOf(await other.api.generate());
-      for (const id of [foreign, "job_01m7ysy25j6pcsftb5nnfsysak", "job_", foreign.toUpperCase(), `${foreign}%20`, "%00", "🎵"]) {
+      for (const id of [
+        foreign,
+        "job_01m7ysy25j6pcsftb5nnfsysak",
+        "job_",
+        foreign.toUpperCase(),
+        `${foreign}%20`,
+        "%00",
+        "🎵",
+      ]) {
         expect(refusalOf(await api.get(`/api/v1/generations/${id}`)), id).to.equal("404 job_not_found");
         expect(refusalOf(await api.get(`/api/v1/jobs/${id}`)), id).to.equal("404 job_not_found");
       }

@@ -19,7 +19,9 @@ describe("A request log that cannot be written", () => {
   afterEach(() => test.close());
 
   const summary = async (): Promise<{ readonly requests: number }> =>
-    dataOf<{ readonly summary: { readonly requests: number } }>(await caller.api.get("/api/v1/usage?endpoint=/api/v1/generations")).summary;
+    dataOf<{ readonly summary: { readonly requests: number } }>(
+      await caller.api.get("/api/v1/usage?endpoint=/api/v1/generations"),
+    ).summary;
   const dropped = async (): Promise<string | undefined> =>
     /^fermata_request_log_dropped_total (\d+)$/m.exec((await test.anonymous.get("/metrics")).text)?.[1];
 

@@ -27,7 +27,8 @@ describe("GET /share/{token}", function () {
     const { shareToken } = await test.app.library.manage.share(id);
     return `/share/${shareToken}`;
   };
-  const get = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => test.anonymous.get(url, headers);
+  const get = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+    test.anonymous.get(url, headers);
 
   before(async () => {
     test = await startTestApp();
@@ -55,7 +56,9 @@ describe("GET /share/{token}", function () {
   });
 
   it("draws the track's waveform without any script", async () => {
-    const bars = [...((await get(path)).text.match(/<path d="([^"]+)"/g) ?? [])].find((drawn) => drawn.split("M").length > 80) ?? "";
+    const bars =
+      [...((await get(path)).text.match(/<path d="([^"]+)"/g) ?? [])].find((drawn) => drawn.split("M").length > 80) ??
+      "";
     const heights = [...bars.matchAll(/v(\d+)/g)].map(([, height]) => Number(height));
     expect(heights).to.have.length(88);
     expect(heights[10]).to.be.below((heights[70] ?? 0) / 2);
@@ -97,11 +100,11 @@ describe("GET /share/{token}", function () {
       "style-src 'self'",
     ]);
     expect(text).not.to.match(/<script(?! src="player\.js\?v=\w+"><\/script>)|<style|\sstyle=|\son\w+=/);
-    expect([headers.get("cache-control"), headers.get("x-content-type-options"), headers.get("referrer-policy")]).to.deep.equal([
-      "no-store",
-      "nosniff",
-      "no-referrer",
-    ]);
+    expect([
+      headers.get("cache-control"),
+      headers.get("x-content-type-options"),
+      headers.get("referrer-policy"),
+    ]).to.deep.equal(["no-store", "nosniff", "no-referrer"]);
     expect(headers.get("x-robots-tag")).to.equal("noindex, nofollow");
   });
 
@@ -111,7 +114,10 @@ describe("GET /share/{token}", function () {
     expect(links).to.have.length(3);
     for (const link of links) {
       const file = await get(`/share/${link}`);
-      expect([file.status, file.headers.get("cache-control")], link).to.deep.equal([200, "public, max-age=31536000, immutable"]);
+      expect([file.status, file.headers.get("cache-control")], link).to.deep.equal([
+        200,
+        "public, max-age=31536000, immutable",
+      ]);
       expect((await get(`/share/${link}`, { "If-None-Match": file.headers.get("etag") ?? "" })).status).to.equal(304);
       expect((await get(`/share/${link}x`)).headers.get("cache-control")).to.equal("public, no-cache");
     }
@@ -129,7 +135,9 @@ describe("GET /share/{token}", function () {
     const silent = await share(await importTrack(test.app, { title: "Still to come" }));
     const page = await get(silent);
     expect(page.text).to.include("<h1>Still to come</h1>").and.to.include("nothing to play");
-    expect(page.text).to.match(/<\/main>/).and.not.match(/<audio|<script|<img|og:audio|og:image|music:duration/);
+    expect(page.text)
+      .to.match(/<\/main>/)
+      .and.not.match(/<audio|<script|<img|og:audio|og:image|music:duration/);
     expect(refusalOf(await get(`${silent}/audio`))).to.equal("404 not_found");
     expect(refusalOf(await get(`${silent}/cover`))).to.equal("404 not_found");
   });
@@ -137,7 +145,10 @@ describe("GET /share/{token}", function () {
   it("sends the audio and parts of it, kept by no cache", async () => {
     const response = await fetch(`${test.url}${path}/audio`);
     expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(mp3))).to.equal(true);
-    expect([response.headers.get("content-type"), response.headers.get("cache-control")]).to.deep.equal(["audio/mpeg", "no-store"]);
+    expect([response.headers.get("content-type"), response.headers.get("cache-control")]).to.deep.equal([
+      "audio/mpeg",
+      "no-store",
+    ]);
     const part = await fetch(`${test.url}${path}/audio`, { headers: { Range: "bytes=100-199" } });
     expect([part.status, part.headers.get("content-range")]).to.deep.equal([206, `bytes 100-199/${mp3.length}`]);
     expect(Buffer.from(await part.arrayBuffer()).equals(Buffer.from(mp3.subarray(100, 200)))).to.equal(true);
@@ -147,9 +158,15 @@ describe("GET /share/{token}", function () {
   it("answers HEAD without a body, and no other method", async () => {
     for (const below of ["", "/audio", "/cover"]) {
       const head = await test.anonymous.send("HEAD", `${path}${below}`);
-      expect([head.status, head.text, Number(head.headers.get("content-length")) > 100], below).to.deep.equal([200, "", true]);
+      expect([head.status, head.text, Number(head.headers.get("content-length")) > 100], below).to.deep.equal([
+        200,
+        "",
+        true,
+      ]);
       expect(refusalOf(await test.anonymous.send("POST", `${path}${below}`))).to.equal("405 method_not_allowed");
-      expect((await test.anonymous.send("DELETE", `${path}${below}`)).headers.get("allow")).to.equal("GET, HEAD, OPTIONS");
+      expect((await test.anonymous.send("DELETE", `${path}${below}`)).headers.get("allow")).to.equal(
+        "GET, HEAD, OPTIONS",
+      );
     }
   });
 
@@ -160,7 +177,15 @@ describe("GET /share/{token}", function () {
   });
 
   it("is a friendly 404 for a link that leads nowhere", async () => {
-    for (const token of [UNKNOWN, "x", "trk_1", `${path.slice(7)}0`, path.slice(7).toLowerCase(), "%3Cscript%3E", encodeURIComponent("../me")]) {
+    for (const token of [
+      UNKNOWN,
+      "x",
+      "trk_1",
+      `${path.slice(7)}0`,
+      path.slice(7).toLowerCase(),
+      "%3Cscript%3E",
+      encodeURIComponent("../me"),
+    ]) {
       const page = await get(`/share/${token}`);
       expect([page.status, page.headers.get("content-type")], token).to.deep.equal([404, "text/html; charset=utf-8"]);
       expect(page.text).to.include("Nothing is shared here").and.not.include("Nightingale");
@@ -176,8 +201,12 @@ describe("GET /share/{token}", function () {
     await test.app.library.manage.unshare(trackId);
     const page = await get(path);
     expect(page.status).to.equal(404);
-    expect(page.text).to.include("Nothing is shared here").and.not.match(/Rain|Nightingale|1:05|\/cover|\/audio|<meta property/);
-    expect(refusalOf(await get(`${path}/audio`, { "If-None-Match": audio.headers.get("etag") ?? "" }))).to.equal("404 not_found");
+    expect(page.text)
+      .to.include("Nothing is shared here")
+      .and.not.match(/Rain|Nightingale|1:05|\/cover|\/audio|<meta property/);
+    expect(refusalOf(await get(`${path}/audio`, { "If-None-Match": audio.headers.get("etag") ?? "" }))).to.equal(
+      "404 not_found",
+    );
     expect(refusalOf(await get(`${path}/audio`, { Range: "bytes=0-1" }))).to.equal("404 not_found");
     expect(refusalOf(await get(`${path}/cover`))).to.equal("404 not_found");
     const again = await share(trackId);

@@ -56,7 +56,10 @@ describe("Listening", () => {
     const test = await startTestApp();
     const port = Number(new URL(test.url).port);
     try {
-      const error = await startTestApp({ settings: { http: { port } } }).then(() => null, (thrown: Error) => thrown);
+      const error = await startTestApp({ settings: { http: { port } } }).then(
+        () => null,
+        (thrown: Error) => thrown,
+      );
       expect(error?.message).to.equal(`Cannot listen on 127.0.0.1:${port} (http.host, http.port): the port is in use.`);
     } finally {
       await test.close();
@@ -68,7 +71,9 @@ describe("Listening", () => {
     try {
       const { api } = await test.account();
       const answer = await api.generate(undefined, { Host: "evil.example.com" });
-      expect(dataOf<{ readonly status_url: string }>(answer).status_url).to.match(/^https:\/\/music\.example\.com\/api\/v1\/generations\/job_/);
+      expect(dataOf<{ readonly status_url: string }>(answer).status_url).to.match(
+        /^https:\/\/music\.example\.com\/api\/v1\/generations\/job_/,
+      );
       expect(refusalOf(await test.anonymous.get("/nothing"))).to.equal("404 not_found");
     } finally {
       await test.close();

@@ -21,7 +21,13 @@ class Splitting extends ScriptedProvider {
 }
 
 function stem(label: string): ProviderAsset {
-  return { role: "stem", label, contentType: "audio/wav", durationSeconds: 12.34567, source: { kind: "bytes", bytes: scriptedBytes("audio/wav") } };
+  return {
+    role: "stem",
+    label,
+    contentType: "audio/wav",
+    durationSeconds: 12.34567,
+    source: { kind: "bytes", bytes: scriptedBytes("audio/wav") },
+  };
 }
 
 describe("Stem splits and vocal removals over the API", () => {
@@ -39,12 +45,22 @@ describe("Stem splits and vocal removals over the API", () => {
       plugins: [provider.definition],
       webhookSender: sender,
       addressGuard: new StubGuard(),
-      settings: { stemSplit: { creditCost: 8, providers: ["scripted"] }, vocalRemoval: { creditCost: 5, providers: ["scripted"] } },
+      settings: {
+        stemSplit: { creditCost: 8, providers: ["scripted"] },
+        vocalRemoval: { creditCost: 5, providers: ["scripted"] },
+      },
     });
     caller = await testApp.account({ credits: 100 });
-    const { id } = dataOf<{ id: string }>(await caller.api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true }, { Prefer: "wait=30" }));
-    trackId = dataOf<{ tracks: { id: string }[] }>(await caller.api.get(`/api/v1/generations/${id}`)).tracks[0]?.id ?? "";
-    provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [], stems: [stem("vocals"), stem("instrumental")] });
+    const { id } = dataOf<{ id: string }>(
+      await caller.api.generate(
+        { model_id: "scripted/song", prompt: "rain", instrumental: true },
+        { Prefer: "wait=30" },
+      ),
+    );
+    trackId =
+      dataOf<{ tracks: { id: string }[] }>(await caller.api.get(`/api/v1/generations/${id}`)).tracks[0]?.id ?? "";
+    provider.behaviour = () =>
+      Promise.resolve({ state: "completed", tracks: [], stems: [stem("vocals"), stem("instrumental")] });
   });
   after(() => testApp.close());
 
@@ -68,15 +84,35 @@ describe("Stem splits and vocal removals over the API", () => {
   it("are polled under /jobs, with their files, and are no generations", async () => {
     const id = await ended(() => start("vocal_removal"));
     const answer = await caller.api.get(`/api/v1/jobs/${id}`);
-    const { outputs, created_at, completed_at, ...job } = dataOf<{ outputs: { url: string }[]; created_at: string; completed_at: string }>(answer);
-    expect(job).to.deep.equal({ job_id: id, operation: "vocal_removal", provider: "scripted", status: "completed", credits_charged: 5 });
+    const { outputs, created_at, completed_at, ...job } = dataOf<{
+      outputs: { url: string }[];
+      created_at: string;
+      completed_at: string;
+    }>(answer);
+    expect(job).to.deep.equal({
+      job_id: id,
+      operation: "vocal_removal",
+      provider: "scripted",
+      status: "completed",
+      credits_charged: 5,
+    });
     expect(Date.parse(completed_at)).to.be.at.least(Date.parse(created_at));
     expect(outputs.map(({ url: _url, ...output }) => output)).to.deep.equal(
-      ["vocals", "instrumental"].map((label) => ({ type: "stem", label, track_id: trackId, content_type: "audio/wav", duration: 12.346, size_bytes: 1_000 })),
+      ["vocals", "instrumental"].map((label) => ({
+        type: "stem",
+        label,
+        track_id: trackId,
+        content_type: "audio/wav",
+        duration: 12.346,
+        size_bytes: 1_000,
+      })),
     );
-    for (const { url } of outputs) expect(new Uint8Array(await (await fetch(url)).arrayBuffer())).to.deep.equal(scriptedBytes("audio/wav"));
+    for (const { url } of outputs)
+      expect(new Uint8Array(await (await fetch(url)).arrayBuffer())).to.deep.equal(scriptedBytes("audio/wav"));
     expect(refusalOf(await caller.api.get(`/api/v1/generations/${id}`))).to.equal("404 job_not_found");
-    const { generations } = dataOf<{ generations: { id: string }[] }>(await caller.api.get("/api/v1/generations?limit=50"));
+    const { generations } = dataOf<{ generations: { id: string }[] }>(
+      await caller.api.get("/api/v1/generations?limit=50"),
+    );
     expect(generations.map((generation) => generation.id)).to.not.include(id);
   });
 
@@ -104,7 +140,10 @@ describe("Stem splits and vocal removals over the API", () => {
 
   it("are told of by webhooks, each by its own name, with client and metadata", async () => {
     const { api } = caller;
-    const created = await api.send("POST", "/api/v1/webhook-endpoints", { headers: { "Content-Type": "application/json" }, body: { url: "https://hooks.example/a" } });
+    const created = await api.send("POST", "/api/v1/webhook-endpoints", {
+      headers: { "Content-Type": "application/json" },
+      body: { url: "https://hooks.example/a" },
+    });
     const endpoint = dataOf<{ id: string }>(created).id;
     const wellBehaved = provider.behaviour;
     const completed = await ended(() => start("stem_split", { client: "studio", metadata: { take: 3 } }));
@@ -112,8 +151,12 @@ describe("Stem splits and vocal removals over the API", () => {
     const failed = await ended(() => start("vocal_removal"));
     provider.behaviour = wellBehaved;
     await sender.sent(2);
-    const bodies = sender.messages.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> });
-    expect(bodies.map(({ type, data }) => [type, data["job_id"], data["client"], data["metadata"]])).to.have.deep.members([
+    const bodies = sender.messages.map(
+      ({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> },
+    );
+    expect(
+      bodies.map(({ type, data }) => [type, data["job_id"], data["client"], data["metadata"]]),
+    ).to.have.deep.members([
       ["stem_split.completed", completed, "studio", { take: 3 }],
       ["vocal_removal.failed", failed, null, null],
     ]);
@@ -127,7 +170,8 @@ describe("Stem splits and vocal removals over the API", () => {
       return FermataError.is(error) ? [error.code, error.details] : error;
     };
     const shelf = await Shelf.open(testApp.app);
-    const trackOf = async (account: AccountId): Promise<string> => (await shelf.add(account, { rain: {} }))["rain"] ?? "";
+    const trackOf = async (account: AccountId): Promise<string> =>
+      (await shelf.add(account, { rain: {} }))["rain"] ?? "";
     const poor = await testApp.account({ credits: 7 });
     const split = async ({ account: { id } }: TestAccount): Promise<StartedSplit> =>
       testApp.app.splits.start({ kind: "stem_split", accountId: id, trackId: await trackOf(id) });

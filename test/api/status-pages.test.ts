@@ -36,8 +36,12 @@ describe("Status pages", () => {
     const answer = await test.anonymous.get("/metrics");
     expect(answer.status).to.equal(200);
     expect(answer.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
-    expect(answer.text).to.match(/^fermata_http_request_seconds_count\{method="GET",route="\/api\/v1\/jobs\/\{job_id\}",status="404"\} 2$/m);
-    expect(answer.text).to.match(/^fermata_http_request_seconds_count\{method="GET",route="unmatched",status="404"\} 1$/m);
+    expect(answer.text).to.match(
+      /^fermata_http_request_seconds_count\{method="GET",route="\/api\/v1\/jobs\/\{job_id\}",status="404"\} 2$/m,
+    );
+    expect(answer.text).to.match(
+      /^fermata_http_request_seconds_count\{method="GET",route="unmatched",status="404"\} 1$/m,
+    );
   });
 
   it("count what was bought at providers, delivered and wasted", async () => {

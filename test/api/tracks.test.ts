@@ -19,7 +19,9 @@ describe("GET /api/v1/tracks/{id}", () => {
 
   it("shows exactly the fields of a track", async () => {
     const { account, api } = await test.account();
-    const { rain: id } = await shelf.add(account.id, { rain: { title: "Rain", artist_label: "Nightingale", bpm: 96.4 } });
+    const { rain: id } = await shelf.add(account.id, {
+      rain: { title: "Rain", artist_label: "Nightingale", bpm: 96.4 },
+    });
     const track = dataOf(await api.get(`${PATH}/${id}`));
     expect(Object.keys(track)).to.deep.equal([
       "id",
@@ -76,7 +78,16 @@ describe("GET /api/v1/tracks/{id}", () => {
     expect((await alice.api.get(`${PATH}/${hidden}`)).status).to.equal(200);
     const unknown = "trk_01m7ysy25j6pcsftb5nnfsysak";
     const { message } = errorOf(await bob.api.get(`${PATH}/${unknown}`));
-    for (const id of [hidden, unknown, "trk_", hidden.toUpperCase(), `${hidden}%20`, "%00", "🎵", "pls_01m7ysy25j6pcsftb5nnfsysak"]) {
+    for (const id of [
+      hidden,
+      unknown,
+      "trk_",
+      hidden.toUpperCase(),
+      `${hidden}%20`,
+      "%00",
+      "🎵",
+      "pls_01m7ysy25j6pcsftb5nnfsysak",
+    ]) {
       const answer = await bob.api.get(`${PATH}/${id}`);
       expect(refusalOf(answer), id).to.equal("404 track_not_found");
       expect(errorOf(answer).message, id).to.equal(message);
@@ -96,7 +107,9 @@ describe("GET /api/v1/tracks/{id}", () => {
     await test.app.library.manage.unshare(rain);
     expect(await shareUrl()).to.equal(null);
     await test.app.library.manage.share(rain);
-    expect(await shareUrl()).to.be.a("string").and.not.equal(first);
+    expect(await shareUrl())
+      .to.be.a("string")
+      .and.not.equal(first);
   });
 
   it("draws on the read allowance and is never cached", async () => {
@@ -110,7 +123,10 @@ describe("GET /api/v1/tracks/{id}", () => {
   });
 
   it("needs the scope library:read", async () => {
-    const [other, reader] = [await test.account({ scopes: ["generations:read"] }), await test.account({ scopes: ["library:read"] })];
+    const [other, reader] = [
+      await test.account({ scopes: ["generations:read"] }),
+      await test.account({ scopes: ["library:read"] }),
+    ];
     expect(refusalOf(await other.api.get(`${PATH}/trk_x`))).to.equal("403 insufficient_scope");
     expect(refusalOf(await reader.api.get(`${PATH}/trk_x`))).to.equal("404 track_not_found");
     expect(refusalOf(await test.anonymous.get(`${PATH}/trk_x`))).to.equal("401 authentication_required");

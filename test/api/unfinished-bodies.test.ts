@@ -35,7 +35,10 @@ describe("Bodies that never end", () => {
     const refused = (): RawConnection[] => connections.filter(({ statuses }) => statuses.length > 0);
     await eventually("those that are too many", () => refused().length >= 10);
     expect(new Set(refused().map(({ statuses }) => statuses[0]))).to.deep.equal(new Set([429]));
-    for (const { text } of refused()) expect(text).to.match(/\r\nRetry-After: 5\r\n/).and.include('"rate_limited"');
+    for (const { text } of refused())
+      expect(text)
+        .to.match(/\r\nRetry-After: 5\r\n/)
+        .and.include('"rate_limited"');
     for (const connection of connections) connection.destroy();
     await eventually("a body to be read", async () => (await caller.api.generate()).status === 202);
   });

@@ -134,10 +134,7 @@ describe("POST /api/v1/tracks", function () {
       "a title in two lines": [["body.title"], () => [audio(), { name: "title", content: "a\nb" }]],
       "a blank title": [["body.title"], () => [{ name: "title", content: " " }, audio()]],
       "a field that is not known": [["body.artist"], () => [audio(), { name: "artist", content: "me" }]],
-      "audio that is too long": [
-        ["body.audio"],
-        () => [audio(wavFile(aChord(31, () => 0.5, SMALL)))],
-      ],
+      "audio that is too long": [["body.audio"], () => [audio(wavFile(aChord(31, () => 0.5, SMALL)))]],
     };
     for (const [title, [paths, form]] of Object.entries(FORMS)) {
       it(`${title}: 400`, async () => {
@@ -226,7 +223,9 @@ describe("POST /api/v1/tracks", function () {
       return connection?.text ?? "";
     };
     const { key } = await test.account({ scopes: ["library:read", "generations:read"] });
-    expect(await unread()).to.include("HTTP/1.1 401 ").and.include('"authentication_required"');
+    expect(await unread())
+      .to.include("HTTP/1.1 401 ")
+      .and.include('"authentication_required"');
     expect(await unread("Authorization: Bearer nothing")).to.include('"invalid_api_key"');
     const unscoped = await unread(`Authorization: Bearer ${key}`);
     expect(unscoped).to.include("HTTP/1.1 403 ").and.include('"generations:create"');
@@ -275,7 +274,11 @@ describe("An upload by an embedding app", () => {
   });
   after(() => test.close());
 
-  const failure = (call: Promise<unknown>): Promise<unknown> => call.then(() => null, (error: unknown) => error);
+  const failure = (call: Promise<unknown>): Promise<unknown> =>
+    call.then(
+      () => null,
+      (error: unknown) => error,
+    );
 
   it("makes the same track as one over HTTP, of bytes or of a stream of them", async () => {
     const { account } = await test.account();

@@ -42,7 +42,9 @@ describe("GET /api/v1/usage while nobody works", () => {
     expect(await used({ from: at(first + 1), to: at(first + 1) })).to.deep.equal([]);
     expect(await used({ from: at(first + 3) })).to.deep.equal([]);
     expect(await used({ from: at(first + DAY_MS) })).to.deep.equal([]);
-    expect(await used({ from: "2026-11-21T12:00:00.0001+05:30", to: "2026-11-21t06:30:00.00200000z" })).to.deep.equal([1]);
+    expect(await used({ from: "2026-11-21T12:00:00.0001+05:30", to: "2026-11-21t06:30:00.00200000z" })).to.deep.equal([
+      1,
+    ]);
   });
 
   it("goes back 30 days, and no further whatever is asked for", async () => {
@@ -54,7 +56,11 @@ describe("GET /api/v1/usage while nobody works", () => {
     clock.set(made + 30 * DAY_MS);
     expect(figuresOf(await usageOf(caller))).to.deep.equal([2, 0, 10, 0]);
     clock.set(made + 30 * DAY_MS + 1);
-    const queries: readonly Readonly<Record<string, string>>[] = [{}, { from: at(made) }, { from: "0000-01-01T00:00:00Z" }];
+    const queries: readonly Readonly<Record<string, string>>[] = [
+      {},
+      { from: at(made) },
+      { from: "0000-01-01T00:00:00Z" },
+    ];
     for (const query of queries) {
       expect(figuresOf(await usageOf(caller, { endpoint: "/api/v1/me", ...query }))).to.deep.equal([1, 0, 0, 0]);
       expect(figuresOf(await usageOf(caller, { endpoint: GENERATIONS, ...query }))).to.deep.equal([0, 0, 0, 0]);

@@ -67,7 +67,11 @@ describe("GET /api/v1/usage", () => {
     answers.push(await api.generate());
 
     const { summary, events } = await usageOf(caller);
-    const costs = events.map(({ status_code, credits_used, credits_refunded }) => [status_code, credits_used, credits_refunded]);
+    const costs = events.map(({ status_code, credits_used, credits_refunded }) => [
+      status_code,
+      credits_used,
+      credits_refunded,
+    ]);
     expect(costs.reverse()).to.deep.equal([
       [202, 10, 0],
       [202, 10, 10],
@@ -92,7 +96,13 @@ describe("GET /api/v1/usage", () => {
   it("leaves out jobs that no request made", async () => {
     const caller = await test.account();
     const input = { modelId: "scripted/song", prompt: "rain" };
-    await test.app.generations.execute({ account: caller.account, input, requestId: null, idempotency: null, limitExceeded: null });
+    await test.app.generations.execute({
+      account: caller.account,
+      input,
+      requestId: null,
+      idempotency: null,
+      limitExceeded: null,
+    });
     expect(figuresOf(await usageOf(caller))).to.deep.equal([0, 0, 0, 0]);
   });
 
@@ -176,7 +186,13 @@ describe("GET /api/v1/usage", () => {
       await caller.api.generate({ ...A_GENERATION, client: "studio" }, WAIT);
       await caller.api.generate({ ...A_GENERATION, client: "radio" }, WAIT);
       await caller.api.get(GENERATIONS, { "X-Client": "studio" });
-      const query = { client: "studio", endpoint: GENERATIONS, status: "202", from: "2000-01-01T00:00:00Z", to: "2100-01-01T00:00:00Z" };
+      const query = {
+        client: "studio",
+        endpoint: GENERATIONS,
+        status: "202",
+        from: "2000-01-01T00:00:00Z",
+        to: "2100-01-01T00:00:00Z",
+      };
       const found = await usageOf(caller, { ...query, model: "x" });
       expect(figuresOf(found)).to.deep.equal([1, 0, 10, 0]);
       expect(found.events.map(({ method, credits_used }) => [method, credits_used])).to.deep.equal([["POST", 10]]);
@@ -185,7 +201,19 @@ describe("GET /api/v1/usage", () => {
     });
 
     for (const [name, values] of [
-      ["from", ["", "yesterday", "2026-11-21", "2026-11-21T06:30:00", "2026-11-21 06:30:00Z", "2026-02-31T00:00:00Z", "1795242600000", "🕕"]],
+      [
+        "from",
+        [
+          "",
+          "yesterday",
+          "2026-11-21",
+          "2026-11-21T06:30:00",
+          "2026-11-21 06:30:00Z",
+          "2026-02-31T00:00:00Z",
+          "1795242600000",
+          "🕕",
+        ],
+      ],
       ["to", ["", "2026-13-01T00:00:00Z", "2026-11-21T06:30Z", "+002026-11-21T06:30:00Z", "2026-11-21T06:30:00.Z"]],
       ["status", ["", "99", "600", "-1", "202.5", "2e2", "0xca", "ok", "202,404"]],
     ] as const) {
@@ -209,7 +237,8 @@ describe("GET /api/v1/usage", () => {
 
     it("by status take any from 100 to 599", async () => {
       const caller = await test.account();
-      for (const status of ["100", "599"]) expect(figuresOf(await usageOf(caller, { status })), status).to.deep.equal([0, 0, 0, 0]);
+      for (const status of ["100", "599"])
+        expect(figuresOf(await usageOf(caller, { status })), status).to.deep.equal([0, 0, 0, 0]);
     });
 
     for (const name of ["client", "endpoint"]) {

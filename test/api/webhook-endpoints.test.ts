@@ -35,7 +35,8 @@ function startWithNames(exceptions: AddressExceptions = {}, options: TestAppOpti
   return startTestApp({ addressGuard: new DnsAddressGuard(new AddressPolicy(exceptions), resolve), ...options });
 }
 
-const post = (api: ApiClient, body: unknown): Promise<Answer> => api.send("POST", PATH, { headers: { "Content-Type": "application/json" }, body });
+const post = (api: ApiClient, body: unknown): Promise<Answer> =>
+  api.send("POST", PATH, { headers: { "Content-Type": "application/json" }, body });
 const patch = (api: ApiClient, id: string, body: unknown): Promise<Answer> =>
   api.send("PATCH", `${PATH}/${id}`, { headers: { "Content-Type": "application/json" }, body });
 let registered = 0;
@@ -137,14 +138,19 @@ describe("Webhook endpoints", () => {
 
     it("takes no more than 20 of those that come at once", async () => {
       const answers = await Promise.all(Array.from({ length: 25 }, () => post(api, { url: another() })));
-      expect(answers.map(({ status }) => status).sort()).to.deep.equal([...Array<number>(20).fill(201), ...Array<number>(5).fill(400)]);
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([
+        ...Array<number>(20).fill(201),
+        ...Array<number>(5).fill(400),
+      ]);
       expect(await list(api)).to.have.length(20);
     });
 
     it("keeps no secret readable in the storage", async () => {
       const { signing_secret: secret = "" } = await register(api);
       expect(JSON.stringify(test.logger.lines)).not.to.include(secret);
-      const [kept] = await test.app.webhookEndpoints.list((await test.app.webhooks.endpoint((await register(api)).id)).accountId);
+      const [kept] = await test.app.webhookEndpoints.list(
+        (await test.app.webhooks.endpoint((await register(api)).id)).accountId,
+      );
       expect(JSON.stringify(kept)).not.to.include(secret.slice(12));
     });
   });
@@ -181,14 +187,23 @@ describe("Webhook endpoints", () => {
       expect(off).to.include({ id, status: "disabled", created_at });
       expect(off.disabled_at).to.be.a("string");
       expect(dataOf<Endpoint>(await patch(api, id, { status: "disabled" })).disabled_at).to.equal(off.disabled_at);
-      expect(dataOf<Endpoint>(await patch(api, id, { status: "active" }))).to.include({ status: "active", disabled_at: null });
+      expect(dataOf<Endpoint>(await patch(api, id, { status: "active" }))).to.include({
+        status: "active",
+        disabled_at: null,
+      });
     });
 
     it("changes the URL by the same rules", async () => {
       const { id } = await register(api);
-      expect(dataOf<Endpoint>(await patch(api, id, { url: "https://other.example.com" })).url).to.equal("https://other.example.com/");
-      expect(refusalOf(await patch(api, id, { url: "http://other.example.com" }))).to.equal("400 webhook_https_required");
-      expect(refusalOf(await patch(api, id, { url: "https://inside.example.com", status: "disabled" }))).to.equal("400 webhook_host_blocked");
+      expect(dataOf<Endpoint>(await patch(api, id, { url: "https://other.example.com" })).url).to.equal(
+        "https://other.example.com/",
+      );
+      expect(refusalOf(await patch(api, id, { url: "http://other.example.com" }))).to.equal(
+        "400 webhook_https_required",
+      );
+      expect(refusalOf(await patch(api, id, { url: "https://inside.example.com", status: "disabled" }))).to.equal(
+        "400 webhook_host_blocked",
+      );
       expect((await list(api))[0]).to.include({ url: "https://other.example.com/", status: "active" });
     });
 
@@ -218,8 +233,12 @@ describe("Webhook endpoints", () => {
     const { id } = await register(api);
     const stranger = (await test.account()).api;
     for (const unknown of [id, "whe_01m7ytc0ar5c8m0vgw1fjz3q0e", "nonsense"]) {
-      expect(refusalOf(await patch(stranger, unknown, { url: "http://127.0.0.1" })), unknown).to.equal("404 webhook_endpoint_not_found");
-      expect(refusalOf(await stranger.send("DELETE", `${PATH}/${unknown}`)), unknown).to.equal("404 webhook_endpoint_not_found");
+      expect(refusalOf(await patch(stranger, unknown, { url: "http://127.0.0.1" })), unknown).to.equal(
+        "404 webhook_endpoint_not_found",
+      );
+      expect(refusalOf(await stranger.send("DELETE", `${PATH}/${unknown}`)), unknown).to.equal(
+        "404 webhook_endpoint_not_found",
+      );
     }
     expect(await list(api)).to.have.length(1);
   });
@@ -238,19 +257,32 @@ describe("Webhook endpoints of an installation with its own rules", () => {
   before(async () => {
     test = await startWithNames(
       { allowNetworks: ["127.0.0.0/8", "10.0.0.0/8"], allowHosts: ["receiver"] },
-      { settings: { webhooks: { allowHttp: true }, http: { port: 0, webhookScope: "profile:read" }, rateLimits: { write: { perMinute: 2, perDay: 5 } } } },
+      {
+        settings: {
+          webhooks: { allowHttp: true },
+          http: { port: 0, webhookScope: "profile:read" },
+          rateLimits: { write: { perMinute: 2, perDay: 5 } },
+        },
+      },
     );
   });
   after(() => test.close());
 
-  for (const url of ["http://127.0.0.1:9000/", "http://localhost:9000/", "https://inside.example.com/", "http://receiver/"]) {
+  for (const url of [
+    "http://127.0.0.1:9000/",
+    "http://localhost:9000/",
+    "https://inside.example.com/",
+    "http://receiver/",
+  ]) {
     it(`may be at ${url}`, async () => {
       expect(await register((await test.account()).api, url)).to.include({ url });
     });
   }
 
   it("stay out of every other private network", async () => {
-    expect(refusalOf(await post((await test.account()).api, { url: "http://192.168.0.1/" }))).to.equal("400 webhook_host_blocked");
+    expect(refusalOf(await post((await test.account()).api, { url: "http://192.168.0.1/" }))).to.equal(
+      "400 webhook_host_blocked",
+    );
   });
 
   it("need the scope that config names", async () => {

@@ -10,11 +10,17 @@ function documented(): Map<string, number> {
   const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
   const section = readme.slice(readme.indexOf("\n## Errors\n"));
   const rows = section.matchAll(/^\| (\d{3}) \| (.+) \|$/gm);
-  return new Map([...rows].flatMap(([, status, codes = ""]) => [...codes.matchAll(/`([a-z_]+)`/g)].map(([, code = ""]) => [code, Number(status)] as const)));
+  return new Map(
+    [...rows].flatMap(([, status, codes = ""]) =>
+      [...codes.matchAll(/`([a-z_]+)`/g)].map(([, code = ""]) => [code, Number(status)] as const),
+    ),
+  );
 }
 
 describe("The README's table of errors", () => {
   it("names every code with the status it is answered with, and no other", () => {
-    expect(Object.fromEntries([...documented()].sort())).to.deep.equal(Object.fromEntries(ERROR_CODES.map((code) => [code, STATUS_BY_CODE[code]] as const).sort()));
+    expect(Object.fromEntries([...documented()].sort())).to.deep.equal(
+      Object.fromEntries(ERROR_CODES.map((code) => [code, STATUS_BY_CODE[code]] as const).sort()),
+    );
   });
 });

@@ -6,7 +6,14 @@ import { loadSettings } from "../../config/load.js";
 import { stopMaxMs } from "../../config/stop-signal.js";
 import { describeSettings, type Settings } from "../../config/settings.js";
 import { refusalOf } from "../support/command-line.js";
-import { type ComposeSubnet, interpolated, readCompose, readDockerfile, readExample, readUnit } from "../support/examples.js";
+import {
+  type ComposeSubnet,
+  interpolated,
+  readCompose,
+  readDockerfile,
+  readExample,
+  readUnit,
+} from "../support/examples.js";
 import { repositoryPath } from "../support/repository.js";
 
 /** For whatever the environment must give: long enough for a key, and fit for a URL. */
@@ -20,7 +27,12 @@ function stopMaxSeconds({ jobs }: Settings): number {
 }
 
 function load(file: string, env: Readonly<Record<string, string>> = {}): Settings {
-  return loadSettings({ env: { ...env, FERMATA_CONFIG: file }, cwd: "/", readFile: () => readExample(file), isTerminal: false });
+  return loadSettings({
+    env: { ...env, FERMATA_CONFIG: file },
+    cwd: "/",
+    readFile: () => readExample(file),
+    isTerminal: false,
+  });
 }
 
 describe("The settings files of config/", () => {
@@ -60,7 +72,9 @@ describe("config/compose.yaml", () => {
   it("gives our services settings that load on top of the file it mounts", () => {
     expect(ours.map(([name]) => name)).to.deep.equal(["migrate", "serve", "work", "doctor"]);
     for (const [, { environment = {}, volumes: mounts = [] }] of ours) {
-      const env = Object.fromEntries(Object.entries(environment).map(([name, text]) => [name, interpolated(text, SAMPLE)]));
+      const env = Object.fromEntries(
+        Object.entries(environment).map(([name, text]) => [name, interpolated(text, SAMPLE)]),
+      );
       expect(mounts).to.include(`./mysql-rabbitmq.yaml:${env["FERMATA_CONFIG"]}:ro`);
       const settings = load("mysql-rabbitmq.yaml", env);
       expect(new URL(settings.storage.url)).to.include({ hostname: "mysql", password: SAMPLE });
@@ -91,7 +105,9 @@ describe("config/compose.yaml", () => {
       for (const other of Object.keys(awaited)) expect(services, name).to.have.property(other);
     }
     for (const name of ["serve", "work"]) {
-      expect(services[name]?.depends_on?.["migrate"], name).to.deep.equal({ condition: "service_completed_successfully" });
+      expect(services[name]?.depends_on?.["migrate"], name).to.deep.equal({
+        condition: "service_completed_successfully",
+      });
     }
   });
 
@@ -101,7 +117,8 @@ describe("config/compose.yaml", () => {
 
   it("names files and volumes that are there", () => {
     for (const { build, volumes: mounts = [] } of Object.values(services)) {
-      if (build !== undefined) expect(existsSync(repositoryPath("config", build.context, build.dockerfile)), build.dockerfile).to.equal(true);
+      if (build !== undefined)
+        expect(existsSync(repositoryPath("config", build.context, build.dockerfile)), build.dockerfile).to.equal(true);
       for (const [source = ""] of mounts.map((mount) => mount.split(":"))) {
         if (source.startsWith(".")) expect(existsSync(repositoryPath("config", source)), source).to.equal(true);
         else expect(volumes).to.have.property(source);
@@ -141,7 +158,8 @@ describe("config/compose.yaml", () => {
 
 describe("config/Dockerfile", () => {
   const instructions = readDockerfile();
-  const of = (name: string): string[] => instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
+  const of = (name: string): string[] =>
+    instructions.filter((instruction) => instruction.name === name).map(({ rest }) => rest);
   const last = (name: string): string => of(name).at(-1) ?? "";
 
   it("builds on images with the tag of an exact version", () => {
@@ -152,7 +170,9 @@ describe("config/Dockerfile", () => {
 
   it("copies what is there, and what the build may see", () => {
     const seen = readExample("Dockerfile.dockerignore").split("\n");
-    const sources = of("COPY").filter((rest) => !rest.startsWith("--from")).flatMap((rest) => rest.split(" ").slice(0, -1));
+    const sources = of("COPY")
+      .filter((rest) => !rest.startsWith("--from"))
+      .flatMap((rest) => rest.split(" ").slice(0, -1));
     expect(sources).to.include.members(["package.json", "core"]);
     for (const source of sources) {
       expect(existsSync(repositoryPath(source)), source).to.equal(true);
@@ -176,7 +196,9 @@ describe("config/Dockerfile", () => {
   });
 
   it("sets settings that exist, and keeps its data where the volume is", () => {
-    const env = Object.fromEntries([...last("ENV").matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name as string, value as string]));
+    const env = Object.fromEntries(
+      [...last("ENV").matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name as string, value as string]),
+    );
     const { dataDir } = loadSettings({ env, cwd: "/", isTerminal: false });
     expect(JSON.parse(last("VOLUME"))).to.deep.equal([dataDir]);
     expect(of("RUN").at(-1)).to.match(new RegExp(`--owner=node .*${dataDir}$`));
@@ -187,7 +209,12 @@ describe("config/systemd", () => {
   const units = readdirSync(repositoryPath("config", "systemd")).filter((name) => name.endsWith(".service"));
 
   it("has a unit for each way to run", () => {
-    expect(units.sort()).to.deep.equal(["fermata-migrate.service", "fermata-serve.service", "fermata-work@.service", "fermata.service"]);
+    expect(units.sort()).to.deep.equal([
+      "fermata-migrate.service",
+      "fermata-serve.service",
+      "fermata-work@.service",
+      "fermata.service",
+    ]);
   });
 
   for (const unit of units) {
@@ -203,7 +230,9 @@ describe("config/systemd", () => {
 
     it(`stops in its own time, and starts again unless settings are wrong: ${unit}`, () => {
       const isOnce = valueOf("Type") === "oneshot";
-      expect([valueOf("Restart"), valueOf("RestartPreventExitStatus")]).to.deep.equal(isOnce ? ["", ""] : ["on-failure", "2"]);
+      expect([valueOf("Restart"), valueOf("RestartPreventExitStatus")]).to.deep.equal(
+        isOnce ? ["", ""] : ["on-failure", "2"],
+      );
       if (isOnce) return;
       // A server without workers has nothing to drain.
       const hasWorkers = !valueOf("ExecStart").endsWith(" serve");
@@ -214,15 +243,25 @@ describe("config/systemd", () => {
     it(`is fenced in like the others: ${unit}`, () => {
       const fence = (name: string): string => /^User=[^[]*/m.exec(readExample("systemd", name))?.[0].trim() ?? "";
       expect(fence(unit)).to.include("NoNewPrivileges=yes").and.include("ProtectSystem=strict");
-      expect(fence(unit)).to.include("\nLimitCORE=0\n").and.match(/\nMemoryMax=\d+G\n/).and.match(/\nTasksMax=\d+\n/);
+      expect(fence(unit))
+        .to.include("\nLimitCORE=0\n")
+        .and.match(/\nMemoryMax=\d+G\n/)
+        .and.match(/\nTasksMax=\d+\n/);
       expect(fence(unit)).to.equal(fence("fermata.service"));
     });
   }
 
   it("has an environment whose names are settings, those left to fill in included", () => {
     const text = readExample("systemd", "fermata.env");
-    const env = Object.fromEntries([...text.matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name as string, value as string]));
-    expect(Object.keys(env)).to.include.members(["FERMATA_CONFIG", "FERMATA_STORAGE__URL", "FERMATA_QUEUE__URL", "FERMATA_SECRETS__KEY"]);
+    const env = Object.fromEntries(
+      [...text.matchAll(/^#?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name as string, value as string]),
+    );
+    expect(Object.keys(env)).to.include.members([
+      "FERMATA_CONFIG",
+      "FERMATA_STORAGE__URL",
+      "FERMATA_QUEUE__URL",
+      "FERMATA_SECRETS__KEY",
+    ]);
     for (const file of SETTINGS_FILES) expect(load(file, env).dataDir).to.equal(join("/var/lib", "fermata"));
     expect(readUnit("fermata.service")).to.deep.include(["StateDirectory", "fermata"]);
   });

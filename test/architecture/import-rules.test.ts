@@ -82,7 +82,12 @@ const CLEAN: Readonly<Record<string, string>> = {
 };
 
 async function violationsIn(directory: string): Promise<readonly string[]> {
-  const options: ICruiseOptions = { ...CONFIGURATION.options, ruleSet: CONFIGURATION, validate: true, baseDir: directory };
+  const options: ICruiseOptions = {
+    ...CONFIGURATION.options,
+    ruleSet: CONFIGURATION,
+    validate: true,
+    baseDir: directory,
+  };
   const { output } = await cruise(TOP, options, CONFIGURATION.options?.enhancedResolveOptions ?? {});
   return (output as ICruiseResult).summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`);
 }

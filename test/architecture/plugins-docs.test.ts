@@ -7,7 +7,9 @@ const read = (path: string): string => readFileSync(repositoryPath(path), "utf8"
 
 describe("The README of plugins", () => {
   it("names every built-in plugin, and no other", () => {
-    const named = [...read("plugins/README.md").matchAll(/^\| \[`([a-z0-9-]+)`\]\(\1\/README\.md\) \|/gm)].map(([, id]) => id);
+    const named = [...read("plugins/README.md").matchAll(/^\| \[`([a-z0-9-]+)`\]\(\1\/README\.md\) \|/gm)].map(
+      ([, id]) => id,
+    );
     expect(named).to.deep.equal(Object.keys(BUILT_IN));
   });
 });

@@ -4,7 +4,9 @@ import { refusalOf, wordsOf } from "../support/command-line.js";
 import { repositoryPath } from "../support/repository.js";
 
 const README = readFileSync(repositoryPath("README.md"), "utf8");
-const SCRIPTS = (JSON.parse(readFileSync(repositoryPath("package.json"), "utf8")) as { scripts: Record<string, string> }).scripts;
+const SCRIPTS = (
+  JSON.parse(readFileSync(repositoryPath("package.json"), "utf8")) as { scripts: Record<string, string> }
+).scripts;
 
 /** Script names after `npm run`, and npm's own short forms. */
 const scripts = [...README.matchAll(/\bnpm (?:run (?:-s )?)?(start|test|[a-z]+(?::[a-z]+)*)\b/g)]
@@ -12,7 +14,9 @@ const scripts = [...README.matchAll(/\bnpm (?:run (?:-s )?)?(start|test|[a-z]+(?
   .filter((name) => name !== "ci" && name !== "run");
 
 /** What stands behind `npm run -s fermata --`, or behind `fermata` in code. */
-const commands = [...README.matchAll(/(?:npm run -s fermata --|`fermata|\$ fermata) ([^\n`]+)/g)].map(([, line]) => line as string);
+const commands = [...README.matchAll(/(?:npm run -s fermata --|`fermata|\$ fermata) ([^\n`]+)/g)].map(
+  ([, line]) => line as string,
+);
 
 describe("The README", () => {
   it("names only npm scripts that exist", () => {

@@ -20,7 +20,10 @@ describe("The threat model of .github/SECURITY.md", () => {
   for (const [promise = "", proof = "", ...more] of promises()) {
     it(`names a test that exists for: ${promise}`, () => {
       const [, file = "", title = ""] = /^`(test\/[^`]+)` › `([^`]+)`$/.exec(proof) ?? [];
-      expect([file === "", more], `a file and a title, as \`test/…\` › \`title\`, not ${proof}`).to.deep.equal([false, []]);
+      expect([file === "", more], `a file and a title, as \`test/…\` › \`title\`, not ${proof}`).to.deep.equal([
+        false,
+        [],
+      ]);
       expect(read(file), `a test of this title in ${file}`).to.include(title);
     });
   }

@@ -33,7 +33,9 @@ describe("config/README.md", () => {
     const shells = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, shell]) => shell as string).join("\n");
     const assigned = [...shells.matchAll(/\b(FERMATA_[A-Z0-9_]+)=("[^"]*"|\S*)/g)];
     expect(assigned).to.not.be.empty;
-    const env = Object.fromEntries(assigned.map(([, name, value]) => [name as string, (value as string).replace(/^"|"$/g, "")]));
+    const env = Object.fromEntries(
+      assigned.map(([, name, value]) => [name as string, (value as string).replace(/^"|"$/g, "")]),
+    );
     delete env["FERMATA_CONFIG"];
     loadSettings({ env, cwd: "/" });
   });

@@ -7,7 +7,8 @@ const NOON = Date.UTC(2026, 5, 1, 12);
 
 /** `0 … count-1`, of tens crossed with tens: as SQL that every engine reads. */
 function numbers(count: number): string {
-  const ten = "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
+  const ten =
+    "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
   const digits = String(count - 1).length;
   const names = Array.from({ length: digits }, (_, index) => `d${index}`);
   const value = names.map((name, index) => `${name}.d * ${10 ** index}`).join(" + ");

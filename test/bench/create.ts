@@ -6,7 +6,11 @@ import { type Server, startServer } from "./servers/start.js";
 
 const CONNECTIONS = 64;
 const ACCOUNTS = 200;
-const BODY = JSON.stringify({ model_id: MODEL, prompt: "rain on a tin roof, brushed drums and an upright bass", instrumental: false });
+const BODY = JSON.stringify({
+  model_id: MODEL,
+  prompt: "rain on a tin roof, brushed drums and an upright bass",
+  instrumental: false,
+});
 
 export const create: Bench = {
   name: "create",
@@ -40,7 +44,11 @@ function measure(servers: readonly Server[], holders: readonly Holder[]): Promis
 
 /** A request to create a generation under this idempotency key. */
 export function createRequest(apiKey: string, idempotencyKey: string): string {
-  const headers = { Authorization: `Bearer ${apiKey}`, "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
+  const headers = {
+    Authorization: `Bearer ${apiKey}`,
+    "Content-Type": "application/json",
+    "Idempotency-Key": idempotencyKey,
+  };
   return rawRequest("POST", "/api/v1/generations", headers, BODY);
 }
 

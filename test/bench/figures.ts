@@ -41,7 +41,11 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /** How long something took, beside the median of a baseline; both in milliseconds. */
-export function spread(name: string, taken: readonly number[], baseline: { readonly ms: number; readonly name: string }): Figure {
+export function spread(
+  name: string,
+  taken: readonly number[],
+  baseline: { readonly ms: number; readonly name: string },
+): Figure {
   const [p50, p95] = [percentile(taken, 0.5), percentile(taken, 0.95)];
   return {
     name,
@@ -66,7 +70,12 @@ const COLUMNS = ["figure", "value", "baseline", "ratio", "target", ""] as const;
 export function toTable(figures: readonly Figure[]): string {
   const rows = [COLUMNS, ...figures.map(toRow)];
   const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
-  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd());
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
   return [lines[0], widths.map((width) => "-".repeat(width)).join("  "), ...lines.slice(1)].join("\n");
 }
 

@@ -51,7 +51,15 @@ export const hanging: Bench = {
       ratios.push(beside / alone);
     }
     const ratio = median(ratios);
-    return [{ name: "hanging: deliveries to the healthy ones", value: perSecond(beside), baseline: perSecond(alone), ratio, target: atLeast(ratio, RATIO_MIN, " ×") }];
+    return [
+      {
+        name: "hanging: deliveries to the healthy ones",
+        value: perSecond(beside),
+        baseline: perSecond(alone),
+        ratio,
+        target: atLeast(ratio, RATIO_MIN, " ×"),
+      },
+    ];
   },
 };
 
@@ -63,7 +71,16 @@ async function rateOfHealthy(hangingOnes: number): Promise<number> {
   await fill(storage, secretBox, hangingOnes);
   const { unitOfWork, webhooks } = storage;
   const breaker = { openMs: 30_000, openMaxMs: 600_000 };
-  const recordTry = new RecordTry({ unitOfWork, webhooks, clock, random, logger: SILENT, metrics: null, scheduleMs: [5_000], breaker });
+  const recordTry = new RecordTry({
+    unitOfWork,
+    webhooks,
+    clock,
+    random,
+    logger: SILENT,
+    metrics: null,
+    scheduleMs: [5_000],
+    breaker,
+  });
   const sendDelivery = new SendDelivery(sender, secretBox, clock, null);
   const work = new DeliverWebhooks(anId("prc"), {
     webhooks,
@@ -102,13 +119,21 @@ async function fill(storage: StorageUnderTest, secretBox: AesSecretBox, hangingO
   };
   const endpoints = new ManageEndpoints(parts);
   const { id: accountId } = await storage.addAccount();
-  const names = [...Array.from({ length: hangingOnes }, (_, index) => `hangs-${index}`), ...Array.from({ length: HEALTHY }, (_, index) => `well-${index}`)];
+  const names = [
+    ...Array.from({ length: hangingOnes }, (_, index) => `hangs-${index}`),
+    ...Array.from({ length: HEALTHY }, (_, index) => `well-${index}`),
+  ];
   for (const name of names) {
     const { endpoint } = await endpoints.create(accountId, `https://${name}.example.com/`);
-    const events = Array.from({ length: EVENTS }, () => newEvent(ids, { accountId, jobId: null, type: "generation.completed", data: {} }, Date.now()));
+    const events = Array.from({ length: EVENTS }, () =>
+      newEvent(ids, { accountId, jobId: null, type: "generation.completed", data: {} }, Date.now()),
+    );
     await storage.inTransaction(async (tx) => {
       await webhooks.insertEvents(tx, events);
-      await webhooks.insertDeliveries(tx, events.map((event) => newDelivery(ids, event, endpoint.id)));
+      await webhooks.insertDeliveries(
+        tx,
+        events.map((event) => newDelivery(ids, event, endpoint.id)),
+      );
     });
   }
 }

@@ -40,7 +40,12 @@ export async function load(url: string, options: LoadOptions): Promise<LoadResul
   };
 }
 
-function runConnection(socket: Socket, { request, status }: LoadOptions, endsAt: number, latencies: number[]): Promise<void> {
+function runConnection(
+  socket: Socket,
+  { request, status }: LoadOptions,
+  endsAt: number,
+  latencies: number[],
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const expected = `HTTP/1.1 ${status} `;
     let received = "";

@@ -14,7 +14,14 @@ const ROUNDS = 20;
 const DAY_MS = 86_400_000;
 const FROM = NOON - 30 * DAY_MS;
 const OTHERS = 1_000;
-const ROUTES = ["/api/v1/generations", "/api/v1/generations/{id}", "/api/v1/jobs/{id}", "/api/v1/library/search", "/api/v1/credits", "/api/v1/models"];
+const ROUTES = [
+  "/api/v1/generations",
+  "/api/v1/generations/{id}",
+  "/api/v1/jobs/{id}",
+  "/api/v1/library/search",
+  "/api/v1/credits",
+  "/api/v1/models",
+];
 const STATUSES = [200, 200, 200, 200, 200, 200, 202, 400, 404, 429];
 /** As few as errors of a service are that works. */
 const RARE = { share: 0.000_1, status: 503 } as const;
@@ -37,14 +44,18 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
     await fill(storage.url);
     const { requestLog, inTransaction } = storage;
     const account = await storage.addAccount();
-    const baseline = { ms: median(await timed(() => storage.accounts.findAccounts([account.id]))), name: "one account" };
+    const baseline = {
+      ms: median(await timed(() => storage.accounts.findAccounts([account.id]))),
+      name: "one account",
+    };
     const ofHeavy: RequestQuery = { accountId: accountOf(0), from: FROM, to: NOON };
     const works: Readonly<Record<string, () => Promise<unknown>>> = {
-      "list": () => requestLog.list(ofHeavy, 100),
+      list: () => requestLog.list(ofHeavy, 100),
       "list, client": () => requestLog.list({ ...ofHeavy, client: "web" }, 100),
       "list, route": () => requestLog.list({ ...ofHeavy, route: ROUTES[3] }, 100),
       "list, rare status": () => requestLog.list({ ...ofHeavy, status: RARE.status }, 100),
-      "list, client, route and status": () => requestLog.list({ ...ofHeavy, client: "app-1", route: ROUTES[3], status: 429 }, 100),
+      "list, client, route and status": () =>
+        requestLog.list({ ...ofHeavy, client: "app-1", route: ROUTES[3], status: 429 }, 100),
       "list, client and rare status": () => requestLog.list({ ...ofHeavy, client: "web", status: RARE.status }, 100),
       "count of a day": () => requestLog.count({ ...ofHeavy, from: NOON - DAY_MS }),
       "count of 30 days": () => requestLog.count(ofHeavy),
@@ -52,7 +63,8 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
       "100 rows deleted": () => inTransaction((tx) => requestLog.deleteOld(tx, NOON, 100)),
     };
     const figures: Figure[] = [];
-    for (const [what, work] of Object.entries(works)) figures.push(spread(`${name}: logs, ${what}`, await timed(work), baseline));
+    for (const [what, work] of Object.entries(works))
+      figures.push(spread(`${name}: logs, ${what}`, await timed(work), baseline));
     return figures;
   } finally {
     await storage.close();
@@ -68,7 +80,10 @@ async function fill(url: string): Promise<void> {
   const writer = await openWriter(url);
   for (let start = 0; start < ROWS; start += BATCH) {
     const length = Math.min(BATCH, ROWS - start);
-    await writer.write(REQUEST_LOG, Array.from({ length }, (_, index) => rowOf(start + index, roll)));
+    await writer.write(
+      REQUEST_LOG,
+      Array.from({ length }, (_, index) => rowOf(start + index, roll)),
+    );
   }
   await writer.close();
 }

@@ -21,13 +21,29 @@ import { verify } from "./verify.js";
 import { webhooks } from "./webhooks.js";
 import { work } from "./work.js";
 
-const BENCHES: readonly Bench[] = [read, create, work, storage, synth, start, verify, webhooks, hanging, takeover, rateLimits, search, logs];
+const BENCHES: readonly Bench[] = [
+  read,
+  create,
+  work,
+  storage,
+  synth,
+  start,
+  verify,
+  webhooks,
+  hanging,
+  takeover,
+  rateLimits,
+  search,
+  logs,
+];
 
 const given = process.argv.slice(2);
 const names = given.filter((word) => !word.startsWith("--"));
 const unknown = names.filter((name) => !BENCHES.some((bench) => bench.name === name));
 if (unknown.length > 0) {
-  console.error(`There is no benchmark ${unknown.join(", ")}. There are:\n${BENCHES.map(({ name, compares }) => `  ${name.padEnd(10)}${compares}`).join("\n")}`);
+  console.error(
+    `There is no benchmark ${unknown.join(", ")}. There are:\n${BENCHES.map(({ name, compares }) => `  ${name.padEnd(10)}${compares}`).join("\n")}`,
+  );
   process.exit(2);
 }
 

@@ -15,7 +15,10 @@ const ACCOUNTS = 200;
 const CONCURRENT = 64;
 
 /** Wide enough that nothing is refused, and that a process may count for itself. */
-const WIDE: readonly WindowRule[] = [{ limit: 1_000_000_000, windowSeconds: 60 }, { limit: 1_000_000_000, windowSeconds: 86_400 }];
+const WIDE: readonly WindowRule[] = [
+  { limit: 1_000_000_000, windowSeconds: 60 },
+  { limit: 1_000_000_000, windowSeconds: 86_400 },
+];
 
 /** One request of an account, after another by the same caller; `CONCURRENT` callers at once. */
 type Caller = (account: string) => Promise<unknown>;
@@ -26,7 +29,11 @@ export const rateLimits: Bench = {
   compares: "counting a request in memory with counting it together with other processes",
   async run() {
     const memory = new MemoryRateLimiter(new SystemClock());
-    const figures = await against("nothing", { "rate limits: memory": (account) => memory.consume(account, WIDE) }, () => Promise.resolve());
+    const figures = await against(
+      "nothing",
+      { "rate limits: memory": (account) => memory.consume(account, WIDE) },
+      () => Promise.resolve(),
+    );
     for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       const storage = await open();
       figures.push(...(await shared(name, storage, memory)));
@@ -45,28 +52,47 @@ async function shared(name: string, storage: StorageUnderTest, memory: RateLimit
       return storage.unitOfWork.inTransaction(work);
     },
   };
-  const limiter = new SharedRateLimiter({ counts: storage.rateCounts, unitOfWork, clock: new SystemClock(), logger: SILENT });
+  const limiter = new SharedRateLimiter({
+    counts: storage.rateCounts,
+    unitOfWork,
+    clock: new SystemClock(),
+    logger: SILENT,
+  });
   let counted = 0;
   const batched: Caller = (account) => {
     counted += 1;
     return limiter.consume(account, WIDE);
   };
-  const figures = await against("memory", { [`${name}: shared, in batches`]: batched }, (account) => memory.consume(account, WIDE));
+  const figures = await against("memory", { [`${name}: shared, in batches`]: batched }, (account) =>
+    memory.consume(account, WIDE),
+  );
   const perTransaction = counted / transactions;
-  figures.push({ name: `${name}: requests per transaction`, value: Math.round(perTransaction).toLocaleString("en"), baseline: "", ratio: null, target: null });
+  figures.push({
+    name: `${name}: requests per transaction`,
+    value: Math.round(perTransaction).toLocaleString("en"),
+    baseline: "",
+    ratio: null,
+    target: null,
+  });
 
   // Each account asks 12 times and is another one then: under so small a limit no process may count for itself.
   const names = new Map<string, { asked: number; subject: string }>();
   const asked: Caller = (account) => {
     let current = names.get(account);
-    if (current === undefined || current.asked === 12) names.set(account, (current = { asked: 0, subject: anId("acct") }));
+    if (current === undefined || current.asked === 12)
+      names.set(account, (current = { asked: 0, subject: anId("acct") }));
     current.asked += 1;
-    return limiter.consume(current.subject, [{ limit: 12, windowSeconds: 60 }, { limit: 500, windowSeconds: 86_400 }]);
+    return limiter.consume(current.subject, [
+      { limit: 12, windowSeconds: 60 },
+      { limit: 500, windowSeconds: 86_400 },
+    ]);
   };
   figures.push(
     ...(await against("a transaction for each", { [`${name}: shared, limit of 12`]: asked }, () =>
       storage.unitOfWork.inTransaction((tx) =>
-        storage.rateCounts.insertCounts(tx, [{ subject: anId("acct"), windowSeconds: 60, startedAt: Date.now(), count: 1 }]),
+        storage.rateCounts.insertCounts(tx, [
+          { subject: anId("acct"), windowSeconds: 60, startedAt: Date.now(), count: 1 },
+        ]),
       ),
     )),
   );
@@ -79,7 +105,8 @@ async function against(what: string, callers: Readonly<Record<string, Caller>>, 
   const figures: Figure[] = [];
   for (const [name, caller] of Object.entries(callers)) {
     const rounds: { readonly rate: number; readonly base: number }[] = [];
-    for (let round = 0; round < ROUNDS; round++) rounds.push({ rate: await rateOf(caller), base: await rateOf(baseline) });
+    for (let round = 0; round < ROUNDS; round++)
+      rounds.push({ rate: await rateOf(caller), base: await rateOf(baseline) });
     figures.push({
       name,
       value: perSecond(median(rounds.map(({ rate }) => rate))),

@@ -17,11 +17,19 @@ export const read: Bench = {
       await startServer("bare-knex", await installation.copy()),
       await startServer("bare-prepared", await installation.copy()),
     ];
-    const requests = installation.holders.map(({ key }) => rawRequest("GET", "/api/v1/credits", { Authorization: `Bearer ${key}` }));
+    const requests = installation.holders.map(({ key }) =>
+      rawRequest("GET", "/api/v1/credits", { Authorization: `Bearer ${key}` }),
+    );
     let next = 0;
     const request = (): string => requests[next++ % requests.length] as string;
     try {
-      const [ours, knex, prepared] = await contest(servers, { connections: CONNECTIONS, rounds: 7, seconds: 1.5, request, status: 200 });
+      const [ours, knex, prepared] = await contest(servers, {
+        connections: CONNECTIONS,
+        rounds: 7,
+        seconds: 1.5,
+        request,
+        status: 200,
+      });
       if (ours === undefined || knex === undefined || prepared === undefined) return [];
       const figures: Figure[] = [
         {

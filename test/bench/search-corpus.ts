@@ -1,6 +1,13 @@
 import { SEARCH_DUE, SEARCH_ITEMS, SEARCH_LOOSE, searchRowsOfTracks } from "../../adapters/storage/knex/search/rows.js";
 import { notesOf } from "../../adapters/storage/knex/search/writes.js";
-import { toAssetRows, toTagRows, toTrackRow, TRACK_ASSETS, TRACK_TAGS, TRACKS } from "../../adapters/storage/knex/track-rows.js";
+import {
+  toAssetRows,
+  toTagRows,
+  toTrackRow,
+  TRACK_ASSETS,
+  TRACK_TAGS,
+  TRACKS,
+} from "../../adapters/storage/knex/track-rows.js";
 import type { AccountId } from "../../core/ids.js";
 import type { Track } from "../../core/library/track.js";
 import { anAsset, aTrack, NOON } from "../support/builders.js";

@@ -26,7 +26,8 @@ export const search: Bench = {
 /** By what is typed: words are the beginnings, of two letters and more, of words as common as they are in texts. */
 function kinds(language: Language, roll: () => number): Readonly<Record<string, Draw>> {
   const start = (word: string): string => word.slice(0, 2 + Math.floor(roll() * 7));
-  const words = (count: number): string[] => Array.from({ length: count }, () => start(language.word())).flatMap(foldWords);
+  const words = (count: number): string[] =>
+    Array.from({ length: count }, () => start(language.word())).flatMap(foldWords);
   const ofOneTrack = (count: number): string[] => {
     const [track] = tracksOf(language, roll, 1);
     const texts = foldWords([track?.title, track?.artistLabel, ...(track?.tags.mood ?? [])].join(" "));
@@ -50,9 +51,12 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
     const language = new Language(roll);
     await fillLibrary(storage.url, tracksOf(language, roll, TRACKS));
     await file(storage);
-    const byId = await timed(Array.from({ length: SEARCHES }, (_, index) => index), async () => {
-      await storage.library.findTracks([`trk_${String(Math.floor(roll() * TRACKS)).padStart(26, "0")}`]);
-    });
+    const byId = await timed(
+      Array.from({ length: SEARCHES }, (_, index) => index),
+      async () => {
+        await storage.library.findTracks([`trk_${String(Math.floor(roll() * TRACKS)).padStart(26, "0")}`]);
+      },
+    );
     const baseline = { ms: median(byId), name: "by id" };
     const all: number[] = [];
     const figures: Figure[] = [];
@@ -64,7 +68,10 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
       figures.push(spread(`${name}: search, ${kind}`, taken, baseline));
     }
     const p95 = percentile(all, 0.95);
-    return [...figures, { ...spread(`${name}: search, all kinds`, all, baseline), target: below(p95, P95_MAX_MS, " ms") }];
+    return [
+      ...figures,
+      { ...spread(`${name}: search, all kinds`, all, baseline), target: below(p95, P95_MAX_MS, " ms") },
+    ];
   } finally {
     await storage.close();
   }

@@ -24,9 +24,11 @@ interface Started {
 
 export const start: Bench = {
   name: "start",
-  compares: "a warm `fermata start` with a process of bare Express and better-sqlite3: memory when idle, time to the first answer",
+  compares:
+    "a warm `fermata start` with a process of bare Express and better-sqlite3: memory when idle, time to the first answer",
   async run() {
-    if (!existsSync(repositoryPath("dist", "config", "main.js"))) throw new Error("The benchmark of the start needs what `npm run build` makes.");
+    if (!existsSync(repositoryPath("dist", "config", "main.js")))
+      throw new Error("The benchmark of the start needs what `npm run build` makes.");
     const dataDir = await mkdtemp(join(tmpdir(), "fermata-bench-"));
     try {
       const fermata: Command = [["--enable-source-maps"], "config/main.js", "start"]; // as `npm start`
@@ -69,7 +71,12 @@ async function measure(command: Command, dataDir: string, key: string): Promise<
 }
 
 function run([options, file, argument]: Command, dataDir: string): ChildProcess {
-  const env = { PATH: process.env["PATH"], FERMATA_DATA_DIR: dataDir, FERMATA_HTTP__PORT: "0", FERMATA_LOGS__LEVEL: "error" };
+  const env = {
+    PATH: process.env["PATH"],
+    FERMATA_DATA_DIR: dataDir,
+    FERMATA_HTTP__PORT: "0",
+    FERMATA_LOGS__LEVEL: "error",
+  };
   const words = [...options, repositoryPath("dist", ...file.split("/")), argument];
   return spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "inherit"] });
 }

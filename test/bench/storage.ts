@@ -47,7 +47,8 @@ async function createGroup(storage: SqliteUnderTest, jobs: readonly Job[]): Prom
     await storage.idempotency.findRecords(tx, records, NOON);
     const balances = await storage.ledger.lockBalances(tx, [...new Set(jobs.map((job) => job.accountId))]);
     const movements = new Movements(balances);
-    for (const job of jobs) movements.post(job.accountId, (balance) => postReservation(balance, job.id, job.reserved, NOON));
+    for (const job of jobs)
+      movements.post(job.accountId, (balance) => postReservation(balance, job.id, job.reserved, NOON));
     await storage.idempotency.insertRecords(tx, records, NOON);
     await storage.jobs.insertJobs(tx, jobs);
     await storage.ledger.apply(tx, movements.all);
@@ -57,7 +58,9 @@ async function createGroup(storage: SqliteUnderTest, jobs: readonly Job[]): Prom
 async function settleGroup(storage: SqliteUnderTest, ids: readonly JobId[]): Promise<void> {
   await storage.inTransaction(async (tx) => {
     const jobs = [...(await storage.jobs.lockJobs(tx, ids)).values()];
-    const movements = new Movements(await storage.ledger.lockBalances(tx, [...new Set(jobs.map((job) => job.accountId))]));
+    const movements = new Movements(
+      await storage.ledger.lockBalances(tx, [...new Set(jobs.map((job) => job.accountId))]),
+    );
     for (const job of jobs) {
       movements.post(job.accountId, (balance) => postSettlement(balance, job.id, job.reserved, "charge", NOON));
     }
@@ -83,7 +86,13 @@ async function measure(): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   const show = (name: string, value: number, single?: number): void => {
     const baseline = single === undefined ? "" : perSecond(single);
-    figures.push({ name: `storage: ${name}`, value: perSecond(value), baseline, ratio: single === undefined ? null : value / single, target: null });
+    figures.push({
+      name: `storage: ${name}`,
+      value: perSecond(value),
+      baseline,
+      ratio: single === undefined ? null : value / single,
+      target: null,
+    });
   };
   const storage = await sqliteStorage.open();
   const accounts: AccountId[] = [];
@@ -92,7 +101,10 @@ async function measure(): Promise<readonly Figure[]> {
   let next = 0;
   const makeJobs = (count: number, accountIds: readonly AccountId[]): Job[] =>
     Array.from({ length: count }, () => {
-      const job = aJob({ accountId: accountIds[next++ % accountIds.length] as AccountId, reserved: { monthly: 0, pack: 5 } });
+      const job = aJob({
+        accountId: accountIds[next++ % accountIds.length] as AccountId,
+        reserved: { monthly: 0, pack: 5 },
+      });
       created.push(job.id);
       return job;
     });
@@ -109,7 +121,14 @@ async function measure(): Promise<readonly Figure[]> {
   show("create, groups of 256, one account", await create(256, accounts.slice(0, 1)), single);
 
   const claimed = await rate(async () => {
-    const request = { providerId: "synth", phases: ["waiting" as const], limit: 16, now: NOON, owner: anId("prc"), leaseUntil: NOON * 2 };
+    const request = {
+      providerId: "synth",
+      phases: ["waiting" as const],
+      limit: 16,
+      now: NOON,
+      owner: anId("prc"),
+      leaseUntil: NOON * 2,
+    };
     return (await storage.jobs.claimJobs(request)).length;
   });
   show("claim, 16 at a time", claimed);
@@ -134,8 +153,25 @@ async function measure(): Promise<readonly Figure[]> {
   show("findKeyHolders of one hash", await rate(() => hundred(() => storage.accounts.findKeyHolders([key.tokenHash]))));
   show("findBalances of one id", await rate(() => hundred(() => storage.ledger.findBalances([job.accountId]))));
   show("findJobs of one id", await rate(() => hundred(() => storage.jobs.findJobs([job.id]))));
-  show("listJobs, 20 of an account", await rate(() => hundred(() => storage.jobs.listJobs({ accountId: job.accountId, limit: 20 }))));
-  show("claim when nothing is due", await rate(() => hundred(() => storage.jobs.claimJobs({ providerId: "none", phases: ["waiting"], limit: 8, now: NOON, owner: anId("prc"), leaseUntil: NOON }))));
+  show(
+    "listJobs, 20 of an account",
+    await rate(() => hundred(() => storage.jobs.listJobs({ accountId: job.accountId, limit: 20 }))),
+  );
+  show(
+    "claim when nothing is due",
+    await rate(() =>
+      hundred(() =>
+        storage.jobs.claimJobs({
+          providerId: "none",
+          phases: ["waiting"],
+          limit: 8,
+          now: NOON,
+          owner: anId("prc"),
+          leaseUntil: NOON,
+        }),
+      ),
+    ),
+  );
   await storage.close();
   return figures;
 }

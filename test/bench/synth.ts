@@ -6,7 +6,12 @@ import { SAMPLE_RATE } from "../../plugins/synth/sound/dsp.js";
 import { mixDown } from "../../plugins/synth/sound/mixdown.js";
 import { atLeast, type Bench, type Figure, median } from "./figures.js";
 
-const PROMPTS = ["calm piano over soft rain, slow and warm", "driving techno with a dark bass", "acoustic folk ballad with strings", "upbeat disco funk"] as const;
+const PROMPTS = [
+  "calm piano over soft rain, slow and warm",
+  "driving techno with a dark bass",
+  "acoustic folk ballad with strings",
+  "upbeat disco funk",
+] as const;
 const REAL_TIME_MIN = 20;
 const WARM_UP_SECONDS = 15;
 

@@ -21,7 +21,8 @@ const BOUND_MS = 60_000;
 
 export const takeover: Bench = {
   name: "takeover",
-  compares: "how long a job stands still when its worker is killed right after it has renewed its lease, with that lease",
+  compares:
+    "how long a job stands still when its worker is killed right after it has renewed its lease, with that lease",
   // Whoever takes part waits most of the time, so all of it runs at once.
   run: async () => (await Promise.all(TUNINGS.flatMap((tuning) => [onSqlite(tuning), onMysql(tuning)]))).flat(),
 };
@@ -33,7 +34,10 @@ async function onSqlite(tuning: Tuning): Promise<Figure> {
 async function onMysql(tuning: Tuning): Promise<Figure> {
   const { url, drop } = await createMysqlDatabase();
   try {
-    return await measure("MySQL", tuning, () => ({ settings: { FERMATA_STORAGE__URL: url }, rows: () => readMysqlRows(url) }));
+    return await measure("MySQL", tuning, () => ({
+      settings: { FERMATA_STORAGE__URL: url },
+      rows: () => readMysqlRows(url),
+    }));
   } finally {
     await drop();
   }
@@ -41,7 +45,11 @@ async function onMysql(tuning: Tuning): Promise<Figure> {
 
 type Storage = (dataDir: string) => { readonly settings: Environment; rows(): Promise<Rows> };
 
-async function measure(engine: string, { name, leaseSeconds, limitSeconds }: Tuning, storage: Storage): Promise<Figure> {
+async function measure(
+  engine: string,
+  { name, leaseSeconds, limitSeconds }: Tuning,
+  storage: Storage,
+): Promise<Figure> {
   const sandbox = new Sandbox();
   try {
     const dataDir = await sandbox.dataDir();
@@ -61,7 +69,12 @@ async function measure(engine: string, { name, leaseSeconds, limitSeconds }: Tun
 }
 
 /** From the end of one worker to the claim of another, which looks for work all the while. */
-async function standstillMs(sandbox: Sandbox, dataDir: string, settings: Environment, readJob: () => Promise<JobRow | undefined>): Promise<number> {
+async function standstillMs(
+  sandbox: Sandbox,
+  dataDir: string,
+  settings: Environment,
+  readJob: () => Promise<JobRow | undefined>,
+): Promise<number> {
   await sandbox.json(["migrate"], dataDir, settings);
   const create = ["accounts", "create", "bench", "--tier", "pro", "--accept-terms", "--credits", "100"];
   const { id } = await sandbox.json<{ id: string }>(create, dataDir, settings);

@@ -39,7 +39,13 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
     const seconds = (performance.now() - begunAt) / 1000;
     if (exitCode !== 0) throw new Error(`ledger verify ended with ${exitCode}: ${output}`);
     return [
-      { name: `${name}: ledger verify`, value: `${seconds.toFixed(1)} s`, baseline: "", ratio: null, target: below(seconds, MAX_SECONDS, " s") },
+      {
+        name: `${name}: ledger verify`,
+        value: `${seconds.toFixed(1)} s`,
+        baseline: "",
+        ratio: null,
+        target: below(seconds, MAX_SECONDS, " s"),
+      },
       {
         name: `${name}: creates beside it`,
         value: perSecond(beside.perSecond),
@@ -68,9 +74,14 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
   }
 }
 
-async function runVerify(url: string, dataDir: string): Promise<{ readonly exitCode: number | null; readonly output: string }> {
+async function runVerify(
+  url: string,
+  dataDir: string,
+): Promise<{ readonly exitCode: number | null; readonly output: string }> {
   const env = { PATH: process.env["PATH"], FERMATA_DATA_DIR: dataDir, FERMATA_STORAGE__URL: url };
-  const child = spawn(process.execPath, [repositoryPath("dist", "config", "main.js"), "ledger", "verify", "--json"], { env });
+  const child = spawn(process.execPath, [repositoryPath("dist", "config", "main.js"), "ledger", "verify", "--json"], {
+    env,
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (part: Buffer) => (output += part.toString()));
   const [exitCode] = (await once(child, "close")) as [number | null];

@@ -16,7 +16,11 @@ const ROUND_MS = 2_000;
 const RATIO_MIN = 0.5;
 
 /** About what an event of two tracks has. */
-const BODY = JSON.stringify({ type: "generation.completed", timestamp: new Date(0).toISOString(), data: { filler: "x".repeat(4_000) } });
+const BODY = JSON.stringify({
+  type: "generation.completed",
+  timestamp: new Date(0).toISOString(),
+  data: { filler: "x".repeat(4_000) },
+});
 
 export const webhooks: Bench = {
   name: "webhooks",
@@ -30,7 +34,13 @@ export const webhooks: Bench = {
     try {
       const { ours, bare, ratio } = await contestAt(receiver.url, authority.cert);
       return [
-        { name: `webhooks: deliveries, ${CONNECTIONS} at once`, value: perSecond(ours), baseline: `${perSecond(bare)} (bare undici)`, ratio, target: atLeast(ratio, RATIO_MIN, " ×") },
+        {
+          name: `webhooks: deliveries, ${CONNECTIONS} at once`,
+          value: perSecond(ours),
+          baseline: `${perSecond(bare)} (bare undici)`,
+          ratio,
+          target: atLeast(ratio, RATIO_MIN, " ×"),
+        },
       ];
     } finally {
       await receiver.stop();
@@ -39,18 +49,36 @@ export const webhooks: Bench = {
   },
 };
 
-async function contestAt(url: string, ca: string): Promise<{ readonly ours: number; readonly bare: number; readonly ratio: number }> {
+async function contestAt(
+  url: string,
+  ca: string,
+): Promise<{ readonly ours: number; readonly bare: number; readonly ratio: number }> {
   const guard = new DnsAddressGuard(new AddressPolicy({ allowNetworks: ["127.0.0.0/8"] }));
-  const sender = new HttpsWebhookSender({ connector: new GuardedConnector({ guard, ca: [ca] }), clock: new SystemClock(), version: "bench" });
+  const sender = new HttpsWebhookSender({
+    connector: new GuardedConnector({ guard, ca: [ca] }),
+    clock: new SystemClock(),
+    version: "bench",
+  });
   const pool = new Pool(url, { connections: CONNECTIONS, connect: { ca } });
   const never = new AbortController().signal;
   const deliver = async (): Promise<void> => {
-    const message: WebhookMessage = { url: `${url}/hooks`, eventId: "evt_01jd0000000000000000000000", sentAt: Date.now(), body: BODY, secrets: [`whsec_${"A".repeat(43)}=`] };
+    const message: WebhookMessage = {
+      url: `${url}/hooks`,
+      eventId: "evt_01jd0000000000000000000000",
+      sentAt: Date.now(),
+      body: BODY,
+      secrets: [`whsec_${"A".repeat(43)}=`],
+    };
     const { failure } = await sender.send(message, never);
     if (failure !== null) throw new Error(`A delivery failed: ${failure}.`);
   };
   const post = async (): Promise<void> => {
-    const { body } = await pool.request({ method: "POST", path: "/hooks", headers: { "content-type": "application/json" }, body: BODY });
+    const { body } = await pool.request({
+      method: "POST",
+      path: "/hooks",
+      headers: { "content-type": "application/json" },
+      body: BODY,
+    });
     await body.dump();
   };
   try {

@@ -31,7 +31,11 @@ export const work: Bench = {
   async run() {
     const installation = await makeInstallation(ACCOUNTS);
     try {
-      return [...(await measureJobs(installation)), ...(await measurePolls(installation)), ...(await measureReplays(installation))];
+      return [
+        ...(await measureJobs(installation)),
+        ...(await measurePolls(installation)),
+        ...(await measureReplays(installation)),
+      ];
     } finally {
       await installation.remove();
     }
@@ -70,8 +74,20 @@ async function measureJobs(installation: Installation): Promise<Figure[]> {
   return [
     line("with waveform, preview and cover", withFiles.perSecond),
     line("no files, nothing derived", withoutFiles.perSecond),
-    { name: "work: accepted to submitted, idle, p50", value: milliseconds(median(withFiles.waits)), baseline: "", ratio: null, target: null },
-    { name: "work: accepted to submitted, idle, p99", value: milliseconds(percentile(withFiles.waits, 0.99)), baseline: "", ratio: null, target: null },
+    {
+      name: "work: accepted to submitted, idle, p50",
+      value: milliseconds(median(withFiles.waits)),
+      baseline: "",
+      ratio: null,
+      target: null,
+    },
+    {
+      name: "work: accepted to submitted, idle, p99",
+      value: milliseconds(percentile(withFiles.waits, 0.99)),
+      baseline: "",
+      ratio: null,
+      target: null,
+    },
   ];
 }
 
@@ -82,10 +98,14 @@ async function runJobs(
 ): Promise<{ readonly perSecond: number; readonly waits: readonly number[] }> {
   const { app, provider } = await openFermata(dataDir, overrides);
   const [mix] = SCRIPTED_TRACK.assets;
-  if (mix !== undefined) provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] });
+  if (mix !== undefined)
+    provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [mix] }] });
   try {
     const accounts = await Promise.all(holders.map(({ accountId }) => app.accounts.get(accountId)));
-    return { perSecond: await jobsPerSecond(app, accounts, jobs), waits: await startWaits(app, provider, accounts[0] as Account) };
+    return {
+      perSecond: await jobsPerSecond(app, accounts, jobs),
+      waits: await startWaits(app, provider, accounts[0] as Account),
+    };
   } finally {
     await app.stop();
   }
@@ -104,7 +124,9 @@ async function measurePolls({ holders, copy }: Installation): Promise<Figure[]> 
   };
   try {
     const accounts = await Promise.all(holders.map(({ accountId }) => app.accounts.get(accountId)));
-    await Promise.all(Array.from({ length: RENDERING_JOBS }, (_, index) => accept(app, accounts[index % accounts.length] as Account)));
+    await Promise.all(
+      Array.from({ length: RENDERING_JOBS }, (_, index) => accept(app, accounts[index % accounts.length] as Account)),
+    );
     await app.work();
     await provider.submitted(RENDERING_JOBS);
     await pause(POLL_WARM_UP_MS);
@@ -112,7 +134,15 @@ async function measurePolls({ holders, copy }: Installation): Promise<Figure[]> 
     const begunAt = performance.now();
     await pause(POLL_SECONDS * 1000);
     const rate = (polls - before) / ((performance.now() - begunAt) / 1000);
-    return [{ name: "work: polls of rendering jobs", value: perSecond(rate), baseline: `${perSecond(commits)} commits`, ratio: rate / commits, target: null }];
+    return [
+      {
+        name: "work: polls of rendering jobs",
+        value: perSecond(rate),
+        baseline: `${perSecond(commits)} commits`,
+        ratio: rate / commits,
+        target: null,
+      },
+    ];
   } finally {
     await app.stop();
   }
@@ -123,7 +153,9 @@ function commitsPerSecond(dataDir: string): number {
   const db = new Database(join(dataDir, DATABASE_FILE));
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
-  const touch = db.prepare("UPDATE accounts SET created_at = created_at + 1 WHERE id = (SELECT id FROM accounts LIMIT 1)");
+  const touch = db.prepare(
+    "UPDATE accounts SET created_at = created_at + 1 WHERE id = (SELECT id FROM accounts LIMIT 1)",
+  );
   const begunAt = performance.now();
   for (let commit = 0; commit < COMMITS; commit++) touch.run();
   const seconds = (performance.now() - begunAt) / 1000;
@@ -133,7 +165,9 @@ function commitsPerSecond(dataDir: string): number {
 
 /** Fills the queue first, then lets the workers at it. */
 async function jobsPerSecond(app: App, accounts: readonly Account[], jobs: number): Promise<number> {
-  const accepted = Array.from({ length: jobs }, (_, index) => accept(app, accounts[index % accounts.length] as Account));
+  const accepted = Array.from({ length: jobs }, (_, index) =>
+    accept(app, accounts[index % accounts.length] as Account),
+  );
   await Promise.all(accepted);
   let left = jobs;
   const allEnded = new Promise<void>((resolve) => {
@@ -196,7 +230,10 @@ async function measureReplays(installation: Installation): Promise<Figure[]> {
         ratio: of(replays) / of(reads),
         target: null,
       });
-      figures.push(line("p50", ({ p50Ms }) => p50Ms), line("p99", ({ p99Ms }) => p99Ms));
+      figures.push(
+        line("p50", ({ p50Ms }) => p50Ms),
+        line("p99", ({ p99Ms }) => p99Ms),
+      );
     }
     return figures;
   } finally {

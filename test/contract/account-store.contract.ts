@@ -125,7 +125,10 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
 
       it("finds several holders at once, revoked keys included, and leaves unknown hashes out", async () => {
         const [first, second] = [await storage.addAccount(), await storage.addAccount()];
-        const keys = [anApiKey({ accountId: first.id }), anApiKey({ accountId: second.id, revokedAt: NOON, scopes: [] })];
+        const keys = [
+          anApiKey({ accountId: first.id }),
+          anApiKey({ accountId: second.id, revokedAt: NOON, scopes: [] }),
+        ];
         await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, keys));
         const found = await storage.accounts.findKeyHolders([...keys.map((key) => key.tokenHash), aHash()]);
         expect([...found.values()].map((holder) => holder.key)).to.deep.equal(keys);
@@ -135,7 +138,9 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
       it("refuses a second key with the same token", async () => {
         const account = await storage.addAccount();
         const key = anApiKey({ accountId: account.id });
-        const outcome = storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key, { ...key, id: anId("key") }]));
+        const outcome = storage.inTransaction((tx) =>
+          storage.accounts.insertKeys(tx, [key, { ...key, id: anId("key") }]),
+        );
         expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(Error);
         expect((await storage.accounts.findKeyHolders([key.tokenHash])).size).to.equal(0);
       });

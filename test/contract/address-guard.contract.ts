@@ -21,17 +21,26 @@ export function addressGuardContract(name: string, open: () => GuardUnderTest): 
     it("gives the addresses of a name that may be reached", async () => {
       const { guard, reachable } = open();
       expect(guard.admitsHost(reachable.name)).to.equal(true);
-      expect(await guard.resolve(reachable.name, 1_000)).to.deep.equal({ state: "allowed", addresses: reachable.addresses });
+      expect(await guard.resolve(reachable.name, 1_000)).to.deep.equal({
+        state: "allowed",
+        addresses: reachable.addresses,
+      });
     });
 
     it("takes a literal address for its own answer", async () => {
       const { guard, refusedLiteral } = open();
-      for (const [hostname, address] of [["8.8.8.8", "8.8.8.8"], ["[2606:4700::1111]", "2606:4700::1111"]] as const) {
+      for (const [hostname, address] of [
+        ["8.8.8.8", "8.8.8.8"],
+        ["[2606:4700::1111]", "2606:4700::1111"],
+      ] as const) {
         expect(guard.admitsHost(hostname), hostname).to.equal(true);
         expect(await guard.resolve(hostname, 1_000)).to.deep.equal({ state: "allowed", addresses: [address] });
       }
       expect(guard.admitsHost(refusedLiteral.hostname)).to.equal(false);
-      expect(await guard.resolve(refusedLiteral.hostname, 1_000)).to.deep.equal({ state: "blocked", addresses: [refusedLiteral.address] });
+      expect(await guard.resolve(refusedLiteral.hostname, 1_000)).to.deep.equal({
+        state: "blocked",
+        addresses: [refusedLiteral.address],
+      });
     });
 
     it("blocks a name that it refuses, without looking it up", async () => {
@@ -43,7 +52,10 @@ export function addressGuardContract(name: string, open: () => GuardUnderTest): 
     it("admits a name without looking it up, and blocks it for what it resolves to", async () => {
       const { guard, blocked } = open();
       expect(guard.admitsHost(blocked.name)).to.equal(true);
-      expect(await guard.resolve(blocked.name, 1_000)).to.deep.equal({ state: "blocked", addresses: blocked.addresses });
+      expect(await guard.resolve(blocked.name, 1_000)).to.deep.equal({
+        state: "blocked",
+        addresses: blocked.addresses,
+      });
     });
 
     it("says why a name has no address", async () => {

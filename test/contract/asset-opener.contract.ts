@@ -42,8 +42,10 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
 
     const openSource = (source: AssetSource, maxBytes = MAX_BYTES): Promise<OpenedAsset> =>
       subject.opener.open(source, { maxBytes, signal: new AbortController().signal });
-    const all = async (source: AssetSource, maxBytes?: number): Promise<Buffer> => contentOf(await openSource(source, maxBytes));
-    const kindOf = async (source: AssetSource, maxBytes?: number): Promise<string> => (await failureOf(all(source, maxBytes))).kind;
+    const all = async (source: AssetSource, maxBytes?: number): Promise<Buffer> =>
+      contentOf(await openSource(source, maxBytes));
+    const kindOf = async (source: AssetSource, maxBytes?: number): Promise<string> =>
+      (await failureOf(all(source, maxBytes))).kind;
 
     const file = tinyMp3("contract");
     const sources = (bytes: Uint8Array): readonly AssetSource[] => {
@@ -91,7 +93,8 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
     });
 
     it("takes exactly as many bytes as allowed, and no more", async () => {
-      for (const source of sources(file)) expect(await all(source, file.length), source.kind).to.have.lengthOf(file.length);
+      for (const source of sources(file))
+        expect(await all(source, file.length), source.kind).to.have.lengthOf(file.length);
       for (const source of sources(file)) expect(await kindOf(source, file.length - 1), source.kind).to.equal("failed");
     });
 
@@ -116,7 +119,9 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
       for (const status of [404, 410])
         expect(await kindOf({ kind: "url", url: subject.host.on("/x", answering(status)) })).to.equal("gone");
       for (const status of [408, 425, 429, 500, 502, 503]) {
-        expect(await kindOf({ kind: "url", url: subject.host.on("/x", answering(status)) }), String(status)).to.equal("unavailable");
+        expect(await kindOf({ kind: "url", url: subject.host.on("/x", answering(status)) }), String(status)).to.equal(
+          "unavailable",
+        );
       }
       expect(await kindOf({ kind: "url", url: "http://127.0.0.1:1/closed" })).to.equal("unavailable");
       const broken = { kind: "stream", open: () => brokenStream(file) } as const;
@@ -129,12 +134,17 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
     });
 
     it("goes on where a download broke off", async () => {
-      const url = subject.host.on("/long", cutting(LONG, [100_000, 250_000], { "Accept-Ranges": "bytes", ETag: '"1"' }));
+      const url = subject.host.on(
+        "/long",
+        cutting(LONG, [100_000, 250_000], { "Accept-Ranges": "bytes", ETag: '"1"' }),
+      );
       expect((await all({ kind: "url", url })).equals(LONG)).to.equal(true);
     });
 
     it("says `unavailable` of a download that broke off where the server cannot go on", async () => {
-      expect(await kindOf({ kind: "url", url: subject.host.on("/long", cutting(LONG, [100_000])) })).to.equal("unavailable");
+      expect(await kindOf({ kind: "url", url: subject.host.on("/long", cutting(LONG, [100_000])) })).to.equal(
+        "unavailable",
+      );
     });
 
     it("reads nothing more when it is closed early, even before the first byte was taken", async () => {

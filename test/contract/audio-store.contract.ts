@@ -157,7 +157,9 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
 
     it("leaves one of several writers' files, whole", async () => {
       const texts = Array.from({ length: 8 }, (_, index) => String(index).repeat(50_000));
-      await Promise.all(texts.map((text) => store.put("trk_8/mix.mp3", chunks(text.slice(0, 10), text.slice(10)), MAX_BYTES)));
+      await Promise.all(
+        texts.map((text) => store.put("trk_8/mix.mp3", chunks(text.slice(0, 10), text.slice(10)), MAX_BYTES)),
+      );
       expect(texts).to.include(await textOf(store.read("trk_8/mix.mp3")));
     });
 
@@ -261,13 +263,23 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
         await store.put("trk_11/mix.mp3", bytes("0123456789"), MAX_BYTES);
         const url = await linkTo("trk_11/mix.mp3", { expiresAt: Date.now() + 60_000, contentType: "audio/mpeg" });
         const whole = await fetch(url);
-        expect([whole.status, whole.headers.get("content-type"), await whole.text()]).to.deep.equal([200, "audio/mpeg", "0123456789"]);
+        expect([whole.status, whole.headers.get("content-type"), await whole.text()]).to.deep.equal([
+          200,
+          "audio/mpeg",
+          "0123456789",
+        ]);
         const part = await fetch(url, { headers: { Range: "bytes=3-5" } });
-        expect([part.status, part.headers.get("content-range"), await part.text()]).to.deep.equal([206, "bytes 3-5/10", "345"]);
+        expect([part.status, part.headers.get("content-range"), await part.text()]).to.deep.equal([
+          206,
+          "bytes 3-5/10",
+          "345",
+        ]);
         const other = await fetch(url.replace("trk_11/mix.mp3", "trk_10/mix.mp3"));
         await other.arrayBuffer();
         expect(other.status).to.equal(403);
-        expect(await errorOf(linkTo("../outside", { expiresAt: Date.now() + 60_000, contentType: "audio/mpeg" }))).to.be.instanceOf(Error);
+        expect(
+          await errorOf(linkTo("../outside", { expiresAt: Date.now() + 60_000, contentType: "audio/mpeg" })),
+        ).to.be.instanceOf(Error);
       }
     });
 

@@ -68,7 +68,10 @@ export function auditLogContract(name: string, open: () => Promise<StorageUnderT
     it("keeps nothing of a transaction that fails", async () => {
       const failure = storage.inTransaction(async (tx) => {
         const made = { id: anId("aud"), actor: "x", createdAt: NOON, action: "jobs.cancel", accountId: null } as const;
-        await log.append(tx, nextRecord(await log.lockHead(tx), { ...made, targets: [], fields: {} }, new NodeDigest()));
+        await log.append(
+          tx,
+          nextRecord(await log.lockHead(tx), { ...made, targets: [], fields: {} }, new NodeDigest()),
+        );
         throw new Error("changed its mind");
       });
       expect(await failure.catch((error: unknown) => (error as Error).message)).to.equal("changed its mind");

@@ -26,7 +26,8 @@ export function callbackStoreContract(name: string, open: () => Promise<StorageU
     });
     after(() => storage.close());
 
-    const insert = (callback: StoredCallback): Promise<boolean> => storage.inTransaction((tx) => storage.callbacks.insert(tx, callback));
+    const insert = (callback: StoredCallback): Promise<boolean> =>
+      storage.inTransaction((tx) => storage.callbacks.insert(tx, callback));
 
     it("keeps every member, and every byte of the body", async () => {
       const body = new Uint8Array(70_000).map((_, index) => index % 256);
@@ -58,7 +59,11 @@ export function callbackStoreContract(name: string, open: () => Promise<StorageU
 
     it("answers those of a job that were not read, in the order in which they came", async () => {
       const jobId = anId("job");
-      const [second, first, third] = [2, 1, 3].map((after) => aCallback({ jobId, receivedAt: NOON + after })) as [StoredCallback, StoredCallback, StoredCallback];
+      const [second, first, third] = [2, 1, 3].map((after) => aCallback({ jobId, receivedAt: NOON + after })) as [
+        StoredCallback,
+        StoredCallback,
+        StoredCallback,
+      ];
       for (const callback of [second, first, third, aCallback()]) await insert(callback);
       expect(await storage.callbacks.unread(jobId, 2)).to.deep.equal([first, second]);
       await storage.inTransaction((tx) => storage.callbacks.markRead(tx, [first.id, second.id], NOON));
@@ -72,7 +77,12 @@ export function callbackStoreContract(name: string, open: () => Promise<StorageU
         await storage.callbacks.insert(tx, callback);
         const kept = await storage.callbacks.hasUnread(tx, callback.jobId);
         await storage.callbacks.markRead(tx, [callback.id], NOON);
-        return [before, kept, await storage.callbacks.hasUnread(tx, callback.jobId), await storage.callbacks.countOf(tx, callback.jobId)];
+        return [
+          before,
+          kept,
+          await storage.callbacks.hasUnread(tx, callback.jobId),
+          await storage.callbacks.countOf(tx, callback.jobId),
+        ];
       });
       expect(states).to.deep.equal([false, true, false, 1]);
     });

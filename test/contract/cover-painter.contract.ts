@@ -16,7 +16,9 @@ export function coverPainterContract(name: string, open: () => CoverPainter): vo
     it("paints a square PNG that is not all one colour", async () => {
       const png = PNG.sync.read(Buffer.from(await painter.paint(aSubject("trk_1"))));
       expect(png.width).to.equal(png.height).and.to.be.at.least(300);
-      const colours = new Set(Array.from({ length: png.width }, (_, index) => png.data.readUInt32BE(4 * index * (png.width + 1))));
+      const colours = new Set(
+        Array.from({ length: png.width }, (_, index) => png.data.readUInt32BE(4 * index * (png.width + 1))),
+      );
       expect(colours.size).to.be.above(4);
     });
 
@@ -38,7 +40,8 @@ export function coverPainterContract(name: string, open: () => CoverPainter): vo
     });
 
     it("takes any words", async () => {
-      for (const seed of ["", "🎷", "x".repeat(10_000)]) expect((await painter.paint(aSubject(seed, [seed]))).length).to.be.above(1_000);
+      for (const seed of ["", "🎷", "x".repeat(10_000)])
+        expect((await painter.paint(aSubject(seed, [seed]))).length).to.be.above(1_000);
     });
   });
 }

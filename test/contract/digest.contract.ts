@@ -14,13 +14,16 @@ export function digestContract(name: string, open: () => Digest): void {
     });
 
     it("makes the HMAC of RFC 4231, case 2", () => {
-      const expected = Buffer.from("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843", "hex").toString("base64url");
+      const expected = Buffer.from("5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843", "hex").toString(
+        "base64url",
+      );
       expect(open().hmacSha256("Jefe", "what do ya want for nothing?")).to.equal(expected);
     });
 
     it("writes HMACs in base64url without padding", () => {
       const digest = open();
-      for (let text = 0; text < 50; text++) expect(digest.hmacSha256("key", String(text))).to.match(/^[A-Za-z0-9_-]{43}$/);
+      for (let text = 0; text < 50; text++)
+        expect(digest.hmacSha256("key", String(text))).to.match(/^[A-Za-z0-9_-]{43}$/);
     });
 
     it("tells equal texts from others, whatever their lengths", () => {

@@ -41,9 +41,19 @@ export function importFilesContract(name: string, open: OpenImportFiles): void {
       expect(await bytesOf("empty.mp3")).to.have.length(0);
     });
 
-    for (const path of ["nothing.mp3", "sound", "sound/long.mp3/x", "../sound/long.mp3", "/etc/hostname", `${"x".repeat(300)}.mp3`]) {
+    for (const path of [
+      "nothing.mp3",
+      "sound",
+      "sound/long.mp3/x",
+      "../sound/long.mp3",
+      "/etc/hostname",
+      `${"x".repeat(300)}.mp3`,
+    ]) {
       it(`refuses ${path.slice(0, 30)}`, async () => {
-        const error: unknown = await place.files.open(path).then(() => null, (thrown: unknown) => thrown);
+        const error: unknown = await place.files.open(path).then(
+          () => null,
+          (thrown: unknown) => thrown,
+        );
         expect(error).to.be.instanceOf(ImportFileError);
       });
     }

@@ -11,7 +11,11 @@ export function aBell(providerId = "synth"): Doorbell {
 }
 
 /** Collects bells; `heard` resolves when a bell has arrived, and mocha's time limit bounds the wait. */
-function aListener(): { readonly bells: Doorbell[]; readonly listen: (bell: Doorbell) => void; heard(bell: Doorbell): Promise<void> } {
+function aListener(): {
+  readonly bells: Doorbell[];
+  readonly listen: (bell: Doorbell) => void;
+  heard(bell: Doorbell): Promise<void>;
+} {
   const bells: Doorbell[] = [];
   const waiting: { readonly jobId: JobId; resolve(): void }[] = [];
   return {

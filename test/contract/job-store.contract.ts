@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import type { JobId } from "../../core/ids.js";
 import type { Job, JobAttempt, JobOutput, JobStatus } from "../../core/jobs/job.js";
-import type { AttemptUpdate, ClaimedJob, ClaimRequest, JobFilter, JobReference, JobUpdate } from "../../core/ports/job-store.js";
+import type {
+  AttemptUpdate,
+  ClaimedJob,
+  ClaimRequest,
+  JobFilter,
+  JobReference,
+  JobUpdate,
+} from "../../core/ports/job-store.js";
 import { aHash, aJob, aJobRequest, anAttempt, anId, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 
@@ -51,7 +58,10 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         expect(await findByReferences({ accountId, reference: "order 17 " })).to.deep.equal([padded]);
         const ofBoth = [accountId, foreign.accountId].map((owner) => ({ accountId: owner, reference: "order 17" }));
         expect(await findByReferences(...ofBoth)).to.have.deep.members([named, foreign]);
-        const ofNone = [{ accountId, reference: "Order 17" }, { accountId: anId("acct"), reference: "order 17" }];
+        const ofNone = [
+          { accountId, reference: "Order 17" },
+          { accountId: anId("acct"), reference: "order 17" },
+        ];
         expect(await findByReferences(...ofNone)).to.deep.equal([]);
         expect(await findByReferences()).to.deep.equal([]);
       });
@@ -109,7 +119,9 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         ["quotes and backslashes", `'"\`\\u0041 ? :name %`],
       ] as const) {
         it(`keeps ${what} in prompts, lyrics and metadata`, async () => {
-          const job = aJob({ request: aJobRequest({ prompt: text, lyrics: text, client: text, metadata: { [text]: [text] } }) });
+          const job = aJob({
+            request: aJobRequest({ prompt: text, lyrics: text, client: text, metadata: { [text]: [text] } }),
+          });
           await add(job);
           expect(await find(job.id)).to.deep.equal(job);
         });
@@ -117,7 +129,9 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
 
       it("keeps the largest request there can be", async () => {
         const metadata = { blob: "x".repeat(16 * 1024), deep: { a: { b: { c: { d: { e: { f: 1 } } } } } } };
-        const job = aJob({ request: aJobRequest({ prompt: "🎵".repeat(10_000), lyrics: "ÿ".repeat(10_000), metadata }) });
+        const job = aJob({
+          request: aJobRequest({ prompt: "🎵".repeat(10_000), lyrics: "ÿ".repeat(10_000), metadata }),
+        });
         await add(job);
         expect(await find(job.id)).to.deep.equal(job);
       });
@@ -138,7 +152,9 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       it("refuses a job whose id exists, and keeps none of its group", async () => {
         const [job, other] = [aJob(), aJob()];
         await add(job);
-        expect(await add(other, { ...job, modelId: "synth/v2" }).catch((error: unknown) => error)).to.be.instanceOf(Error);
+        expect(await add(other, { ...job, modelId: "synth/v2" }).catch((error: unknown) => error)).to.be.instanceOf(
+          Error,
+        );
         expect([...(await storage.jobs.findJobs([job.id, other.id])).values()]).to.deep.equal([job]);
       });
 
@@ -153,8 +169,15 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       it("gives what was asked for apart, unknown ids left out", async () => {
         const [job, other] = [aJob(), aJob({ request: aJobRequest({ prompt: "another" }) })];
         await add(job, other);
-        const requests = await storage.inTransaction((tx) => storage.jobs.requestsOf(tx, [other.id, anId("job"), job.id, job.id]));
-        expect(requests).to.deep.equal(new Map([[other.id, other.request], [job.id, job.request]]));
+        const requests = await storage.inTransaction((tx) =>
+          storage.jobs.requestsOf(tx, [other.id, anId("job"), job.id, job.id]),
+        );
+        expect(requests).to.deep.equal(
+          new Map([
+            [other.id, other.request],
+            [job.id, job.request],
+          ]),
+        );
       });
 
       it("takes empty lists", async () => {
@@ -247,11 +270,25 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     describe("claims", () => {
       it("leaves jobs whose lease ran out to their owners when asked to", async () => {
         const providerId = aProviderId();
-        const [free, owned] = [aJob({ providerId, dueAt: NOON }), aJob({ providerId, dueAt: NOON - 1, leaseOwner: anId("prc"), status: "processing" })];
+        const [free, owned] = [
+          aJob({ providerId, dueAt: NOON }),
+          aJob({ providerId, dueAt: NOON - 1, leaseOwner: anId("prc"), status: "processing" }),
+        ];
         await add(free, owned);
-        const request = { providerId, phases: ["waiting"], limit: 5, now: NOON, owner: anId("prc"), leaseUntil: NOON + 1 } as const;
-        expect((await storage.jobs.claimJobs({ ...request, leaveOwned: true })).map(({ job }) => job.id)).to.deep.equal([free.id]);
-        expect((await storage.jobs.claimJobs(request)).map(({ job, wasLost }) => [job.id, wasLost])).to.deep.equal([[owned.id, true]]);
+        const request = {
+          providerId,
+          phases: ["waiting"],
+          limit: 5,
+          now: NOON,
+          owner: anId("prc"),
+          leaseUntil: NOON + 1,
+        } as const;
+        expect((await storage.jobs.claimJobs({ ...request, leaveOwned: true })).map(({ job }) => job.id)).to.deep.equal(
+          [free.id],
+        );
+        expect((await storage.jobs.claimJobs(request)).map(({ job, wasLost }) => [job.id, wasLost])).to.deep.equal([
+          [owned.id, true],
+        ]);
       });
 
       it("takes a due job under a new fence, leased and processing", async () => {
@@ -506,7 +543,12 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         const outputs = [anOutput("vocals"), anOutput("ö 🎼", null), anOutput("drums")];
         const others = [anOutput("vocals")];
         await addOutputs({ jobId: one, outputs }, { jobId: other, outputs: others });
-        expect(await storage.jobs.outputsOf([none, other, one])).to.deep.equal(new Map([[other, others], [one, outputs]]));
+        expect(await storage.jobs.outputsOf([none, other, one])).to.deep.equal(
+          new Map([
+            [other, others],
+            [one, outputs],
+          ]),
+        );
       });
 
       it("of a job are written once", async () => {
@@ -519,7 +561,11 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     it("counts what is alive by provider", async () => {
       const [one, other] = [aHash().slice(0, 8), aHash().slice(0, 8)];
       const ended = { status: "failed", phase: "ended", dueAt: null } as const;
-      await add(aJob({ providerId: one }), aJob({ providerId: one, status: "processing", phase: "rendering" }), aJob({ providerId: one, ...ended }));
+      await add(
+        aJob({ providerId: one }),
+        aJob({ providerId: one, status: "processing", phase: "rendering" }),
+        aJob({ providerId: one, ...ended }),
+      );
       await add(aJob({ providerId: other, ...ended }));
       const alive = await storage.jobs.countAlive();
       expect([alive.get(one), alive.get(other)]).to.deep.equal([2, undefined]);
@@ -528,11 +574,20 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     it("counts what waits for a provider and what is under way there", async () => {
       const [one, other] = [aHash().slice(0, 8), aHash().slice(0, 8)];
       const processing = { providerId: one, status: "processing" } as const;
-      await add(aJob({ providerId: one }), aJob({ providerId: one }), aJob({ providerId: other }), aJob({ providerId: one, ...ended("failed") }));
+      await add(
+        aJob({ providerId: one }),
+        aJob({ providerId: one }),
+        aJob({ providerId: other }),
+        aJob({ providerId: one, ...ended("failed") }),
+      );
       await add(aJob({ ...processing, phase: "rendering" }), aJob({ ...processing, phase: "submitting" }));
       expect(await storage.jobs.countWork(one, 100)).to.deep.equal({ waiting: 2, submitting: 1, rendering: 1 });
       expect(await storage.jobs.countWork(one, 1)).to.deep.equal({ waiting: 1, submitting: 1, rendering: 1 });
-      expect(await storage.jobs.countWork(aHash().slice(0, 8), 100)).to.deep.equal({ waiting: 0, submitting: 0, rendering: 0 });
+      expect(await storage.jobs.countWork(aHash().slice(0, 8), 100)).to.deep.equal({
+        waiting: 0,
+        submitting: 0,
+        rendering: 0,
+      });
     });
 
     describe("attempts", () => {
@@ -567,7 +622,9 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         const first = anAttempt({ jobId, number: 1, ...full });
         await addAttempts(second, first, anAttempt());
         expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([first, second]);
-        expect(await storage.inTransaction((tx) => storage.jobs.attemptsIn(tx, [jobId, anId("job")]))).to.deep.equal(new Map([[jobId, [first, second]]]));
+        expect(await storage.inTransaction((tx) => storage.jobs.attemptsIn(tx, [jobId, anId("job")]))).to.deep.equal(
+          new Map([[jobId, [first, second]]]),
+        );
         expect(await storage.jobs.listAttempts(anId("job"))).to.deep.equal([]);
       });
 
@@ -575,9 +632,17 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         const jobId = anId("job");
         const [first, second] = [anAttempt({ jobId }), anAttempt({ jobId, number: 2 })];
         await addAttempts(first, second);
-        await change({ jobId, number: 2, changes: full }, { jobId, number: 1, changes: {} }, { jobId, number: 7, changes: full });
+        await change(
+          { jobId, number: 2, changes: full },
+          { jobId, number: 1, changes: {} },
+          { jobId, number: 7, changes: full },
+        );
         expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([first, { ...second, ...full }]);
-        await change({ jobId, number: 2, changes: { deadlineAt: null, handle: null, state: "abandoned", cost: undefined } });
+        await change({
+          jobId,
+          number: 2,
+          changes: { deadlineAt: null, handle: null, state: "abandoned", cost: undefined },
+        });
         expect(await storage.jobs.listAttempts(jobId)).to.deep.equal([
           first,
           { ...second, ...full, deadlineAt: null, handle: null, state: "abandoned" },
@@ -589,7 +654,14 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         await add(job);
         const attempt = anAttempt({ jobId: job.id, ...full });
         await addAttempts(attempt);
-        const request = { providerId: job.providerId, phases: ["rendering"], limit: 5, now: NOON, owner: anId("prc"), leaseUntil: NOON + 1 } as const;
+        const request = {
+          providerId: job.providerId,
+          phases: ["rendering"],
+          limit: 5,
+          now: NOON,
+          owner: anId("prc"),
+          leaseUntil: NOON + 1,
+        } as const;
         expect((await storage.jobs.claimJobs(request)).map(({ attempts }) => attempts)).to.deep.equal([[attempt]]);
       });
 
@@ -609,7 +681,9 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         const attempts = [3, 1, 2].map((moment) => toCancel(NOON + moment));
         await addAttempts(...attempts, toCancel(NOON + 9), toCancel(null), toCancel(NOON, "another"));
         const claim = (limit: number): Promise<string[]> =>
-          storage.jobs.claimCancels(providerId, NOON + 3, NOON + 60, limit).then((claimed) => claimed.map(({ id }) => id));
+          storage.jobs
+            .claimCancels(providerId, NOON + 3, NOON + 60, limit)
+            .then((claimed) => claimed.map(({ id }) => id));
         expect(await claim(2)).to.deep.equal([attempts[1]?.id, attempts[2]?.id]);
         expect(await claim(9)).to.deep.equal([attempts[0]?.id]);
         expect(await claim(9)).to.deep.equal([]);
@@ -620,7 +694,12 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         const providerId = aHash().slice(0, 8);
         const rendered = (finishedAt: number, acceptedAt: number | null, modelId = "a/b"): JobAttempt =>
           anAttempt({ providerId, modelId, state: "settled", startedAt: NOON, acceptedAt, finishedAt });
-        await addAttempts(rendered(NOON + 30, NOON + 10), rendered(NOON + 50, NOON + 50), rendered(NOON + 90, NOON + 5, "c/d"), anAttempt({ providerId, modelId: "a/b" }));
+        await addAttempts(
+          rendered(NOON + 30, NOON + 10),
+          rendered(NOON + 50, NOON + 50),
+          rendered(NOON + 90, NOON + 5, "c/d"),
+          anAttempt({ providerId, modelId: "a/b" }),
+        );
         expect(await storage.jobs.renderTimes(providerId, "a/b", 10)).to.deep.equal([50, 20]);
         expect(await storage.jobs.renderTimes(providerId, "a/b", 1)).to.deep.equal([50]);
         expect(await storage.jobs.renderTimes(providerId, "e/f", 1)).to.deep.equal([]);
@@ -639,6 +718,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
 
 /** What a job of this status has, so that only one that is alive is due. */
 function ended(status: JobStatus): Pick<Job, "status" | "phase" | "dueAt" | "completedAt"> {
-  if (status === "queued" || status === "processing") return { status, phase: "waiting", dueAt: NOON, completedAt: null };
+  if (status === "queued" || status === "processing")
+    return { status, phase: "waiting", dueAt: NOON, completedAt: null };
   return { status, phase: "ended", dueAt: null, completedAt: NOON };
 }

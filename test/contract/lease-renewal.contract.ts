@@ -56,7 +56,14 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       return claim(job, by);
     }
     async function claim(job: JobState, by: ProcessId, at = test.now()): Promise<JobState> {
-      const request = { providerId: job.providerId, phases: ["waiting"], limit: 1, now: at, owner: by, leaseUntil: at + test.leaseMs } as const;
+      const request = {
+        providerId: job.providerId,
+        phases: ["waiting"],
+        limit: 1,
+        now: at,
+        owner: by,
+        leaseUntil: at + test.leaseMs,
+      } as const;
       const [claimed] = await test.storage.jobs.claimJobs(request);
       return claimed?.job as JobState;
     }
@@ -149,7 +156,11 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       for (const { id, fence } of [ended, handedBack, missing]) renewal.keep(id, fence);
       await test.storage.inTransaction((tx) =>
         test.storage.jobs.updateJobs(tx, [
-          { id: ended.id, fence: ended.fence, changes: { status: "failed", phase: "ended", fence: 2, leaseOwner: null, dueAt: null } },
+          {
+            id: ended.id,
+            fence: ended.fence,
+            changes: { status: "failed", phase: "ended", fence: 2, leaseOwner: null, dueAt: null },
+          },
           { id: handedBack.id, fence: handedBack.fence, changes: { leaseOwner: null, dueAt: 7 } },
         ]),
       );
@@ -177,7 +188,9 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       renewal.keep(job.id, job.fence);
       await renewed(job);
       const mend = await test.breakStorage(job.id);
-      await test.eventually("a renewal has failed", () => test.logger.lines.some(({ message }) => message === "Leases could not be renewed"));
+      await test.eventually("a renewal has failed", () =>
+        test.logger.lines.some(({ message }) => message === "Leases could not be renewed"),
+      );
       await mend();
       await renewed(job, 2);
       expect(lost).to.deep.equal([]);

@@ -33,7 +33,9 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
       });
 
       it("locks balances in ascending order of id, each once, unknown ones left out", async () => {
-        const ids = [await addBareAccount(), await addBareAccount(), await addBareAccount()].map((balance) => balance.accountId);
+        const ids = [await addBareAccount(), await addBareAccount(), await addBareAccount()].map(
+          (balance) => balance.accountId,
+        );
         const asked = [...ids].reverse().concat(ids, anId("acct"));
         const locked = await storage.inTransaction((tx) => storage.ledger.lockBalances(tx, asked));
         expect([...locked.keys()]).to.deep.equal([...ids].sort());
@@ -128,7 +130,12 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         await storage.apply(aSettlement(await storage.balanceOf(account.id), job, "charge"));
         const refund = aSettlement(await storage.balanceOf(account.id), job, "refund");
         expect(await storage.apply(refund).catch((error: unknown) => error)).to.be.instanceOf(Error);
-        expect(await storage.balanceOf(account.id)).to.include({ monthly: 40, reservedMonthly: 5, spent: 5, runningJobs: 1 });
+        expect(await storage.balanceOf(account.id)).to.include({
+          monthly: 40,
+          reservedMonthly: 5,
+          spent: 5,
+          runningJobs: 1,
+        });
       });
     });
 
@@ -194,7 +201,10 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         const settlement = aSettlement(reservation.after, job, "refund");
         await storage.apply(reservation);
         await storage.apply(settlement);
-        expect(await storage.ledger.entriesOfJob(job.id)).to.deep.equal([...reservation.entries, ...settlement.entries]);
+        expect(await storage.ledger.entriesOfJob(job.id)).to.deep.equal([
+          ...reservation.entries,
+          ...settlement.entries,
+        ]);
         expect(await storage.ledger.entriesOfJob(anId("job"))).to.deep.equal([]);
       });
 
@@ -217,7 +227,9 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
         const job = aJob({ accountId: account.id, reserved: { monthly: 0, pack: 5 } });
         await storage.inTransaction(async (tx) => {
           await storage.jobs.insertJobs(tx, [job]);
-          await storage.ledger.apply(tx, [aReservation(aBalance({ accountId: account.id, pack: 10, ledgerSeq: 1 }), job)]);
+          await storage.ledger.apply(tx, [
+            aReservation(aBalance({ accountId: account.id, pack: 10, ledgerSeq: 1 }), job),
+          ]);
         });
         const after = await storage.ledger.audit();
         expect(after.checked).to.deep.equal({
@@ -231,7 +243,8 @@ export function ledgerStoreContract(name: string, open: () => Promise<StorageUnd
       it("sees one moment, and holds up no writer meanwhile", async () => {
         const account = await storage.addAccount({}, { pack: 1_000 });
         const auditing = storage.ledger.audit();
-        for (let count = 0; count < 10; count++) await storage.apply(aMovement(await storage.balanceOf(account.id), { pack: 1 }));
+        for (let count = 0; count < 10; count++)
+          await storage.apply(aMovement(await storage.balanceOf(account.id), { pack: 1 }));
         const { violations } = await auditing;
         expect(violations.filter((violation) => violation.subject === account.id)).to.deep.equal([]);
       });

@@ -54,7 +54,10 @@ export function loggerContract(name: string, open: () => LoggerUnderTest): void 
       const { logger, lines } = open();
       logger
         .child({ apiKey: "hunter2-child" })
-        .error(`used ${TOKEN}`, { headers: { authorization: "Bearer hunter2-header" }, error: new Error(`refused ${TOKEN}`) });
+        .error(`used ${TOKEN}`, {
+          headers: { authorization: "Bearer hunter2-header" },
+          error: new Error(`refused ${TOKEN}`),
+        });
       const written = JSON.stringify(lines());
       expect(written).to.not.include("hunter2").and.not.include(TOKEN);
       expect(written).to.include("refused frm_");
@@ -64,7 +67,14 @@ export function loggerContract(name: string, open: () => LoggerUnderTest): void 
       const { logger, lines } = open();
       const circular: { self?: object } = {};
       circular.self = circular;
-      logger.info("odd", { circular, big: 10n, missing: undefined, bytes: new Uint8Array(3), run: () => 1, at: new Date(NaN) });
+      logger.info("odd", {
+        circular,
+        big: 10n,
+        missing: undefined,
+        bytes: new Uint8Array(3),
+        run: () => 1,
+        at: new Date(NaN),
+      });
       expect(lines()).to.have.length(1);
       expect(lines()[0]?.fields).to.include({ big: "10", bytes: "[3 bytes]" });
     });

@@ -12,7 +12,8 @@ export function providerHealthStoreContract(name: string, open: () => Promise<St
     });
     after(() => storage.close());
 
-    const save = (health: ProviderHealth): Promise<void> => storage.inTransaction((tx) => storage.health.saveHealth(tx, health));
+    const save = (health: ProviderHealth): Promise<void> =>
+      storage.inTransaction((tx) => storage.health.saveHealth(tx, health));
     const lock = (providerId: string): Promise<ProviderHealth | null> =>
       storage.inTransaction((tx) => storage.health.lockHealth(tx, providerId));
 
@@ -34,7 +35,10 @@ export function providerHealthStoreContract(name: string, open: () => Promise<St
     });
 
     it("lists every provider that has a state", async () => {
-      const [one, two] = [healthyProvider("beatoven"), { providerId: "loudly", failures: 1, openedAt: NOON, trialUntil: null }];
+      const [one, two] = [
+        healthyProvider("beatoven"),
+        { providerId: "loudly", failures: 1, openedAt: NOON, trialUntil: null },
+      ];
       await save(one);
       await save(two);
       expect(await storage.health.listHealth()).to.deep.include.members([one, two]);

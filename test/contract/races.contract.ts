@@ -50,7 +50,10 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
     beforeEach(async () => {
       clock = new ManualClock(NOON);
       providerId = aHash().slice(0, 8);
-      [first, second] = [await Racer.open(storage.url, clock, providerId), await Racer.open(storage.url, clock, providerId)];
+      [first, second] = [
+        await Racer.open(storage.url, clock, providerId),
+        await Racer.open(storage.url, clock, providerId),
+      ];
       accountId = (await storage.addAccount({}, { monthly: 100 })).id;
     });
     afterEach(async () => {
@@ -64,7 +67,8 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
     }
 
     const jobsOf = (): Promise<Job[]> => storage.jobs.listJobs({ accountId, limit: 10 });
-    const kindsOf = async (id: JobId): Promise<string[]> => (await storage.ledger.entriesOfJob(id)).map(({ kind }) => kind);
+    const kindsOf = async (id: JobId): Promise<string[]> =>
+      (await storage.ledger.entriesOfJob(id)).map(({ kind }) => kind);
 
     /** A job that the first process has claimed: its attempt is intended, or accepted by the provider. */
     async function aJobIn(phase: "submitting" | "rendering"): Promise<ClaimedJob> {
@@ -80,14 +84,28 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
 
     async function expectEnd(id: JobId, status: "completed" | "failed"): Promise<void> {
       const job = (await storage.jobs.findJobs([id])).get(id);
-      expect(job).to.include({ status, phase: "ended", leaseOwner: null, dueAt: null, creditsCharged: status === "completed" ? COST : 0 });
+      expect(job).to.include({
+        status,
+        phase: "ended",
+        leaseOwner: null,
+        dueAt: null,
+        creditsCharged: status === "completed" ? COST : 0,
+      });
       expect(await kindsOf(id)).to.deep.equal(["reserve", status === "completed" ? "charge" : "refund"]);
       expect((await storage.library.tracksOfJobs([id])).size).to.equal(status === "completed" ? 1 : 0);
-      expect(await storage.balanceOf(accountId)).to.include({ runningJobs: 0, reservedMonthly: 0, spent: status === "completed" ? COST : 0 });
+      expect(await storage.balanceOf(accountId)).to.include({
+        runningJobs: 0,
+        reservedMonthly: 0,
+        spent: status === "completed" ? COST : 0,
+      });
     }
 
     async function expectDueForCallback(id: JobId): Promise<void> {
-      expect((await storage.jobs.findJobs([id])).get(id)).to.include({ phase: "rendering", leaseOwner: null, dueAt: clock.now() });
+      expect((await storage.jobs.findJobs([id])).get(id)).to.include({
+        phase: "rendering",
+        leaseOwner: null,
+        dueAt: clock.now(),
+      });
       expect(await storage.callbacks.unread(id, 10)).to.have.length(1);
     }
 
@@ -101,9 +119,15 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
           expect([one.kind, other.kind]).to.deep.equal(["accepted", "replayed"]);
           const made = commands[0]?.job.id;
           expect(other).to.have.nested.property("record.jobId", made);
-          expect(other).to.have.nested.property("record.answer").that.deep.equals(one.kind === "accepted" ? one.answer : null);
+          expect(other)
+            .to.have.nested.property("record.answer")
+            .that.deep.equals(one.kind === "accepted" ? one.answer : null);
           expect((await jobsOf()).map(({ id }) => id)).to.deep.equal([made]);
-          expect(await storage.balanceOf(accountId)).to.include({ monthly: 100 - COST, reservedMonthly: COST, runningJobs: 1 });
+          expect(await storage.balanceOf(accountId)).to.include({
+            monthly: 100 - COST,
+            reservedMonthly: COST,
+            runningJobs: 1,
+          });
         });
 
         it("refuse the other when the key came with another body", async () => {
@@ -136,8 +160,15 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
         for (const winner of ["complete", "cancel"] as const) {
           it(`end the job once: ${winner} was first`, async () => {
             const { job } = await aJobIn("submitting");
-            const steps = { complete: reportingOn(first, aCompletion(job)), cancel: reportingOn(second, aCancellation(job)) };
-            const [one, other] = await collide(point, steps[winner], steps[winner === "complete" ? "cancel" : "complete"]);
+            const steps = {
+              complete: reportingOn(first, aCompletion(job)),
+              cancel: reportingOn(second, aCancellation(job)),
+            };
+            const [one, other] = await collide(
+              point,
+              steps[winner],
+              steps[winner === "complete" ? "cancel" : "complete"],
+            );
             expect(one).to.include({ id: job.id, status: winner === "complete" ? "completed" : "failed" });
             expect(other).to.equal(null);
             await expectEnd(job.id, winner === "complete" ? "completed" : "failed");
@@ -148,7 +179,11 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       it(`complete and lease expiry, the completion held ${held}: no other worker takes the job over`, async () => {
         const { job } = await aJobIn("submitting");
         clock.set(clock.now() + LEASE_MS);
-        const [ended, claimed] = await collide(point, reportingOn(first, aCompletion(job)), claiming(second, "submitting"));
+        const [ended, claimed] = await collide(
+          point,
+          reportingOn(first, aCompletion(job)),
+          claiming(second, "submitting"),
+        );
         expect(ended).to.include({ status: "completed" });
         expect(claimed).to.deep.equal([]);
         await expectEnd(job.id, "completed");
@@ -169,8 +204,14 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
     it("lease expiry and complete, the claim held before commit: what was bought is delivered, and the new owner's word ends nothing", async () => {
       const { job } = await aJobIn("submitting");
       clock.set(clock.now() + LEASE_MS);
-      const [claimed, ended] = await collide("before commit", claiming(second, "submitting"), reportingOn(first, aCompletion(job)));
-      expect(claimed.map(({ job: { id, fence }, wasLost }) => ({ id, fence, wasLost }))).to.deep.equal([{ id: job.id, fence: job.fence + 1, wasLost: true }]);
+      const [claimed, ended] = await collide(
+        "before commit",
+        claiming(second, "submitting"),
+        reportingOn(first, aCompletion(job)),
+      );
+      expect(claimed.map(({ job: { id, fence }, wasLost }) => ({ id, fence, wasLost }))).to.deep.equal([
+        { id: job.id, fence: job.fence + 1, wasLost: true },
+      ]);
       expect(ended).to.include({ status: "completed" });
       expect((await second.reports.apply(aCompletion((claimed[0] as ClaimedJob).job))).ended).to.equal(null);
       await expectEnd(job.id, "completed");
@@ -180,7 +221,11 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       const late = await aJobIn("rendering");
       clock.set(clock.now() + LEASE_MS);
       const successor = (await second.claim("rendering"))[0] as ClaimedJob;
-      const [, ended] = await collide("before commit", releasing(second, successor), reportingOn(first, aCompletion(late.job)));
+      const [, ended] = await collide(
+        "before commit",
+        releasing(second, successor),
+        reportingOn(first, aCompletion(late.job)),
+      );
       expect(ended).to.include({ status: "completed" });
       await expectEnd(late.job.id, "completed");
     });
@@ -189,7 +234,9 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       const claimed = await aJobIn("rendering");
       await first.reports.apply(aReport(claimed.job, { type: "released", afterMs: 0 }));
       const [one, other] = await collide("before commit", claiming(first, "rendering"), claiming(second, "rendering"));
-      expect(one.map(({ job: { id, fence } }) => ({ id, fence }))).to.deep.equal([{ id: claimed.job.id, fence: claimed.job.fence + 1 }]);
+      expect(one.map(({ job: { id, fence } }) => ({ id, fence }))).to.deep.equal([
+        { id: claimed.job.id, fence: claimed.job.fence + 1 },
+      ]);
       expect(other).to.deep.equal([]);
     });
 

@@ -5,7 +5,8 @@ export function randomContract(name: string, open: () => Random): void {
   describe(`Random contract: ${name}`, () => {
     it("gives as many bytes as asked for", () => {
       const random = open();
-      for (const count of [0, 1, 32, 1_000]) expect(random.bytes(count)).to.be.instanceOf(Uint8Array).with.length(count);
+      for (const count of [0, 1, 32, 1_000])
+        expect(random.bytes(count)).to.be.instanceOf(Uint8Array).with.length(count);
     });
 
     it("gives other bytes every time", () => {

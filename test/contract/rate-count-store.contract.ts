@@ -18,8 +18,10 @@ export function rateCountStoreContract(name: string, open: () => Promise<Storage
       count: 1,
       ...overrides,
     });
-    const find = (...subjects: string[]): Promise<RateCount[]> => storage.inTransaction((tx) => storage.rateCounts.lockCounts(tx, subjects));
-    const insert = (...counts: RateCount[]): Promise<void> => storage.inTransaction((tx) => storage.rateCounts.insertCounts(tx, counts));
+    const find = (...subjects: string[]): Promise<RateCount[]> =>
+      storage.inTransaction((tx) => storage.rateCounts.lockCounts(tx, subjects));
+    const insert = (...counts: RateCount[]): Promise<void> =>
+      storage.inTransaction((tx) => storage.rateCounts.insertCounts(tx, counts));
 
     it("keeps a count for each subject and length of window", async () => {
       const minute = aCount({ count: 3 });

@@ -38,7 +38,9 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
 
     it("lets no more of those pass that come at once", async () => {
       const decisions = await Promise.all(Array.from({ length: 10 }, () => limiter.consume(subject, RULES)));
-      expect(decisions.map(({ allowed }) => allowed)).to.deep.equal(Array.from({ length: 10 }, (_, index) => index < 3));
+      expect(decisions.map(({ allowed }) => allowed)).to.deep.equal(
+        Array.from({ length: 10 }, (_, index) => index < 3),
+      );
       expect(decisions.slice(0, 3).map(({ windows }) => windows[0]?.remaining)).to.deep.equal([2, 1, 0]);
     });
 
@@ -56,7 +58,11 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
       await clock.advance(59_000);
       expect(await consume(3)).to.deep.equal([true, true, false]);
       await clock.advance(1_000);
-      expect((await limiter.peek(subject, RULES)).windows[0]).to.deep.equal({ ...MINUTE, remaining: 3, resetSeconds: 60 });
+      expect((await limiter.peek(subject, RULES)).windows[0]).to.deep.equal({
+        ...MINUTE,
+        remaining: 3,
+        resetSeconds: 60,
+      });
       expect(await consume(1)).to.deep.equal([true]);
       expect((await limiter.peek(subject, RULES)).windows[0]?.resetSeconds).to.equal(60);
     });

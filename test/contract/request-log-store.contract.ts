@@ -18,9 +18,12 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
 
     const insert = (...requests: readonly LoggedRequest[]): Promise<void> =>
       storage.inTransaction((tx) => storage.requestLog.insert(tx, requests));
-    const insertJobs = (...jobs: readonly Job[]): Promise<void> => storage.inTransaction((tx) => storage.jobs.insertJobs(tx, jobs));
-    const list = (query: Partial<RequestQuery> & Pick<RequestQuery, "accountId">, limit = 1_000): Promise<LoggedRequest[]> =>
-      storage.requestLog.list({ from: 0, to: Number.MAX_SAFE_INTEGER, ...query }, limit);
+    const insertJobs = (...jobs: readonly Job[]): Promise<void> =>
+      storage.inTransaction((tx) => storage.jobs.insertJobs(tx, jobs));
+    const list = (
+      query: Partial<RequestQuery> & Pick<RequestQuery, "accountId">,
+      limit = 1_000,
+    ): Promise<LoggedRequest[]> => storage.requestLog.list({ from: 0, to: Number.MAX_SAFE_INTEGER, ...query }, limit);
     const always = (accountId: AccountId): RequestQuery => ({ accountId, from: 0, to: Number.MAX_SAFE_INTEGER });
 
     it("keeps every member", async () => {
@@ -35,7 +38,12 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
         jobId: anId("job"),
         client: "🎧 ".repeat(50),
       });
-      const empty = aLoggedRequest({ accountId: full.accountId, requestBytes: null, responseBytes: null, createdAt: NOON - 1 });
+      const empty = aLoggedRequest({
+        accountId: full.accountId,
+        requestBytes: null,
+        responseBytes: null,
+        createdAt: NOON - 1,
+      });
       await insert(full, empty);
       expect(await list({ accountId: full.accountId })).to.deep.equal([full, empty]);
     });
@@ -63,7 +71,10 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       const count = (filter: Partial<RequestQuery>): Promise<unknown> =>
         storage.requestLog.count({ ...always(accountId), ...filter });
       expect(await count({})).to.deep.equal({ requests: 72, failed: 71 });
-      expect(await count({ status: 429, client: "cli", route: merged.route })).to.deep.equal({ requests: 71, failed: 71 });
+      expect(await count({ status: 429, client: "cli", route: merged.route })).to.deep.equal({
+        requests: 71,
+        failed: 71,
+      });
       expect(await count({ status: 200 })).to.deep.equal({ requests: 1, failed: 0 });
       expect(await count({ client: "other" })).to.deep.equal({ requests: 0, failed: 0 });
       expect(await count({ route: ROUTE })).to.deep.equal({ requests: 0, failed: 0 });
@@ -99,23 +110,31 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       const accountId = anId("acct");
       const rows = [0, 1, 2].map((ms) => aLoggedRequest({ accountId, createdAt: NOON + ms }));
       await insert(...rows);
-      const between = (from: number, to: number): Promise<LoggedRequest[]> => list({ accountId, from: NOON + from, to: NOON + to });
+      const between = (from: number, to: number): Promise<LoggedRequest[]> =>
+        list({ accountId, from: NOON + from, to: NOON + to });
       expect(await between(1, 2)).to.deep.equal([rows[1]]);
       expect(await between(0, 3)).to.have.length(3);
       expect(await between(1, 1)).to.deep.equal([]);
       expect(await between(2, 0)).to.deep.equal([]);
-      expect(await storage.requestLog.count({ accountId, from: NOON + 2, to: NOON })).to.deep.equal({ requests: 0, failed: 0 });
+      expect(await storage.requestLog.count({ accountId, from: NOON + 2, to: NOON })).to.deep.equal({
+        requests: 0,
+        failed: 0,
+      });
     });
 
     it("finds and counts by client, route and status, each alone and together, byte by byte", async () => {
       const accountId = anId("acct");
       const clients = ["cli", "CLI", "cli ", "Ä", null];
       const rows = clients.flatMap((client) =>
-        [ROUTE, "/api/v1/me"].flatMap((route) => [202, 404].map((status) => aLoggedRequest({ accountId, client, route, status }))),
+        [ROUTE, "/api/v1/me"].flatMap((route) =>
+          [202, 404].map((status) => aLoggedRequest({ accountId, client, route, status })),
+        ),
       );
       await insert(...rows);
       const filters = [undefined, "cli", "Ä", "cl", ""].flatMap((client) =>
-        [undefined, ROUTE, "/api/v1", "/api/v1/ME", "🎵"].flatMap((route) => [undefined, 202, 404, 500].map((status) => ({ client, route, status }))),
+        [undefined, ROUTE, "/api/v1", "/api/v1/ME", "🎵"].flatMap((route) =>
+          [undefined, 202, 404, 500].map((status) => ({ client, route, status })),
+        ),
       );
       for (const filter of filters) {
         const fits = rows.filter((row) =>
@@ -124,7 +143,10 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
         const query = { ...always(accountId), ...filter };
         expect(await list(query), JSON.stringify(filter)).to.have.deep.members(fits);
         const failed = fits.filter(({ status }) => status >= 400).length;
-        expect(await storage.requestLog.count(query), JSON.stringify(filter)).to.deep.equal({ requests: fits.length, failed });
+        expect(await storage.requestLog.count(query), JSON.stringify(filter)).to.deep.equal({
+          requests: fits.length,
+          failed,
+        });
       }
     });
 
@@ -151,7 +173,10 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
 
     describe("credits", () => {
       /** A job with the request that made it, as the log will know it. */
-      const aPair = (overrides: Partial<Job> = {}, request: Partial<LoggedRequest> = {}): { readonly job: Job; readonly row: LoggedRequest } => {
+      const aPair = (
+        overrides: Partial<Job> = {},
+        request: Partial<LoggedRequest> = {},
+      ): { readonly job: Job; readonly row: LoggedRequest } => {
         const accountId = overrides.accountId ?? anId("acct");
         const row = aLoggedRequest({ accountId, method: "POST", path: ROUTE, route: ROUTE, status: 202, ...request });
         const base = { requestId: row.id, requestedAt: row.createdAt, createdAt: row.createdAt + 3, accountId };
@@ -164,7 +189,10 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
           aPair({ accountId, status, reserved: { monthly: 10 * (index + 1), pack: index } }),
         );
         await insertJobs(...pairs.map(({ job }) => job));
-        const found = await storage.requestLog.creditsOf([...pairs.map(({ row }) => row), aLoggedRequest({ accountId })]);
+        const found = await storage.requestLog.creditsOf([
+          ...pairs.map(({ row }) => row),
+          aLoggedRequest({ accountId }),
+        ]);
         expect([...found]).to.have.deep.members(
           pairs.map(({ row, job }) => {
             const used = job.reserved.monthly + job.reserved.pack;
@@ -184,7 +212,8 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
         ];
         const ofNobody = aJob({ accountId, reserved: { monthly: 10_000, pack: 0 }, status: "failed" });
         await insertJobs(kept.job, failed.job, older.job, foreign.job, ofNobody);
-        const sum = (from: number, to: number): Promise<object> => storage.requestLog.sumCredits({ accountId, from, to });
+        const sum = (from: number, to: number): Promise<object> =>
+          storage.requestLog.sumCredits({ accountId, from, to });
         expect(await sum(0, NOON + 1)).to.deep.equal({ used: 127, refunded: 120 });
         expect(await sum(NOON, NOON + 1)).to.deep.equal({ used: 27, refunded: 20 });
         expect(await sum(0, NOON)).to.deep.equal({ used: 100, refunded: 100 });
@@ -195,10 +224,14 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
       it("go by the client of the job, byte by byte", async () => {
         const accountId = anId("acct");
         const pairs = ["cli", "CLI", "cli ", null].map((client, index) =>
-          aPair({ accountId, status: index === 0 ? "failed" : "queued", reserved: { monthly: 10 ** index, pack: 0 } }, { client }),
+          aPair(
+            { accountId, status: index === 0 ? "failed" : "queued", reserved: { monthly: 10 ** index, pack: 0 } },
+            { client },
+          ),
         );
         await insertJobs(...pairs.map(({ job }) => job));
-        const sum = (client: string): Promise<object> => storage.requestLog.sumCredits({ ...always(accountId), client });
+        const sum = (client: string): Promise<object> =>
+          storage.requestLog.sumCredits({ ...always(accountId), client });
         expect(await sum("cli")).to.deep.equal({ used: 1, refunded: 1 });
         expect(await sum("CLI")).to.deep.equal({ used: 10, refunded: 0 });
         expect(await sum("")).to.deep.equal({ used: 0, refunded: 0 });
@@ -213,7 +246,8 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
         ];
         await insertJobs(accepted.job, unavailable.job, lost.job);
         await insert(accepted.row, unavailable.row);
-        const sum = (status: number, client?: string): Promise<object> => storage.requestLog.sumCredits({ ...always(accountId), status, client });
+        const sum = (status: number, client?: string): Promise<object> =>
+          storage.requestLog.sumCredits({ ...always(accountId), status, client });
         expect(await sum(202)).to.deep.equal({ used: 301, refunded: 300 });
         expect(await sum(502)).to.deep.equal({ used: 20, refunded: 20 });
         for (const other of [200, 404, 499, 500]) expect(await sum(other)).to.deep.equal({ used: 0, refunded: 0 });

@@ -23,7 +23,10 @@ export function secretBoxContract(name: string, open: (key: string) => SecretBox
       const box = open("one");
       const sealed = Array.from({ length: 100 }, () => box.seal("a secret of some length", "whe_1"));
       expect(new Set(sealed).size).to.equal(100);
-      for (const one of sealed) expect(one).to.match(/^[\x21-\x7e]+$/).and.not.include("secret");
+      for (const one of sealed)
+        expect(one)
+          .to.match(/^[\x21-\x7e]+$/)
+          .and.not.include("secret");
     });
 
     it("opens nothing that was sealed for something else", async () => {
@@ -36,7 +39,9 @@ export function secretBoxContract(name: string, open: (key: string) => SecretBox
 
     it("opens nothing that was sealed under another key", async () => {
       const sealed = open("one").seal("the text", "whe_1");
-      expect(await refusalOf(() => open("two").open(sealed, "whe_1"))).to.be.a("string").and.not.include("OPENED");
+      expect(await refusalOf(() => open("two").open(sealed, "whe_1")))
+        .to.be.a("string")
+        .and.not.include("OPENED");
     });
 
     it("names the key that a text was sealed with, and says so without opening it", () => {
@@ -50,7 +55,11 @@ export function secretBoxContract(name: string, open: (key: string) => SecretBox
       const sealed = box.seal("the text", "whe_1");
       const changed = [...sealed].flatMap((character, index) => {
         const other = character === "A" ? "B" : "A";
-        return [sealed.slice(0, index), `${sealed.slice(0, index)}${other}${sealed.slice(index + 1)}`, `${sealed.slice(0, index)}A${sealed.slice(index)}`];
+        return [
+          sealed.slice(0, index),
+          `${sealed.slice(0, index)}${other}${sealed.slice(index + 1)}`,
+          `${sealed.slice(0, index)}A${sealed.slice(index)}`,
+        ];
       });
       for (const one of [...changed, `${sealed}A`, `${sealed}.`, `${sealed} `, `${sealed}=`, "", "the text"]) {
         const refusal = await refusalOf(() => box.open(one, "whe_1"));

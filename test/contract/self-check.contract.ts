@@ -27,14 +27,20 @@ export function selfCheckContract(name: string, open: () => Promise<SelfCheckUnd
     it("says of each what was found, and how to mend what is not as it should be", async () => {
       for (const { name, result, message, mend } of await subject.check()) {
         expect(["ok", "warning", "failed"], name).to.include(result);
-        expect(message, name).to.match(/^\S.*\.$/s).and.not.match(/undefined|null|NaN|\.\.$/);
+        expect(message, name)
+          .to.match(/^\S.*\.$/s)
+          .and.not.match(/undefined|null|NaN|\.\.$/);
         if (result === "ok") expect(mend, name).to.equal(null);
-        else expect(mend, name).to.match(/^\S.+\S$/s).and.not.match(/undefined|null|NaN/);
+        else
+          expect(mend, name)
+            .to.match(/^\S.+\S$/s)
+            .and.not.match(/undefined|null|NaN/);
       }
     });
 
     it("finds the same again: looking changes nothing", async () => {
-      const results = async (): Promise<string[]> => (await subject.check()).map(({ name, result }) => `${name}: ${result}`);
+      const results = async (): Promise<string[]> =>
+        (await subject.check()).map(({ name, result }) => `${name}: ${result}`);
       expect(await results()).to.deep.equal(await results());
     });
 

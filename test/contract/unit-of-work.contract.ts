@@ -128,7 +128,11 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
 }
 
 /** Reads, takes its time, then writes what it decided: where nothing is locked, updates get lost. */
-async function addPack(storage: StorageUnderTest, tx: Transaction, accountId: ReturnType<typeof anAccount>["id"]): Promise<void> {
+async function addPack(
+  storage: StorageUnderTest,
+  tx: Transaction,
+  accountId: ReturnType<typeof anAccount>["id"],
+): Promise<void> {
   const balance = (await storage.ledger.lockBalances(tx, [accountId])).get(accountId);
   if (balance === undefined) throw new Error("the account has a balance");
   await nextTurn();

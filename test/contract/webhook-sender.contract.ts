@@ -57,7 +57,11 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
     for (const [status, failure] of STATUSES) {
       it(`takes ${status} for ${failure ?? "success"}`, async () => {
         const result = await tested.sender.send(aMessage({ url: tested.urlFor({ status }) }), never);
-        expect({ failure: result.failure, status: result.status, retryAfterMs: result.retryAfterMs }).to.deep.equal({ failure, status, retryAfterMs: null });
+        expect({ failure: result.failure, status: result.status, retryAfterMs: result.retryAfterMs }).to.deep.equal({
+          failure,
+          status,
+          retryAfterMs: null,
+        });
         if (failure === null) expect(result.message).to.equal(null);
         else expect(result.message).to.be.a("string").and.include(String(status));
       });
@@ -65,12 +69,18 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
 
     it("passes on what Retry-After asks for", async () => {
       const url = tested.urlFor({ status: 429, retryAfterSeconds: 7 });
-      expect(await tested.sender.send(aMessage({ url }), never)).to.include({ failure: "http_4xx", status: 429, retryAfterMs: 7_000 });
+      expect(await tested.sender.send(aMessage({ url }), never)).to.include({
+        failure: "http_4xx",
+        status: 429,
+        retryAfterMs: 7_000,
+      });
     });
 
     it("measures phases that follow one another", async () => {
       const { phases } = await tested.sender.send(aMessage({ url: tested.urlFor({ status: 200 }) }), never);
-      const times = [phases.dnsMs, phases.connectMs, phases.tlsMs, phases.firstByteMs, phases.totalMs].filter((time) => time !== null);
+      const times = [phases.dnsMs, phases.connectMs, phases.tlsMs, phases.firstByteMs, phases.totalMs].filter(
+        (time) => time !== null,
+      );
       expect(times).to.deep.equal([...times].sort((a, b) => a - b));
       expect(phases.firstByteMs).to.be.a("number").and.at.least(0);
     });
@@ -91,7 +101,9 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
     });
 
     it("breaks off before it has begun when it is told so before", async () => {
-      expect(await tested.sender.send(aMessage({ url: tested.urlFor({ status: 200 }) }), AbortSignal.abort())).to.include({ failure: "timeout", status: null });
+      expect(
+        await tested.sender.send(aMessage({ url: tested.urlFor({ status: 200 }) }), AbortSignal.abort()),
+      ).to.include({ failure: "timeout", status: null });
     });
 
     it("ends what is under way when it is closed, and sends nothing more", async () => {
@@ -99,12 +111,16 @@ export function webhookSenderContract(name: string, open: () => Promise<SenderUn
       await tested.arrived();
       await tested.sender.close();
       expect(await sent).to.include({ failure: "timeout", status: null });
-      expect(await tested.sender.send(aMessage({ url: tested.urlFor({ status: 200 }) }), never)).to.include({ failure: "timeout", status: null });
+      expect(await tested.sender.send(aMessage({ url: tested.urlFor({ status: 200 }) }), never)).to.include({
+        failure: "timeout",
+        status: null,
+      });
     });
 
     it("tells its secrets in no message", async () => {
       const messages: (string | null)[] = [];
-      for (const status of [302, 410, 503]) messages.push((await tested.sender.send(aMessage({ url: tested.urlFor({ status }) }), never)).message);
+      for (const status of [302, 410, 503])
+        messages.push((await tested.sender.send(aMessage({ url: tested.urlFor({ status }) }), never)).message);
       expect(messages.join("\n")).to.include("503").and.not.include("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
     });
   });

@@ -77,7 +77,11 @@ export const UNKNOWN: Told = { status: 0, result: "[]" };
 
 /** Answers polls by what is said of each id, the last one first; what is said of none is unknown there. */
 export function tells(fake: FakeApi, of: (taskId: string) => Told | undefined): void {
-  fake.on(QUERY.method, QUERY.path, keyed((request) => enveloped(toldOf(request, of))));
+  fake.on(
+    QUERY.method,
+    QUERY.path,
+    keyed((request) => enveloped(toldOf(request, of))),
+  );
 }
 
 function toldOf(request: FakeRequest, of: (taskId: string) => Told | undefined): unknown[] {
@@ -114,7 +118,11 @@ export function store(fake: FakeApi, files: readonly Uint8Array[], contentType =
     const file = files[paths.indexOf(String(path))];
     return file === undefined ? refused(404, "Audio file not found") : bytes(file, contentType);
   };
-  fake.on(FILE.method, FILE.path, keyed(({ query }) => answer(query["path"])));
+  fake.on(
+    FILE.method,
+    FILE.path,
+    keyed(({ query }) => answer(query["path"])),
+  );
   return paths.map((path) => `/v1/audio?path=${encodeURIComponent(path)}`);
 }
 
@@ -126,7 +134,12 @@ export function tinyFlac(mark: string): Uint8Array {
 function succeeds(fake: FakeApi, marks: readonly string[]): ExpectedTracks {
   const mixes = marks.map(tinyFlac);
   const files = store(fake, mixes);
-  tells(fake, () => told(1, files.map((file) => done(file))));
+  tells(fake, () =>
+    told(
+      1,
+      files.map((file) => done(file)),
+    ),
+  );
   return { mixes, tracks: marks.map(() => ({ title: null, bpm: 92, mixSeconds: null })) };
 }
 

@@ -164,7 +164,15 @@ describe("ace-step", () => {
       const links = ["/v1/audio?path=%2Fa.flac", `${fake.url}/b.flac`, "https://cdn.example/c.flac"];
       fake.on(QUERY.method, `/ace${QUERY.path}`, ({ json: body }) => {
         const [id] = (body as { readonly task_id_list: readonly string[] }).task_id_list;
-        return enveloped([{ task_id: id, ...told(1, links.map((link) => done(link))) }]);
+        return enveloped([
+          {
+            task_id: id,
+            ...told(
+              1,
+              links.map((link) => done(link)),
+            ),
+          },
+        ]);
       });
       const sources = (await bench.tracks(handle)).map(({ assets: [asset] }) => asset?.source);
       const headers = { authorization: `Bearer ${API_KEY}` };

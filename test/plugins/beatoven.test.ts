@@ -2,7 +2,15 @@ import { expect } from "chai";
 import type { Completed, MusicProvider, ProviderModel } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/beatoven/index.js";
 import { type ExpectedTracks, musicProviderContract, type Script } from "../contract/music-provider.contract.js";
-import { aMusicRequest, FakeApi, htmlPage, json, providerHost, settingsOf, tinyMp3 } from "../support/provider-kit/index.js";
+import {
+  aMusicRequest,
+  FakeApi,
+  htmlPage,
+  json,
+  providerHost,
+  settingsOf,
+  tinyMp3,
+} from "../support/provider-kit/index.js";
 
 const COMPOSE = { method: "POST", path: "/api/v1/tracks/compose" } as const;
 const TASK = { method: "GET", path: "/api/v1/tasks/:id" } as const;
@@ -12,11 +20,18 @@ const STEMS = ["bass", "chords", "melody", "percussion"];
 let made = 0;
 const accepts: Script = (fake) =>
   void fake.on(COMPOSE.method, COMPOSE.path, () => json({ status: "started", task_id: `ccb8-${(made += 1)}_1` }));
-const task = (body: object): Script => (fake) => void fake.on(TASK.method, TASK.path, json(body));
-const answered = (status: number): Script => (fake) =>
-  void fake.on(TASK.method, TASK.path, json({ error: "no", detail: "why" }, { status }));
-const refused = (status: number): Script => (fake) =>
-  void fake.on(COMPOSE.method, COMPOSE.path, json({ error: "no", detail: "why" }, { status }));
+const task =
+  (body: object): Script =>
+  (fake) =>
+    void fake.on(TASK.method, TASK.path, json(body));
+const answered =
+  (status: number): Script =>
+  (fake) =>
+    void fake.on(TASK.method, TASK.path, json({ error: "no", detail: "why" }, { status }));
+const refused =
+  (status: number): Script =>
+  (fake) =>
+    void fake.on(COMPOSE.method, COMPOSE.path, json({ error: "no", detail: "why" }, { status }));
 
 function succeeds(fake: FakeApi): ExpectedTracks {
   const mix = tinyMp3("whole");
@@ -66,7 +81,10 @@ musicProviderContract("beatoven", {
       "an error of the server": { kind: "unavailable", script: answered(500) },
       "a question that it does not take": { kind: "unavailable", script: answered(400) },
       "a key that is no longer good": { kind: "misconfigured", script: answered(401) },
-      "a gateway's page of status 404": { kind: "unavailable", script: (fake) => void fake.on(TASK.method, TASK.path, htmlPage(404)) },
+      "a gateway's page of status 404": {
+        kind: "unavailable",
+        script: (fake) => void fake.on(TASK.method, TASK.path, htmlPage(404)),
+      },
     },
   },
   refusals: {
@@ -101,12 +119,19 @@ describe("beatoven", () => {
 
   const { signal } = new AbortController();
   const open = (settings: Record<string, string | number> = {}): MusicProvider =>
-    definition.create(providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }) }));
-  const model = (parts: Partial<ProviderModel> = {}): ProviderModel => ({ ...(definition.models[0] as ProviderModel), ...parts });
+    definition.create(
+      providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }) }),
+    );
+  const model = (parts: Partial<ProviderModel> = {}): ProviderModel => ({
+    ...(definition.models[0] as ProviderModel),
+    ...parts,
+  });
   const handle = { version: 1, data: { taskId: "ccb8_1" } };
 
   it("sends the prompt, the format and the key", async () => {
-    const outcome = await open({ pollMs: 7_000 }).submit(aMusicRequest(model(), { prompt: "warm acoustic morning" }), { signal });
+    const outcome = await open({ pollMs: 7_000 }).submit(aMusicRequest(model(), { prompt: "warm acoustic morning" }), {
+      signal,
+    });
     expect(outcome).to.deep.equal({ state: "accepted", handle, nextPollMs: 7_000 });
     const [request] = fake.calls(COMPOSE);
     expect(request?.json).to.deep.equal({ prompt: { text: "warm acoustic morning" }, format: "mp3", looping: false });
@@ -114,7 +139,10 @@ describe("beatoven", () => {
   });
 
   it("says the length in words, and sends the model's options", async () => {
-    const of = model({ duration: { minSeconds: 10, maxSeconds: 90, defaultSeconds: 30 }, options: { format: "wav", looping: true } });
+    const of = model({
+      duration: { minSeconds: 10, maxSeconds: 90, defaultSeconds: 30 },
+      options: { format: "wav", looping: true },
+    });
     await open().submit(aMusicRequest(of, { prompt: "warm acoustic morning", durationSeconds: 45 }), { signal });
     expect(fake.calls(COMPOSE)[0]?.json).to.deep.equal({
       prompt: { text: "45 seconds warm acoustic morning" },
@@ -131,7 +159,10 @@ describe("beatoven", () => {
       "mix full",
       ...STEMS.map((name) => `stem ${name}`),
     ]);
-    const meta = { track_url: fake.file(tinyMp3("whole")), stems_url: { bass: fake.file(tinyMp3("bass")), chords: null, melody: "" } };
+    const meta = {
+      track_url: fake.file(tinyMp3("whole")),
+      stems_url: { bass: fake.file(tinyMp3("bass")), chords: null, melody: "" },
+    };
     await task({ status: "composed", meta })(fake);
     const part = (await open().poll?.(handle, { signal })) as Completed;
     expect(part.tracks[0]?.assets.map(({ label }) => label)).to.deep.equal(["full", "bass"]);
@@ -150,9 +181,13 @@ describe("beatoven", () => {
 
   it("names what is wrong with a model of the operator's", () => {
     expect(definition.checkModel?.(model({ options: { format: "wav", looping: true } }))).to.equal(null);
-    expect(definition.checkModel?.(model({ options: { format: "aac" } }))).to.equal("has another options.format than wav, mp3");
+    expect(definition.checkModel?.(model({ options: { format: "aac" } }))).to.equal(
+      "has another options.format than wav, mp3",
+    );
     expect(definition.checkModel?.(model({ options: { looping: "yes" } }))).to.match(/^has options.looping/);
-    expect(definition.checkModel?.(model({ options: { seed: 1 } }))).to.equal("has options.seed; allowed: format, looping");
+    expect(definition.checkModel?.(model({ options: { seed: 1 } }))).to.equal(
+      "has options.seed; allowed: format, looping",
+    );
     expect(definition.checkModel?.(model({ supportsLyrics: true }))).to.match(/^has `supportsLyrics`/);
   });
 });

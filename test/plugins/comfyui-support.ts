@@ -112,7 +112,13 @@ const completes =
     await (isOld ? acceptsOld : accepts)(fake);
     const { outputs, expected } = tracksIn(fake, marks);
     await (isOld ? saysOld(succeeded(outputs)) : says({ status: "completed", outputs }))(fake);
-    if (isOld) fake.once(QUEUE.method, QUEUE.path, () => queueOf([], promptIds(fake)), () => queueOf(promptIds(fake)));
+    if (isOld)
+      fake.once(
+        QUEUE.method,
+        QUEUE.path,
+        () => queueOf([], promptIds(fake)),
+        () => queueOf(promptIds(fake)),
+      );
     else fake.once(JOB.method, JOB.path, json({ status: "pending" }), json({ status: "in_progress" }));
     return expected;
   };

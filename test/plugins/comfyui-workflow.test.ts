@@ -206,7 +206,7 @@ describe("comfyui and its workflows", () => {
   });
 
   it("sends texts of callers unchanged", async () => {
-    const prompt = "a {b|c} \\ {{lyrics}} \u0000 \"";
+    const prompt = 'a {b|c} \\ {{lyrics}} \u0000 "';
     await bench.submit(aMusicRequest(aModel(), { prompt }));
     expect(nodesOf(fake.calls(PROMPT)[0])["3"]?.inputs["tags"]).to.equal(prompt);
   });

@@ -67,7 +67,10 @@ const without =
 
 /** Fetches a second time when the first one fails. */
 const stubborn: (host: ProviderHost) => MusicProvider = (host) =>
-  new NightingaleProvider({ ...host, fetch: (input, init) => host.fetch(input, init).catch(() => host.fetch(input, init)) });
+  new NightingaleProvider({
+    ...host,
+    fetch: (input, init) => host.fetch(input, init).catch(() => host.fetch(input, init)),
+  });
 
 /** Changes the options of a request before the provider sees them. */
 const withOptions =
@@ -121,7 +124,9 @@ const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, g
     broken(
       (host) =>
         new Changed(host, (original) =>
-          original().catch((cause: unknown) => Promise.reject(new ProviderFailure("unavailable", "try again", { cause }))),
+          original().catch((cause: unknown) =>
+            Promise.reject(new ProviderFailure("unavailable", "try again", { cause })),
+          ),
         ),
     ),
     "the reply is cut off",
@@ -157,7 +162,9 @@ const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, g
       (host) =>
         new Changed(host, (original) =>
           original().then((answer) =>
-            answer.state === "accepted" ? { ...answer, handle: { version: 1, data: { ...answer.handle.data, at: new Date(0) } } } : answer,
+            answer.state === "accepted"
+              ? { ...answer, handle: { version: 1, data: { ...answer.handle.data, at: new Date(0) } } }
+              : answer,
           ),
         ),
     ),
@@ -168,7 +175,9 @@ const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, g
     "throws an error of another kind",
     broken(
       (host) =>
-        new Changed(host, (original) => original().catch((cause: Error) => Promise.reject(new TypeError(`cannot read: ${cause.message}`)))),
+        new Changed(host, (original) =>
+          original().catch((cause: Error) => Promise.reject(new TypeError(`cannot read: ${cause.message}`))),
+        ),
     ),
     "an empty body for no success of music",
     /Every failure is a ProviderFailure; this is TypeError: cannot read/,
@@ -177,7 +186,9 @@ const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, g
     "ignores the signal",
     broken(
       (host) =>
-        new Changed(host, (original, request) => new NightingaleProvider(host).submit(request, { signal: new AbortController().signal })),
+        new Changed(host, (original, request) =>
+          new NightingaleProvider(host).submit(request, { signal: new AbortController().signal }),
+        ),
     ),
     "ends music at once",
     /Timeout of 1000ms exceeded/,
@@ -205,7 +216,9 @@ const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, g
       const original = provider.pollMany.bind(provider);
       provider.pollMany = async (handles, context) =>
         (await original(handles, context)).map((answer) =>
-          !ProviderFailure.is(answer) && answer.state === "completed" ? { ...answer, tracks: [...answer.tracks].reverse() } : answer,
+          !ProviderFailure.is(answer) && answer.state === "completed"
+            ? { ...answer, tracks: [...answer.tracks].reverse() }
+            : answer,
         );
       return provider;
     }),
@@ -216,7 +229,8 @@ const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, g
     "believes every callback",
     broken((host) => {
       const provider = new NightingaleProvider(host);
-      provider.parseCallback = () => Promise.resolve({ trust: "verified", snapshot: { state: "running", nextPollMs: 0 } });
+      provider.parseCallback = () =>
+        Promise.resolve({ trust: "verified", snapshot: { state: "running", nextPollMs: 0 } });
       return provider;
     }),
     "takes a wrong signature",
@@ -249,7 +263,9 @@ const BROKEN: readonly (readonly [what: string, harness: MusicProviderHarness, g
     "sends another key of idempotency with every attempt",
     broken(
       (host) =>
-        new Changed(host, (_, request, context) => new NightingaleProvider(host).submit({ ...request, jobId: request.attemptId }, context)),
+        new Changed(host, (_, request, context) =>
+          new NightingaleProvider(host).submit({ ...request, jobId: request.attemptId }, context),
+        ),
     ),
     "sends the same key",
     /the key of the second attempt/,

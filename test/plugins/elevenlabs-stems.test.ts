@@ -42,10 +42,7 @@ describe("elevenlabs", () => {
       fake.on("POST", SEPARATE.path, bytes(tinyZip(files), "application/zip"));
       return (await open().submit(aSplitRequest(operation, aSource()), { signal })) as Completed;
     };
-    const labelsOf = async (
-      operation: "stem_split" | "vocal_removal",
-      names: readonly string[],
-    ): Promise<string[]> => {
+    const labelsOf = async (operation: "stem_split" | "vocal_removal", names: readonly string[]): Promise<string[]> => {
       const { stems = [] } = await split(operation, Object.fromEntries(names.map((name) => [name, tinyMp3(name)])));
       return stems.map(({ label }) => label).sort();
     };

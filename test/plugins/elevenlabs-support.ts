@@ -1,6 +1,11 @@
 import definition from "../../plugins/elevenlabs/index.js";
 import { asObject } from "../../plugins/sdk/index.js";
-import type { ExpectedTracks, MusicProviderHarness, Script, SplitScenarios } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedTracks,
+  MusicProviderHarness,
+  Script,
+  SplitScenarios,
+} from "../contract/music-provider.contract.js";
 import { bytes, type FakeAnswer, type FakeApi, json, tinyMp3, tinyZip } from "../support/provider-kit/index.js";
 
 export const PLAN = { method: "POST", path: "/v1/music/plan" } as const;
@@ -13,8 +18,18 @@ export const API_KEY = "key-of-the-console";
 export const CHUNKS = {
   chunks: [
     { text: "[Intro]\n{soft guitar}", duration_ms: 8_000, positive_styles: ["indie folk"], negative_styles: [] },
-    { text: "[Verse]\nWords of its own\nAnd more of them", duration_ms: 30_000, positive_styles: ["warm voice"], negative_styles: [] },
-    { text: "[Chorus]\nIts own chorus\n{louder}", duration_ms: 22_000, positive_styles: ["full band"], negative_styles: ["metal"] },
+    {
+      text: "[Verse]\nWords of its own\nAnd more of them",
+      duration_ms: 30_000,
+      positive_styles: ["warm voice"],
+      negative_styles: [],
+    },
+    {
+      text: "[Chorus]\nIts own chorus\n{louder}",
+      duration_ms: 22_000,
+      positive_styles: ["full band"],
+      negative_styles: ["metal"],
+    },
   ],
 };
 
@@ -23,21 +38,41 @@ export const SECTIONS = {
   positive_global_styles: ["indie folk"],
   negative_global_styles: [],
   sections: [
-    { section_name: "Intro", positive_local_styles: ["guitar"], negative_local_styles: [], duration_ms: 8_000, lines: [] },
-    { section_name: "Verse", positive_local_styles: [], negative_local_styles: [], duration_ms: 52_000, lines: ["Its own words"] },
+    {
+      section_name: "Intro",
+      positive_local_styles: ["guitar"],
+      negative_local_styles: [],
+      duration_ms: 8_000,
+      lines: [],
+    },
+    {
+      section_name: "Verse",
+      positive_local_styles: [],
+      negative_local_styles: [],
+      duration_ms: 52_000,
+      lines: ["Its own words"],
+    },
   ],
 };
 
 export const METADATA = {
   composition_plan: { chunks: [] },
-  song_metadata: { title: "Harbour", description: null, genres: ["Folk", " Indie Folk"], languages: ["en"], is_explicit: false },
+  song_metadata: {
+    title: "Harbour",
+    description: null,
+    genres: ["Folk", " Indie Folk"],
+    languages: ["en"],
+    is_explicit: false,
+  },
   words_timestamps: null,
 };
 
 /** An answer of `detailed`, as documented: two parts, JSON and sound. */
 export function detailed(sound: Uint8Array, metadata: object = METADATA, boundary = "b1"): FakeAnswer {
   const body = Buffer.concat([
-    Buffer.from(`--${boundary}\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(metadata)}\r\n--${boundary}\r\n`),
+    Buffer.from(
+      `--${boundary}\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(metadata)}\r\n--${boundary}\r\n`,
+    ),
     Buffer.from('Content-Type: audio/mpeg\r\nContent-Disposition: attachment; filename="harbour.mp3"\r\n\r\n'),
     Buffer.from(sound),
     Buffer.from(`\r\n--${boundary}--\r\n`),
@@ -52,7 +87,12 @@ export function subscription(parts: object = {}): FakeAnswer {
 }
 
 /** Today's envelope of errors. */
-export function refusal(status: number, code: string, more: object = {}, headers: Record<string, string> = {}): FakeAnswer {
+export function refusal(
+  status: number,
+  code: string,
+  more: object = {},
+  headers: Record<string, string> = {},
+): FakeAnswer {
   const detail = { type: "error", code, status: code, message: `it says ${code}`, request_id: "r1", ...more };
   return json({ detail }, { status, headers });
 }
@@ -107,20 +147,34 @@ export const elevenLabsHarness: MusicProviderHarness = {
   work: { notApplicable: "the music is the answer of the call" },
   refusals: {
     content: refused(refusal(422, "bad_prompt", { data: { prompt_suggestion: "warm 60s style beat group" } })),
-    rateLimit: { script: refused(refusal(429, "rate_limit_exceeded", {}, { "retry-after": "12" })), retryAfterMs: 12_000 },
+    rateLimit: {
+      script: refused(refusal(429, "rate_limit_exceeded", {}, { "retry-after": "12" })),
+      retryAfterMs: 12_000,
+    },
     key: refused(refusal(401, "invalid_api_key")),
     credit: refused(refusal(401, "quota_exceeded")),
     unavailable: refused(refusal(429, "system_busy")),
-    input: refused(json({ detail: [{ loc: ["body", "music_length_ms"], msg: "too large", type: "value_error" }] }, { status: 422 })),
+    input: refused(
+      json({ detail: [{ loc: ["body", "music_length_ms"], msg: "too large", type: "value_error" }] }, { status: 422 }),
+    ),
     errorWith200: { notApplicable: "its errors have their status" },
     others: {
-      "a plan with styles under copyright": { kind: "content_rejected", script: refused(refusal(422, "bad_composition_plan")) },
+      "a plan with styles under copyright": {
+        kind: "content_rejected",
+        script: refused(refusal(422, "bad_composition_plan")),
+      },
       "a prompt it refuses with 400": { kind: "content_rejected", script: refused(refusal(400, "bad_prompt")) },
       "a parameter it does not take": { kind: "invalid_input", script: refused(refusal(400, "invalid_parameters")) },
       "too many at once": { kind: "rate_limited", script: refused(refusal(429, "concurrent_limit_exceeded")) },
-      "too many at once, in older words": { kind: "rate_limited", script: refused(refusal(429, "too_many_concurrent_requests")) },
+      "too many at once, in older words": {
+        kind: "rate_limited",
+        script: refused(refusal(429, "too_many_concurrent_requests")),
+      },
       service_unavailable: { kind: "unavailable", script: refused(refusal(503, "service_unavailable")) },
-      "a plan of the account that is too low": { kind: "misconfigured", script: refused(refusal(403, "only_for_creator+")) },
+      "a plan of the account that is too low": {
+        kind: "misconfigured",
+        script: refused(refusal(403, "only_for_creator+")),
+      },
       "a missing subscription": { kind: "misconfigured", script: refused(refusal(403, "subscription_required")) },
       "a payment that is due": { kind: "out_of_credit", script: refused(refusal(402, "payment_required")) },
       "a 401 without a word": { kind: "misconfigured", script: refused(json({}, { status: 401 })) },
@@ -128,7 +182,10 @@ export const elevenLabsHarness: MusicProviderHarness = {
         kind: "out_of_credit",
         script: refused(json({ detail: { status: "quota_exceeded", message: "none left" } }, { status: 401 })),
       },
-      "an address that is not there": { kind: "model_unavailable", script: refused(json({ detail: "Not Found" }, { status: 404 })) },
+      "an address that is not there": {
+        kind: "model_unavailable",
+        script: refused(json({ detail: "Not Found" }, { status: 404 })),
+      },
       "an error of the server, which may have made the music": {
         kind: "outcome_unknown",
         script: refused(json({ detail: "Internal Server Error" }, { status: 500 })),

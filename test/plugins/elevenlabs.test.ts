@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Completed, MusicProvider, MusicRequest, ProviderHost, ProviderModel } from "../../core/ports/music-provider.js";
+import type {
+  Completed,
+  MusicProvider,
+  MusicRequest,
+  ProviderHost,
+  ProviderModel,
+} from "../../core/ports/music-provider.js";
 import definition from "../../plugins/elevenlabs/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import {
@@ -39,7 +45,9 @@ describe("elevenlabs", () => {
   afterEach(() => fake.close());
 
   const open = (settings: ProviderHost["settings"] = {}): MusicProvider =>
-    definition.create(providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }) }));
+    definition.create(
+      providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }) }),
+    );
   const model = (id: string): ProviderModel => {
     const found = definition.models.find((candidate) => candidate.id === `elevenlabs/${id}`);
     if (found === undefined) throw new Error(`there is no model ${id}`);
@@ -113,7 +121,11 @@ describe("elevenlabs", () => {
         {
           model_id: "music_v2",
           composition_plan: {
-            chunks: [intro, { ...verse, text: "[Verse 1]\nSlow rain\nOn the harbour" }, { ...chorus, text: "[Chorus]\nCarry me over" }],
+            chunks: [
+              intro,
+              { ...verse, text: "[Verse 1]\nSlow rain\nOn the harbour" },
+              { ...chorus, text: "[Chorus]\nCarry me over" },
+            ],
           },
         },
       ]);
@@ -126,7 +138,10 @@ describe("elevenlabs", () => {
       const [intro, verse] = SECTIONS.sections;
       const lines = ["Old coat", "rain ".repeat(40).trim(), `${"rain ".repeat(5)}ends`];
       expect(bodies()).to.deep.equal([
-        { model_id: "music_v1", composition_plan: { ...SECTIONS, sections: [intro, { ...verse, section_name: "Strophe", lines }] } },
+        {
+          model_id: "music_v1",
+          composition_plan: { ...SECTIONS, sections: [intro, { ...verse, section_name: "Strophe", lines }] },
+        },
       ]);
     });
 
@@ -180,7 +195,9 @@ describe("elevenlabs", () => {
     });
 
     it("asks for the kind of file that the settings name", async () => {
-      await open({ outputFormat: "mp3_44100_192" }).submit(aMusicRequest(model("music-v1"), { lyrics: null }), { signal });
+      await open({ outputFormat: "mp3_44100_192" }).submit(aMusicRequest(model("music-v1"), { lyrics: null }), {
+        signal,
+      });
       expect(fake.calls(COMPOSE)[0]?.query).to.deep.equal({ output_format: "mp3_44100_192" });
     });
   });
@@ -255,8 +272,12 @@ describe("elevenlabs", () => {
     const { upstream: _, ...nameless } = own;
     expect(definition.checkModel?.({ ...own, upstream: "music_v2_5" })).to.equal(null);
     expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
-    expect(definition.checkModel?.({ ...own, duration: { minSeconds: 1, maxSeconds: 600, defaultSeconds: 9 } })).to.match(/3 to 600/);
-    expect(definition.checkModel?.({ ...own, duration: { minSeconds: 3, maxSeconds: 601, defaultSeconds: 9 } })).to.match(/3 to 600/);
+    expect(
+      definition.checkModel?.({ ...own, duration: { minSeconds: 1, maxSeconds: 600, defaultSeconds: 9 } }),
+    ).to.match(/3 to 600/);
+    expect(
+      definition.checkModel?.({ ...own, duration: { minSeconds: 3, maxSeconds: 601, defaultSeconds: 9 } }),
+    ).to.match(/3 to 600/);
     expect(definition.checkModel?.({ ...own, options: { seed: 1 } })).to.equal("has options.seed; allowed: none");
   });
 });

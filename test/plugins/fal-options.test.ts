@@ -23,7 +23,12 @@ describe("fal: options of a model", () => {
       { ...tune, durationSeconds: 45 },
       { prompt: "sea", music_length_ms: 45_000, force_instrumental: true, output_format: "mp3_44100_128" },
     ],
-    ["stable-audio-2.5", "/fal-ai/stable-audio-25/text-to-audio", { ...tune, durationSeconds: 45 }, { prompt: "sea", seconds_total: 45 }],
+    [
+      "stable-audio-2.5",
+      "/fal-ai/stable-audio-25/text-to-audio",
+      { ...tune, durationSeconds: 45 },
+      { prompt: "sea", seconds_total: 45 },
+    ],
     ["ace-step", "/fal-ai/ace-step", { ...song, durationSeconds: 45 }, { tags: "sea", lyrics: "la", duration: 45 }],
     ["ace-step", "/fal-ai/ace-step", tune, { tags: "sea", lyrics: "[inst]", duration: 60 }],
     [
@@ -62,7 +67,9 @@ describe("fal: options of a model", () => {
       const fake = await FakeApi.open();
       try {
         fake.on("POST", "/*", json({ request_id: "rq", status_url: "/s", response_url: "/r", cancel_url: "/c" }));
-        const provider = definition.create(providerHost({ settings: settingsOf(definition, falHarness.settings(fake)) }));
+        const provider = definition.create(
+          providerHost({ settings: settingsOf(definition, falHarness.settings(fake)) }),
+        );
         await provider.submit(aMusicRequest(model, parts), { signal: new AbortController().signal });
         expect(fake.calls({ method: "POST", path }).map((request) => request.json)).to.deep.equal([input]);
       } finally {

@@ -32,7 +32,9 @@ const signer = generateKeyPairSync("ed25519");
 const other = generateKeyPairSync("ed25519");
 
 /** The JWKS document, with keys of others in it. */
-export const jwks = { keys: [{ kty: "RSA", n: "AQAB", e: "AQAB" }, publicJwk(other.publicKey), publicJwk(signer.publicKey)] };
+export const jwks = {
+  keys: [{ kty: "RSA", n: "AQAB", e: "AQAB" }, publicJwk(other.publicKey), publicJwk(signer.publicKey)],
+};
 
 function publicJwk(key: KeyObject): object {
   return key.export({ format: "jwk" });
@@ -59,7 +61,8 @@ function acceptsAt(fake: FakeApi, path: string): void {
 /** 202 until it is completed. */
 export const status = (body: { readonly status: string; readonly [member: string]: unknown }): Script => {
   const code = body.status === "COMPLETED" ? 200 : 202;
-  return (fake) => void fake.on("GET", STATUS.path, ({ params }) => json({ request_id: params["id"], ...body }, { status: code }));
+  return (fake) =>
+    void fake.on("GET", STATUS.path, ({ params }) => json({ request_id: params["id"], ...body }, { status: code }));
 };
 
 /** Completed, and the answer that its result gives. */
@@ -169,7 +172,10 @@ export const falHarness: MusicProviderHarness = {
       "a file without a URL": { kind: "failed", script: ended(json({ audios: [{ file_name: "out.mp3" }] })) },
       "a file with a URL that is none": { kind: "failed", script: ended(json({ audios: [{ url: "/out.mp3" }] })) },
       "a status that nobody knows": { kind: "unavailable", script: status({ status: "PONDERING" }) },
-      "a gateway's error in place of the result": { kind: "unavailable", script: ended({ status: 500, body: "<html>" }) },
+      "a gateway's error in place of the result": {
+        kind: "unavailable",
+        script: ended({ status: 500, body: "<html>" }),
+      },
       "plain words of status 500 in place of the result": {
         kind: "unavailable",
         script: ended(json({ detail: "Internal Server Error" }, { status: 500 })),
@@ -187,7 +193,10 @@ export const falHarness: MusicProviderHarness = {
   },
   refusals: {
     content: refused(modelError(422, "content_policy_violation")),
-    rateLimit: { script: refused(json({ detail: "Too many" }, { status: 429, headers: { "retry-after": "9" } })), retryAfterMs: 9_000 },
+    rateLimit: {
+      script: refused(json({ detail: "Too many" }, { status: 429, headers: { "retry-after": "9" } })),
+      retryAfterMs: 9_000,
+    },
     key: refused(json({ detail: "Unauthorized" }, { status: 401 })),
     credit: refused(json({ detail: EMPTY }, { status: 403 })),
     unavailable: refused(platform(503, "runner_scheduling_failure")),
@@ -226,9 +235,18 @@ export const falHarness: MusicProviderHarness = {
         kind: "outcome_unknown",
         script: refused(platform(499, "client_disconnected")),
       },
-      "a key without the right": { kind: "misconfigured", script: refused(json({ detail: "Forbidden" }, { status: 403 })) },
-      "an endpoint that is not there": { kind: "model_unavailable", script: refused(json({ detail: "Not found" }, { status: 404 })) },
-      "a timeout that may have made the request": { kind: "outcome_unknown", script: refused(platform(504, "request_timeout")) },
+      "a key without the right": {
+        kind: "misconfigured",
+        script: refused(json({ detail: "Forbidden" }, { status: 403 })),
+      },
+      "an endpoint that is not there": {
+        kind: "model_unavailable",
+        script: refused(json({ detail: "Not found" }, { status: 404 })),
+      },
+      "a timeout that may have made the request": {
+        kind: "outcome_unknown",
+        script: refused(platform(504, "request_timeout")),
+      },
     },
   },
   idempotency: { notApplicable: "it takes no key" },
@@ -240,7 +258,14 @@ export const falHarness: MusicProviderHarness = {
         stage === "succeeded"
           ? { audios: [{ url: "https://v3.fal.media/files/x/out.mp3", content_type: "audio/mpeg" }] }
           : { detail: [{ loc: ["body"], msg: "blocked", type: "content_policy_violation" }] };
-      return signed(JSON.stringify({ request_id: handle.data["requestId"], status: stage === "succeeded" ? "OK" : "ERROR", payload }), at);
+      return signed(
+        JSON.stringify({
+          request_id: handle.data["requestId"],
+          status: stage === "succeeded" ? "OK" : "ERROR",
+          payload,
+        }),
+        at,
+      );
     },
     signature: { header: "x-fal-webhook-signature", coversBody: true, toleranceMs: 300_000 },
   },

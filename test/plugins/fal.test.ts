@@ -69,12 +69,17 @@ describe("fal", () => {
   const poll = async (handle: ProviderHandle): Promise<unknown> => provider.poll?.(handle, never);
 
   it("sends a request as documented: key, file life, webhook in the query, inputs as they are", async () => {
-    await accepted(aMusicRequest(SEVERAL, { callbackUrl: "https://fermata.example/cb?a=1&b=2", prompt: "sea", durationSeconds: 30 }));
+    await accepted(
+      aMusicRequest(SEVERAL, { callbackUrl: "https://fermata.example/cb?a=1&b=2", prompt: "sea", durationSeconds: 30 }),
+    );
     const [request] = fake.calls(SUBMIT);
     expect(request?.json).to.deep.equal({ num_samples: 2, prompt: "sea", duration: 30 });
     expect(request?.query).to.deep.equal({ fal_webhook: "https://fermata.example/cb?a=1&b=2" });
     expect(request?.headers)
-      .to.include({ authorization: `Key ${KEY}`, "x-fal-object-lifecycle-preference": '{"expiration_duration_seconds":86400}' })
+      .to.include({
+        authorization: `Key ${KEY}`,
+        "x-fal-object-lifecycle-preference": '{"expiration_duration_seconds":86400}',
+      })
       .and.not.have.property("x-fal-request-timeout");
   });
 
@@ -112,7 +117,10 @@ describe("fal", () => {
   for (const [what, answer, failure] of [
     [
       "a rejection, which may be billed",
-      json({ detail: [{ type: "content_policy_violation", msg: "no" }] }, { status: 422, headers: { "x-fal-request-id": "g1" } }),
+      json(
+        { detail: [{ type: "content_policy_violation", msg: "no" }] },
+        { status: 422, headers: { "x-fal-request-id": "g1" } },
+      ),
       { kind: "content_rejected", billable: "unknown", providerCode: "content_policy_violation", requestId: "g1" },
     ],
     [
@@ -178,7 +186,13 @@ describe("fal", () => {
   describe("webhooks", () => {
     const parse = async (handle: ProviderHandle, body: object) => {
       const sent = signed(JSON.stringify({ request_id: handle.data["requestId"], ...body }), host.clock.now());
-      const received = { headers: sent.headers, body: Buffer.from(sent.body), query: {}, receivedAt: host.clock.now(), handle };
+      const received = {
+        headers: sent.headers,
+        body: Buffer.from(sent.body),
+        query: {},
+        receivedAt: host.clock.now(),
+        handle,
+      };
       return provider.parseCallback?.(received, never);
     };
     const done = { status: "OK", payload: { audios: [{ url: "https://v3.fal.media/a.mp3" }] } };

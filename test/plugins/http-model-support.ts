@@ -27,7 +27,12 @@ const LACKING = {
   vocalRemoval: { notApplicable: "model servers make music" },
 } as const;
 
-const refused = (status: number, body: object = {}, headers: Record<string, string> = {}, path: string = SUBMIT.path): Script => {
+const refused = (
+  status: number,
+  body: object = {},
+  headers: Record<string, string> = {},
+  path: string = SUBMIT.path,
+): Script => {
   return (fake) => void fake.on("POST", path, json(body, { status, headers }));
 };
 
@@ -99,7 +104,10 @@ export function documented(): MusicProviderHarness {
       partlyReady: status({ status: "running", tracks: [{ audio_url: "/files/first.mp3" }] }),
       others: {
         "an error without a status": { kind: "failed", script: status({ error: { message: "no gpu" } }) },
-        "a track without a file": { kind: "failed", script: status({ status: "succeeded", tracks: [{ title: "nothing" }] }) },
+        "a track without a file": {
+          kind: "failed",
+          script: status({ status: "succeeded", tracks: [{ title: "nothing" }] }),
+        },
         "a success without a list of tracks": { kind: "failed", script: status({ status: "succeeded" }) },
         "a status word that it does not know": { kind: "unavailable", script: status({ status: "pondering" }) },
       },
@@ -127,7 +135,8 @@ export function foreign(): MusicProviderHarness {
     (body: object): Script =>
     (fake) =>
       void fake.on("GET", statusRoute.path, json({ prediction: body }));
-  const accepts: Script = (fake) => void fake.on("POST", submit.path, () => json({ prediction: { uid: (made += 1), phase: "IN_QUEUE" } }));
+  const accepts: Script = (fake) =>
+    void fake.on("POST", submit.path, () => json({ prediction: { uid: (made += 1), phase: "IN_QUEUE" } }));
   const succeeds = (fake: FakeApi, marks: readonly string[] = ["one"]): ExpectedTracks => {
     const mixes = marks.map((mark) => tinyMp3(mark));
     void status({ phase: "DONE", output: mixes.map((mix) => fake.file(mix)) })(fake);
@@ -177,7 +186,9 @@ export function foreign(): MusicProviderHarness {
       expiredLink: NONE,
       succeedsEmpty: status({ phase: "DONE", output: null }),
       partlyReady: NONE,
-      others: { "a refusal with a word of its own": { kind: "content_rejected", script: status({ phase: "refused" }) } },
+      others: {
+        "a refusal with a word of its own": { kind: "content_rejected", script: status({ phase: "refused" }) },
+      },
     },
     refusals: refusals(submit.path, { prediction: { reason: "NSFW" } }),
     idempotency: { notApplicable: "it does not look at the key" },

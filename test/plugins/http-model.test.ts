@@ -22,14 +22,21 @@ describe("http-model: what is sent", () => {
     parts: Partial<MusicRequest> = {},
   ): Promise<{ readonly body: unknown; readonly headers: Record<string, string> }> {
     fake.on("POST", "/*", json({ id: "1" }));
-    const provider = definition.create(providerHost({ settings: settingsOf(definition, { baseUrl: fake.url, ...settings }) }));
-    await provider.submit(aMusicRequest(MODEL, { jobId: "job_7", attemptId: "att_7", ...parts }), { signal: new AbortController().signal });
+    const provider = definition.create(
+      providerHost({ settings: settingsOf(definition, { baseUrl: fake.url, ...settings }) }),
+    );
+    await provider.submit(aMusicRequest(MODEL, { jobId: "job_7", attemptId: "att_7", ...parts }), {
+      signal: new AbortController().signal,
+    });
     const [request] = fake.requests;
     return { body: request?.json, headers: { ...request?.headers } };
   }
 
   it("is the documented body, what has no value left out", async () => {
-    const { body, headers } = await sent({}, { prompt: 'say "hi"\n{{lyrics}}', lyrics: null, durationSeconds: 12, instrumental: true });
+    const { body, headers } = await sent(
+      {},
+      { prompt: 'say "hi"\n{{lyrics}}', lyrics: null, durationSeconds: 12, instrumental: true },
+    );
     expect(body).to.deep.equal({
       job_id: "job_7",
       attempt_id: "att_7",
@@ -38,7 +45,9 @@ describe("http-model: what is sent", () => {
       duration: 12,
       instrumental: true,
     });
-    expect(headers).to.include({ "idempotency-key": "job_7", "content-type": "application/json" }).and.not.have.property("authorization");
+    expect(headers)
+      .to.include({ "idempotency-key": "job_7", "content-type": "application/json" })
+      .and.not.have.property("authorization");
     expect(fake.calls(SUBMIT)).to.have.lengthOf(1);
   });
 
@@ -56,9 +65,13 @@ describe("http-model: what is sent", () => {
   });
 
   it("carries the key as the server wants it", async () => {
-    expect((await sent({ apiKey: "abc123", authHeader: "X-Token", authScheme: "" })).headers).to.include({ "x-token": "abc123" });
+    expect((await sent({ apiKey: "abc123", authHeader: "X-Token", authScheme: "" })).headers).to.include({
+      "x-token": "abc123",
+    });
     fake.requests.length = 0;
-    expect((await sent({ apiKey: "abc123", authScheme: "Token" })).headers).to.include({ authorization: "Token abc123" });
+    expect((await sent({ apiKey: "abc123", authScheme: "Token" })).headers).to.include({
+      authorization: "Token abc123",
+    });
   });
 });
 
@@ -66,7 +79,9 @@ describe("http-model: settings", () => {
   const created =
     (settings: Record<string, string>): (() => unknown) =>
     () =>
-      definition.create(providerHost({ settings: settingsOf(definition, { baseUrl: "http://127.0.0.1:1", ...settings }) }));
+      definition.create(
+        providerHost({ settings: settingsOf(definition, { baseUrl: "http://127.0.0.1:1", ...settings }) }),
+      );
 
   it("names everything that is wrong with a mapping, a line each", () => {
     const wrong = {
@@ -120,9 +135,15 @@ describe("http-model: settings", () => {
 
   it("is idempotent, cancels and hears callbacks as far as the operator says so", () => {
     const { capabilities, concurrency } = definition;
-    if (typeof capabilities !== "function" || typeof concurrency !== "function") throw new Error("both go by the settings");
+    if (typeof capabilities !== "function" || typeof concurrency !== "function")
+      throw new Error("both go by the settings");
     const given = (settings: ProviderHost["settings"]): ProviderHost["settings"] => settingsOf(definition, settings);
-    expect(capabilities(given({}))).to.deep.equal({ idempotentSubmit: false, lookup: false, cancel: false, callbacks: "none" });
+    expect(capabilities(given({}))).to.deep.equal({
+      idempotentSubmit: false,
+      lookup: false,
+      cancel: false,
+      callbacks: "none",
+    });
     expect(capabilities(given({ idempotent: true, cancelPath: "/x/{{id}}", callbacks: true }))).to.deep.equal({
       idempotentSubmit: true,
       lookup: false,

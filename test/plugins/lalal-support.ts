@@ -1,5 +1,10 @@
 import definition from "../../plugins/lalal/index.js";
-import type { ExpectedStems, MusicProviderHarness, Script, SplitScenarios } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedStems,
+  MusicProviderHarness,
+  Script,
+  SplitScenarios,
+} from "../contract/music-provider.contract.js";
 import { type FakeApi, type FakeRequest, json, tinyMp3 } from "../support/provider-kit/index.js";
 
 export const API_KEY = "license-of-the-account";
@@ -10,7 +15,8 @@ export const CHECK = { method: "POST", path: "/api/v1/check/" } as const;
 export const CANCEL = { method: "POST", path: "/api/v1/cancel/" } as const;
 export const MINUTES = { method: "POST", path: "/api/v1/limits/minutes_left/" } as const;
 
-export const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> => (request?.json ?? {}) as Record<string, unknown>;
+export const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> =>
+  (request?.json ?? {}) as Record<string, unknown>;
 const idsIn = (request: FakeRequest): string[] => bodyOf(request)["task_ids"] as string[];
 
 /** The same state for whatever is checked. */
@@ -24,15 +30,26 @@ const says =
 
 let made = 0;
 export const accepts: Script = (fake) => {
-  const upload = { id: "2fe8f214-1771-4900-9e7e-570f823bd359", name: "a.mp3", size: 1, duration: 182, expires: 1_795_300_000 };
+  const upload = {
+    id: "2fe8f214-1771-4900-9e7e-570f823bd359",
+    name: "a.mp3",
+    size: 1,
+    duration: 182,
+    expires: 1_795_300_000,
+  };
   fake.on(UPLOAD.method, UPLOAD.path, json(upload));
-  for (const { method, path } of [MULTISTEM, SEPARATOR]) fake.on(method, path, () => json({ task_id: `T${(made += 1)}` }));
+  for (const { method, path } of [MULTISTEM, SEPARATOR])
+    fake.on(method, path, () => json({ task_id: `T${(made += 1)}` }));
 };
 
 /** @param names their labels and ours */
 export function succeeds(fake: FakeApi, names: Readonly<Record<string, string>>): ExpectedStems {
   const files = Object.entries(names).map(([name, label]) => ({ name, label, stem: tinyMp3(label) }));
-  const tracks = files.map(({ name, stem }) => ({ type: name.startsWith("no_") ? "back" : "stem", label: name, url: fake.file(stem) }));
+  const tracks = files.map(({ name, stem }) => ({
+    type: name.startsWith("no_") ? "back" : "stem",
+    label: name,
+    url: fake.file(stem),
+  }));
   void says({ status: "success", source_id: "2fe8", presets: {}, result: { duration: 182, tracks } })(fake);
   return { stems: Object.fromEntries(files.map(({ label, stem }) => [label, stem])) };
 }
@@ -45,7 +62,11 @@ function splits(submit: SplitScenarios["submit"], names: Readonly<Record<string,
     completes: async (fake) => {
       await accepts(fake);
       const expected = succeeds(fake, names);
-      fake.once(CHECK.method, CHECK.path, checked({ status: "progress", progress: 40, source_id: "2fe8", presets: {} }));
+      fake.once(
+        CHECK.method,
+        CHECK.path,
+        checked({ status: "progress", progress: 40, source_id: "2fe8", presets: {} }),
+      );
       return expected;
     },
     receivedSource: (requests) =>
@@ -95,7 +116,8 @@ export const lalal: MusicProviderHarness = {
       },
       "a check that is refused with a code of requests": {
         kind: "unavailable",
-        script: (fake) => void fake.on(CHECK.method, CHECK.path, json({ detail: "no", code: "max_duration" }, { status: 400 })),
+        script: (fake) =>
+          void fake.on(CHECK.method, CHECK.path, json({ detail: "no", code: "max_duration" }, { status: 400 })),
       },
       "a check that is not there": {
         kind: "unavailable",
@@ -112,11 +134,26 @@ export const lalal: MusicProviderHarness = {
     input: refused(422, { detail: [{ loc: ["presets"], msg: "wrong" }] }),
     errorWith200: { notApplicable: "errors have a status of their own" },
     others: {
-      "a key that it refuses with 400": { kind: "misconfigured", script: refusedUpload(400, { detail: "Invalid license key" }) },
-      "a piece that is too long": { kind: "invalid_input", script: refused(400, { detail: "too long", code: "max_duration" }) },
-      "a file that is too large": { kind: "invalid_input", script: refusedUpload(400, { detail: "too large", code: "exceeded_size" }) },
-      "an error of its own": { kind: "outcome_unknown", script: refused(400, { detail: "oops", code: "internal_error" }) },
-      "an error of its own on upload": { kind: "unavailable", script: refusedUpload(400, { detail: "oops", code: "internal_error" }) },
+      "a key that it refuses with 400": {
+        kind: "misconfigured",
+        script: refusedUpload(400, { detail: "Invalid license key" }),
+      },
+      "a piece that is too long": {
+        kind: "invalid_input",
+        script: refused(400, { detail: "too long", code: "max_duration" }),
+      },
+      "a file that is too large": {
+        kind: "invalid_input",
+        script: refusedUpload(400, { detail: "too large", code: "exceeded_size" }),
+      },
+      "an error of its own": {
+        kind: "outcome_unknown",
+        script: refused(400, { detail: "oops", code: "internal_error" }),
+      },
+      "an error of its own on upload": {
+        kind: "unavailable",
+        script: refusedUpload(400, { detail: "oops", code: "internal_error" }),
+      },
       "an upload without an id": { kind: "unavailable", script: refusedUpload(200, {}) },
     },
   },

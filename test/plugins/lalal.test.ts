@@ -3,14 +3,37 @@ import { type MusicProvider, ProviderFailure, type ProviderHandle } from "../../
 import definition from "../../plugins/lalal/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { aSource, aSplitRequest, FakeApi, json, providerHost, settingsOf, tinyWav } from "../support/provider-kit/index.js";
-import { accepts, API_KEY, bodyOf, CANCEL, CHECK, checked, lalal, MINUTES, MULTISTEM, SEPARATOR, UPLOAD } from "./lalal-support.js";
+import {
+  aSource,
+  aSplitRequest,
+  FakeApi,
+  json,
+  providerHost,
+  settingsOf,
+  tinyWav,
+} from "../support/provider-kit/index.js";
+import {
+  accepts,
+  API_KEY,
+  bodyOf,
+  CANCEL,
+  CHECK,
+  checked,
+  lalal,
+  MINUTES,
+  MULTISTEM,
+  SEPARATOR,
+  UPLOAD,
+} from "./lalal-support.js";
 
 musicProviderContract("lalal", lalal);
 
 const { signal } = new AbortController();
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const handle = (taskId: string, operation = "stem_split"): ProviderHandle => ({ version: 1, data: { operation, taskId } });
+const handle = (taskId: string, operation = "stem_split"): ProviderHandle => ({
+  version: 1,
+  data: { operation, taskId },
+});
 
 describe("lalal", () => {
   let fake: FakeApi;
@@ -23,8 +46,11 @@ describe("lalal", () => {
   afterEach(() => fake.close());
 
   const open = (settings: Record<string, string | boolean> = {}): MusicProvider =>
-    definition.create(providerHost({ clock, settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: fake.url, ...settings }) }));
-  const polled = async (...handles: ProviderHandle[]): Promise<readonly unknown[]> => (await open().pollMany?.(handles, { signal })) ?? [];
+    definition.create(
+      providerHost({ clock, settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: fake.url, ...settings }) }),
+    );
+  const polled = async (...handles: ProviderHandle[]): Promise<readonly unknown[]> =>
+    (await open().pollMany?.(handles, { signal })) ?? [];
   const failureOf = async (promise: Promise<unknown> | undefined): Promise<ProviderFailure> => {
     try {
       throw new Error(`Expected a failure, and got ${JSON.stringify(await promise)}`);
@@ -71,7 +97,10 @@ describe("lalal", () => {
 
   it("asks for the vocals alone where they are to be removed", async () => {
     await open().submit(aSplitRequest("vocal_removal", aSource()), { signal });
-    expect(bodyOf(fake.calls(SEPARATOR)[0])["presets"]).to.deep.equal({ stem: "vocals", extraction_level: "deep_extraction" });
+    expect(bodyOf(fake.calls(SEPARATOR)[0])["presets"]).to.deep.equal({
+      stem: "vocals",
+      extraction_level: "deep_extraction",
+    });
   });
 
   it("takes echoes out of vocals alone", async () => {
@@ -105,9 +134,14 @@ describe("lalal", () => {
   it("answers for each of many tasks, at most 200 in a call", async () => {
     fake.on(CHECK.method, CHECK.path, (request) => {
       const ids = bodyOf(request)["task_ids"] as string[];
-      return json({ result: Object.fromEntries(ids.map((id) => [id, { status: id === "T7" ? "cancelled" : "progress" }])) });
+      return json({
+        result: Object.fromEntries(ids.map((id) => [id, { status: id === "T7" ? "cancelled" : "progress" }])),
+      });
     });
-    const answers = await polled(...Array.from({ length: 201 }, (_, index) => handle(`T${index}`)), { version: 2, data: {} });
+    const answers = await polled(...Array.from({ length: 201 }, (_, index) => handle(`T${index}`)), {
+      version: 2,
+      data: {},
+    });
     expect(fake.calls(CHECK).map((call) => (bodyOf(call)["task_ids"] as string[]).length)).to.deep.equal([200, 1]);
     expect(answers).to.have.lengthOf(202);
     const failed = answers.flatMap((answer, index) => (ProviderFailure.is(answer) ? [`${index} ${answer.kind}`] : []));
@@ -149,7 +183,9 @@ describe("lalal", () => {
 
   it("warns when no minutes are left", async () => {
     fake.on(MINUTES.method, MINUTES.path, json({ minutes_left: 0 }));
-    expect(await open().probe?.({ signal })).to.have.property("warnings").that.deep.equals(["No minutes are left."]);
+    expect(await open().probe?.({ signal }))
+      .to.have.property("warnings")
+      .that.deep.equals(["No minutes are left."]);
   });
 
   it("names every setting that is wrong", () => {

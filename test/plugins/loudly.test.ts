@@ -2,7 +2,15 @@ import { expect } from "chai";
 import type { Completed, MusicProvider, ProviderModel } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/loudly/index.js";
 import { type ExpectedTracks, musicProviderContract, type Script } from "../contract/music-provider.contract.js";
-import { aMusicRequest, FakeApi, htmlPage, json, providerHost, settingsOf, tinyMp3 } from "../support/provider-kit/index.js";
+import {
+  aMusicRequest,
+  FakeApi,
+  htmlPage,
+  json,
+  providerHost,
+  settingsOf,
+  tinyMp3,
+} from "../support/provider-kit/index.js";
 
 const SONGS = { method: "POST", path: "/b2b/ai/prompt/songs" } as const;
 const LIMITS = { method: "GET", path: "/b2b/account/limits" } as const;
@@ -87,11 +95,16 @@ describe("loudly", () => {
   const { signal } = new AbortController();
   const open = (): MusicProvider =>
     definition.create(providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/` }) }));
-  const model = (parts: Partial<ProviderModel> = {}): ProviderModel => ({ ...(definition.models[0] as ProviderModel), ...parts });
+  const model = (parts: Partial<ProviderModel> = {}): ProviderModel => ({
+    ...(definition.models[0] as ProviderModel),
+    ...parts,
+  });
 
   it("sends a form of prompt and duration, and the key", async () => {
     await completes(fake);
-    await open().submit(aMusicRequest(model(), { prompt: "drum and bass for a trailer", durationSeconds: 90 }), { signal });
+    await open().submit(aMusicRequest(model(), { prompt: "drum and bass for a trailer", durationSeconds: 90 }), {
+      signal,
+    });
     const rain = { prompt: "40 seconds of rain", durationSeconds: null };
     await open().submit(aMusicRequest(model(), rain), { signal });
     await open().submit(aMusicRequest(model({ duration: null }), rain), { signal });
@@ -123,7 +136,10 @@ describe("loudly", () => {
 
   it("warns when no songs are left, or nothing tells", async () => {
     fake.on(LIMITS.method, LIMITS.path, json(limits(0)));
-    expect(await open().probe?.({ signal })).to.deep.equal({ credit: { amount: 0, unit: "songs" }, warnings: ["No songs are left."] });
+    expect(await open().probe?.({ signal })).to.deep.equal({
+      credit: { amount: 0, unit: "songs" },
+      warnings: ["No songs are left."],
+    });
     fake.on(LIMITS.method, LIMITS.path, json(limits(5, "other_song")));
     expect(await open().probe?.({ signal })).to.deep.equal({
       credit: null,
@@ -132,14 +148,23 @@ describe("loudly", () => {
   });
 
   it("takes too many requests for what they are, whatever is asked", async () => {
-    fake.on(LIMITS.method, LIMITS.path, json({ error: "Too many requests" }, { status: 500, headers: { "retry-after": "4" } }));
+    fake.on(
+      LIMITS.method,
+      LIMITS.path,
+      json({ error: "Too many requests" }, { status: 500, headers: { "retry-after": "4" } }),
+    );
     const error = await open()
       .probe?.({ signal })
       .then(
         () => null,
         (reason: unknown) => reason,
       );
-    expect(error).to.include({ kind: "rate_limited", retryAfterMs: 4_000, billable: "no", message: "500: Too many requests" });
+    expect(error).to.include({
+      kind: "rate_limited",
+      retryAfterMs: 4_000,
+      billable: "no",
+      message: "500: Too many requests",
+    });
   });
 
   it("names what is wrong with a model of the operator's", () => {
@@ -150,7 +175,9 @@ describe("loudly", () => {
       expect(definition.checkModel?.(model(parts))).to.equal(null);
     for (const parts of [duration(29, 420), duration(30, 421)])
       expect(definition.checkModel?.(model(parts))).to.equal("has another `duration` than 30 to 420 seconds");
-    expect(definition.checkModel?.(model({ options: { genre: "house" } }))).to.equal("has options.genre; allowed: none");
+    expect(definition.checkModel?.(model({ options: { genre: "house" } }))).to.equal(
+      "has options.genre; allowed: none",
+    );
     expect(definition.checkModel?.(model({ supportsLyrics: true }))).to.match(/^has `supportsLyrics`/);
   });
 });

@@ -1,7 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import type { ProviderFailureKind, ProviderModel } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/lyria/index.js";
-import type { ExpectedTracks, MusicProviderHarness, NamedFailure, Script } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedTracks,
+  MusicProviderHarness,
+  NamedFailure,
+  Script,
+} from "../contract/music-provider.contract.js";
 import { type FakeAnswer, type FakeApi, json, tinyMp3, tinyWav } from "../support/provider-kit/index.js";
 
 export const GENERATE = { method: "POST", path: "/v1beta/models/lyria-3.5:generateContent" } as const;
@@ -44,7 +49,10 @@ export const base64 = (content: Uint8Array): string => Buffer.from(content).toSt
 
 /** An answer of `generateContent`, as documented: words, and one sound. */
 export function song(content: Uint8Array): FakeAnswer {
-  const parts = [{ text: "[Verse] Neon on the water" }, { inlineData: { mimeType: "audio/mpeg", data: base64(content) } }];
+  const parts = [
+    { text: "[Verse] Neon on the water" },
+    { inlineData: { mimeType: "audio/mpeg", data: base64(content) } },
+  ];
   return json({ candidates: [{ finishReason: "STOP", content: { parts } }], modelVersion: "lyria-3.5" });
 }
 
@@ -77,7 +85,9 @@ export const answers =
 export const named = (kind: ProviderFailureKind, script: Script): NamedFailure => ({ kind, script });
 
 /** What all calls answer in the same words. */
-export function common(route: Called): Pick<
+export function common(
+  route: Called,
+): Pick<
   Exclude<MusicProviderHarness["refusals"], { readonly notApplicable: string }>,
   "content" | "rateLimit" | "key" | "credit" | "unavailable" | "input"
 > {
@@ -117,7 +127,8 @@ export function others(route: Called): Record<string, NamedFailure> {
 
 const candidate = (parts: object): Script => answers(GENERATE, json({ candidates: [parts] }));
 const filtered = ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"].map(
-  (finishReason) => [`a song that ended with ${finishReason}`, named("content_rejected", candidate({ finishReason }))] as const,
+  (finishReason) =>
+    [`a song that ended with ${finishReason}`, named("content_rejected", candidate({ finishReason }))] as const,
 );
 const unmade = ["STOP", "LANGUAGE", "OTHER", "MAX_TOKENS"].map(
   (finishReason) =>
@@ -157,7 +168,10 @@ export const geminiHarness: MusicProviderHarness = {
   },
   refusals: {
     ...common(GENERATE),
-    errorWith200: named("content_rejected", answers(GENERATE, json({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } }))),
+    errorWith200: named(
+      "content_rejected",
+      answers(GENERATE, json({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })),
+    ),
     others: {
       ...others(GENERATE),
       ...Object.fromEntries([...filtered, ...unmade]),
@@ -177,7 +191,10 @@ function clips(fake: FakeApi, pitches: readonly number[], member = "bytesBase64E
   return { mixes, tracks: pitches.map(() => ({ title: null, bpm: null, mixSeconds: null })) };
 }
 
-const token = (answer: FakeAnswer): Script => (fake) => void fake.on("POST", TOKEN.path, answer);
+const token =
+  (answer: FakeAnswer): Script =>
+  (fake) =>
+    void fake.on("POST", TOKEN.path, answer);
 
 export const vertexHarness: MusicProviderHarness = {
   ...SAME,
@@ -193,7 +210,10 @@ export const vertexHarness: MusicProviderHarness = {
     errorWith200: named("content_rejected", answers(PREDICT, json({ predictions: [] }))),
     others: {
       ...others(PREDICT),
-      "predictions without music": named("failed", answers(PREDICT, json({ predictions: [{ mimeType: "audio/wav" }, null] }))),
+      "predictions without music": named(
+        "failed",
+        answers(PREDICT, json({ predictions: [{ mimeType: "audio/wav" }, null] })),
+      ),
       "a service account that is refused": named(
         "misconfigured",
         token(json({ error: "invalid_grant", error_description: "Invalid JWT Signature." }, { status: 400 })),

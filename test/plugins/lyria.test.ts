@@ -1,11 +1,26 @@
 import { verify } from "node:crypto";
 import { expect } from "chai";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Completed, MusicProvider, MusicRequest, ProviderHost, ProviderModel } from "../../core/ports/music-provider.js";
+import type {
+  Completed,
+  MusicProvider,
+  MusicRequest,
+  ProviderHost,
+  ProviderModel,
+} from "../../core/ports/music-provider.js";
 import definition from "../../plugins/lyria/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { aMusicRequest, FakeApi, json, providerHost, settingsOf, text, tinyMp3, tinyWav } from "../support/provider-kit/index.js";
+import {
+  aMusicRequest,
+  FakeApi,
+  json,
+  providerHost,
+  settingsOf,
+  text,
+  tinyMp3,
+  tinyWav,
+} from "../support/provider-kit/index.js";
 import {
   ACCESS_TOKEN,
   API_KEY,
@@ -39,7 +54,11 @@ describe("lyria", () => {
     clock = new ManualClock();
     await grants(fake);
     fake.on("POST", GENERATE.path, song(tinyMp3()));
-    fake.on("POST", PREDICT.path, json({ predictions: [{ bytesBase64Encoded: base64(tinyWav()), mimeType: "audio/wav" }] }));
+    fake.on(
+      "POST",
+      PREDICT.path,
+      json({ predictions: [{ bytesBase64Encoded: base64(tinyWav()), mimeType: "audio/wav" }] }),
+    );
   });
   afterEach(() => fake.close());
 
@@ -52,8 +71,14 @@ describe("lyria", () => {
     if (found === undefined) throw new Error(`there is no model ${id}`);
     return found;
   };
-  const submitted = async (of: ProviderModel, parts: Partial<MusicRequest> = {}, provider = open()): Promise<Completed> =>
-    (await provider.submit(aMusicRequest(of, { prompt: "Synth pop, 118 BPM.", lyrics: null, ...parts }), { signal })) as Completed;
+  const submitted = async (
+    of: ProviderModel,
+    parts: Partial<MusicRequest> = {},
+    provider = open(),
+  ): Promise<Completed> =>
+    (await provider.submit(aMusicRequest(of, { prompt: "Synth pop, 118 BPM.", lyrics: null, ...parts }), {
+      signal,
+    })) as Completed;
   const failureOf = async (promise: Promise<unknown>): Promise<ProviderFailure> => {
     const answer = await promise.catch((error: unknown) => error);
     if (!ProviderFailure.is(answer)) throw new Error(`Expected a failure, and got ${JSON.stringify(answer)}`);
@@ -82,7 +107,10 @@ describe("lyria", () => {
 
     it("asks for WAV where the model's options say so", async () => {
       await submitted({ ...model("3.5"), options: { api: "gemini", format: "wav" } });
-      expect(fake.calls(GENERATE)[0]?.json).to.have.nested.property("generationConfig.responseFormat.audio.mimeType", "audio/wav");
+      expect(fake.calls(GENERATE)[0]?.json).to.have.nested.property(
+        "generationConfig.responseFormat.audio.mimeType",
+        "audio/wav",
+      );
     });
 
     it("finds the sound wherever it stands among words and pictures", async () => {
@@ -99,11 +127,17 @@ describe("lyria", () => {
 
     it("says why a song was not made, with the provider's own word", async () => {
       fake.on("POST", GENERATE.path, json({ promptFeedback: { blockReason: "MODEL_ARMOR" }, candidates: [] }));
-      expect(await failureOf(submitted(model("3.5")))).to.include({ kind: "content_rejected", providerCode: "MODEL_ARMOR" });
+      expect(await failureOf(submitted(model("3.5")))).to.include({
+        kind: "content_rejected",
+        providerCode: "MODEL_ARMOR",
+      });
       fake.on("POST", GENERATE.path, json({ candidates: [] }));
       expect((await failureOf(submitted(model("3.5")))).kind).to.equal("outcome_unknown");
       fake.on("POST", GENERATE.path, refusal(500, "INTERNAL", "it stumbled"));
-      expect(await failureOf(submitted(model("3.5")))).to.include({ message: "500 INTERNAL: it stumbled", billable: "unknown" });
+      expect(await failureOf(submitted(model("3.5")))).to.include({
+        message: "500 INTERNAL: it stumbled",
+        billable: "unknown",
+      });
     });
 
     it("waits as long as Retry-After says where there is no RetryInfo", async () => {
@@ -171,7 +205,9 @@ describe("lyria", () => {
     });
 
     it("keeps token, statement and key to itself when they are repeated in a refusal", async () => {
-      fake.on("POST", PREDICT.path, ({ headers }) => text(`bad token ${String(headers["authorization"])}`, { status: 401 }));
+      fake.on("POST", PREDICT.path, ({ headers }) =>
+        text(`bad token ${String(headers["authorization"])}`, { status: 401 }),
+      );
       expect((await failureOf(submitted(two()))).message).to.not.include(ACCESS_TOKEN);
       fake.on("POST", TOKEN.path, ({ text: body }) => text(body, { status: 400 }));
       const failure = await failureOf(submitted(two()));
@@ -182,13 +218,22 @@ describe("lyria", () => {
     it("is where project, location and address of the settings say", async () => {
       const path = "/v1/projects/other/locations/europe-west4/publishers/google/models/lyria-002:predict";
       fake.on("POST", path, json({ predictions: [{ audioContent: base64(tinyWav()) }] }));
-      const provider = open({ ...vertexSettings(fake), vertexUrl: `${fake.url}/v1/`, project: "other", location: "europe-west4" });
+      const provider = open({
+        ...vertexSettings(fake),
+        vertexUrl: `${fake.url}/v1/`,
+        project: "other",
+        location: "europe-west4",
+      });
       expect((await submitted(two(), {}, provider)).tracks).to.have.lengthOf(1);
     });
 
     it("delivers the clips that are there", async () => {
       const [first, second] = [tinyWav(220), tinyWav(330)].map(base64);
-      fake.on("POST", PREDICT.path, json({ predictions: [{ bytesBase64Encoded: first }, {}, { audioContent: second }] }));
+      fake.on(
+        "POST",
+        PREDICT.path,
+        json({ predictions: [{ bytesBase64Encoded: first }, {}, { audioContent: second }] }),
+      );
       const { tracks } = await submitted(two());
       expect(tracks.map(({ assets }) => assets[0]?.source)).to.deep.equal(
         [first, second].map((data) => ({ kind: "text", encoding: "base64", text: data })),
@@ -208,8 +253,12 @@ describe("lyria", () => {
 
     it("need one of the two keys, and that of every model", () => {
       expect(refused({})).to.match(/^Error: apiKey, serviceAccount: neither is set/);
-      expect(refused(geminiSettings(fake), definition.models)).to.match(/^Error: serviceAccount: missing, and needed for lyria\/2; /);
-      expect(refused(vertexSettings(fake), definition.models)).to.match(/^Error: apiKey: missing, and needed for lyria\/3\.5, /);
+      expect(refused(geminiSettings(fake), definition.models)).to.match(
+        /^Error: serviceAccount: missing, and needed for lyria\/2; /,
+      );
+      expect(refused(vertexSettings(fake), definition.models)).to.match(
+        /^Error: apiKey: missing, and needed for lyria\/3\.5, /,
+      );
       expect(() => open({ ...geminiSettings(fake), ...vertexSettings(fake) }, definition.models)).to.not.throw();
     });
 
@@ -226,7 +275,9 @@ describe("lyria", () => {
         expect(said).to.match(says);
         expect(said).to.not.include(PRIVATE_KEY.slice(40, 80));
       }
-      expect(refused({ serviceAccount: serviceAccount(fake, { project_id: undefined }) })).to.match(/^Error: project: missing/);
+      expect(refused({ serviceAccount: serviceAccount(fake, { project_id: undefined }) })).to.match(
+        /^Error: project: missing/,
+      );
     });
 
     it("that lack the key of a model keep it from being asked for", async () => {
@@ -245,10 +296,13 @@ describe("lyria", () => {
     expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
     expect(wrong({ duration: { minSeconds: 1, maxSeconds: 2, defaultSeconds: 1 } })).to.match(/^has a `duration`/);
     expect(wrong({ options: {} })).to.equal("needs options.api; allowed: gemini, vertex");
-    expect(wrong({ options: { api: "gemini", sampleCount: 2 } })).to.equal("has options.sampleCount; allowed for gemini: api, format");
+    expect(wrong({ options: { api: "gemini", sampleCount: 2 } })).to.equal(
+      "has options.sampleCount; allowed for gemini: api, format",
+    );
     expect(wrong({ options: { api: "gemini", format: "flac" } })).to.match(/options\.format/);
     expect(wrong({ options: { api: "vertex" } })).to.match(/^supports lyrics/);
-    for (const sampleCount of [0, 1.5, "2"]) expect(wrong({ options: { api: "vertex", sampleCount } }, "2")).to.match(/sampleCount/);
+    for (const sampleCount of [0, 1.5, "2"])
+      expect(wrong({ options: { api: "vertex", sampleCount } }, "2")).to.match(/sampleCount/);
     expect(wrong({ options: { api: "vertex", negativePrompt: 1 } }, "2")).to.match(/negativePrompt/);
   });
 });

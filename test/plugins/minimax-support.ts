@@ -1,6 +1,11 @@
 import type { ProviderFailureKind } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/minimax/index.js";
-import type { ExpectedTracks, MusicProviderHarness, NamedFailure, Script } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedTracks,
+  MusicProviderHarness,
+  NamedFailure,
+  Script,
+} from "../contract/music-provider.contract.js";
 import { type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 
 export const GENERATE = { method: "POST", path: "/v1/music_generation" } as const;
@@ -10,7 +15,13 @@ export const API_KEY = "key-of-the-platform";
 export function answered(audio: string, more: object = {}): object {
   return {
     data: { status: 2, audio },
-    extra_info: { music_duration: 128_400, music_sample_rate: 44_100, music_channel: 2, bitrate: 256_000, music_size: 4_108_800 },
+    extra_info: {
+      music_duration: 128_400,
+      music_sample_rate: 44_100,
+      music_channel: 2,
+      bitrate: 256_000,
+      music_size: 4_108_800,
+    },
     trace_id: "t1",
     base_resp: { status_code: 0, status_msg: "success" },
     ...more,

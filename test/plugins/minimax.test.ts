@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Completed, MusicProvider, MusicRequest, ProviderHost, ProviderModel } from "../../core/ports/music-provider.js";
+import type {
+  Completed,
+  MusicProvider,
+  MusicRequest,
+  ProviderHost,
+  ProviderModel,
+} from "../../core/ports/music-provider.js";
 import definition from "../../plugins/minimax/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
@@ -24,14 +30,20 @@ describe("minimax", () => {
 
   const open = (settings: ProviderHost["settings"] = {}): MusicProvider =>
     definition.create(
-      providerHost({ clock, settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }) }),
+      providerHost({
+        clock,
+        settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }),
+      }),
     );
   const model = (id: string): ProviderModel => {
     const found = definition.models.find((candidate) => candidate.id === `minimax/${id}`);
     if (found === undefined) throw new Error(`there is no model ${id}`);
     return found;
   };
-  const submitted = async (parts: Partial<MusicRequest> = {}, settings: ProviderHost["settings"] = {}): Promise<Completed> => {
+  const submitted = async (
+    parts: Partial<MusicRequest> = {},
+    settings: ProviderHost["settings"] = {},
+  ): Promise<Completed> => {
     const request = aMusicRequest(model("music-2.6"), { prompt: "Indie folk, 92 BPM", ...parts });
     return (await open(settings).submit(request, { signal })) as Completed;
   };
@@ -61,7 +73,10 @@ describe("minimax", () => {
         { ...body, lyrics_optimizer: true },
         { ...body, lyrics_optimizer: true },
       ]);
-      expect(fake.calls(GENERATE)[0]?.headers).to.include({ authorization: `Bearer ${API_KEY}`, "content-type": "application/json" });
+      expect(fake.calls(GENERATE)[0]?.headers).to.include({
+        authorization: `Bearer ${API_KEY}`,
+        "content-type": "application/json",
+      });
     });
 
     it("asks for the kind of file and the way that the settings name", async () => {
@@ -112,7 +127,13 @@ describe("minimax", () => {
     });
 
     it("is of unknown outcome where a good answer has no music that is whole", async () => {
-      for (const data of [null, { status: 2, audio: "" }, { status: 1, audio: "ffd8" }, { status: 2, audio: "abc" }, { audio: "no hex" }]) {
+      for (const data of [
+        null,
+        { status: 2, audio: "" },
+        { status: 1, audio: "ffd8" },
+        { status: 2, audio: "abc" },
+        { audio: "no hex" },
+      ]) {
         answers(answered("", { data }));
         expect((await failureOf(submitted())).kind, JSON.stringify(data)).to.equal("outcome_unknown");
       }
@@ -121,10 +142,19 @@ describe("minimax", () => {
     it("is a failure with code, words and trace id, and says whether it may be billed", async () => {
       fake.on(GENERATE.method, GENERATE.path, refusal(1026, "input new_sensitive"));
       const failure = await failureOf(submitted());
-      expect(failure).to.include({ providerCode: "1026", requestId: "t2", billable: "no", message: "200: code 1026: input new_sensitive" });
+      expect(failure).to.include({
+        providerCode: "1026",
+        requestId: "t2",
+        billable: "no",
+        message: "200: code 1026: input new_sensitive",
+      });
       fake.on(GENERATE.method, GENERATE.path, refusal(1027, "output new_sensitive"));
       expect((await failureOf(submitted())).billable).to.equal("unknown");
-      fake.on(GENERATE.method, GENERATE.path, json({}, { status: 503, headers: { "trace-id": "t9", "retry-after": "3" } }));
+      fake.on(
+        GENERATE.method,
+        GENERATE.path,
+        json({}, { status: 503, headers: { "trace-id": "t9", "retry-after": "3" } }),
+      );
       expect(await failureOf(submitted())).to.include({ kind: "unavailable", requestId: "t9", retryAfterMs: 3_000 });
     });
   });

@@ -1,5 +1,10 @@
 import definition from "../../plugins/mubert/index.js";
-import type { ExpectedTracks, MusicProviderHarness, NamedFailure, Script } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedTracks,
+  MusicProviderHarness,
+  NamedFailure,
+  Script,
+} from "../contract/music-provider.contract.js";
 import { type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 
 export const CUSTOMERS = { method: "POST", path: "/api/v3/service/customers" } as const;
@@ -11,8 +16,13 @@ export const LICENSE_TOKEN = "token-of-the-licence";
 export const ACCESS_TOKEN = "token-of-the-customer";
 
 /** The answer to who asks for the customer. */
-export const customer = (token = ACCESS_TOKEN, expiredAt: unknown = "2099-01-01T00:00:00.000000Z"): ReturnType<typeof json> =>
-  json({ data: { id: "c1", company_id: "co1", custom_id: "fermata", access: { id: "t1", token, expired_at: expiredAt } } });
+export const customer = (
+  token = ACCESS_TOKEN,
+  expiredAt: unknown = "2099-01-01T00:00:00.000000Z",
+): ReturnType<typeof json> =>
+  json({
+    data: { id: "c1", company_id: "co1", custom_id: "fermata", access: { id: "t1", token, expired_at: expiredAt } },
+  });
 
 let made = 0;
 export const accepts: Script = (fake) => {
@@ -27,7 +37,18 @@ export const accepts: Script = (fake) => {
 export const track = (generations: unknown): Script => {
   return (fake) =>
     void fake.on(TRACK.method, TRACK.path, ({ params }) =>
-      json({ data: { id: params["id"], session_id: "s1", prompt: "rain", duration: 60, intensity: 1, key: "C#m", bpm: 92, generations } }),
+      json({
+        data: {
+          id: params["id"],
+          session_id: "s1",
+          prompt: "rain",
+          duration: 60,
+          intensity: 1,
+          key: "C#m",
+          bpm: 92,
+          generations,
+        },
+      }),
     );
 };
 
@@ -55,16 +76,22 @@ const completes = (marks: readonly string[]): Script<ExpectedTracks> => {
   };
 };
 
-const said = (status: number, code?: string): ReturnType<typeof json> => json({ message: "no", description: "why", code }, { status });
-const answered = (status: number, code?: string): Script => (fake) => void fake.on(TRACK.method, TRACK.path, said(status, code));
+const said = (status: number, code?: string): ReturnType<typeof json> =>
+  json({ message: "no", description: "why", code }, { status });
+const answered =
+  (status: number, code?: string): Script =>
+  (fake) =>
+    void fake.on(TRACK.method, TRACK.path, said(status, code));
 const refused = (status: number, code?: string): Script => {
   return async (fake) => {
     await accepts(fake);
     fake.on(TRACKS.method, TRACKS.path, said(status, code));
   };
 };
-const customerRefused = (status: number, code?: string): Script => (fake) =>
-  void fake.on(CUSTOMERS.method, CUSTOMERS.path, said(status, code));
+const customerRefused =
+  (status: number, code?: string): Script =>
+  (fake) =>
+    void fake.on(CUSTOMERS.method, CUSTOMERS.path, said(status, code));
 const nothing = (why: string): { readonly notApplicable: string } => ({ notApplicable: why });
 
 const forbidden = (kind: NamedFailure["kind"], codes: readonly string[]): Record<string, NamedFailure> =>
@@ -127,7 +154,10 @@ export const mubert: MusicProviderHarness = {
       "a path that is not there": { kind: "model_unavailable", script: refused(404) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
       "a licence token that it refuses": { kind: "misconfigured", script: customerRefused(401, "Unauthenticated") },
-      "a licence that takes no more customers": { kind: "misconfigured", script: customerRefused(403, "LicenseLimitUsersCount") },
+      "a licence that takes no more customers": {
+        kind: "misconfigured",
+        script: customerRefused(403, "LicenseLimitUsersCount"),
+      },
       "a customer's name that it does not take": { kind: "misconfigured", script: customerRefused(422) },
       "no path to customers": { kind: "misconfigured", script: customerRefused(404) },
       "a customer who is not told for now": { kind: "unavailable", script: customerRefused(500) },

@@ -1,10 +1,34 @@
 import { expect } from "chai";
-import { type Completed, type MusicProvider, ProviderFailure, type ProviderModel } from "../../core/ports/music-provider.js";
+import {
+  type Completed,
+  type MusicProvider,
+  ProviderFailure,
+  type ProviderModel,
+} from "../../core/ports/music-provider.js";
 import definition from "../../plugins/mubert/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { aMusicRequest, FakeApi, json, providerHost, settingsOf, text, tinyMp3 } from "../support/provider-kit/index.js";
-import { ACCESS_TOKEN, accepts, customer, CUSTOMERS, LICENSE_TOKEN, LICENSES, mubert, TRACK, track, TRACKS } from "./mubert-support.js";
+import {
+  aMusicRequest,
+  FakeApi,
+  json,
+  providerHost,
+  settingsOf,
+  text,
+  tinyMp3,
+} from "../support/provider-kit/index.js";
+import {
+  ACCESS_TOKEN,
+  accepts,
+  customer,
+  CUSTOMERS,
+  LICENSE_TOKEN,
+  LICENSES,
+  mubert,
+  TRACK,
+  track,
+  TRACKS,
+} from "./mubert-support.js";
 
 musicProviderContract("mubert", mubert);
 
@@ -25,10 +49,18 @@ describe("mubert", () => {
     definition.create(
       providerHost({
         clock,
-        settings: settingsOf(definition, { companyId: "co1", licenseToken: LICENSE_TOKEN, baseUrl: `${fake.url}/`, ...settings }),
+        settings: settingsOf(definition, {
+          companyId: "co1",
+          licenseToken: LICENSE_TOKEN,
+          baseUrl: `${fake.url}/`,
+          ...settings,
+        }),
       }),
     );
-  const model = (parts: Partial<ProviderModel> = {}): ProviderModel => ({ ...(definition.models[0] as ProviderModel), ...parts });
+  const model = (parts: Partial<ProviderModel> = {}): ProviderModel => ({
+    ...(definition.models[0] as ProviderModel),
+    ...parts,
+  });
   const submit = (by = provider): Promise<unknown> => by.submit(aMusicRequest(model(), { prompt: "rain" }), { signal });
   const poll = (customId = "fermata"): Promise<unknown> | undefined =>
     provider.poll?.({ version: 1, data: { trackId: "u1", customId } }, { signal });
@@ -45,8 +77,16 @@ describe("mubert", () => {
     it("is the prompt with the model's options, by the customer", async () => {
       await provider.submit(aMusicRequest(model(), { prompt: "relaxing ambient", durationSeconds: 90 }), { signal });
       const [request] = fake.calls(TRACKS);
-      expect(request?.json).to.deep.equal({ prompt: "relaxing ambient", duration: 90, mode: "track", format: "mp3", bitrate: 320 });
-      expect(request?.headers).to.include({ "customer-id": "c1", "access-token": ACCESS_TOKEN }).and.not.have.property("license-token");
+      expect(request?.json).to.deep.equal({
+        prompt: "relaxing ambient",
+        duration: 90,
+        mode: "track",
+        format: "mp3",
+        bitrate: 320,
+      });
+      expect(request?.headers)
+        .to.include({ "customer-id": "c1", "access-token": ACCESS_TOKEN })
+        .and.not.have.property("license-token");
       const [asked] = fake.calls(CUSTOMERS);
       expect(asked?.json).to.deep.equal({ custom_id: "fermata" });
       expect(asked?.headers).to.include({ "company-id": "co1", "license-token": LICENSE_TOKEN });
@@ -105,7 +145,9 @@ describe("mubert", () => {
     it("stands in no failure and no handle", async () => {
       expect(JSON.stringify(await submit())).to.not.contain(ACCESS_TOKEN);
       fake.instead(TRACKS, ({ headers }) => text(JSON.stringify(headers), { status: 403 }));
-      expect((await failureOf(submit())).message).to.contain("***").and.not.contain(ACCESS_TOKEN);
+      expect((await failureOf(submit())).message)
+        .to.contain("***")
+        .and.not.contain(ACCESS_TOKEN);
       fake.on(CUSTOMERS.method, CUSTOMERS.path, json({ data: { access: { token: ACCESS_TOKEN } } }));
       expect((await failureOf(submit(open()))).message).to.not.contain(ACCESS_TOKEN);
     });
@@ -118,7 +160,11 @@ describe("mubert", () => {
       const url = fake.file(tinyMp3("one"));
       await track([done(url, "2026-12-01T00:00:00.000000Z")])(fake);
       const { tracks } = (await poll()) as Completed;
-      expect(tracks[0]?.assets[0]?.source).to.deep.equal({ kind: "url", url, expiresAt: Date.parse("2026-12-01T00:00:00Z") });
+      expect(tracks[0]?.assets[0]?.source).to.deep.equal({
+        kind: "url",
+        url,
+        expiresAt: Date.parse("2026-12-01T00:00:00Z"),
+      });
       expect(tracks[0]).to.include({ bpm: 92 });
       expect(tracks[0]?.tags).to.deep.equal({ mood: [], activity: [], genre: [], other: ["c#m"] });
     });
@@ -145,7 +191,11 @@ describe("mubert", () => {
 
     it("is what there is, when one of several failed or its link is dead", async () => {
       const living = fake.file(tinyMp3("one"));
-      await track([{ status: "failed", url: null }, done(fake.file(tinyMp3("two")), "2020-01-01T00:00:00Z"), done(living)])(fake);
+      await track([
+        { status: "failed", url: null },
+        done(fake.file(tinyMp3("two")), "2020-01-01T00:00:00Z"),
+        done(living),
+      ])(fake);
       const { tracks } = (await poll()) as Completed;
       expect(tracks.map(({ assets: [mix] }) => mix?.source)).to.deep.equal([{ kind: "url", url: living }]);
     });
@@ -161,8 +211,20 @@ describe("mubert", () => {
   });
 
   it("warns of a licence that is not active", async () => {
-    fake.on(LICENSES.method, LICENSES.path, json({ data: [{ id: "l1", status: "active" }, { id: "l2", status: "inactive" }] }));
-    expect(await provider.probe?.({ signal })).to.deep.equal({ credit: null, warnings: ["The licence l2 is inactive."] });
+    fake.on(
+      LICENSES.method,
+      LICENSES.path,
+      json({
+        data: [
+          { id: "l1", status: "active" },
+          { id: "l2", status: "inactive" },
+        ],
+      }),
+    );
+    expect(await provider.probe?.({ signal })).to.deep.equal({
+      credit: null,
+      warnings: ["The licence l2 is inactive."],
+    });
   });
 
   it("does not start with a customer's name that Mubert does not take", () => {
@@ -172,10 +234,14 @@ describe("mubert", () => {
   it("names what is wrong with a model of the operator's", () => {
     const wrong = (parts: Partial<ProviderModel>): string | null | undefined => definition.checkModel?.(model(parts));
     expect(wrong({ options: { mode: "mix", intensity: "high", format: "wav", bitrate: 96 } })).to.equal(null);
-    expect(wrong({ options: { bitrate: 100 } })).to.equal("has another options.bitrate than 32, 96, 128, 192, 256, 320");
+    expect(wrong({ options: { bitrate: 100 } })).to.equal(
+      "has another options.bitrate than 32, 96, 128, 192, 256, 320",
+    );
     expect(wrong({ options: { bpm: 90 } })).to.equal("has options.bpm; allowed: mode, intensity, format, bitrate");
     expect(wrong({ duration: null })).to.match(/^needs a `duration` of at least 5/);
-    expect(wrong({ duration: { minSeconds: 4, maxSeconds: 60, defaultSeconds: 30 } })).to.match(/^needs a `duration` of at least 5/);
+    expect(wrong({ duration: { minSeconds: 4, maxSeconds: 60, defaultSeconds: 30 } })).to.match(
+      /^needs a `duration` of at least 5/,
+    );
     expect(wrong({ promptMaxLength: 256 })).to.equal("needs a `promptMaxLength` of at most 255");
     expect(wrong({ supportsLyrics: true })).to.match(/^has `supportsLyrics`/);
   });

@@ -1,5 +1,10 @@
 import definition from "../../plugins/mureka/index.js";
-import type { ExpectedTracks, MusicProviderHarness, Script, SplitScenarios } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedTracks,
+  MusicProviderHarness,
+  Script,
+  SplitScenarios,
+} from "../contract/music-provider.contract.js";
 import { type FakeApi, type FakeRequest, json, tinyMp3, tinyWav, tinyZip } from "../support/provider-kit/index.js";
 
 export const API_KEY = "key-of-the-platform";
@@ -10,7 +15,8 @@ export const QUERY = { method: "GET", path: "/v1/song/query/:id" } as const;
 export const STEM = { method: "POST", path: "/v1/song/stem" } as const;
 export const BILLING = { method: "GET", path: "/v1/account/billing" } as const;
 
-export const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> => (request?.json ?? {}) as Record<string, unknown>;
+export const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> =>
+  (request?.json ?? {}) as Record<string, unknown>;
 
 /** The account as they show it: amounts in cents. */
 export const billing = (balance: number, limit: number): object => ({
@@ -24,7 +30,9 @@ export const billing = (balance: number, limit: number): object => ({
 let made = 435_134;
 export const accepts: Script = (fake) => {
   for (const { method, path } of [SONG, EASY, INSTRUMENTAL]) {
-    fake.on(method, path, () => json({ id: String((made += 1)), created_at: 1_790_000_000, model: "mureka-9", status: "preparing" }));
+    fake.on(method, path, () =>
+      json({ id: String((made += 1)), created_at: 1_790_000_000, model: "mureka-9", status: "preparing" }),
+    );
   }
 };
 
@@ -37,7 +45,15 @@ export const says =
 export function aChoice(fake: FakeApi, mix: Uint8Array, index: number): object {
   const wav = fake.file(tinyWav(440 + index), "audio/wav");
   const sections = [{ section_type: "verse", start: 0, end: 30_000, lines: [] }];
-  return { index, id: `s${index}`, url: fake.file(mix), flac_url: "", wav_url: wav, duration: 182_000, lyrics_sections: sections };
+  return {
+    index,
+    id: `s${index}`,
+    url: fake.file(mix),
+    flac_url: "",
+    wav_url: wav,
+    duration: 182_000,
+    lyrics_sections: sections,
+  };
 }
 
 function succeeds(fake: FakeApi, marks: readonly string[]): ExpectedTracks {
@@ -75,12 +91,19 @@ export const mureka: MusicProviderHarness = {
     rejectsContent: says({ status: "failed", failed_reason: "The lyrics contain sensitive words" }),
     cancelled: says({ status: "cancelled" }),
     timesOut: says({ status: "timeouted" }),
-    gone: (fake) => void fake.on(QUERY.method, QUERY.path, json({ error: { message: "no such task" } }, { status: 404 })),
+    gone: (fake) =>
+      void fake.on(QUERY.method, QUERY.path, json({ error: { message: "no such task" } }, { status: 404 })),
     expiredLink: { notApplicable: "a link that died answers the download, not the query" },
     succeedsEmpty: says({ status: "succeeded", choices: [] }),
-    partlyReady: says({ status: "streaming", choices: [{ index: 0, id: "s0", stream_url: "https://cdn.mureka.ai/s0" }] }),
+    partlyReady: says({
+      status: "streaming",
+      choices: [{ index: 0, id: "s0", stream_url: "https://cdn.mureka.ai/s0" }],
+    }),
     others: {
-      "choices without files": { kind: "failed", script: says({ status: "succeeded", choices: [{ index: 0, id: "s0", url: "" }] }) },
+      "choices without files": {
+        kind: "failed",
+        script: says({ status: "succeeded", choices: [{ index: 0, id: "s0", url: "" }] }),
+      },
       "a question that is refused": {
         kind: "unavailable",
         script: (fake) => void fake.on(QUERY.method, QUERY.path, json({ message: "no" }, { status: 400 })),
@@ -104,7 +127,10 @@ export const mureka: MusicProviderHarness = {
     errorWith200: { notApplicable: "errors have a status of their own" },
     others: {
       "a region that it does not serve": { kind: "misconfigured", script: refused(403) },
-      "an account without credit, in the other place": { kind: "out_of_credit", script: refused(429, { message: "Quota exceeded" }) },
+      "an account without credit, in the other place": {
+        kind: "out_of_credit",
+        script: refused(429, { message: "Quota exceeded" }),
+      },
       "a rate limit without words": { kind: "rate_limited", script: refused(429) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
     },
@@ -132,7 +158,12 @@ function splits(labels: readonly string[]): SplitScenarios {
     submit: STEM,
     completes: (fake) => {
       const [vocals, drums, instrumental] = [tinyMp3("vocals"), tinyMp3("drums"), tinyMp3("instrumental")];
-      const zip = tinyZip({ "vocals.mp3": vocals, "drums.mp3": drums, "backing.mp3": instrumental, "notes.txt": new Uint8Array([1]) });
+      const zip = tinyZip({
+        "vocals.mp3": vocals,
+        "drums.mp3": drums,
+        "backing.mp3": instrumental,
+        "notes.txt": new Uint8Array([1]),
+      });
       fake.on(STEM.method, STEM.path, json({ zip_url: fake.file(zip, "application/zip"), expires_at: 1_790_086_400 }));
       const all: Readonly<Record<string, Uint8Array>> = { vocals, drums, instrumental };
       return { stems: Object.fromEntries(labels.map((label) => [label, all[label] ?? new Uint8Array()])) };

@@ -10,7 +10,16 @@ import {
 } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/mureka/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
-import { aMusicRequest, aSource, aSplitRequest, FakeApi, json, providerHost, settingsOf, tinyMp3 } from "../support/provider-kit/index.js";
+import {
+  aMusicRequest,
+  aSource,
+  aSplitRequest,
+  FakeApi,
+  json,
+  providerHost,
+  settingsOf,
+  tinyMp3,
+} from "../support/provider-kit/index.js";
 import {
   accepts,
   aChoice,
@@ -43,7 +52,9 @@ describe("mureka", () => {
   afterEach(() => fake.close());
 
   const open = (settings: Record<string, string> = {}): MusicProvider =>
-    definition.create(providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: fake.url, ...settings }) }));
+    definition.create(
+      providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: fake.url, ...settings }) }),
+    );
   const model = (id: string, parts: Partial<ProviderModel> = {}): ProviderModel => {
     const found = definition.models.find((candidate) => candidate.id === `mureka/${id}`);
     if (found === undefined) throw new Error(`there is no model ${id}`);
@@ -73,7 +84,10 @@ describe("mureka", () => {
       { ...body, n: 1 },
       { ...body, n: 3, gender: "female" },
     ]);
-    expect(fake.calls(SONG)[0]?.headers).to.include({ authorization: `Bearer ${API_KEY}`, "content-type": "application/json" });
+    expect(fake.calls(SONG)[0]?.headers).to.include({
+      authorization: `Bearer ${API_KEY}`,
+      "content-type": "application/json",
+    });
   });
 
   it("lets it write the words where there are none", async () => {
@@ -85,7 +99,9 @@ describe("mureka", () => {
   it("asks after an instrumental by its own route, and sends it no singer", async () => {
     const request = { prompt: "rain", lyrics: null, instrumental: true };
     const handle = await accepted(model("auto", { options: { gender: "male", tracks: 2 } }), request);
-    expect(fake.calls(INSTRUMENTAL).map(bodyOf)).to.deep.equal([{ model: "auto", prompt: "rain", n: 2, stream: false }]);
+    expect(fake.calls(INSTRUMENTAL).map(bodyOf)).to.deep.equal([
+      { model: "auto", prompt: "rain", n: 2, stream: false },
+    ]);
     fake.on("GET", "/v1/instrumental/query/:id", json({ id: "1", status: "running" }));
     expect(await poll(handle)).to.deep.equal({ state: "running", nextPollMs: 5_000 });
     expect(fake.unexpected).to.deep.equal([]);
@@ -98,14 +114,19 @@ describe("mureka", () => {
       ["mix", 182],
       ["master", 182],
     ]);
-    for (const { source } of tracks[0]?.assets ?? []) expect(source).to.have.property("expiresAt", 1_790_000_080_000 + 30 * DAY_MS);
+    for (const { source } of tracks[0]?.assets ?? [])
+      expect(source).to.have.property("expiresAt", 1_790_000_080_000 + 30 * DAY_MS);
   });
 
   it("delivers the lossless file alone where there is no other", async () => {
-    await says({ status: "succeeded", choices: [{ index: 0, flac_url: "https://cdn.mureka.ai/a.flac", duration: 0 }] })(fake);
+    await says({ status: "succeeded", choices: [{ index: 0, flac_url: "https://cdn.mureka.ai/a.flac", duration: 0 }] })(
+      fake,
+    );
     const { tracks } = (await poll(await accepted(model("v9"), {}))) as Completed;
     const source = { kind: "url", url: "https://cdn.mureka.ai/a.flac" };
-    expect(tracks[0]?.assets).to.deep.equal([{ role: "mix", label: "full", contentType: null, durationSeconds: null, source }]);
+    expect(tracks[0]?.assets).to.deep.equal([
+      { role: "mix", label: "full", contentType: null, durationSeconds: null, source },
+    ]);
   });
 
   for (const status of ["preparing", "queued", "running", "streaming", "reviewing", "pondering"]) {
@@ -120,7 +141,10 @@ describe("mureka", () => {
     const source = aSource({ url: "https://fermata.example/a.mp3", sizeBytes: 9_000_000 });
     const settings = { stemFiles: STEM_FILES, separationModel: "audio-separation-3" };
     const outcome = await open(settings).submit(aSplitRequest("vocal_removal", source), { signal });
-    expect(bodyOf(fake.calls(STEM)[0])).to.deep.equal({ url: "https://fermata.example/a.mp3", model: "audio-separation-3" });
+    expect(bodyOf(fake.calls(STEM)[0])).to.deep.equal({
+      url: "https://fermata.example/a.mp3",
+      model: "audio-separation-3",
+    });
     const archive = { kind: "url", url: "https://cdn.mureka.ai/a.zip", expiresAt: 1_790_086_400_000 };
     expect((outcome as Completed).stems?.map(({ label, source: from }) => [label, from])).to.deep.equal([
       ["vocals", { kind: "archive", archive, entry: "vocals.mp3" }],
@@ -130,7 +154,9 @@ describe("mureka", () => {
 
   it("writes no file into a request that is larger than ten megabytes with it", async () => {
     const request = aSplitRequest("stem_split", aSource({ sizeBytes: 7_500_001 }));
-    expect((await failureOf(open({ stemFiles: STEM_FILES }).submit(request, { signal }))).kind).to.equal("invalid_input");
+    expect((await failureOf(open({ stemFiles: STEM_FILES }).submit(request, { signal }))).kind).to.equal(
+      "invalid_input",
+    );
     expect(fake.requests).to.have.lengthOf(0);
   });
 
@@ -163,21 +189,31 @@ describe("mureka", () => {
   it("removes vocals only where both files are named", () => {
     const powers = (stemFiles: string): unknown[] => {
       const { capabilities } = definition;
-      const { stemSplit, vocalRemoval } = typeof capabilities === "function" ? capabilities({ stemFiles }) : capabilities;
+      const { stemSplit, vocalRemoval } =
+        typeof capabilities === "function" ? capabilities({ stemFiles }) : capabilities;
       return [stemSplit !== undefined, vocalRemoval !== undefined];
     };
     expect(powers(STEM_FILES)).to.deep.equal([true, true]);
     expect(powers('{"vocals":"vocals.mp3","drums":"drums.mp3"}')).to.deep.equal([true, false]);
   });
 
-  for (const stemFiles of ["vocals.mp3", "[]", "{}", '{"Vocals":"a.mp3"}', '{"vocals":""}', '{"vocals":1}', '{"full":"a.mp3"}']) {
+  for (const stemFiles of [
+    "vocals.mp3",
+    "[]",
+    "{}",
+    '{"Vocals":"a.mp3"}',
+    '{"vocals":""}',
+    '{"vocals":1}',
+    '{"full":"a.mp3"}',
+  ]) {
     it(`takes ${stemFiles} for no names of stem files`, () => {
       expect(() => open({ stemFiles })).to.throw(`stemFiles: ${JSON.stringify(stemFiles)}; allowed: a JSON object`);
     });
   }
 
   it("names what is wrong with a model of the operator's", () => {
-    const wrong = (parts: Partial<ProviderModel>): string | null | undefined => definition.checkModel?.(model("v9", parts));
+    const wrong = (parts: Partial<ProviderModel>): string | null | undefined =>
+      definition.checkModel?.(model("v9", parts));
     expect(wrong({ options: { tracks: 3, gender: "female" } })).to.equal(null);
     const { upstream: _, ...nameless } = model("v9");
     expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
@@ -185,7 +221,8 @@ describe("mureka", () => {
     expect(wrong({ duration: { minSeconds: 1, maxSeconds: 2, defaultSeconds: 1 } })).to.match(/^has a `duration`/);
     expect(wrong({ promptMaxLength: 1_025 })).to.match(/at most 1024$/);
     expect(wrong({ options: { seed: 1 } })).to.equal("has options.seed; allowed: tracks, gender");
-    for (const tracks of [0, 4, 1.5, "2"]) expect(wrong({ options: { tracks } })).to.match(/options.tracks than 1 to 3/);
+    for (const tracks of [0, 4, 1.5, "2"])
+      expect(wrong({ options: { tracks } })).to.match(/options.tracks than 1 to 3/);
     expect(wrong({ options: { gender: "f" } })).to.match(/options.gender/);
   });
 });

@@ -10,7 +10,9 @@ export const UPLOAD = { method: "PUT", path: "/storage/moises/939b" } as const;
 
 let made = 0;
 export const accepts: Script = (fake) => {
-  const [uploadUrl, downloadUrl] = ["X96cb5", "SSScb5"].map((signature) => `${fake.url}${UPLOAD.path}?signature=${signature}`);
+  const [uploadUrl, downloadUrl] = ["X96cb5", "SSScb5"].map(
+    (signature) => `${fake.url}${UPLOAD.path}?signature=${signature}`,
+  );
   fake.on("GET", "/v1/upload", json({ uploadUrl, downloadUrl }));
   fake.on("PUT", UPLOAD.path, { status: 200 });
   fake.on("POST", SUBMIT.path, () => json({ id: `27803abe-0000-4000-8000-${String((made += 1)).padStart(12, "0")}` }));
@@ -18,7 +20,8 @@ export const accepts: Script = (fake) => {
 
 /** The job, as the status call answers it. */
 export const job = (parts: object): Script => {
-  return (fake) => void fake.on("GET", STATUS.path, ({ params }) => json({ id: params["id"], metadata: {}, result: {}, ...parts }));
+  return (fake) =>
+    void fake.on("GET", STATUS.path, ({ params }) => json({ id: params["id"], metadata: {}, result: {}, ...parts }));
 };
 
 export const failed = (code: string): Script =>
@@ -28,7 +31,9 @@ const succeeds =
   (labels: Readonly<Record<string, string>>): Script<ExpectedStems> =>
   async (fake) => {
     const stems = Object.fromEntries(Object.values(labels).map((label) => [label, tinyMp3(label)]));
-    const result = Object.fromEntries(Object.entries(labels).map(([name, label]) => [name, fake.file(stems[label] ?? new Uint8Array())]));
+    const result = Object.fromEntries(
+      Object.entries(labels).map(([name, label]) => [name, fake.file(stems[label] ?? new Uint8Array())]),
+    );
     await job({ status: "SUCCEEDED", result })(fake);
     return { stems };
   };
@@ -58,7 +63,13 @@ function inputOf(request: FakeRequest): string {
   return params?.inputUrl ?? "";
 }
 
-const STEMS = { Vocals: "vocals", drums: "drums", bass: "bass", "lead guitar": "lead guitar", "keys/piano": "keys_piano" };
+const STEMS = {
+  Vocals: "vocals",
+  drums: "drums",
+  bass: "bass",
+  "lead guitar": "lead guitar",
+  "keys/piano": "keys_piano",
+};
 
 export const musicAiHarness: MusicProviderHarness = {
   definition,
@@ -79,7 +90,10 @@ export const musicAiHarness: MusicProviderHarness = {
     partlyReady: { notApplicable: "the result is there whole, or not at all" },
     others: {
       "a track that it cannot read": { kind: "invalid_input", script: failed("BAD_INPUT") },
-      "a result without files": { kind: "failed", script: job({ status: "SUCCEEDED", result: { bpm: 120, key: "C" } }) },
+      "a result without files": {
+        kind: "failed",
+        script: job({ status: "SUCCEEDED", result: { bpm: 120, key: "C" } }),
+      },
       "a status that nobody knows": { kind: "unavailable", script: job({ status: "PONDERING" }) },
     },
   },
@@ -117,11 +131,15 @@ export const musicAiHarness: MusicProviderHarness = {
     found: (fake, attemptId) => {
       const other = { id: "other", status: "FAILED", metadata: { ref: "att_other" } };
       const lost = { id: "lost", status: "STARTED", metadata: { ref: attemptId, operation: "stem_split" } };
-      fake.on("GET", LIST.path, ({ query }) => json(query["page"] === "0" ? [other] : query["page"] === "1" ? [other, lost] : []));
+      fake.on("GET", LIST.path, ({ query }) =>
+        json(query["page"] === "0" ? [other] : query["page"] === "1" ? [other, lost] : []),
+      );
       return void succeeds(STEMS)(fake);
     },
     absent: (fake) =>
-      void fake.on("GET", LIST.path, ({ query }) => json(query["page"] === "0" ? [{ id: "other", status: "FAILED", metadata: null }] : [])),
+      void fake.on("GET", LIST.path, ({ query }) =>
+        json(query["page"] === "0" ? [{ id: "other", status: "FAILED", metadata: null }] : []),
+      ),
   },
   cancel: { notApplicable: "jobs cannot be cancelled" },
   probe: {
@@ -133,5 +151,9 @@ export const musicAiHarness: MusicProviderHarness = {
     refusesKey: (fake) => void fake.on("GET", "/v1/application", json({ code: "UNAUTHORIZED" }, { status: 401 })),
   },
   stemSplit: { submit: SUBMIT, completes: completes(STEMS), receivedSource },
-  vocalRemoval: { submit: SUBMIT, completes: completes({ vocals: "vocals", accompaniment: "instrumental" }), receivedSource },
+  vocalRemoval: {
+    submit: SUBMIT,
+    completes: completes({ vocals: "vocals", accompaniment: "instrumental" }),
+    receivedSource,
+  },
 };

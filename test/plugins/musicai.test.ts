@@ -3,7 +3,16 @@ import { ProviderFailure } from "../../core/ports/music-provider.js";
 import type { Completed, MusicProvider, ProviderHandle, ProviderHost } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/musicai/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
-import { aMusicRequest, aSource, aSplitRequest, FakeApi, json, providerHost, settingsOf, tinyMp3 } from "../support/provider-kit/index.js";
+import {
+  aMusicRequest,
+  aSource,
+  aSplitRequest,
+  FakeApi,
+  json,
+  providerHost,
+  settingsOf,
+  tinyMp3,
+} from "../support/provider-kit/index.js";
 import { accepts, failed, job, KEY, LIST, musicAiHarness, refused, SUBMIT, UPLOAD } from "./musicai-support.js";
 
 musicProviderContract("musicai", musicAiHarness);
@@ -20,7 +29,9 @@ describe("musicai", () => {
   afterEach(() => fake.close());
 
   function start(settings: ProviderHost["settings"] = {}): void {
-    provider = definition.create(providerHost({ settings: settingsOf(definition, { ...musicAiHarness.settings(fake), ...settings }) }));
+    provider = definition.create(
+      providerHost({ settings: settingsOf(definition, { ...musicAiHarness.settings(fake), ...settings }) }),
+    );
   }
 
   const split = (operation: "stem_split" | "vocal_removal", source = aSource()): Promise<ProviderHandle> =>
@@ -42,7 +53,10 @@ describe("musicai", () => {
       params: { inputUrl: url },
       metadata: { ref: "att_7", operation: "vocal_removal" },
     });
-    expect(stems?.json).to.deep.include({ workflow: "acme/stems", metadata: { ref: "att_7", operation: "stem_split" } });
+    expect(stems?.json).to.deep.include({
+      workflow: "acme/stems",
+      metadata: { ref: "att_7", operation: "stem_split" },
+    });
     expect(removal?.headers["authorization"]).to.equal(KEY);
     // What can be fetched is not uploaded.
     expect(fake.requests.map(({ method }) => method)).to.deep.equal(["POST", "POST"]);
@@ -60,7 +74,9 @@ describe("musicai", () => {
     await split("vocal_removal", source);
     const [put] = fake.calls(UPLOAD);
     expect(put?.body.equals(Buffer.concat(parts))).to.equal(true);
-    expect(put?.headers).to.include({ "content-length": String(sizeBytes) }).and.not.have.property("authorization");
+    expect(put?.headers)
+      .to.include({ "content-length": String(sizeBytes) })
+      .and.not.have.property("authorization");
     expect(put?.query).to.deep.equal({ signature: "X96cb5" });
   });
 
@@ -74,7 +90,10 @@ describe("musicai", () => {
   for (const name of ["accompaniment", "accompaniments", "Instrumental"]) {
     it(`takes the output ${name} for the instrumental`, async () => {
       const handle = await split("vocal_removal");
-      await job({ status: "SUCCEEDED", result: { vocals: "https://cdn.example/v.wav", [name]: "https://cdn.example/r.wav" } })(fake);
+      await job({
+        status: "SUCCEEDED",
+        result: { vocals: "https://cdn.example/v.wav", [name]: "https://cdn.example/r.wav" },
+      })(fake);
       expect(await labelsOf(handle)).to.deep.equal(["vocals", "instrumental"]);
     });
   }
@@ -95,9 +114,15 @@ describe("musicai", () => {
 
   it("names what came where a vocal removal lacks a part", async () => {
     const handle = await split("vocal_removal");
-    await job({ status: "SUCCEEDED", result: { vocals: "https://cdn.example/v.wav", rest: "https://cdn.example/r.wav" } })(fake);
+    await job({
+      status: "SUCCEEDED",
+      result: { vocals: "https://cdn.example/v.wav", rest: "https://cdn.example/r.wav" },
+    })(fake);
     const failure = await failureOf(labelsOf(handle));
-    expect([failure.kind, failure.message]).to.deep.equal(["failed", "It answered vocals, rest: there is no instrumental (`labels`)."]);
+    expect([failure.kind, failure.message]).to.deep.equal([
+      "failed",
+      "It answered vocals, rest: there is no instrumental (`labels`).",
+    ]);
   });
 
   it("keeps codes for the operator, of refusals and of jobs", async () => {
@@ -125,10 +150,19 @@ describe("musicai", () => {
   });
 
   it("makes stem splits only with a workflow for them, and never music", async () => {
-    const model = { id: "musicai/x", name: "X", creditCost: 1, supportsLyrics: false, supportsInstrumental: true, duration: null };
+    const model = {
+      id: "musicai/x",
+      name: "X",
+      creditCost: 1,
+      supportsLyrics: false,
+      supportsInstrumental: true,
+      duration: null,
+    };
     expect((await failureOf(provider.submit(aMusicRequest(model), never))).kind).to.equal("invalid_input");
     expect(definition.checkModel?.(model)).to.equal("cannot be served: Music AI takes tracks apart and makes none");
-    provider = definition.create(providerHost({ settings: settingsOf(definition, { apiKey: KEY, baseUrl: `${fake.url}/v1` }) }));
+    provider = definition.create(
+      providerHost({ settings: settingsOf(definition, { apiKey: KEY, baseUrl: `${fake.url}/v1` }) }),
+    );
     expect((await failureOf(split("stem_split"))).kind).to.equal("invalid_input");
     const { capabilities } = definition;
     expect(typeof capabilities === "function" && capabilities({})).to.not.have.property("stemSplit");

@@ -1,7 +1,18 @@
 import { expect } from "chai";
 import { unzipSync } from "fflate";
 import { PNG } from "pngjs";
-import { chunks, FakeApi, fault, json, providerHost, text, tinyMp3, tinyPng, tinyWav, tinyZip } from "../support/provider-kit/index.js";
+import {
+  chunks,
+  FakeApi,
+  fault,
+  json,
+  providerHost,
+  text,
+  tinyMp3,
+  tinyPng,
+  tinyWav,
+  tinyZip,
+} from "../support/provider-kit/index.js";
 import { decodeMp3 } from "../support/audio-analysis.js";
 
 describe("FakeApi", () => {
@@ -15,7 +26,12 @@ describe("FakeApi", () => {
 
   it("answers each of the one-time answers once, then the lasting one", async () => {
     fake.on("GET", "/a", text("last")).once("GET", "/a", text("first"), text("second"));
-    expect([await get("/a"), await get("/a"), await get("/a"), await get("/a")]).to.deep.equal(["first", "second", "last", "last"]);
+    expect([await get("/a"), await get("/a"), await get("/a"), await get("/a")]).to.deep.equal([
+      "first",
+      "second",
+      "last",
+      "last",
+    ]);
   });
 
   it("answers in place of a route once, and keeps what was scripted for the next call", async () => {
@@ -88,7 +104,9 @@ describe("FakeApi", () => {
   it("refuses connections once it is closed, also a second time", async () => {
     await fake.close();
     await fake.close();
-    expect(await get("/a").catch((error: Error) => (error.cause as NodeJS.ErrnoException).code)).to.equal("ECONNREFUSED");
+    expect(await get("/a").catch((error: Error) => (error.cause as NodeJS.ErrnoException).code)).to.equal(
+      "ECONNREFUSED",
+    );
   });
 });
 
@@ -104,7 +122,9 @@ describe("Small files for tests", () => {
     const png = PNG.sync.read(Buffer.from(tinyPng()));
     expect([png.width, png.height]).to.deep.equal([1, 1]);
     const wav = tinyWav(440, 0.1);
-    expect(Buffer.from(unzipSync(tinyZip({ "stems/vocals.wav": wav }))["stems/vocals.wav"] ?? []).equals(wav)).to.equal(true);
+    expect(Buffer.from(unzipSync(tinyZip({ "stems/vocals.wav": wav }))["stems/vocals.wav"] ?? []).equals(wav)).to.equal(
+      true,
+    );
     expect([Buffer.from(wav).readUInt32LE(4), wav.length]).to.deep.equal([1_636, 1_644]);
   });
 });

@@ -117,7 +117,10 @@ describe("the table of models in the README of a plugin", () => {
     it(`says of ${plugin} what its definition says`, async () => {
       const { models } = (await load()).default;
       const rows = modelRows(await readFile(`plugins/${plugin}/README.md`, "utf8"), plugin);
-      expect(rows.flatMap(({ ids }) => ids), "models, in their order").to.deep.equal(models.map(({ id }) => id));
+      expect(
+        rows.flatMap(({ ids }) => ids),
+        "models, in their order",
+      ).to.deep.equal(models.map(({ id }) => id));
       const wrong = rows.flatMap((row) =>
         row.ids.flatMap((id, index) => {
           const model = models.find((candidate) => candidate.id === id);

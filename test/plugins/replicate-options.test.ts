@@ -30,11 +30,21 @@ describe("replicate: options of a model", () => {
     inputsOf(aMusicRequest(OWN, { prompt: "sea", lyrics: null, durationSeconds: null, instrumental: false, ...parts }));
 
   it("name its inputs, with the duration in its unit", () => {
-    expect(sent({ lyrics: "la", durationSeconds: 2 })).to.deep.equal({ steps: 8, caption: "sea", length_ms: 2_000, words: "la" });
+    expect(sent({ lyrics: "la", durationSeconds: 2 })).to.deep.equal({
+      steps: 8,
+      caption: "sea",
+      length_ms: 2_000,
+      words: "la",
+    });
   });
 
   it("say what else goes with instrumental music, and with music that has neither lyrics nor that wish", () => {
-    expect(sent({ instrumental: true })).to.deep.equal({ steps: 8, caption: "sea", length_ms: 20_000, words: "[inst]" });
+    expect(sent({ instrumental: true })).to.deep.equal({
+      steps: 8,
+      caption: "sea",
+      length_ms: 20_000,
+      words: "[inst]",
+    });
     expect(sent({})).to.deep.equal({ steps: 8, caption: "sea", length_ms: 20_000, write: true });
   });
 

@@ -1,5 +1,10 @@
 import { createHmac } from "node:crypto";
-import type { ExpectedStems, ExpectedTracks, MusicProviderHarness, Script } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedStems,
+  ExpectedTracks,
+  MusicProviderHarness,
+  Script,
+} from "../contract/music-provider.contract.js";
 import { bytes, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 import definition from "../../plugins/replicate/index.js";
 import { asObject } from "../../plugins/sdk/index.js";
@@ -17,7 +22,9 @@ let made = 0;
 /** The prediction object, as the status call answers it. */
 export function prediction(parts: object): Script {
   return (fake) =>
-    void fake.on("GET", STATUS.path, ({ params }) => json({ id: params["id"], output: null, error: null, data_removed: false, ...parts }));
+    void fake.on("GET", STATUS.path, ({ params }) =>
+      json({ id: params["id"], output: null, error: null, data_removed: false, ...parts }),
+    );
 }
 
 export const accepts: Script = (fake) =>
@@ -39,7 +46,9 @@ export function guardedFile(fake: FakeApi, content: Uint8Array, name: string): s
 function succeeds(fake: FakeApi, marks: readonly string[] = ["one"]): ExpectedTracks {
   const mixes = marks.map((mark) => tinyMp3(mark));
   const urls = mixes.map((mix, index) => guardedFile(fake, mix, marks[index] ?? ""));
-  void prediction({ status: "succeeded", output: urls.length === 1 ? urls[0] : urls, metrics: { predict_time: 41.2 } })(fake);
+  void prediction({ status: "succeeded", output: urls.length === 1 ? urls[0] : urls, metrics: { predict_time: 41.2 } })(
+    fake,
+  );
   return { mixes, tracks: marks.map(() => ({ title: null, mixSeconds: null })) };
 }
 
@@ -70,7 +79,9 @@ const refused =
     void fake.on("POST", SUBMIT.path, json({ detail }, { status, headers }));
 
 const audioSent = (requests: readonly { readonly json: unknown }[], url: string | null): boolean =>
-  requests.some((request) => ((request.json ?? {}) as { readonly input?: { readonly audio?: string } }).input?.audio === url);
+  requests.some(
+    (request) => ((request.json ?? {}) as { readonly input?: { readonly audio?: string } }).input?.audio === url,
+  );
 
 export const replicateHarness: MusicProviderHarness = {
   definition,
@@ -97,10 +108,16 @@ export const replicateHarness: MusicProviderHarness = {
     succeedsEmpty: prediction({ status: "succeeded" }),
     partlyReady: prediction({ status: "processing", output: ["https://replicate.delivery/x/first.mp3"] }),
     others: {
-      "an output without files": { kind: "failed", script: prediction({ status: "succeeded", output: { seconds: 8 } }) },
+      "an output without files": {
+        kind: "failed",
+        script: prediction({ status: "succeeded", output: { seconds: 8 } }),
+      },
       "a list of files with something else in it": {
         kind: "failed",
-        script: prediction({ status: "succeeded", output: ["https://replicate.delivery/x/a.mp3", "ftp://replicate.delivery/x/b.mp3"] }),
+        script: prediction({
+          status: "succeeded",
+          output: ["https://replicate.delivery/x/a.mp3", "ftp://replicate.delivery/x/b.mp3"],
+        }),
       },
       "a status that nobody knows": { kind: "unavailable", script: prediction({ status: "pondering" }) },
     },
@@ -135,8 +152,10 @@ export const replicateHarness: MusicProviderHarness = {
   lookup: { notApplicable: "a prediction carries no mark of ours: the list cannot be searched by attempt" },
   cancel: {
     route: CANCEL,
-    cancels: (fake) => void fake.on("POST", CANCEL.path, ({ params }) => json({ id: params["id"], status: "canceled" })),
-    tooLate: (fake) => void fake.on("POST", CANCEL.path, ({ params }) => json({ id: params["id"], status: "succeeded" })),
+    cancels: (fake) =>
+      void fake.on("POST", CANCEL.path, ({ params }) => json({ id: params["id"], status: "canceled" })),
+    tooLate: (fake) =>
+      void fake.on("POST", CANCEL.path, ({ params }) => json({ id: params["id"], status: "succeeded" })),
   },
   probe: {
     route: { method: "GET", path: "/v1/account" },
@@ -163,5 +182,8 @@ export function signed(body: string, at: number): { readonly headers: Record<str
   const sentAt = String(Math.floor(at / 1_000));
   const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
   const signature = createHmac("sha256", key).update(`msg_1.${sentAt}.${body}`).digest("base64");
-  return { headers: { "webhook-id": "msg_1", "webhook-timestamp": sentAt, "webhook-signature": `v1,${signature}` }, body };
+  return {
+    headers: { "webhook-id": "msg_1", "webhook-timestamp": sentAt, "webhook-signature": `v1,${signature}` },
+    body,
+  };
 }

@@ -22,7 +22,17 @@ import {
   providerHost,
   settingsOf,
 } from "../support/provider-kit/index.js";
-import { accepts, CANCEL, KEY, prediction, replicateHarness, signed, SECRET, STATUS, SUBMIT } from "./replicate-support.js";
+import {
+  accepts,
+  CANCEL,
+  KEY,
+  prediction,
+  replicateHarness,
+  signed,
+  SECRET,
+  STATUS,
+  SUBMIT,
+} from "./replicate-support.js";
 
 musicProviderContract("replicate", replicateHarness);
 
@@ -64,7 +74,11 @@ describe("replicate", () => {
   }
 
   it("sends a prediction as documented: version, inputs, token, webhook", async () => {
-    const request = aMusicRequest(model("minimax-music-1.5"), { callbackUrl: "https://fermata.example/cb", prompt: "sea", lyrics: "la" });
+    const request = aMusicRequest(model("minimax-music-1.5"), {
+      callbackUrl: "https://fermata.example/cb",
+      prompt: "sea",
+      lyrics: "la",
+    });
     await accepted(request);
     expect(bodies()).to.deep.equal([
       {
@@ -74,7 +88,9 @@ describe("replicate", () => {
         webhook_events_filter: ["start", "completed"],
       },
     ]);
-    expect(fake.calls(SUBMIT)[0]?.headers).to.include({ authorization: `Bearer ${KEY}` }).and.not.have.any.keys("prefer", "cancel-after");
+    expect(fake.calls(SUBMIT)[0]?.headers)
+      .to.include({ authorization: `Bearer ${KEY}` })
+      .and.not.have.any.keys("prefer", "cancel-after");
   });
 
   it("sends each model what it calls its inputs, durations in seconds", async () => {
@@ -104,7 +120,9 @@ describe("replicate", () => {
     const output = hosts.map((origin) => `${origin}/x/a.mp3`);
     await prediction({ status: "succeeded", output, completed_at: "2026-11-21T10:00:00Z" })(fake);
     const { tracks } = (await polled(handle)) as Completed;
-    const sources = tracks.map(({ assets }) => assets[0]?.source as { readonly headers?: object; readonly expiresAt?: number });
+    const sources = tracks.map(
+      ({ assets }) => assets[0]?.source as { readonly headers?: object; readonly expiresAt?: number },
+    );
     const token = { authorization: `Bearer ${KEY}` };
     expect(sources.map(({ headers }) => headers)).to.deep.equal([token, token, undefined, undefined, undefined]);
     expect(sources[0]?.expiresAt).to.equal(Date.parse("2026-11-21T11:00:00Z"));
@@ -118,7 +136,11 @@ describe("replicate", () => {
   });
 
   it("waits as the header says before the words do", async () => {
-    fake.on("POST", SUBMIT.path, json({ detail: "Your rate limit resets in ~30s." }, { status: 429, headers: { "retry-after": "4" } }));
+    fake.on(
+      "POST",
+      SUBMIT.path,
+      json({ detail: "Your rate limit resets in ~30s." }, { status: 429, headers: { "retry-after": "4" } }),
+    );
     expect((await failureOf(accepted())).retryAfterMs).to.equal(4_000);
   });
 
@@ -152,7 +174,10 @@ describe("replicate", () => {
       await split("stem_split");
       await split("vocal_removal");
       const input = { audio: "https://fermata.example/song.mp3", output_format: "mp3" };
-      expect(bodies().map((body) => (body as { readonly input: object }).input)).to.deep.equal([input, { ...input, stem: "vocals" }]);
+      expect(bodies().map((body) => (body as { readonly input: object }).input)).to.deep.equal([
+        input,
+        { ...input, stem: "vocals" },
+      ]);
       expect((bodies()[0] as { readonly version: string }).version).to.match(/^ryan5453\/demucs:[0-9a-f]{64}$/);
     });
 
@@ -160,14 +185,20 @@ describe("replicate", () => {
       start({ splitModel: "jagilley/demucs", splitVocalsInput: "two_stems", splitInputs: '{"mp3":true}' });
       await split("vocal_removal");
       expect(bodies()).to.deep.equal([
-        { version: "jagilley/demucs", input: { mp3: true, audio: "https://fermata.example/song.mp3", two_stems: "vocals" } },
+        {
+          version: "jagilley/demucs",
+          input: { mp3: true, audio: "https://fermata.example/song.mp3", two_stems: "vocals" },
+        },
       ]);
     });
 
     for (const rest of ["no_vocals", "accompaniment", "other", "Instrumental"]) {
       it(`takes the stem ${rest} beside the vocals for the instrumental`, async () => {
         const handle = await split("vocal_removal");
-        await prediction({ status: "succeeded", output: { vocals: "https://x.example/v.mp3", [rest]: "https://x.example/r.mp3" } })(fake);
+        await prediction({
+          status: "succeeded",
+          output: { vocals: "https://x.example/v.mp3", [rest]: "https://x.example/r.mp3" },
+        })(fake);
         const { stems = [] } = (await polled(handle)) as Completed;
         expect(stems.map(({ label }) => label)).to.deep.equal(["vocals", "instrumental"]);
       });
@@ -177,7 +208,10 @@ describe("replicate", () => {
       const handle = await split("vocal_removal");
       await prediction({ status: "succeeded", output: { vocals: "https://x.example/v.mp3" } })(fake);
       const failure = await failureOf(polled(handle));
-      expect([failure.kind, failure.message]).to.deep.equal(["failed", "It answered vocals: there is no instrumental."]);
+      expect([failure.kind, failure.message]).to.deep.equal([
+        "failed",
+        "It answered vocals: there is no instrumental.",
+      ]);
       for (const output of [{}, "https://x.example/v.mp3", ["https://x.example/v.mp3"]]) {
         await prediction({ status: "succeeded", output })(fake);
         expect((await failureOf(polled(handle))).kind, JSON.stringify(output)).to.equal("failed");
@@ -187,14 +221,20 @@ describe("replicate", () => {
     it("can be switched off", async () => {
       start({ splits: false });
       const { capabilities } = definition;
-      expect(typeof capabilities === "function" && capabilities(host.settings)).to.not.have.any.keys("stemSplit", "vocalRemoval");
+      expect(typeof capabilities === "function" && capabilities(host.settings)).to.not.have.any.keys(
+        "stemSplit",
+        "vocalRemoval",
+      );
       expect((await failureOf(split("stem_split"))).kind).to.equal("invalid_input");
       expect(bodies()).to.deep.equal([]);
     });
   });
 
   describe("webhooks", () => {
-    const parse = (handle: ProviderHandle, sent: { readonly headers: Record<string, string>; readonly body: string }) => {
+    const parse = (
+      handle: ProviderHandle,
+      sent: { readonly headers: Record<string, string>; readonly body: string },
+    ) => {
       const received = { ...sent, body: Buffer.from(sent.body), query: {}, receivedAt: host.clock.now(), handle };
       return provider.parseCallback?.(received, never);
     };
@@ -207,7 +247,9 @@ describe("replicate", () => {
       const { headers, body: text } = signed(body(handle), host.clock.now());
       const signature = `v1,AAAA v2,unknown ${headers["webhook-signature"]}`;
       for (let time = 0; time < 2; time += 1)
-        expect((await parse(handle, { headers: { ...headers, "webhook-signature": signature }, body: text }))?.trust).to.equal("verified");
+        expect(
+          (await parse(handle, { headers: { ...headers, "webhook-signature": signature }, body: text }))?.trust,
+        ).to.equal("verified");
       expect(fake.calls({ method: "GET", path: "/v1/webhooks/default/secret" })).to.have.lengthOf(1);
     });
 
@@ -268,14 +310,18 @@ describe("replicate", () => {
 
       it("are hints where it is not known what was asked for", async () => {
         for (const request of [undefined, { operation: "music", modelId: "replicate/retired" } as const])
-          expect(await parseLost(request, { status: "succeeded", output: "https://x.example/a" })).to.deep.equal({ trust: "hint" });
+          expect(await parseLost(request, { status: "succeeded", output: "https://x.example/a" })).to.deep.equal({
+            trust: "hint",
+          });
       });
     });
   });
 
   it("refuses settings that cannot work, and says what is allowed", () => {
     expect(() => start({ splitModel: "demucs" })).to.throw(/^splitModel: demucs; allowed: /);
-    expect(() => start({ baseUrl: "api.replicate.com" })).to.throw('baseUrl: "api.replicate.com"; allowed: an http or https URL');
+    expect(() => start({ baseUrl: "api.replicate.com" })).to.throw(
+      'baseUrl: "api.replicate.com"; allowed: an http or https URL',
+    );
     expect(() => start({ splitInputs: "[]" })).to.throw(/^splitInputs: "\[\]"; allowed: a JSON object/);
   });
 

@@ -1,4 +1,9 @@
-import type { ExpectedStems, ExpectedTracks, MusicProviderHarness, Script } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedStems,
+  ExpectedTracks,
+  MusicProviderHarness,
+  Script,
+} from "../contract/music-provider.contract.js";
 import { type FakeApi, type FakeRequest, json, tinyMp3 } from "../support/provider-kit/index.js";
 import { nightingale, signatureOf } from "./sample-provider.js";
 
@@ -15,7 +20,8 @@ function tasks(task: object): Script {
 
 let made = 0;
 const accepts: Script = (fake) => {
-  for (const path of ["/v1/music", "/v1/splits"]) fake.on("POST", path, () => json({ id: `task-${(made += 1)}` }, { status: 202 }));
+  for (const path of ["/v1/music", "/v1/splits"])
+    fake.on("POST", path, () => json({ id: `task-${(made += 1)}` }, { status: 202 }));
 };
 
 function succeeds(fake: FakeApi, marks: readonly string[] = ["one"]): ExpectedTracks {
@@ -28,7 +34,9 @@ function completes(marks: readonly string[]): Script<ExpectedTracks> {
   return async (fake) => {
     await accepts(fake);
     const expected = succeeds(fake, marks);
-    fake.once("GET", "/v1/tasks", ({ query }) => json({ tasks: [{ id: query["ids"], kind: "music", status: "queued" }] }));
+    fake.once("GET", "/v1/tasks", ({ query }) =>
+      json({ tasks: [{ id: query["ids"], kind: "music", status: "queued" }] }),
+    );
     return expected;
   };
 }
@@ -37,9 +45,11 @@ function splits(labels: readonly string[]): Script<ExpectedStems> {
   return async (fake) => {
     await accepts(fake);
     const stems = Object.fromEntries(labels.map((label) => [label, tinyMp3(label)]));
-    await tasks({ kind: "split", status: "done", files: Object.entries(stems).map(([name, stem]) => ({ name, url: fake.file(stem) })) })(
-      fake,
-    );
+    await tasks({
+      kind: "split",
+      status: "done",
+      files: Object.entries(stems).map(([name, stem]) => ({ name, url: fake.file(stem) })),
+    })(fake);
     return { stems };
   };
 }
@@ -49,7 +59,8 @@ const refused =
   (fake) =>
     void fake.on("POST", "/v1/music", json(body, { status, headers }));
 
-const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> => (request?.json ?? {}) as Record<string, unknown>;
+const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> =>
+  (request?.json ?? {}) as Record<string, unknown>;
 
 export const nightingaleHarness: MusicProviderHarness = {
   definition: nightingale,
@@ -93,8 +104,19 @@ export const nightingaleHarness: MusicProviderHarness = {
     stages: ["running", "succeeded", "failed"],
     send: (stage, { handle, at, fake }) => {
       const status = { running: "working", succeeded: "done", failed: "error" }[stage];
-      const body = JSON.stringify({ id: handle.data["id"], kind: "music", status, files: [{ name: "mix", url: `${fake.url}/mix.mp3` }] });
-      return { headers: { "X-Timestamp": String(at), "x-signature": signatureOf(WEBHOOK_SECRET, String(at), Buffer.from(body)) }, body };
+      const body = JSON.stringify({
+        id: handle.data["id"],
+        kind: "music",
+        status,
+        files: [{ name: "mix", url: `${fake.url}/mix.mp3` }],
+      });
+      return {
+        headers: {
+          "X-Timestamp": String(at),
+          "x-signature": signatureOf(WEBHOOK_SECRET, String(at), Buffer.from(body)),
+        },
+        body,
+      };
     },
     signature: { header: "x-signature", coversBody: true, toleranceMs: 300_000 },
   },
@@ -128,7 +150,9 @@ export const nightingaleHarness: MusicProviderHarness = {
     submit: { method: "POST", path: "/v1/splits" },
     completes: splits(["vocals", "drums", "bass", "other"]),
     receivedSource: (requests) =>
-      requests.some((request) => bodyOf(request)["audio"] === Buffer.from(tinyMp3("to be taken apart")).toString("base64")),
+      requests.some(
+        (request) => bodyOf(request)["audio"] === Buffer.from(tinyMp3("to be taken apart")).toString("base64"),
+      ),
   },
   vocalRemoval: {
     submit: { method: "POST", path: "/v1/splits" },

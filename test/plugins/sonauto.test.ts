@@ -146,7 +146,10 @@ describe("sonauto", () => {
 
   it("keeps polling when an empty account or a wrong key refuses a poll", async () => {
     await status("SUCCESS")(fake);
-    for (const [code, kind] of [[402, "out_of_credit"], [422, "unavailable"]] as const) {
+    for (const [code, kind] of [
+      [402, "out_of_credit"],
+      [422, "unavailable"],
+    ] as const) {
       fake.on(STATUS.method, STATUS.path, json({ detail: "no credits" }, { status: code }));
       expect((await failureOf(polled())).kind).to.equal(kind);
     }

@@ -1,6 +1,11 @@
 import type { ProviderFailureKind, ProviderModel } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/stability/index.js";
-import type { ExpectedTracks, MusicProviderHarness, NamedFailure, Script } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedTracks,
+  MusicProviderHarness,
+  NamedFailure,
+  Script,
+} from "../contract/music-provider.contract.js";
 import { bytes, type FakeAnswer, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 
 export const ASYNC = { method: "POST", path: "/v2beta/audio/stable-audio/text-to-audio" } as const;
@@ -16,7 +21,9 @@ export function modelOf(id: string): ProviderModel {
 
 /** Sound as it comes, with its headers. */
 export const sound = (content: Uint8Array, headers: Record<string, string> = {}): FakeAnswer =>
-  bytes(content, "audio/mpeg", { headers: { seed: "7", "finish-reason": "SUCCESS", "x-request-id": "rq1", ...headers } });
+  bytes(content, "audio/mpeg", {
+    headers: { seed: "7", "finish-reason": "SUCCESS", "x-request-id": "rq1", ...headers },
+  });
 
 /** The envelope of every error. */
 export const refusal = (status: number, name: string, headers: Record<string, string> = {}): FakeAnswer =>
@@ -30,7 +37,8 @@ const answers =
 const named = (kind: ProviderFailureKind, script: Script): NamedFailure => ({ kind, script });
 
 let made = 0;
-export const accepts: Script = (fake) => void fake.on("POST", ASYNC.path, () => json({ id: `a1b2-${(made += 1)}` }, { status: 202 }));
+export const accepts: Script = (fake) =>
+  void fake.on("POST", ASYNC.path, () => json({ id: `a1b2-${(made += 1)}` }, { status: 202 }));
 
 function succeeds(fake: FakeApi): ExpectedTracks {
   const mix = tinyMp3("pad");
@@ -38,7 +46,8 @@ function succeeds(fake: FakeApi): ExpectedTracks {
   return { mixes: [mix], tracks: [{ title: null, bpm: null, mixSeconds: null }] };
 }
 
-const running: Script = (fake) => void fake.on("GET", RESULTS.path, json({ id: "a1b2", status: "in-progress" }, { status: 202 }));
+const running: Script = (fake) =>
+  void fake.on("GET", RESULTS.path, json({ id: "a1b2", status: "in-progress" }, { status: 202 }));
 
 function refusalsOf(route: Called): MusicProviderHarness["refusals"] {
   const refused = (...parts: Parameters<typeof refusal>): Script => answers(route, refusal(...parts));
@@ -51,7 +60,10 @@ function refusalsOf(route: Called): MusicProviderHarness["refusals"] {
     input: refused(400, "bad_request"),
     errorWith200: named("content_rejected", answers(route, sound(tinyMp3(), { "finish-reason": "CONTENT_FILTERED" }))),
     others: {
-      "music that was filtered, as JSON": named("content_rejected", answers(route, json({ finish_reason: "CONTENT_FILTERED", audio: "" }))),
+      "music that was filtered, as JSON": named(
+        "content_rejected",
+        answers(route, json({ finish_reason: "CONTENT_FILTERED", audio: "" })),
+      ),
       "a file that is too large": named("invalid_input", refused(413, "payload_too_large")),
       "another language than English": named("invalid_input", refused(422, "invalid_language")),
       "a 403 of somebody else": named("misconfigured", answers(route, json({}, { status: 403 }))),
@@ -114,7 +126,10 @@ export const asyncHarness: MusicProviderHarness = {
     succeedsEmpty: answers(RESULTS, sound(new Uint8Array())),
     partlyReady: { notApplicable: "work is one piece" },
     others: {
-      "sound that was filtered": named("content_rejected", answers(RESULTS, sound(tinyMp3(), { "finish-reason": "CONTENT_FILTERED" }))),
+      "sound that was filtered": named(
+        "content_rejected",
+        answers(RESULTS, sound(tinyMp3(), { "finish-reason": "CONTENT_FILTERED" })),
+      ),
       "an error of the server": named("unavailable", answers(RESULTS, refusal(500, "internal_error"))),
       "a key that was taken back": named("misconfigured", answers(RESULTS, refusal(401, "unauthorized"))),
       "an account that was emptied": named("out_of_credit", answers(RESULTS, refusal(402, "payment_required"))),

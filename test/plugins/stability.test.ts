@@ -1,6 +1,13 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import type { Accepted, Completed, MusicProvider, MusicRequest, ProviderHost, ProviderModel } from "../../core/ports/music-provider.js";
+import type {
+  Accepted,
+  Completed,
+  MusicProvider,
+  MusicRequest,
+  ProviderHost,
+  ProviderModel,
+} from "../../core/ports/music-provider.js";
 import definition from "../../plugins/stability/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import {
@@ -13,7 +20,18 @@ import {
   tinyMp3,
   tinyWav,
 } from "../support/provider-kit/index.js";
-import { accepts, API_KEY, ASYNC, asyncHarness, modelOf, refusal, RESULTS, sound, SYNC, syncHarness } from "./stability-support.js";
+import {
+  accepts,
+  API_KEY,
+  ASYNC,
+  asyncHarness,
+  modelOf,
+  refusal,
+  RESULTS,
+  sound,
+  SYNC,
+  syncHarness,
+} from "./stability-support.js";
 
 musicProviderContract("stability, Stable Audio 3", asyncHarness);
 musicProviderContract("stability, Stable Audio 2", syncHarness);
@@ -30,12 +48,15 @@ describe("stability", () => {
   afterEach(() => fake.close());
 
   const open = (settings: ProviderHost["settings"] = {}): MusicProvider =>
-    definition.create(providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }) }));
+    definition.create(
+      providerHost({ settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }) }),
+    );
   const submitted = (
     of: ProviderModel,
     parts: Partial<MusicRequest> = {},
     settings: ProviderHost["settings"] = {},
-  ): Promise<Accepted | Completed> => open(settings).submit(aMusicRequest(of, { prompt: "Slow pad", ...parts }), { signal });
+  ): Promise<Accepted | Completed> =>
+    open(settings).submit(aMusicRequest(of, { prompt: "Slow pad", ...parts }), { signal });
   const failureOf = async (promise: Promise<unknown>): Promise<ProviderFailure> => {
     const answer = await promise.catch((error: unknown) => error);
     if (!ProviderFailure.is(answer)) throw new Error(`Expected a failure, and got ${JSON.stringify(answer)}`);
@@ -47,7 +68,12 @@ describe("stability", () => {
   it("sends Stable Audio 3 a form, and wants an id", async () => {
     await submitted(modelOf("stable-audio-3"), { durationSeconds: 45 }, { outputFormat: "wav" });
     const [call] = fake.calls(ASYNC);
-    expect(formOf(call)).to.deep.equal({ prompt: "Slow pad", model: "stable-audio-3", duration: "45", output_format: "wav" });
+    expect(formOf(call)).to.deep.equal({
+      prompt: "Slow pad",
+      model: "stable-audio-3",
+      duration: "45",
+      output_format: "wav",
+    });
     expect(call?.headers).to.include({ authorization: `Bearer ${API_KEY}`, accept: "application/json" });
     expect(call?.headers["content-type"]).to.match(/^multipart\/form-data; boundary=/);
   });
@@ -57,7 +83,12 @@ describe("stability", () => {
     const options = { endpoint: "stable-audio-2", steps: 80, cfgScale: 7.5 };
     await submitted({ ...modelOf("stable-audio-2"), duration: null, options }, { durationSeconds: null });
     const [first, second] = fake.calls(SYNC);
-    expect(formOf(first)).to.deep.equal({ prompt: "Slow pad", model: "stable-audio-2.5", duration: "190", output_format: "mp3" });
+    expect(formOf(first)).to.deep.equal({
+      prompt: "Slow pad",
+      model: "stable-audio-2.5",
+      duration: "190",
+      output_format: "mp3",
+    });
     expect(formOf(second)).to.deep.equal({
       prompt: "Slow pad",
       model: "stable-audio-2",
@@ -88,7 +119,9 @@ describe("stability", () => {
     expect(outcome).to.deep.equal({ state: "accepted", handle: { version: 1, data: { id } }, nextPollMs: 10_000 });
     fake.on("GET", RESULTS.path, json({}, { status: 202 }));
     expect(await open().poll?.(outcome.handle, { signal })).to.deep.equal({ state: "running", nextPollMs: 10_000 });
-    expect(fake.calls(RESULTS).map(({ params, headers }) => [params["id"], headers["accept"]])).to.deep.equal([[id, "audio/*"]]);
+    expect(fake.calls(RESULTS).map(({ params, headers }) => [params["id"], headers["accept"]])).to.deep.equal([
+      [id, "audio/*"],
+    ]);
     const wav = tinyWav();
     fake.on("GET", RESULTS.path, sound(wav, { "content-type": "audio/wav" }));
     const done = (await open().poll?.(outcome.handle, { signal })) as Completed;

@@ -1,6 +1,12 @@
 import { createHmac } from "node:crypto";
 import definition from "../../plugins/suno-compatible/index.js";
-import type { ExpectedStems, ExpectedTracks, MusicProviderHarness, Script, SplitScenarios } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedStems,
+  ExpectedTracks,
+  MusicProviderHarness,
+  Script,
+  SplitScenarios,
+} from "../contract/music-provider.contract.js";
 import { type FakeApi, json, tinyMp3, tinyPng } from "../support/provider-kit/index.js";
 
 export const GENERATE = { method: "POST", path: "/api/v1/generate" } as const;
@@ -14,15 +20,18 @@ export const API_KEY = "key-of-the-vendor";
 export const WEBHOOK_KEY = "key-of-callbacks";
 
 /** What every answer is wrapped in. */
-export const envelope = (data: unknown, code = 200, msg = "success"): ReturnType<typeof json> => json({ code, msg, data });
+export const envelope = (data: unknown, code = 200, msg = "success"): ReturnType<typeof json> =>
+  json({ code, msg, data });
 
 let made = 0;
 const accepts: Script = (fake) => {
-  for (const { method, path } of [GENERATE, SPLIT]) fake.on(method, path, () => envelope({ taskId: `t${(made += 1)}` }));
+  for (const { method, path } of [GENERATE, SPLIT])
+    fake.on(method, path, () => envelope({ taskId: `t${(made += 1)}` }));
 };
 
 export const status = (record: object): Script => {
-  return (fake) => void fake.on(RECORD.method, RECORD.path, ({ query }) => envelope({ taskId: query["taskId"], ...record }));
+  return (fake) =>
+    void fake.on(RECORD.method, RECORD.path, ({ query }) => envelope({ taskId: query["taskId"], ...record }));
 };
 
 /** A track as a poll shows it. */
@@ -58,8 +67,14 @@ const completes: Script<ExpectedTracks> = async (fake) => {
 const failed = (word: string, errorCode: number | null, errorMessage = "no"): Script =>
   status({ status: word, response: null, errorCode, errorMessage });
 
-const answered = (code: number): Script => (fake) => void fake.on(RECORD.method, RECORD.path, envelope(null, code, `code ${code}`));
-const refused = (code: number): Script => (fake) => void fake.on(GENERATE.method, GENERATE.path, envelope(null, code, `code ${code}`));
+const answered =
+  (code: number): Script =>
+  (fake) =>
+    void fake.on(RECORD.method, RECORD.path, envelope(null, code, `code ${code}`));
+const refused =
+  (code: number): Script =>
+  (fake) =>
+    void fake.on(GENERATE.method, GENERATE.path, envelope(null, code, `code ${code}`));
 
 function splits(names: Readonly<Record<string, string>>, type: string): SplitScenarios {
   return {
@@ -70,7 +85,11 @@ function splits(names: Readonly<Record<string, string>>, type: string): SplitSce
       const links = Object.fromEntries(files.map(({ name, stem }) => [name, fake.file(stem)]));
       const response = { originUrl: fake.file(tinyMp3("whole")), fxUrl: null, brassUrl: "", ...links };
       fake.on(SPLIT_RECORD.method, SPLIT_RECORD.path, envelope({ taskId: "t", successFlag: "SUCCESS", response }));
-      fake.once(SPLIT_RECORD.method, SPLIT_RECORD.path, envelope({ taskId: "t", successFlag: "PENDING", response: null }));
+      fake.once(
+        SPLIT_RECORD.method,
+        SPLIT_RECORD.path,
+        envelope({ taskId: "t", successFlag: "PENDING", response: null }),
+      );
       return { stems: Object.fromEntries(files.map(({ label, stem }) => [label, stem])) };
     },
     source: { reference: { dialect: "sunoapi.org", taskId: "t77", audioId: "a1" } },
@@ -92,7 +111,11 @@ export const sunoapi: MusicProviderHarness = {
     accepts,
     running: status({ status: "TEXT_SUCCESS" }),
     succeeds: (fake) => succeeds(fake),
-    fails: [failed("CREATE_TASK_FAILED", 500), failed("GENERATE_AUDIO_FAILED", 501), failed("GENERATE_AUDIO_FAILED", null)],
+    fails: [
+      failed("CREATE_TASK_FAILED", 500),
+      failed("GENERATE_AUDIO_FAILED", 501),
+      failed("GENERATE_AUDIO_FAILED", null),
+    ],
     rejectsContent: failed("SENSITIVE_WORD_ERROR", 400, "blocked words"),
     cancelled: { notApplicable: "nothing can be cancelled there" },
     timesOut: failed("GENERATE_AUDIO_FAILED", 408),
@@ -100,7 +123,10 @@ export const sunoapi: MusicProviderHarness = {
     expiredLink: { notApplicable: "a link that died answers the download, not the poll" },
     succeedsEmpty: status({ status: "SUCCESS", response: { sunoData: [] } }),
     partlyReady: (fake) =>
-      status({ status: "FIRST_SUCCESS", response: { sunoData: [aTrack(fake, tinyMp3("one"), 1), { id: "a2", audioUrl: "" }] } })(fake),
+      status({
+        status: "FIRST_SUCCESS",
+        response: { sunoData: [aTrack(fake, tinyMp3("one"), 1), { id: "a2", audioUrl: "" }] },
+      })(fake),
     others: {
       "lyrics under copyright": { kind: "content_rejected", script: failed("GENERATE_AUDIO_FAILED", 400) },
       "audio that matches a work": { kind: "content_rejected", script: failed("CREATE_TASK_FAILED", 413) },
@@ -188,7 +214,10 @@ export const kie: MusicProviderHarness = {
     send: (stage, { handle, at }) => {
       const [taskId, sentAt] = [String(handle.data["taskId"]), String(Math.floor(at / 1_000))];
       const signature = createHmac("sha256", WEBHOOK_KEY).update(`${taskId}.${sentAt}`).digest("base64");
-      return { headers: { "X-Webhook-Timestamp": sentAt, "x-webhook-signature": signature }, body: callbackBody(stage, taskId) };
+      return {
+        headers: { "X-Webhook-Timestamp": sentAt, "x-webhook-signature": signature },
+        body: callbackBody(stage, taskId),
+      };
     },
     signature: { header: "x-webhook-signature", coversBody: false, toleranceMs: 300_000 },
   },
@@ -215,5 +244,9 @@ function fromKie(scenarios: SplitScenarios): SplitScenarios {
 function callbackBody(stage: "running" | "succeeded" | "failed", taskId: string): string {
   const callbackType = { running: "first", succeeded: "complete", failed: "error" }[stage];
   const data = stage === "failed" ? null : [{ id: "a1", audio_url: "https://cdn.example/a1.mp3", model_name: "chirp" }];
-  return JSON.stringify({ code: stage === "failed" ? 501 : 200, msg: "", data: { callbackType, task_id: taskId, data } });
+  return JSON.stringify({
+    code: stage === "failed" ? 501 : 200,
+    msg: "",
+    data: { callbackType, task_id: taskId, data },
+  });
 }

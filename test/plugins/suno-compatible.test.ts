@@ -13,7 +13,15 @@ import {
 import definition from "../../plugins/suno-compatible/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { aMusicRequest, aSource, aSplitRequest, FakeApi, providerHost, settingsOf, tinyMp3 } from "../support/provider-kit/index.js";
+import {
+  aMusicRequest,
+  aSource,
+  aSplitRequest,
+  FakeApi,
+  providerHost,
+  settingsOf,
+  tinyMp3,
+} from "../support/provider-kit/index.js";
 import {
   API_KEY,
   aTrack,
@@ -50,13 +58,22 @@ describe("suno-compatible", () => {
   afterEach(() => fake.close());
 
   const open = (settings: Record<string, string> = {}): MusicProvider =>
-    definition.create(providerHost({ clock, settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }) }));
+    definition.create(
+      providerHost({
+        clock,
+        settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }),
+      }),
+    );
   const model = (id: string, parts: Partial<ProviderModel> = {}): ProviderModel => {
     const found = definition.models.find((candidate) => candidate.id === `suno-compatible/${id}`);
     if (found === undefined) throw new Error(`there is no model ${id}`);
     return { ...found, ...parts };
   };
-  const sent = async (of: ProviderModel, parts: Partial<MusicRequest>, settings: Record<string, string> = {}): Promise<unknown> => {
+  const sent = async (
+    of: ProviderModel,
+    parts: Partial<MusicRequest>,
+    settings: Record<string, string> = {},
+  ): Promise<unknown> => {
     await open(settings).submit(aMusicRequest(of, parts), { signal });
     return fake.calls(GENERATE).at(-1)?.json;
   };
@@ -91,7 +108,10 @@ describe("suno-compatible", () => {
         duration: 180,
         callBackUrl: "https://fermata.example/cb",
       });
-      expect(fake.calls(GENERATE)[0]?.headers).to.include({ authorization: `Bearer ${API_KEY}`, "content-type": "application/json" });
+      expect(fake.calls(GENERATE)[0]?.headers).to.include({
+        authorization: `Bearer ${API_KEY}`,
+        "content-type": "application/json",
+      });
     });
 
     const callBackUrl = "https://callback.invalid/";
@@ -175,7 +195,12 @@ describe("suno-compatible", () => {
       expect(tracks.map(({ reference }) => reference)).to.deep.equal(
         [1, 2].map((number) => ({ dialect: "sunoapi.org", taskId: "t77", audioId: `a${number}` })),
       );
-      expect(tracks[0]?.tags).to.deep.equal({ mood: ["calm"], activity: [], genre: ["dream pop"], other: ["female vocal"] });
+      expect(tracks[0]?.tags).to.deep.equal({
+        mood: ["calm"],
+        activity: [],
+        genre: ["dream pop"],
+        other: ["female vocal"],
+      });
       expect(tracks[0]?.assets.map(({ role }) => role)).to.deep.equal(["mix", "cover"]);
       expect(fake.calls(RECORD)[0]?.query).to.deep.equal({ taskId: "t77" });
     });
@@ -183,7 +208,10 @@ describe("suno-compatible", () => {
     it("is the tracks that are there, when a callback did not reach us", async () => {
       const sunoData = [1, 2].map((number) => aTrack(fake, tinyMp3(String(number)), number));
       await status({ status: "CALLBACK_EXCEPTION", response: { sunoData } })(fake);
-      expect(await poll()).to.include({ state: "completed" }).and.have.property("tracks").with.lengthOf(2);
+      expect(await poll())
+        .to.include({ state: "completed" })
+        .and.have.property("tracks")
+        .with.lengthOf(2);
     });
 
     it("is waited for when a callback did not reach us and a track is missing, but not for ever", async () => {
@@ -194,7 +222,10 @@ describe("suno-compatible", () => {
       await clock.advance(10 * 60_000 - 1);
       expect(await poll(later)).to.include({ state: "running" });
       await clock.advance(1);
-      expect(await poll(later)).to.include({ state: "completed" }).and.have.property("tracks").with.lengthOf(1);
+      expect(await poll(later))
+        .to.include({ state: "completed" })
+        .and.have.property("tracks")
+        .with.lengthOf(1);
       await status({ status: "CALLBACK_EXCEPTION", response: null })(fake);
       expect((await failureOf(poll(later))).kind).to.equal("failed");
     });
@@ -229,7 +260,9 @@ describe("suno-compatible", () => {
 
   it("splits no piece of another vendor", async () => {
     const source = aSource({ reference: { dialect: "kie.ai", taskId: "t1", audioId: "a1" } });
-    expect((await failureOf(open().submit(aSplitRequest("stem_split", source), { signal }))).kind).to.equal("invalid_input");
+    expect((await failureOf(open().submit(aSplitRequest("stem_split", source), { signal }))).kind).to.equal(
+      "invalid_input",
+    );
     expect(fake.requests).to.have.lengthOf(0);
   });
 
@@ -278,6 +311,8 @@ describe("suno-compatible", () => {
       typeof definition.capabilities === "function" && definition.capabilities(settings).callbacks;
     expect(callbacks({ dialect: "kie.ai", webhookKey: WEBHOOK_KEY })).to.equal("signed");
     expect(callbacks({ dialect: "kie.ai" })).to.equal("hints");
-    expect(() => open({ webhookKey: WEBHOOK_KEY })).to.throw("webhookKey: sunoapi.org signs no callbacks; allowed with dialect kie.ai");
+    expect(() => open({ webhookKey: WEBHOOK_KEY })).to.throw(
+      "webhookKey: sunoapi.org signs no callbacks; allowed with dialect kie.ai",
+    );
   });
 });

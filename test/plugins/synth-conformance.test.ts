@@ -14,7 +14,9 @@ const SOURCE = wavFile(aBand(0.5).mix);
 /** The files that the renderer makes on this thread are those that the plugin must deliver. */
 async function renderedMix(): Promise<Uint8Array> {
   const piece = { prompt: REQUEST.prompt, lyrics: null, seconds: REQUEST.durationSeconds, sung: false };
-  const mix = (await renderTrack({ kind: "render", ...piece, keepStems: false })).assets.find(({ role }) => role === "mix");
+  const mix = (await renderTrack({ kind: "render", ...piece, keepStems: false })).assets.find(
+    ({ role }) => role === "mix",
+  );
   return mix?.bytes ?? new Uint8Array(0);
 }
 
@@ -41,7 +43,10 @@ const synthHarness: MusicProviderHarness = {
   options: OFFLINE,
   generation: {
     submit: OFFLINE,
-    completes: async () => ({ mixes: [await renderedMix()], tracks: [{ title: "Quiet Tune", mixSeconds: REQUEST.durationSeconds }] }),
+    completes: async () => ({
+      mixes: [await renderedMix()],
+      tracks: [{ title: "Quiet Tune", mixSeconds: REQUEST.durationSeconds }],
+    }),
     severalTracks: { notApplicable: "a submission makes one track" },
   },
   work: { notApplicable: "there is nothing to ask after" },

@@ -33,15 +33,23 @@ describe("synth: splits of its own pieces", function () {
   after(() => provider.close?.());
 
   const make = (parts: RequestParts): Promise<ProviderTrack> => renderOne(provider, parts);
-  const song = (): Promise<ProviderTrack> => make({ modelId: "synth/song", prompt: "rock song", lyrics: "Stay with me until the night" });
+  const song = (): Promise<ProviderTrack> =>
+    make({ modelId: "synth/song", prompt: "rock song", lyrics: "Stay with me until the night" });
 
-  async function split(operation: SplitRequest["operation"], source: Partial<SourceAudio>, file?: Uint8Array): Promise<Stems> {
-    const { stems } = (await provider.submit(aSplitRequest(operation, aSource(source, file)), { signal: never })) as Completed;
+  async function split(
+    operation: SplitRequest["operation"],
+    source: Partial<SourceAudio>,
+    file?: Uint8Array,
+  ): Promise<Stems> {
+    const { stems } = (await provider.submit(aSplitRequest(operation, aSource(source, file)), {
+      signal: never,
+    })) as Completed;
     return soundsOf(stems);
   }
 
   /** As it comes back from storage. */
-  const referenceOf = ({ reference }: ProviderTrack): ProviderReference => JSON.parse(JSON.stringify(reference)) as ProviderReference;
+  const referenceOf = ({ reference }: ProviderTrack): ProviderReference =>
+    JSON.parse(JSON.stringify(reference)) as ProviderReference;
 
   it("answers the stems that a song was mixed from, which add up to it within -60 dB", async () => {
     const track = await song();
@@ -55,7 +63,8 @@ describe("synth: splits of its own pieces", function () {
     const track = await renderOne(other, { modelId: "synth/song", prompt: "folk song", lyrics: "Rain rain go away" });
     await other.close?.();
     const stems = await split("stem_split", { reference: referenceOf(track), open: unread });
-    for (const [label, { left }] of stems) expect(left, label).to.deep.equal(readWav(bytesOf(track, "stem", label)).left);
+    for (const [label, { left }] of stems)
+      expect(left, label).to.deep.equal(readWav(bytesOf(track, "stem", label)).left);
   });
 
   it("takes the singer out of a song", async () => {
@@ -69,14 +78,21 @@ describe("synth: splits of its own pieces", function () {
   it("finds no singer in an instrumental", async () => {
     const track = await make({ prompt: "house" });
     const reference = referenceOf(track);
-    expect([...(await split("stem_split", { reference, open: unread })).keys()]).to.deep.equal(["drums", "bass", "other"]);
+    expect([...(await split("stem_split", { reference, open: unread })).keys()]).to.deep.equal([
+      "drums",
+      "bass",
+      "other",
+    ]);
     const removed = await split("vocal_removal", { reference, open: unread });
     expect(rmsOf(removed.get("vocals")?.left ?? new Float32Array(1).fill(1))).to.equal(0);
     expect(sumErrorOf(removed, readWav(bytesOf(track, "master")))).to.be.below(SUM_ERROR_MAX);
   });
 
   it("leaves out instruments that a piece does without", async () => {
-    const stems = await split("stem_split", { reference: referenceOf(await make({ prompt: "rock without drums" })), open: unread });
+    const stems = await split("stem_split", {
+      reference: referenceOf(await make({ prompt: "rock without drums" })),
+      open: unread,
+    });
     expect([...stems.keys()]).to.deep.equal(["bass", "other"]);
   });
 

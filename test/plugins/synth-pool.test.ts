@@ -18,7 +18,14 @@ parentPort.on("message", ({ prompt }) => {
   parentPort.postMessage(report);
 });`;
 
-const anOrder = (prompt: string): RenderOrder => ({ kind: "render", prompt, lyrics: null, seconds: 5, sung: false, keepStems: false });
+const anOrder = (prompt: string): RenderOrder => ({
+  kind: "render",
+  prompt,
+  lyrics: null,
+  seconds: 5,
+  sung: false,
+  keepStems: false,
+});
 const never = new AbortController().signal;
 
 describe("synth render pool", () => {

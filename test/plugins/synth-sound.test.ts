@@ -3,7 +3,20 @@ import { compose } from "../../plugins/synth/piece/compose.js";
 import { mixDown } from "../../plugins/synth/sound/mixdown.js";
 import { loudnessOf } from "../../plugins/synth/sound/loudness.js";
 import type { Sound } from "../support/audio-analysis.js";
-import { bandShare, beatStrength, decodeMp3, longestSilence, monoOf, onsetDensity, peakOf, readWav, rmsOf, spectralCentroid, toDecibels, truePeakOf } from "../support/audio-analysis.js";
+import {
+  bandShare,
+  beatStrength,
+  decodeMp3,
+  longestSilence,
+  monoOf,
+  onsetDensity,
+  peakOf,
+  readWav,
+  rmsOf,
+  spectralCentroid,
+  toDecibels,
+  truePeakOf,
+} from "../support/audio-analysis.js";
 import { encodeMp3 } from "../../plugins/synth/output/mp3.js";
 
 const SAMPLE_RATE = 44_100;
@@ -16,8 +29,16 @@ interface Heard {
   readonly stem: (name: "drums" | "bass" | "other" | "vocals") => Float32Array;
 }
 
-function hear(prompt: string, options: { readonly sung?: boolean; readonly lyrics?: string; readonly seconds?: number } = {}): Heard {
-  const piece = compose({ prompt, lyrics: options.lyrics ?? null, seconds: options.seconds ?? SECONDS, sung: options.sung ?? false });
+function hear(
+  prompt: string,
+  options: { readonly sung?: boolean; readonly lyrics?: string; readonly seconds?: number } = {},
+): Heard {
+  const piece = compose({
+    prompt,
+    lyrics: options.lyrics ?? null,
+    seconds: options.seconds ?? SECONDS,
+    sung: options.sung ?? false,
+  });
   const { master, stems } = mixDown(piece, true);
   const stereo = readWav(master.bytes);
   return {
@@ -31,7 +52,18 @@ function hear(prompt: string, options: { readonly sung?: boolean; readonly lyric
   };
 }
 
-const STYLES = ["slow sad piano", "fast techno", "heavy metal", "ambient drone for sleep", "lofi study beats", "jazz trio", "epic orchestral battle", "8-bit chiptune", "acoustic folk", "夜の雨 👾"];
+const STYLES = [
+  "slow sad piano",
+  "fast techno",
+  "heavy metal",
+  "ambient drone for sleep",
+  "lofi study beats",
+  "jazz trio",
+  "epic orchestral battle",
+  "8-bit chiptune",
+  "acoustic folk",
+  "夜の雨 👾",
+];
 
 describe("synth: sound of every style", function () {
   this.timeout(60_000);
@@ -45,8 +77,13 @@ describe("synth: sound of every style", function () {
         expect(peakOf(channel.subarray(0, 44)), "first millisecond").to.be.below(0.05);
       }
       expect(loudnessOf(stereo.left, stereo.right), "loudness").to.be.within(-17.5, -15);
-      expect(longestSilence(mono.subarray(0, -2 * SAMPLE_RATE), SAMPLE_RATE), "longest silence before the ending").to.be.below(0.7);
-      expect(Math.abs(toDecibels(rmsOf(stereo.left) / rmsOf(stereo.right))), "balance of left and right").to.be.below(3);
+      expect(
+        longestSilence(mono.subarray(0, -2 * SAMPLE_RATE), SAMPLE_RATE),
+        "longest silence before the ending",
+      ).to.be.below(0.7);
+      expect(Math.abs(toDecibels(rmsOf(stereo.left) / rmsOf(stereo.right))), "balance of left and right").to.be.below(
+        3,
+      );
     });
   }
 });
@@ -59,7 +96,8 @@ describe("synth: music that follows the words", function () {
       const { bpm, mono } = hear(prompt);
       expect(bpm).to.equal(Number(/\d+/u.exec(prompt)?.[0]));
       expect(beatStrength(mono, bpm)).to.be.above(0.3);
-      for (const wrong of [bpm * 1.13, bpm * 0.88]) expect(beatStrength(mono, bpm)).to.be.above(beatStrength(mono, wrong) + 0.15);
+      for (const wrong of [bpm * 1.13, bpm * 0.88])
+        expect(beatStrength(mono, bpm)).to.be.above(beatStrength(mono, wrong) + 0.15);
     });
   }
 

@@ -27,7 +27,10 @@ export function aBand(seconds = 6, sampleRate = 44_100): TestBand {
     Float32Array.from({ length: Math.round(seconds * sampleRate) }, (_, index) => sound(index / sampleRate));
   const middle = (samples: Float32Array): Channels => [samples, samples];
   const partials = (hertz: number, turns: (hertz: number) => number): number =>
-    [1, 2, 3, 4, 5, 6, 7, 8].reduce((sum, partial) => sum + Math.sin(2 * Math.PI * turns(partial * hertz)) / partial, 0);
+    [1, 2, 3, 4, 5, 6, 7, 8].reduce(
+      (sum, partial) => sum + Math.sin(2 * Math.PI * turns(partial * hertz)) / partial,
+      0,
+    );
 
   const voice = sounding((second) => {
     const note = NOTES[Math.floor(second / 0.6) % NOTES.length] ?? 220;
@@ -37,8 +40,11 @@ export function aBand(seconds = 6, sampleRate = 44_100): TestBand {
   });
   // The sides are out of tune with each other, as a chorus makes them.
   const side = (detune: number): Float32Array => {
-    const turnsOf = (index: number, second: number) => (hertz: number) => (hertz + detune) * second + 0.37 * index * detune;
-    return sounding((second) => 0.03 * CHORD.reduce((sum, hertz, index) => sum + partials(hertz, turnsOf(index, second)), 0));
+    const turnsOf = (index: number, second: number) => (hertz: number) =>
+      (hertz + detune) * second + 0.37 * index * detune;
+    return sounding(
+      (second) => 0.03 * CHORD.reduce((sum, hertz, index) => sum + partials(hertz, turnsOf(index, second)), 0),
+    );
   };
   let state = 1;
   const noise = (): number => {
@@ -49,7 +55,9 @@ export function aBand(seconds = 6, sampleRate = 44_100): TestBand {
   const bass = middle(sounding((second) => 0.15 * Math.sin(2 * Math.PI * 70 * second)));
   const pad = [side(1.7), side(-2.3)] as const;
   const inTheMiddle = [voice, clicks[0], bass[0]];
-  const channels = pad.map((channel) => channel.map((value, index) => inTheMiddle.reduce((sum, part) => sum + (part[index] ?? 0), value)));
+  const channels = pad.map((channel) =>
+    channel.map((value, index) => inTheMiddle.reduce((sum, part) => sum + (part[index] ?? 0), value)),
+  );
   return { sampleRate, voice: middle(voice), pad, clicks, bass, mix: { channels, sampleRate } };
 }
 
@@ -79,7 +87,9 @@ export function soundsOf(stems: readonly ProviderAsset[] = []): Stems {
 export function sumErrorOf(stems: Stems, whole: Pick<Sound, "left" | "right">): number {
   const errors = (["left", "right"] as const).map((channel) => {
     const sounds = [...stems.values()].map((stem) => stem[channel]);
-    const rest = whole[channel].map((value, index) => value - sounds.reduce((sum, sound) => sum + (sound[index] ?? 0), 0));
+    const rest = whole[channel].map(
+      (value, index) => value - sounds.reduce((sum, sound) => sum + (sound[index] ?? 0), 0),
+    );
     return toDecibels(rmsOf(rest) / rmsOf(whole[channel]));
   });
   return Math.max(...errors);

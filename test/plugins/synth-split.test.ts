@@ -1,5 +1,11 @@
 import { expect } from "chai";
-import type { Completed, MusicProvider, ProviderFailureKind, SourceAudio, SplitRequest } from "../../core/ports/music-provider.js";
+import type {
+  Completed,
+  MusicProvider,
+  ProviderFailureKind,
+  SourceAudio,
+  SplitRequest,
+} from "../../core/ports/music-provider.js";
 import definition from "../../plugins/synth/index.js";
 import { splitAudio } from "../../plugins/synth/split/split-audio.js";
 import { completedMistakes } from "../contract/music-provider/assets.js";
@@ -62,12 +68,14 @@ describe("synth: how well other audio is taken apart", function () {
 
   it("finds strokes among the drums", () => {
     expect(amountOf(stems.get("drums")?.left ?? new Float32Array(0), band.clicks[0])).to.be.above(0.8);
-    for (const other of [band.voice, band.pad, band.bass]) expect(preference(stems.get("drums"), band.clicks, other)).to.be.above(15);
+    for (const other of [band.voice, band.pad, band.bass])
+      expect(preference(stems.get("drums"), band.clicks, other)).to.be.above(15);
   });
 
   it("finds the bass below everything else", () => {
     expect(amountOf(stems.get("bass")?.left ?? new Float32Array(0), band.bass[0])).to.be.above(0.9);
-    for (const other of [band.voice, band.pad, band.clicks]) expect(preference(stems.get("bass"), band.bass, other)).to.be.above(20);
+    for (const other of [band.voice, band.pad, band.clicks])
+      expect(preference(stems.get("bass"), band.bass, other)).to.be.above(20);
   });
 
   it("leaves what is wide to the rest", () => {
@@ -115,7 +123,13 @@ describe("synth: what files it takes apart", function () {
     });
   }
 
-  for (const kind of ["pcm8", "pcm24", "pcm32", "float32", "float64"] as const satisfies readonly WavOptions["kind"][]) {
+  for (const kind of [
+    "pcm8",
+    "pcm24",
+    "pcm32",
+    "float32",
+    "float64",
+  ] as const satisfies readonly WavOptions["kind"][]) {
     it(`reads WAV files of ${kind}`, async () => {
       const sound = aBand(1).mix;
       const stems = await stemsOf(wavFile(sound, { kind, extensible: true }));
@@ -148,13 +162,21 @@ describe("synth: what files it takes apart", function () {
   });
 
   it("leaves out stems without a sound", async () => {
-    const left = Float32Array.from({ length: 44_100 }, (_, index) => 0.3 * Math.sin((2 * Math.PI * 3_000 * index) / 44_100));
-    const labels = [...(await stemsOfSound({ channels: [left, left.map((value) => -value)], sampleRate: 44_100 })).keys()];
+    const left = Float32Array.from(
+      { length: 44_100 },
+      (_, index) => 0.3 * Math.sin((2 * Math.PI * 3_000 * index) / 44_100),
+    );
+    const labels = [
+      ...(await stemsOfSound({ channels: [left, left.map((value) => -value)], sampleRate: 44_100 })).keys(),
+    ];
     expect(labels).to.include("other").and.not.include("vocals");
   });
 
   it("survives numbers that are none, and a level far beyond full scale", async () => {
-    const wild = Float32Array.from({ length: 44_100 }, (_, index) => [0.1, NaN, Infinity, -Infinity, -0.1][index % 5] ?? 0);
+    const wild = Float32Array.from(
+      { length: 44_100 },
+      (_, index) => [0.1, NaN, Infinity, -Infinity, -0.1][index % 5] ?? 0,
+    );
     const stems = await stemsOf(wavFile({ channels: [wild, wild], sampleRate: 44_100 }, { kind: "float32" }));
     expect(rmsOf(stems.get("other")?.left ?? new Float32Array(0))).to.be.within(0.01, 1);
   });
@@ -179,8 +201,18 @@ describe("synth: what it does not take apart", function () {
     ["a WAV file that ends in its header", () => good.slice(0, 30), "failed", /header does not end/],
     ["a WAV file without samples", () => good.slice(0, 44), "failed", /no sound/],
     ["a WAV file without channels", () => wav(good, (view) => view.setUint16(22, 0, true)), "failed", /no channels/],
-    ["a WAV file of an unknown kind", () => wav(good, (view) => view.setUint16(20, 85, true)), "failed", /kind that is not known/],
-    ["an odd sample rate", () => wav(good, (view) => view.setUint32(24, 12, true)), "failed", /12 samples per second; allowed: 4000/],
+    [
+      "a WAV file of an unknown kind",
+      () => wav(good, (view) => view.setUint16(20, 85, true)),
+      "failed",
+      /kind that is not known/,
+    ],
+    [
+      "an odd sample rate",
+      () => wav(good, (view) => view.setUint32(24, 12, true)),
+      "failed",
+      /12 samples per second; allowed: 4000/,
+    ],
     ["a FLAC file of noughts", () => Buffer.concat([Buffer.from("fLaC"), Buffer.alloc(5_000)]), "failed", SOUNDLESS],
     ["an Ogg file that breaks off", () => Buffer.concat([OGG_BEGINNING, Buffer.alloc(500)]), "failed", SOUNDLESS],
     ["more than 15 minutes", () => longFile(901, 4_000), "failed", /too long; allowed: 900 seconds/],
@@ -216,8 +248,15 @@ describe("synth: splits as a provider", function () {
     const file = wavFile(aBand(1).mix);
     const [first, again] = [await submit(aSource({}, file)), await submit(aSource({}, file))];
     expect(completedMistakes(first, "stem_split")).to.deep.equal([]);
-    const described = first.stems?.map(({ role, label, contentType, durationSeconds }) => ({ role, label, contentType, durationSeconds }));
-    expect(described).to.deep.equal(LABELS.map((label) => ({ role: "stem", label, contentType: "audio/wav", durationSeconds: 1 })));
+    const described = first.stems?.map(({ role, label, contentType, durationSeconds }) => ({
+      role,
+      label,
+      contentType,
+      durationSeconds,
+    }));
+    expect(described).to.deep.equal(
+      LABELS.map((label) => ({ role: "stem", label, contentType: "audio/wav", durationSeconds: 1 })),
+    );
     expect(sumErrorOf(soundsOf(first.stems), readWav(file))).to.be.below(SUM_ERROR_MAX);
     expect(again.stems).to.deep.equal(first.stems);
   });

@@ -1,4 +1,11 @@
-import type { CallContext, Completed, MusicProvider, MusicRequest, ProviderHost, ProviderTrack } from "../../core/ports/music-provider.js";
+import type {
+  CallContext,
+  Completed,
+  MusicProvider,
+  MusicRequest,
+  ProviderHost,
+  ProviderTrack,
+} from "../../core/ports/music-provider.js";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
 import { openProviderSandbox } from "../../adapters/sandbox/index.js";
 import definition from "../../plugins/synth/index.js";
@@ -56,10 +63,15 @@ export function createSynth(host: ProviderHost): MusicProvider {
 }
 
 /** Submits and answers the one track. */
-export async function renderOne(provider: MusicProvider, parts: RequestParts, signal: CallContext["signal"] = new AbortController().signal): Promise<ProviderTrack> {
+export async function renderOne(
+  provider: MusicProvider,
+  parts: RequestParts,
+  signal: CallContext["signal"] = new AbortController().signal,
+): Promise<ProviderTrack> {
   const outcome = await provider.submit(aRequest(parts), { signal });
   const [track] = (outcome as Completed).tracks;
-  if (outcome.state !== "completed" || track === undefined) throw new Error("the synth answers completed, with a track");
+  if (outcome.state !== "completed" || track === undefined)
+    throw new Error("the synth answers completed, with a track");
   return track;
 }
 

@@ -11,11 +11,19 @@ const TOLERANCE_SECONDS = 0.05;
 describe("synth: definition", () => {
   it("offers an instrumental and a song model at their prices", () => {
     expect(definition.portVersion).to.equal(PROVIDER_PORT_VERSION);
-    expect(definition.models.map(({ id, creditCost, supportsLyrics, supportsInstrumental }) => ({ id, creditCost, supportsLyrics, supportsInstrumental }))).to.deep.equal([
+    expect(
+      definition.models.map(({ id, creditCost, supportsLyrics, supportsInstrumental }) => ({
+        id,
+        creditCost,
+        supportsLyrics,
+        supportsInstrumental,
+      })),
+    ).to.deep.equal([
       { id: "synth/instrumental", creditCost: 10, supportsLyrics: false, supportsInstrumental: true },
       { id: "synth/song", creditCost: 15, supportsLyrics: true, supportsInstrumental: false },
     ]);
-    for (const { duration } of definition.models) expect(duration).to.deep.equal({ minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 });
+    for (const { duration } of definition.models)
+      expect(duration).to.deep.equal({ minSeconds: 5, maxSeconds: 240, defaultSeconds: 30 });
   });
 
   it("runs as many submissions at once as it has threads", () => {
@@ -34,7 +42,12 @@ describe("synth: files of a track", function () {
   before(async () => {
     provider = createSynth(aHost({ threads: 1 }));
     seconds = 12;
-    song = await renderOne(provider, { modelId: "synth/song", prompt: "Bright folk song", lyrics: "Sunlight on the water\nCarry me away", durationSeconds: seconds });
+    song = await renderOne(provider, {
+      modelId: "synth/song",
+      prompt: "Bright folk song",
+      lyrics: "Sunlight on the water\nCarry me away",
+      durationSeconds: seconds,
+    });
   });
   after(() => provider.close?.());
 
@@ -69,7 +82,9 @@ describe("synth: files of a track", function () {
   it("adds its stems up to the master, within -60 dB", () => {
     const master = readWav(bytesOf(song, "master"));
     const stems = ["drums", "bass", "other", "vocals"].map((label) => readWav(bytesOf(song, "stem", label)));
-    const rest = master.left.map((sample, index) => sample - stems.reduce((sum, { left }) => sum + (left[index] ?? 0), 0));
+    const rest = master.left.map(
+      (sample, index) => sample - stems.reduce((sum, { left }) => sum + (left[index] ?? 0), 0),
+    );
     expect(peakOf(rest)).to.be.below(0.001);
   });
 
@@ -96,7 +111,8 @@ describe("synth: files of a track", function () {
   it("gives equal bytes for an equal request, whatever the job", async () => {
     const first = await renderOne(provider, { prompt: "slow waltz", jobId: "job_1" });
     const again = await renderOne(provider, { prompt: "slow waltz", jobId: "job_2", attempt: 2 });
-    for (const role of ["mix", "master", "preview", "cover"]) expect(Buffer.compare(bytesOf(first, role), bytesOf(again, role)), role).to.equal(0);
+    for (const role of ["mix", "master", "preview", "cover"])
+      expect(Buffer.compare(bytesOf(first, role), bytesOf(again, role)), role).to.equal(0);
   });
 
   it("gives different music for another prompt, other lyrics, another length or the other model", async () => {
@@ -196,7 +212,8 @@ describe("synth: test hooks", function () {
   it("fails as many attempts as a marker asks for, then makes the same music as without it", async () => {
     const provider = createSynth(aHost({ testHooks: true }));
     const prompt = "rain song [[fail-times:2:timeout]]";
-    for (const attempt of [1, 2]) expect((await failureOf(renderOne(provider, { prompt, attempt }))).kind).to.equal("timeout");
+    for (const attempt of [1, 2])
+      expect((await failureOf(renderOne(provider, { prompt, attempt }))).kind).to.equal("timeout");
     const track = await renderOne(provider, { prompt, attempt: 3 });
     const plain = await renderOne(provider, { prompt: "rain song" });
     await provider.close?.();
@@ -207,13 +224,17 @@ describe("synth: test hooks", function () {
   it("waits on the host's clock before it fails or renders", async () => {
     const host = aHost({ testHooks: true });
     const provider = createSynth(host);
-    expect((await failureOf(renderOne(provider, { prompt: "[[delay:2.5]] x [[fail:failed]]" }))).kind).to.equal("failed");
+    expect((await failureOf(renderOne(provider, { prompt: "[[delay:2.5]] x [[fail:failed]]" }))).kind).to.equal(
+      "failed",
+    );
     expect(host.sleeps).to.deep.equal([2_500]);
   });
 
   it("is unavailable where a delay is aborted", async () => {
     const provider = createSynth(aHost({ testHooks: true }));
-    expect((await failureOf(renderOne(provider, { prompt: "[[delay:60]]" }, AbortSignal.abort()))).kind).to.equal("unavailable");
+    expect((await failureOf(renderOne(provider, { prompt: "[[delay:60]]" }, AbortSignal.abort()))).kind).to.equal(
+      "unavailable",
+    );
   });
 
   it("makes music from a marker where test hooks are off", async () => {

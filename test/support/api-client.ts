@@ -31,7 +31,11 @@ export class ApiClient {
   }
 
   /** POST /api/v1/generations, under a fresh Idempotency-Key unless one is given. */
-  generate(body: unknown = A_GENERATION, headers: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<Answer> {
+  generate(
+    body: unknown = A_GENERATION,
+    headers: Readonly<Record<string, string>> = {},
+    signal?: AbortSignal,
+  ): Promise<Answer> {
     return this.send("POST", "/api/v1/generations", {
       headers: { "Content-Type": "application/json", "Idempotency-Key": randomUUID(), ...headers },
       body,
@@ -44,7 +48,9 @@ export class ApiClient {
       method,
       redirect: "manual",
       headers: { ...(this.key === null ? {} : { Authorization: `Bearer ${this.key}` }), ...headers },
-      ...(body === undefined ? {} : { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     });
     const text = await response.text();
@@ -63,7 +69,10 @@ export interface AnsweredError {
   readonly code: string;
   readonly message: string;
   readonly request_id: string;
-  readonly details?: { readonly issues?: readonly { readonly path: string; readonly message: string }[]; readonly [name: string]: unknown };
+  readonly details?: {
+    readonly issues?: readonly { readonly path: string; readonly message: string }[];
+    readonly [name: string]: unknown;
+  };
 }
 
 /** The `error` of a refusal. */
@@ -95,6 +104,8 @@ export function rawExchange(url: string, bytes: string | Uint8Array, silenceMs?:
     if (silenceMs !== undefined) socket.setTimeout(silenceMs, () => socket.destroy());
     socket.on("data", (chunk) => chunks.push(chunk));
     socket.on("close", () => resolve(Buffer.concat(chunks).toString("latin1")));
-    socket.on("error", (error: NodeJS.ErrnoException) => (error.code === "ECONNRESET" || error.code === "EPIPE" ? undefined : reject(error)));
+    socket.on("error", (error: NodeJS.ErrnoException) =>
+      error.code === "ECONNRESET" || error.code === "EPIPE" ? undefined : reject(error),
+    );
   });
 }

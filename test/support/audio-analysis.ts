@@ -13,14 +13,18 @@ export function readWav(bytes: Uint8Array): Sound {
   const frames = view.getUint32(40, true) / 4;
   const channel = (offset: number): Float32Array => {
     const samples = new Float32Array(frames);
-    for (let index = 0; index < frames; index += 1) samples[index] = view.getInt16(44 + 4 * index + offset, true) / 32_768;
+    for (let index = 0; index < frames; index += 1)
+      samples[index] = view.getInt16(44 + 4 * index + offset, true) / 32_768;
     return samples;
   };
   return { left: channel(0), right: channel(2), sampleRate: view.getUint32(24, true) };
 }
 
 /** Decodes an MP3 file as a player does, gaps of the codec removed, and fails on any damaged frame. */
-export async function decodeMp3(bytes: Uint8Array, options: { readonly gapless: boolean } = { gapless: true }): Promise<Sound> {
+export async function decodeMp3(
+  bytes: Uint8Array,
+  options: { readonly gapless: boolean } = { gapless: true },
+): Promise<Sound> {
   const decoder = new MPEGDecoder({ enableGapless: options.gapless });
   await decoder.ready;
   const { channelData, sampleRate, errors } = decoder.decode(bytes);
@@ -100,14 +104,22 @@ export function spectrumOf(samples: Float32Array, hop = FFT_SIZE): Float64Array 
 export function spectralCentroid(samples: Float32Array, sampleRate: number): number {
   const amplitude = spectrumOf(samples).map(Math.sqrt);
   const total = amplitude.reduce((sum, value) => sum + value, 0);
-  return amplitude.reduce((sum, value, bin) => sum + value * ((bin * sampleRate) / FFT_SIZE), 0) / Math.max(1e-12, total);
+  return (
+    amplitude.reduce((sum, value, bin) => sum + value * ((bin * sampleRate) / FFT_SIZE), 0) / Math.max(1e-12, total)
+  );
 }
 
 /** Share of the sound's power between two frequencies. */
 export function bandShare(samples: Float32Array, sampleRate: number, lowHz: number, highHz: number): number {
   const power = spectrumOf(samples);
   const inBand = power.filter((_, bin) => bin * sampleRate >= lowHz * FFT_SIZE && bin * sampleRate < highHz * FFT_SIZE);
-  return inBand.reduce((sum, value) => sum + value, 0) / Math.max(1e-20, power.reduce((sum, value) => sum + value, 0));
+  return (
+    inBand.reduce((sum, value) => sum + value, 0) /
+    Math.max(
+      1e-20,
+      power.reduce((sum, value) => sum + value, 0),
+    )
+  );
 }
 
 /** How many onsets are measured per second. */
@@ -148,7 +160,8 @@ export function beatStrength(samples: Float32Array, bpm: number): number {
   const lag = (60 / bpm) * ONSET_RATE;
   const at = (whole: number): number => {
     let sum = 0;
-    for (let index = 0; index + whole < centred.length; index += 1) sum += (centred[index] as number) * (centred[index + whole] as number);
+    for (let index = 0; index + whole < centred.length; index += 1)
+      sum += (centred[index] as number) * (centred[index + whole] as number);
     return sum;
   };
   const share = lag - Math.floor(lag);
@@ -168,19 +181,29 @@ export function longestSilence(samples: Float32Array, sampleRate: number, level 
 
 /** Power per bin of 2,048 samples under a Hann window. The next call writes into the same array. */
 function framePower(samples: Float32Array, start: number): Float64Array {
-  for (let index = 0; index < FFT_SIZE; index += 1) real[index] = (samples[start + index] ?? 0) * (HANN[index] as number);
+  for (let index = 0; index < FFT_SIZE; index += 1)
+    real[index] = (samples[start + index] ?? 0) * (HANN[index] as number);
   imaginary.fill(0);
   transform();
-  for (let bin = 0; bin < power.length; bin += 1) power[bin] = ((real[bin] as number) ** 2 + (imaginary[bin] as number) ** 2) / FFT_SIZE ** 2;
+  for (let bin = 0; bin < power.length; bin += 1)
+    power[bin] = ((real[bin] as number) ** 2 + (imaginary[bin] as number) ** 2) / FFT_SIZE ** 2;
   return power;
 }
 
 const real = new Float64Array(FFT_SIZE);
 const imaginary = new Float64Array(FFT_SIZE);
 const power = new Float64Array(FFT_SIZE / 2);
-const HANN = Float64Array.from({ length: FFT_SIZE }, (_, index) => 0.5 - 0.5 * Math.cos((2 * Math.PI * index) / FFT_SIZE));
-const TWIDDLE_COS = Float64Array.from({ length: FFT_SIZE / 2 }, (_, index) => Math.cos((2 * Math.PI * index) / FFT_SIZE));
-const TWIDDLE_SIN = Float64Array.from({ length: FFT_SIZE / 2 }, (_, index) => -Math.sin((2 * Math.PI * index) / FFT_SIZE));
+const HANN = Float64Array.from(
+  { length: FFT_SIZE },
+  (_, index) => 0.5 - 0.5 * Math.cos((2 * Math.PI * index) / FFT_SIZE),
+);
+const TWIDDLE_COS = Float64Array.from({ length: FFT_SIZE / 2 }, (_, index) =>
+  Math.cos((2 * Math.PI * index) / FFT_SIZE),
+);
+const TWIDDLE_SIN = Float64Array.from(
+  { length: FFT_SIZE / 2 },
+  (_, index) => -Math.sin((2 * Math.PI * index) / FFT_SIZE),
+);
 
 /** Fast Fourier transform of `real` and `imaginary` in place (radix 2). */
 function transform(): void {

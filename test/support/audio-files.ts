@@ -10,7 +10,11 @@ export interface TestSound {
 }
 
 /** A chord whose level follows `levelAt`, from 0 to 1; the channels differ a little. */
-export function aChord(seconds: number, levelAt: (second: number) => number, { sampleRate = 44_100, channelCount = 2 } = {}): TestSound {
+export function aChord(
+  seconds: number,
+  levelAt: (second: number) => number,
+  { sampleRate = 44_100, channelCount = 2 } = {},
+): TestSound {
   const channels = Array.from({ length: channelCount }, (_, channel) =>
     Float32Array.from({ length: Math.round(seconds * sampleRate) }, (_, index) => {
       const second = index / sampleRate;
@@ -23,7 +27,9 @@ export function aChord(seconds: number, levelAt: (second: number) => number, { s
 
 type SampleKind = "pcm8" | "pcm16" | "pcm24" | "pcm32" | "float32" | "float64";
 
-const WRITERS: Readonly<Record<SampleKind, { readonly bytes: number; write(view: DataView, offset: number, value: number): void }>> = {
+const WRITERS: Readonly<
+  Record<SampleKind, { readonly bytes: number; write(view: DataView, offset: number, value: number): void }>
+> = {
   pcm8: { bytes: 1, write: (view, offset, value) => view.setUint8(offset, Math.round(value * 127 + 128)) },
   pcm16: { bytes: 2, write: (view, offset, value) => view.setInt16(offset, Math.round(value * 32_767), true) },
   pcm24: {
@@ -47,7 +53,10 @@ export interface WavOptions {
   readonly dataBytes?: number;
 }
 
-export function wavFile({ channels, sampleRate }: TestSound, { kind = "pcm16", extensible = false, dataBytes }: WavOptions = {}): Uint8Array {
+export function wavFile(
+  { channels, sampleRate }: TestSound,
+  { kind = "pcm16", extensible = false, dataBytes }: WavOptions = {},
+): Uint8Array {
   const { bytes, write } = WRITERS[kind];
   const [count, samples] = [channels.length, channels[0]?.length ?? 0];
   const code = kind.startsWith("float") ? 3 : 1;
@@ -89,7 +98,12 @@ export function vorbisFile(sound: TestSound): Promise<Uint8Array> {
   return encode("audio/ogg", "ogg.wasm", { vbrQuality: 3 }, sound);
 }
 
-async function encode(type: "audio/mpeg" | "audio/ogg", wasm: string, options: object, { channels, sampleRate }: TestSound): Promise<Uint8Array> {
+async function encode(
+  type: "audio/mpeg" | "audio/ogg",
+  wasm: string,
+  options: object,
+  { channels, sampleRate }: TestSound,
+): Promise<Uint8Array> {
   const entry = createRequire(import.meta.url).resolve("wasm-media-encoders");
   const encoder = await createEncoder(type, await readFile(join(dirname(entry), "..", "wasm", wasm)));
   encoder.configure({ channels: channels.length as 1 | 2, sampleRate, ...options });

@@ -2,7 +2,14 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page, type Request } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Request,
+} from "playwright-core";
 import { installPackage } from "./services.js";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -21,7 +28,9 @@ async function findChromium(): Promise<string> {
   if (given !== undefined) return given;
   if (existsSync(CHROMIUM)) return CHROMIUM;
   if (process.getuid?.() !== 0) {
-    throw new Error(`There is no ${CHROMIUM}. Install Debian's package chromium, or name a Chromium in FERMATA_TEST_CHROMIUM.`);
+    throw new Error(
+      `There is no ${CHROMIUM}. Install Debian's package chromium, or name a Chromium in FERMATA_TEST_CHROMIUM.`,
+    );
   }
   await installPackage("chromium");
   return CHROMIUM;

@@ -2,7 +2,14 @@ import { randomBytes } from "node:crypto";
 import { monotonicFactory } from "ulid";
 import type { Account, ApiKey } from "../../core/accounts/account.js";
 import type { UploadQuota } from "../../core/accounts/tiers.js";
-import { type Balance, emptyBalance, type EntryDraft, type LedgerEntry, type Movement, post } from "../../core/credits/balance.js";
+import {
+  type Balance,
+  emptyBalance,
+  type EntryDraft,
+  type LedgerEntry,
+  type Movement,
+  post,
+} from "../../core/credits/balance.js";
 import { postReservation } from "../../core/credits/reserve.js";
 import { postSettlement } from "../../core/credits/settle.js";
 import type { IdempotencyRecord } from "../../core/idempotency/replay.js";

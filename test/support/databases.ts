@@ -16,7 +16,10 @@ import { aBalance, aMovement, anAccount } from "./builders.js";
 export interface StorageUnderTest extends Stores {
   inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   /** Adds an account that owns these credits. */
-  addAccount(account?: Partial<Account>, credits?: { readonly monthly?: number; readonly pack?: number }): Promise<Account>;
+  addAccount(
+    account?: Partial<Account>,
+    credits?: { readonly monthly?: number; readonly pack?: number },
+  ): Promise<Account>;
   apply(...movements: readonly Movement[]): Promise<void>;
   balanceOf(accountId: AccountId): Promise<Balance>;
   close(): Promise<void>;

@@ -56,10 +56,15 @@ export function readDockerfile(): DockerInstruction[] {
     .filter((line) => !line.startsWith("#"))
     .join("\n")
     .replaceAll(/\\\n\s*/g, "");
-  return [...lines.matchAll(/^([A-Z]+) (.+)$/gm)].map(([, name, rest]) => ({ name: name as string, rest: rest as string }));
+  return [...lines.matchAll(/^([A-Z]+) (.+)$/gm)].map(([, name, rest]) => ({
+    name: name as string,
+    rest: rest as string,
+  }));
 }
 
 /** `Key=value` lines of a unit, in order; a key may come several times. */
 export function readUnit(name: string): (readonly [key: string, value: string])[] {
-  return [...readExample("systemd", name).matchAll(/^([A-Za-z]+)=(.*)$/gm)].map(([, key, value]) => [key as string, value as string] as const);
+  return [...readExample("systemd", name).matchAll(/^([A-Za-z]+)=(.*)$/gm)].map(
+    ([, key, value]) => [key as string, value as string] as const,
+  );
 }

@@ -73,7 +73,11 @@ export class FileHost {
 }
 
 /** Status, headers and body, as they are given. */
-export function answering(status: number, headers: Readonly<Record<string, string>> = {}, body: Uint8Array | string = ""): Handler {
+export function answering(
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+  body: Uint8Array | string = "",
+): Handler {
   return (_request, response) => void response.writeHead(status, headers).end(body);
 }
 
@@ -83,7 +87,11 @@ export function serving(file: Uint8Array, headers: Readonly<Record<string, strin
 }
 
 /** The same, but the connection ends when the file's bytes have been sent up to each of these places. */
-export function cutting(file: Uint8Array, cuts: readonly number[], headers: Readonly<Record<string, string>> = {}): Handler {
+export function cutting(
+  file: Uint8Array,
+  cuts: readonly number[],
+  headers: Readonly<Record<string, string>> = {},
+): Handler {
   const left = [...cuts];
   return (request, response) => {
     const [, from] = /^bytes=(\d+)-$/.exec(request.headers.range ?? "") ?? [];
@@ -92,7 +100,11 @@ export function cutting(file: Uint8Array, cuts: readonly number[], headers: Read
       ![headers["ETag"], headers["Last-Modified"]].includes(request.headers["if-range"] as string);
     const start = hasChanged || headers["Accept-Ranges"] === undefined ? 0 : Number(from ?? 0);
     const part = { "Content-Range": `bytes ${start}-${file.length - 1}/${file.length}` };
-    response.writeHead(start > 0 ? 206 : 200, { "Content-Length": String(file.length - start), ...headers, ...(start > 0 ? part : {}) });
+    response.writeHead(start > 0 ? 206 : 200, {
+      "Content-Length": String(file.length - start),
+      ...headers,
+      ...(start > 0 ? part : {}),
+    });
     const cut = left.shift();
     if (cut === undefined) response.end(file.subarray(start));
     else response.write(file.subarray(start, cut), () => response.socket?.end());

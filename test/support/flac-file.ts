@@ -12,7 +12,12 @@ export function flacFile({ channels, sampleRate }: TestSound): Uint8Array {
   const samples = channels[0]?.length ?? 0;
   const frames: Buffer[] = [];
   for (let start = 0; start < samples; start += BLOCK_SAMPLES) {
-    frames.push(frame(channels.map((channel) => channel.subarray(start, start + BLOCK_SAMPLES)), frames.length));
+    frames.push(
+      frame(
+        channels.map((channel) => channel.subarray(start, start + BLOCK_SAMPLES)),
+        frames.length,
+      ),
+    );
   }
   return Buffer.concat([Buffer.from("fLaC"), streamInfo(channels.length, samples), ...frames]);
 }

@@ -32,7 +32,13 @@ const MARIADB: Make = {
     return { path, seen: path };
   },
   initialise: (seen) =>
-    run("mariadb-install-db", ["--no-defaults", `--datadir=${seen}/data`, `--tmpdir=${seen}`, "--auth-root-authentication-method=normal", ...AS_ROOT]),
+    run("mariadb-install-db", [
+      "--no-defaults",
+      `--datadir=${seen}/data`,
+      `--tmpdir=${seen}`,
+      "--auth-root-authentication-method=normal",
+      ...AS_ROOT,
+    ]),
 };
 
 /** One that lies, with the libraries it needs, in a folder of its own; see `mysql9.ts`. */
@@ -45,7 +51,14 @@ function mysqlBelow(root: string): Make {
       const path = await mkdtemp(join(root, "var/lib/fermata-mysql-"));
       return { path, seen: path.slice(root.length) };
     },
-    initialise: (seen) => run(program[0] as string, [...program.slice(1), "--no-defaults", "--initialize-insecure", `--datadir=${seen}/data`, ...AS_ROOT]),
+    initialise: (seen) =>
+      run(program[0] as string, [
+        ...program.slice(1),
+        "--no-defaults",
+        "--initialize-insecure",
+        `--datadir=${seen}/data`,
+        ...AS_ROOT,
+      ]),
   };
 }
 
@@ -150,7 +163,11 @@ async function answersWithin(server: string, ms: number): Promise<void> {
 }
 
 /** Runs one statement on a connection of its own. @param url with or without a database */
-export async function query<Row = Record<string, unknown>>(url: string, sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+export async function query<Row = Record<string, unknown>>(
+  url: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   const connection = await createConnection(url);
   try {
     const [rows] = await connection.query<RowDataPacket[]>(sql, [...values]);

@@ -39,7 +39,9 @@ async function runOn(server: string, env: Readonly<Record<string, string>>): Pro
   process.stdout.write(`== storage on ${row?.version}\n`);
   const storage = await runMocha({ ...env, FERMATA_TEST_MYSQL: server }, filesOnMysql());
   process.stdout.write(`== the API on ${row?.version} and RabbitMQ\n`);
-  const api = await runMocha({ ...env, FERMATA_TEST_MYSQL: server, FERMATA_TEST_STACK: "mysql-rabbitmq" }, ["dist/test/api/**/*.test.js"]);
+  const api = await runMocha({ ...env, FERMATA_TEST_MYSQL: server, FERMATA_TEST_STACK: "mysql-rabbitmq" }, [
+    "dist/test/api/**/*.test.js",
+  ]);
   return Math.max(storage, api);
 }
 
@@ -60,15 +62,21 @@ async function runMocha(env: Readonly<Record<string, string>>, files: readonly s
 
 /** The test files that ask for a database on MySQL, those of the API apart. */
 function filesOnMysql(): string[] {
-  const names = readdirSync(TESTS, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".test.js") && !name.startsWith("api/"));
-  return names.filter((name) => /support\/mysql[\w-]*\.js/.test(readFileSync(join(TESTS, name), "utf8"))).map((name) => join("dist/test", name));
+  const names = readdirSync(TESTS, { recursive: true, encoding: "utf8" }).filter(
+    (name) => name.endsWith(".test.js") && !name.startsWith("api/"),
+  );
+  return names
+    .filter((name) => /support\/mysql[\w-]*\.js/.test(readFileSync(join(TESTS, name), "utf8")))
+    .map((name) => join("dist/test", name));
 }
 
 /** @throws {Error} saying what is missing */
 async function setUp(): Promise<void> {
   if (existsSync(ROOT)) return;
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) {
-    throw new Error("A MySQL 9 is set up by root on Debian. Elsewhere set FERMATA_TEST_MYSQL to the URL of one, with rights to make databases.");
+    throw new Error(
+      "A MySQL 9 is set up by root on Debian. Elsewhere set FERMATA_TEST_MYSQL to the URL of one, with rights to make databases.",
+    );
   }
   if (!existsSync("/usr/sbin/debootstrap")) await installPackage("debootstrap");
   const [part, log] = [`${ROOT}.part`, join(FOLDER, "debootstrap.log")];
@@ -77,7 +85,9 @@ async function setUp(): Promise<void> {
   process.stdout.write(`== setting up MySQL in ${ROOT}\n`);
   try {
     const output = openSync(log, "w");
-    execFileSync("debootstrap", ["--variant=minbase", "--include=mysql-server-core", "sid", part], { stdio: ["ignore", output, output] });
+    execFileSync("debootstrap", ["--variant=minbase", "--include=mysql-server-core", "sid", part], {
+      stdio: ["ignore", output, output],
+    });
   } catch (cause) {
     throw new Error(`MySQL could not be fetched; see ${log}.`, { cause });
   }

@@ -8,7 +8,11 @@ const ALIAS = 5;
 const CLASS_INTERNET = 1;
 
 /** What a name server says to one question: addresses, a failure, an alias before the addresses, or nothing at all. */
-export type NameAnswer = readonly string[] | Exclude<keyof typeof CODES, "NOERROR"> | { readonly alias: string; readonly addresses: readonly string[] } | "silence";
+export type NameAnswer =
+  | readonly string[]
+  | Exclude<keyof typeof CODES, "NOERROR">
+  | { readonly alias: string; readonly addresses: readonly string[] }
+  | "silence";
 
 export interface NameServer {
   /** `host:port` */
@@ -44,7 +48,11 @@ export async function openNameServer(answer: (type: "A" | "AAAA", name: string) 
   };
 }
 
-function questionOf(query: Buffer): { readonly name: string; readonly type: "A" | "AAAA" | undefined; readonly end: number } {
+function questionOf(query: Buffer): {
+  readonly name: string;
+  readonly type: "A" | "AAAA" | undefined;
+  readonly end: number;
+} {
   const labels: string[] = [];
   let at = 12;
   for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
@@ -61,7 +69,9 @@ function replyTo(query: Buffer, type: "A" | "AAAA", said: Exclude<NameAnswer, "s
   if (typeof said === "string") return reply;
   const [alias, addresses] = "alias" in said ? [said.alias, said.addresses] : [null, said];
   const owner = alias === null ? Buffer.from([0xc0, 12]) : encoded(alias); // 0xc0 12: the name of the question
-  const records = addresses.map((address) => record(owner, type === "A" ? 1 : 28, Buffer.from(ipaddr.parse(address).toByteArray())));
+  const records = addresses.map((address) =>
+    record(owner, type === "A" ? 1 : 28, Buffer.from(ipaddr.parse(address).toByteArray())),
+  );
   if (alias !== null) records.unshift(record(Buffer.from([0xc0, 12]), ALIAS, encoded(alias)));
   reply.writeUInt16BE(records.length, 6);
   return Buffer.concat([reply, ...records]);
@@ -76,5 +86,8 @@ function record(owner: Buffer, type: number, data: Buffer): Buffer {
 }
 
 function encoded(name: string): Buffer {
-  return Buffer.concat([...name.split(".").map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`, "latin1")), Buffer.from([0])]);
+  return Buffer.concat([
+    ...name.split(".").map((label) => Buffer.from(`${String.fromCharCode(label.length)}${label}`, "latin1")),
+    Buffer.from([0]),
+  ]);
 }

@@ -41,7 +41,11 @@ export class FermataProcess {
   /** @param main the program of an installation elsewhere */
   constructor(args: readonly string[], env: Environment, cwd: string, main?: string) {
     const command = main === undefined ? COMMAND : [main];
-    const child = spawn(process.execPath, [...command, ...args], { cwd, env: { ...ownEnvironment(), ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [...command, ...args], {
+      cwd,
+      env: { ...ownEnvironment(), ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     child.stdout.setEncoding("utf8").on("data", (text: string) => this.note("stdout", text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => this.note("stderr", text));
     this.child = child;
@@ -66,7 +70,8 @@ export class FermataProcess {
     for (;;) {
       const found = pattern.exec(this.stdout);
       if (found !== null) return found;
-      if (this.hasExited) throw new Error(`The process ended without ${String(pattern)}:\n${this.stdout}${this.stderr}`);
+      if (this.hasExited)
+        throw new Error(`The process ended without ${String(pattern)}:\n${this.stdout}${this.stderr}`);
       await once(this.news, "news", { signal: bound }).catch(() => {
         throw new Error(`No ${String(pattern)} within ${boundMs} ms:\n${this.stdout}${this.stderr}`);
       });
@@ -226,7 +231,8 @@ export async function eventually<T>(
   const endsAt = performance.now() + boundMs;
   for (;;) {
     const answer = await ask();
-    if (answer !== null && answer !== undefined && answer !== false) return answer as Exclude<T, null | undefined | false>;
+    if (answer !== null && answer !== undefined && answer !== false)
+      return answer as Exclude<T, null | undefined | false>;
     if (performance.now() > endsAt) throw new Error(`Not within ${boundMs} ms: ${what}`);
     await sleep(25);
   }

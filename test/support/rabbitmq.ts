@@ -86,7 +86,8 @@ export async function openQueueSpace(server = RABBITMQ_SERVER): Promise<QueueSpa
     onServer,
     clear: (...providerIds) =>
       onServer(async (channel) => {
-        for (const queue of [topology.dead, ...providerIds.map((id) => topology.queueOf(id))]) await channel.deleteQueue(queue);
+        for (const queue of [topology.dead, ...providerIds.map((id) => topology.queueOf(id))])
+          await channel.deleteQueue(queue);
         for (const exchange of [topology.jobs, topology.dead]) await channel.deleteExchange(exchange);
       }),
   };
@@ -104,7 +105,9 @@ async function findServer(): Promise<void> {
     }, 60_000);
     return;
   }
-  throw new Error(`No RabbitMQ answers at ${host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`);
+  throw new Error(
+    `No RabbitMQ answers at ${host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`,
+  );
 }
 
 async function answers(): Promise<boolean> {
@@ -149,9 +152,10 @@ export interface PrivateBroker {
 }
 
 /** @param settings lines of rabbitmq.conf; `plugins`: of those that come with the broker */
-export async function makePrivateBroker(
-  { settings = [], plugins = [] }: { readonly settings?: readonly string[]; readonly plugins?: readonly string[] } = {},
-): Promise<PrivateBroker> {
+export async function makePrivateBroker({
+  settings = [],
+  plugins = [],
+}: { readonly settings?: readonly string[]; readonly plugins?: readonly string[] } = {}): Promise<PrivateBroker> {
   await (found ??= findServer());
   const [port, distributionPort] = [await freePort(), await freePort()];
   const home = await mkdtemp(join(tmpdir(), "fermata-broker-"));

@@ -86,7 +86,15 @@ export class Racer {
     this.authenticate = new Authenticate(stores.accounts, digest, clock);
     this.callbackUrls = new CallbackUrls(digest, new FixedKeyring(), "https://fermata.test");
     const queue = new MemoryJobQueue(SILENT);
-    this.receive = new ReceiveCallback({ ...stores, urls: this.callbackUrls, queue, clock, ids: { next: anId }, digest, logger: SILENT });
+    this.receive = new ReceiveCallback({
+      ...stores,
+      urls: this.callbackUrls,
+      queue,
+      clock,
+      ids: { next: anId },
+      digest,
+      logger: SILENT,
+    });
   }
 
   static async open(url: string, clock: ManualClock, providerId: string): Promise<Racer> {
@@ -96,13 +104,27 @@ export class Racer {
   claim(phase: Exclude<JobPhase, "ended">): Promise<ClaimedJob[]> {
     const { clock, providerId, owner, process } = this;
     const now = clock.now();
-    return process.stores.jobs.claimJobs({ providerId, phases: [phase], limit: 10, now, owner, leaseUntil: now + LEASE_MS });
+    return process.stores.jobs.claimJobs({
+      providerId,
+      phases: [phase],
+      limit: 10,
+      now,
+      owner,
+      leaseUntil: now + LEASE_MS,
+    });
   }
 
   /** What the provider reports, at the address that it was given. */
   receiveCallback({ job }: ClaimedJob): Promise<void> {
     const token = this.callbackUrls.urlOf(this.providerId, job.id, null)?.split("/").at(-1) ?? "";
-    return this.receive.receive({ providerId: this.providerId, jobId: job.id, token, headers: {}, query: {}, body: new Uint8Array([1]) });
+    return this.receive.receive({
+      providerId: this.providerId,
+      jobId: job.id,
+      token,
+      headers: {},
+      query: {},
+      body: new Uint8Array([1]),
+    });
   }
 
   close(): Promise<void> {

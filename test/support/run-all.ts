@@ -32,10 +32,20 @@ const QUIET = [
 
 /** Each of these goes through its runs one after another. */
 const LANES: readonly (readonly Run[])[] = [
-  [{ title: "system and adapters", env: {}, specs: ["dist/test/**/*.test.js", ...QUIET.flatMap((specs) => ["--ignore", specs])] }],
+  [
+    {
+      title: "system and adapters",
+      env: {},
+      specs: ["dist/test/**/*.test.js", ...QUIET.flatMap((specs) => ["--ignore", specs])],
+    },
+  ],
   [
     { title: "units, plugins and the API", env: {}, specs: QUIET },
-    { title: "the API on MySQL and RabbitMQ", env: { FERMATA_TEST_STACK: "mysql-rabbitmq" }, specs: ["dist/test/api/**/*.test.js"] },
+    {
+      title: "the API on MySQL and RabbitMQ",
+      env: { FERMATA_TEST_STACK: "mysql-rabbitmq" },
+      specs: ["dist/test/api/**/*.test.js"],
+    },
   ],
 ];
 
@@ -52,8 +62,11 @@ const given = process.argv.slice(2);
 const folder = await mkdtemp(join(tmpdir(), "fermata-tests-"));
 
 await installMissingPackages();
-const [first = [], ...others] = await Promise.all(LANES.map((runs, lane) => runLane(runs, lane === 0 ? null : join(folder, `${lane}.out`))));
-for (const [index] of others.entries()) await pipeline(createReadStream(join(folder, `${index + 1}.out`)), process.stdout, { end: false });
+const [first = [], ...others] = await Promise.all(
+  LANES.map((runs, lane) => runLane(runs, lane === 0 ? null : join(folder, `${lane}.out`))),
+);
+for (const [index] of others.entries())
+  await pipeline(createReadStream(join(folder, `${index + 1}.out`)), process.stdout, { end: false });
 
 const ended = [...first, ...others.flat()];
 const sums = { passed: sumOf(ended, "passed"), failed: sumOf(ended, "failed") };

@@ -49,7 +49,9 @@ export async function startS3Server(): Promise<S3Server> {
   const [port = 0] = ports;
   await writeConfiguration(home, ports, secretAccessKey);
   const said: string[] = [];
-  const children = ROLES.map((role) => start([home, role, ...(role === "proxy" ? ports.slice(1).map(String) : [])], said));
+  const children = ROLES.map((role) =>
+    start([home, role, ...(role === "proxy" ? ports.slice(1).map(String) : [])], said),
+  );
   const end = (): void => children.forEach((child) => child.kill("SIGKILL"));
   process.once("exit", end);
   const remove = async (): Promise<void> => {
@@ -84,7 +86,8 @@ export async function startS3Server(): Promise<S3Server> {
       await client.send(new CreateBucketCommand({ Bucket: name }));
       return name;
     },
-    urlOf: (bucket, host = `127.0.0.1:${port}`) => `s3://${bucket}/files?endpoint=${encodeURIComponent(`http://${host}`)}`,
+    urlOf: (bucket, host = `127.0.0.1:${port}`) =>
+      `s3://${bucket}/files?endpoint=${encodeURIComponent(`http://${host}`)}`,
     remove,
   };
 }

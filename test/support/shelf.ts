@@ -64,7 +64,14 @@ export class Shelf {
           ...{ account, visibility, title: ref, artist_label: "Nightingale", ...given },
           ...(hasAudio ? { audio_file: "silence.wav" } : {}),
         })),
-        playlists: Object.entries(playlists).map(([ref, given]) => ({ ref, account, visibility, title: ref, tracks: [], ...given })),
+        playlists: Object.entries(playlists).map(([ref, given]) => ({
+          ref,
+          account,
+          visibility,
+          title: ref,
+          tracks: [],
+          ...given,
+        })),
       },
       this.folder,
     );
@@ -88,7 +95,13 @@ function wav(samples: number): Buffer {
   header.writeUInt32LE(36 + samples, 4);
   header.write("WAVEfmt ", 8, "latin1");
   header.writeUInt32LE(16, 16);
-  for (const [value, offset] of [[1, 20], [1, 22], [1, 32], [8, 34]] as const) header.writeUInt16LE(value, offset);
+  for (const [value, offset] of [
+    [1, 20],
+    [1, 22],
+    [1, 32],
+    [8, 34],
+  ] as const)
+    header.writeUInt16LE(value, offset);
   header.writeUInt32LE(8_000, 24);
   header.writeUInt32LE(8_000, 28);
   header.write("data", 36, "latin1");

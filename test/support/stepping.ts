@@ -98,7 +98,10 @@ export async function lockWait(url: string): Promise<number> {
   for (const until = performance.now() + BOUND_MS; performance.now() < until; await pause(10)) {
     const [report] = await query<{ Status: string }>(url, "SHOW ENGINE INNODB STATUS");
     const waiting = Array.from((report?.Status ?? "").matchAll(WAITING), (match) => Number(match[1]));
-    const ours = await query<{ id: number }>(url, "SELECT id AS id FROM information_schema.processlist WHERE db = DATABASE()");
+    const ours = await query<{ id: number }>(
+      url,
+      "SELECT id AS id FROM information_schema.processlist WHERE db = DATABASE()",
+    );
     const found = ours.find(({ id }) => waiting.includes(id));
     if (found !== undefined) return found.id;
   }

@@ -81,7 +81,12 @@ async function openStack(): Promise<Stack> {
   };
 }
 
-export async function startTestApp({ settings = {}, work = false, listen = true, ...overrides }: TestAppOptions = {}): Promise<TestApp> {
+export async function startTestApp({
+  settings = {},
+  work = false,
+  listen = true,
+  ...overrides
+}: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), "fermata-api-"));
   const logger = new RecordingLogger();
   const provider = new ScriptedProvider();

@@ -48,7 +48,10 @@ export class LoudnessCurve {
     if (this.count > 0) this.endCell();
     const points = Math.min(pointsMax, this.cells.length);
     const levels = Array.from({ length: points }, (_, index) => {
-      const [start, end] = [index, index + 1].map((edge) => Math.floor((edge * this.cells.length) / points)) as [number, number];
+      const [start, end] = [index, index + 1].map((edge) => Math.floor((edge * this.cells.length) / points)) as [
+        number,
+        number,
+      ];
       let sum = 0;
       for (let cell = start; cell < end; cell++) sum += this.cells[cell] as number;
       return Math.sqrt(sum / (end - start));

@@ -63,7 +63,9 @@ export class PreviewWindow {
 
   excerpt(): Excerpt {
     const { isMono, sampleRate } = this;
-    const [left, right] = this.hasBest ? this.best : this.last.map((channel) => channel.subarray(0, this.written)) as [Int16Array, Int16Array];
+    const [left, right] = this.hasBest
+      ? this.best
+      : (this.last.map((channel) => channel.subarray(0, this.written)) as [Int16Array, Int16Array]);
     return { left, right, isMono, sampleRate };
   }
 }

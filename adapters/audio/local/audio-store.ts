@@ -137,7 +137,11 @@ export class LocalAudioStore implements AudioStore {
   }
 }
 
-async function writeDurably(path: string, source: Uint8Array | AsyncIterable<Uint8Array>, maxBytes: number): Promise<void> {
+async function writeDurably(
+  path: string,
+  source: Uint8Array | AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): Promise<void> {
   const file = await open(path, "wx", FILE_MODE);
   try {
     await writeAtMost(file, source instanceof Uint8Array ? [source] : source, maxBytes);
@@ -193,7 +197,7 @@ async function filesystemTime(directory: string): Promise<number | null> {
 function directoriesToSync(directory: string, firstMade: string | undefined): string[] {
   const changed = [directory];
   if (firstMade === undefined) return changed;
-  for (let above = directory; above !== dirname(firstMade) && above !== dirname(above); ) {
+  for (let above = directory; above !== dirname(firstMade) && above !== dirname(above);) {
     above = dirname(above);
     changed.push(above);
   }

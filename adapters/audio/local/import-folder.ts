@@ -38,7 +38,11 @@ async function look(path: string): Promise<ImportFile> {
     const stat = await file.stat();
     if (!stat.isFile()) throw new ImportFileError("is no file");
     const { buffer, bytesRead } = await file.read(new Uint8Array(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return { sizeBytes: stat.size, head: buffer.subarray(0, bytesRead), read: () => createReadStream(path) as AsyncIterable<Uint8Array> };
+    return {
+      sizeBytes: stat.size,
+      head: buffer.subarray(0, bytesRead),
+      read: () => createReadStream(path) as AsyncIterable<Uint8Array>,
+    };
   } finally {
     await file.close();
   }

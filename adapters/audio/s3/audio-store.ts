@@ -103,7 +103,10 @@ export class S3AudioStore implements AudioStore {
     const iterator = body[Symbol.asyncIterator]() as AsyncIterableIterator<Uint8Array>;
     try {
       for (;;) {
-        timer = setTimeout(() => body.destroy(new Error(`nothing came for ${this.timeouts.idleMs} ms`)), this.timeouts.idleMs);
+        timer = setTimeout(
+          () => body.destroy(new Error(`nothing came for ${this.timeouts.idleMs} ms`)),
+          this.timeouts.idleMs,
+        );
         const next = await iterator.next();
         clearTimeout(timer);
         if (next.done === true) return;
@@ -122,7 +125,11 @@ export class S3AudioStore implements AudioStore {
     try {
       for (let token: string | undefined; ;) {
         const { Contents = [], NextContinuationToken } = await this.client.send(
-          new ListObjectsV2Command({ Bucket, Prefix: `${Key}/`, ...(token === undefined ? {} : { ContinuationToken: token }) }),
+          new ListObjectsV2Command({
+            Bucket,
+            Prefix: `${Key}/`,
+            ...(token === undefined ? {} : { ContinuationToken: token }),
+          }),
         );
         const left = Contents.map((object) => object.Key as string);
         const deleteLeft = async (): Promise<void> => {
@@ -207,7 +214,10 @@ export class S3AudioStore implements AudioStore {
   }
 }
 
-async function* watch(source: AsyncIterable<Uint8Array>, onError: (error: unknown) => void): AsyncGenerator<Uint8Array> {
+async function* watch(
+  source: AsyncIterable<Uint8Array>,
+  onError: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
   try {
     yield* source;
   } catch (error) {

@@ -53,8 +53,16 @@ async function examineAccess(client: S3Client, { bucket, prefix, endpoint }: S3P
   const object = { Bucket: bucket, Key };
   const steps: readonly (readonly [what: string, action: string, () => Promise<unknown>])[] = [
     ["be reached", "s3:ListBucket", () => client.send(new HeadBucketCommand({ Bucket: bucket }))],
-    ["be written to", "s3:PutObject", () => client.send(new PutObjectCommand({ ...object, Body: Buffer.from("written") }))],
-    ["be read from", "s3:GetObject", async () => (await client.send(new GetObjectCommand(object))).Body?.transformToByteArray()],
+    [
+      "be written to",
+      "s3:PutObject",
+      () => client.send(new PutObjectCommand({ ...object, Body: Buffer.from("written") })),
+    ],
+    [
+      "be read from",
+      "s3:GetObject",
+      async () => (await client.send(new GetObjectCommand(object))).Body?.transformToByteArray(),
+    ],
     ["be listed", "s3:ListBucket", () => client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: Key }))],
     ["have objects deleted", "s3:DeleteObject", () => client.send(new DeleteObjectCommand(object))],
   ];

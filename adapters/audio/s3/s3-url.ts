@@ -23,20 +23,26 @@ const OWN_REGION = "us-east-1";
 /** @throws {Error} naming what is wrong and what is allowed */
 export function readS3Url(text: string): S3Place {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || url.protocol !== "s3:" || url.hash !== "") throw new Error(`The URL of the audio store has the form ${FORM}.`);
+  if (url === null || url.protocol !== "s3:" || url.hash !== "")
+    throw new Error(`The URL of the audio store has the form ${FORM}.`);
   if (url.username !== "" || url.password !== "") {
     throw new Error(
       "The URL of the audio store has no user or password: set audio.accessKeyId and audio.secretAccessKey, or use the AWS environment.",
     );
   }
-  if (!BUCKET.test(url.host)) throw new Error("The bucket in the URL of the audio store is 3 to 63 lower-case letters, digits, - and .");
+  if (!BUCKET.test(url.host))
+    throw new Error("The bucket in the URL of the audio store is 3 to 63 lower-case letters, digits, - and .");
   const prefix = url.pathname.replace(/^\/|\/$/g, "");
   if (prefix !== "" && (!PREFIX.test(prefix) || prefix.length > 200)) {
-    throw new Error("The prefix in the URL of the audio store is up to 200 letters, digits, _ . and -, in parts joined by /");
+    throw new Error(
+      "The prefix in the URL of the audio store is up to 200 letters, digits, _ . and -, in parts joined by /",
+    );
   }
   for (const name of url.searchParams.keys()) {
     if (!PARAMETERS.includes(name))
-      throw new Error(`The URL of the audio store has no parameter ${JSON.stringify(name)}; it has ${PARAMETERS.join(", ")}.`);
+      throw new Error(
+        `The URL of the audio store has no parameter ${JSON.stringify(name)}; it has ${PARAMETERS.join(", ")}.`,
+      );
   }
   const endpoint = url.searchParams.get("endpoint");
   return {
@@ -62,7 +68,9 @@ function readEndpoint(text: string): string {
     url.search === "" &&
     url.hash === "";
   if (url !== null && isGood) return url.href.replace(/\/+$/, "");
-  throw new Error("The endpoint in the URL of the audio store is an http:// or https:// URL without user, query and fragment.");
+  throw new Error(
+    "The endpoint in the URL of the audio store is an http:// or https:// URL without user, query and fragment.",
+  );
 }
 
 function readFlag(text: string | null): boolean | null {

@@ -34,7 +34,8 @@ export async function upload(
   try {
     let next = await parts.next();
     assert(next.done !== true, "even an empty source has a part");
-    if (next.value.length < PART_BYTES) return void (await client.send(new PutObjectCommand({ ...target, Body: next.value })));
+    if (next.value.length < PART_BYTES)
+      return void (await client.send(new PutObjectCommand({ ...target, Body: next.value })));
     const parted = await PartedUpload.begin(client, target);
     try {
       // The only name that a part has: one that was sent must not be kept.
@@ -69,7 +70,9 @@ class PartedUpload {
   }
 
   async complete(): Promise<void> {
-    await this.client.send(new CompleteMultipartUploadCommand({ ...this.upload, MultipartUpload: { Parts: this.parts } }));
+    await this.client.send(
+      new CompleteMultipartUploadCommand({ ...this.upload, MultipartUpload: { Parts: this.parts } }),
+    );
   }
 
   /** What cannot be aborted is left to the bucket's own rule for unfinished uploads: why it was to be aborted tells more. */
@@ -79,7 +82,10 @@ class PartedUpload {
 }
 
 /** The source in parts of one size, but for the last; an empty one has one part without bytes. */
-async function* partsOf(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Buffer, void, void> {
+async function* partsOf(
+  source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Buffer, void, void> {
   let part = Buffer.allocUnsafeSlow(PART_BYTES);
   let [filled, sizeBytes, count] = [0, 0, 0];
   for await (const chunk of source) {

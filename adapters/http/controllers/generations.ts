@@ -1,4 +1,17 @@
-import { Body, Get, Header, Middlewares, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from "@tsoa/runtime";
+import {
+  Body,
+  Get,
+  Header,
+  Middlewares,
+  Path,
+  Post,
+  Query,
+  Request,
+  Route,
+  Security,
+  SuccessResponse,
+  Tags,
+} from "@tsoa/runtime";
 import type express from "express";
 import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
 import { createGeneration, type GenerationRequest } from "../create-generation.js";

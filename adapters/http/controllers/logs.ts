@@ -20,7 +20,10 @@ export class LogsController {
    */
   @Get()
   @Security("bearer", ["profile:read"])
-  async listLogs(@Request() request: express.Request, @Query() limit?: number): Promise<{ data: { logs: LogEntry[] } }> {
+  async listLogs(
+    @Request() request: express.Request,
+    @Query() limit?: number,
+  ): Promise<{ data: { logs: LogEntry[] } }> {
     const found = await this.parts.usage.logs(exchangeOf(request).account.id, limit ?? LOGS_LIMIT.default);
     return { data: { logs: found.map(presentLogEntry) } };
   }

@@ -28,6 +28,8 @@ export class PlaylistsController {
   @Get("{id}")
   @Security("bearer", ["library:read"])
   async getPlaylist(@Request() request: express.Request, @Path() id: string): Promise<{ data: Playlist }> {
-    return { data: presentPlaylist(await this.parts.readLibrary.playlist(exchangeOf(request).account.id, id), this.parts) };
+    return {
+      data: presentPlaylist(await this.parts.readLibrary.playlist(exchangeOf(request).account.id, id), this.parts),
+    };
   }
 }

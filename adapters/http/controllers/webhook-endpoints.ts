@@ -1,9 +1,27 @@
-import { Body, Delete, Get, Middlewares, Patch, Path, Post, Query, Request, Route, Security, SuccessResponse, Tags } from "@tsoa/runtime";
+import {
+  Body,
+  Delete,
+  Get,
+  Middlewares,
+  Patch,
+  Path,
+  Post,
+  Query,
+  Request,
+  Route,
+  Security,
+  SuccessResponse,
+  Tags,
+} from "@tsoa/runtime";
 import type express from "express";
 import { exchangeOf } from "../exchange.js";
 import { jsonBody } from "../middleware/json-body.js";
 import type { HttpParts } from "../parts.js";
-import { type NewWebhookEndpoint, presentWebhookEndpoint, type WebhookEndpoint } from "../presenters/webhook-endpoint.js";
+import {
+  type NewWebhookEndpoint,
+  presentWebhookEndpoint,
+  type WebhookEndpoint,
+} from "../presenters/webhook-endpoint.js";
 
 /** Where deliveries are to go. */
 export interface WebhookEndpointRequest {
@@ -85,6 +103,8 @@ export class WebhookEndpointsController {
     @Request() request: express.Request,
     @Path() id: string,
   ): Promise<{ data: { id: string; deleted: boolean } }> {
-    return { data: { id: await this.parts.webhookEndpoints.remove(exchangeOf(request).account.id, id), deleted: true } };
+    return {
+      data: { id: await this.parts.webhookEndpoints.remove(exchangeOf(request).account.id, id), deleted: true },
+    };
   }
 }

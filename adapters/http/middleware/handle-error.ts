@@ -1,12 +1,24 @@
 import type { IncomingMessage } from "node:http";
 import type { NextFunction, Request, Response } from "express";
-import { errorHeaders, type ShownError, STATUS_BY_CODE, toErrorEnvelope, toFermataError, toShownError } from "../errors.js";
+import {
+  errorHeaders,
+  type ShownError,
+  STATUS_BY_CODE,
+  toErrorEnvelope,
+  toFermataError,
+  toShownError,
+} from "../errors.js";
 import { exchangeOf } from "../exchange.js";
 import { limitedInstead } from "../rate-limits.js";
 import { sendJson } from "../send.js";
 
 /** Answers every error, in one envelope. What is no error of the catalogue is a fault of ours: shown without a word on what it was, and logged. */
-export async function handleError(thrown: unknown, request: Request, response: Response, _next: NextFunction): Promise<void> {
+export async function handleError(
+  thrown: unknown,
+  request: Request,
+  response: Response,
+  _next: NextFunction,
+): Promise<void> {
   const exchange = exchangeOf(request);
   const { logger } = exchange.parts;
   const about = { request_id: exchange.requestId, method: request.method, path: pathOf(request) };
@@ -23,7 +35,12 @@ export async function handleError(thrown: unknown, request: Request, response: R
 }
 
 /** Answers with the envelope of an error. Outside /api a `status` may say more than the code's own. */
-export function refuse(request: IncomingMessage, response: Response, error: ShownError, status = STATUS_BY_CODE[error.code]): void {
+export function refuse(
+  request: IncomingMessage,
+  response: Response,
+  error: ShownError,
+  status = STATUS_BY_CODE[error.code],
+): void {
   const exchange = exchangeOf(request);
   exchange.errorCode = error.code;
   const headers = errorHeaders(error);

@@ -28,7 +28,9 @@ const SCHEMA_NOTES: { readonly [schema: string]: { readonly [member: string]: Sc
     to: { minimum: 0 },
     strength: { minimum: 0, maximum: 1 },
   },
-  ErrorBody: { details: { additionalProperties: true, description: "What the code has to add; left out where there is nothing." } },
+  ErrorBody: {
+    details: { additionalProperties: true, description: "What the code has to add; left out where there is nothing." },
+  },
 };
 
 const PARAMETER_NOTES: { readonly [name: string]: ParameterNotes } = {
@@ -67,7 +69,10 @@ export function describeApi(publicUrl: string, serverVersion: string): OpenApiDo
     { name: "Models", description: "What can be asked for." },
     { name: "Generations", description: "Music in the making. Only creating one costs credits." },
     { name: "Jobs", description: "Asynchronous work of every kind." },
-    { name: "Library", description: "Tracks and playlists: the account's own and public ones. Nothing here costs credits." },
+    {
+      name: "Library",
+      description: "Tracks and playlists: the account's own and public ones. Nothing here costs credits.",
+    },
   ];
   document.components.headers = HEADERS;
   document.components.securitySchemes = {
@@ -106,7 +111,11 @@ function completeOperation(operation: Operation): void {
     content.examples = Object.fromEntries(Object.entries(notes.examples).map(([name, value]) => [name, { value }]));
   }
   const needsScope = operation.security.some((scheme) => Object.values(scheme).some((scopes) => scopes.length > 0));
-  const refusals = errorResponses([...COMMON_ERRORS, ...(needsScope ? (["insufficient_scope"] as const) : []), ...notes.errors]);
+  const refusals = errorResponses([
+    ...COMMON_ERRORS,
+    ...(needsScope ? (["insufficient_scope"] as const) : []),
+    ...notes.errors,
+  ]);
   operation.responses = { [status]: response, ...refusals };
   for (const [each, answer] of Object.entries(operation.responses)) {
     answer.headers = headersOf(Number(each), each === status ? (notes.headers ?? []) : []);

@@ -12,7 +12,9 @@ const EXAMPLES: Partial<Record<ErrorCode, ShownError>> = {
   account_suspended: new error.AccountSuspendedError(),
   api_terms_not_accepted: new error.ApiTermsNotAcceptedError(),
   insufficient_scope: new error.InsufficientScopeError("credits:read"),
-  invalid_request: new error.InvalidRequestError([{ path: "body.prompt", message: "must have 1 to 3000 characters; it has 0" }]),
+  invalid_request: new error.InvalidRequestError([
+    { path: "body.prompt", message: "must have 1 to 3000 characters; it has 0" },
+  ]),
   invalid_model: new error.InvalidModelError(),
   insufficient_credits: new error.InsufficientCreditsError({ required: 15, available: 4 }),
   idempotency_key_required: new error.IdempotencyKeyRequiredError(),
@@ -78,7 +80,13 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 export function errorResponses(codes: readonly ErrorCode[]): { [status: string]: Response } {
   const statuses = [...new Set(codes.map((code) => STATUS_BY_CODE[code]))].sort((one, other) => one - other);
   return Object.fromEntries(
-    statuses.map((status) => [String(status), errorResponse(status, codes.filter((code) => STATUS_BY_CODE[code] === status))]),
+    statuses.map((status) => [
+      String(status),
+      errorResponse(
+        status,
+        codes.filter((code) => STATUS_BY_CODE[code] === status),
+      ),
+    ]),
   );
 }
 
@@ -93,7 +101,9 @@ function errorResponse(status: number, codes: readonly ErrorCode[]): Response {
           required: ["error"],
           additionalProperties: false,
         },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: toErrorEnvelope(exampleOf(code), REQUEST_ID) }])),
+        examples: Object.fromEntries(
+          codes.map((code) => [code, { value: toErrorEnvelope(exampleOf(code), REQUEST_ID) }]),
+        ),
       },
     },
   };
@@ -105,7 +115,10 @@ function exampleOf(code: ErrorCode): ShownError {
 
 function narrowed(codes: readonly ErrorCode[]): Schema {
   const properties: Schema["properties"] = { code: { type: "string", enum: [...codes] } };
-  const schemas = codes.map((code) => DETAILS[code]).filter((members) => members !== undefined).map(closedObject);
+  const schemas = codes
+    .map((code) => DETAILS[code])
+    .filter((members) => members !== undefined)
+    .map(closedObject);
   if (schemas.length > 0) properties["details"] = schemas.length === 1 ? (schemas[0] as Schema) : { anyOf: schemas };
   return { type: "object", properties };
 }

@@ -9,7 +9,10 @@ export function toOpenApi31(document: OpenApiDocument): OpenApiDocument {
   Object.values(document.components.schemas).forEach(convert);
   for (const operation of Object.values(document.paths).flatMap((path) => Object.values(path))) {
     for (const parameter of operation.parameters) convert(parameter.schema);
-    for (const { content } of [...Object.values(operation.responses), ...(operation.requestBody ? [operation.requestBody] : [])]) {
+    for (const { content } of [
+      ...Object.values(operation.responses),
+      ...(operation.requestBody ? [operation.requestBody] : []),
+    ]) {
       for (const { schema } of Object.values(content ?? {})) convert(schema);
     }
   }

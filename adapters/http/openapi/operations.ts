@@ -104,7 +104,12 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
             type: "object",
             properties: {
               audio: { type: "string", format: "binary", description: "The file." },
-              title: { type: "string", minLength: 1, maxLength: TITLE_MAX_LENGTH, description: "By default `Untitled`." },
+              title: {
+                type: "string",
+                minLength: 1,
+                maxLength: TITLE_MAX_LENGTH,
+                description: "By default `Untitled`.",
+              },
             },
             required: ["audio"],
             additionalProperties: false,
@@ -134,8 +139,16 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
     examples: { endpoint: { data: { ...example.WEBHOOK_ENDPOINT, signing_secret: example.SIGNING_SECRET } } },
   },
   updateWebhookEndpoint: {
-    errors: ["invalid_request", ...WEBHOOK_URL_ERRORS, "webhook_endpoint_not_found", "payload_too_large", "unsupported_media_type"],
-    examples: { disabled: { data: { ...example.WEBHOOK_ENDPOINT, status: "disabled", disabled_at: "2026-11-21T07:00:00.000Z" } } },
+    errors: [
+      "invalid_request",
+      ...WEBHOOK_URL_ERRORS,
+      "webhook_endpoint_not_found",
+      "payload_too_large",
+      "unsupported_media_type",
+    ],
+    examples: {
+      disabled: { data: { ...example.WEBHOOK_ENDPOINT, status: "disabled", disabled_at: "2026-11-21T07:00:00.000Z" } },
+    },
   },
   deleteWebhookEndpoint: {
     errors: ["webhook_endpoint_not_found"],

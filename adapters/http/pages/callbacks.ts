@@ -35,7 +35,8 @@ export function callbackPages(router: Router, parts: HttpParts): void {
 }
 
 async function rawBody(request: Request): Promise<Uint8Array | null> {
-  if (request.readableEnded) return Buffer.from(typeof request.body === "string" ? request.body : JSON.stringify(request.body ?? null));
+  if (request.readableEnded)
+    return Buffer.from(typeof request.body === "string" ? request.body : JSON.stringify(request.body ?? null));
   return readBody(request, BODY_LIMIT_BYTES);
 }
 

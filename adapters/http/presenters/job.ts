@@ -62,9 +62,14 @@ export function presentJob({ job, tracks, outputs }: JobWithTracks, links: LinkS
     credits_charged: job.creditsCharged,
     ...presentGivenOptions(job),
     ...presentGivenReference(job),
-    outputs: [...tracks.flatMap((track) => presentTrackOutputs(track, links)), ...outputs.map((output) => presentStem(job, output, links))],
+    outputs: [
+      ...tracks.flatMap((track) => presentTrackOutputs(track, links)),
+      ...outputs.map((output) => presentStem(job, output, links)),
+    ],
     // A job of an embedding app has no request behind it; then its own id is what support can look for.
-    ...(job.status === "failed" && job.error !== null ? { error: toErrorBody(job.error, job.requestId ?? job.id) } : {}),
+    ...(job.status === "failed" && job.error !== null
+      ? { error: toErrorBody(job.error, job.requestId ?? job.id) }
+      : {}),
     created_at: timestamp(job.createdAt),
     completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
   };

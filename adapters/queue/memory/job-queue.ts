@@ -48,7 +48,11 @@ export class MemoryJobQueue implements JobQueue {
     try {
       await listener(bell);
     } catch (error) {
-      this.logger.error("A listener of the job queue failed", { jobId: bell.jobId, providerId: bell.providerId, error });
+      this.logger.error("A listener of the job queue failed", {
+        jobId: bell.jobId,
+        providerId: bell.providerId,
+        error,
+      });
     }
   }
 }

@@ -54,7 +54,9 @@ export function readBrokerUrl(text: string): Broker {
     prefix,
     mask: (message) => {
       const named = message.replace(/\buser '[^']*'/g, "user '…'");
-      return [password, url.password].filter((secret) => secret !== "").reduce((masked, secret) => masked.replaceAll(secret, "…"), named);
+      return [password, url.password]
+        .filter((secret) => secret !== "")
+        .reduce((masked, secret) => masked.replaceAll(secret, "…"), named);
     },
   };
 }
@@ -77,11 +79,13 @@ function decode(part: string): string {
 
 function readParameters(parameters: URLSearchParams): { readonly heartbeat: number; readonly prefix: string } {
   for (const name of parameters.keys()) {
-    if (name !== "heartbeat" && name !== "prefix") throw new Error(`The URL of the queue has no parameter "${name}"; it has heartbeat and prefix.`);
+    if (name !== "heartbeat" && name !== "prefix")
+      throw new Error(`The URL of the queue has no parameter "${name}"; it has heartbeat and prefix.`);
   }
   const heartbeat = parameters.get("heartbeat") ?? String(HEARTBEAT_SECONDS);
   if (!/^[1-9]\d{0,3}$/.test(heartbeat)) throw new Error("The heartbeat in the URL of the queue is 1 to 9999 seconds.");
   const prefix = parameters.get("prefix") ?? "fermata";
-  if (!/^[\w.-]{1,100}$/.test(prefix)) throw new Error("The prefix in the URL of the queue is up to 100 letters, digits, _ . and -");
+  if (!/^[\w.-]{1,100}$/.test(prefix))
+    throw new Error("The prefix in the URL of the queue is up to 100 letters, digits, _ . and -");
   return { heartbeat: Number(heartbeat), prefix };
 }

@@ -81,7 +81,8 @@ export class RabbitmqConnection {
     const { place } = this;
     if (this.isClosed) return new Error("The job queue is closed.");
     if (this.downBecause !== null) return new Error(`RabbitMQ at ${place} cannot be reached: ${this.downBecause}`);
-    if (this.blockedBecause !== null) return new Error(`RabbitMQ at ${place} takes no messages: ${this.blockedBecause}`);
+    if (this.blockedBecause !== null)
+      return new Error(`RabbitMQ at ${place} takes no messages: ${this.blockedBecause}`);
     return this.channels.find(({ problem }) => problem !== null)?.problem ?? null;
   }
 
@@ -154,7 +155,8 @@ export class RabbitmqConnection {
   private down(error: Error): void {
     if (this.isClosed) return;
     this.downBecause = this.parts.broker.mask(reasonOf(error, this.parts.broker));
-    if (!this.isReported) this.logger.warn("RabbitMQ cannot be reached; the sweep finds the jobs", { reason: this.downBecause });
+    if (!this.isReported)
+      this.logger.warn("RabbitMQ cannot be reached; the sweep finds the jobs", { reason: this.downBecause });
     this.isReported = true;
     this.hasFailed();
   }
@@ -174,7 +176,8 @@ export function reasonOf(error: Error, { address }: Broker): string {
   // Node reports a name with several addresses as an error without a message that holds one error for each.
   if (error instanceof AggregateError) return error.errors.map((one: Error) => one.message).join("; ");
   // The broker names the vhost, but amqplib drops its words.
-  if (error.message.includes("got <ConnectionClose")) return `it refuses the vhost "${address.vhost || "/"}"; it may be missing, or not for this user`;
+  if (error.message.includes("got <ConnectionClose"))
+    return `it refuses the vhost "${address.vhost || "/"}"; it may be missing, or not for this user`;
   return error.message;
 }
 

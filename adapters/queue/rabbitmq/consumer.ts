@@ -60,7 +60,10 @@ export class Consumer {
   }
 
   private receive(channel: Channel, message: ConsumeMessage | null): void {
-    if (message === null) return this.channel.replace(`RabbitMQ has cancelled the consumer of ${this.queue}; the queue may have been deleted.`);
+    if (message === null)
+      return this.channel.replace(
+        `RabbitMQ has cancelled the consumer of ${this.queue}; the queue may have been deleted.`,
+      );
     if (this.isStopped) return;
     const bell = decodeBell(message.content);
     if (bell === null || bell.providerId !== this.parts.providerId) {

@@ -50,15 +50,23 @@ export async function examinePolicies({
       if (harm.length === 0) continue;
       found.push(`${queue}: ${harm.join(", ")}`);
       if (report.policy) mends.add(`\`rabbitmqctl clear_policy -p ${vhostOf(broker)} ${report.policy}\``);
-      if (report.operator_policy) mends.add(`\`rabbitmqctl clear_operator_policy -p ${vhostOf(broker)} ${report.operator_policy}\``);
+      if (report.operator_policy)
+        mends.add(`\`rabbitmqctl clear_operator_policy -p ${vhostOf(broker)} ${report.operator_policy}\``);
     }
   } catch (error) {
     const reason = broker.mask((error as Error).message);
     const command = `\`rabbitmqctl list_queues -p ${vhostOf(broker)} name effective_policy_definition\``;
-    return ok(name, `They could not be seen, as the management API at ${url} does not help: ${reason}. ${command} shows them.`);
+    return ok(
+      name,
+      `They could not be seen, as the management API at ${url} does not help: ${reason}. ${command} shows them.`,
+    );
   }
   if (found.length === 0) return ok(name, "No policy changes our queues for the worse.");
-  return warning(name, `A policy overrides what Fermata asks for. ${found.join("; ")}.`, `${[...mends].join(", ")}, or narrow its pattern.`);
+  return warning(
+    name,
+    `A policy overrides what Fermata asks for. ${found.join("; ")}.`,
+    `${[...mends].join(", ")}, or narrow its pattern.`,
+  );
 }
 
 /** What a policy does to our queues that is for the worse, in words. */

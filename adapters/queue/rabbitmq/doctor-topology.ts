@@ -18,12 +18,20 @@ export function examineExchanges(model: ChannelModel, broker: Broker, topology: 
   return examined(name, broker, async () => {
     await onChannel(model, (channel) => declareExchanges(channel, topology));
     const dead = await onChannel(model, (channel) => channel.checkQueue(topology.dead));
-    return ok(name, `${topology.jobs} and ${topology.dead} are as they should be; ${counted(dead.messageCount, "dead letter")} kept.`);
+    return ok(
+      name,
+      `${topology.jobs} and ${topology.dead} are as they should be; ${counted(dead.messageCount, "dead letter")} kept.`,
+    );
   });
 }
 
 /** The same for the queue of one provider, and whether it may be listened to. */
-export function examineQueue(model: ChannelModel, broker: Broker, topology: Topology, providerId: string): Promise<Finding> {
+export function examineQueue(
+  model: ChannelModel,
+  broker: Broker,
+  topology: Topology,
+  providerId: string,
+): Promise<Finding> {
   const queue = topology.queueOf(providerId);
   const name = `rabbitmq queue ${queue}`;
   return examined(name, broker, async () => {
@@ -47,8 +55,13 @@ export function examineAlarms(model: ChannelModel, broker: Broker, topology: Top
       channel.close().catch(() => undefined);
       return ok(name, "The broker takes messages.");
     }
-    const mend = "`rabbitmq-diagnostics alarms` says what is short: make room, or change vm_memory_high_watermark or disk_free_limit.";
-    return failed(name, `The broker takes no messages: ${reason}. Jobs still run, as the sweep finds them, but later.`, mend);
+    const mend =
+      "`rabbitmq-diagnostics alarms` says what is short: make room, or change vm_memory_high_watermark or disk_free_limit.";
+    return failed(
+      name,
+      `The broker takes no messages: ${reason}. Jobs still run, as the sweep finds them, but later.`,
+      mend,
+    );
   });
 }
 
@@ -66,7 +79,8 @@ async function examined(name: string, broker: Broker, examine: () => Promise<Fin
   try {
     const finding = await within(ANSWER_MAX_MS, examine());
     if (finding !== LATE) return finding;
-    const mend = "`rabbitmqctl list_queues name state` shows queues without a leader; restart the broker, or delete them.";
+    const mend =
+      "`rabbitmqctl list_queues name state` shows queues without a leader; restart the broker, or delete them.";
     return failed(name, `The broker has not answered for ${ANSWER_MAX_MS / 1000} s.`, mend);
   } catch (error) {
     const message = broker.mask((error as Error).message);
@@ -87,7 +101,13 @@ function judgeDifference(name: string, broker: Broker, message: string): Finding
     exchange: `\`rabbitmqadmin --vhost=${vhostOf(broker)} delete exchange name=${what}\``,
   };
   const command = commands[kind ?? ""];
-  return failed(name, `${found}.`, command === undefined ? `Delete it${advice ?? "."}` : `${command}; it is made anew, and the sweep finds the jobs meanwhile.`);
+  return failed(
+    name,
+    `${found}.`,
+    command === undefined
+      ? `Delete it${advice ?? "."}`
+      : `${command}; it is made anew, and the sweep finds the jobs meanwhile.`,
+  );
 }
 
 async function onChannel<T>(model: ChannelModel, work: (channel: Channel) => Promise<T>): Promise<T> {

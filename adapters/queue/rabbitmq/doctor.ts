@@ -44,14 +44,20 @@ export async function examineRabbitmq({
   const topology = topologyOf(broker.prefix);
   let model: ChannelModel;
   try {
-    model = await connect(broker.address, { ...tls, timeout: CONNECT_MAX_MS, clientProperties: { connection_name: "fermata doctor" } });
+    model = await connect(broker.address, {
+      ...tls,
+      timeout: CONNECT_MAX_MS,
+      clientProperties: { connection_name: "fermata doctor" },
+    });
   } catch (error) {
     return [judgeRefusal(broker, error as Error)];
   }
   // What it says rejects the call that waits as well.
   model.on("error", () => undefined);
   try {
-    const findings: Finding[] = [ok(CONNECTION, `${broker.place} lets ${broker.address.username} into the vhost ${vhostOf(broker)}.`)];
+    const findings: Finding[] = [
+      ok(CONNECTION, `${broker.place} lets ${broker.address.username} into the vhost ${vhostOf(broker)}.`),
+    ];
     findings.push(judgeVersion(model.connection.serverProperties));
     const exchanges = await examineExchanges(model, broker, topology);
     findings.push(exchanges);
@@ -68,7 +74,10 @@ export async function examineRabbitmq({
     );
     return findings;
   } finally {
-    await within(CLOSE_MAX_MS, model.close().catch(() => undefined));
+    await within(
+      CLOSE_MAX_MS,
+      model.close().catch(() => undefined),
+    );
     destroySocket(model);
   }
 }
@@ -83,7 +92,8 @@ function judgeRefusal(broker: Broker, error: Error): Finding {
       const guest = username === "guest" ? "; guest may only come from the broker's own machine" : "";
       return `Correct user and password in queue.url${guest}. \`rabbitmqctl add_user ${username} PASSWORD\` makes the user.`;
     }
-    if (error.message.includes("got <ConnectionClose")) return `\`rabbitmqctl add_vhost ${vhostOf(broker)}\` if it is missing; then ${grantOf(broker)}`;
+    if (error.message.includes("got <ConnectionClose"))
+      return `\`rabbitmqctl add_vhost ${vhostOf(broker)}\` if it is missing; then ${grantOf(broker)}`;
     return "Start the broker, or correct host and port in queue.url.";
   }
 }
@@ -92,6 +102,11 @@ export function judgeVersion({ product, version }: { readonly product: string; r
   const name = "rabbitmq version";
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const isOld = major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
-  if (product === "RabbitMQ" && isOld) return failed(name, `The broker is RabbitMQ ${version}, which is too old.`, `Move to RabbitMQ ${OLDEST.join(".")} or later.`);
+  if (product === "RabbitMQ" && isOld)
+    return failed(
+      name,
+      `The broker is RabbitMQ ${version}, which is too old.`,
+      `Move to RabbitMQ ${OLDEST.join(".")} or later.`,
+    );
   return ok(name, `The broker is ${product} ${version}.`);
 }

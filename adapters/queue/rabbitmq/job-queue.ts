@@ -82,7 +82,8 @@ export class RabbitmqJobQueue implements JobQueue {
   async listen(providerId: string, listener: BellListener): Promise<void> {
     if (this.closing !== null) throw new Error("The job queue is closed.");
     const known = this.consumers.get(providerId);
-    const consumer = known ?? new Consumer({ providerId, topology: this.topology, mask: this.broker.mask, ...this.consumerOptions() });
+    const consumer =
+      known ?? new Consumer({ providerId, topology: this.topology, mask: this.broker.mask, ...this.consumerOptions() });
     consumer.add(listener);
     this.consumers.set(providerId, consumer);
     if (known !== undefined) return;
@@ -115,10 +116,12 @@ export class RabbitmqJobQueue implements JobQueue {
   /** Opened when somebody listens first: a process that only rings needs none. */
   private consumerConnection(): Promise<RabbitmqConnection> {
     const { logger, tls } = this.options;
-    this.consuming ??= RabbitmqConnection.open({ broker: this.broker, purpose: "consume", logger, tls }).then((connection) => {
-      this.consumeConnection = connection;
-      return connection;
-    });
+    this.consuming ??= RabbitmqConnection.open({ broker: this.broker, purpose: "consume", logger, tls }).then(
+      (connection) => {
+        this.consumeConnection = connection;
+        return connection;
+      },
+    );
     return this.consuming;
   }
 }

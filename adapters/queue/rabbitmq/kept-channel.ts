@@ -107,7 +107,8 @@ export class KeptChannel<C extends Channel = Channel> {
         if (gone.aborted) return await ended;
         this.open = channel;
         this.why = null;
-        if (this.isReported) this.parts.logger.info("The channel to RabbitMQ is open again", { channel: this.parts.does });
+        if (this.isReported)
+          this.parts.logger.info("The channel to RabbitMQ is open again", { channel: this.parts.does });
         this.isReported = false;
         this.firstTryDone();
         const error = await ended;
@@ -128,7 +129,9 @@ export class KeptChannel<C extends Channel = Channel> {
 
   private shown(error: Error): Error {
     const message = this.parts.mask(error.message);
-    return error instanceof TopologyError ? new TopologyError(message) : new Error(`The channel that ${this.parts.does} has ended: ${message}`);
+    return error instanceof TopologyError
+      ? new TopologyError(message)
+      : new Error(`The channel that ${this.parts.does} has ended: ${message}`);
   }
 
   /** Once, until it is open again. */
@@ -136,7 +139,10 @@ export class KeptChannel<C extends Channel = Channel> {
     if (this.isReported) return;
     this.isReported = true;
     const level = reason instanceof TopologyError ? "error" : "warn";
-    this.parts.logger[level]("A channel to RabbitMQ is opened again and again until it works", { channel: this.parts.does, reason: reason.message });
+    this.parts.logger[level]("A channel to RabbitMQ is opened again and again until it works", {
+      channel: this.parts.does,
+      reason: reason.message,
+    });
   }
 }
 

@@ -3,7 +3,12 @@ import { isId } from "../../../core/ids.js";
 import type { Doorbell } from "../../../core/ports/job-queue.js";
 
 /** Written to disk, and given back to us when no queue takes it. */
-export const PUBLISH_OPTIONS: Options.Publish = { persistent: true, mandatory: true, contentType: "application/json", type: "doorbell" };
+export const PUBLISH_OPTIONS: Options.Publish = {
+  persistent: true,
+  mandatory: true,
+  contentType: "application/json",
+  type: "doorbell",
+};
 
 export function encodeBell({ jobId, providerId }: Doorbell): Buffer {
   return Buffer.from(JSON.stringify({ job_id: jobId, provider_id: providerId }));

@@ -58,7 +58,8 @@ export class ProviderQueues {
       await this.declareNow(providerId);
     } catch (error) {
       // Without a connection it is declared on the next one.
-      if (this.parts.connection.problem === null && !this.missing.has(providerId)) void this.mend(providerId, this.reported(providerId, error as Error));
+      if (this.parts.connection.problem === null && !this.missing.has(providerId))
+        void this.mend(providerId, this.reported(providerId, error as Error));
     }
   }
 
@@ -79,7 +80,8 @@ export class ProviderQueues {
   private async declareNow(providerId: string): Promise<void> {
     const { connection, topology, logger } = this.parts;
     await connection.brief((channel) => declareQueue(channel, topology, providerId));
-    if (this.missing.delete(providerId)) logger.info("The queue is there again", { queue: topology.queueOf(providerId) });
+    if (this.missing.delete(providerId))
+      logger.info("The queue is there again", { queue: topology.queueOf(providerId) });
   }
 
   /** Said again only when the reason has changed. */

@@ -84,7 +84,9 @@ export class Publisher {
     });
     if ((await within(ANSWER_MAX_MS, this.asking)) === LATE) {
       // That it is blocked may have been heard meanwhile.
-      throw this.parts.connection.problem ?? new Error(`RabbitMQ at ${place} has not answered for ${ANSWER_MAX_MS} ms.`);
+      throw (
+        this.parts.connection.problem ?? new Error(`RabbitMQ at ${place} has not answered for ${ANSWER_MAX_MS} ms.`)
+      );
     }
     if (this.queues.problem !== null) throw this.queues.problem;
   }
@@ -116,7 +118,9 @@ export class Publisher {
     const number = (this.sent += 1);
     try {
       // A full write buffer (false) needs no waiting: the bound on what is unconfirmed bounds the buffer as well.
-      channel.publish(jobs, bell.providerId, encodeBell(bell), PUBLISH_OPTIONS, (error: Error | null) => this.settle(number, error));
+      channel.publish(jobs, bell.providerId, encodeBell(bell), PUBLISH_OPTIONS, (error: Error | null) =>
+        this.settle(number, error),
+      );
       this.unconfirmed.set(number, performance.now());
       this.expectConfirms();
     } catch (error) {
@@ -156,8 +160,11 @@ export class Publisher {
     const restMs = connection.isBlocked ? confirmMaxMs : oldest + confirmMaxMs - performance.now();
     this.deadline = setTimeout(() => {
       this.deadline = null;
-      const isLate = [...this.unconfirmed.values()].slice(0, 1).some((sentAt) => performance.now() - sentAt >= confirmMaxMs);
-      if (isLate && !connection.isBlocked) this.channel.replace(`RabbitMQ has not confirmed a message for ${confirmMaxMs} ms.`);
+      const isLate = [...this.unconfirmed.values()]
+        .slice(0, 1)
+        .some((sentAt) => performance.now() - sentAt >= confirmMaxMs);
+      if (isLate && !connection.isBlocked)
+        this.channel.replace(`RabbitMQ has not confirmed a message for ${confirmMaxMs} ms.`);
       else this.expectConfirms();
     }, restMs).unref();
   }
@@ -172,7 +179,9 @@ export class Publisher {
     try {
       await this.channel.current?.checkExchange(topology.jobs);
     } catch (error) {
-      throw connection.problem ?? new Error(`RabbitMQ at ${connection.place}: ${connection.mask((error as Error).message)}`);
+      throw (
+        connection.problem ?? new Error(`RabbitMQ at ${connection.place}: ${connection.mask((error as Error).message)}`)
+      );
     }
   }
 }

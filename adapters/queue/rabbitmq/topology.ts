@@ -40,7 +40,11 @@ export class TopologyError extends Error {
 export async function declareExchanges(channel: Channel, { jobs, dead }: Topology): Promise<void> {
   await checked(`exchange ${jobs}`, channel.assertExchange(jobs, "direct", { durable: true }));
   await checked(`exchange ${dead}`, channel.assertExchange(dead, "fanout", { durable: true }));
-  const options = { maxLength: DEAD_LETTERS_MAX, messageTtl: DEAD_LETTER_TTL_MS, arguments: { "x-queue-type": "quorum" } };
+  const options = {
+    maxLength: DEAD_LETTERS_MAX,
+    messageTtl: DEAD_LETTER_TTL_MS,
+    arguments: { "x-queue-type": "quorum" },
+  };
   await checked(`queue ${dead}`, channel.assertQueue(dead, { durable: true, ...options }));
   await channel.bindQueue(dead, dead, "");
 }
@@ -67,6 +71,8 @@ async function checked(what: string, declaring: Promise<unknown>): Promise<void>
     if (code !== PRECONDITION_FAILED) throw error;
     const argument = /inequivalent arg '([^']+)'.*?: (received .*? but current is .*?)["]?$/.exec(message);
     const difference = argument === null ? message : `${argument[1]} differs, ${argument[2]}`;
-    throw new TopologyError(`RabbitMQ has another ${what}: ${difference}. Delete it, and it is made anew.`, { cause: error });
+    throw new TopologyError(`RabbitMQ has another ${what}: ${difference}. Delete it, and it is made anew.`, {
+      cause: error,
+    });
   }
 }

@@ -75,7 +75,8 @@ export class MemoryRateLimiter implements RateLimiter {
     }
     const isFull = !allHaveRoom(states, rules);
     // A look-up and a move for every request would cost more than the count itself.
-    if (known === undefined || isFull || this.subjects.isFull(subject)) this.subjects.set(subject, counters, { isFull });
+    if (known === undefined || isFull || this.subjects.isFull(subject))
+      this.subjects.set(subject, counters, { isFull });
   }
 }
 

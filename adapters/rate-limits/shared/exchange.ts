@@ -105,7 +105,10 @@ export class CountExchange {
     this.timer?.abort();
     this.beginRound();
     const patience = new AbortController();
-    await Promise.race([Promise.all([this.running, this.sweeping]), this.parts.clock.sleep(this.options.waitMaxMs, patience.signal)]);
+    await Promise.race([
+      Promise.all([this.running, this.sweeping]),
+      this.parts.clock.sleep(this.options.waitMaxMs, patience.signal),
+    ]);
     patience.abort();
   }
 
@@ -185,7 +188,8 @@ export class CountExchange {
       const { windows, decisions } = settlements[index] as SubjectSettlement;
       counts.settle(claims, windows, this.parts.clock.now());
       const inTurn = decisions.values();
-      for (const question of questions) this.answer(question, question.rules === null ? null : (inTurn.next().value as RateDecision));
+      for (const question of questions)
+        this.answer(question, question.rules === null ? null : (inTurn.next().value as RateDecision));
     }
     if (this.state === "shared") return;
     this.state = "shared";
@@ -205,7 +209,9 @@ export class CountExchange {
 
   private goAlone(error: unknown, group: readonly Traveller[]): void {
     if (this.state === "shared") {
-      this.parts.logger.warn("Rate limits are counted by this process alone: the shared counts are out of reach", { error });
+      this.parts.logger.warn("Rate limits are counted by this process alone: the shared counts are out of reach", {
+        error,
+      });
     }
     this.state = "alone";
     const waiting = [...group.flatMap(({ questions }) => questions), ...this.questions.splice(0)];
@@ -217,7 +223,9 @@ export class CountExchange {
   private async deleteEnded(): Promise<void> {
     const { counts, unitOfWork, clock, logger } = this.parts;
     try {
-      const deleted = await unitOfWork.inTransaction((tx) => counts.deleteEnded(tx, clock.now() - KEPT_MS, DELETED_MAX));
+      const deleted = await unitOfWork.inTransaction((tx) =>
+        counts.deleteEnded(tx, clock.now() - KEPT_MS, DELETED_MAX),
+      );
       // With more to delete, the next round goes on.
       if (deleted < DELETED_MAX) this.rounds = 0;
     } catch (error) {

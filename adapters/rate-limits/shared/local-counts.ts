@@ -59,7 +59,9 @@ export class LocalCounts {
     if (!this.isKnown) return null;
     const before = this.look(rules, now);
     if (!before.allowed) return before;
-    return rules.every((rule) => this.ownOf(rule, now) < Math.floor(rule.limit / OVERSHOOT_PER_PROCESS)) ? this.decideAlone(rules, now) : null;
+    return rules.every((rule) => this.ownOf(rule, now) < Math.floor(rule.limit / OVERSHOOT_PER_PROCESS))
+      ? this.decideAlone(rules, now)
+      : null;
   }
 
   /** @returns whether there was something to take back */
@@ -124,7 +126,9 @@ export class LocalCounts {
   }
 
   private runningWindow(windowSeconds: number, now: number): LocalWindow | undefined {
-    return this.windows.find((window) => window.windowSeconds === windowSeconds && isRunning(window, windowSeconds, now));
+    return this.windows.find(
+      (window) => window.windowSeconds === windowSeconds && isRunning(window, windowSeconds, now),
+    );
   }
 
   private statesOf(rules: readonly WindowRule[], now: number): WindowState[] {

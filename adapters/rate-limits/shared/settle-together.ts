@@ -26,7 +26,10 @@ export function settleTogether(
   group: readonly SubjectOfGroup[],
 ): Promise<SubjectSettlement[]> {
   return unitOfWork.inTransaction(async (tx) => {
-    const stored = await counts.lockCounts(tx, group.map(({ subject }) => subject));
+    const stored = await counts.lockCounts(
+      tx,
+      group.map(({ subject }) => subject),
+    );
     // The time as of the locks: others may have held them for a while.
     const now = clock.now();
     const current = new Map<string, RateCount[]>();
@@ -35,14 +38,23 @@ export function settleTogether(
     const settlements = group.map((member) => {
       const { subject } = member;
       const settlement = settleCounts(current.get(subject) ?? [], member, now);
-      current.set(subject, settlement.windows.map((window) => ({ ...window, subject })));
+      current.set(
+        subject,
+        settlement.windows.map((window) => ({ ...window, subject })),
+      );
       for (const window of settlement.changed) changed.set(keyOf({ ...window, subject }), { ...window, subject });
       return settlement;
     });
     const known = new Set(stored.map(keyOf));
     const all = [...changed.values()];
-    await counts.insertCounts(tx, all.filter((count) => !known.has(keyOf(count))));
-    await counts.replaceCounts(tx, all.filter((count) => known.has(keyOf(count))));
+    await counts.insertCounts(
+      tx,
+      all.filter((count) => !known.has(keyOf(count))),
+    );
+    await counts.replaceCounts(
+      tx,
+      all.filter((count) => known.has(keyOf(count))),
+    );
     return settlements;
   });
 }

@@ -106,7 +106,10 @@ export class KnexAccountStore implements AccountStore {
   }
 
   async revokeKey(tx: Transaction, id: ApiKeyId, at: number): Promise<boolean> {
-    const found = await sessionOf(tx).run("UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", [at, id]);
+    const found = await sessionOf(tx).run("UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", [
+      at,
+      id,
+    ]);
     return found > 0;
   }
 

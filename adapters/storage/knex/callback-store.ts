@@ -69,7 +69,10 @@ export class KnexCallbackStore implements CallbackStore {
 
   async deleteOld(tx: Transaction, receivedBefore: number, limit: number): Promise<number> {
     const session = sessionOf(tx);
-    const rows = await session.all<Pick<CallbackRow, "id">>(OLD + this.database.dialect.forClaim, [receivedBefore, limit]);
+    const rows = await session.all<Pick<CallbackRow, "id">>(OLD + this.database.dialect.forClaim, [
+      receivedBefore,
+      limit,
+    ]);
     await session.runEach(
       DELETE,
       rows.map(({ id }) => [id]),

@@ -42,7 +42,10 @@ export async function openDatabase({ url, logger, lockWaitMs }: DatabaseOptions)
     const allowed = Object.values(DIALECTS).map((known) => known.urlForm);
     throw new Error(`A storage URL is ${allowed.join(" or ")}; got "${scheme}:…".`);
   }
-  return new KnexDatabase(dialect, await dialect.connect(target, { log: knexLog(logger), lockWaitMs: lockWaitMs ?? dialect.lockWaitMs }));
+  return new KnexDatabase(
+    dialect,
+    await dialect.connect(target, { log: knexLog(logger), lockWaitMs: lockWaitMs ?? dialect.lockWaitMs }),
+  );
 }
 
 /** An open database with its schema. Whoever opens it closes it. */

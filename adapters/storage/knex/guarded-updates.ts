@@ -15,7 +15,11 @@ interface Group<Id extends string> {
 }
 
 /** Writes each update whose fence still holds. @returns the ids of those written */
-export async function writeGuarded<Id extends string>(session: Session, table: string, updates: readonly GuardedUpdate<Id>[]): Promise<Set<Id>> {
+export async function writeGuarded<Id extends string>(
+  session: Session,
+  table: string,
+  updates: readonly GuardedUpdate<Id>[],
+): Promise<Set<Id>> {
   const written = new Set<Id>();
   for (const { text, members } of groupByText(table, updates)) {
     const counts = await session.runEach(

@@ -9,7 +9,8 @@ const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records 
 const FREE_KEY = "DELETE FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at + 0 <= ?";
 const UPDATE_ANSWER =
   "UPDATE idempotency_records SET status = ?, response = ? WHERE account_id = ? AND key_hash = ? AND job_id = ?";
-const FIND_EXPIRED = "SELECT account_id, key_hash FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
+const FIND_EXPIRED =
+  "SELECT account_id, key_hash FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
 
 export class KnexIdempotencyStore implements IdempotencyStore {
   async findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> {

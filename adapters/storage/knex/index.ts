@@ -52,7 +52,10 @@ export interface Stores {
 }
 
 /** @param ports for the waits between the tries of a transaction */
-export function createStores(database: KnexDatabase, ports: { readonly clock: Clock; readonly random: Random }): Stores {
+export function createStores(
+  database: KnexDatabase,
+  ports: { readonly clock: Clock; readonly random: Random },
+): Stores {
   const unitOfWork = new KnexUnitOfWork(database, ports.clock, ports.random);
   return {
     unitOfWork,

@@ -26,7 +26,8 @@ export class KnexInstallationStore implements InstallationStore {
   keepFirst(name: string, value: string): Promise<string> {
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
-      if ((await session.all<InstallationRow>(FIND, [name])).length === 0) await session.insert(INSTALLATION, [{ name, value }]);
+      if ((await session.all<InstallationRow>(FIND, [name])).length === 0)
+        await session.insert(INSTALLATION, [{ name, value }]);
       const [kept] = await session.all<InstallationRow>(FIND, [name]);
       assert(kept !== undefined, "what was inserted is there");
       return kept.value;

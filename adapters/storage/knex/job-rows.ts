@@ -173,7 +173,10 @@ const CHANGES: readonly (readonly [keyof JobChanges, keyof JobRow])[] = [
 ];
 
 /** The columns that `changes` names, with their values; a member that is undefined is not named. */
-export function toChangedColumns(changes: JobChanges): { readonly columns: (keyof JobRow)[]; readonly values: SqlValue[] } {
+export function toChangedColumns(changes: JobChanges): {
+  readonly columns: (keyof JobRow)[];
+  readonly values: SqlValue[];
+} {
   const columns: (keyof JobRow)[] = [];
   const values: SqlValue[] = [];
   for (const [member, column] of CHANGES) {

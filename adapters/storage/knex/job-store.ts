@@ -56,7 +56,8 @@ const COUNT_IN_FLIGHT = `SELECT
 const CLAIM =
   "UPDATE jobs SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND fence = ?";
 /** Not MIN(): MySQL would read all that is due to find the first. */
-const NEXT_DUE = "SELECT due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
+const NEXT_DUE =
+  "SELECT due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
 const LIST_OUTPUTS = `SELECT ${columnsOf(JOB_OUTPUTS)} FROM job_outputs WHERE job_id = ? ORDER BY position`;
 
 export class KnexJobStore implements JobStore {
@@ -115,11 +116,18 @@ export class KnexJobStore implements JobStore {
       const notOwned = leaveOwned ? " AND lease_owner IS NULL" : "";
       const rows = await session.allEach<JobStateRow>(
         `${FIND_DUE}${notThese}${notOwned} ORDER BY due_at LIMIT ?${this.database.dialect.forClaim}`,
-        request.phases.map((phase, index) => [...(due[index] ?? []), ...except, phase === "waiting" ? capacity : request.limit]),
+        request.phases.map((phase, index) => [
+          ...(due[index] ?? []),
+          ...except,
+          phase === "waiting" ? capacity : request.limit,
+        ]),
       );
       // Each phase comes in its own order, straight from the index.
       const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
-      const tried = await attempts.attemptsOf(session, longestDue.map(({ id }) => id));
+      const tried = await attempts.attemptsOf(
+        session,
+        longestDue.map(({ id }) => id),
+      );
       const claims = longestDue.map((row) => toClaim(row, tried.get(row.id) ?? [], request));
       await session.runEach(
         CLAIM,
@@ -160,7 +168,9 @@ export class KnexJobStore implements JobStore {
 
   async countAlive(): Promise<Map<string, number>> {
     const ofStatus = `SELECT provider_id, COUNT(*) AS total FROM jobs${this.database.dialect.useIndex("jobs_status")} WHERE status IN ('queued', 'processing')`;
-    const rows = await this.database.reading((session) => session.all<{ provider_id: string; total: number }>(`${ofStatus} GROUP BY provider_id`));
+    const rows = await this.database.reading((session) =>
+      session.all<{ provider_id: string; total: number }>(`${ofStatus} GROUP BY provider_id`),
+    );
     return new Map(rows.map((row) => [row.provider_id, row.total]));
   }
 
@@ -202,11 +212,22 @@ export class KnexJobStore implements JobStore {
   async listEnded({ createdAt, id }: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]> {
     // The first bound is what the index begins at: SQLite makes nothing of the OR.
     const behind = "AND created_at >= ? AND created_at < ? AND (created_at > ? OR (created_at = ? AND id > ?))";
-    return this.listByStatus(ENDED_STATUSES, behind, [createdAt, createdBefore, createdAt, createdAt, id], "ASC", limit);
+    return this.listByStatus(
+      ENDED_STATUSES,
+      behind,
+      [createdAt, createdBefore, createdAt, createdAt, id],
+      "ASC",
+      limit,
+    );
   }
 
-  async insertOutputs(tx: Transaction, made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[]): Promise<void> {
-    const rows = made.flatMap(({ jobId, outputs }) => outputs.map((output, position) => toOutputRow(jobId, output, position)));
+  async insertOutputs(
+    tx: Transaction,
+    made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
+  ): Promise<void> {
+    const rows = made.flatMap(({ jobId, outputs }) =>
+      outputs.map((output, position) => toOutputRow(jobId, output, position)),
+    );
     await sessionOf(tx).insert(JOB_OUTPUTS, rows);
   }
 
@@ -222,11 +243,16 @@ export class KnexJobStore implements JobStore {
     const isDue = await this.database.reading((session) => attempts.anyCancelDue(session, providerId, now));
     if (!isDue) return [];
     const lock = this.database.dialect.forClaim;
-    return this.unitOfWork.inTransaction((tx) => attempts.claimCancels(sessionOf(tx), { providerId, now, dueAgainAt, limit, lock }));
+    return this.unitOfWork.inTransaction((tx) =>
+      attempts.claimCancels(sessionOf(tx), { providerId, now, dueAgainAt, limit, lock }),
+    );
   }
 
   /** How many waiting jobs may be claimed. Under a limit, the claims for one provider are made one after another. */
-  private async capacityFor(session: Session, { providerId, phases, limit, now, maxInFlight = null }: ClaimRequest): Promise<number> {
+  private async capacityFor(
+    session: Session,
+    { providerId, phases, limit, now, maxInFlight = null }: ClaimRequest,
+  ): Promise<number> {
     if (maxInFlight === null || !phases.includes("waiting")) return limit;
     await lockProvider(session, this.database.dialect, providerId);
     const [found] = await session.all<{ total: number }>(COUNT_IN_FLIGHT, [providerId, providerId, providerId, now]);

@@ -60,7 +60,9 @@ export class KnexLedgerStore implements LedgerStore {
   }
 
   async listEntries(accountId: AccountId, limit: number): Promise<LedgerEntry[]> {
-    const rows = await this.database.reading((session) => session.all<LedgerEntryRow>(LIST_ENTRIES, [accountId, limit]));
+    const rows = await this.database.reading((session) =>
+      session.all<LedgerEntryRow>(LIST_ENTRIES, [accountId, limit]),
+    );
     return rows.map(toLedgerEntry);
   }
 

@@ -7,7 +7,14 @@ import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
 import { LibrarySearchQueries, SEARCH_LIMITS, type SearchLimits } from "./search/library-search.js";
 import { groupBy } from "./lists.js";
-import { deletePlaylist, findPlaylists, insertPlaylists, listPlaylists, lockPlaylist, updatePlaylist } from "./playlist-queries.js";
+import {
+  deletePlaylist,
+  findPlaylists,
+  insertPlaylists,
+  listPlaylists,
+  lockPlaylist,
+  updatePlaylist,
+} from "./playlist-queries.js";
 import { searchRowsOfTracks } from "./search/rows.js";
 import { fileSegment, insertSearchRows } from "./search/writes.js";
 import { sessionOf } from "./session.js";

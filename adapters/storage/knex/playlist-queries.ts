@@ -42,25 +42,40 @@ export async function findPlaylists(session: Session, ids: readonly PlaylistId[]
   return new Map(playlists.map((playlist) => [playlist.id, playlist]));
 }
 
-export async function lockPlaylist(session: Session, id: PlaylistId, { forUpdate }: Pick<Dialect, "forUpdate">): Promise<Playlist | null> {
+export async function lockPlaylist(
+  session: Session,
+  id: PlaylistId,
+  { forUpdate }: Pick<Dialect, "forUpdate">,
+): Promise<Playlist | null> {
   const [playlist] = await complete(session, await session.all<PlaylistRow>(FIND_ONE + forUpdate, [id]));
   return playlist ?? null;
 }
 
-export async function updatePlaylist(session: Session, playlist: Playlist, dialect: Pick<Dialect, "forUpdate">): Promise<void> {
+export async function updatePlaylist(
+  session: Session,
+  playlist: Playlist,
+  dialect: Pick<Dialect, "forUpdate">,
+): Promise<void> {
   const [before] = await session.all<PlaylistRow>(FIND_ONE, [playlist.id]);
   if (before === undefined) return;
   await session.run(UPDATE, [playlist.title, playlist.visibility, playlist.id]);
   if (before.title !== playlist.title || before.visibility !== playlist.visibility) {
     await deleteSearchRows(session, searchRowsOfPlaylists([toPlaylist(before, [])]), dialect);
-    await insertSearchRows(session, searchRowsOfPlaylists([toPlaylist({ ...before, title: playlist.title, visibility: playlist.visibility }, [])]));
+    await insertSearchRows(
+      session,
+      searchRowsOfPlaylists([toPlaylist({ ...before, title: playlist.title, visibility: playlist.visibility }, [])]),
+    );
   }
   await session.run(DELETE_TRACKS, [playlist.id]);
   await session.insert(PLAYLIST_TRACKS, toPlaylistTrackRows(playlist));
 }
 
 /** @returns false when there was none */
-export async function deletePlaylist(session: Session, id: PlaylistId, dialect: Pick<Dialect, "forUpdate">): Promise<boolean> {
+export async function deletePlaylist(
+  session: Session,
+  id: PlaylistId,
+  dialect: Pick<Dialect, "forUpdate">,
+): Promise<boolean> {
   // Whoever locked it is waited for: what stands in the index follows from what it is then.
   const before = await lockPlaylist(session, id, dialect);
   if (before === null) return false;
@@ -80,14 +95,28 @@ export async function listPlaylists(
   const newest = `ORDER BY created_at DESC, id DESC LIMIT ?`;
   const own = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_account")} WHERE account_id = ? ${newest}`;
   const shared = `SELECT ${COLUMNS} FROM playlists${useIndex("playlists_visibility")} WHERE visibility = 'public' ${newest}`;
-  const rows = [...(await session.all<PlaylistRow>(own, [viewer, limits.playlists])), ...(await session.all<PlaylistRow>(shared, [limits.playlists]))];
+  const rows = [
+    ...(await session.all<PlaylistRow>(own, [viewer, limits.playlists])),
+    ...(await session.all<PlaylistRow>(shared, [limits.playlists])),
+  ];
   const distinct = [...new Map(rows.map((row) => [row.id, row])).values()];
-  return complete(session, await withinTracks(session, distinct.sort(newestFirst).slice(0, limits.playlists), limits.tracks));
+  return complete(
+    session,
+    await withinTracks(session, distinct.sort(newestFirst).slice(0, limits.playlists), limits.tracks),
+  );
 }
 
 /** The first of these playlists that hold at most so many tracks together. They are counted, so that those left out are never read. */
-async function withinTracks(session: Session, rows: readonly PlaylistRow[], tracksMax: number): Promise<readonly PlaylistRow[]> {
-  const counted = await allIn<{ readonly playlist_id: PlaylistId; readonly total: number }>(session, COUNTS_OF, rows.map(({ id }) => id));
+async function withinTracks(
+  session: Session,
+  rows: readonly PlaylistRow[],
+  tracksMax: number,
+): Promise<readonly PlaylistRow[]> {
+  const counted = await allIn<{ readonly playlist_id: PlaylistId; readonly total: number }>(
+    session,
+    COUNTS_OF,
+    rows.map(({ id }) => id),
+  );
   const counts = new Map(counted.map(({ playlist_id, total }) => [playlist_id, total]));
   let tracks = 0;
   for (const [index, { id }] of rows.entries()) {

@@ -10,7 +10,11 @@ const LIST = `SELECT ${columnsOf(PROVIDER_HEALTH)} FROM provider_health ORDER BY
 const FIND = `SELECT ${columnsOf(PROVIDER_HEALTH)} FROM provider_health WHERE provider_id = ?`;
 
 /** Keeps every other transaction that wants this provider's row waiting. */
-export async function lockProvider(session: Session, dialect: Dialect, providerId: string): Promise<ProviderHealth | null> {
+export async function lockProvider(
+  session: Session,
+  dialect: Dialect,
+  providerId: string,
+): Promise<ProviderHealth | null> {
   const [row] = await session.all<HealthRow>(FIND + dialect.forUpdate, [providerId]);
   if (row !== undefined) return toHealth(row);
   // A row that is not there cannot be locked; of two that make it, one runs again and finds it.

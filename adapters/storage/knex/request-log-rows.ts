@@ -98,7 +98,10 @@ export function pageStatement(dialect: UsesIndex, query: RequestQuery, limit: nu
 
 export function countStatement(dialect: UsesIndex, query: RequestQuery): Statement {
   const { text, values } = rowsOf(dialect, query);
-  return { text: `SELECT COUNT(*) AS requests, COALESCE(SUM(status >= ${FAILED_STATUS}), 0) AS failed ${text}`, values };
+  return {
+    text: `SELECT COUNT(*) AS requests, COALESCE(SUM(status >= ${FAILED_STATUS}), 0) AS failed ${text}`,
+    values,
+  };
 }
 
 /** Whether rows that stand for several requests may fit: all of them have the status 429. */
@@ -126,8 +129,16 @@ export function mergedStatement(dialect: UsesIndex, { accountId, from, to, clien
 export function stepStatement(dialect: UsesIndex, query: RequestQuery, newer: number): Statement {
   const { accountId, from, to } = query;
   const member = leadingFilter(query);
-  const { text, values } = rowsOf(dialect, { accountId, from, to, ...(member === null ? {} : { [member]: query[member] }) });
-  return { text: `SELECT created_at ${text} ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?`, values: [...values, newer] };
+  const { text, values } = rowsOf(dialect, {
+    accountId,
+    from,
+    to,
+    ...(member === null ? {} : { [member]: query[member] }),
+  });
+  return {
+    text: `SELECT created_at ${text} ORDER BY created_at DESC, id DESC LIMIT 1 OFFSET ?`,
+    values: [...values, newer],
+  };
 }
 
 /** True when an index leads straight to what fits: it has passed over no other row. */
@@ -176,7 +187,10 @@ export function creditsStatement(
     conditions.push("j.client = ?");
     values.push(client);
   }
-  return { text: `SELECT COALESCE(SUM(${RESERVED}), 0) AS credits FROM jobs AS j${index} WHERE ${conditions.join(" AND ")}`, values };
+  return {
+    text: `SELECT COALESCE(SUM(${RESERVED}), 0) AS credits FROM jobs AS j${index} WHERE ${conditions.join(" AND ")}`,
+    values,
+  };
 }
 
 /** The same of those whose rows have statuses from one to another. */

@@ -1,7 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RequestId } from "../../../core/ids.js";
 import type { JobStatus } from "../../../core/jobs/job.js";
-import type { RequestCounts, RequestCredits, RequestLogStore, RequestQuery } from "../../../core/ports/request-log-store.js";
+import type {
+  RequestCounts,
+  RequestCredits,
+  RequestLogStore,
+  RequestQuery,
+} from "../../../core/ports/request-log-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { ACCEPTED_STATUS, type LoggedRequest, LATE_FAILURE_STATUS } from "../../../core/usage/request-log.js";
 import type { KnexDatabase } from "./database.js";
@@ -52,7 +57,9 @@ export class KnexRequestLogStore implements RequestLogStore {
   async list(query: RequestQuery, limit: number): Promise<LoggedRequest[]> {
     const ids: RequestId[] = [];
     for await (const span of isIndexed(query) ? [query] : this.steps(query)) {
-      const page = await this.all<Pick<RequestRow, "id">>(pageStatement(this.database.dialect, { ...query, ...span }, limit - ids.length));
+      const page = await this.all<Pick<RequestRow, "id">>(
+        pageStatement(this.database.dialect, { ...query, ...span }, limit - ids.length),
+      );
       ids.push(...page.map(({ id }) => id));
       if (ids.length === limit) break;
     }
@@ -76,7 +83,10 @@ export class KnexRequestLogStore implements RequestLogStore {
   async deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number> {
     const session = sessionOf(tx);
     // Processes that delete at once take different rows.
-    const old = await session.all<Pick<RequestRow, "id">>(FIND_OLD + this.database.dialect.forClaim, [createdBefore, limit]);
+    const old = await session.all<Pick<RequestRow, "id">>(FIND_OLD + this.database.dialect.forClaim, [
+      createdBefore,
+      limit,
+    ]);
     const counts = await session.runEach(
       DELETE,
       old.map(({ id }) => [id]),
@@ -90,7 +100,10 @@ export class KnexRequestLogStore implements RequestLogStore {
     const lists = requests.map(({ id, accountId, createdAt }) => [accountId, createdAt, id]);
     const rows = await this.database.reading((session) => session.allEach<ReservedRow>(CREDITS_OF, lists));
     return new Map(
-      rows.map(({ request_id, status, reserved }) => [request_id, { used: reserved, refunded: status === "failed" ? reserved : 0 }]),
+      rows.map(({ request_id, status, reserved }) => [
+        request_id,
+        { used: reserved, refunded: status === "failed" ? reserved : 0 },
+      ]),
     );
   }
 
@@ -106,7 +119,9 @@ export class KnexRequestLogStore implements RequestLogStore {
 
   private async sumAll(query: Omit<RequestQuery, "route" | "status">): Promise<RequestCredits> {
     const sum = async (refundedOnly: boolean): Promise<number> => {
-      const [row] = await this.all<{ readonly credits: number }>(creditsStatement(this.database.dialect, query, { refundedOnly }));
+      const [row] = await this.all<{ readonly credits: number }>(
+        creditsStatement(this.database.dialect, query, { refundedOnly }),
+      );
       return row?.credits ?? 0;
     };
     // In this order: of a job that comes and fails meanwhile, no more comes back than was used.
@@ -124,8 +139,10 @@ export class KnexRequestLogStore implements RequestLogStore {
 
   /** The time of the query in parts that hold so many rows to look at, the newest first. Between two of them others get their turn. */
   private async *steps(query: RequestQuery): AsyncGenerator<Pick<RequestQuery, "from" | "to">> {
-    for (let { to } = query; ; ) {
-      const [row] = await this.all<Pick<RequestRow, "created_at">>(stepStatement(this.database.dialect, { ...query, to }, this.stepRows - 1));
+    for (let { to } = query; ;) {
+      const [row] = await this.all<Pick<RequestRow, "created_at">>(
+        stepStatement(this.database.dialect, { ...query, to }, this.stepRows - 1),
+      );
       const from = row?.created_at ?? query.from;
       yield { from, to };
       if (row === undefined) return;

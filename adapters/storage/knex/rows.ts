@@ -17,7 +17,16 @@ export interface BalanceRow {
 
 export const BALANCES: Table<BalanceRow> = {
   name: "balances",
-  columns: ["account_id", "monthly", "pack", "reserved_monthly", "reserved_pack", "spent", "running_jobs", "ledger_seq"],
+  columns: [
+    "account_id",
+    "monthly",
+    "pack",
+    "reserved_monthly",
+    "reserved_pack",
+    "spent",
+    "running_jobs",
+    "ledger_seq",
+  ],
   key: ["account_id"],
 };
 
@@ -137,7 +146,17 @@ export interface IdempotencyRow {
 
 export const IDEMPOTENCY_RECORDS: Table<IdempotencyRow> = {
   name: "idempotency_records",
-  columns: ["account_id", "key_hash", "shape_hash", "body_hash", "job_id", "status", "response", "created_at", "expires_at"],
+  columns: [
+    "account_id",
+    "key_hash",
+    "shape_hash",
+    "body_hash",
+    "job_id",
+    "status",
+    "response",
+    "created_at",
+    "expires_at",
+  ],
   key: ["account_id", "key_hash"],
 };
 

@@ -45,10 +45,7 @@ export class KnexUploadStore implements UploadStore {
     await sessionOf(tx).insert(UPLOADS, [toRow(upload)]);
   }
 
-  async markStored(
-    tx: Transaction,
-    { trackId, sizeBytes, storedAt }: StoredUpload,
-  ): Promise<boolean> {
+  async markStored(tx: Transaction, { trackId, sizeBytes, storedAt }: StoredUpload): Promise<boolean> {
     return (await sessionOf(tx).run(STORE, [sizeBytes, storedAt, trackId])) > 0;
   }
 

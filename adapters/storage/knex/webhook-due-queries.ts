@@ -70,7 +70,8 @@ export class DueQueries {
       claims.map(({ endpointId, limit }) => [endpointId, now, limit]),
     );
     const claimed = new Map<WebhookDeliveryId, WebhookDelivery>();
-    for (const row of rows) claimed.set(row.id, toDelivery({ ...row, fence: row.fence + 1, lease_owner: owner, due_at: leaseUntil }));
+    for (const row of rows)
+      claimed.set(row.id, toDelivery({ ...row, fence: row.fence + 1, lease_owner: owner, due_at: leaseUntil }));
     await session.runEach(
       CLAIM,
       [...claimed.values()].map(({ id, fence }) => [fence, owner, leaseUntil, id, fence - 1]),
@@ -85,7 +86,11 @@ export class DueQueries {
     for (;;) {
       // Behind the page before: entries of the index that were just given up would be read again and again.
       const after: readonly SqlValue[] = [last?.created_at ?? 0, last?.created_at ?? 0, last?.id ?? ""];
-      const page = await session.all<Pick<DeliveryRow, "id" | "created_at">>(this.page, [endpointId, ...after, DROP_STEP]);
+      const page = await session.all<Pick<DeliveryRow, "id" | "created_at">>(this.page, [
+        endpointId,
+        ...after,
+        DROP_STEP,
+      ]);
       const ids = Array.from({ length: DROP_STEP }, (_, index) => page[index]?.id ?? "");
       dropped += await session.run(DROP, [now, ...ids]);
       if (page.length < DROP_STEP) return dropped;

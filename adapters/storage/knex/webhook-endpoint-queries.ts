@@ -13,7 +13,9 @@ const OF_ACCOUNT = `SELECT ${COLUMNS} FROM webhook_endpoints WHERE account_id = 
 const FIND = `SELECT ${COLUMNS} FROM webhook_endpoints WHERE id = ?`;
 const PAGE = `SELECT ${COLUMNS} FROM webhook_endpoints WHERE id > ? ORDER BY id LIMIT ?`;
 const ACTIVE = "SELECT id, account_id FROM webhook_endpoints WHERE account_id = ? AND status = 'active'";
-const CHANGING = WEBHOOK_ENDPOINTS.columns.filter((column) => column !== "id" && column !== "account_id" && column !== "created_at");
+const CHANGING = WEBHOOK_ENDPOINTS.columns.filter(
+  (column) => column !== "id" && column !== "account_id" && column !== "created_at",
+);
 const SAVE = `UPDATE webhook_endpoints SET ${CHANGING.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`;
 
 /** What a store asks of the table of endpoints, on a session that it is given. */
@@ -45,7 +47,9 @@ export class EndpointQueries {
   }
 
   async ofAccount(accountId: AccountId): Promise<WebhookEndpoint[]> {
-    return (await this.database.reading((session) => session.all<EndpointRow>(OF_ACCOUNT, [accountId]))).map(toEndpoint);
+    return (await this.database.reading((session) => session.all<EndpointRow>(OF_ACCOUNT, [accountId]))).map(
+      toEndpoint,
+    );
   }
 
   async find(ids: readonly WebhookEndpointId[]): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
@@ -55,10 +59,15 @@ export class EndpointQueries {
   }
 
   async page(after: WebhookEndpointId | null, limit: number): Promise<WebhookEndpoint[]> {
-    return (await this.database.reading((session) => session.all<EndpointRow>(PAGE, [after ?? "", limit]))).map(toEndpoint);
+    return (await this.database.reading((session) => session.all<EndpointRow>(PAGE, [after ?? "", limit]))).map(
+      toEndpoint,
+    );
   }
 
-  async active(session: Session, accountIds: readonly AccountId[]): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]> {
+  async active(
+    session: Session,
+    accountIds: readonly AccountId[],
+  ): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]> {
     const lists = [...new Set(accountIds)].sort().map((id) => [id]);
     const rows = await session.allEach<Pick<EndpointRow, "id" | "account_id">>(ACTIVE, lists);
     return rows.map((row) => ({ id: row.id, accountId: row.account_id }));

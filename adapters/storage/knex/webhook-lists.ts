@@ -29,7 +29,10 @@ export function listStatement(
 }
 
 /** A cursor is compared member by member: engines do not look up pairs of values in an index. */
-function rangeOf({ since, after, order }: DeliveryFilter): { readonly condition: string; readonly values: readonly SqlValue[] } {
+function rangeOf({ since, after, order }: DeliveryFilter): {
+  readonly condition: string;
+  readonly values: readonly SqlValue[];
+} {
   const conditions: string[] = [];
   const values: SqlValue[] = [];
   if (since !== undefined) {

@@ -14,8 +14,16 @@ const DELETE_EVENT = "DELETE FROM webhook_events WHERE id = ?";
  *
  * @returns how many events
  */
-export async function deleteOldEvents(session: Session, dialect: Dialect, createdBefore: number, limit: number): Promise<number> {
-  const events = await session.all<{ readonly id: WebhookEventId }>(OLD_EVENTS + dialect.forClaim, [createdBefore, limit]);
+export async function deleteOldEvents(
+  session: Session,
+  dialect: Dialect,
+  createdBefore: number,
+  limit: number,
+): Promise<number> {
+  const events = await session.all<{ readonly id: WebhookEventId }>(OLD_EVENTS + dialect.forClaim, [
+    createdBefore,
+    limit,
+  ]);
   const eventIds = events.map(({ id }) => [id]);
   const deliveries = await session.allEach<{ readonly id: WebhookDeliveryId }>(DELIVERIES_OF_EVENT, eventIds);
   // By their ids, ascending, as everybody locks them: through the index they were found by, two would wait for each other.

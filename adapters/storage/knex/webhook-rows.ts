@@ -1,7 +1,22 @@
-import type { AccountId, JobId, ProcessId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from "../../../core/ids.js";
+import type {
+  AccountId,
+  JobId,
+  ProcessId,
+  WebhookDeliveryId,
+  WebhookEndpointId,
+  WebhookEventId,
+} from "../../../core/ids.js";
 import type { WebhookFailure } from "../../../core/ports/webhook-sender.js";
 import type { DeliveryChanges } from "../../../core/ports/webhook-store.js";
-import type { DeliveryState, DisabledBy, EndpointStatus, WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "../../../core/webhooks/endpoint.js";
+import type {
+  DeliveryState,
+  DisabledBy,
+  EndpointStatus,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEvent,
+  WebhookTry,
+} from "../../../core/webhooks/endpoint.js";
 import { fromJson } from "./rows.js";
 import type { SqlValue, Table } from "./session.js";
 
@@ -125,7 +140,18 @@ export interface DeliveryRow {
 
 export const WEBHOOK_DELIVERIES: Table<DeliveryRow> = {
   name: "webhook_deliveries",
-  columns: ["id", "event_id", "endpoint_id", "state", "attempts", "fence", "lease_owner", "due_at", "created_at", "ended_at"],
+  columns: [
+    "id",
+    "event_id",
+    "endpoint_id",
+    "state",
+    "attempts",
+    "fence",
+    "lease_owner",
+    "due_at",
+    "created_at",
+    "ended_at",
+  ],
   key: ["id"],
 };
 
@@ -169,7 +195,10 @@ const CHANGES: readonly (readonly [keyof DeliveryChanges, keyof DeliveryRow])[] 
 ];
 
 /** The columns that `changes` names, with their values; a member that is undefined is not named. */
-export function toChangedColumns(changes: DeliveryChanges): { readonly columns: (keyof DeliveryRow)[]; readonly values: SqlValue[] } {
+export function toChangedColumns(changes: DeliveryChanges): {
+  readonly columns: (keyof DeliveryRow)[];
+  readonly values: SqlValue[];
+} {
   const columns: (keyof DeliveryRow)[] = [];
   const values: SqlValue[] = [];
   for (const [member, column] of CHANGES) {
@@ -197,7 +226,18 @@ export interface TryRow {
 
 export const WEBHOOK_TRIES: Table<TryRow> = {
   name: "webhook_tries",
-  columns: ["delivery_id", "number", "started_at", "is_manual", "status", "failure", "message", "excerpt", "retry_after_ms", "phases"],
+  columns: [
+    "delivery_id",
+    "number",
+    "started_at",
+    "is_manual",
+    "status",
+    "failure",
+    "message",
+    "excerpt",
+    "retry_after_ms",
+    "phases",
+  ],
   key: ["delivery_id", "number"],
 };
 

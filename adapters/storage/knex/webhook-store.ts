@@ -1,7 +1,13 @@
 import { assert } from "../../../core/assert.js";
 import type { AccountId, ProcessId, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from "../../../core/ids.js";
 import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
-import type { ClaimedDelivery, DeliveryClaim, DeliveryFilter, DeliveryUpdate, WebhookStore } from "../../../core/ports/webhook-store.js";
+import type {
+  ClaimedDelivery,
+  DeliveryClaim,
+  DeliveryFilter,
+  DeliveryUpdate,
+  WebhookStore,
+} from "../../../core/ports/webhook-store.js";
 import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "../../../core/webhooks/endpoint.js";
 import type { KnexDatabase } from "./database.js";
 import { writeGuarded } from "./guarded-updates.js";
@@ -77,7 +83,10 @@ export class KnexWebhookStore implements WebhookStore {
     return this.endpoints.page(after, limit);
   }
 
-  activeEndpoints(tx: Transaction, accountIds: readonly AccountId[]): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]> {
+  activeEndpoints(
+    tx: Transaction,
+    accountIds: readonly AccountId[],
+  ): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]> {
     return this.endpoints.active(sessionOf(tx), accountIds);
   }
 
@@ -109,7 +118,12 @@ export class KnexWebhookStore implements WebhookStore {
     return this.database.reading((session) => this.pending.endpoints(session, now));
   }
 
-  async claimDeliveries(claims: readonly DeliveryClaim[], now: number, owner: ProcessId, leaseUntil: number): Promise<ClaimedDelivery[]> {
+  async claimDeliveries(
+    claims: readonly DeliveryClaim[],
+    now: number,
+    owner: ProcessId,
+    leaseUntil: number,
+  ): Promise<ClaimedDelivery[]> {
     if (claims.length === 0) return [];
     return this.unitOfWork.inTransaction(async (tx) => {
       const session = sessionOf(tx);
@@ -168,7 +182,10 @@ export class KnexWebhookStore implements WebhookStore {
     return deleteOldEvents(sessionOf(tx), this.database.dialect, createdBefore, limit);
   }
 
-  private async eventsIn(session: Session, ids: ReadonlySet<WebhookEventId>): Promise<Map<WebhookEventId, WebhookEvent>> {
+  private async eventsIn(
+    session: Session,
+    ids: ReadonlySet<WebhookEventId>,
+  ): Promise<Map<WebhookEventId, WebhookEvent>> {
     const lists = [...ids].map((id) => [id]);
     const rows = await session.allEach<EventRow>(FIND_EVENT, lists);
     return new Map(rows.map((row) => [row.id, toEvent(row)]));

@@ -52,6 +52,9 @@ export function excerptOf(body: Buffer): string {
 export function refusalOf(status: number, location: string | null): string {
   if (failureOf(status) !== "redirect" || location === null) return `The receiver answered ${status}.`;
   // What follows a question mark may be a token.
-  const place = location.replace(/[?#].*$/s, "").replace(/[^\x20-\x7e]/g, "?").slice(0, LOCATION_CHARACTERS_MAX);
+  const place = location
+    .replace(/[?#].*$/s, "")
+    .replace(/[^\x20-\x7e]/g, "?")
+    .slice(0, LOCATION_CHARACTERS_MAX);
   return `The receiver answered ${status} and points to ${place}; redirects are not followed.`;
 }

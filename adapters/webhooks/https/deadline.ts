@@ -70,6 +70,8 @@ function followersOf(signal: AbortSignal): Set<Deadline> {
   if (known !== undefined) return known;
   const deadlines = new Set<Deadline>();
   followers.set(signal, deadlines);
-  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.breakOff(BROKEN_OFF)), { once: true });
+  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.breakOff(BROKEN_OFF)), {
+    once: true,
+  });
   return deadlines;
 }

@@ -17,7 +17,11 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** True when a connection turned out to have ended before anything of an answer arrived. */
 export function isGone({ status, end }: Answer): boolean {
-  return status === null && end instanceof Error && [ENDED_CODE, "UND_ERR_SOCKET", "ECONNRESET", "EPIPE"].includes(codeOf(end));
+  return (
+    status === null &&
+    end instanceof Error &&
+    [ENDED_CODE, "UND_ERR_SOCKET", "ECONNRESET", "EPIPE"].includes(codeOf(end))
+  );
 }
 
 /** The class and the words of an exchange that broke off by itself. */

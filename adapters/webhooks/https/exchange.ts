@@ -28,7 +28,12 @@ export interface Answer {
 /** Posts on a connection and reads what is answered, until the deadline. Never rejects. The client is of further use only after a whole answer. */
 export function post(client: Client, { path, headers, body }: Request, deadline: Deadline): Promise<Answer> {
   return new Promise((resolve) => {
-    let head: Pick<Answer, "status" | "retryAfter" | "location" | "startedAt"> = { status: null, retryAfter: null, location: null, startedAt: null };
+    let head: Pick<Answer, "status" | "retryAfter" | "location" | "startedAt"> = {
+      status: null,
+      retryAfter: null,
+      location: null,
+      startedAt: null,
+    };
     const chunks: Buffer[] = [];
     let size = 0;
     const end = (how: Answer["end"]): void => {
@@ -46,7 +51,12 @@ export function post(client: Client, { path, headers, body }: Request, deadline:
         onResponseStart(_controller, status, fields) {
           // Interim answers are followed by the one that counts.
           if (status < 200) return;
-          head = { status, retryAfter: first(fields["retry-after"]), location: first(fields["location"]), startedAt: performance.now() };
+          head = {
+            status,
+            retryAfter: first(fields["retry-after"]),
+            location: first(fields["location"]),
+            startedAt: performance.now(),
+          };
         },
         onResponseData(_controller, chunk) {
           const part = chunk.subarray(0, BODY_BYTES_MAX - size);

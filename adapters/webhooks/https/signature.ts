@@ -10,7 +10,9 @@ export function signedHeaders({ eventId, sentAt, body, secrets }: Omit<WebhookMe
   return {
     "webhook-id": eventId,
     "webhook-timestamp": timestamp,
-    "webhook-signature": secrets.map((secret) => `v1,${createHmac("sha256", keyOf(secret)).update(signed, "utf8").digest("base64")}`).join(" "),
+    "webhook-signature": secrets
+      .map((secret) => `v1,${createHmac("sha256", keyOf(secret)).update(signed, "utf8").digest("base64")}`)
+      .join(" "),
   };
 }
 

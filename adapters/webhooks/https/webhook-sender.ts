@@ -1,6 +1,12 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../../core/ports/clock.js";
-import type { WebhookFailure, WebhookMessage, WebhookPhases, WebhookResult, WebhookSender } from "../../../core/ports/webhook-sender.js";
+import type {
+  WebhookFailure,
+  WebhookMessage,
+  WebhookPhases,
+  WebhookResult,
+  WebhookSender,
+} from "../../../core/ports/webhook-sender.js";
 import { excerptOf, failureOf, refusalOf, retryAfterMs } from "./answer.js";
 import { Connection, KeptConnections } from "./connections.js";
 import { Deadline } from "./deadline.js";
@@ -20,7 +26,12 @@ export interface Connector {
     readonly signal: AbortSignal;
   }): Promise<
     | { readonly socket: Socket; readonly phases: ConnectPhases }
-    | { readonly socket: null; readonly failure: "dns" | "blocked_address" | "connect" | "tls"; readonly message: string; readonly phases: ConnectPhases }
+    | {
+        readonly socket: null;
+        readonly failure: "dns" | "blocked_address" | "connect" | "tls";
+        readonly message: string;
+        readonly phases: ConnectPhases;
+      }
   >;
 }
 
@@ -53,7 +64,14 @@ export class HttpsWebhookSender implements WebhookSender {
   private readonly underWay = new Set<Deadline>();
   private isClosed = false;
 
-  constructor({ connector, clock, version, timeoutMs = 15_000, connectTimeoutMs = 5_000, allowHttp = false }: WebhookSenderParts) {
+  constructor({
+    connector,
+    clock,
+    version,
+    timeoutMs = 15_000,
+    connectTimeoutMs = 5_000,
+    allowHttp = false,
+  }: WebhookSenderParts) {
     this.connector = connector;
     this.clock = clock;
     this.userAgent = `Fermata-Webhooks/${version}`;
@@ -70,7 +88,12 @@ export class HttpsWebhookSender implements WebhookSender {
       return await this.try(message, deadline);
     } catch (error) {
       // A message that cannot be sent is its own failure, not that of whoever sends the others.
-      return failed("protocol", `The message could not be sent: ${error instanceof Error ? error.message : String(error)}.`, deadline, NO_PHASES);
+      return failed(
+        "protocol",
+        `The message could not be sent: ${error instanceof Error ? error.message : String(error)}.`,
+        deadline,
+        NO_PHASES,
+      );
     } finally {
       deadline.clear();
       this.underWay.delete(deadline);
@@ -113,7 +136,8 @@ export class HttpsWebhookSender implements WebhookSender {
       connected.socket?.destroy();
       return failed("timeout", `No connection to ${url.host}: ${deadline.reason}.`, deadline, phases);
     }
-    if (connected.socket === null) return failed(connected.failure, `No connection: ${connected.message}.`, deadline, phases);
+    if (connected.socket === null)
+      return failed(connected.failure, `No connection: ${connected.message}.`, deadline, phases);
     return this.resultOf(await this.exchange(open(url.origin, connected.socket), request, deadline), deadline, phases);
   }
 
@@ -134,11 +158,21 @@ export class HttpsWebhookSender implements WebhookSender {
 
   private resultOf(answer: Answer, deadline: Deadline, connectPhases: ConnectPhases): WebhookResult {
     const { status, end } = answer;
-    const phases = { ...connectPhases, firstByteMs: answer.startedAt === null ? null : answer.startedAt - deadline.startedAt, totalMs: deadline.passedMs };
-    const told = { status, retryAfterMs: retryAfterMs(answer.retryAfter, this.clock.now()), excerpt: excerptOf(answer.body), phases };
+    const phases = {
+      ...connectPhases,
+      firstByteMs: answer.startedAt === null ? null : answer.startedAt - deadline.startedAt,
+      totalMs: deadline.passedMs,
+    };
+    const told = {
+      status,
+      retryAfterMs: retryAfterMs(answer.retryAfter, this.clock.now()),
+      excerpt: excerptOf(answer.body),
+      phases,
+    };
     // What is no success is one whether or not the body arrives.
     const refusal = status === null ? null : failureOf(status);
-    if (status !== null && refusal !== null) return { ...told, failure: refusal, message: refusalOf(status, answer.location) };
+    if (status !== null && refusal !== null)
+      return { ...told, failure: refusal, message: refusalOf(status, answer.location) };
     if (!(end instanceof Error)) return { ...told, failure: null, message: null };
     const begun = status === null ? "No answer" : `The answer ${status} was not whole`;
     if (deadline.isOver) return { ...told, failure: "timeout", message: `${begun}: ${deadline.reason}.` };
@@ -148,7 +182,14 @@ export class HttpsWebhookSender implements WebhookSender {
 }
 
 function failed(failure: WebhookFailure, message: string, deadline: Deadline, phases: ConnectPhases): WebhookResult {
-  return { failure, status: null, retryAfterMs: null, message, excerpt: "", phases: { ...phases, firstByteMs: null, totalMs: deadline.passedMs } };
+  return {
+    failure,
+    status: null,
+    retryAfterMs: null,
+    message,
+    excerpt: "",
+    phases: { ...phases, firstByteMs: null, totalMs: deadline.passedMs },
+  };
 }
 
 /** Phases that are counted from the start of the try. */

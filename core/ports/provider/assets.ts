@@ -50,7 +50,8 @@ export type PlainSource =
   | UrlSource;
 
 /** `archive`: one file inside a ZIP. */
-export type AssetSource = PlainSource | { readonly kind: "archive"; readonly archive: PlainSource; readonly entry: string };
+export type AssetSource =
+  PlainSource | { readonly kind: "archive"; readonly archive: PlainSource; readonly entry: string };
 
 /** A file of a track. */
 export interface ProviderAsset {

@@ -7,7 +7,11 @@ import type { OpenSandbox } from "./sandbox.js";
  * One setting a plugin takes under `plugins.<id>`. `secret` values are masked wherever settings are shown. A text that is
  * empty is a mistake, unless `canBeEmpty`.
  */
-export type ProviderSetting = { readonly description: string; readonly required?: boolean; readonly secret?: boolean } & (
+export type ProviderSetting = {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly secret?: boolean;
+} & (
   | {
       readonly type: "string";
       readonly default?: string;

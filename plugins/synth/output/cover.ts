@@ -24,9 +24,11 @@ export function paintCover(subject: CoverSubject): Uint8Array<ArrayBuffer> {
   paintSky(pixels, palette);
   paintSun(pixels, palette.light, random);
   const count = 3 + Math.round(subject.energy * 5);
-  for (let layer = 0; layer < count; layer += 1) paintWave(pixels, mix(palette.far, palette.near, layer / (count - 1)), layer / count, subject.energy, random);
+  for (let layer = 0; layer < count; layer += 1)
+    paintWave(pixels, mix(palette.far, palette.near, layer / (count - 1)), layer / count, subject.energy, random);
   for (let index = 0; index < COVER_SIZE * COVER_SIZE; index += 1) {
-    for (let channel = 0; channel < 3; channel += 1) png.data[4 * index + channel] = Math.round(255 * Math.min(1, Math.max(0, pixels[3 * index + channel] as number)));
+    for (let channel = 0; channel < 3; channel += 1)
+      png.data[4 * index + channel] = Math.round(255 * Math.min(1, Math.max(0, pixels[3 * index + channel] as number)));
     png.data[4 * index + 3] = 255;
   }
   return new Uint8Array(PNG.sync.write(png, { colorType: 2, deflateLevel: 4, filterType: 1 }));
@@ -90,9 +92,17 @@ function paintWave(pixels: Float32Array, colour: Rgb, depth: number, energy: num
   }));
   const base = COVER_SIZE * (0.5 + 0.45 * depth);
   for (let x = 0; x < COVER_SIZE; x += 1) {
-    const crest = waves.reduce((sum, { turns, phase, height }) => sum + height * Math.sin((2 * Math.PI * turns * x) / COVER_SIZE + phase), base);
+    const crest = waves.reduce(
+      (sum, { turns, phase, height }) => sum + height * Math.sin((2 * Math.PI * turns * x) / COVER_SIZE + phase),
+      base,
+    );
     for (let y = Math.max(0, Math.floor(crest)); y < COVER_SIZE; y += 1) {
-      blend(pixels, 3 * (y * COVER_SIZE + x), colour, Math.min(1, y + 1 - crest) * (0.94 - Math.min(0.2, (y - crest) / 900)));
+      blend(
+        pixels,
+        3 * (y * COVER_SIZE + x),
+        colour,
+        Math.min(1, y + 1 - crest) * (0.94 - Math.min(0.2, (y - crest) / 900)),
+      );
     }
   }
 }
@@ -104,7 +114,11 @@ function blend(pixels: Float32Array, index: number, [red, green, blue]: Rgb, sha
 }
 
 function mix(from: Rgb, to: Rgb, share: number): Rgb {
-  return [from[0] + (to[0] - from[0]) * share, from[1] + (to[1] - from[1]) * share, from[2] + (to[2] - from[2]) * share];
+  return [
+    from[0] + (to[0] - from[0]) * share,
+    from[1] + (to[1] - from[1]) * share,
+    from[2] + (to[2] - from[2]) * share,
+  ];
 }
 
 function hsl(hue: number, saturation: number, lightness: number): Rgb {

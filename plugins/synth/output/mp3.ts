@@ -24,7 +24,11 @@ let encoder: Promise<Encoder> | undefined;
  * Encodes one (mono) or two channels, values from -1 to 1, at a constant bit rate, with an Info frame that tells
  * decoders the exact length. The last 52 to 1,203 samples are dropped and must be silent.
  */
-export async function encodeMp3(channels: readonly Float32Array[], sampleRate: number, bitrate: Mp3Bitrate): Promise<Uint8Array<ArrayBuffer>> {
+export async function encodeMp3(
+  channels: readonly Float32Array[],
+  sampleRate: number,
+  bitrate: Mp3Bitrate,
+): Promise<Uint8Array<ArrayBuffer>> {
   encoder ??= loadEncoder();
   const lame = await encoder;
   const length = encodedLength(channels[0]?.length ?? 0);
@@ -84,7 +88,8 @@ function frameBytes(stream: Uint8Array, offset: number): number {
   const flags = stream[offset + 2] ?? 0;
   const kbps = KBPS[flags >> 4];
   const rate = RATES[(flags >> 2) & 3];
-  if (stream[offset] !== 0xff || kbps === undefined || rate === undefined) throw new Error(`the encoder wrote no MP3 frame at byte ${offset}`);
+  if (stream[offset] !== 0xff || kbps === undefined || rate === undefined)
+    throw new Error(`the encoder wrote no MP3 frame at byte ${offset}`);
   return Math.floor((144_000 * kbps) / rate) + ((flags >> 1) & 1);
 }
 

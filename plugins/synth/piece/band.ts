@@ -44,49 +44,134 @@ export function playBand(track: BandTrack): Part[] {
   const beatsPerBar = grid.beatsPerBar;
   const common = { sections, spans, beatsPerBar };
   const parts: Part[] = [];
-  const add = (name: string, instrument: InstrumentName, place: Place, steps: readonly Step[], finale: readonly number[]): void => {
+  const add = (
+    name: string,
+    instrument: InstrumentName,
+    place: Place,
+    steps: readonly Step[],
+    finale: readonly number[],
+  ): void => {
     const humane = random.fork(`timing ${name}`);
     const played = steps.map((step) => toNote(step, grid, genre.isTight ?? false, humane));
     const end = grid.secondsAt(endBeat);
-    const last = finale.map((midi): Note => ({ start: end, seconds: Math.max(0.3, track.seconds - end - 0.4), midi, velocity: 0.75 }));
-    parts.push({ name, instrument, stem: name === "bass" ? "bass" : "other", isWide: false, ...place, notes: [...played, ...last] });
+    const last = finale.map((midi): Note => ({
+      start: end,
+      seconds: Math.max(0.3, track.seconds - end - 0.4),
+      midi,
+      velocity: 0.75,
+    }));
+    parts.push({
+      name,
+      instrument,
+      stem: name === "bass" ? "bass" : "other",
+      isWide: false,
+      ...place,
+      notes: [...played, ...last],
+    });
   };
   const space = genre.space;
   const closing = voiceChord(track.ending, [], CHORDS_CENTRE);
-  const chordSteps = playChords({ ...common, style: genre.comp, centre: CHORDS_CENTRE, from: brief.isSolo ? 0 : introStarter(brief) === "chords" ? 0.3 : 0.4 }, random.fork("chords"));
-  add("chords", brief.chords, { gain: track.hasSinger ? 0.6 : 0.44, pan: brief.isSolo ? -0.15 : -0.45, isWide: DOUBLED.has(genre.comp), reverb: 0.35 * space + 0.05, echo: genre.comp === "skank" ? 0.25 : 0 }, chordSteps, closing);
+  const chordSteps = playChords(
+    {
+      ...common,
+      style: genre.comp,
+      centre: CHORDS_CENTRE,
+      from: brief.isSolo ? 0 : introStarter(brief) === "chords" ? 0.3 : 0.4,
+    },
+    random.fork("chords"),
+  );
+  add(
+    "chords",
+    brief.chords,
+    {
+      gain: track.hasSinger ? 0.6 : 0.44,
+      pan: brief.isSolo ? -0.15 : -0.45,
+      isWide: DOUBLED.has(genre.comp),
+      reverb: 0.35 * space + 0.05,
+      echo: genre.comp === "skank" ? 0.25 : 0,
+    },
+    chordSteps,
+    closing,
+  );
   if (brief.pad !== null && !brief.isSolo && brief.pad !== brief.chords) {
-    const padSteps = playChords({ ...common, style: "sustain", centre: PAD_CENTRE, from: genre.energy < 0.35 ? 0.3 : 0.5 }, random.fork("pad"));
-    add("pad", brief.pad, { gain: padGain(brief), pan: 0, isWide: true, reverb: 0.6 * space + 0.1, echo: 0 }, padSteps, voiceChord(track.ending, [], PAD_CENTRE));
+    const padSteps = playChords(
+      { ...common, style: "sustain", centre: PAD_CENTRE, from: genre.energy < 0.35 ? 0.3 : 0.5 },
+      random.fork("pad"),
+    );
+    add(
+      "pad",
+      brief.pad,
+      { gain: padGain(brief), pan: 0, isWide: true, reverb: 0.6 * space + 0.1, echo: 0 },
+      padSteps,
+      voiceChord(track.ending, [], PAD_CENTRE),
+    );
   }
   if (brief.bass !== null && genre.bass !== null && !brief.isSolo) {
     const bassSteps = playBass({ ...common, style: genre.bass, endBeat }, random.fork("bass"));
-    add("bass", brief.bass, { gain: 0.85, pan: 0, reverb: 0, echo: 0 }, bassSteps, [nearestMidi(track.ending.root, 38)]);
+    add("bass", brief.bass, { gain: 0.85, pan: 0, reverb: 0, echo: 0 }, bassSteps, [
+      nearestMidi(track.ending.root, 38),
+    ]);
   }
   if (genre.arpeggio !== undefined && !brief.isSolo) {
     const from = genre.energy < 0.35 ? 0.5 : 0.75;
     const steps = playChords({ ...common, style: "arpeggio", centre: 71, from }, random.fork("arpeggio"));
-    add("arpeggio", genre.arpeggio, { gain: 0.24, pan: 0.6, reverb: 0.3 * space + 0.05, echo: genre.echo ?? 0.2 }, steps, []);
+    add(
+      "arpeggio",
+      genre.arpeggio,
+      { gain: 0.24, pan: 0.6, reverb: 0.3 * space + 0.05, echo: genre.echo ?? 0.2 },
+      steps,
+      [],
+    );
   }
   addLead(track, random, add);
   return parts.filter(({ notes }) => notes.length > 0);
 }
 
-type AddPart = (name: string, instrument: InstrumentName, place: Place, steps: readonly Step[], finale: readonly number[]) => void;
+type AddPart = (
+  name: string,
+  instrument: InstrumentName,
+  place: Place,
+  steps: readonly Step[],
+  finale: readonly number[],
+) => void;
 
 /** The tune; beside a singer only where she is silent. */
-function addLead({ brief, form, spans, ending, grid, hasSinger, sungBars }: BandTrack, random: Random, add: AddPart): void {
+function addLead(
+  { brief, form, spans, ending, grid, hasSinger, sungBars }: BandTrack,
+  random: Random,
+  add: AddPart,
+): void {
   const { genre } = brief;
   const centre = LOW_LEADS.has(brief.lead) ? 62 : HIGH_LEADS.has(brief.lead) ? 74 : 69;
   const isShort = form.sections.length < 3;
-  const plays = (section: Section): boolean => isShort || hasSinger || section.intensity >= 0.45 || (section.kind === "intro" && introStarter(brief) === "lead");
+  const plays = (section: Section): boolean =>
+    isShort || hasSinger || section.intensity >= 0.45 || (section.kind === "intro" && introStarter(brief) === "lead");
   const melody = playMelody(
-    { sections: form.sections, spans, beatsPerBar: grid.beatsPerBar, endBeat: form.endBeat, business: genre.business + (brief.energy - genre.energy) * 0.5, centre, plays },
+    {
+      sections: form.sections,
+      spans,
+      beatsPerBar: grid.beatsPerBar,
+      endBeat: form.endBeat,
+      business: genre.business + (brief.energy - genre.energy) * 0.5,
+      centre,
+      plays,
+    },
     random.fork("melody"),
   );
   const steps = hasSinger ? melody.filter(({ beat }) => !sungBars.has(Math.floor(beat / grid.beatsPerBar))) : melody;
   const finale = hasSinger ? [] : [nearestMidi(ending.root, centre + 3)];
-  add("lead", brief.lead, { gain: hasSinger ? 0.55 : 0.88, pan: brief.isSolo ? 0.15 : 0.25, reverb: 0.4 * genre.space + 0.06, echo: (genre.echo ?? 0.12) * 0.6 }, steps, finale);
+  add(
+    "lead",
+    brief.lead,
+    {
+      gain: hasSinger ? 0.55 : 0.88,
+      pan: brief.isSolo ? 0.15 : 0.25,
+      reverb: 0.4 * genre.space + 0.06,
+      echo: (genre.echo ?? 0.12) * 0.6,
+    },
+    steps,
+    finale,
+  );
 }
 
 /** Who is heard in the introduction: chords, or the tune over the pad. */

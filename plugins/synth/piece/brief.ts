@@ -38,8 +38,10 @@ export interface Brief {
 export const BPM_MIN = 40;
 export const BPM_MAX = 220;
 const BPM_WORDS = /(?<![\d.])(\d{2,3})(?:\.\d+)?\s*-?\s*(?:bpm|beats per minute)/u;
-const KEY_WORDS = /\b(?:in|key of|key)\s+([a-g])(\s*(?:#|♯|-?sharp\b)|\s*(?:b|♭|-?flat)(?![a-z]))?(?:[\s-]*(major|minor|maj\b|min\b|dorian|phrygian|lydian|mixolydian|dur\b|moll\b))/u;
-const BARE_KEY_WORDS = /\b([a-g])(\s*(?:#|♯|-?sharp\b)|\s*(?:b|♭|-?flat)(?![a-z]))?[\s-]+(major|minor|dorian|phrygian|lydian|mixolydian)\b/u;
+const KEY_WORDS =
+  /\b(?:in|key of|key)\s+([a-g])(\s*(?:#|♯|-?sharp\b)|\s*(?:b|♭|-?flat)(?![a-z]))?(?:[\s-]*(major|minor|maj\b|min\b|dorian|phrygian|lydian|mixolydian|dur\b|moll\b))/u;
+const BARE_KEY_WORDS =
+  /\b([a-g])(\s*(?:#|♯|-?sharp\b)|\s*(?:b|♭|-?flat)(?![a-z]))?[\s-]+(major|minor|dorian|phrygian|lydian|mixolydian)\b/u;
 const ACCIDENTALS = { "": 0, "#": 1, b: -1 } as const;
 const PITCH_CLASSES: Record<string, number> = { c: 0, d: 2, e: 4, f: 5, g: 7, a: 9, b: 11 };
 
@@ -48,7 +50,10 @@ const PITCH_CLASSES: Record<string, number> = { c: 0, d: 2, e: 4, f: 5, g: 7, a:
  * precedence over words.
  */
 export function readBrief(prompt: string, lyrics: string | null, options: PieceOptions = {}): Brief {
-  const text = ` ${prompt.normalize("NFKC").toLowerCase().replace(/[\p{Z}\s]+/gu, " ")} `;
+  const text = ` ${prompt
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/[\p{Z}\s]+/gu, " ")} `;
   const chosen = options.seed === undefined ? "" : `\u0000${options.seed}`;
   const seed = hashText(`${prompt}\u0000${lyrics ?? ""}${chosen}`);
   const random = new Random(seed, "brief");
@@ -57,21 +62,38 @@ export function readBrief(prompt: string, lyrics: string | null, options: PieceO
   const named = INSTRUMENT_WORDS.filter(({ words }) => mentions(text, words));
   const found = GENRES.filter(({ words }) => mentions(text, words));
   const factors = TEMPOS.filter(({ words }) => mentions(text, words));
-  const valence = mean(moods.map((mood) => mood.valence), random.between(-0.4, 0.5));
-  const feelings = [...moods.map(({ arousal }) => arousal), ...activities.map(({ arousal }) => arousal), ...factors.map(({ factor = 1 }) => (factor - 1) * 2)];
+  const valence = mean(
+    moods.map((mood) => mood.valence),
+    random.between(-0.4, 0.5),
+  );
+  const feelings = [
+    ...moods.map(({ arousal }) => arousal),
+    ...activities.map(({ arousal }) => arousal),
+    ...factors.map(({ factor = 1 }) => (factor - 1) * 2),
+  ];
   const arousal = mean(feelings, random.between(-0.3, 0.3));
-  const genre = found[0] ?? fallbackGenre(valence, arousal, feelings.length > 0, named.map(({ tag }) => tag), random);
+  const genre =
+    found[0] ??
+    fallbackGenre(
+      valence,
+      arousal,
+      feelings.length > 0,
+      named.map(({ tag }) => tag),
+      random,
+    );
   const energy = clamp(genre.energy + arousal * 0.35, 0, 1);
   const namedBpm = options.bpm ?? Number(BPM_WORDS.exec(text)?.[1] ?? Number.NaN);
   const wordBpm = factors.find(({ bpm }) => bpm !== undefined)?.bpm;
   const factor = factors.reduce((product, tempo) => product * (tempo.factor ?? 1), 1);
-  const fromGenre = genre.bpm[0] + (genre.bpm[1] - genre.bpm[0]) * clamp(0.5 + arousal * 0.5 + random.between(-0.25, 0.25), 0, 1);
+  const fromGenre =
+    genre.bpm[0] + (genre.bpm[1] - genre.bpm[0]) * clamp(0.5 + arousal * 0.5 + random.between(-0.25, 0.25), 0, 1);
   const namesTempo = Number.isFinite(namedBpm);
   const bpm = clamp(Math.round(namesTempo ? namedBpm : (wordBpm ?? fromGenre * factor)), BPM_MIN, BPM_MAX);
   // Drawn also where the key is given, so that what is drawn after it stays the same.
   const wordedKey = readKey(text, genre, valence, moods.length > 0, random);
   const isAlone = /\b(?:solo|only|just|alone|unaccompanied)\b/u.test(text) && named.length > 0;
-  const lacks = (word: string): boolean => new RegExp(`\\b(?:no|without|zero)\\s+(?:\\w+\\s+(?:or|and)\\s+)?${word}|\\b${word}less\\b`, "u").test(text);
+  const lacks = (word: string): boolean =>
+    new RegExp(`\\b(?:no|without|zero)\\s+(?:\\w+\\s+(?:or|and)\\s+)?${word}|\\b${word}less\\b`, "u").test(text);
   const wantsDrums = mentions(text, ["drums", "drum", "percussion", "beat", "beats", "drumming"]);
   return {
     seed,
@@ -84,12 +106,24 @@ export function readBrief(prompt: string, lyrics: string | null, options: PieceO
     key: keyNamed(options.key) ?? wordedKey,
     valence,
     energy,
-    brightness: clamp(mean(moods.map((mood) => mood.brightness ?? mood.arousal * 0.7), 0) + (genre.energy - 0.5) * 0.4, -1, 1),
+    brightness: clamp(
+      mean(
+        moods.map((mood) => mood.brightness ?? mood.arousal * 0.7),
+        0,
+      ) +
+        (genre.energy - 0.5) * 0.4,
+      -1,
+      1,
+    ),
     lead: named.find(({ lead }) => lead !== undefined)?.lead ?? random.pick(genre.leads),
     chords: named.find(({ chords }) => chords !== undefined)?.chords ?? random.pick(genre.chords),
     pad: named.find(({ pad }) => pad !== undefined)?.pad ?? (genre.pads.length > 0 ? random.pick(genre.pads) : null),
-    bass: lacks("bass") || genre.bass === null ? null : (named.find(({ bass }) => bass !== undefined)?.bass ?? random.pick(genre.basses)),
-    hasDrums: !lacks("drums?") && !lacks("percussion") && !lacks("beat") && !isAlone && (genre.drums !== null || wantsDrums),
+    bass:
+      lacks("bass") || genre.bass === null
+        ? null
+        : (named.find(({ bass }) => bass !== undefined)?.bass ?? random.pick(genre.basses)),
+    hasDrums:
+      !lacks("drums?") && !lacks("percussion") && !lacks("beat") && !isAlone && (genre.drums !== null || wantsDrums),
     isSolo: isAlone || (genre.name === "ballad" && named.length === 1 && arousal < -0.2),
     namesTempo,
   };
@@ -110,19 +144,33 @@ function isLetter(character: string | undefined): boolean {
 }
 
 /** A genre for a prompt that names none, from its instruments and its mood, else from its hash. */
-function fallbackGenre(valence: number, arousal: number, hasFeeling: boolean, instruments: readonly string[], random: Random): Genre {
+function fallbackGenre(
+  valence: number,
+  arousal: number,
+  hasFeeling: boolean,
+  instruments: readonly string[],
+  random: Random,
+): Genre {
   if (instruments.includes("electric guitar")) return genreNamed("rock");
   if (instruments.includes("guitar")) return genreNamed("folk");
   if (instruments.includes("music box")) return genreNamed("lullaby");
   if (["saxophone", "vibraphone", "trumpet"].some((tag) => instruments.includes(tag))) return genreNamed("jazz");
   if (["strings", "brass", "choir"].some((tag) => instruments.includes(tag))) return genreNamed("cinematic");
-  if (["violin", "cello", "harp", "flute", "accordion"].some((tag) => instruments.includes(tag))) return genreNamed("classical");
+  if (["violin", "cello", "harp", "flute", "accordion"].some((tag) => instruments.includes(tag)))
+    return genreNamed("classical");
   if (instruments.includes("synth")) return genreNamed("synthwave");
-  if (!hasFeeling) return genreNamed(random.pick(["pop", "lofi", "house", "folk", "synthwave", "cinematic", "rock", "ambient", "soul", "funk"]));
+  if (!hasFeeling)
+    return genreNamed(
+      random.pick(["pop", "lofi", "house", "folk", "synthwave", "cinematic", "rock", "ambient", "soul", "funk"]),
+    );
   if (arousal < -0.55) return genreNamed(random.pick(["ambient", "ballad"]));
-  if (arousal < -0.1) return genreNamed(random.pick(valence < -0.2 ? ["ballad", "lofi", "cinematic"] : ["lofi", "folk", "ballad"]));
-  if (arousal < 0.5) return genreNamed(random.pick(valence < -0.2 ? ["cinematic", "synthwave"] : ["pop", "folk", "funk"]));
-  return genreNamed(random.pick(valence < -0.2 ? ["metal", "techno", "drum and bass"] : ["pop", "house", "rock", "trance"]));
+  if (arousal < -0.1)
+    return genreNamed(random.pick(valence < -0.2 ? ["ballad", "lofi", "cinematic"] : ["lofi", "folk", "ballad"]));
+  if (arousal < 0.5)
+    return genreNamed(random.pick(valence < -0.2 ? ["cinematic", "synthwave"] : ["pop", "folk", "funk"]));
+  return genreNamed(
+    random.pick(valence < -0.2 ? ["metal", "techno", "drum and bass"] : ["pop", "house", "rock", "trance"]),
+  );
 }
 
 function readKey(text: string, genre: Genre, valence: number, hasMood: boolean, random: Random): Key {

@@ -51,14 +51,36 @@ export function compose({ prompt, lyrics, seconds, sung, ...options }: Commissio
   const random = new Random(brief.seed, "piece");
   const beatsPerBar = genre.beatsPerBar ?? 4;
   const grid = new Grid(bpm, beatsPerBar, genre.swing ?? 0.5, genre.swingsSixteenths ?? false);
-  const song = sung ? planSong(lyrics === null || lyrics.trim() === "" ? lyricsFrom(prompt) : readLyrics(lyrics), seconds, bpm, beatsPerBar) : null;
+  const song = sung
+    ? planSong(
+        lyrics === null || lyrics.trim() === "" ? lyricsFrom(prompt) : readLyrics(lyrics),
+        seconds,
+        bpm,
+        beatsPerBar,
+      )
+    : null;
   const form = song?.form ?? planForm(seconds, bpm, beatsPerBar);
-  const spans = harmonise(brief.key, form, beatsPerBar, { ...genre, barsPerChord: genre.barsPerChord ?? 1 }, random.fork("harmony"));
+  const spans = harmonise(
+    brief.key,
+    form,
+    beatsPerBar,
+    { ...genre, barsPerChord: genre.barsPerChord ?? 1 },
+    random.fork("harmony"),
+  );
   const ending = finalChord(brief.key, genre.colour);
   const { sections, endBeat } = form;
   const voiceCentre = random.fork("voice").pick([57, 60, 64]);
-  const sungSteps = song === null ? [] : singLines({ song, spans, bpm, beatsPerBar, centre: voiceCentre }, random.fork("song"));
-  const drums = brief.hasDrums ? { style: genre.drums ?? (beatsPerBar === 3 ? "threeFour" : "ballad"), sections, endBeat, grid, isTight: genre.isTight ?? false } : null;
+  const sungSteps =
+    song === null ? [] : singLines({ song, spans, bpm, beatsPerBar, centre: voiceCentre }, random.fork("song"));
+  const drums = brief.hasDrums
+    ? {
+        style: genre.drums ?? (beatsPerBar === 3 ? "threeFour" : "ballad"),
+        sections,
+        endBeat,
+        grid,
+        isTight: genre.isTight ?? false,
+      }
+    : null;
   return {
     brief,
     seconds,
@@ -66,7 +88,10 @@ export function compose({ prompt, lyrics, seconds, sung, ...options }: Commissio
     parts: playBand({ brief, form, spans, ending, grid, seconds, hasSinger: sung, sungBars: sungBarsOf(song) }),
     kit: genre.kit,
     hits: drums === null ? [] : playDrums(drums, random.fork("drums")),
-    voice: song === null ? null : { lines: sungLines(sungSteps, grid), size: voiceCentre > 60 ? 1.16 : voiceCentre < 60 ? 0.94 : 1.05 },
+    voice:
+      song === null
+        ? null
+        : { lines: sungLines(sungSteps, grid), size: voiceCentre > 60 ? 1.16 : voiceCentre < 60 ? 0.94 : 1.05 },
     endSeconds: grid.secondsAt(endBeat),
     echoSeconds: (60 / bpm) * (bpm > 100 ? 0.75 : 0.5),
   };
@@ -74,7 +99,9 @@ export function compose({ prompt, lyrics, seconds, sung, ...options }: Commissio
 
 /** Bars in which the singer is heard, so that the band leaves room. */
 function sungBarsOf(song: Song | null): ReadonlySet<number> {
-  const bars = song?.lines.flatMap(({ startBar, bars: count }) => Array.from({ length: count }, (_, index) => startBar + index)) ?? [];
+  const bars =
+    song?.lines.flatMap(({ startBar, bars: count }) => Array.from({ length: count }, (_, index) => startBar + index)) ??
+    [];
   return new Set(bars);
 }
 

@@ -2,7 +2,8 @@ import type { Random } from "../random.js";
 import type { Section } from "./form.js";
 import type { Grid } from "./grid.js";
 
-export type DrumSound = "kick" | "snare" | "clap" | "rim" | "hat" | "openHat" | "ride" | "crash" | "tomHigh" | "tomMid" | "tomLow" | "shaker";
+export type DrumSound =
+  "kick" | "snare" | "clap" | "rim" | "hat" | "openHat" | "ride" | "crash" | "tomHigh" | "tomMid" | "tomLow" | "shaker";
 
 /** One stroke. */
 export interface Hit {
@@ -14,8 +15,26 @@ export interface Hit {
 }
 
 export type DrumStyle =
-  | "house" | "techno" | "disco" | "rock" | "punk" | "metal" | "backbeat" | "funk" | "boomBap" | "trap" | "halftime"
-  | "breakbeat" | "oneDrop" | "swing" | "shuffle" | "bossa" | "taiko" | "stomp" | "ballad" | "threeFour";
+  | "house"
+  | "techno"
+  | "disco"
+  | "rock"
+  | "punk"
+  | "metal"
+  | "backbeat"
+  | "funk"
+  | "boomBap"
+  | "trap"
+  | "halftime"
+  | "breakbeat"
+  | "oneDrop"
+  | "swing"
+  | "shuffle"
+  | "bossa"
+  | "taiko"
+  | "stomp"
+  | "ballad"
+  | "threeFour";
 
 /** A bar in sixteenths: `X` accent, `x` stroke, `o` ghost note. Shorter patterns repeat. */
 type Pattern = Partial<Record<DrumSound, string>>;
@@ -60,7 +79,13 @@ const PATTERNS: Record<DrumStyle, DrumPatterns> = {
   },
   backbeat: {
     verse: { kick: "X.......x.x.....", snare: "....X.......X...", hat: "x.o." },
-    chorus: { kick: "X..x....X.x.....", snare: "....X.......X...", clap: "............x...", hat: "x.xo", openHat: "..............x." },
+    chorus: {
+      kick: "X..x....X.x.....",
+      snare: "....X.......X...",
+      clap: "............x...",
+      hat: "x.xo",
+      openHat: "..............x.",
+    },
     quiet: ["kick", "snare"],
   },
   funk: {
@@ -70,17 +95,34 @@ const PATTERNS: Record<DrumStyle, DrumPatterns> = {
   },
   boomBap: {
     verse: { kick: "X......x..x.....", snare: "....X.......X...", hat: "x.x.x.xox.x.x.x." },
-    chorus: { kick: "X.....xX..x....o", snare: "....X..o....X..o", hat: "x.xox.x.x.xox.xx", openHat: "......x........." },
+    chorus: {
+      kick: "X.....xX..x....o",
+      snare: "....X..o....X..o",
+      hat: "x.xox.x.x.xox.xx",
+      openHat: "......x.........",
+    },
     quiet: ["kick", "snare"],
   },
   trap: {
     verse: { kick: "X......x..X.....", clap: "........X.......", hat: "x.x.x.x.x.xxx.x." },
-    chorus: { kick: "X..x...x..X...x.", clap: "........X.......", snare: "........x......o", hat: "xxx.x.xxxxx.xxxx", openHat: "......x........." },
+    chorus: {
+      kick: "X..x...x..X...x.",
+      clap: "........X.......",
+      snare: "........x......o",
+      hat: "xxx.x.xxxxx.xxxx",
+      openHat: "......x.........",
+    },
     quiet: ["kick", "clap"],
   },
   halftime: {
     verse: { kick: "X.....x.........", snare: "........X.......", hat: "x.x." },
-    chorus: { kick: "X..x......x..x..", snare: "........X.......", clap: "........X.......", hat: "x.xx", crash: "........o......." },
+    chorus: {
+      kick: "X..x......x..x..",
+      snare: "........X.......",
+      clap: "........X.......",
+      hat: "x.xx",
+      crash: "........o.......",
+    },
     quiet: ["kick", "snare"],
   },
   breakbeat: {
@@ -110,7 +152,13 @@ const PATTERNS: Record<DrumStyle, DrumPatterns> = {
   },
   taiko: {
     verse: { tomLow: "X.......x.......", tomMid: "......x.......xx" },
-    chorus: { tomLow: "X..x....X..x....", tomMid: "......xx..x...xx", tomHigh: "............x.xx", crash: "o...............", kick: "X.......X......." },
+    chorus: {
+      tomLow: "X..x....X..x....",
+      tomMid: "......xx..x...xx",
+      tomHigh: "............x.xx",
+      crash: "o...............",
+      kick: "X.......X.......",
+    },
     quiet: ["tomMid"],
   },
   stomp: {
@@ -181,6 +229,9 @@ export function playDrums({ style, sections, endBeat, grid, isTight }: DrumTrack
   });
   const end = grid.secondsAt(endBeat);
   const last = sections[sections.length - 1];
-  hits.push({ start: end, sound: "kick", velocity: 0.9 }, { start: end, sound: "crash", velocity: last !== undefined && last.intensity > 0.75 ? 0.8 : 0.5 });
+  hits.push(
+    { start: end, sound: "kick", velocity: 0.9 },
+    { start: end, sound: "crash", velocity: last !== undefined && last.intensity > 0.75 ? 0.8 : 0.5 },
+  );
   return hits.sort((a, b) => a.start - b.start);
 }

@@ -54,7 +54,9 @@ function planOf(units: number): readonly SectionKind[] {
   if (plan !== undefined) return plan;
   // Longer than any plan: rounds of verse, verse, chorus before the last third.
   const longest = PLANS[PLANS.length - 1] ?? [];
-  const rounds = Array.from({ length: units - longest.length }, (_, index): SectionKind => (index % 3 === 2 ? "chorus" : "verse"));
+  const rounds = Array.from({ length: units - longest.length }, (_, index): SectionKind =>
+    index % 3 === 2 ? "chorus" : "verse",
+  );
   return [...longest.slice(0, 1), ...rounds, ...longest.slice(1)];
 }
 

@@ -3,7 +3,8 @@ import type { Form, Section, SectionKind } from "./form.js";
 import { chordOn, isDark } from "./theory.js";
 import type { Chord, ChordColour, Key } from "./theory.js";
 
-export type ProgressionStyle = "pop" | "anthem" | "jazz" | "blues" | "rock" | "metal" | "folk" | "classical" | "epic" | "modal" | "loop" | "drift";
+export type ProgressionStyle =
+  "pop" | "anthem" | "jazz" | "blues" | "rock" | "metal" | "folk" | "classical" | "epic" | "modal" | "loop" | "drift";
 
 /** A chord and the beats it lasts. */
 export interface HarmonicSpan {
@@ -16,18 +17,164 @@ type Progressions = readonly (readonly number[])[];
 
 /** Steps of the scale, one per bar. Each style has some for bright scales and some for dark ones. */
 const PROGRESSIONS: Record<ProgressionStyle, { readonly bright: Progressions; readonly dark: Progressions }> = {
-  pop: { bright: [[0, 4, 5, 3], [0, 5, 3, 4], [5, 3, 0, 4], [0, 2, 3, 4], [0, 3, 5, 4]], dark: [[0, 5, 2, 6], [0, 3, 5, 4], [0, 2, 6, 3], [0, 5, 3, 4]] },
-  anthem: { bright: [[0, 4, 5, 3], [3, 4, 5, 2], [3, 0, 4, 5], [0, 4, 1, 3]], dark: [[0, 5, 2, 6], [5, 6, 0, 0], [0, 5, 3, 6], [0, 6, 5, 6]] },
-  jazz: { bright: [[1, 4, 0, 5], [0, 5, 1, 4], [2, 5, 1, 4], [3, 2, 1, 0]], dark: [[0, 3, 6, 2], [1, 4, 0, 0], [0, 5, 1, 4], [3, 6, 2, 5]] },
-  blues: { bright: [[0, 0, 3, 0, 4, 3, 0, 4], [0, 3, 0, 0, 3, 3, 0, 4]], dark: [[0, 0, 3, 0, 4, 3, 0, 4], [0, 3, 0, 0, 5, 4, 0, 4]] },
-  rock: { bright: [[0, 6, 3, 0], [0, 3, 0, 4], [0, 3, 6, 3], [0, 4, 3, 3]], dark: [[0, 6, 5, 6], [0, 2, 6, 3], [0, 5, 6, 0], [0, 3, 5, 6]] },
-  metal: { bright: [[0, 0, 5, 6], [0, 5, 3, 4], [0, 2, 5, 6]], dark: [[0, 0, 1, 0], [0, 5, 1, 6], [0, 0, 5, 1], [0, 2, 1, 0]] },
-  folk: { bright: [[0, 3, 0, 4], [0, 4, 3, 0], [0, 5, 3, 4], [0, 0, 3, 4]], dark: [[0, 6, 0, 6], [0, 2, 6, 0], [0, 3, 6, 0], [0, 6, 5, 6]] },
-  classical: { bright: [[0, 4, 5, 2, 3, 0, 3, 4], [0, 3, 4, 0], [0, 5, 1, 4], [0, 1, 4, 0]], dark: [[0, 3, 4, 0], [0, 5, 3, 4], [0, 3, 6, 2, 5, 1, 4, 0], [0, 4, 0, 4]] },
-  epic: { bright: [[0, 1, 0, 4], [0, 4, 1, 3], [3, 4, 5, 0]], dark: [[0, 5, 2, 6], [0, 5, 3, 4], [0, 2, 6, 5], [0, 6, 5, 4]] },
-  modal: { bright: [[0, 3, 0, 3], [0, 6, 3, 0], [0, 1, 3, 0]], dark: [[0, 3, 0, 3], [0, 6, 0, 3], [0, 4, 3, 0]] },
-  loop: { bright: [[0, 3, 5, 4], [0, 2, 5, 3], [3, 0, 4, 5]], dark: [[0, 0, 5, 6], [0, 5, 3, 6], [0, 2, 6, 5], [0, 6, 0, 5]] },
-  drift: { bright: [[0, 1, 0, 4], [0, 3, 5, 3], [0, 4, 1, 3]], dark: [[0, 5, 0, 3], [0, 2, 5, 6], [0, 3, 6, 0]] },
+  pop: {
+    bright: [
+      [0, 4, 5, 3],
+      [0, 5, 3, 4],
+      [5, 3, 0, 4],
+      [0, 2, 3, 4],
+      [0, 3, 5, 4],
+    ],
+    dark: [
+      [0, 5, 2, 6],
+      [0, 3, 5, 4],
+      [0, 2, 6, 3],
+      [0, 5, 3, 4],
+    ],
+  },
+  anthem: {
+    bright: [
+      [0, 4, 5, 3],
+      [3, 4, 5, 2],
+      [3, 0, 4, 5],
+      [0, 4, 1, 3],
+    ],
+    dark: [
+      [0, 5, 2, 6],
+      [5, 6, 0, 0],
+      [0, 5, 3, 6],
+      [0, 6, 5, 6],
+    ],
+  },
+  jazz: {
+    bright: [
+      [1, 4, 0, 5],
+      [0, 5, 1, 4],
+      [2, 5, 1, 4],
+      [3, 2, 1, 0],
+    ],
+    dark: [
+      [0, 3, 6, 2],
+      [1, 4, 0, 0],
+      [0, 5, 1, 4],
+      [3, 6, 2, 5],
+    ],
+  },
+  blues: {
+    bright: [
+      [0, 0, 3, 0, 4, 3, 0, 4],
+      [0, 3, 0, 0, 3, 3, 0, 4],
+    ],
+    dark: [
+      [0, 0, 3, 0, 4, 3, 0, 4],
+      [0, 3, 0, 0, 5, 4, 0, 4],
+    ],
+  },
+  rock: {
+    bright: [
+      [0, 6, 3, 0],
+      [0, 3, 0, 4],
+      [0, 3, 6, 3],
+      [0, 4, 3, 3],
+    ],
+    dark: [
+      [0, 6, 5, 6],
+      [0, 2, 6, 3],
+      [0, 5, 6, 0],
+      [0, 3, 5, 6],
+    ],
+  },
+  metal: {
+    bright: [
+      [0, 0, 5, 6],
+      [0, 5, 3, 4],
+      [0, 2, 5, 6],
+    ],
+    dark: [
+      [0, 0, 1, 0],
+      [0, 5, 1, 6],
+      [0, 0, 5, 1],
+      [0, 2, 1, 0],
+    ],
+  },
+  folk: {
+    bright: [
+      [0, 3, 0, 4],
+      [0, 4, 3, 0],
+      [0, 5, 3, 4],
+      [0, 0, 3, 4],
+    ],
+    dark: [
+      [0, 6, 0, 6],
+      [0, 2, 6, 0],
+      [0, 3, 6, 0],
+      [0, 6, 5, 6],
+    ],
+  },
+  classical: {
+    bright: [
+      [0, 4, 5, 2, 3, 0, 3, 4],
+      [0, 3, 4, 0],
+      [0, 5, 1, 4],
+      [0, 1, 4, 0],
+    ],
+    dark: [
+      [0, 3, 4, 0],
+      [0, 5, 3, 4],
+      [0, 3, 6, 2, 5, 1, 4, 0],
+      [0, 4, 0, 4],
+    ],
+  },
+  epic: {
+    bright: [
+      [0, 1, 0, 4],
+      [0, 4, 1, 3],
+      [3, 4, 5, 0],
+    ],
+    dark: [
+      [0, 5, 2, 6],
+      [0, 5, 3, 4],
+      [0, 2, 6, 5],
+      [0, 6, 5, 4],
+    ],
+  },
+  modal: {
+    bright: [
+      [0, 3, 0, 3],
+      [0, 6, 3, 0],
+      [0, 1, 3, 0],
+    ],
+    dark: [
+      [0, 3, 0, 3],
+      [0, 6, 0, 3],
+      [0, 4, 3, 0],
+    ],
+  },
+  loop: {
+    bright: [
+      [0, 3, 5, 4],
+      [0, 2, 5, 3],
+      [3, 0, 4, 5],
+    ],
+    dark: [
+      [0, 0, 5, 6],
+      [0, 5, 3, 6],
+      [0, 2, 6, 5],
+      [0, 6, 0, 5],
+    ],
+  },
+  drift: {
+    bright: [
+      [0, 1, 0, 4],
+      [0, 3, 5, 3],
+      [0, 4, 1, 3],
+    ],
+    dark: [
+      [0, 5, 0, 3],
+      [0, 2, 5, 6],
+      [0, 3, 6, 0],
+    ],
+  },
 };
 
 interface Style {
@@ -50,7 +197,11 @@ export function harmonise(key: Key, form: Form, beatsPerBar: number, style: Styl
       const beats = Math.min(style.barsPerChord, section.bars - bar) * beatsPerBar;
       if (startBeat >= form.endBeat) break;
       const degree = degreeAt(progression, section, bar, played, style.barsPerChord, form);
-      spans.push({ startBeat, beats: Math.min(beats, form.endBeat - startBeat), chord: chordOn(key, degree, style.colour) });
+      spans.push({
+        startBeat,
+        beats: Math.min(beats, form.endBeat - startBeat),
+        chord: chordOn(key, degree, style.colour),
+      });
     }
     played += section.bars;
   });
@@ -89,7 +240,14 @@ function assignProgressions(key: Key, style: ProgressionStyle, random: Random): 
 }
 
 /** The last bar before a new part, and before the end, leans on the fifth step, or on the flat seventh in dark modes. */
-function degreeAt(progression: readonly number[], section: Section, bar: number, played: number, barsPerChord: number, form: Form): number {
+function degreeAt(
+  progression: readonly number[],
+  section: Section,
+  bar: number,
+  played: number,
+  barsPerChord: number,
+  form: Form,
+): number {
   const degree = progression[Math.floor((played + bar) / barsPerChord) % progression.length] ?? 0;
   const isLastChord = bar + barsPerChord >= section.bars && section.bars > 1;
   const endsPiece = section === form.sections[form.sections.length - 1];

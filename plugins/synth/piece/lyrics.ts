@@ -69,7 +69,9 @@ export function readLyrics(lyrics: string): LyricSection[] {
     }
   }
   const sung = sections.filter(({ lines }) => lines.length > 0);
-  return sung.length > 0 ? sung : [{ kind: "verse", lines: [syllablesOf("la la la la"), syllablesOf("la la la la la")] }];
+  return sung.length > 0
+    ? sung
+    : [{ kind: "verse", lines: [syllablesOf("la la la la"), syllablesOf("la la la la la")] }];
 }
 
 /** Lyrics for a song without any: the words of the prompt, a few to a line, and the first of them as a refrain. */
@@ -79,25 +81,108 @@ export function lyricsFrom(prompt: string): LyricSection[] {
     words.slice(index * WORDS_PER_LINE, (index + 1) * WORDS_PER_LINE).join(" "),
   );
   const refrain = words.slice(0, 3).join(" ");
-  return readLyrics(["[Verse]", ...lines, ...(lines.length % 2 === 1 ? [lines[0] ?? ""] : []), "[Chorus]", refrain, `${refrain} oh oh`].join("\n"));
+  return readLyrics(
+    [
+      "[Verse]",
+      ...lines,
+      ...(lines.length % 2 === 1 ? [lines[0] ?? ""] : []),
+      "[Chorus]",
+      refrain,
+      `${refrain} oh oh`,
+    ].join("\n"),
+  );
 }
 
 /** One syllable per note; words of any script. */
 export function syllablesOf(line: string): Syllable[] {
-  const words = line.normalize("NFKC").toLowerCase().match(/[\p{L}\p{M}'’]+|\p{N}/gu) ?? [];
+  const words =
+    line
+      .normalize("NFKC")
+      .toLowerCase()
+      .match(/[\p{L}\p{M}'’]+|\p{N}/gu) ?? [];
   return words.flatMap((word) => splitWord(word).map(toSyllable));
 }
 
 /** Cuts a line that is too long for one breath into even parts. */
 function breathe(line: readonly Syllable[]): LyricLine[] {
   const parts = Math.ceil(line.length / LINE_MAX);
-  return Array.from({ length: parts }, (_, index) => line.slice(Math.round((index * line.length) / parts), Math.round(((index + 1) * line.length) / parts)));
+  return Array.from({ length: parts }, (_, index) =>
+    line.slice(Math.round((index * line.length) / parts), Math.round(((index + 1) * line.length) / parts)),
+  );
 }
 
 const DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
 const TRANSLITERATION: Record<string, string> = {
-  а: "a", б: "b", в: "v", г: "g", д: "d", е: "e", ё: "o", ж: "sh", з: "z", и: "i", й: "y", к: "k", л: "l", м: "m", н: "n", о: "o", п: "p", р: "r", с: "s", т: "t", у: "u", ф: "f", х: "h", ц: "ts", ч: "ch", ш: "sh", щ: "sh", ъ: "", ы: "i", ь: "", э: "e", ю: "u", я: "a", і: "i", ї: "i", є: "e",
-  α: "a", β: "v", γ: "g", δ: "d", ε: "e", ζ: "z", η: "i", θ: "th", ι: "i", κ: "k", λ: "l", μ: "m", ν: "n", ξ: "x", ο: "o", π: "p", ρ: "r", σ: "s", ς: "s", τ: "t", υ: "i", φ: "f", χ: "h", ψ: "ps", ω: "o", ß: "ss", æ: "ae", ø: "o", œ: "oe", ł: "l", đ: "d", ð: "th", þ: "th", ı: "i",
+  а: "a",
+  б: "b",
+  в: "v",
+  г: "g",
+  д: "d",
+  е: "e",
+  ё: "o",
+  ж: "sh",
+  з: "z",
+  и: "i",
+  й: "y",
+  к: "k",
+  л: "l",
+  м: "m",
+  н: "n",
+  о: "o",
+  п: "p",
+  р: "r",
+  с: "s",
+  т: "t",
+  у: "u",
+  ф: "f",
+  х: "h",
+  ц: "ts",
+  ч: "ch",
+  ш: "sh",
+  щ: "sh",
+  ъ: "",
+  ы: "i",
+  ь: "",
+  э: "e",
+  ю: "u",
+  я: "a",
+  і: "i",
+  ї: "i",
+  є: "e",
+  α: "a",
+  β: "v",
+  γ: "g",
+  δ: "d",
+  ε: "e",
+  ζ: "z",
+  η: "i",
+  θ: "th",
+  ι: "i",
+  κ: "k",
+  λ: "l",
+  μ: "m",
+  ν: "n",
+  ξ: "x",
+  ο: "o",
+  π: "p",
+  ρ: "r",
+  σ: "s",
+  ς: "s",
+  τ: "t",
+  υ: "i",
+  φ: "f",
+  χ: "h",
+  ψ: "ps",
+  ω: "o",
+  ß: "ss",
+  æ: "ae",
+  ø: "o",
+  œ: "oe",
+  ł: "l",
+  đ: "d",
+  ð: "th",
+  þ: "th",
+  ı: "i",
 };
 const ONE_PER_LETTER = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
@@ -105,10 +190,16 @@ function splitWord(word: string): string[] {
   const digit = DIGITS[Number.parseInt(word, 10)];
   if (digit !== undefined) return splitLatin(digit);
   if (ONE_PER_LETTER.test(word)) return [...word.normalize("NFC")].filter((letter) => /\p{L}/u.test(letter));
-  const plain = [...word.normalize("NFD").replace(/\p{M}|['’]/gu, "")].map((letter) => TRANSLITERATION[letter] ?? letter).join("");
+  const plain = [...word.normalize("NFD").replace(/\p{M}|['’]/gu, "")]
+    .map((letter) => TRANSLITERATION[letter] ?? letter)
+    .join("");
   if (plain === "") return [];
   if (/^[a-z]+$/u.test(plain)) return splitLatin(plain);
-  return [...plain].reduce<string[]>((pairs, letter, index) => (index % 2 === 0 ? [...pairs, letter] : [...pairs.slice(0, -1), (pairs.at(-1) ?? "") + letter]), []);
+  return [...plain].reduce<string[]>(
+    (pairs, letter, index) =>
+      index % 2 === 0 ? [...pairs, letter] : [...pairs.slice(0, -1), (pairs.at(-1) ?? "") + letter],
+    [],
+  );
 }
 
 /** Splits by vowels, with the silent endings of English. */
@@ -119,7 +210,8 @@ function splitLatin(word: string): string[] {
     .replace(/([aeiouy][^aeiouyszxhcg]+)es$/u, "$1s")
     .replace(/([aeiouy][^aeiouy]*[^aeiouyl])e$/u, "$1")
     .replace(/([aeiouy])le$/u, "$1l");
-  const pattern = /(?:qu|[^aeiouy])*(?:y(?=[aeiou]))?(?:i(?=[ao](?!u))|[aeiouy]{1,3})(?:[^aeiouy]+$|[^aeiouy](?=[^aeiouy]))?/gu;
+  const pattern =
+    /(?:qu|[^aeiouy])*(?:y(?=[aeiou]))?(?:i(?=[ao](?!u))|[aeiouy]{1,3})(?:[^aeiouy]+$|[^aeiouy](?=[^aeiouy]))?/gu;
   const parts = spoken.match(pattern) ?? [];
   const covered = parts.join("").length;
   if (parts.length === 0) return [word];
@@ -139,8 +231,18 @@ const VOWELS: readonly (readonly [RegExp, Vowel, Vowel])[] = [
   [/^a/u, "ah", "ah"],
 ];
 const CONSONANTS: readonly (readonly [RegExp, Consonant])[] = [
-  [/^(?:sh|ch|j|zh|tsch|sch)/u, "sh"], [/^(?:th|f|v|ph)/u, "f"], [/^[szxc](?=[eiy]|[^a-z]|$|[aou]|[a-z])/u, "s"], [/^[td]/u, "t"], [/^[kgq]/u, "k"], [/^[pb]/u, "p"],
-  [/^m/u, "m"], [/^n/u, "n"], [/^l/u, "l"], [/^r/u, "r"], [/^[wy]/u, "w"], [/^h/u, "h"],
+  [/^(?:sh|ch|j|zh|tsch|sch)/u, "sh"],
+  [/^(?:th|f|v|ph)/u, "f"],
+  [/^[szxc](?=[eiy]|[^a-z]|$|[aou]|[a-z])/u, "s"],
+  [/^[td]/u, "t"],
+  [/^[kgq]/u, "k"],
+  [/^[pb]/u, "p"],
+  [/^m/u, "m"],
+  [/^n/u, "n"],
+  [/^l/u, "l"],
+  [/^r/u, "r"],
+  [/^[wy]/u, "w"],
+  [/^h/u, "h"],
 ];
 
 function toSyllable(text: string): Syllable {
@@ -149,7 +251,13 @@ function toSyllable(text: string): Syllable {
   const vowels = text.slice(start);
   const [, vowel, glide] = VOWELS.find(([letters]) => letters.test(vowels)) ?? [/^/u, "uh", "uh"];
   const ending = /[^aeiouy]+$/u.exec(text)?.[0] ?? "";
-  return { text, onset: start === 0 ? null : consonantOf(text.replace(/^c(?=[aouklr])/u, "k")), vowel, glide, coda: consonantOf(ending) };
+  return {
+    text,
+    onset: start === 0 ? null : consonantOf(text.replace(/^c(?=[aouklr])/u, "k")),
+    vowel,
+    glide,
+    coda: consonantOf(ending),
+  };
 }
 
 function consonantOf(letters: string): Consonant | null {

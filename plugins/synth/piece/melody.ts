@@ -8,11 +8,45 @@ import { at, midiOfStep, nearestChordStep } from "./theory.js";
 /** Bars of rhythm in sixteenths; a minus is a rest. From sparse to busy. */
 const RHYTHMS: Record<3 | 4, readonly (readonly number[])[]> = {
   4: [
-    [12, -4], [8, 8], [-4, 12], [6, 10], [8, -4, 4], [4, 4, 8], [6, 6, 4], [-2, 6, 8], [4, 4, 4, -4], [6, 2, 8], [3, 3, 6, -4],
-    [4, 4, 4, 4], [6, 2, 4, 4], [3, 3, 2, 8], [2, 2, 4, 8], [-2, 2, 4, 4, 4], [3, 3, 4, 2, 4], [2, 2, 2, 2, 8], [4, 2, 2, 4, 4],
-    [2, 2, 4, 2, 2, 4], [3, 3, 2, 2, 2, 4], [2, 4, 2, 2, 4, 2], [2, 2, 2, 2, 4, 4], [3, 1, 2, 2, 3, 1, 4], [2, 2, 2, 2, 2, 2, 4],
+    [12, -4],
+    [8, 8],
+    [-4, 12],
+    [6, 10],
+    [8, -4, 4],
+    [4, 4, 8],
+    [6, 6, 4],
+    [-2, 6, 8],
+    [4, 4, 4, -4],
+    [6, 2, 8],
+    [3, 3, 6, -4],
+    [4, 4, 4, 4],
+    [6, 2, 4, 4],
+    [3, 3, 2, 8],
+    [2, 2, 4, 8],
+    [-2, 2, 4, 4, 4],
+    [3, 3, 4, 2, 4],
+    [2, 2, 2, 2, 8],
+    [4, 2, 2, 4, 4],
+    [2, 2, 4, 2, 2, 4],
+    [3, 3, 2, 2, 2, 4],
+    [2, 4, 2, 2, 4, 2],
+    [2, 2, 2, 2, 4, 4],
+    [3, 1, 2, 2, 3, 1, 4],
+    [2, 2, 2, 2, 2, 2, 4],
   ],
-  3: [[12], [8, 4], [8, -4], [4, 8], [4, 4, 4], [6, 2, 4], [-4, 4, 4], [4, 2, 2, 4], [2, 2, 4, 4], [6, 2, 2, 2], [2, 2, 2, 2, 4]],
+  3: [
+    [12],
+    [8, 4],
+    [8, -4],
+    [4, 8],
+    [4, 4, 4],
+    [6, 2, 4],
+    [-4, 4, 4],
+    [4, 2, 2, 4],
+    [2, 2, 4, 4],
+    [6, 2, 2, 2],
+    [2, 2, 2, 2, 4],
+  ],
 };
 
 /** Steps up and down the scale; small ones are likelier, a leap turns back. */
@@ -49,7 +83,10 @@ export function playMelody(track: MelodyTrack, random: Random): Step[] {
 }
 
 function inventMotifs({ business, beatsPerBar }: MelodyTrack, random: Random): Motifs {
-  const invent = (extra: number): readonly [Motif, Motif] => [inventMotif(business + extra, beatsPerBar, random), inventMotif(business + extra, beatsPerBar, random)];
+  const invent = (extra: number): readonly [Motif, Motif] => [
+    inventMotif(business + extra, beatsPerBar, random),
+    inventMotif(business + extra, beatsPerBar, random),
+  ];
   const verse = invent(0);
   return { intro: verse, verse, chorus: invent(0.15), bridge: invent(-0.15), outro: verse };
 }
@@ -71,7 +108,13 @@ function playSection(track: MelodyTrack, section: Section, [call, answer]: reado
     const isCadence = inPhrase === 3 || bar === section.bars - 1;
     const motif = inPhrase === 1 ? answer : call;
     const isHome = bar % 8 === 7 || bar === section.bars - 1;
-    const played = playBar(track, section.startBar + bar, isCadence ? cadence(motif, track.beatsPerBar) : motif, position, isCadence ? (isHome ? "home" : "open") : null);
+    const played = playBar(
+      track,
+      section.startBar + bar,
+      isCadence ? cadence(motif, track.beatsPerBar) : motif,
+      position,
+      isCadence ? (isHome ? "home" : "open") : null,
+    );
     steps.push(...played.steps);
     position = inPhrase === 3 ? (section.kind === "chorus" ? 4 : 2) : played.position;
   }
@@ -92,7 +135,13 @@ function cadence(motif: Motif, beatsPerBar: number): Motif {
   return { rhythm: [...rhythm, left - 2, -2], moves: motif.moves };
 }
 
-function playBar(track: MelodyTrack, bar: number, motif: Motif, from: number, ending: "home" | "open" | null): { steps: Step[]; position: number } {
+function playBar(
+  track: MelodyTrack,
+  bar: number,
+  motif: Motif,
+  from: number,
+  ending: "home" | "open" | null,
+): { steps: Step[]; position: number } {
   const steps: Step[] = [];
   let position = from;
   let sixteenth = 0;
@@ -112,14 +161,25 @@ function playBar(track: MelodyTrack, bar: number, motif: Motif, from: number, en
 }
 
 /** Where a tune goes next: within an octave and a bit, and onto the chord where the beat is strong. */
-export function nextPosition({ spans }: Pick<MelodyTrack, "spans">, beat: number, from: number, move: number, isStrong: boolean): number {
+export function nextPosition(
+  { spans }: Pick<MelodyTrack, "spans">,
+  beat: number,
+  from: number,
+  move: number,
+  isStrong: boolean,
+): number {
   const turned = (from > 7 && move > 0) || (from < -2 && move < 0) ? -move : move;
   const position = Math.min(9, Math.max(-4, from + turned));
   return isStrong ? nearestChordStep(chordAt(spans, beat), position, turned > 0 ? 1 : -1) : position;
 }
 
 /** The last note of a phrase: the tonic where the chord has it and the phrase closes, else another note of the chord. */
-export function restingPlace({ spans }: Pick<MelodyTrack, "spans">, beat: number, position: number, ending: "home" | "open"): number {
+export function restingPlace(
+  { spans }: Pick<MelodyTrack, "spans">,
+  beat: number,
+  position: number,
+  ending: "home" | "open",
+): number {
   const chord = chordAt(spans, beat);
   const tonic = Math.round(position / 7) * 7;
   if (ending === "home" && chord.tones.includes(chord.scale[0] ?? -1)) return tonic;

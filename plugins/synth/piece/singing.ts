@@ -52,7 +52,13 @@ export function planSong(lyrics: readonly LyricSection[], seconds: number, bpm: 
   const lines: PlacedLine[] = [];
   let startBar = 0;
   const add = (kind: Section["kind"], length: number, intensity: number): Section => {
-    const section = { kind, round: sections.filter((other) => other.kind === kind).length, startBar, bars: length, intensity };
+    const section = {
+      kind,
+      round: sections.filter((other) => other.kind === kind).length,
+      startBar,
+      bars: length,
+      intensity,
+    };
     sections.push(section);
     startBar += length;
     return section;
@@ -62,7 +68,9 @@ export function planSong(lyrics: readonly LyricSection[], seconds: number, bpm: 
     const isLast = index === parts.length - 1;
     const length = isLast ? bars - outroBars - startBar : Math.max(1, part.lines.length) * barsPerLine;
     const section = add(part.kind, length, part.kind === "chorus" ? 1 : part.kind === "bridge" ? 0.55 : 0.68);
-    part.lines.forEach((line, order) => lines.push({ line, startBar: section.startBar + order * barsPerLine, bars: barsPerLine, section, index: order }));
+    part.lines.forEach((line, order) =>
+      lines.push({ line, startBar: section.startBar + order * barsPerLine, bars: barsPerLine, section, index: order }),
+    );
   });
   if (outroBars > 0) add("outro", outroBars, 0.5);
   return { form: { sections, endBeat }, lines };
@@ -101,7 +109,11 @@ export function singLines(track: VocalTrack, random: Random): SungStep[] {
   return track.song.lines.flatMap((placed) => singLine(track, placed, random));
 }
 
-function singLine({ song, spans, bpm, beatsPerBar, centre }: VocalTrack, placed: PlacedLine, random: Random): SungStep[] {
+function singLine(
+  { song, spans, bpm, beatsPerBar, centre }: VocalTrack,
+  placed: PlacedLine,
+  random: Random,
+): SungStep[] {
   const startBeat = placed.startBar * beatsPerBar;
   const room = Math.min(placed.bars * beatsPerBar, song.form.endBeat - startBeat);
   const breath = room >= 6 ? 1 : 0.5;
@@ -120,7 +132,14 @@ function singLine({ song, spans, bpm, beatsPerBar, centre }: VocalTrack, placed:
     position = nextPosition({ spans }, beat, position, index === 0 ? 0 : at(moves, index), offset % 1 === 0);
     if (isLast) position = restingPlace({ spans }, beat, position, placed.index % 2 === 1 ? "home" : "open");
     const midi = midiOfStep(chordAt(spans, beat).scale, position, centre);
-    return { beat, beats: Math.max(0.2, until - offset), midi, velocity: offset % 1 === 0 ? 0.9 : 0.78, syllable, startsLine: index === 0 };
+    return {
+      beat,
+      beats: Math.max(0.2, until - offset),
+      midi,
+      velocity: offset % 1 === 0 ? 0.9 : 0.78,
+      syllable,
+      startsLine: index === 0,
+    };
   });
 }
 

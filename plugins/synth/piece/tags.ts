@@ -9,7 +9,14 @@ export function tagsOf(brief: Brief, isSong: boolean): TrackTags {
     mood: brief.moods.length > 0 ? brief.moods : [impliedMood(brief)],
     activity: brief.activities,
     genre: brief.genres,
-    other: [...new Set([...brief.instruments, speed, isDark(brief.key.mode) ? "minor" : "major", isSong ? "vocal" : "instrumental"])],
+    other: [
+      ...new Set([
+        ...brief.instruments,
+        speed,
+        isDark(brief.key.mode) ? "minor" : "major",
+        isSong ? "vocal" : "instrumental",
+      ]),
+    ],
   };
 }
 

@@ -39,7 +39,9 @@ export function isDark(mode: Mode): boolean {
 export function chordOn(key: Key, degree: number, colour: ChordColour): Chord {
   const step = mod(degree, 7);
   const pullsHome = step === 4 && isDark(key.mode) && key.mode !== "phrygian" && colour !== "sus";
-  const scale = MODES[key.mode].map((semitones, index) => mod(key.tonic + semitones + (pullsHome && index === 6 && semitones === 10 ? 1 : 0), 12));
+  const scale = MODES[key.mode].map((semitones, index) =>
+    mod(key.tonic + semitones + (pullsHome && index === 6 && semitones === 10 ? 1 : 0), 12),
+  );
   const tone = (third: number): number => at(scale, step + third);
   const root = tone(0);
   const shapes: Record<ChordColour, readonly number[]> = {

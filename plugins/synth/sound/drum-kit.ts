@@ -19,15 +19,78 @@ interface KitSpec {
 
 const KITS = {
   acoustic: { kick: [52, 0.32, 0.4], snare: [190, 0.65, 0.22], metal: [7_000, 0.06], tom: [85, 0.4], cutoffHz: 15_000 },
-  rock: { kick: [55, 0.34, 0.7], snare: [175, 0.75, 0.28], metal: [6_000, 0.07], tom: [80, 0.5], cutoffHz: 16_000, levels: { kick: 1.1, snare: 1.15 } },
-  electronic: { kick: [46, 0.4, 0.55], snare: [200, 0.7, 0.2], metal: [8_500, 0.045], tom: [90, 0.35], cutoffHz: 18_000, levels: { kick: 1 } },
-  eight08: { kick: [42, 0.55, 0.3], snare: [210, 0.6, 0.18], metal: [9_000, 0.04], tom: [75, 0.5], cutoffHz: 18_000, levels: { kick: 0.85 } },
-  dusty: { kick: [54, 0.26, 0.2], snare: [170, 0.55, 0.18], metal: [5_500, 0.05], tom: [90, 0.3], cutoffHz: 6_500, levels: { hat: 0.8 } },
-  brush: { kick: [58, 0.22, 0.1], snare: [200, 0.9, 0.2], metal: [5_000, 0.07], tom: [95, 0.4], cutoffHz: 12_000, levels: { kick: 0.75, snare: 0.8, hat: 1.1, ride: 1.7, rim: 1.2 } },
-  gated: { kick: [50, 0.3, 0.5], snare: [165, 0.85, 0.32], metal: [7_500, 0.06], tom: [80, 0.5], cutoffHz: 16_000, levels: { snare: 1.2 } },
-  chip: { kick: [60, 0.14, 0], snare: [220, 0.95, 0.12], metal: [6_000, 0.03], tom: [110, 0.2], cutoffHz: 12_000, levels: { kick: 0.9, crash: 0.5 } },
-  orchestral: { kick: [44, 0.9, 0.15], snare: [180, 0.8, 0.25], metal: [4_500, 0.12], tom: [62, 0.9], cutoffHz: 11_000, levels: { kick: 0.5, tomLow: 0.62, tomMid: 0.6, tomHigh: 0.6, hat: 0.5, crash: 0.8 } },
-  hand: { kick: [64, 0.24, 0.15], snare: [210, 0.5, 0.15], metal: [6_500, 0.05], tom: [110, 0.3], cutoffHz: 12_000, levels: { kick: 0.85, clap: 0.8, crash: 0.4 } },
+  rock: {
+    kick: [55, 0.34, 0.7],
+    snare: [175, 0.75, 0.28],
+    metal: [6_000, 0.07],
+    tom: [80, 0.5],
+    cutoffHz: 16_000,
+    levels: { kick: 1.1, snare: 1.15 },
+  },
+  electronic: {
+    kick: [46, 0.4, 0.55],
+    snare: [200, 0.7, 0.2],
+    metal: [8_500, 0.045],
+    tom: [90, 0.35],
+    cutoffHz: 18_000,
+    levels: { kick: 1 },
+  },
+  eight08: {
+    kick: [42, 0.55, 0.3],
+    snare: [210, 0.6, 0.18],
+    metal: [9_000, 0.04],
+    tom: [75, 0.5],
+    cutoffHz: 18_000,
+    levels: { kick: 0.85 },
+  },
+  dusty: {
+    kick: [54, 0.26, 0.2],
+    snare: [170, 0.55, 0.18],
+    metal: [5_500, 0.05],
+    tom: [90, 0.3],
+    cutoffHz: 6_500,
+    levels: { hat: 0.8 },
+  },
+  brush: {
+    kick: [58, 0.22, 0.1],
+    snare: [200, 0.9, 0.2],
+    metal: [5_000, 0.07],
+    tom: [95, 0.4],
+    cutoffHz: 12_000,
+    levels: { kick: 0.75, snare: 0.8, hat: 1.1, ride: 1.7, rim: 1.2 },
+  },
+  gated: {
+    kick: [50, 0.3, 0.5],
+    snare: [165, 0.85, 0.32],
+    metal: [7_500, 0.06],
+    tom: [80, 0.5],
+    cutoffHz: 16_000,
+    levels: { snare: 1.2 },
+  },
+  chip: {
+    kick: [60, 0.14, 0],
+    snare: [220, 0.95, 0.12],
+    metal: [6_000, 0.03],
+    tom: [110, 0.2],
+    cutoffHz: 12_000,
+    levels: { kick: 0.9, crash: 0.5 },
+  },
+  orchestral: {
+    kick: [44, 0.9, 0.15],
+    snare: [180, 0.8, 0.25],
+    metal: [4_500, 0.12],
+    tom: [62, 0.9],
+    cutoffHz: 11_000,
+    levels: { kick: 0.5, tomLow: 0.62, tomMid: 0.6, tomHigh: 0.6, hat: 0.5, crash: 0.8 },
+  },
+  hand: {
+    kick: [64, 0.24, 0.15],
+    snare: [210, 0.5, 0.15],
+    metal: [6_500, 0.05],
+    tom: [110, 0.3],
+    cutoffHz: 12_000,
+    levels: { kick: 0.85, clap: 0.8, crash: 0.4 },
+  },
 } as const satisfies Record<string, KitSpec>;
 
 export type KitName = keyof typeof KITS;
@@ -114,7 +177,14 @@ function render(spec: KitSpec, sound: DrumSound, seed: number): Float32Array {
 }
 
 /** A sine that falls from `ratio` times its pitch. */
-function sweep(hz: number, ratio: number, fallSeconds: number, seconds: number, click: number, noise: Noise): Float32Array {
+function sweep(
+  hz: number,
+  ratio: number,
+  fallSeconds: number,
+  seconds: number,
+  click: number,
+  noise: Noise,
+): Float32Array {
   const out = new Float32Array(toSamples(seconds * 1.3));
   let phase = 0;
   for (let index = 0; index < out.length; index += 1) {

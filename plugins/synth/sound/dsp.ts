@@ -7,7 +7,9 @@ export const CONTROL_SAMPLES = 32;
 const SINE_BITS = 11;
 const SINE_SIZE = 1 << SINE_BITS;
 const SINE_MASK = SINE_SIZE - 1;
-const sineTable = Float32Array.from({ length: SINE_SIZE + 1 }, (_, index) => Math.sin((2 * Math.PI * index) / SINE_SIZE));
+const sineTable = Float32Array.from({ length: SINE_SIZE + 1 }, (_, index) =>
+  Math.sin((2 * Math.PI * index) / SINE_SIZE),
+);
 
 /** Sine of a phase counted in turns, at least 0; by table with linear interpolation (error below -100 dB). */
 export function sineOf(phase: number): number {

@@ -111,7 +111,8 @@ export function damp(out: Float32Array, gate: number, release: number): Float32A
   }
   // A note that was still sounding where its time ran out must not click.
   const edge = Math.min(256, out.length);
-  for (let index = 0; index < edge; index += 1) out[out.length - 1 - index] = (out[out.length - 1 - index] as number) * (index / edge);
+  for (let index = 0; index < edge; index += 1)
+    out[out.length - 1 - index] = (out[out.length - 1 - index] as number) * (index / edge);
   return out;
 }
 
@@ -145,7 +146,10 @@ function tableOf(harmonics: readonly number[]): Float32Array {
   const known = tables.get(harmonics);
   if (known !== undefined) return known;
   const table = Float32Array.from({ length: TABLE_SIZE + 1 }, (_, index) =>
-    harmonics.reduce((sum, level, order) => sum + level * Math.sin((2 * Math.PI * (order + 1) * index) / TABLE_SIZE), 0),
+    harmonics.reduce(
+      (sum, level, order) => sum + level * Math.sin((2 * Math.PI * (order + 1) * index) / TABLE_SIZE),
+      0,
+    ),
   );
   tables.set(harmonics, table);
   return table;

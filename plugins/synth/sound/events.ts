@@ -54,7 +54,10 @@ function unsorted(piece: Piece, stem: StemName): SoundEvent[] {
 function partEvents(part: Part, seed: number): SoundEvent[] {
   const cache = new NoteCache(part, seed);
   const sides: readonly (-1 | 0 | 1)[] = part.isWide ? [-1, 1] : [0];
-  const places = sides.map((side) => ({ side, placement: { ...panned(part.isWide ? 0.8 * side : part.pan), reverb: part.reverb, echo: part.echo } }));
+  const places = sides.map((side) => ({
+    side,
+    placement: { ...panned(part.isWide ? 0.8 * side : part.pan), reverb: part.reverb, echo: part.echo },
+  }));
   return part.notes.flatMap((note) =>
     places.map(({ side, placement }): SoundEvent => {
       const force = Math.min(FORCE_CLASSES, Math.max(1, Math.ceil(note.velocity * FORCE_CLASSES)));
@@ -83,7 +86,14 @@ class NoteCache {
     const key = `${midi} ${steps} ${force} ${side}`;
     const known = this.known.get(key);
     if (known !== undefined) return known;
-    const sounded = soundNote(this.part.instrument, midi, (steps * LENGTH_STEP) / SAMPLE_RATE, force / FORCE_CLASSES, this.seed + midi * 31 + side * 7_919, side);
+    const sounded = soundNote(
+      this.part.instrument,
+      midi,
+      (steps * LENGTH_STEP) / SAMPLE_RATE,
+      force / FORCE_CLASSES,
+      this.seed + midi * 31 + side * 7_919,
+      side,
+    );
     this.samples += sounded.samples.length;
     if (this.samples > CACHE_SAMPLES) {
       this.known.clear();

@@ -30,7 +30,8 @@ export class GainCurve {
     }
     this.points = shape(allowed);
     this.addFades(left.length, sampleRate);
-    for (let point = 0; point < this.points.length; point += 1) this.points[point] = (this.points[point] as number) * gain;
+    for (let point = 0; point < this.points.length; point += 1)
+      this.points[point] = (this.points[point] as number) * gain;
   }
 
   /** Applies the curve in place. */

@@ -1,8 +1,12 @@
 import { SAMPLE_RATE } from "./dsp.js";
 
 /** The two stages of the K-weighting of ITU-R BS.1770-4 at 44.1 kHz: b0, b1, b2, a1, a2. */
-const SHELF = [1.5308412300503478, -2.650979995154729, 1.1690790799215869, -1.663655113256963, 0.7125954280732254] as const;
-const HIGH_PASS = [0.9995600645425144, -1.999120129085029, 0.9995600645425144, -1.989169673629796, 0.9891990357870393] as const;
+const SHELF = [
+  1.5308412300503478, -2.650979995154729, 1.1690790799215869, -1.663655113256963, 0.7125954280732254,
+] as const;
+const HIGH_PASS = [
+  0.9995600645425144, -1.999120129085029, 0.9995600645425144, -1.989169673629796, 0.9891990357870393,
+] as const;
 
 const HOP = SAMPLE_RATE / 10;
 /** Blocks quieter than this, in LUFS, are no music; nor are those this far below the mean. */
@@ -16,7 +20,9 @@ export function loudnessOf(left: Float32Array, right: Float32Array): number {
   addWeightedEnergy(right, hops);
   const blocks: number[] = [];
   for (let index = 0; index + 4 <= hops.length; index += 1) {
-    blocks.push(((hops[index] ?? 0) + (hops[index + 1] ?? 0) + (hops[index + 2] ?? 0) + (hops[index + 3] ?? 0)) / (4 * HOP));
+    blocks.push(
+      ((hops[index] ?? 0) + (hops[index + 1] ?? 0) + (hops[index + 2] ?? 0) + (hops[index + 3] ?? 0)) / (4 * HOP),
+    );
   }
   const audible = blocks.filter((energy) => toLufs(energy) > ABSOLUTE_GATE);
   const threshold = toLufs(mean(audible)) + RELATIVE_GATE;

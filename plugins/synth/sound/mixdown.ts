@@ -53,7 +53,13 @@ const DUSTY_HZ = 4_800;
 const DULL_HZ = 6_500;
 
 /** Adds one stem to the mix, and writes it to `kept` on the way. */
-function renderStem(piece: Piece, name: StemName, left: Float32Array, right: Float32Array, kept: Int16Array | null): void {
+function renderStem(
+  piece: Piece,
+  name: StemName,
+  left: Float32Array,
+  right: Float32Array,
+  kept: Int16Array | null,
+): void {
   const events = eventsOf(piece, name);
   if (events.length === 0) return;
   const { genre, brightness } = piece.brief;
@@ -61,7 +67,8 @@ function renderStem(piece: Piece, name: StemName, left: Float32Array, right: Flo
     reverbSeconds: name === "bass" ? null : name === "drums" ? 0.5 + genre.space : 0.8 + 3 * genre.space,
     brightness: 0.5 + 0.3 * brightness,
     echoSeconds: piece.echoSeconds,
-    dullHz: genre.isDusty === true && name !== "vocals" ? DUSTY_HZ : name === "other" && brightness < -0.2 ? DULL_HZ : null,
+    dullHz:
+      genre.isDusty === true && name !== "vocals" ? DUSTY_HZ : name === "other" && brightness < -0.2 ? DULL_HZ : null,
   });
   const pump = genre.pumps === true && name !== "drums" ? kickSamples(piece) : [];
   let next = 0;

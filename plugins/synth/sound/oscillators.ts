@@ -27,7 +27,10 @@ export class Oscillators {
   ) {
     const { voices = 1, detune = 0 } = spec;
     this.phases = Float64Array.from({ length: voices }, () => 0.5 + noise.next() / 2);
-    this.rates = Float64Array.from({ length: voices }, (_, index) => 2 ** ((voices > 1 ? (detune * (2 * index - voices + 1)) / (voices - 1) : 0) / 1_200));
+    this.rates = Float64Array.from(
+      { length: voices },
+      (_, index) => 2 ** ((voices > 1 ? (detune * (2 * index - voices + 1)) / (voices - 1) : 0) / 1_200),
+    );
   }
 
   /** Adds to `out` from `start` to `end`; `step` is the phase per sample, in turns. */
@@ -43,7 +46,8 @@ export class Oscillators {
         addSaw(out, start, end, (phase + (spec.width ?? 0.5)) % 1, voiceStep, -1);
       }
     }
-    if (spec.sub !== undefined) this.subPhase = addSine(out, start, end, this.subPhase, step / 2, spec.sub * phases.length);
+    if (spec.sub !== undefined)
+      this.subPhase = addSine(out, start, end, this.subPhase, step / 2, spec.sub * phases.length);
   }
 }
 

@@ -32,7 +32,13 @@ export function renderString(spec: StringSpec, tone: Tone): Float32Array {
   return damp(out, tone.gate, spec.release);
 }
 
-function pluck(out: Float32Array, spec: StringSpec, { hz, velocity, seed }: Tone, seconds: number, level: number): void {
+function pluck(
+  out: Float32Array,
+  spec: StringSpec,
+  { hz, velocity, seed }: Tone,
+  seconds: number,
+  level: number,
+): void {
   const smoothing = 0.5 - 0.42 * spec.brightness;
   const period = SAMPLE_RATE / hz - smoothing;
   const size = Math.max(2, Math.floor(period - 0.3));

@@ -81,7 +81,9 @@ export function singLine(notes: readonly SungNote[], size: number, seed: number)
     while ((notes[current + 1]?.start ?? Number.POSITIVE_INFINITY) <= time) current += 1;
     const note = notes[current] ?? last;
     const sound = soundAt(note, notes[current + 1], time);
-    sound.mouth.forEach((target, index) => (mouth[index] = (mouth[index] ?? target) + 0.07 * (target - (mouth[index] ?? target))));
+    sound.mouth.forEach(
+      (target, index) => (mouth[index] = (mouth[index] ?? target) + 0.07 * (target - (mouth[index] ?? target))),
+    );
     hz += 0.04 * (frequencyOf(note.midi) - hz);
     const sinceStart = time - note.start;
     const vibrato = 0.011 * Math.min(1, Math.max(0, (sinceStart - 0.18) * 4));
@@ -121,7 +123,11 @@ export function singLine(notes: readonly SungNote[], size: number, seed: number)
 }
 
 /** What mouth and throat do at a moment of a note. */
-function soundAt(note: SungNote, next: SungNote | undefined, time: number): { mouth: Formants; voice: number; noise: number; noiseHz: number } {
+function soundAt(
+  note: SungNote,
+  next: SungNote | undefined,
+  time: number,
+): { mouth: Formants; voice: number; noise: number; noiseHz: number } {
   const { onset, vowel, glide, coda } = note.syllable;
   const since = time - note.start;
   const until = Math.min(note.start + note.seconds, next?.start ?? Number.POSITIVE_INFINITY) - time;
@@ -137,8 +143,16 @@ function soundAt(note: SungNote, next: SungNote | undefined, time: number): { mo
   return { mouth: VOWELS[sound], voice: swell * LOUDNESS[sound], noise: 0, noiseHz: 3_000 };
 }
 
-function during(consonant: ConsonantSpec, vowel: Formants): { mouth: Formants; voice: number; noise: number; noiseHz: number } {
-  return { mouth: consonant.mouth ?? vowel, voice: consonant.voice, noise: consonant.noise, noiseHz: consonant.noiseHz };
+function during(
+  consonant: ConsonantSpec,
+  vowel: Formants,
+): { mouth: Formants; voice: number; noise: number; noiseHz: number } {
+  return {
+    mouth: consonant.mouth ?? vowel,
+    voice: consonant.voice,
+    noise: consonant.noise,
+    noiseHz: consonant.noiseHz,
+  };
 }
 
 function fadeEdges(out: Float32Array): Float32Array {

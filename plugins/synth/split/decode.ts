@@ -45,7 +45,8 @@ const DECODERS: Readonly<Record<Exclude<AudioFormat, "wav">, () => Promise<Piece
  */
 export async function* decode(bytes: Uint8Array): AsyncGenerator<Decoded, void> {
   const format = formatOf(bytes);
-  if (format === null) throw new ProviderFailure("invalid_input", `the file is none that can be read; allowed: ${ALLOWED}`);
+  if (format === null)
+    throw new ProviderFailure("invalid_input", `the file is none that can be read; allowed: ${ALLOWED}`);
   if (format === "wav") yield* readWav(bytes);
   else yield* unpack(format, bytes);
 }

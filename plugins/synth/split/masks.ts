@@ -69,7 +69,8 @@ export class Masks {
       const own = level[bin] as number;
       const tone = tones.at(bin);
       const low = this.bassBand[bin] as number;
-      const drum = low * share(Math.max(0, own - tone), tone) + (1 - low) * shareOfStroke(strokes[bin] as number, tone, own);
+      const drum =
+        low * share(Math.max(0, own - tone), tone) + (1 - low) * shareOfStroke(strokes[bin] as number, tone, own);
       const voice = held === null ? (vocals[bin] as number) : share(Math.max(0, own - held.at(bin)), held.at(bin));
       drums[bin] = drum;
       bass[bin] = (1 - drum) * low;

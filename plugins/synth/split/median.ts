@@ -57,7 +57,8 @@ export class NeighbourMedian {
     const { window, span } = this;
     const reach = span >> 1;
     const last = values.length - 1;
-    const at = (index: number): number => values[index < 0 ? -index : index > last ? 2 * last - index : index] as number;
+    const at = (index: number): number =>
+      values[index < 0 ? -index : index > last ? 2 * last - index : index] as number;
     for (let index = 0; index < span; index += 1) window[index] = at(index - reach);
     window.sort();
     medians[0] = window[reach] as number;

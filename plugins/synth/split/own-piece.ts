@@ -35,7 +35,7 @@ export function toReference(piece: OwnPiece): ProviderReference | undefined {
 /** References are flat: the pieces that this one went on from, the last one first, are in there as JSON. */
 function kept(piece: PieceOrder): ProviderReference {
   const before: ProviderReference[] = [];
-  for (let { after } = piece; after !== undefined; ({ after } = after.piece))
+  for (let { after } = piece; after !== undefined; { after } = after.piece)
     before.push({ ...words(after.piece), untilSeconds: after.untilSeconds });
   return { ...words(piece), ...(before.length === 0 ? {} : { before: JSON.stringify(before) }) };
 }

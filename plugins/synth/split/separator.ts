@@ -61,7 +61,7 @@ export class Separator {
 
   /** Takes any number of samples. */
   add({ left, right }: Stretch): void {
-    for (let start = 0; start < left.length; ) {
+    for (let start = 0; start < left.length;) {
       const end = Math.min(left.length, start + this.hop - this.filled);
       const at = this.size - this.hop + this.filled;
       this.recent.left.set(left.subarray(start, end), at);
@@ -113,7 +113,10 @@ export class Separator {
     const source = number >= OVERLAP - 1 ? this.sources.shift() : undefined;
     const { hop } = this;
     if (source !== undefined) {
-      const finished = (part: Stretch): Stretch => ({ left: part.left.subarray(0, hop), right: part.right.subarray(0, hop) });
+      const finished = (part: Stretch): Stretch => ({
+        left: part.left.subarray(0, hop),
+        right: part.right.subarray(0, hop),
+      });
       this.write(source, new Map([...this.overlaps].map(([part, stretch]) => [part, finished(stretch)])));
     }
     for (const { left, right } of this.overlaps.values()) {

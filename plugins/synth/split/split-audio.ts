@@ -57,7 +57,8 @@ async function measure(bytes: Uint8Array): Promise<Measured> {
     if (rate < SAMPLE_RATE_MIN || rate > SAMPLE_RATE_MAX) {
       throw refused(`it has ${rate} samples per second; allowed: ${SAMPLE_RATE_MIN} to ${SAMPLE_RATE_MAX}`);
     }
-    if (sampleRate !== 0 && rate !== sampleRate) throw refused(`it goes from ${sampleRate} to ${rate} samples per second`);
+    if (sampleRate !== 0 && rate !== sampleRate)
+      throw refused(`it goes from ${sampleRate} to ${rate} samples per second`);
     sampleRate = rate;
     frames += left.length;
     if (frames > Math.min(FRAMES_MAX, SPLIT_MAX_SECONDS * rate)) {

@@ -1,9 +1,4 @@
-import {
-  type AskSandbox,
-  ProviderFailure,
-  type ProviderSandbox,
-  type SplitRequest,
-} from "../../sdk/index.js";
+import { type AskSandbox, ProviderFailure, type ProviderSandbox, type SplitRequest } from "../../sdk/index.js";
 import type { RenderedAsset } from "../order.js";
 import type { SplitMessage, SplitReply, StemInProcess } from "./messages.js";
 import { readSource } from "./read-source.js";
@@ -58,7 +53,7 @@ function sender(ask: AskSandbox): Send {
 
 async function fetchStem(send: Send, index: number, { sizeBytes, ...stem }: StemInProcess): Promise<RenderedAsset> {
   const bytes = new Uint8Array(sizeBytes);
-  for (let offset = 0; offset < sizeBytes; ) {
+  for (let offset = 0; offset < sizeBytes;) {
     const reply = await send({ kind: "read", stem: index, offset });
     if (reply.kind !== "bytes" || reply.bytes.length === 0)
       throw new ProviderFailure("failed", `the process lost the stem ${stem.label}`);

@@ -28,7 +28,7 @@ export interface WavSamples extends WavFormat {
 export function readWavHeader(bytes: Uint8Array): WavSamples {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let format: WavFormat | null = null;
-  for (let at = 12; at + CHUNK_HEADER_BYTES <= bytes.length; ) {
+  for (let at = 12; at + CHUNK_HEADER_BYTES <= bytes.length;) {
     const name = String.fromCharCode(...bytes.subarray(at, at + 4));
     const size = view.getUint32(at + 4, true);
     const offset = at + CHUNK_HEADER_BYTES;
@@ -36,7 +36,11 @@ export function readWavHeader(bytes: Uint8Array): WavSamples {
     if (name === "data") {
       if (format === null) throw broken("its samples come before their format");
       const isOpen = size === 0 || size === 0xffffffff;
-      return { ...format, offset, frames: Math.floor((isOpen ? left : Math.min(size, left)) / (format.channels * format.bytesPerSample)) };
+      return {
+        ...format,
+        offset,
+        frames: Math.floor((isOpen ? left : Math.min(size, left)) / (format.channels * format.bytesPerSample)),
+      };
     }
     if (size > left) break;
     if (name === "fmt ") format = readFormat(new DataView(bytes.buffer, bytes.byteOffset + offset, size));

@@ -7,7 +7,16 @@ import express from "express";
 import knex from "knex";
 import { ulid } from "ulid";
 import { SqliteClient } from "../../../adapters/storage/knex/sqlite/client.js";
-import { bareExpress, type BareHolder, BareKeys, type BareOrder, COST, listenFast, rowsOf, sha256 } from "./bare-parts.js";
+import {
+  bareExpress,
+  type BareHolder,
+  BareKeys,
+  type BareOrder,
+  COST,
+  listenFast,
+  rowsOf,
+  sha256,
+} from "./bare-parts.js";
 import { DATABASE_FILE, serve } from "./child.js";
 
 const [, , dataDir = ""] = process.argv;
@@ -35,8 +44,12 @@ const app = bareExpress();
 app.get("/api/v1/credits", async (request, response) => {
   const holder = await keys.holderOf(request.headers.authorization, "credits:read");
   if (holder === null) return void response.status(401).json({ error: "key" });
-  const { monthly, pack, spent } = await db("balances").where("account_id", holder.account_id).first<Record<string, number>>("monthly", "pack", "spent");
-  response.json({ data: { available: (monthly ?? 0) + (pack ?? 0), monthly_credits: monthly, pack_credits: pack, total_spent: spent } });
+  const { monthly, pack, spent } = await db("balances")
+    .where("account_id", holder.account_id)
+    .first<Record<string, number>>("monthly", "pack", "spent");
+  response.json({
+    data: { available: (monthly ?? 0) + (pack ?? 0), monthly_credits: monthly, pack_credits: pack, total_spent: spent },
+  });
 });
 app.post("/api/v1/generations", express.json(), async (request, response) => {
   const holder = await keys.holderOf(request.headers.authorization, "generations:create");
@@ -46,7 +59,9 @@ app.post("/api/v1/generations", express.json(), async (request, response) => {
   const order = request.body as BareOrder;
   const ids = { job: `job_${ulid().toLowerCase()}`, request: `req_${ulid().toLowerCase()}` };
   const answer = await db.transaction(async (tx) => {
-    const record = await tx("idempotency_records").where({ account_id: accountId, key_hash: keyHash }).first<{ response: string } | undefined>("response");
+    const record = await tx("idempotency_records")
+      .where({ account_id: accountId, key_hash: keyHash })
+      .first<{ response: string } | undefined>("response");
     if (record !== undefined) return record.response;
     const balance = await tx("balances").where("account_id", accountId).first<Record<string, number>>();
     if ((balance["monthly"] ?? 0) + (balance["pack"] ?? 0) < COST) return null;

@@ -19,7 +19,10 @@ export async function listenFast(app: Express): Promise<string> {
   Object.setPrototypeOf(Response.prototype, app.response);
   app.request = Request.prototype as Express["request"];
   app.response = Response.prototype as unknown as Express["response"];
-  const server = http.createServer({ IncomingMessage: Request, ServerResponse: Response } as http.ServerOptions, app as http.RequestListener);
+  const server = http.createServer(
+    { IncomingMessage: Request, ServerResponse: Response } as http.ServerOptions,
+    app as http.RequestListener,
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
@@ -51,7 +54,13 @@ export class BareKeys {
     const cached = this.cache.get(hash);
     if (cached !== undefined && now < cached.readAt + CACHE_MS) return cached.holder;
     const holder = await this.read(hash);
-    if (holder === undefined || holder.revoked_at !== null || holder.terms_accepted_at === null || !holder.scopes.includes(scope)) return null;
+    if (
+      holder === undefined ||
+      holder.revoked_at !== null ||
+      holder.terms_accepted_at === null ||
+      !holder.scopes.includes(scope)
+    )
+      return null;
     this.cache.set(hash, { holder, readAt: now });
     return holder;
   }
@@ -73,12 +82,26 @@ export function rowsOf(
   keyHash: string,
   order: BareOrder,
   ids: { readonly job: string; readonly request: string },
-): { readonly answer: string; readonly record: object; readonly job: object; readonly entry: object; readonly after: Record<string, number> } {
+): {
+  readonly answer: string;
+  readonly record: object;
+  readonly job: object;
+  readonly entry: object;
+  readonly after: Record<string, number>;
+} {
   const now = Date.now();
   const monthly = Math.min(COST, balance["monthly"] ?? 0);
   const pack = COST - monthly;
   const seq = (balance["ledger_seq"] ?? 0) + 1;
-  const answer = JSON.stringify({ data: { id: ids.job, status: "queued", model_id: order.model_id, credits_reserved: COST, created_at: new Date(now) } });
+  const answer = JSON.stringify({
+    data: {
+      id: ids.job,
+      status: "queued",
+      model_id: order.model_id,
+      credits_reserved: COST,
+      created_at: new Date(now),
+    },
+  });
   return {
     answer,
     record: {

@@ -3,7 +3,16 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import express from "express";
 import { ulid } from "ulid";
-import { bareExpress, type BareHolder, BareKeys, type BareOrder, COST, listenFast, rowsOf, sha256 } from "./bare-parts.js";
+import {
+  bareExpress,
+  type BareHolder,
+  BareKeys,
+  type BareOrder,
+  COST,
+  listenFast,
+  rowsOf,
+  sha256,
+} from "./bare-parts.js";
 import { DATABASE_FILE, serve } from "./child.js";
 
 const [, , dataDir = ""] = process.argv;
@@ -15,7 +24,9 @@ const findKey = db.prepare<[string], BareHolder>(
   "SELECT account_id, scopes, revoked_at, terms_accepted_at FROM api_keys JOIN accounts ON accounts.id = account_id WHERE token_hash = ?",
 );
 const findBalance = db.prepare<[string], Record<string, number>>("SELECT * FROM balances WHERE account_id = ?");
-const findRecord = db.prepare<[string, string], { response: string }>("SELECT response FROM idempotency_records WHERE account_id = ? AND key_hash = ?");
+const findRecord = db.prepare<[string, string], { response: string }>(
+  "SELECT response FROM idempotency_records WHERE account_id = ? AND key_hash = ?",
+);
 const updateBalance = db.prepare(
   "UPDATE balances SET monthly = @monthly, pack = @pack, reserved_monthly = @reserved_monthly, reserved_pack = @reserved_pack, " +
     "running_jobs = @running_jobs, ledger_seq = @ledger_seq WHERE account_id = @account_id",
@@ -52,12 +63,18 @@ app.get("/api/v1/credits", async (request, response) => {
   const holder = await keys.holderOf(request.headers.authorization, "credits:read");
   if (holder === null) return void response.status(401).json({ error: "key" });
   const { monthly = 0, pack = 0, spent = 0 } = findBalance.get(holder.account_id) ?? {};
-  response.json({ data: { available: monthly + pack, monthly_credits: monthly, pack_credits: pack, total_spent: spent } });
+  response.json({
+    data: { available: monthly + pack, monthly_credits: monthly, pack_credits: pack, total_spent: spent },
+  });
 });
 app.post("/api/v1/generations", express.json(), async (request, response) => {
   const holder = await keys.holderOf(request.headers.authorization, "generations:create");
   if (holder === null) return void response.status(401).json({ error: "key" });
-  const answer = create.immediate(holder.account_id, sha256(request.get("idempotency-key") ?? ""), request.body as BareOrder);
+  const answer = create.immediate(
+    holder.account_id,
+    sha256(request.get("idempotency-key") ?? ""),
+    request.body as BareOrder,
+  );
   if (answer === null) return void response.status(402).json({ error: "credits" });
   response.status(202).type("json").send(answer);
 });

@@ -13,9 +13,15 @@ export interface Server {
 }
 
 /** @param nodeOptions for the process, such as `--cpu-prof` */
-export async function startServer(kind: ServerKind, dataDir: string, nodeOptions: readonly string[] = profiling(kind)): Promise<Server> {
+export async function startServer(
+  kind: ServerKind,
+  dataDir: string,
+  nodeOptions: readonly string[] = profiling(kind),
+): Promise<Server> {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js"; // from the sources under tsx, or compiled
-  const child = fork(new URL(`./${kind}.${extension}`, import.meta.url), [dataDir], { execArgv: [...process.execArgv, ...nodeOptions] });
+  const child = fork(new URL(`./${kind}.${extension}`, import.meta.url), [dataDir], {
+    execArgv: [...process.execArgv, ...nodeOptions],
+  });
   const { url } = (await answer(child)) as { readonly url: string };
   return {
     url,

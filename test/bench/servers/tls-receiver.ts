@@ -6,9 +6,12 @@ import { join } from "node:path";
 import { serve } from "./child.js";
 
 const [, , dataDir = ""] = process.argv;
-const server = createServer({ key: readFileSync(join(dataDir, "key.pem")), cert: readFileSync(join(dataDir, "cert.pem")) }, (request, response) => {
-  request.resume().on("end", () => response.writeHead(204).end());
-});
+const server = createServer(
+  { key: readFileSync(join(dataDir, "key.pem")), cert: readFileSync(join(dataDir, "cert.pem")) },
+  (request, response) => {
+    request.resume().on("end", () => response.writeHead(204).end());
+  },
+);
 server.listen(0, "127.0.0.1", () => {
   serve(`https://localhost:${(server.address() as AddressInfo).port}`, async () => {
     server.closeAllConnections();

@@ -11,13 +11,18 @@ const LATE = NOON + 1_000_000_000;
 export function libraryPlaylists(opened: () => StorageUnderTest): void {
   const add = (...playlists: readonly Playlist[]): Promise<void> =>
     opened().inTransaction((tx) => opened().library.insertPlaylists(tx, playlists));
-  const find = async (id: PlaylistId): Promise<Playlist | undefined> => (await opened().library.findPlaylists([id])).get(id);
+  const find = async (id: PlaylistId): Promise<Playlist | undefined> =>
+    (await opened().library.findPlaylists([id])).get(id);
 
   const list = (viewer: AccountId, playlists: number, tracks = 10_000): Promise<Playlist[]> =>
     opened().library.listPlaylists(viewer, { playlists, tracks });
 
   it("keeps every member, tracks in their order", async () => {
-    const full = aPlaylist({ title: "Ä 🎼 “Regen”", visibility: "public", trackIds: ["c", "a", "b"].map(() => anId("trk")).reverse() });
+    const full = aPlaylist({
+      title: "Ä 🎼 “Regen”",
+      visibility: "public",
+      trackIds: ["c", "a", "b"].map(() => anId("trk")).reverse(),
+    });
     const bare = aPlaylist({ accountId: null, visibility: "public", trackIds: [] });
     await add(full, bare);
     const found = await opened().library.findPlaylists([bare.id, anId("pls"), full.id, bare.id]);
@@ -26,7 +31,9 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
   });
 
   it("takes and answers many playlists of many tracks", async () => {
-    const playlists = Array.from({ length: 30 }, () => aPlaylist({ trackIds: Array.from({ length: 100 }, () => anId("trk")) }));
+    const playlists = Array.from({ length: 30 }, () =>
+      aPlaylist({ trackIds: Array.from({ length: 100 }, () => anId("trk")) }),
+    );
     await add(...playlists);
     const found = await opened().library.findPlaylists(playlists.map(({ id }) => id));
     for (const playlist of playlists) expect(found.get(playlist.id)).to.deep.equal(playlist);
@@ -39,10 +46,18 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
   });
 
   it("writes title, visibility and tracks of a locked playlist, and nothing else of any", async () => {
-    const [playlist, other] = [aPlaylist({ trackIds: [anId("trk"), anId("trk")] }), aPlaylist({ trackIds: [anId("trk")] })];
+    const [playlist, other] = [
+      aPlaylist({ trackIds: [anId("trk"), anId("trk")] }),
+      aPlaylist({ trackIds: [anId("trk")] }),
+    ];
     await add(playlist, other);
     const [first, second] = playlist.trackIds;
-    const changed = { ...playlist, title: "Later", visibility: "public", trackIds: [second, anId("trk"), first] } as Playlist;
+    const changed = {
+      ...playlist,
+      title: "Later",
+      visibility: "public",
+      trackIds: [second, anId("trk"), first],
+    } as Playlist;
     await opened().inTransaction(async (tx) => {
       expect(await opened().library.lockPlaylist(tx, playlist.id)).to.deep.equal(playlist);
       await opened().library.updatePlaylist(tx, { ...changed, accountId: anId("acct"), createdAt: NOON + 9 });
@@ -81,7 +96,8 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
   it("deletes one playlist, once", async () => {
     const [playlist, other] = [aPlaylist({ trackIds: [anId("trk")] }), aPlaylist({ trackIds: [anId("trk")] })];
     await add(playlist, other);
-    const remove = (): Promise<boolean> => opened().inTransaction((tx) => opened().library.deletePlaylist(tx, playlist.id));
+    const remove = (): Promise<boolean> =>
+      opened().inTransaction((tx) => opened().library.deletePlaylist(tx, playlist.id));
     expect([await remove(), await remove()]).to.deep.equal([true, false]);
     expect(await find(playlist.id)).to.equal(undefined);
     expect(await find(other.id)).to.deep.equal(other);
@@ -109,7 +125,12 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
     const accountId = anId("acct");
     const holding = (count: number, createdAt: number): Playlist =>
       aPlaylist({ accountId, createdAt, trackIds: Array.from({ length: count }, () => anId("trk")) });
-    const [oldest, empty, middle, newest] = [holding(1, 2 * LATE), holding(0, 2 * LATE + 1), holding(3, 2 * LATE + 2), holding(2, 2 * LATE + 3)];
+    const [oldest, empty, middle, newest] = [
+      holding(1, 2 * LATE),
+      holding(0, 2 * LATE + 1),
+      holding(3, 2 * LATE + 2),
+      holding(2, 2 * LATE + 3),
+    ];
     await add(oldest, empty, middle, newest);
     expect(await list(accountId, 3, 6)).to.deep.equal([newest, middle, empty]);
     expect(await list(accountId, 4, 6)).to.deep.equal([newest, middle, empty, oldest]);

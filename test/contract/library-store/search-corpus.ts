@@ -45,7 +45,10 @@ export function aCorpus(): fc.Arbitrary<Corpus> {
     .map((given) => aTrack(given));
   const wanted = fc.record({
     viewer: fc.constantFrom(...accounts),
-    words: fc.array(fc.constantFrom("", "r", "ra", "rain", "ti", "tint", "roof").map((one) => MARK + one), { maxLength: 3 }),
+    words: fc.array(
+      fc.constantFrom("", "r", "ra", "rain", "ti", "tint", "roof").map((one) => MARK + one),
+      { maxLength: 3 },
+    ),
     mood: fc.option(tag),
     activity: fc.option(tag),
     limit: fc.integer({ min: 1, max: 6 }),
@@ -71,7 +74,11 @@ export function unique(corpus: Corpus): Corpus {
   const ids = new Map(tracks.map(({ id }) => [id, endingInZero(anId("trk"))]));
   return {
     tracks: tracks.map((track) => ({ ...track, id: ids.get(track.id) ?? track.id })),
-    playlists: playlists.map((playlist) => ({ ...playlist, id: endingInZero(anId("pls")), trackIds: playlist.trackIds.map((id) => ids.get(id) ?? id) })),
+    playlists: playlists.map((playlist) => ({
+      ...playlist,
+      id: endingInZero(anId("pls")),
+      trackIds: playlist.trackIds.map((id) => ids.get(id) ?? id),
+    })),
     searches,
     first,
   };
@@ -104,7 +111,9 @@ export function tracksFound({ tracks }: Corpus, search: LibrarySearch): Track[] 
 export function playlistsFound({ tracks, playlists }: Corpus, search: LibrarySearch): Playlist[] {
   const ranked = playlists.flatMap((playlist) => {
     if (!isVisible(playlist, search.viewer) || !hasWords(playlist.title.split(" "), search)) return [];
-    const held = tracks.filter((track) => playlist.trackIds.includes(track.id) && isVisible(track, search.viewer) && isPlayable(track));
+    const held = tracks.filter(
+      (track) => playlist.trackIds.includes(track.id) && isVisible(track, search.viewer) && isPlayable(track),
+    );
     const needsTrack = search.mood !== null || search.activity !== null;
     return needsTrack && !held.some((track) => hasTags(track, search)) ? [] : [{ item: playlist, rank: 0 }];
   });
@@ -127,7 +136,12 @@ function hasWords(words: readonly string[], search: LibrarySearch): boolean {
   return search.words.every((wanted) => words.some((word) => word.startsWith(wanted)));
 }
 
-function best<Item extends { readonly id: string; readonly createdAt: number }>(ranked: { item: Item; rank: number }[], limit: number): Item[] {
-  const sorted = ranked.sort((a, b) => a.rank - b.rank || b.item.createdAt - a.item.createdAt || (a.item.id < b.item.id ? 1 : -1));
+function best<Item extends { readonly id: string; readonly createdAt: number }>(
+  ranked: { item: Item; rank: number }[],
+  limit: number,
+): Item[] {
+  const sorted = ranked.sort(
+    (a, b) => a.rank - b.rank || b.item.createdAt - a.item.createdAt || (a.item.id < b.item.id ? 1 : -1),
+  );
   return sorted.slice(0, limit).map(({ item }) => item);
 }

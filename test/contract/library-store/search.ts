@@ -15,9 +15,17 @@ const NO_TAGS: Track["tags"] = { mood: [], activity: [], genre: [], other: [] };
 
 /** @param runs corpora that are searched */
 export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "inTransaction">, runs: number): void {
-  const add = (...tracks: readonly Track[]): Promise<void> => opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
+  const add = (...tracks: readonly Track[]): Promise<void> =>
+    opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
   const search = (wanted: Partial<LibrarySearch>): Promise<Track[]> =>
-    opened().library.searchTracks({ viewer: anId("acct"), words: [], mood: null, activity: null, limit: 25, ...wanted });
+    opened().library.searchTracks({
+      viewer: anId("acct"),
+      words: [],
+      mood: null,
+      activity: null,
+      limit: 25,
+      ...wanted,
+    });
   const file = async (): Promise<void> => {
     while (await opened().inTransaction((tx) => opened().library.fileForSearch(tx))) continue;
   };
@@ -29,25 +37,22 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
   it("finds in a small corpus what a look at everything finds, in the same order", async () => {
     const { library, inTransaction } = opened();
     await fc.assert(
-      fc.asyncProperty(
-        aCorpus(),
-        async (drawn) => {
-          const corpus = unique(drawn);
-          const compare = async (): Promise<void> => {
-            for (const wanted of corpus.searches) {
-              expect(await library.searchTracks(wanted)).to.deep.equal(tracksFound(corpus, wanted));
-              expect(await library.searchPlaylists(wanted)).to.deep.equal(playlistsFound(corpus, wanted));
-            }
-          };
-          await add(...corpus.tracks.slice(0, corpus.first));
-          await file();
-          await add(...corpus.tracks.slice(corpus.first));
-          await inTransaction((tx) => library.insertPlaylists(tx, corpus.playlists));
-          await compare();
-          await file();
-          await compare();
-        },
-      ),
+      fc.asyncProperty(aCorpus(), async (drawn) => {
+        const corpus = unique(drawn);
+        const compare = async (): Promise<void> => {
+          for (const wanted of corpus.searches) {
+            expect(await library.searchTracks(wanted)).to.deep.equal(tracksFound(corpus, wanted));
+            expect(await library.searchPlaylists(wanted)).to.deep.equal(playlistsFound(corpus, wanted));
+          }
+        };
+        await add(...corpus.tracks.slice(0, corpus.first));
+        await file();
+        await add(...corpus.tracks.slice(corpus.first));
+        await inTransaction((tx) => library.insertPlaylists(tx, corpus.playlists));
+        await compare();
+        await file();
+        await compare();
+      }),
       { numRuns: runs },
     );
   });
@@ -62,11 +67,28 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
       tags: { mood: ["Très Calme"], activity: ["Løping"], genre: ["lo-fi"], other: ["雨の音"] },
     });
     await add(track);
-    const matching = ["under", "UND", "strasse", "STRASSE", "ros sigur", "aethe", "dont", "Don’t", "οδυσσευς", "tres", "løp", "lop", "fi lo", "雨", "the the"];
+    const matching = [
+      "under",
+      "UND",
+      "strasse",
+      "STRASSE",
+      "ros sigur",
+      "aethe",
+      "dont",
+      "Don’t",
+      "οδυσσευς",
+      "tres",
+      "løp",
+      "lop",
+      "fi lo",
+      "雨",
+      "the the",
+    ];
     for (const text of matching) {
       expect(await find(`${mark} ${text}`), text).to.deep.equal([track.id]);
     }
-    for (const text of ["nder", "rosa", "stop dont go", "calm1", "音"]) expect(await find(`${mark} ${text}`), text).to.deep.equal([]);
+    for (const text of ["nder", "rosa", "stop dont go", "calm1", "音"])
+      expect(await find(`${mark} ${text}`), text).to.deep.equal([]);
   });
 
   it("ranks all words in the title before all in title, artist or tags, and these before the prompt; then the newest, then by id", async () => {
@@ -87,8 +109,14 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
 
   it("compares mood and activity as a whole, each with tags of its own group", async () => {
     const mark = aMark();
-    const track = aTrack({ visibility: "public", tags: { ...NO_TAGS, mood: [`Très  ${mark} Calm`], activity: [`${mark} Focus`] } });
-    await add(track, aTrack({ visibility: "public", tags: { ...NO_TAGS, mood: [`${mark} Focus`], genre: [`tres ${mark} calm`] } }));
+    const track = aTrack({
+      visibility: "public",
+      tags: { ...NO_TAGS, mood: [`Très  ${mark} Calm`], activity: [`${mark} Focus`] },
+    });
+    await add(
+      track,
+      aTrack({ visibility: "public", tags: { ...NO_TAGS, mood: [`${mark} Focus`], genre: [`tres ${mark} calm`] } }),
+    );
     const byTags = async (mood: string | null, activity: string | null): Promise<Track["id"][]> => {
       const fold = (tag: string | null): string | null => (tag === null ? null : foldTag(tag));
       return (await search({ mood: fold(mood), activity: fold(activity) })).map(({ id }) => id);
@@ -106,15 +134,29 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     const own = aTrack({ title: mark, accountId: viewer, createdAt: NOON + 2 });
     const ownPublic = aTrack({ title: mark, accountId: viewer, visibility: "public", createdAt: NOON + 1 });
     const nobodys = aTrack({ title: mark, accountId: null, visibility: "public" });
-    const silent = aTrack({ title: mark, accountId: viewer, assets: [anAsset({ role: "stem" }), anAsset({ role: "cover" })] });
-    await add(own, ownPublic, nobodys, silent, aTrack({ title: mark, accountId: stranger }), aTrack({ title: mark, accountId: null }));
+    const silent = aTrack({
+      title: mark,
+      accountId: viewer,
+      assets: [anAsset({ role: "stem" }), anAsset({ role: "cover" })],
+    });
+    await add(
+      own,
+      ownPublic,
+      nobodys,
+      silent,
+      aTrack({ title: mark, accountId: stranger }),
+      aTrack({ title: mark, accountId: null }),
+    );
     expect(await find(mark, viewer)).to.deep.equal([own.id, ownPublic.id, nobodys.id]);
     expect(await find(mark)).to.deep.equal([ownPublic.id, nobodys.id]);
   });
 
   it("answers the newest where nothing is asked for", async () => {
     const viewer = anId("acct");
-    const [old, newest] = [aTrack({ accountId: viewer, createdAt: LATE }), aTrack({ visibility: "public", createdAt: LATE + 1 })];
+    const [old, newest] = [
+      aTrack({ accountId: viewer, createdAt: LATE }),
+      aTrack({ visibility: "public", createdAt: LATE + 1 }),
+    ];
     await add(newest, old, aTrack({ createdAt: LATE + 2 }));
     expect(await search({ viewer, limit: 2 })).to.deep.equal([newest, old]);
     expect(await search({ viewer, limit: 1 })).to.deep.equal([newest]);
@@ -135,12 +177,18 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
   it("takes whatever stands in texts: wildcards, quotes, halves of characters, blanks at the end", async () => {
     const mark = aMark();
     const title = `${mark} 50%_off 'x" \\`;
-    const odd = aTrack({ visibility: "public", title, prompt: "🎼 \u{1F3BC}", tags: { ...NO_TAGS, mood: [`${mark}%`, ""] } });
+    const odd = aTrack({
+      visibility: "public",
+      title,
+      prompt: "🎼 \u{1F3BC}",
+      tags: { ...NO_TAGS, mood: [`${mark}%`, ""] },
+    });
     await add(odd);
     expect(await find(`${mark} 50 off`)).to.deep.equal([odd.id]);
     expect(await find(`${mark} 5%`)).to.deep.equal([odd.id]);
     expect((await search({ mood: `${mark}%` })).map(({ id }) => id)).to.deep.equal([odd.id]);
-    for (const mood of [`${mark}_`, `${mark}%%`, `${mark}\uD83C`]) expect(await search({ mood: foldTag(mood) }), mood).to.deep.equal([]);
+    for (const mood of [`${mark}_`, `${mark}%%`, `${mark}\uD83C`])
+      expect(await search({ mood: foldTag(mood) }), mood).to.deep.equal([]);
   });
 
   it("finds a playlist by its title, with tracks or without, as it was changed, until it is deleted", async () => {
@@ -149,7 +197,13 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     const playlist = aPlaylist({ title: `Soirée ${mark}`, accountId: viewer });
     const { library, inTransaction } = opened();
     const titled = async (words: string, who = viewer): Promise<string[]> => {
-      const found = await library.searchPlaylists({ viewer: who, words: foldWords(words), mood: null, activity: null, limit: 10 });
+      const found = await library.searchPlaylists({
+        viewer: who,
+        words: foldWords(words),
+        mood: null,
+        activity: null,
+        limit: 10,
+      });
       return found.map(({ id }) => id);
     };
     await inTransaction((tx) => library.insertPlaylists(tx, [playlist, aPlaylist({ title: mark })]));
@@ -215,7 +269,8 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     let isFiling = true;
     const filing = file().finally(() => (isFiling = false));
     do {
-      for (const limit of [4, 25]) expect((await search({ words: [mark], limit })).map(({ id }) => id)).to.deep.equal(newest.slice(0, limit));
+      for (const limit of [4, 25])
+        expect((await search({ words: [mark], limit })).map(({ id }) => id)).to.deep.equal(newest.slice(0, limit));
       await nextTurn();
     } while (isFiling);
     await filing;
@@ -250,6 +305,8 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
     });
     expect(await work.catch((error: Error) => error.message)).to.equal("no");
     expect(await find(mark)).to.deep.equal([]);
-    expect(await library.searchPlaylists({ viewer: anId("acct"), words: [mark], mood: null, activity: null, limit: 5 })).to.deep.equal([]);
+    expect(
+      await library.searchPlaylists({ viewer: anId("acct"), words: [mark], mood: null, activity: null, limit: 5 }),
+    ).to.deep.equal([]);
   });
 }

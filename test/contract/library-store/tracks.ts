@@ -5,12 +5,14 @@ import { anAsset, anId, aTrack } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 
 export function libraryTracks(opened: () => StorageUnderTest): void {
-  const add = (...tracks: readonly Track[]): Promise<void> => opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
+  const add = (...tracks: readonly Track[]): Promise<void> =>
+    opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
   const ofJobs = (...ids: readonly JobId[]): Promise<Map<JobId, Track[]>> => opened().library.tracksOfJobs(ids);
   const find = async (id: TrackId): Promise<Track | undefined> => (await opened().library.findTracks([id])).get(id);
   const share = (id: TrackId, token: string): Promise<string | null> =>
     opened().inTransaction((tx) => opened().library.shareTrack(tx, id, token));
-  const unshare = (id: TrackId): Promise<boolean> => opened().inTransaction((tx) => opened().library.unshareTrack(tx, id));
+  const unshare = (id: TrackId): Promise<boolean> =>
+    opened().inTransaction((tx) => opened().library.unshareTrack(tx, id));
 
   it("keeps every member, tags and assets in their order", async () => {
     const jobId = anId("job");
@@ -93,7 +95,10 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
 
   it("takes and answers more than a thousand tracks at once, and leaves out what is not there", async () => {
     const tracks = Array.from({ length: 1_111 }, (_, index) =>
-      aTrack({ tags: { mood: [`m${index}`, "x"], activity: [], genre: [], other: [] }, assets: [anAsset(), anAsset({ role: "preview" })] }),
+      aTrack({
+        tags: { mood: [`m${index}`, "x"], activity: [], genre: [], other: [] },
+        assets: [anAsset(), anAsset({ role: "preview" })],
+      }),
     );
     await add(...tracks);
     const ids = [...tracks.map(({ id }) => id), anId("trk")].reverse();
@@ -121,9 +126,7 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     const other = aTrack({ assets: [anAsset()] });
     await add(track, other);
     const generations = (): Promise<(number | null)[]> =>
-      Promise.all(
-        [...track.assets, ...other.assets].map(({ audioKey }) => opened().library.linkGeneration(audioKey)),
-      );
+      Promise.all([...track.assets, ...other.assets].map(({ audioKey }) => opened().library.linkGeneration(audioKey)));
     expect(await generations()).to.deep.equal([4, 4, 0]);
     await unshare(track.id);
     expect(await generations()).to.deep.equal([4, 4, 0]);
@@ -151,7 +154,11 @@ export function libraryTracks(opened: () => StorageUnderTest): void {
     const track = aTrack();
     const [first, second] = [anId("trk"), anId("trk")];
     await add(track);
-    expect([await share(track.id, first), await share(track.id, second), await share(track.id, first)]).to.deep.equal([first, first, first]);
+    expect([await share(track.id, first), await share(track.id, second), await share(track.id, first)]).to.deep.equal([
+      first,
+      first,
+      first,
+    ]);
     expect(await opened().library.findSharedTrack(second)).to.equal(null);
     await unshare(track.id);
     expect(await share(track.id, second)).to.equal(second);

@@ -37,7 +37,9 @@ function splitMistakes(stems: readonly ProviderAsset[], operation: SubmitRequest
   if (new Set(labels).size < labels.length) mistakes.push(`stems: a label is there twice: ${labels.join(", ")}`);
   for (const label of operation === "vocal_removal" ? ["instrumental", "vocals"] : []) {
     if (!labels.includes(label))
-      mistakes.push(`stems: there is no ${label}; a vocal removal answers instrumental and vocals, got ${labels.join(", ")}`);
+      mistakes.push(
+        `stems: there is no ${label}; a vocal removal answers instrumental and vocals, got ${labels.join(", ")}`,
+      );
   }
   return mistakes;
 }
@@ -57,7 +59,8 @@ function trackMistakes(at: string, { title, bpm, tags, assets, reference }: Prov
   const odd = Object.entries(reference ?? {}).filter(
     ([, value]) => value !== null && !["string", "number", "boolean"].includes(typeof value),
   );
-  if (odd.length > 0) mistakes.push(`${at}.reference: ${odd.map(([name]) => name).join(", ")}; allowed: text, numbers, booleans, null`);
+  if (odd.length > 0)
+    mistakes.push(`${at}.reference: ${odd.map(([name]) => name).join(", ")}; allowed: text, numbers, booleans, null`);
   return mistakes;
 }
 
@@ -70,7 +73,9 @@ function assetMistakes(at: string, { role, label, contentType, durationSeconds, 
   if (contentType !== null && !ASSET_CONTENT_TYPES.includes(contentType))
     mistakes.push(`${at}.contentType: ${String(contentType)}; allowed: null, ${ASSET_CONTENT_TYPES.join(", ")}`);
   if (durationSeconds !== null && !(durationSeconds > 0 && durationSeconds < 86_400))
-    mistakes.push(`${at}.durationSeconds: ${durationSeconds}; allowed: null, or seconds (of milliseconds, a day at most)`);
+    mistakes.push(
+      `${at}.durationSeconds: ${durationSeconds}; allowed: null, or seconds (of milliseconds, a day at most)`,
+    );
   return [...mistakes, ...sourceMistakes(`${at}.source`, source)];
 }
 
@@ -81,13 +86,20 @@ function sourceMistakes(at: string, source: AssetSource): string[] {
     case "text":
       return isEncoded(source.text, source.encoding) ? [] : [`${at}: text that is no ${source.encoding}`];
     case "url":
-      return /^https?:\/\/./.test(source.url) ? [] : [`${at}.url: ${JSON.stringify(source.url)}; allowed: http or https`];
+      return /^https?:\/\/./.test(source.url)
+        ? []
+        : [`${at}.url: ${JSON.stringify(source.url)}; allowed: http or https`];
     case "stream":
       return typeof source.open === "function" ? [] : [`${at}.open: missing`];
     case "archive":
-      return [...(source.entry === "" ? [`${at}.entry: empty`] : []), ...sourceMistakes(`${at}.archive`, source.archive)];
+      return [
+        ...(source.entry === "" ? [`${at}.entry: empty`] : []),
+        ...sourceMistakes(`${at}.archive`, source.archive),
+      ];
     default:
-      return [`${at}.kind: ${String((source as { readonly kind: unknown }).kind)}; allowed: bytes, stream, text, url, archive`];
+      return [
+        `${at}.kind: ${String((source as { readonly kind: unknown }).kind)}; allowed: bytes, stream, text, url, archive`,
+      ];
   }
 }
 
@@ -116,7 +128,8 @@ export async function bytesOfSource(source: AssetSource): Promise<Uint8Array> {
     case "archive": {
       const files = unzipSync(await bytesOfSource(source.archive));
       const file = files[source.entry];
-      if (file === undefined) throw new Error(`The archive has no ${source.entry}; it has ${Object.keys(files).join(", ")}`);
+      if (file === undefined)
+        throw new Error(`The archive has no ${source.entry}; it has ${Object.keys(files).join(", ")}`);
       return file;
     }
   }
@@ -126,7 +139,8 @@ export async function bytesOfSource(source: AssetSource): Promise<Uint8Array> {
 export function typeOfBytes(bytes: Uint8Array): AssetContentType | null {
   const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
   if (head.startsWith("ID3") || (bytes[0] === 0xff && ((bytes[1] ?? 0) & 0xe0) === 0xe0)) return "audio/mpeg";
-  if (head.startsWith("RIFF")) return head.slice(8) === "WAVE" ? "audio/wav" : head.slice(8) === "WEBP" ? "image/webp" : null;
+  if (head.startsWith("RIFF"))
+    return head.slice(8) === "WAVE" ? "audio/wav" : head.slice(8) === "WEBP" ? "image/webp" : null;
   if (head.startsWith("fLaC")) return "audio/flac";
   if (head.startsWith("OggS")) return "audio/ogg";
   if (head.slice(4, 8) === "ftyp") return "audio/mp4";

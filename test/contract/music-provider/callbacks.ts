@@ -5,11 +5,21 @@ import {
   ProviderFailure,
   type ProviderHandle,
 } from "../../../core/ports/music-provider.js";
-import { type CallbackScenarios, type CallbackStage, isApplicable, type MusicProviderHarness, type SentCallback } from "./harness.js";
+import {
+  type CallbackScenarios,
+  type CallbackStage,
+  isApplicable,
+  type MusicProviderHarness,
+  type SentCallback,
+} from "./harness.js";
 import { type ProviderUnderTest, stored } from "./tested.js";
 
 const CALLBACK_URL = "https://fermata.example/callbacks/cb_7f3e9a";
-const STATES: Readonly<Record<CallbackStage, string>> = { running: "running", succeeded: "completed", failed: "failure" };
+const STATES: Readonly<Record<CallbackStage, string>> = {
+  running: "running",
+  succeeded: "completed",
+  failed: "failure",
+};
 const DAY_MS = 86_400_000;
 /** What the host gives when the submission's reply was lost. */
 const NO_HANDLE: ProviderHandle = { version: 0, data: {} };
@@ -22,7 +32,9 @@ export function describeCallbacks(harness: MusicProviderHarness, tested: () => P
       const { fake, main } = tested();
       await main.completes(fake);
       await tested().submit(main.request({ callbackUrl: CALLBACK_URL }));
-      expect(fake.requests.some(({ text, query, headers }) => wholeOf(text, query, headers).includes("cb_7f3e9a"))).to.equal(false);
+      expect(
+        fake.requests.some(({ text, query, headers }) => wholeOf(text, query, headers).includes("cb_7f3e9a")),
+      ).to.equal(false);
     });
     return;
   }
@@ -72,7 +84,8 @@ function describeLostReply(
     for (const stage of stages) {
       const callback = await read(stage);
       // Why work failed may be a matter of asking.
-      if (callback.trust !== "verified") expect(callback.trust, stage).to.equal(stage === "failed" ? "hint" : "verified");
+      if (callback.trust !== "verified")
+        expect(callback.trust, stage).to.equal(stage === "failed" ? "hint" : "verified");
       else if (ProviderFailure.is(callback.snapshot)) expect(stage, "a failure").to.equal("failed");
       else {
         const { state, handle } = callback.snapshot;
@@ -106,7 +119,11 @@ async function expectPollable(
   expect(completed.state).to.equal("completed");
 }
 
-function describeParsing(callbacks: CallbackScenarios, tested: () => ProviderUnderTest, accepted: () => Promise<ProviderHandle>): void {
+function describeParsing(
+  callbacks: CallbackScenarios,
+  tested: () => ProviderUnderTest,
+  accepted: () => Promise<ProviderHandle>,
+): void {
   const { signature, stages } = callbacks;
   const now = (): number => tested().host.clock.now();
   const sent = async (stage: CallbackStage, handle: ProviderHandle, at = now()): Promise<SentCallback> =>
@@ -118,7 +135,8 @@ function describeParsing(callbacks: CallbackScenarios, tested: () => ProviderUnd
     it(`believes no callback, and asks after the work instead: ${signature.notApplicable}`, async () => {
       expect(tested().capabilities.callbacks).to.equal("hints");
       const handle = await accepted();
-      for (const stage of stages) expect(await parse(handle, await sent(stage, handle)), stage).to.deep.equal({ trust: "hint" });
+      for (const stage of stages)
+        expect(await parse(handle, await sent(stage, handle)), stage).to.deep.equal({ trust: "hint" });
       expect(await parse(handle, { body: "{" }))
         .to.have.property("trust")
         .that.is.oneOf(["hint", "forged"]);
@@ -152,10 +170,15 @@ function describeParsing(callbacks: CallbackScenarios, tested: () => ProviderUnd
     // The first letter of a value in base64 or hex that stands behind a version or a scheme, if there is one.
     const at = Math.max(right.lastIndexOf(","), right.lastIndexOf("=", right.length - 4)) + 1;
     const wrong = `${right.slice(0, at)}${right[at] === "a" ? "b" : "a"}${right.slice(at + 1)}`;
-    expect((await parse(handle, { ...callback, headers: { ...callback.headers, [signature.header]: wrong } })).trust).to.equal("forged");
+    expect(
+      (await parse(handle, { ...callback, headers: { ...callback.headers, [signature.header]: wrong } })).trust,
+    ).to.equal("forged");
     const { [signature.header]: _, ...others } = callback.headers ?? {};
     expect((await parse(handle, { ...callback, headers: others })).trust).to.be.oneOf(["hint", "forged"]);
-    expect((await parse(handle, { ...callback, headers: { ...others, [signature.header]: "" } })).trust).to.be.oneOf(["hint", "forged"]);
+    expect((await parse(handle, { ...callback, headers: { ...others, [signature.header]: "" } })).trust).to.be.oneOf([
+      "hint",
+      "forged",
+    ]);
   });
 
   it("does not believe a body that is not the signed one", async () => {
@@ -166,7 +189,9 @@ function describeParsing(callbacks: CallbackScenarios, tested: () => ProviderUnd
   });
 
   const { toleranceMs } = signature;
-  const unbelievable = isApplicable(toleranceMs) ? "a callback of long ago" : `another work's callback: ${toleranceMs.notApplicable}`;
+  const unbelievable = isApplicable(toleranceMs)
+    ? "a callback of long ago"
+    : `another work's callback: ${toleranceMs.notApplicable}`;
   it(`does not believe ${unbelievable}`, async () => {
     const handle = await accepted();
     if (isApplicable(toleranceMs)) {
@@ -185,7 +210,9 @@ async function parsed(
   callback: SentCallback,
   receivedAt: number,
 ): Promise<ParsedCallback> {
-  const headers = Object.fromEntries(Object.entries(callback.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const headers = Object.fromEntries(
+    Object.entries(callback.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   const body = typeof callback.body === "string" ? new TextEncoder().encode(callback.body) : callback.body;
   const submitted = main.request();
   const modelId = submitted.operation === "music" ? submitted.model.id : null;

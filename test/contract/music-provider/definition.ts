@@ -25,16 +25,22 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
       required.map(([name]) => name).filter((name) => given[name] === undefined),
       "required settings that the harness does not give",
     );
-    const secrets = Object.entries(definition.settings).filter(([name, { secret }]) => secret === true && given[name] !== undefined);
-    expect(secrets.length, "secret settings of at least 8 characters, so that they can be searched for").to.equal(tested().secrets.length);
+    const secrets = Object.entries(definition.settings).filter(
+      ([name, { secret }]) => secret === true && given[name] !== undefined,
+    );
+    expect(secrets.length, "secret settings of at least 8 characters, so that they can be searched for").to.equal(
+      tested().secrets.length,
+    );
   });
 
   it("declares sane capabilities, models and concurrency for these settings", () => {
     const { host, capabilities } = tested();
-    const concurrency = typeof definition.concurrency === "function" ? definition.concurrency(host.settings) : definition.concurrency;
-    expect(Number.isSafeInteger(concurrency) && concurrency > 0, `concurrency: ${concurrency}; allowed: a whole number from 1`).to.equal(
-      true,
-    );
+    const concurrency =
+      typeof definition.concurrency === "function" ? definition.concurrency(host.settings) : definition.concurrency;
+    expect(
+      Number.isSafeInteger(concurrency) && concurrency > 0,
+      `concurrency: ${concurrency}; allowed: a whole number from 1`,
+    ).to.equal(true);
     const { longestCallMs } = definition;
     const longest = typeof longestCallMs === "function" ? longestCallMs(host.settings) : longestCallMs;
     expectNone(
@@ -45,11 +51,15 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
       ],
       "mistakes of capabilities, models and the longest call",
     );
-    for (const model of modelsOf(harness)) expect(definition.checkModel?.(model) ?? null, `checkModel of ${model.id}`).to.equal(null);
+    for (const model of modelsOf(harness))
+      expect(definition.checkModel?.(model) ?? null, `checkModel of ${model.id}`).to.equal(null);
   });
 
   it("has a method for every capability, and none that nobody would call", () => {
-    expectNone(methodMistakes(tested().provider, tested().capabilities), "methods and capabilities that contradict each other");
+    expectNone(
+      methodMistakes(tested().provider, tested().capabilities),
+      "methods and capabilities that contradict each other",
+    );
   });
 
   it("asks the provider nothing before there is work", async () => {
@@ -67,7 +77,11 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
     const pairs: readonly (readonly [what: string, declared: boolean, group: unknown])[] = [
       ["generation (models)", modelsOf(harness).length > 0, harness.generation],
       // A plugin may ask after work for some servers and not for others: where it has a method, the harness decides.
-      ["work (poll or pollMany)", (provider.poll ?? provider.pollMany) !== undefined && isApplicable(harness.work), harness.work],
+      [
+        "work (poll or pollMany)",
+        (provider.poll ?? provider.pollMany) !== undefined && isApplicable(harness.work),
+        harness.work,
+      ],
       ["callbacks", (capabilities.callbacks ?? "none") !== "none", harness.callbacks],
       ["lookup", capabilities.lookup, harness.lookup],
       ["cancel", capabilities.cancel, harness.cancel],

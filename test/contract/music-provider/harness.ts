@@ -28,7 +28,11 @@ export interface ExpectedTracks {
   /** What it cost, where the provider tells. */
   readonly cost?: ProviderCost;
   /** What the tracks must hold beside it, in the same order. */
-  readonly tracks?: readonly { readonly title?: string | null; readonly bpm?: number | null; readonly mixSeconds?: number | null }[];
+  readonly tracks?: readonly {
+    readonly title?: string | null;
+    readonly bpm?: number | null;
+    readonly mixSeconds?: number | null;
+  }[];
 }
 
 export interface ExpectedStems {
@@ -243,7 +247,8 @@ export function missingScenarios(harness: MusicProviderHarness): string[] {
   const models = harness.models ?? harness.definition.models;
   if (models.some(({ requestOptions }) => requestOptions !== undefined)) groups["options"] = ["sent"];
   return Object.entries(groups).flatMap(([group, members]) => {
-    const given = (harness as unknown as Readonly<Record<string, unknown>>)[group] as OrNot<Readonly<Record<string, unknown>>> | undefined;
+    const given = (harness as unknown as Readonly<Record<string, unknown>>)[group] as
+      OrNot<Readonly<Record<string, unknown>>> | undefined;
     if (given === undefined) return [group];
     if (!isApplicable(given)) return given.notApplicable.trim() === "" ? [`${group} (why is it not applicable?)`] : [];
     return members.flatMap((member) => {

@@ -2,7 +2,13 @@ import { expect } from "chai";
 import type { Completed, ProviderAsset } from "../../../core/ports/music-provider.js";
 import { bytesOfSource, typeOfBytes } from "./assets.js";
 import { expectNone } from "./expect-none.js";
-import { type ExpectedStems, type ExpectedTracks, isApplicable, type MusicProviderHarness, type SplitScenarios } from "./harness.js";
+import {
+  type ExpectedStems,
+  type ExpectedTracks,
+  isApplicable,
+  type MusicProviderHarness,
+  type SplitScenarios,
+} from "./harness.js";
 import type { Operation, ProviderUnderTest } from "./tested.js";
 
 /** What is delivered when all goes well. */
@@ -56,7 +62,11 @@ export function describeOperations(harness: MusicProviderHarness, tested: () => 
   }
 }
 
-function describeSplit(operation: "stem_split" | "vocal_removal", scenarios: SplitScenarios, tested: () => ProviderUnderTest): void {
+function describeSplit(
+  operation: "stem_split" | "vocal_removal",
+  scenarios: SplitScenarios,
+  tested: () => ProviderUnderTest,
+): void {
   const declared = (): { readonly sources: "any" | "own"; readonly needsUrl?: boolean } => {
     const { stemSplit, vocalRemoval } = tested().capabilities;
     return (operation === "stem_split" ? stemSplit : vocalRemoval) ?? { sources: "any" };
@@ -68,16 +78,19 @@ function describeSplit(operation: "stem_split" | "vocal_removal", scenarios: Spl
     const request = tested().split(operation, scenarios);
     const { completed } = await tested().finish(await tested().submit(request), operation);
     await expectStems(completed, { stems, ...(cost === undefined ? {} : { cost }) });
-    expect(scenarios.receivedSource(fake.requests, request.source), "the provider was sent the track (harness: receivedSource)").to.equal(
-      true,
-    );
+    expect(
+      scenarios.receivedSource(fake.requests, request.source),
+      "the provider was sent the track (harness: receivedSource)",
+    ).to.equal(true);
   });
 
   it(`asks the provider for nothing where the track cannot be handed over: ${operation}`, async () => {
     await scenarios.completes(tested().fake);
     const usual = tested().split(operation, scenarios);
     const lacking = [
-      ...(declared().sources === "own" ? [{ what: "its reference", source: { ...usual.source, reference: null } }] : []),
+      ...(declared().sources === "own"
+        ? [{ what: "its reference", source: { ...usual.source, reference: null } }]
+        : []),
       ...(declared().needsUrl === true ? [{ what: "its URL", source: { ...usual.source, url: null } }] : []),
     ];
     for (const { what, source } of lacking) {
@@ -99,7 +112,8 @@ export async function carriedOut(tested: ProviderUnderTest, operation: Operation
   if (request === undefined) throw new Error(`the harness has no ${operation}`);
   const outcome = await tested.submit(request);
   const { completed, running } = await tested.finish(outcome, operation);
-  if (outcome.state === "accepted") expect(running, "how often the scenario `completes` shows the work running").to.be.at.least(1);
+  if (outcome.state === "accepted")
+    expect(running, "how often the scenario `completes` shows the work running").to.be.at.least(1);
   return completed;
 }
 
@@ -107,11 +121,17 @@ export async function expectExpected(completed: Completed, expected: ExpectedTra
   await ("stems" in expected ? expectStems(completed, expected) : expectTracks(completed, expected));
 }
 
-async function expectTracks({ tracks, cost }: Completed, { mixes, cost: expectedCost, tracks: said = [] }: ExpectedTracks): Promise<void> {
+async function expectTracks(
+  { tracks, cost }: Completed,
+  { mixes, cost: expectedCost, tracks: said = [] }: ExpectedTracks,
+): Promise<void> {
   expect(tracks.length, "number of tracks").to.equal(mixes.length);
   const files = await Promise.all(tracks.map(({ assets }) => bytesOfAsset(assets.find(({ role }) => role === "mix"))));
   files.forEach((bytes, index) =>
-    expect(Buffer.from(mixes[index] ?? []).equals(bytes), `the bytes of track ${index} are those that the provider has`).to.equal(true),
+    expect(
+      Buffer.from(mixes[index] ?? []).equals(bytes),
+      `the bytes of track ${index} are those that the provider has`,
+    ).to.equal(true),
   );
   // Each is read as the host would read it, whatever it is: a stem, a cover.
   for (const { assets } of tracks) await Promise.all(assets.map(bytesOfAsset));
@@ -126,7 +146,9 @@ async function expectTracks({ tracks, cost }: Completed, { mixes, cost: expected
 }
 
 async function expectStems({ stems = [], cost }: Completed, expected: ExpectedStems): Promise<void> {
-  expect(stems.map(({ label }) => label).sort(), "stems by our labels").to.deep.equal(Object.keys(expected.stems).sort());
+  expect(stems.map(({ label }) => label).sort(), "stems by our labels").to.deep.equal(
+    Object.keys(expected.stems).sort(),
+  );
   for (const stem of stems) {
     expect(
       Buffer.from(expected.stems[stem.label] ?? []).equals(await bytesOfAsset(stem)),

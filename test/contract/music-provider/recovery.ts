@@ -21,7 +21,10 @@ function describeIdempotency({ idempotency }: MusicProviderHarness, tested: () =
     it(`makes the same of the same job, if it claims so: ${idempotency.notApplicable}`, async () => {
       const { fake, main, capabilities } = tested();
       if (main.submit !== null) {
-        expect(capabilities.idempotentSubmit, "capabilities.idempotentSubmit without a key that the provider goes by").to.equal(false);
+        expect(
+          capabilities.idempotentSubmit,
+          "capabilities.idempotentSubmit without a key that the provider goes by",
+        ).to.equal(false);
         return;
       }
       await main.completes(fake);
@@ -128,7 +131,8 @@ function describeProbe({ probe }: MusicProviderHarness, tested: () => ProviderUn
     const { credit, warnings } = await ask();
     expect(credit).to.deep.equal(expected);
     expect(warnings).to.be.an("array");
-    for (const { submit } of tested().operations()) if (submit !== null) expect(tested().fake.calls(submit)).to.have.lengthOf(0);
+    for (const { submit } of tested().operations())
+      if (submit !== null) expect(tested().fake.calls(submit)).to.have.lengthOf(0);
   });
 
   it("says misconfigured of a key that is refused", async () => {

@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import type { ProviderFailureKind } from "../../../core/ports/music-provider.js";
-import { isApplicable, type MusicProviderHarness, type NamedFailure, type OrNot, type RefusalScenarios } from "./harness.js";
+import {
+  isApplicable,
+  type MusicProviderHarness,
+  type NamedFailure,
+  type OrNot,
+  type RefusalScenarios,
+} from "./harness.js";
 import { json } from "../../support/provider-kit/answers.js";
 import type { ProviderUnderTest } from "./tested.js";
 
@@ -34,7 +40,9 @@ export function describeRefusals({ refusals }: MusicProviderHarness, tested: () 
   if (isApplicable(rateLimit) && typeof rateLimit !== "function") {
     it("passes on how long it asks to wait", async () => {
       await rateLimit.script(tested().fake);
-      expect((await tested().failure(tested().submit(tested().main.request()))).retryAfterMs).to.equal(rateLimit.retryAfterMs);
+      expect((await tested().failure(tested().submit(tested().main.request()))).retryAfterMs).to.equal(
+        rateLimit.retryAfterMs,
+      );
     });
   }
 }
@@ -67,7 +75,10 @@ function tableOf(refusals: RefusalScenarios): (readonly [what: string, scenario:
     isApplicable(scenario) ? { kind, script: scenario } : scenario;
   return [
     ["content it refuses", named("content_rejected", content)],
-    ["too many requests", named("rate_limited", isApplicable(rateLimit) && typeof rateLimit !== "function" ? rateLimit.script : rateLimit)],
+    [
+      "too many requests",
+      named("rate_limited", isApplicable(rateLimit) && typeof rateLimit !== "function" ? rateLimit.script : rateLimit),
+    ],
     ["a key it refuses", named("misconfigured", key)],
     ["an account without credit", named("out_of_credit", credit)],
     ["overload", named("unavailable", unavailable)],

@@ -53,7 +53,10 @@ export class ProviderUnderTest {
 
   static async open(harness: MusicProviderHarness): Promise<ProviderUnderTest> {
     const fake = await FakeApi.open();
-    const host = providerHost({ settings: settingsOf(harness.definition, harness.settings(fake)), models: modelsOf(harness) });
+    const host = providerHost({
+      settings: settingsOf(harness.definition, harness.settings(fake)),
+      models: modelsOf(harness),
+    });
     return new ProviderUnderTest(harness, fake, host, harness.definition.create(host));
   }
 
@@ -107,13 +110,15 @@ export class ProviderUnderTest {
 
   get main(): Operation {
     const [main] = this.operations();
-    if (main === undefined) throw new Error("The harness has no operation: give `generation`, `stemSplit` or `vocalRemoval`.");
+    if (main === undefined)
+      throw new Error("The harness has no operation: give `generation`, `stemSplit` or `vocalRemoval`.");
     return main;
   }
 
   music(parts: Partial<MusicRequest> = {}): MusicRequest {
     const [model] = modelsOf(this.harness);
-    if (model === undefined) throw new Error("There is no model: name some in the definition or in the harness (`models`).");
+    if (model === undefined)
+      throw new Error("There is no model: name some in the definition or in the harness (`models`).");
     return aMusicRequest(model, { ...this.harness.request, ...parts });
   }
 
@@ -128,7 +133,10 @@ export class ProviderUnderTest {
     return aSplitRequest(operation, aSource({ url, ...source }, content), parts);
   }
 
-  async submit(request: SubmitRequest, signal: AbortSignal = new AbortController().signal): Promise<Accepted | Completed> {
+  async submit(
+    request: SubmitRequest,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Accepted | Completed> {
     const outcome = await this.provider.submit(request, { signal });
     if (outcome.state === "accepted") this.checkHandle(outcome.handle, outcome.nextPollMs);
     else this.expectWhole(outcome, request.operation);
@@ -186,7 +194,8 @@ export class ProviderUnderTest {
   failureIn(error: unknown): ProviderFailure {
     this.said.push(textsOf(error).join("\n"));
     const [what = "none"] = textsOf(error);
-    if (!ProviderFailure.is(error)) throw new Error(`Every failure is a ProviderFailure; this is ${what}`, { cause: error });
+    if (!ProviderFailure.is(error))
+      throw new Error(`Every failure is a ProviderFailure; this is ${what}`, { cause: error });
     expect(error.message.trim(), "a failure says something to the operator").to.not.equal("");
     return error;
   }
@@ -248,6 +257,10 @@ export function capabilitiesOf(
 /** All that a value and its causes say. */
 function textsOf(value: unknown): string[] {
   if (value instanceof Error)
-    return [`${value.name}: ${value.message}`, JSON.stringify(value), ...(value.cause === undefined ? [] : textsOf(value.cause))];
+    return [
+      `${value.name}: ${value.message}`,
+      JSON.stringify(value),
+      ...(value.cause === undefined ? [] : textsOf(value.cause)),
+    ];
   return [typeof value === "string" ? value : (JSON.stringify(value) ?? typeof value)];
 }

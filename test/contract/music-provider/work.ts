@@ -62,17 +62,24 @@ export function describeWork(harness: MusicProviderHarness, tested: () => Provid
   describePollMany(work, tested);
 }
 
-function describeEndings(work: WorkScenarios, tested: () => ProviderUnderTest, accepted: () => Promise<ProviderHandle>): void {
-  const endings: readonly (readonly [what: string, scenario: OrNot<Script | readonly Script[]>, kinds: readonly ProviderFailureKind[]])[] =
-    [
-      ["work that failed", work.fails, ["failed"]],
-      ["work whose content is refused", work.rejectsContent, ["content_rejected"]],
-      ["work that was cancelled there", work.cancelled, ["cancelled"]],
-      ["work that ran out of time there", work.timesOut, ["timeout"]],
-      ["work that it does not know", work.gone, ["gone"]],
-      ["work whose files are there no more", work.expiredLink, ["gone"]],
-      ["a success without files", work.succeedsEmpty, ["failed", "gone"]],
-    ];
+function describeEndings(
+  work: WorkScenarios,
+  tested: () => ProviderUnderTest,
+  accepted: () => Promise<ProviderHandle>,
+): void {
+  const endings: readonly (readonly [
+    what: string,
+    scenario: OrNot<Script | readonly Script[]>,
+    kinds: readonly ProviderFailureKind[],
+  ])[] = [
+    ["work that failed", work.fails, ["failed"]],
+    ["work whose content is refused", work.rejectsContent, ["content_rejected"]],
+    ["work that was cancelled there", work.cancelled, ["cancelled"]],
+    ["work that ran out of time there", work.timesOut, ["timeout"]],
+    ["work that it does not know", work.gone, ["gone"]],
+    ["work whose files are there no more", work.expiredLink, ["gone"]],
+    ["a success without files", work.succeedsEmpty, ["failed", "gone"]],
+  ];
   for (const [what, scenario, kinds] of endings) {
     const scripts = !isApplicable(scenario) ? [] : typeof scenario === "function" ? [scenario] : scenario;
     scripts.forEach((script, index) => {
@@ -113,13 +120,19 @@ function describeEndings(work: WorkScenarios, tested: () => ProviderUnderTest, a
   });
 }
 
-function describePassing(work: WorkScenarios, tested: () => ProviderUnderTest, accepted: () => Promise<ProviderHandle>): void {
+function describePassing(
+  work: WorkScenarios,
+  tested: () => ProviderUnderTest,
+  accepted: () => Promise<ProviderHandle>,
+): void {
   const passing = [
     ...GARBAGE,
     ["a gateway's page of status 502", htmlPage(502)],
     ["a plain status 503", text("busy", { status: 503 })],
     ["a redirect", { ...htmlPage(302), headers: { "content-type": "text/html", location: "/maintenance" } }],
-    ...[400, 404, 405, 409, 410, 413, 431, 451].map((status) => [`a gateway's page of status ${status}`, htmlPage(status)] as const),
+    ...[400, 404, 405, 409, 410, 413, 431, 451].map(
+      (status) => [`a gateway's page of status ${status}`, htmlPage(status)] as const,
+    ),
   ] as const;
   for (const [what, answer] of passing) {
     it(`will ask again when the status call answers ${what}`, async () => {
@@ -127,9 +140,9 @@ function describePassing(work: WorkScenarios, tested: () => ProviderUnderTest, a
       await work.succeeds(tested().fake);
       tested().fake.instead(work.status, answer);
       expect((await tested().failure(tested().poll(handle))).kind).to.be.oneOf(PASSING);
-      expect((await tested().finish({ state: "accepted", handle, nextPollMs: 0 }, tested().main.name)).completed.state).to.equal(
-        "completed",
-      );
+      expect(
+        (await tested().finish({ state: "accepted", handle, nextPollMs: 0 }, tested().main.name)).completed.state,
+      ).to.equal("completed");
     });
   }
   for (const fault of ["cut-request", "cut-reply", "cut-body"] as const) {
@@ -160,7 +173,9 @@ function describePassing(work: WorkScenarios, tested: () => ProviderUnderTest, a
 function describePollMany(work: WorkScenarios, tested: () => ProviderUnderTest): void {
   const many = async (handles: readonly ProviderHandle[]): Promise<readonly (Snapshot | ProviderFailure)[] | null> => {
     const { provider } = tested();
-    return provider.pollMany === undefined ? null : provider.pollMany(handles.map(stored), { signal: new AbortController().signal });
+    return provider.pollMany === undefined
+      ? null
+      : provider.pollMany(handles.map(stored), { signal: new AbortController().signal });
   };
   const three = async (): Promise<ProviderHandle[]> => {
     await work.accepts(tested().fake);
@@ -184,11 +199,9 @@ function describePollMany(work: WorkScenarios, tested: () => ProviderUnderTest):
     ]);
     expect(tested().fake.calls(work.status).length - before, "requests of the status call").to.equal(1);
     await work.succeeds(tested().fake);
-    expect((await many(handles))?.map((answer) => (ProviderFailure.is(answer) ? answer.kind : answer.state))).to.deep.equal([
-      "completed",
-      "completed",
-      "completed",
-    ]);
+    expect(
+      (await many(handles))?.map((answer) => (ProviderFailure.is(answer) ? answer.kind : answer.state)),
+    ).to.deep.equal(["completed", "completed", "completed"]);
   });
 
   it("loses none of many pieces of work with a lost reply, where it has `pollMany`", async () => {
@@ -201,7 +214,11 @@ function describePollMany(work: WorkScenarios, tested: () => ProviderUnderTest):
 }
 
 /** With `pollMany` the failure may stand for all of them; without it the first of them has it. */
-async function kindsOf(tested: ProviderUnderTest, provider: MusicProvider, handles: readonly ProviderHandle[]): Promise<string[]> {
+async function kindsOf(
+  tested: ProviderUnderTest,
+  provider: MusicProvider,
+  handles: readonly ProviderHandle[],
+): Promise<string[]> {
   const [first] = handles;
   if (first === undefined) return [];
   if (provider.pollMany === undefined) return [(await tested.failure(tested.poll(first))).kind];

@@ -21,7 +21,11 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
   }
   const claim = (
     claims: readonly DeliveryClaim[],
-    { now = NOON, owner = anId("prc"), leaseUntil = now + 60_000 }: { now?: number; owner?: ProcessId; leaseUntil?: number } = {},
+    {
+      now = NOON,
+      owner = anId("prc"),
+      leaseUntil = now + 60_000,
+    }: { now?: number; owner?: ProcessId; leaseUntil?: number } = {},
   ): Promise<ClaimedDelivery[]> => opened().webhooks.claimDeliveries(claims, now, owner, leaseUntil);
   const claimOf = async (endpointId: WebhookEndpointId, limit: number, now = NOON): Promise<WebhookDeliveryId[]> =>
     (await claim([{ endpointId, limit }], { now })).map(({ delivery }) => delivery.id);
@@ -56,11 +60,9 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
 
   it("take the longest due first, as many of each endpoint as was asked for", async () => {
     const [busy, quiet, other] = [anId("whe"), anId("whe"), anId("whe")];
-    const [third, first, second] = [NOON - 1, NOON - 3, NOON - 2].map((dueAt) => aDelivery({ endpointId: busy, dueAt })) as [
-      WebhookDelivery,
-      WebhookDelivery,
-      WebhookDelivery,
-    ];
+    const [third, first, second] = [NOON - 1, NOON - 3, NOON - 2].map((dueAt) =>
+      aDelivery({ endpointId: busy, dueAt }),
+    ) as [WebhookDelivery, WebhookDelivery, WebhookDelivery];
     const lone = aDelivery({ endpointId: quiet });
     await add(third, first, second, lone, aDelivery({ endpointId: other }));
     const claimed = await claim([
@@ -92,20 +94,26 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
     expect(await claimOf(endpointId, 1, NOON + 9)).to.deep.equal([]);
     expect(await claimOf(endpointId, 1, NOON + 10)).to.deep.equal([id]);
     const late = await opened().inTransaction((tx) =>
-      opened().webhooks.updateDeliveries(tx, [{ id, fence: 1, changes: { state: "delivered", dueAt: null, endedAt: NOON } }]),
+      opened().webhooks.updateDeliveries(tx, [
+        { id, fence: 1, changes: { state: "delivered", dueAt: null, endedAt: NOON } },
+      ]),
     );
     expect([late.size, (await find(id))?.state]).to.deep.equal([0, "pending"]);
   });
 
   it("never share a delivery, however many claim at once", async () => {
     const [left, right] = [anId("whe"), anId("whe")];
-    const deliveries = Array.from({ length: 120 }, (_, index) => aDelivery({ endpointId: index % 2 === 0 ? left : right }));
+    const deliveries = Array.from({ length: 120 }, (_, index) =>
+      aDelivery({ endpointId: index % 2 === 0 ? left : right }),
+    );
     await add(...deliveries);
     const claims = [left, right].map((endpointId) => ({ endpointId, limit: 4 }));
     const taken: WebhookDeliveryId[] = [];
     // What another claim holds is left out: a round may take less than there is.
     for (let rounds = 0; taken.length < 120 && rounds < 50; rounds++) {
-      const round = await Promise.all(Array.from({ length: 12 }, (_, index) => claim(index % 2 === 0 ? claims : claims.toReversed())));
+      const round = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => claim(index % 2 === 0 ? claims : claims.toReversed())),
+      );
       taken.push(...round.flat().map(({ delivery }) => delivery.id));
     }
     expect(taken).to.have.length(120);
@@ -145,9 +153,18 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
 
     it("names the others beside endpoints with a backlog, wherever they stand", async () => {
       const ids = Array.from({ length: 8 }, () => anId("whe"));
-      const [first, crowded, between, waiting, , alsoCrowded, , last] = ids as [WebhookEndpointId, ...WebhookEndpointId[]];
-      const crowd = (endpointId: WebhookEndpointId | undefined, length: number, overrides: Partial<WebhookDelivery>): WebhookDelivery[] =>
-        Array.from({ length }, (_, age) => aDelivery({ endpointId: endpointId as WebhookEndpointId, dueAt: NOON - 400 + age, ...overrides }));
+      const [first, crowded, between, waiting, , alsoCrowded, , last] = ids as [
+        WebhookEndpointId,
+        ...WebhookEndpointId[],
+      ];
+      const crowd = (
+        endpointId: WebhookEndpointId | undefined,
+        length: number,
+        overrides: Partial<WebhookDelivery>,
+      ): WebhookDelivery[] =>
+        Array.from({ length }, (_, age) =>
+          aDelivery({ endpointId: endpointId as WebhookEndpointId, dueAt: NOON - 400 + age, ...overrides }),
+        );
       const justDue = { dueAt: NOON };
       await add(
         ...crowd(crowded, 160, {}),
@@ -187,7 +204,10 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
   describe("dropping", () => {
     it("ends what is pending of one endpoint, and leaves the rest", async () => {
       const endpointId = anId("whe");
-      const [waiting, delivered] = [aDelivery({ endpointId, attempts: 2 }), aDelivery({ endpointId, state: "delivered", dueAt: null, endedAt: NOON })];
+      const [waiting, delivered] = [
+        aDelivery({ endpointId, attempts: 2 }),
+        aDelivery({ endpointId, state: "delivered", dueAt: null, endedAt: NOON }),
+      ];
       const leased = aDelivery({ endpointId, fence: 3, leaseOwner: anId("prc"), dueAt: NOON + 60_000 });
       const other = aDelivery();
       await add(waiting, delivered, leased, other);
@@ -206,17 +226,23 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       await drop(delivery.endpointId);
       const { id, fence } = taken?.delivery as WebhookDelivery;
       const written = await opened().inTransaction((tx) =>
-        opened().webhooks.updateDeliveries(tx, [{ id, fence, changes: { state: "pending", dueAt: NOON + 5, endedAt: null } }]),
+        opened().webhooks.updateDeliveries(tx, [
+          { id, fence, changes: { state: "pending", dueAt: NOON + 5, endedAt: null } },
+        ]),
       );
       expect([written.size, (await find(id))?.state]).to.deep.equal([0, "dropped"]);
     });
 
     it("takes them all, however many there are, also of one moment", async () => {
       const endpointId = anId("whe");
-      const deliveries = Array.from({ length: 1_203 }, (_, index) => aDelivery({ endpointId, createdAt: NOON + Math.floor(index / 700) }));
+      const deliveries = Array.from({ length: 1_203 }, (_, index) =>
+        aDelivery({ endpointId, createdAt: NOON + Math.floor(index / 700) }),
+      );
       await add(...deliveries);
       expect(await drop(endpointId)).to.equal(1_203);
-      expect(await opened().webhooks.listDeliveries({ endpointId, order: "newest", limit: 1, states: ["pending"] })).to.deep.equal([]);
+      expect(
+        await opened().webhooks.listDeliveries({ endpointId, order: "newest", limit: 1, states: ["pending"] }),
+      ).to.deep.equal([]);
     });
 
     it("races claims and reports: in the end every delivery is dropped or was reported before", async () => {
@@ -230,7 +256,9 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
           fence,
           changes: { state: "delivered", attempts: 1, leaseOwner: null, dueAt: null, endedAt: NOON } as const,
         }));
-        return [...(await opened().inTransaction((tx) => opened().webhooks.updateDeliveries(tx, updates.toReversed())))];
+        return [
+          ...(await opened().inTransaction((tx) => opened().webhooks.updateDeliveries(tx, updates.toReversed()))),
+        ];
       };
       const dropSoon = async (): Promise<number> => {
         await deliver();
@@ -241,7 +269,9 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
       const delivered = found.filter(({ state }) => state === "delivered").map(({ id }) => id);
       expect(delivered).to.include.members(reported.flat());
       expect(found.filter(({ state }) => state === "dropped")).to.have.length(dropped);
-      expect(found.every(({ state, leaseOwner, dueAt }) => state !== "pending" && leaseOwner === null && dueAt === null)).to.equal(true);
+      expect(
+        found.every(({ state, leaseOwner, dueAt }) => state !== "pending" && leaseOwner === null && dueAt === null),
+      ).to.equal(true);
     });
   });
 }

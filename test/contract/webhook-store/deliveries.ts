@@ -16,7 +16,9 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
   const update = (...updates: readonly DeliveryUpdate[]): Promise<Set<WebhookDeliveryId>> =>
     opened().inTransaction((tx) => opened().webhooks.updateDeliveries(tx, updates));
   const find = (id: WebhookDeliveryId): Promise<WebhookDelivery | null> => opened().webhooks.findDelivery(id);
-  const list = async (filter: Partial<DeliveryFilter> & Pick<DeliveryFilter, "endpointId">): Promise<WebhookDeliveryId[]> =>
+  const list = async (
+    filter: Partial<DeliveryFilter> & Pick<DeliveryFilter, "endpointId">,
+  ): Promise<WebhookDeliveryId[]> =>
     (await opened().webhooks.listDeliveries({ order: "newest", limit: 100, ...filter })).map(({ id }) => id);
 
   describe("events", () => {
@@ -33,7 +35,12 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
     });
 
     it("keep their bytes, since these are signed", async () => {
-      const texts = ["👩‍👩‍👧‍👦 é ﷽ \u202e ﬁ", `'"\`\\u0041 ? :name % \u0000`, "  blanks before and after \t\r\n ", "x".repeat(256 * 1024)];
+      const texts = [
+        "👩‍👩‍👧‍👦 é ﷽ \u202e ﬁ",
+        `'"\`\\u0041 ? :name % \u0000`,
+        "  blanks before and after \t\r\n ",
+        "x".repeat(256 * 1024),
+      ];
       const events = texts.map((body) => anEvent({ body }));
       await addEvents(...events);
       const found = await opened().webhooks.findEvents(events.map(({ id }) => id));
@@ -45,7 +52,9 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
       await addEvents(...events);
       expect((await opened().webhooks.findEvents(events.map(({ id }) => id))).size).to.equal(300);
       const fresh = anEvent();
-      expect(await addEvents(fresh, events[0] as WebhookEvent).catch((error: unknown) => error)).to.be.instanceOf(Error);
+      expect(await addEvents(fresh, events[0] as WebhookEvent).catch((error: unknown) => error)).to.be.instanceOf(
+        Error,
+      );
       expect((await opened().webhooks.findEvents([fresh.id])).size).to.equal(0);
       await addEvents();
     });
@@ -81,7 +90,13 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
     it("write every member that may change, and nothing else", async () => {
       const delivery = aDelivery({ fence: 2, leaseOwner: anId("prc"), dueAt: NOON + 1 });
       await add(delivery);
-      const changes: Required<DeliveryUpdate["changes"]> = { state: "delivered", attempts: 4, leaseOwner: null, dueAt: null, endedAt: NOON + 3 };
+      const changes: Required<DeliveryUpdate["changes"]> = {
+        state: "delivered",
+        attempts: 4,
+        leaseOwner: null,
+        dueAt: null,
+        endedAt: NOON + 3,
+      };
       expect(await update({ id: delivery.id, fence: 2, changes })).to.deep.equal(new Set([delivery.id]));
       expect(await find(delivery.id)).to.deep.equal({ ...delivery, ...changes });
     });
@@ -124,7 +139,12 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
       const deliveries = Array.from({ length: 40 }, () => aDelivery());
       await add(...deliveries);
       const updates = deliveries.map(({ id }) => ({ id, fence: 0, changes: { attempts: 1 } }));
-      const written = await Promise.all([update(...updates), update(...updates.toReversed()), update(...updates), update(...updates.toReversed())]);
+      const written = await Promise.all([
+        update(...updates),
+        update(...updates.toReversed()),
+        update(...updates),
+        update(...updates.toReversed()),
+      ]);
       expect(written.map(({ size }) => size)).to.deep.equal([40, 40, 40, 40]);
     });
   });
@@ -132,7 +152,9 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
   describe("lists", () => {
     /** One of each state and moment, the oldest first. */
     async function addMixed(endpointId: WebhookEndpointId): Promise<WebhookDelivery[]> {
-      const deliveries = Array.from({ length: 12 }, (_, age) => ofState(STATES[age % 4] as DeliveryState, { endpointId, createdAt: NOON + age }));
+      const deliveries = Array.from({ length: 12 }, (_, age) =>
+        ofState(STATES[age % 4] as DeliveryState, { endpointId, createdAt: NOON + age }),
+      );
       await add(...deliveries, aDelivery());
       return deliveries;
     }
@@ -151,14 +173,18 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
       const delivery = aDelivery({ leaseOwner: anId("prc"), fence: 1 });
       await add(delivery);
       const { endpointId } = delivery;
-      expect(await opened().webhooks.listDeliveries({ endpointId, order: "newest", limit: 1 })).to.deep.equal([delivery]);
+      expect(await opened().webhooks.listDeliveries({ endpointId, order: "newest", limit: 1 })).to.deep.equal([
+        delivery,
+      ]);
     });
 
     it("filter by state", async () => {
       const endpointId = anId("whe");
       const deliveries = await addMixed(endpointId);
       for (const states of [["dropped"], ["exhausted", "dropped"], [...STATES]] as const) {
-        const expected = deliveries.filter(({ state }) => states.some((wanted) => wanted === state)).map(({ id }) => id);
+        const expected = deliveries
+          .filter(({ state }) => states.some((wanted) => wanted === state))
+          .map(({ id }) => id);
         expect(await list({ endpointId, order: "oldest", states })).to.deep.equal(expected);
       }
       expect(await list({ endpointId, states: [] })).to.deep.equal([]);
@@ -184,7 +210,13 @@ export function webhookDeliveries(opened: () => StorageUnderTest): void {
         const ids: WebhookDeliveryId[] = [];
         let after: WebhookDelivery | undefined;
         for (let pages = 0; pages < 10; pages++) {
-          const filter: DeliveryFilter = { endpointId, since: NOON, order, limit: 4, ...(after === undefined ? {} : { after }) };
+          const filter: DeliveryFilter = {
+            endpointId,
+            since: NOON,
+            order,
+            limit: 4,
+            ...(after === undefined ? {} : { after }),
+          };
           const page: readonly WebhookDelivery[] = await opened().webhooks.listDeliveries(filter);
           ids.push(...page.map(({ id }) => id));
           after = page.at(-1);

@@ -30,8 +30,10 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
     opened().inTransaction(async (tx) => {
       for (const endpoint of endpoints) await opened().webhooks.insertEndpoint(tx, endpoint);
     });
-  const save = (endpoint: WebhookEndpoint): Promise<void> => opened().inTransaction((tx) => opened().webhooks.saveEndpoint(tx, endpoint));
-  const find = async (id: WebhookEndpointId): Promise<WebhookEndpoint | undefined> => (await opened().webhooks.findEndpoints([id])).get(id);
+  const save = (endpoint: WebhookEndpoint): Promise<void> =>
+    opened().inTransaction((tx) => opened().webhooks.saveEndpoint(tx, endpoint));
+  const find = async (id: WebhookEndpointId): Promise<WebhookEndpoint | undefined> =>
+    (await opened().webhooks.findEndpoints([id])).get(id);
   const active = (...accountIds: readonly AccountId[]): Promise<Pick<WebhookEndpoint, "id" | "accountId">[]> =>
     opened().inTransaction((tx) => opened().webhooks.activeEndpoints(tx, accountIds));
 
@@ -45,7 +47,9 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
   it("refuses a second endpoint of one id", async () => {
     const endpoint = anEndpoint();
     await add(endpoint);
-    expect(await add({ ...endpoint, url: "https://other.example/" }).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    expect(await add({ ...endpoint, url: "https://other.example/" }).catch((error: unknown) => error)).to.be.instanceOf(
+      Error,
+    );
     expect(await find(endpoint.id)).to.deep.equal(endpoint);
   });
 
@@ -85,7 +89,13 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
   it("lists an account's endpoints whatever their status, the newest first, and by id where they are as old", async () => {
     const accountId = anId("acct");
     const low = anEndpoint({ accountId });
-    const newest = anEndpoint({ accountId, createdAt: NOON + 1, status: "disabled", disabledAt: NOON + 2, disabledBy: "user" });
+    const newest = anEndpoint({
+      accountId,
+      createdAt: NOON + 1,
+      status: "disabled",
+      disabledAt: NOON + 2,
+      disabledBy: "user",
+    });
     const [high, oldest] = [anEndpoint({ accountId }), anEndpoint({ accountId, createdAt: NOON - 1 })];
     await add(low, newest, high, oldest, anEndpoint());
     expect(await opened().webhooks.listEndpoints(accountId)).to.deep.equal([newest, high, low, oldest]);
@@ -105,13 +115,19 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
       after = page.at(-1)?.id ?? null;
       if (after === null) break;
     }
-    expect(ids).to.deep.equal([...new Set(ids)].sort()).and.to.include.members(endpoints.map(({ id }) => id));
+    expect(ids)
+      .to.deep.equal([...new Set(ids)].sort())
+      .and.to.include.members(endpoints.map(({ id }) => id));
     expect(await webhooks.listAllEndpoints(endpoints[0]?.id ?? null, 2)).to.deep.equal(endpoints.slice(1));
   });
 
   it("names the active endpoints of accounts, as the transaction itself left them", async () => {
     const [first, second, third] = [anId("acct"), anId("acct"), anId("acct")];
-    const [one, two, three] = [anEndpoint({ accountId: first }), anEndpoint({ accountId: first }), anEndpoint({ accountId: second })];
+    const [one, two, three] = [
+      anEndpoint({ accountId: first }),
+      anEndpoint({ accountId: first }),
+      anEndpoint({ accountId: second }),
+    ];
     const disabled = anEndpoint({ accountId: second, ...FULL });
     await add(one, two, three, disabled, anEndpoint({ accountId: third }));
     expect(await active(first, second, anId("acct"), first)).to.have.deep.members([
@@ -141,7 +157,8 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
     const { id: accountId } = await opened().addAccount();
     const low = anEndpoint({ accountId });
     const [newest, high] = [anEndpoint({ accountId, createdAt: NOON + 1 }), anEndpoint({ accountId, ...FULL })];
-    const lock = (): Promise<WebhookEndpoint[]> => opened().inTransaction((tx) => opened().webhooks.lockEndpoints(tx, accountId));
+    const lock = (): Promise<WebhookEndpoint[]> =>
+      opened().inTransaction((tx) => opened().webhooks.lockEndpoints(tx, accountId));
     expect(await lock()).to.deep.equal([]);
     await add(low, newest, high, anEndpoint());
     expect(await lock()).to.deep.equal([newest, high, low]);
@@ -156,7 +173,10 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
         const found = (await webhooks.lockEndpoint(tx, endpoint.id)) as WebhookEndpoint;
         await nextTurn();
         const failures = (found.health.breaker?.failures ?? 0) + 1;
-        await webhooks.saveEndpoint(tx, { ...found, health: { streak: null, breaker: { failures, openUntil: 0, openMs: 0 } } });
+        await webhooks.saveEndpoint(tx, {
+          ...found,
+          health: { streak: null, breaker: { failures, openUntil: 0, openMs: 0 } },
+        });
       });
     await Promise.all(Array.from({ length: 20 }, countFailure));
     expect((await find(endpoint.id))?.health.breaker?.failures).to.equal(20);

@@ -9,7 +9,9 @@ const LONG_AGO = NOON - 1_500_000_000_000;
 
 export function webhookRetention(opened: () => StorageUnderTest): void {
   /** An event with two deliveries, one of them tried twice. */
-  async function add(createdAt: number): Promise<{ readonly event: WebhookEvent; readonly deliveries: readonly WebhookDelivery[] }> {
+  async function add(
+    createdAt: number,
+  ): Promise<{ readonly event: WebhookEvent; readonly deliveries: readonly WebhookDelivery[] }> {
     const event = anEvent({ createdAt });
     const deliveries = [
       aDelivery({ eventId: event.id, createdAt }),
@@ -18,7 +20,8 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     await opened().inTransaction(async (tx) => {
       await opened().webhooks.insertEvents(tx, [event]);
       await opened().webhooks.insertDeliveries(tx, deliveries);
-      for (let tries = 0; tries < 2; tries++) await opened().webhooks.insertTry(tx, aTry({ deliveryId: deliveries[1].id }));
+      for (let tries = 0; tries < 2; tries++)
+        await opened().webhooks.insertTry(tx, aTry({ deliveryId: deliveries[1].id }));
     });
     return { event, deliveries };
   }
@@ -74,7 +77,9 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
       const old = await add(LONG_AGO);
       const [, delivered] = old.deliveries as readonly [WebhookDelivery, WebhookDelivery];
       const tries = Array.from({ length: 4 }, () =>
-        opened().inTransaction((tx) => opened().webhooks.insertTry(tx, aTry({ deliveryId: delivered.id, isManual: true }))),
+        opened().inTransaction((tx) =>
+          opened().webhooks.insertTry(tx, aTry({ deliveryId: delivered.id, isManual: true })),
+        ),
       );
       await Promise.all([...tries.slice(2), deleteOld(LONG_AGO + 1, 5), ...tries.slice(0, 2)]);
       expect(await left(old)).to.deep.equal([0, 0, 0]);

@@ -14,7 +14,8 @@ export function webhookTries(opened: () => StorageUnderTest): void {
     });
     return delivery.id;
   };
-  const add = (made: Omit<WebhookTry, "number">): Promise<number> => opened().inTransaction((tx) => opened().webhooks.insertTry(tx, made));
+  const add = (made: Omit<WebhookTry, "number">): Promise<number> =>
+    opened().inTransaction((tx) => opened().webhooks.insertTry(tx, made));
 
   it("keep every member, under numbers from 1", async () => {
     const deliveryId = await addDelivery();

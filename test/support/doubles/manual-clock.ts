@@ -60,6 +60,9 @@ export class ManualClock implements Clock {
   private nextUpTo(target: number): Sleeper | undefined {
     return this.sleepers
       .filter(({ wakeAt }) => wakeAt <= target)
-      .reduce<Sleeper | undefined>((first, other) => (first === undefined || other.wakeAt < first.wakeAt ? other : first), undefined);
+      .reduce<Sleeper | undefined>(
+        (first, other) => (first === undefined || other.wakeAt < first.wakeAt ? other : first),
+        undefined,
+      );
   }
 }

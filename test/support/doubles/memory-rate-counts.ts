@@ -45,7 +45,9 @@ export class MemoryRateCounts implements RateCountStore, UnitOfWork {
   }
 
   async deleteEnded(_tx: Transaction, before: number, limit: number): Promise<number> {
-    const ended = [...this.rows].filter(([, row]) => row.startedAt + row.windowSeconds * 1000 <= before).slice(0, limit);
+    const ended = [...this.rows]
+      .filter(([, row]) => row.startedAt + row.windowSeconds * 1000 <= before)
+      .slice(0, limit);
     for (const [key] of ended) this.rows.delete(key);
     return ended.length;
   }

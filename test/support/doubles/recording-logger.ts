@@ -35,6 +35,10 @@ export class RecordingLogger implements Logger {
   }
 
   private record(level: LogLine["level"], message: string, fields?: LogFields): void {
-    this.lines.push({ level, message: redactText(message), fields: redact({ ...this.fields, ...fields }) as LogFields });
+    this.lines.push({
+      level,
+      message: redactText(message),
+      fields: redact({ ...this.fields, ...fields }) as LogFields,
+    });
   }
 }

@@ -1,6 +1,11 @@
 import { EventEmitter, once } from "node:events";
 import { failureOf } from "../../../adapters/webhooks/https/answer.js";
-import type { WebhookFailure, WebhookMessage, WebhookResult, WebhookSender } from "../../../core/ports/webhook-sender.js";
+import type {
+  WebhookFailure,
+  WebhookMessage,
+  WebhookResult,
+  WebhookSender,
+} from "../../../core/ports/webhook-sender.js";
 
 /** What becomes of a message. */
 export type Reception = (message: WebhookMessage, signal: AbortSignal) => WebhookResult | Promise<WebhookResult>;
@@ -8,14 +13,31 @@ export type Reception = (message: WebhookMessage, signal: AbortSignal) => Webhoo
 const PHASES = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 } as const;
 
 /** The receiver answers so. */
-export function answers(status: number, { retryAfterMs = null, excerpt = "" }: { readonly retryAfterMs?: number | null; readonly excerpt?: string } = {}): Reception {
+export function answers(
+  status: number,
+  { retryAfterMs = null, excerpt = "" }: { readonly retryAfterMs?: number | null; readonly excerpt?: string } = {},
+): Reception {
   const failure = failureOf(status);
-  return () => ({ failure, status, retryAfterMs, message: failure === null ? null : `The receiver answered ${status}.`, excerpt, phases: PHASES });
+  return () => ({
+    failure,
+    status,
+    retryAfterMs,
+    message: failure === null ? null : `The receiver answered ${status}.`,
+    excerpt,
+    phases: PHASES,
+  });
 }
 
 /** No answer, for this reason. */
 export function fails(failure: WebhookFailure): Reception {
-  return () => ({ failure, status: null, retryAfterMs: null, message: `scripted: ${failure}`, excerpt: "", phases: { ...PHASES, firstByteMs: null } });
+  return () => ({
+    failure,
+    status: null,
+    retryAfterMs: null,
+    message: `scripted: ${failure}`,
+    excerpt: "",
+    phases: { ...PHASES, firstByteMs: null },
+  });
 }
 
 /** Keeps every message until `release` is called, or it is broken off; then does what `then` says. */

@@ -81,7 +81,8 @@ export const completes: Behaviour = () => Promise.resolve({ state: "completed", 
 
 /** Accepts the work, to be asked after in `nextPollMs`. */
 export function accepts(nextPollMs = 1_000): Behaviour {
-  return (request) => Promise.resolve({ state: "accepted", handle: { version: 1, data: { task: request.jobId } }, nextPollMs });
+  return (request) =>
+    Promise.resolve({ state: "accepted", handle: { version: 1, data: { task: request.jobId } }, nextPollMs });
 }
 
 export function fails(kind: ProviderFailureKind): Behaviour {

@@ -29,6 +29,11 @@ export class StubGuard implements AddressGuard {
     const address = hostname.replace(/^\[|\]$/g, "");
     const addresses = isIP(address) === 0 ? [] : [address];
     if (!this.admitsHost(hostname)) return { state: "blocked", addresses };
-    return this.resolutions.get(hostname) ?? { state: "allowed", addresses: addresses.length > 0 ? addresses : ["198.18.0.1"] };
+    return (
+      this.resolutions.get(hostname) ?? {
+        state: "allowed",
+        addresses: addresses.length > 0 ? addresses : ["198.18.0.1"],
+      }
+    );
   }
 }

@@ -36,12 +36,23 @@ export class CertificateAuthority {
   private readonly keys = newKeys();
 
   constructor(private readonly name = "Fermata fault receiver, for tests only") {
-    this.cert = certificate({ subject: name, issuer: name, subjectKeys: this.keys, issuerKeys: this.keys, extensions: authorityExtensions() });
+    this.cert = certificate({
+      subject: name,
+      issuer: name,
+      subjectKeys: this.keys,
+      issuerKeys: this.keys,
+      extensions: authorityExtensions(),
+    });
   }
 
   issue(options: CertificateOptions): Certificate {
     const keys = newKeys();
-    const cert = certificate({ ...serverOptions(options), issuer: this.name, subjectKeys: keys, issuerKeys: this.keys });
+    const cert = certificate({
+      ...serverOptions(options),
+      issuer: this.name,
+      subjectKeys: keys,
+      issuerKeys: this.keys,
+    });
     return { cert: `${cert}${this.cert}`, key: pemOf(keys.privateKey) };
   }
 }
@@ -50,7 +61,10 @@ export class CertificateAuthority {
 export function selfSigned(options: CertificateOptions): Certificate {
   const keys = newKeys();
   const server = serverOptions(options);
-  return { cert: certificate({ ...server, issuer: server.subject, subjectKeys: keys, issuerKeys: keys }), key: pemOf(keys.privateKey) };
+  return {
+    cert: certificate({ ...server, issuer: server.subject, subjectKeys: keys, issuerKeys: keys }),
+    key: pemOf(keys.privateKey),
+  };
 }
 
 interface Keys {
@@ -68,9 +82,15 @@ interface Contents {
   readonly validTo?: Date | undefined;
 }
 
-function serverOptions({ names, validFrom, validTo }: CertificateOptions): Pick<Contents, "subject" | "extensions" | "validFrom" | "validTo"> {
+function serverOptions({
+  names,
+  validFrom,
+  validTo,
+}: CertificateOptions): Pick<Contents, "subject" | "extensions" | "validFrom" | "validTo"> {
   const alternatives = names.map((name) =>
-    isIP(name) === 0 ? der.implicit(2, Buffer.from(name, "latin1")) : der.implicit(7, Buffer.from(ipaddr.parse(name).toByteArray())),
+    isIP(name) === 0
+      ? der.implicit(2, Buffer.from(name, "latin1"))
+      : der.implicit(7, Buffer.from(ipaddr.parse(name).toByteArray())),
   );
   const extensions = [
     extension(ALTERNATIVE_NAMES, der.sequence(...alternatives)),
@@ -93,7 +113,15 @@ function extension(id: string, value: Buffer, isCritical = false): Buffer {
 /** RFC 5280, 4.1. */
 function certificate(contents: Contents): string {
   const now = Date.now();
-  const { subject, issuer, subjectKeys, issuerKeys, extensions, validFrom = new Date(now - DAY_MS), validTo = new Date(now + 10 * DAY_MS) } = contents;
+  const {
+    subject,
+    issuer,
+    subjectKeys,
+    issuerKeys,
+    extensions,
+    validFrom = new Date(now - DAY_MS),
+    validTo = new Date(now + 10 * DAY_MS),
+  } = contents;
   const serial = randomBytes(16);
   serial[0] = ((serial[0] as number) & 0x7f) | 0x40;
   const signed = der.sequence(
@@ -123,7 +151,9 @@ function named(commonName: string): Buffer {
 }
 
 function keyId({ publicKey }: Keys): Buffer {
-  return createHash("sha1").update(publicKey.export({ type: "spki", format: "der" })).digest();
+  return createHash("sha1")
+    .update(publicKey.export({ type: "spki", format: "der" }))
+    .digest();
 }
 
 function newKeys(): Keys {

@@ -1,6 +1,16 @@
 /** As much of DER (X.690) as a certificate needs. */
 
-const TAG = { boolean: 0x01, integer: 0x02, bits: 0x03, octets: 0x04, oid: 0x06, text: 0x0c, sequence: 0x30, set: 0x31, time: 0x17 } as const;
+const TAG = {
+  boolean: 0x01,
+  integer: 0x02,
+  bits: 0x03,
+  octets: 0x04,
+  oid: 0x06,
+  text: 0x0c,
+  sequence: 0x30,
+  set: 0x31,
+  time: 0x17,
+} as const;
 
 export function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
@@ -27,7 +37,15 @@ export function oid(dotted: string): Buffer {
 
 /** The form for years before 2050. */
 export function time(at: Date): Buffer {
-  return tagged(TAG.time, Buffer.from(at.toISOString().slice(2).replace(/[-:T]|\.\d+/g, "")));
+  return tagged(
+    TAG.time,
+    Buffer.from(
+      at
+        .toISOString()
+        .slice(2)
+        .replace(/[-:T]|\.\d+/g, ""),
+    ),
+  );
 }
 
 /** A context-specific tag around whole elements. */

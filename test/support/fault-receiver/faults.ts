@@ -27,12 +27,18 @@ const CHUNK = Buffer.alloc(16 * 1024, "endless ");
 export const FAULTS: Readonly<Record<string, Fault>> = {
   ok: { does: "200 with a short body", answer: ({ response }) => json(response, 200, { received: true }) },
   empty: { does: "204", answer: ({ response }) => void response.writeHead(204).end() },
-  status: { does: "the status in the path, with ?retry= as Retry-After: /status/503?retry=7, or short /503?retry=7", answer: status },
+  status: {
+    does: "the status in the path, with ?retry= as Retry-After: /status/503?retry=7, or short /503?retry=7",
+    answer: status,
+  },
   redirect: { does: "302 to ?to=, or to /ok", answer: redirect },
   gone: { does: "410", answer: ({ response }) => json(response, 410, { gone: true }) },
   hang: { does: "never answers", answer: () => undefined },
   "slow-headers": { does: "one byte of its headers at a time, without end", answer: slowHeaders },
-  drip: { does: "200, then one byte of its body at a time, every ?every= ms; ?status= for another status", answer: drip },
+  drip: {
+    does: "200, then one byte of its body at a time, every ?every= ms; ?status= for another status",
+    answer: drip,
+  },
   endless: { does: "200 with a body that never ends, as fast as it is read", answer: endless },
   large: { does: "200 with a body of ?bytes= bytes, 100,000 unless told", answer: large },
   bomb: { does: "200 with a small gzip body that unpacks to 10 MB", answer: bomb },
@@ -40,10 +46,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   reset: { does: "resets the connection in place of an answer", answer: ({ tcp }) => void tcp.resetAndDestroy() },
   close: { does: "ends the connection in place of an answer", answer: ({ request }) => void request.socket.end() },
   "half-close": { does: "200, a part of its body, then the end of the connection", answer: halfClose },
-  garbage: { does: "bytes that are no HTTP", answer: ({ request }) => void request.socket.end("\0\x01 this is no HTTP\r\n\r\n") },
+  garbage: {
+    does: "bytes that are no HTTP",
+    answer: ({ request }) => void request.socket.end("\0\x01 this is no HTTP\r\n\r\n"),
+  },
   "many-headers": { does: "200 with 100 kB of headers", answer: manyHeaders },
   interim: { does: "two interim answers (103) before a 200, or before ?then=hang", answer: interim },
-  stale: { does: "200, and resets the kept connection when the next request arrives on it", answer: ({ response }) => json(response, 200, { received: true }) },
+  stale: {
+    does: "200, and resets the kept connection when the next request arrives on it",
+    answer: ({ response }) => json(response, 200, { received: true }),
+  },
 };
 
 /** The fault that a path asks for; a path that names none is answered with 200. */
@@ -53,7 +65,12 @@ export function faultOf(path: readonly string[]): Fault {
   return (fault ?? FAULTS["ok"]) as Fault;
 }
 
-function json(response: ServerResponse, code: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
+function json(
+  response: ServerResponse,
+  code: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(code, { "Content-Type": "application/json", ...headers }).end(`${JSON.stringify(body)}\n`);
 }
 
@@ -96,7 +113,13 @@ function bomb({ response }: Call): void {
 
 function binary({ response }: Call): void {
   response.writeHead(200, { "Content-Type": "text/plain" });
-  response.end(Buffer.concat([Buffer.from("one\r\ntwo\t\x1b[31mred\x07\0"), Buffer.from([0xff, 0xfe, 0xc3]), Buffer.from("\u202eend")]));
+  response.end(
+    Buffer.concat([
+      Buffer.from("one\r\ntwo\t\x1b[31mred\x07\0"),
+      Buffer.from([0xff, 0xfe, 0xc3]),
+      Buffer.from("\u202eend"),
+    ]),
+  );
 }
 
 function halfClose({ request: { socket } }: Call): void {
@@ -104,7 +127,9 @@ function halfClose({ request: { socket } }: Call): void {
 }
 
 function manyHeaders({ request: { socket } }: Call): void {
-  socket.write(`HTTP/1.1 200 OK\r\n${Array.from({ length: 100 }, (_, index) => `X-Header-${index}: ${"x".repeat(1_000)}\r\n`).join("")}Content-Length: 0\r\n\r\n`);
+  socket.write(
+    `HTTP/1.1 200 OK\r\n${Array.from({ length: 100 }, (_, index) => `X-Header-${index}: ${"x".repeat(1_000)}\r\n`).join("")}Content-Length: 0\r\n\r\n`,
+  );
 }
 
 function interim({ request: { socket }, response, query }: Call): void {

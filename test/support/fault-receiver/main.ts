@@ -36,7 +36,8 @@ try {
 async function start(): Promise<{ readonly receiver: FaultReceiver; readonly directory: string }> {
   const { port, host, fault, certificate, name, secret } = values;
   if (!/^\d{1,5}$/.test(port)) throw new Error(`--port ${port}: a number from 0 to 65531.`);
-  if (certificate !== undefined && !isCertificate(certificate)) throw new Error(`--certificate ${certificate}: one of ${CERTIFICATES.join(", ")}.`);
+  if (certificate !== undefined && !isCertificate(certificate))
+    throw new Error(`--certificate ${certificate}: one of ${CERTIFICATES.join(", ")}.`);
   const receiver = await FaultReceiver.open({
     port: Number(port),
     host,
@@ -49,8 +50,14 @@ async function start(): Promise<{ readonly receiver: FaultReceiver; readonly dir
   const ca = join(directory, "ca.pem");
   await writeFile(ca, receiver.ca);
   say(`listening on ${receiver.url("/")}`);
-  say(`other ports: ${receiver.portOf("http")} plain HTTP, ${receiver.portOf("garbage")} no TLS, ${receiver.portOf("mute")} silence, ${receiver.portOf("old-tls")} TLS 1.1`);
-  say(`certificates by host name: ${CERTIFICATES.slice(1).map((kind) => `${kind}.localhost`).join(", ")}; any other is valid`);
+  say(
+    `other ports: ${receiver.portOf("http")} plain HTTP, ${receiver.portOf("garbage")} no TLS, ${receiver.portOf("mute")} silence, ${receiver.portOf("old-tls")} TLS 1.1`,
+  );
+  say(
+    `certificates by host name: ${CERTIFICATES.slice(1)
+      .map((kind) => `${kind}.localhost`)
+      .join(", ")}; any other is valid`,
+  );
   say(`its authority, made anew at every start: ${ca}`);
   say(`  trust it: NODE_EXTRA_CA_CERTS=${ca} for Node.js, curl --cacert ${ca} …`);
   say("faults by path:");

@@ -72,7 +72,8 @@ export class FaultReceiver {
   /** @throws {Error} the fault is unknown, or a port cannot be had */
   static async open(options: FaultReceiverOptions = {}): Promise<FaultReceiver> {
     const { fault, port = 0, host = "127.0.0.1" } = options;
-    if (fault !== undefined && FAULTS[fault] === undefined) throw new Error(`There is no fault ${fault}. There are: ${Object.keys(FAULTS).join(", ")}.`);
+    if (fault !== undefined && FAULTS[fault] === undefined)
+      throw new Error(`There is no fault ${fault}. There are: ${Object.keys(FAULTS).join(", ")}.`);
     const receiver = new FaultReceiver(options, await verifierFor(options.secret));
     receiver.build();
     for (const [index, [door, server]] of [...receiver.servers].entries()) {
@@ -93,7 +94,10 @@ export class FaultReceiver {
   }
 
   /** Where to send: `url("/ok")`, `url("/ok", { host: "expired.localhost" })`, `url("/ok", { door: "http" })`. */
-  url(path: string, { host = "localhost", door = "https" }: { readonly host?: string; readonly door?: Door } = {}): string {
+  url(
+    path: string,
+    { host = "localhost", door = "https" }: { readonly host?: string; readonly door?: Door } = {},
+  ): string {
     return `${door === "http" ? "http" : "https"}://${host}:${this.portOf(door)}${path}`;
   }
 
@@ -131,12 +135,24 @@ export class FaultReceiver {
     const contexts = new Map(CERTIFICATES.map((kind) => [kind as string, createSecureContext(certificates[kind])]));
     const usual = certificates[this.options.certificate ?? "valid"];
     const others = createSecureContext(usual);
-    const https = createHttpsServer({ ...usual, SNICallback: (name, done) => done(null, contexts.get(name.split(".")[0] as string) ?? others) }, answer);
+    const https = createHttpsServer(
+      { ...usual, SNICallback: (name, done) => done(null, contexts.get(name.split(".")[0] as string) ?? others) },
+      answer,
+    );
     this.servers.set("https", https);
     this.servers.set("http", createHttpServer(answer));
-    this.servers.set("garbage", createTcpServer((socket) => socket.end("this is no TLS\r\n")));
-    this.servers.set("mute", createTcpServer((socket) => void socket.resume()));
-    this.servers.set("old-tls", createTlsServer({ ...usual, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" }));
+    this.servers.set(
+      "garbage",
+      createTcpServer((socket) => socket.end("this is no TLS\r\n")),
+    );
+    this.servers.set(
+      "mute",
+      createTcpServer((socket) => void socket.resume()),
+    );
+    this.servers.set(
+      "old-tls",
+      createTlsServer({ ...usual, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" }),
+    );
     for (const server of this.servers.values()) server.on("tlsClientError", () => undefined);
   }
 
@@ -144,8 +160,14 @@ export class FaultReceiver {
     const { authority } = this;
     const past = Date.now() - DAY_MS;
     return {
-      valid: authority.issue({ names: ["localhost", "hooks.localhost", "127.0.0.1", "::1", ...(this.options.names ?? [])] }),
-      expired: authority.issue({ names: ["expired.localhost"], validFrom: new Date(past - 10 * DAY_MS), validTo: new Date(past) }),
+      valid: authority.issue({
+        names: ["localhost", "hooks.localhost", "127.0.0.1", "::1", ...(this.options.names ?? [])],
+      }),
+      expired: authority.issue({
+        names: ["expired.localhost"],
+        validFrom: new Date(past - 10 * DAY_MS),
+        validTo: new Date(past),
+      }),
       "wrong-name": authority.issue({ names: ["other.example"] }),
       "self-signed": selfSigned({ names: ["self-signed.localhost"] }),
       untrusted: new CertificateAuthority("An authority that nobody trusts").issue({ names: ["untrusted.localhost"] }),

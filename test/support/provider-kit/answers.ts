@@ -25,7 +25,11 @@ export function json(body: unknown, { status = 200, headers = {} }: Head = {}): 
   return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
 }
 
-export function bytes(body: Uint8Array, contentType = "application/octet-stream", { status = 200, headers = {} }: Head = {}): FakeAnswer {
+export function bytes(
+  body: Uint8Array,
+  contentType = "application/octet-stream",
+  { status = 200, headers = {} }: Head = {},
+): FakeAnswer {
   return { status, headers: { "content-type": contentType, ...headers }, body };
 }
 

@@ -149,7 +149,8 @@ export class FakeApi {
     const fault = typeof next === "string" ? next : undefined;
     // A path that is spelled out goes before one with names in it.
     fitting.sort((a, b) => Number(/[:*]/.test(a.path)) - Number(/[:*]/.test(b.path)));
-    const route = fitting.find(({ once: answers }) => answers.length > 0) ?? fitting.find(({ lasting }) => lasting !== null);
+    const route =
+      fitting.find(({ once: answers }) => answers.length > 0) ?? fitting.find(({ lasting }) => lasting !== null);
     const params = route === undefined ? {} : (route.pattern.exec(pathname)?.groups ?? {});
     const answer = answerOf(next, route);
     const readsBody = answer === null || typeof answer === "function" || answer.fault !== "cut-request";
@@ -177,7 +178,10 @@ async function resolved(answer: Answer, request: FakeRequest): Promise<FakeAnswe
   return typeof answer === "function" ? answer(request) : answer;
 }
 
-async function send(outgoing: ServerResponse, { status = 200, headers = {}, body = "", chunks, after, fault }: FakeAnswer): Promise<void> {
+async function send(
+  outgoing: ServerResponse,
+  { status = 200, headers = {}, body = "", chunks, after, fault }: FakeAnswer,
+): Promise<void> {
   await after;
   if (fault === "hang") return;
   if (fault === "cut-request" || fault === "cut-reply") return void outgoing.destroy();
@@ -188,7 +192,10 @@ async function send(outgoing: ServerResponse, { status = 200, headers = {}, body
     return;
   }
   if (chunks === undefined) {
-    outgoing.writeHead(status, { ...headers, ...(status === 204 || status === 304 ? {} : { "content-length": String(whole.length) }) });
+    outgoing.writeHead(status, {
+      ...headers,
+      ...(status === 204 || status === 304 ? {} : { "content-length": String(whole.length) }),
+    });
     outgoing.end(whole);
     return;
   }
@@ -203,7 +210,9 @@ function patternOf(path: string): RegExp {
     if (part === "*") return ".*";
     return part
       .split(/(:[a-z]\w*)/i)
-      .map((piece) => (/^:[a-z]/i.test(piece) ? `(?<${piece.slice(1)}>[^/]+)` : piece.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
+      .map((piece) =>
+        /^:[a-z]/i.test(piece) ? `(?<${piece.slice(1)}>[^/]+)` : piece.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"),
+      )
       .join("");
   });
   return new RegExp(`^${parts.join("/")}$`);

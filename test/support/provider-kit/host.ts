@@ -26,7 +26,12 @@ export interface HostOptions {
 }
 
 /** What the host gives a plugin, for a test: real `fetch`, real child processes, a clock, and a log that is kept. */
-export function providerHost({ settings = {}, models = [], clock, fetch: own = fetch }: HostOptions = {}): HostUnderTest {
+export function providerHost({
+  settings = {},
+  models = [],
+  clock,
+  fetch: own = fetch,
+}: HostOptions = {}): HostUnderTest {
   const lines: ProviderLogLine[] = [];
   const fetched: string[] = [];
   return {
@@ -39,7 +44,10 @@ export function providerHost({ settings = {}, models = [], clock, fetch: own = f
       return own(input, init);
     },
     sandbox: openProviderSandbox,
-    clock: clock ?? { now: () => Date.now(), sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }) },
+    clock: clock ?? {
+      now: () => Date.now(),
+      sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
+    },
     logger: {
       info: (message, fields = {}) => void lines.push({ level: "info", message, fields }),
       warn: (message, fields = {}) => void lines.push({ level: "warn", message, fields }),

@@ -29,13 +29,20 @@ export interface FakeRequest {
 }
 
 /** Reads a request whole. */
-export async function readRequest(incoming: IncomingMessage, params: FakeRequest["params"], readsBody: boolean): Promise<FakeRequest> {
+export async function readRequest(
+  incoming: IncomingMessage,
+  params: FakeRequest["params"],
+  readsBody: boolean,
+): Promise<FakeRequest> {
   const url = new URL(incoming.url ?? "/", "http://fake");
   const parts: Buffer[] = [];
   if (readsBody) for await (const part of incoming) parts.push(part as Buffer);
   const body = Buffer.concat(parts);
   const headers = Object.fromEntries(
-    Object.entries(incoming.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : (value ?? "")]),
+    Object.entries(incoming.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(", ") : (value ?? ""),
+    ]),
   );
   const fields = readsBody ? await readForm(body, headers["content-type"] ?? "") : [];
   return {
@@ -57,7 +64,10 @@ async function readForm(body: Buffer, contentType: string): Promise<FakeRequest[
   const form = await new Response(new Uint8Array(body), { headers: { "content-type": contentType } }).formData();
   const fields = [...form.entries()].map(async ([name, value]) => {
     if (typeof value === "string") return { name, value };
-    return { name, value: { filename: value.name, contentType: value.type, bytes: new Uint8Array(await value.arrayBuffer()) } };
+    return {
+      name,
+      value: { filename: value.name, contentType: value.type, bytes: new Uint8Array(await value.arrayBuffer()) },
+    };
   });
   return Promise.all(fields);
 }

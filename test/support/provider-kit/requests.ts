@@ -39,7 +39,11 @@ export function aSource(parts: Partial<SourceAudio> = {}, content: Uint8Array = 
   };
 }
 
-export function aSplitRequest(operation: SplitRequest["operation"], source: SourceAudio, parts: Partial<SplitRequest> = {}): SplitRequest {
+export function aSplitRequest(
+  operation: SplitRequest["operation"],
+  source: SourceAudio,
+  parts: Partial<SplitRequest> = {},
+): SplitRequest {
   made += 1;
   return {
     operation,

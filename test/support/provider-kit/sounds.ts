@@ -17,7 +17,8 @@ export function tinyWav(pitch = 440, seconds = 0.1): Uint8Array {
   wav.writeUInt16LE(16, 34);
   wav.write("data", 36);
   wav.writeUInt32LE(samples * 2, 40);
-  for (let at = 0; at < samples; at += 1) wav.writeInt16LE(Math.round(1_000 * Math.sin((2 * Math.PI * pitch * at) / rate)), 44 + at * 2);
+  for (let at = 0; at < samples; at += 1)
+    wav.writeInt16LE(Math.round(1_000 * Math.sin((2 * Math.PI * pitch * at) / rate)), 44 + at * 2);
   return new Uint8Array(wav);
 }
 
@@ -33,7 +34,11 @@ export function tinyMp3(mark = "", seconds = 0.5): Uint8Array {
   const mp3 = Buffer.alloc(frames * MP3_FRAME_BYTES);
   for (let frame = 0; frame < frames; frame += 1) mp3.set(MP3_HEADER, frame * MP3_FRAME_BYTES);
   // An empty granule ends before its frame does. Not in the first frame: decoders look for notes of the encoder there.
-  mp3.write(mark.slice(0, MP3_FRAME_BYTES - 4 - MP3_SIDE_INFO_BYTES), MP3_FRAME_BYTES + 4 + MP3_SIDE_INFO_BYTES, "latin1");
+  mp3.write(
+    mark.slice(0, MP3_FRAME_BYTES - 4 - MP3_SIDE_INFO_BYTES),
+    MP3_FRAME_BYTES + 4 + MP3_SIDE_INFO_BYTES,
+    "latin1",
+  );
   return new Uint8Array(mp3);
 }
 

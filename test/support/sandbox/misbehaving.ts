@@ -28,7 +28,7 @@ export async function handle({ kind, port = 0, bytes }: Misdeed): Promise<object
     case "spin":
       for (;;);
     case "work":
-      for (const from = process.cpuUsage(); cpuMsSince(from) < WORK_MS; );
+      for (const from = process.cpuUsage(); cpuMsSince(from) < WORK_MS;);
       return { pid: process.pid };
     case "exit":
       return process.exit(3);

@@ -10,12 +10,29 @@ import type { Rows } from "./rows.js";
 export const GRANTED = 100_000;
 
 /** Accounts of tier pro with {@link GRANTED} monthly credits, made by the command line. */
-export async function makeCallers(sandbox: Sandbox, dataDir: string, settings: Environment, count: number): Promise<Caller[]> {
+export async function makeCallers(
+  sandbox: Sandbox,
+  dataDir: string,
+  settings: Environment,
+  count: number,
+): Promise<Caller[]> {
   const callers: Caller[] = [];
   for (let index = 0; index < count; index++) {
-    const create = ["accounts", "create", `caller ${index}`, "--tier", "pro", "--accept-terms", "--credits", String(GRANTED)];
+    const create = [
+      "accounts",
+      "create",
+      `caller ${index}`,
+      "--tier",
+      "pro",
+      "--accept-terms",
+      "--credits",
+      String(GRANTED),
+    ];
     const { id } = await sandbox.json<{ id: string }>(create, dataDir, settings);
-    callers.push({ accountId: id, key: (await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir, settings)).key });
+    callers.push({
+      accountId: id,
+      key: (await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir, settings)).key,
+    });
   }
   return callers;
 }
@@ -23,9 +40,16 @@ export async function makeCallers(sandbox: Sandbox, dataDir: string, settings: E
 /** Every caller has paid for what it was seen to get, and for nothing else. */
 export async function checkCredits(url: string, callers: readonly Caller[], wishes: readonly Wish[]): Promise<void> {
   for (const caller of callers) {
-    const charged = wishes.filter((wish) => wish.caller === caller).reduce((sum, { end }) => sum + (end?.credits_charged ?? 0), 0);
+    const charged = wishes
+      .filter((wish) => wish.caller === caller)
+      .reduce((sum, { end }) => sum + (end?.credits_charged ?? 0), 0);
     const credits = dataOf(await new ApiClient(url, caller.key).get("/api/v1/credits"));
-    expect(credits).to.deep.equal({ available: GRANTED - charged, monthly_credits: GRANTED - charged, pack_credits: 0, total_spent: charged });
+    expect(credits).to.deep.equal({
+      available: GRANTED - charged,
+      monthly_credits: GRANTED - charged,
+      pack_credits: 0,
+      total_spent: charged,
+    });
   }
 }
 
@@ -36,21 +60,32 @@ export async function checkLedger(sandbox: Sandbox, dataDir: string, settings: E
 
 /** Each wish has become one job, and each job has ended once. */
 export function checkJobs(rows: Rows, wishes: readonly Wish[]): void {
-  expect(rows.jobs.map(({ id }) => id).sort(), "one job per key").to.deep.equal(wishes.map(({ jobId }) => jobId).sort());
+  expect(rows.jobs.map(({ id }) => id).sort(), "one job per key").to.deep.equal(
+    wishes.map(({ jobId }) => jobId).sort(),
+  );
   const ends = new Map(wishes.map(({ jobId, end }) => [jobId, end]));
   for (const job of rows.jobs) {
     expect(job, "an ended job").to.include({ lease_owner: null, due_at: null, phase: "ended" });
     const isCompleted = job.status === "completed";
-    expect(ends.get(job.id), `what was seen of ${job.id}`).to.include({ status: job.status, credits_charged: job.credits_charged });
+    expect(ends.get(job.id), `what was seen of ${job.id}`).to.include({
+      status: job.status,
+      credits_charged: job.credits_charged,
+    });
     const phases = rows.entries.filter((entry) => entry.job_id === job.id).map(({ kind }) => kind);
     expect(phases, `ledger of ${job.id}`).to.deep.equal(["reserve", isCompleted ? "charge" : "refund"]);
     const attempts = rows.attempts.filter((attempt) => attempt.job_id === job.id);
-    expect(attempts.map(({ number }) => number), `attempts of ${job.id}`).to.deep.equal(attempts.map((_, index) => index + 1));
+    expect(
+      attempts.map(({ number }) => number),
+      `attempts of ${job.id}`,
+    ).to.deep.equal(attempts.map((_, index) => index + 1));
     expect(attempts, `attempts of ${job.id}`).to.have.length(job.attempt);
     const completed = attempts.filter(({ outcome }) => outcome === "completed");
     // Of a failed job only the last: its worker was lost with what the provider had made, which nobody could ask for again.
     if (isCompleted) expect(completed, `completed attempts of ${job.id}`).to.have.length(1);
-    else expect(completed, `completed attempts of ${job.id}`).to.deep.equal(attempts.slice(-1).filter((attempt) => completed.includes(attempt)));
+    else
+      expect(completed, `completed attempts of ${job.id}`).to.deep.equal(
+        attempts.slice(-1).filter((attempt) => completed.includes(attempt)),
+      );
     const tracks = rows.tracks.filter((track) => track.job_id === job.id);
     expect(tracks, `tracks of ${job.id}`).to.have.length(isCompleted ? 1 : 0);
   }
@@ -61,5 +96,6 @@ export function checkJobs(rows: Rows, wishes: readonly Wish[]): void {
 
 /** Every file that a track names is there. */
 export async function checkAudio(rows: Rows, dataDir: string): Promise<void> {
-  for (const { audio_key } of rows.assets) expect((await stat(join(dataDir, "audio", audio_key))).size, audio_key).to.be.above(0);
+  for (const { audio_key } of rows.assets)
+    expect((await stat(join(dataDir, "audio", audio_key))).size, audio_key).to.be.above(0);
 }

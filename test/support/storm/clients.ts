@@ -126,13 +126,17 @@ export class Clients {
   /** Sends a wish, for the first time or again; a lost answer leaves it open. */
   private async ask(wish: Wish, waitSeconds: number | null = null): Promise<void> {
     const isRepeated = wish.answer !== null;
-    const headers = { "Idempotency-Key": wish.idempotencyKey, ...(waitSeconds === null ? {} : { Prefer: `wait=${waitSeconds}` }) };
+    const headers = {
+      "Idempotency-Key": wish.idempotencyKey,
+      ...(waitSeconds === null ? {} : { Prefer: `wait=${waitSeconds}` }),
+    };
     wish.isWaited = waitSeconds !== null;
-    const answer = await this.anyAnswer((url) => new ApiClient(url, wish.caller.key).generate(wish.order, headers)).finally(
-      () => (wish.isWaited = false),
-    );
+    const answer = await this.anyAnswer((url) =>
+      new ApiClient(url, wish.caller.key).generate(wish.order, headers),
+    ).finally(() => (wish.isWaited = false));
     if (answer === null) return;
-    const isProviderDown = answer.status === 502 && (isRepeated || waitSeconds !== null || answer.headers.has("Idempotent-Replayed"));
+    const isProviderDown =
+      answer.status === 502 && (isRepeated || waitSeconds !== null || answer.headers.has("Idempotent-Replayed"));
     if (!isProviderDown) expect(answer.status, `${wish.idempotencyKey}: ${answer.text}`).to.equal(202);
     if (isRepeated) expect(answer.headers.get("Idempotent-Replayed"), wish.idempotencyKey).to.equal("true");
     expect(answer.text, `a replay of ${wish.idempotencyKey}`).to.equal(wish.answer ?? answer.text);
@@ -166,7 +170,9 @@ export class Clients {
     // What another look learns meanwhile may be newer than what this one is answered.
     const { jobId, end: endBefore } = wish;
     if (jobId === null) return;
-    const answer = await this.anyAnswer((url) => new ApiClient(url, wish.caller.key).get(`/api/v1/generations/${jobId}`));
+    const answer = await this.anyAnswer((url) =>
+      new ApiClient(url, wish.caller.key).get(`/api/v1/generations/${jobId}`),
+    );
     if (answer === null) return;
     const { status, credits_charged, completed_at } = dataOf<JobEnd>(answer);
     const isOver = status === "completed" || status === "failed";

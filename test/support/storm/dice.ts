@@ -27,6 +27,9 @@ export class Dice {
 
   /** The same things in any order. */
   shuffled<T>(list: readonly T[]): T[] {
-    return list.map((thing) => [this.fraction(), thing] as const).sort(([one], [other]) => one - other).map(([, thing]) => thing);
+    return list
+      .map((thing) => [this.fraction(), thing] as const)
+      .sort(([one], [other]) => one - other)
+      .map(([, thing]) => thing);
   }
 }

@@ -51,7 +51,19 @@ const READY_MAX_MS = 60_000;
 const BROKER_SPARED_MS = 2_000;
 
 /** More than once means more often. */
-const FATES = ["direct", "direct", "polled", "polled", "late", "late", "deaf", "refusing", "failing", "rejecting", "losing"] as const;
+const FATES = [
+  "direct",
+  "direct",
+  "polled",
+  "polled",
+  "late",
+  "late",
+  "deaf",
+  "refusing",
+  "failing",
+  "rejecting",
+  "losing",
+] as const;
 
 /**
  * Kills, stops and freezes the processes of a fleet and kills its services while clients ask, and checks afterwards that every accepted job
@@ -99,9 +111,17 @@ class FleetStormRun {
     });
     await this.rageWhile(clients);
 
-    await comeToRest(clients, () => fleet.rows(), () => fleet.checkAlive());
+    await comeToRest(
+      clients,
+      () => fleet.rows(),
+      () => fleet.checkAlive(),
+    );
     for (const url of fleet.urls) {
-      await eventually(`${url} is ready`, async () => (await new ApiClient(url, null).get("/readyz")).status === 200, READY_MAX_MS);
+      await eventually(
+        `${url} is ready`,
+        async () => (await new ApiClient(url, null).get("/readyz")).status === 200,
+        READY_MAX_MS,
+      );
       await checkCredits(url, callers, clients.wishes);
     }
     for (const member of members) expect(await fleet.end(member, "SIGTERM"), `exit code of ${member.name}`).to.equal(0);
@@ -122,7 +142,9 @@ class FleetStormRun {
   private async rageWhile(clients: Clients): Promise<void> {
     const over = new AbortController();
     const sparing = sleep(BROKER_SPARED_MS).then(() => void this.troubled.delete("broker"));
-    const parts = [this.rage(clients, over), clients.speak(CLIENTS, over.signal)].map((part) => part.finally(() => over.abort()));
+    const parts = [this.rage(clients, over), clients.speak(CLIENTS, over.signal)].map((part) =>
+      part.finally(() => over.abort()),
+    );
     await allDone([...parts, sparing]);
   }
 

@@ -33,7 +33,12 @@ const LOG_LINE_MAX = 300;
 
 /** Two servers and two workers on a MySQL and a RabbitMQ of their own, all of which may be killed. */
 export class Fleet {
-  readonly members: readonly Member[] = MEMBERS.map((kind, index) => ({ name: `${kind} ${index % 2}`, kind, process: null, url: null }));
+  readonly members: readonly Member[] = MEMBERS.map((kind, index) => ({
+    name: `${kind} ${index % 2}`,
+    kind,
+    process: null,
+    url: null,
+  }));
   private databaseIsUp: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -123,7 +128,8 @@ export class Fleet {
   /** @throws {Error} with the end of its log, when a process has ended that nobody asked to */
   checkAlive(): void {
     for (const { name, process: running } of this.members) {
-      if (running?.hasExited === true) throw new Error(`${name} ended, and nobody in this test asked it to.\n${tail(running.stderr)}`);
+      if (running?.hasExited === true)
+        throw new Error(`${name} ended, and nobody in this test asked it to.\n${tail(running.stderr)}`);
     }
   }
 

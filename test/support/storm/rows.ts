@@ -67,7 +67,8 @@ export async function readMysqlRows(url: string): Promise<Rows> {
   try {
     await connection.query("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
     const tables: [string, unknown][] = [];
-    for (const [table, sql] of Object.entries(SELECTS)) tables.push([table, (await connection.query<RowDataPacket[]>(sql))[0]]);
+    for (const [table, sql] of Object.entries(SELECTS))
+      tables.push([table, (await connection.query<RowDataPacket[]>(sql))[0]]);
     return toRows(tables);
   } finally {
     await connection.end();

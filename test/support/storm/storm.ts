@@ -35,9 +35,16 @@ export async function namingTheSeed<T>(seed: number, run: () => Promise<T>): Pro
  *
  * @param checkAlive throws when a process has ended that nobody asked to
  */
-export async function comeToRest(clients: Clients, readRows: () => Promise<Rows>, checkAlive: () => void): Promise<void> {
+export async function comeToRest(
+  clients: Clients,
+  readRows: () => Promise<Rows>,
+  checkAlive: () => void,
+): Promise<void> {
   await clients.askAll();
-  expect(clients.wishes.filter(({ jobId }) => jobId === null), "wishes without an answer").to.deep.equal([]);
+  expect(
+    clients.wishes.filter(({ jobId }) => jobId === null),
+    "wishes without an answer",
+  ).to.deep.equal([]);
   const allEnded = (): Promise<boolean> => {
     checkAlive();
     return clients.allEnded();
@@ -52,7 +59,9 @@ export async function comeToRest(clients: Clients, readRows: () => Promise<Rows>
 
 /** The job of a wish, as the storage has it. */
 export function jobIdIn({ jobs }: Rows, { number, caller, idempotencyKey }: Wish): string {
-  const job = jobs.find(({ account_id, request: { prompt } }) => account_id === caller.accountId && prompt.startsWith(`${number} `));
+  const job = jobs.find(
+    ({ account_id, request: { prompt } }) => account_id === caller.accountId && prompt.startsWith(`${number} `),
+  );
   if (job === undefined) throw new Error(`${idempotencyKey} has an answer, but no job.`);
   return job.id;
 }

@@ -18,10 +18,15 @@ const UNKNOWN: readonly (string | null)[] = [null, "outcome_unknown"];
 /** No job reached the provider twice, unless the first time was refused, or nothing is known of it and the provider makes nothing twice. */
 export function checkSubmissions(rows: Rows, submissions: readonly Submission[]): SubmissionCounts {
   const attempts = new Map(rows.attempts.map((attempt) => [attempt.id, attempt]));
-  expect(new Set(submissions.map(({ attemptId }) => attemptId)).size, "submissions of different attempts").to.equal(submissions.length);
+  expect(new Set(submissions.map(({ attemptId }) => attemptId)).size, "submissions of different attempts").to.equal(
+    submissions.length,
+  );
   for (const submission of submissions) {
     const { jobId, attemptId, providerId } = submission;
-    expect(attempts.get(attemptId), `announced before ${JSON.stringify(submission)}`).to.include({ job_id: jobId, provider_id: providerId });
+    expect(attempts.get(attemptId), `announced before ${JSON.stringify(submission)}`).to.include({
+      job_id: jobId,
+      provider_id: providerId,
+    });
   }
   const submitted = new Set(submissions.map(({ attemptId }) => attemptId));
   let repeated = 0;
@@ -31,10 +36,20 @@ export function checkSubmissions(rows: Rows, submissions: readonly Submission[])
       // A worker that is held up before the call does not make it.
       if (![...UNKNOWN, ...REFUSALS].includes(outcome)) expect(submitted, `${outcome} of ${id}`).to.include(id);
     }
-    if (checkRepetitions(job, own.filter(({ id }) => submitted.has(id)))) repeated += 1;
+    if (
+      checkRepetitions(
+        job,
+        own.filter(({ id }) => submitted.has(id)),
+      )
+    )
+      repeated += 1;
     if (job.provider_id === "logbook") checkUnknowns(job, own);
   }
-  return { submissions: submissions.length, unknown: rows.attempts.filter(({ outcome }) => UNKNOWN.includes(outcome)).length, repeated };
+  return {
+    submissions: submissions.length,
+    unknown: rows.attempts.filter(({ outcome }) => UNKNOWN.includes(outcome)).length,
+    repeated,
+  };
 }
 
 /** @returns whether the job was submitted again without knowing what became of it before */

@@ -21,7 +21,9 @@ describe("Callbacks to an address that was not given out", function () {
     expect(texts).to.not.be.empty;
     // A connection is reset under a client that goes on sending: some of them do not get to read it.
     for (const text of texts) {
-      expect(text).to.match(/^HTTP\/1\.1 (404|429) /).and.match(/\r\nConnection: close\r\n/);
+      expect(text)
+        .to.match(/^HTTP\/1\.1 (404|429) /)
+        .and.match(/\r\nConnection: close\r\n/);
     }
     expect(texts.filter((text) => text.startsWith("HTTP/1.1 404 "))).to.not.be.empty;
     expect(figures.rssPeakBytes - figures.rssBeforeBytes).to.be.below(150 * MIB);

@@ -56,7 +56,9 @@ describe("Connections that clients do not close", function () {
     // Beyond those that are being told so, further ones are closed at once.
     expect(figures.descriptorsPeak - before).to.be.below(most + REFUSED_AT_ONCE_MAX + 30);
     for (const { text } of refused) {
-      expect(text).to.match(/\r\nRetry-After: 5\r\n/).and.match(/\r\nConnection: close\r\n/);
+      expect(text)
+        .to.match(/\r\nRetry-After: 5\r\n/)
+        .and.match(/\r\nConnection: close\r\n/);
       const body = JSON.parse(text.slice(text.indexOf("\r\n\r\n"))) as { readonly error: { readonly code: string } };
       expect(body.error.code).to.equal("rate_limited");
     }

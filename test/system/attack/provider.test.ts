@@ -65,10 +65,14 @@ describe("A hostile provider", function () {
         const body = { model_id: `hostile/${deed}`, prompt };
         const { id } = dataOf<{ id: string }>(await api.generate(body, { Prefer: "wait=30" }));
         const ask = async (): Promise<Job> => dataOf<Job>(await api.get(`/api/v1/generations/${id}`));
-        return eventually(`the end of ${id}`, async () => {
-          const job = await ask();
-          return ["completed", "failed"].includes(job.status) && job;
-        }, 120_000);
+        return eventually(
+          `the end of ${id}`,
+          async () => {
+            const job = await ask();
+            return ["completed", "failed"].includes(job.status) && job;
+          },
+          120_000,
+        );
       }),
     );
   }

@@ -17,7 +17,8 @@ describe("An app that only serves", () => {
       const readiness = async (): Promise<number> => (await test.anonymous.get("/readyz")).status;
       expect(await readiness()).to.equal(200);
       expect((await api.generate()).status).to.equal(202);
-      const waiting = (): Promise<number> => space.onServer(async (channel) => (await channel.checkQueue(space.queueOf("scripted"))).messageCount);
+      const waiting = (): Promise<number> =>
+        space.onServer(async (channel) => (await channel.checkQueue(space.queueOf("scripted"))).messageCount);
       await eventually(async () => expect(await waiting()).to.equal(1));
       expect(await readiness()).to.equal(200);
     } finally {
@@ -60,7 +61,9 @@ describe("An app whose broker is in trouble", function () {
     const answer = await caller.api.generate();
     expect(answer.status).to.equal(202);
     const { id } = dataOf<{ readonly id: string }>(answer);
-    await eventually(async () => expect(dataOf(await caller.api.get(`/api/v1/jobs/${id}`))).to.include({ status: "completed" }));
+    await eventually(async () =>
+      expect(dataOf(await caller.api.get(`/api/v1/jobs/${id}`))).to.include({ status: "completed" }),
+    );
     expect(test.provider.submissions.slice(before).map(({ jobId }) => jobId)).to.deep.equal([id]);
   }
 
@@ -75,7 +78,9 @@ describe("An app whose broker is in trouble", function () {
   it("accepts and runs jobs while the broker is away, is not ready meanwhile, and is afterwards", async () => {
     await relay.shut();
     await eventually(async () => expect(await readiness()).to.equal(503));
-    expect((await test.anonymous.get("/readyz")).text).to.contain("queue").and.not.contain("guest");
+    expect((await test.anonymous.get("/readyz")).text)
+      .to.contain("queue")
+      .and.not.contain("guest");
     await runsOnce();
     await relay.reopen();
     await eventually(async () => expect(await readiness()).to.equal(200));

@@ -32,7 +32,8 @@ describe("An app whose broker is killed, restarted or short of memory", function
     expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 202]);
     const ids = answers.map((answer) => dataOf<{ readonly id: string }>(answer).id);
     await eventually(async () => {
-      for (const id of ids) expect(dataOf(await caller.api.get(`/api/v1/jobs/${id}`))).to.include({ status: "completed" });
+      for (const id of ids)
+        expect(dataOf(await caller.api.get(`/api/v1/jobs/${id}`))).to.include({ status: "completed" });
     });
     expect(test.provider.submissions.slice(before).map(({ jobId }) => jobId)).to.have.members(ids);
   }
@@ -43,7 +44,10 @@ describe("An app whose broker is killed, restarted or short of memory", function
 
   async function isNotReadyForItsQueue(): Promise<void> {
     const { status, json } = await test.anonymous.get("/readyz");
-    expect([status, (json as { readonly error?: { readonly details: unknown } }).error?.details]).to.deep.equal([503, { not_ready: ["queue"] }]);
+    expect([status, (json as { readonly error?: { readonly details: unknown } }).error?.details]).to.deep.equal([
+      503,
+      { not_ready: ["queue"] },
+    ]);
   }
 
   /** During the trouble and after it. */

@@ -3,7 +3,14 @@ import { RabbitmqJobQueue } from "../../../adapters/queue/rabbitmq/job-queue.js"
 import type { Doorbell } from "../../../core/ports/job-queue.js";
 import { aBell } from "../../contract/job-queue.contract.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
-import { eventually, makePrivateBroker, openQueueSpace, type PrivateBroker, type QueueSpace, refusal } from "../../support/rabbitmq.js";
+import {
+  eventually,
+  makePrivateBroker,
+  openQueueSpace,
+  type PrivateBroker,
+  type QueueSpace,
+  refusal,
+} from "../../support/rabbitmq.js";
 
 describe("RabbitmqJobQueue and a broker's faults", function () {
   // A broker takes seconds to start.
@@ -46,7 +53,9 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
   it("is opened without a broker, and finds it once it is there", async () => {
     queue.ring([aBell()]);
     expect(queue.counts).to.deep.equal({ confirmed: 0, unroutable: 0, dropped: 1 });
-    expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at \S+ cannot be reached: connect ECONNREFUSED/);
+    expect((await refusal(() => queue.check())).message).to.match(
+      /^RabbitMQ at \S+ cannot be reached: connect ECONNREFUSED/,
+    );
     await broker.start();
     await works();
   });

@@ -34,9 +34,13 @@ describe("GET /docs, in a browser", function () {
     expect((await answered).status()).to.equal(200);
     const shown = operation.locator(".live-responses-table");
     await shown.waitFor();
-    expect(await shown.textContent()).to.include("200").and.to.include(account.id);
+    expect(await shown.textContent())
+      .to.include("200")
+      .and.to.include(account.id);
 
-    const elsewhere = requests.map((request) => new URL(request.url())).filter(({ protocol, origin }) => protocol !== "data:" && origin !== test.url);
+    const elsewhere = requests
+      .map((request) => new URL(request.url()))
+      .filter(({ protocol, origin }) => protocol !== "data:" && origin !== test.url);
     expect(elsewhere).to.deep.equal([]);
     expect(complaints).to.deep.equal([]);
     await close();

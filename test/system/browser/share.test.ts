@@ -70,14 +70,11 @@ describe("the page of a shared track, in a browser", function () {
     });
   /** Resolves when the sound has come that far; the test's own limit is the bound. */
   const until = async (wanted: Wanted): Promise<void> =>
-    void (await open.page.waitForFunction(
-      ({ after = -1, isPaused }) => {
-        const { document } = globalThis as unknown as { readonly document: { querySelector(name: "audio"): Player } };
-        const { currentTime, paused, seeking, readyState } = document.querySelector("audio");
-        return currentTime > after && !seeking && (isPaused ?? paused) === paused && readyState > 0;
-      },
-      wanted,
-    ));
+    void (await open.page.waitForFunction(({ after = -1, isPaused }) => {
+      const { document } = globalThis as unknown as { readonly document: { querySelector(name: "audio"): Player } };
+      const { currentTime, paused, seeking, readyState } = document.querySelector("audio");
+      return currentTime > after && !seeking && (isPaused ?? paused) === paused && readyState > 0;
+    }, wanted));
 
   it("plays, and says where it is", async () => {
     await visitPage();
@@ -101,7 +98,9 @@ describe("the page of a shared track, in a browser", function () {
     const box = await slider().boundingBox();
     expect(box).not.to.equal(null);
     const { width, height } = box as { width: number; height: number };
-    const partial = open.page.waitForResponse((response) => /^bytes=[1-9]/.test(response.request().headers()["range"] ?? ""));
+    const partial = open.page.waitForResponse((response) =>
+      /^bytes=[1-9]/.test(response.request().headers()["range"] ?? ""),
+    );
     await slider().click({ position: { x: width * 0.75, y: height / 2 } });
     await until({});
     expect((await player()).currentTime).to.be.closeTo(SECONDS * 0.75, 1);
@@ -159,7 +158,9 @@ describe("the page of a shared track, in a browser", function () {
     await open.page.getByRole("button", { name: "Play" }).click();
     await until({ after: 0.3 });
     expect(open.requests.length).to.be.at.least(5);
-    expect(open.requests.map((request) => new URL(request.url()).origin)).to.deep.equal(open.requests.map(() => test.url));
+    expect(open.requests.map((request) => new URL(request.url()).origin)).to.deep.equal(
+      open.requests.map(() => test.url),
+    );
     expect(open.complaints).to.deep.equal([]);
   });
 
@@ -177,11 +178,11 @@ describe("the page of a shared track, in a browser", function () {
   });
 
   const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
-    "light": { colorScheme: "light" },
-    "dark": { colorScheme: "dark" },
+    light: { colorScheme: "light" },
+    dark: { colorScheme: "dark" },
     "light-phone": { colorScheme: "light", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2 },
     "dark-phone": { colorScheme: "dark", viewport: { width: 320, height: 568 }, deviceScaleFactor: 2 },
-    "still": { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" },
+    still: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" },
   };
   for (const [name, options] of Object.entries(LOOKS)) {
     it(`can be read and used by everybody: ${name}`, async () => {
@@ -190,9 +191,12 @@ describe("the page of a shared track, in a browser", function () {
       await slider().click({ position: { x: 90, y: 20 } });
       await until({});
       expect(await violationsIn(open)).to.deep.equal([]);
-      const [wanted, wide] = await open.page.evaluate<[number, number]>("[document.documentElement.scrollWidth, innerWidth]");
+      const [wanted, wide] = await open.page.evaluate<[number, number]>(
+        "[document.documentElement.scrollWidth, innerWidth]",
+      );
       expect(wanted, "nothing sticks out to the right").to.be.at.most(wide);
-      const [red = 0] = /\d+/.exec(await open.page.evaluate<string>("getComputedStyle(document.body).backgroundColor")) ?? [];
+      const [red = 0] =
+        /\d+/.exec(await open.page.evaluate<string>("getComputedStyle(document.body).backgroundColor")) ?? [];
       if (options.forcedColors === undefined) expect(Number(red) > 127).to.equal(options.colorScheme === "light");
       await open.page.screenshot({ path: await screenshotPath(`share-${name}`) });
     });
@@ -214,7 +218,9 @@ describe("the page of a shared track, in a browser", function () {
     const answer = await open.page.reload();
     expect(answer?.status()).to.equal(404);
     expect(await open.page.getByRole("heading").textContent()).to.equal("Nothing is shared here");
-    expect(await open.page.content()).to.include("taken it back").and.not.include(TITLE);
+    expect(await open.page.content())
+      .to.include("taken it back")
+      .and.not.include(TITLE);
     expect(await audio().count()).to.equal(0);
     expect(await violationsIn(open)).to.deep.equal([]);
     expect((await open.context.request.get(`${url}/audio`)).status()).to.equal(404);

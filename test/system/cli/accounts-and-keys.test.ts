@@ -36,15 +36,31 @@ describe("fermata accounts and keys", () => {
   });
 
   it("creates an account with terms accepted and monthly credits", async () => {
-    const made = await json<{ id: string; terms_accepted_at: string }>("accounts", "create", "bob", "--tier", "free", "--accept-terms", "--credits", "7");
+    const made = await json<{ id: string; terms_accepted_at: string }>(
+      "accounts",
+      "create",
+      "bob",
+      "--tier",
+      "free",
+      "--accept-terms",
+      "--credits",
+      "7",
+    );
     expect(made.terms_accepted_at).to.match(/Z$/);
-    expect(await json("credits", "show", made.id)).to.deep.equal({ available: 7, monthly_credits: 7, pack_credits: 0, total_spent: 0 });
+    expect(await json("credits", "show", made.id)).to.deep.equal({
+      available: 7,
+      monthly_credits: 7,
+      pack_credits: 0,
+      total_spent: 0,
+    });
   });
 
   it("says in words what an account is", async () => {
     const { code, stdout, stderr } = await sandbox.command(["accounts", "create", "carol", "--tier", "free"], dataDir);
     expect([code, stderr]).to.deep.equal([0, ""]);
-    expect(stdout).to.match(/^id +acct_\w+\nname +carol\ntier +free\nterms +not accepted: every request answers 403\nstate +active\ncreated +\S+Z\n$/);
+    expect(stdout).to.match(
+      /^id +acct_\w+\nname +carol\ntier +free\nterms +not accepted: every request answers 403\nstate +active\ncreated +\S+Z\n$/,
+    );
   });
 
   it("accepts the terms, keeps the first moment when they are accepted again, and shows the account", async () => {
@@ -66,7 +82,15 @@ describe("fermata accounts and keys", () => {
 
   it("issues a key with named scopes, lists it without its secret, and revokes it", async () => {
     const account = await anAccount();
-    const { id, key } = await json<{ id: string; key: string }>("keys", "issue", account, "--scopes", "models:read, credits:read", "--name", "ci");
+    const { id, key } = await json<{ id: string; key: string }>(
+      "keys",
+      "issue",
+      account,
+      "--scopes",
+      "models:read, credits:read",
+      "--name",
+      "ci",
+    );
     const [listed] = (await json<{ keys: Document[] }>("keys", "list", account)).keys;
     expect(listed).to.deep.equal({
       id,
@@ -139,7 +163,9 @@ describe("fermata accounts and keys", () => {
 
   it("shows a key to people once, and says so", async () => {
     const { stdout } = await sandbox.command(["keys", "issue", await anAccount()], dataDir);
-    expect(stdout).to.match(/^key +frm_\w+\nid +key_\w+\nscopes +\S.*\nThe key is not kept and cannot be shown again\.\n$/);
+    expect(stdout).to.match(
+      /^key +frm_\w+\nid +key_\w+\nscopes +\S.*\nThe key is not kept and cannot be shown again\.\n$/,
+    );
   });
 
   it("says that an account has no keys", async () => {
@@ -149,7 +175,11 @@ describe("fermata accounts and keys", () => {
   });
 
   const refusals: readonly (readonly [string, readonly string[], string])[] = [
-    ["a tier that is not in config", ["accounts", "create", "dave", "--tier", "gold"], "There is no tier gold; the tiers are free, plus, pro."],
+    [
+      "a tier that is not in config",
+      ["accounts", "create", "dave", "--tier", "gold"],
+      "There is no tier gold; the tiers are free, plus, pro.",
+    ],
     ["an empty name", ["accounts", "create", "", "--tier", "pro"], "An account's name has 1 to 100 characters; got 0."],
     ["an unknown account", ["accounts", "show", "acct_nobody"], "There is no account acct_nobody."],
     ["terms of an unknown account", ["accounts", "accept-terms", "acct_nobody"], "There is no account acct_nobody."],
@@ -177,7 +207,10 @@ describe("fermata accounts and keys", () => {
   });
 
   it("refuses a scope that does not exist, naming those that do", async () => {
-    const { code, stderr } = await sandbox.command(["keys", "issue", await anAccount(), "--scopes", "world:rule"], dataDir);
+    const { code, stderr } = await sandbox.command(
+      ["keys", "issue", await anAccount(), "--scopes", "world:rule"],
+      dataDir,
+    );
     expect(code).to.equal(1);
     expect(stderr).to.include("got world:rule").and.to.include("generations:create");
   });

@@ -90,7 +90,14 @@ describe("The audit log of the command line", function () {
     const nothing = (): Promise<never> => Promise.reject(new Error("nothing behind it"));
     const host: CliHost = {
       ...{ version: "0", root: "/", stdout: silent, stderr: silent, confirm: null },
-      ...{ open: nothing, run: nothing, migrate: nothing, doctor: nothing, importPlugin: nothing, writePackage: nothing },
+      ...{
+        open: nothing,
+        run: nothing,
+        migrate: nothing,
+        doctor: nothing,
+        importPlugin: nothing,
+        writePackage: nothing,
+      },
     };
     const known = [...UNRECORDED, ...CHANGES.map(([command]) => command)];
     expect(commandNames(host).sort()).to.deep.equal(known.sort());
@@ -125,7 +132,12 @@ describe("The audit log of the command line", function () {
   });
 
   /** Ids and secrets that a command's document has. */
-  function remember(command: string, document: { [name: string]: unknown }, secrets: string[], cancelled: string[]): void {
+  function remember(
+    command: string,
+    document: { [name: string]: unknown },
+    secrets: string[],
+    cancelled: string[],
+  ): void {
     const id = document["id"] as string;
     if (command === "keys issue") {
       ids.key = id;
@@ -155,8 +167,12 @@ describe("The audit log of the command line", function () {
     expect(suspension).to.deep.include({ account: ids.account, targets: [ids.account], fields: { reason: "leaked" } });
     expect(await records("--since", "2999-01-01")).to.deep.equal([]);
     const { stdout } = await sandbox.command(["audit", "list", "--action", "credits.grant"], dataDir);
-    expect(stdout).to.match(/^\d+ +\S+Z +\S+.* +credits\.grant +acct_\w+ amount=100 bucket="pack" reference="order 17"\n$/);
-    expect((await sandbox.command(["audit", "list", "--since", "2999-01-01"], dataDir)).stdout).to.equal("No records.\n");
+    expect(stdout).to.match(
+      /^\d+ +\S+Z +\S+.* +credits\.grant +acct_\w+ amount=100 bucket="pack" reference="order 17"\n$/,
+    );
+    expect((await sandbox.command(["audit", "list", "--since", "2999-01-01"], dataDir)).stdout).to.equal(
+      "No records.\n",
+    );
   });
 
   it("exits with 1 and names the first record that was changed, and a head that is not there any more", async () => {

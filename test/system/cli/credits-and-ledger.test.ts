@@ -12,29 +12,56 @@ describe("fermata credits", () => {
     await sandbox.json(["migrate"], dataDir);
   });
   beforeEach(async () => {
-    account = (await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "plus", "--credits", "10"], dataDir)).id;
+    account = (
+      await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "plus", "--credits", "10"], dataDir)
+    ).id;
   });
   after(() => sandbox.clear());
 
   const json = (...args: readonly string[]): Promise<object> => sandbox.json(args, dataDir);
 
   it("grants to the monthly bucket, and with --pack to the pack, and answers as GET /credits", async () => {
-    expect(await json("credits", "grant", account, "5")).to.deep.equal({ available: 15, monthly_credits: 15, pack_credits: 0, total_spent: 0 });
-    expect(await json("credits", "grant", account, "30", "--pack")).to.deep.equal({ available: 45, monthly_credits: 15, pack_credits: 30, total_spent: 0 });
-    expect(await json("credits", "show", account)).to.deep.equal({ available: 45, monthly_credits: 15, pack_credits: 30, total_spent: 0 });
+    expect(await json("credits", "grant", account, "5")).to.deep.equal({
+      available: 15,
+      monthly_credits: 15,
+      pack_credits: 0,
+      total_spent: 0,
+    });
+    expect(await json("credits", "grant", account, "30", "--pack")).to.deep.equal({
+      available: 45,
+      monthly_credits: 15,
+      pack_credits: 30,
+      total_spent: 0,
+    });
+    expect(await json("credits", "show", account)).to.deep.equal({
+      available: 45,
+      monthly_credits: 15,
+      pack_credits: 30,
+      total_spent: 0,
+    });
   });
 
   it("grants once under one reference, and refuses the reference for another grant", async () => {
     const order = `order of ${account}`;
     await json("credits", "grant", account, "5", "--pack", "--reference", order);
-    expect(await json("credits", "grant", account, "5", "--pack", "--reference", order)).to.include({ pack_credits: 5 });
-    const { code, stderr } = await sandbox.command(["credits", "grant", account, "6", "--pack", "--reference", order], dataDir);
+    expect(await json("credits", "grant", account, "5", "--pack", "--reference", order)).to.include({
+      pack_credits: 5,
+    });
+    const { code, stderr } = await sandbox.command(
+      ["credits", "grant", account, "6", "--pack", "--reference", order],
+      dataDir,
+    );
     expect([code, stderr]).to.deep.equal([1, `The reference ${order} was used for another grant.\n`]);
   });
 
   it("renews to the allowance of the tier and leaves the pack alone", async () => {
     await json("credits", "grant", account, "3", "--pack");
-    expect(await json("credits", "renew", account)).to.deep.equal({ available: 503, monthly_credits: 500, pack_credits: 3, total_spent: 0 });
+    expect(await json("credits", "renew", account)).to.deep.equal({
+      available: 503,
+      monthly_credits: 500,
+      pack_credits: 3,
+      total_spent: 0,
+    });
   });
 
   it("renews a period once, and says when it was renewed already", async () => {
@@ -43,7 +70,11 @@ describe("fermata credits", () => {
     await json("credits", "grant", account, "7");
     const again = await sandbox.command(["credits", "renew", account, "--period", "2026-11"], dataDir);
     const said = again.stdout.split("\n").slice(0, 2);
-    expect([again.code, ...said]).to.deep.equal([0, "2026-11 was renewed already; nothing was changed.", "available  507"]);
+    expect([again.code, ...said]).to.deep.equal([
+      0,
+      "2026-11 was renewed already; nothing was changed.",
+      "available  507",
+    ]);
     const credits = { available: 507, monthly_credits: 507, pack_credits: 0, total_spent: 0 };
     expect(await json("credits", "renew", account, "--period", "2026-11")).to.deep.equal(credits);
     expect(await json("credits", "renew", account, "--period", "2026-12")).to.include({ monthly_credits: 500 });
@@ -62,7 +93,11 @@ describe("fermata credits", () => {
     };
     expect(await run("credits", "show", "acct_nobody")).to.deep.equal([1, "", "There is no account acct_nobody."]);
     expect(await run("credits", "renew", "acct_nobody")).to.deep.equal([1, "", "There is no account acct_nobody."]);
-    expect(await run("credits", "grant", account, "0")).to.deep.equal([1, "", "A grant is a whole number of credits from 1 on; got 0."]);
+    expect(await run("credits", "grant", account, "0")).to.deep.equal([
+      1,
+      "",
+      "A grant is a whole number of credits from 1 on; got 0.",
+    ]);
     const amount = "error: command-argument value 'many' is invalid for argument 'amount'. Allowed: a whole number.";
     expect(await run("credits", "grant", account, "many")).to.deep.equal([2, "", amount]);
     const period = "error: option '--period <month>' argument '2026-13' is invalid. Allowed: a month such as 2026-11.";
@@ -102,7 +137,9 @@ describe("fermata ledger verify", function () {
     }
     const human = await sandbox.command(["ledger", "verify"], dataDir);
     expect([human.code, human.stderr]).to.deep.equal([1, ""]);
-    expect(human.stdout).to.include(account).and.to.match(/1 entries and 0 jobs checked: \d+ rows break an invariant\.\n$/);
+    expect(human.stdout)
+      .to.include(account)
+      .and.to.match(/1 entries and 0 jobs checked: \d+ rows break an invariant\.\n$/);
   });
 
   it("finds a ledger row that vanished", async () => {

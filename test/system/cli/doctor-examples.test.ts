@@ -26,11 +26,13 @@ describe("An installation from config/embedded.yaml", () => {
   });
 
   it("is healthy to the image's health check while it runs, and not afterwards", async () => {
-    const [, probe = "[]"] = /CMD (\[.*\])$/.exec(readDockerfile().find(({ name }) => name === "HEALTHCHECK")?.rest ?? "") ?? [];
+    const [, probe = "[]"] =
+      /CMD (\[.*\])$/.exec(readDockerfile().find(({ name }) => name === "HEALTHCHECK")?.rest ?? "") ?? [];
     const [program, ...args] = JSON.parse(probe) as string[];
     const started = sandbox.call(["serve"], await migrated(), env);
     const { port } = new URL(await started.listening());
-    const check = (): Promise<unknown> => run(program as string, args, { env: { ...process.env, FERMATA_HTTP__PORT: port } });
+    const check = (): Promise<unknown> =>
+      run(program as string, args, { env: { ...process.env, FERMATA_HTTP__PORT: port } });
     await check();
     await started.stop();
     const refusal = await check().then(

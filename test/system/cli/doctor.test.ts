@@ -22,7 +22,10 @@ describe("fermata doctor", () => {
   }
 
   /** What it finds that is not as it should be, and its exit code. */
-  async function wrong(dataDir: string, env?: Environment): Promise<{ readonly code: number; readonly checks: readonly Finding[] }> {
+  async function wrong(
+    dataDir: string,
+    env?: Environment,
+  ): Promise<{ readonly code: number; readonly checks: readonly Finding[] }> {
     const { code, json } = await sandbox.command(["doctor", "--json"], dataDir, env);
     const { ok, checks } = json<Diagnosis>();
     expect(ok).to.equal(code === 0);
@@ -54,12 +57,20 @@ describe("fermata doctor", () => {
 
   it("names active webhook endpoints that may not be reached any more", async () => {
     const dataDir = await migrated();
-    const { id } = await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "pro", "--accept-terms"], dataDir);
+    const { id } = await sandbox.json<{ id: string }>(
+      ["accounts", "create", "alice", "--tier", "pro", "--accept-terms"],
+      dataDir,
+    );
     const { key } = await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir);
-    const server = sandbox.call(["start"], dataDir, { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8", FERMATA_DEMO__ENABLED: "false" });
+    const server = sandbox.call(["start"], dataDir, {
+      FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8",
+      FERMATA_DEMO__ENABLED: "false",
+    });
     const api = new ApiClient(await server.listening(), key);
     const body = { url: "https://127.0.0.1:9000/hook" };
-    const endpoint = dataOf<{ id: string }>(await api.send("POST", "/api/v1/webhook-endpoints", { headers: { "Content-Type": "application/json" }, body }));
+    const endpoint = dataOf<{ id: string }>(
+      await api.send("POST", "/api/v1/webhook-endpoints", { headers: { "Content-Type": "application/json" }, body }),
+    );
     await server.stop();
     const found = (await wrong(dataDir)).checks.find(({ name }) => name === "webhook endpoints");
     expect(found).to.include({ result: "warning" });
@@ -73,7 +84,9 @@ describe("fermata doctor", () => {
     await writeFile(file, "");
     const { code, stdout } = await sandbox.command(["doctor"], join(file, "data"));
     expect(code).to.equal(1);
-    expect(stdout).to.match(/^failed +data directory +\S+ \(dataDir\) cannot be written: ENOTDIR.*\n +Give it to the user/m);
+    expect(stdout).to.match(
+      /^failed +data directory +\S+ \(dataDir\) cannot be written: ENOTDIR.*\n +Give it to the user/m,
+    );
   });
 
   it("exits with 2 when the settings are wrong", async () => {
@@ -94,15 +107,23 @@ describe("fermata doctor", () => {
     const dataDir = await migrated();
     await sandbox.json(["models", "list"], dataDir);
     await chmod(join(dataDir, "secret.key"), 0o644);
-    expect((await wrong(dataDir)).checks.map(({ name, mend }) => [name, mend])).to.deep.include(["secret key", `\`chmod 600 ${join(dataDir, "secret.key")}\``]);
+    expect((await wrong(dataDir)).checks.map(({ name, mend }) => [name, mend])).to.deep.include([
+      "secret key",
+      `\`chmod 600 ${join(dataDir, "secret.key")}\``,
+    ]);
     const other = await wrong(dataDir, { FERMATA_SECRETS__KEY: "x".repeat(40) });
     expect(other.code).to.equal(1);
-    expect(other.checks.find(({ name }) => name === "secret key")?.message).to.include("not the one this storage was first opened with");
+    expect(other.checks.find(({ name }) => name === "secret key")?.message).to.include(
+      "not the one this storage was first opened with",
+    );
   });
 
   it("finds that links would lead nowhere, and that there is no plugin", async () => {
     const dataDir = await migrated();
-    const { code, checks } = await wrong(dataDir, { FERMATA_HTTP__HOST: "0.0.0.0", FERMATA_PLUGINS__SYNTH__ENABLED: "false" });
+    const { code, checks } = await wrong(dataDir, {
+      FERMATA_HTTP__HOST: "0.0.0.0",
+      FERMATA_PLUGINS__SYNTH__ENABLED: "false",
+    });
     expect(code).to.equal(1);
     expect(checks.filter(({ result }) => result === "failed").map(({ name, mend }) => [name, mend])).to.deep.equal([
       ["plugins", "Set plugins.ID.enabled to true."],

@@ -58,9 +58,15 @@ describe("Texts of callers on the command line", () => {
     expect(tracks.length).to.be.at.least(1);
     for (const { title, artist_label } of tracks) expect(title + artist_label).to.not.match(STEERING);
     const names = await Promise.all(
-      [["accounts", "show", account], ["keys", "list", account]].map((args) => sandbox.command([...args, "--json"], dataDir)),
+      [
+        ["accounts", "show", account],
+        ["keys", "list", account],
+      ].map((args) => sandbox.command([...args, "--json"], dataDir)),
     );
-    for (const { stdout } of names) expect(stdout).to.match(/title/).and.not.match(/\\u[0-9a-f]{4}/);
+    for (const { stdout } of names)
+      expect(stdout)
+        .to.match(/title/)
+        .and.not.match(/\\u[0-9a-f]{4}/);
     const settings = loadSettings({ env: {}, cwd: dataDir, isTerminal: false, overrides: { dataDir } });
     const app = await compose(settings, { logger: SILENT }, { migrate: false });
     const report = await app.jobs.show(job);

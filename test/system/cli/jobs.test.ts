@@ -31,7 +31,9 @@ describe("fermata jobs", function () {
   const listed = async (...args: readonly string[]): Promise<string[]> =>
     (await json<{ jobs: ShownJob[] }>("jobs", "list", ...args)).jobs.map(({ id }) => id);
   const accepted = async (url: string, prompt: string): Promise<string> =>
-    dataOf<{ id: string }>(await new ApiClient(url, key).generate({ model_id: "synth/instrumental", prompt, duration: 5 })).id;
+    dataOf<{ id: string }>(
+      await new ApiClient(url, key).generate({ model_id: "synth/instrumental", prompt, duration: 5 }),
+    ).id;
 
   it("lists jobs newest first, by status and by account, no more than asked for", async () => {
     const url = await sandbox.call(["serve"], dataDir).listening();
@@ -58,10 +60,30 @@ describe("fermata jobs", function () {
     expect(job).to.deep.equal(dataOf(await api.get(`/api/v1/jobs/${id}`)));
     expect(attempts).to.have.length(1);
     expect(attempts[0]).to.include({ number: 1, provider: "synth", outcome: "content_rejected" });
-    const members = ["id", "number", "provider", "model", "state", "started_at", "accepted_at", "deadline_at", "ended_at"];
-    expect(Object.keys(attempts[0] ?? {})).to.deep.equal([...members, "outcome", "message", "cost", "billable", "loss"]);
+    const members = [
+      "id",
+      "number",
+      "provider",
+      "model",
+      "state",
+      "started_at",
+      "accepted_at",
+      "deadline_at",
+      "ended_at",
+    ];
+    expect(Object.keys(attempts[0] ?? {})).to.deep.equal([
+      ...members,
+      "outcome",
+      "message",
+      "cost",
+      "billable",
+      "loss",
+    ]);
     const { stdout } = await sandbox.command(["jobs", "show", id], dataDir);
-    expect(stdout).to.match(/^status +failed$/m).and.to.match(/^error +invalid_request: /m).and.to.match(/^attempt 1 +synth +\S+Z +refused \(content_rejected\): /m);
+    expect(stdout)
+      .to.match(/^status +failed$/m)
+      .and.to.match(/^error +invalid_request: /m)
+      .and.to.match(/^attempt 1 +synth +\S+Z +refused \(content_rejected\): /m);
   });
 
   it("cancels a queued job and refunds it; a worker that comes later leaves it alone", async () => {
@@ -70,9 +92,17 @@ describe("fermata jobs", function () {
     expect(dataOf(await new ApiClient(url, key).get("/api/v1/credits"))).to.include({ available: 90 });
     const cancelled = await json("jobs", "cancel", id);
     expect(cancelled).to.include({ id, status: "failed", credits_charged: 0 });
-    expect(cancelled.error).to.include({ code: "generation_failed", message: "The job was cancelled by the operator." });
+    expect(cancelled.error).to.include({
+      code: "generation_failed",
+      message: "The job was cancelled by the operator.",
+    });
     const api = new ApiClient(url, key);
-    expect(dataOf(await api.get("/api/v1/credits"))).to.deep.equal({ available: 100, monthly_credits: 100, pack_credits: 0, total_spent: 0 });
+    expect(dataOf(await api.get("/api/v1/credits"))).to.deep.equal({
+      available: 100,
+      monthly_credits: 100,
+      pack_credits: 0,
+      total_spent: 0,
+    });
     expect(dataOf(await api.get(`/api/v1/generations/${id}`))).to.include({ status: "failed", credits_charged: 0 });
 
     const after = await accepted(url, "heard [[fail:failed]]");

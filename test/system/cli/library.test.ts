@@ -38,7 +38,9 @@ describe("fermata library and fermata playlists", function () {
     sandbox = new Sandbox();
     [dataDir, folder] = [await sandbox.dataDir(), await sandbox.dataDir()];
     await sandbox.json(["migrate"], dataDir);
-    account = (await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "pro", "--accept-terms"], dataDir)).id;
+    account = (
+      await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "pro", "--accept-terms"], dataDir)
+    ).id;
     await writeFile(join(folder, "rain.wav"), SILENCE_WAV);
   });
   afterEach(() => sandbox.clear());
@@ -49,7 +51,8 @@ describe("fermata library and fermata playlists", function () {
     await writeFile(file, typeof document === "string" ? document : JSON.stringify(document));
     return file;
   };
-  const imported = async (document: unknown): Promise<Imported> => json<Imported>("library", "import", await written(document));
+  const imported = async (document: unknown): Promise<Imported> =>
+    json<Imported>("library", "import", await written(document));
   const refused = async (...args: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await sandbox.command([...args, "--json"], dataDir);
     expect([code, stdout]).to.deep.equal([1, ""]);
@@ -89,7 +92,15 @@ describe("fermata library and fermata playlists", function () {
       const tags = { mood: ["Calm"], activity: ["focus"], genre: ["jazz"], other: [] };
       const made = await imported({
         tracks: [
-          { ...RAIN, account, visibility: "private", bpm: 96, audio_file: "rain.wav", prompt: "rain on a tin roof", tags },
+          {
+            ...RAIN,
+            account,
+            visibility: "private",
+            bpm: 96,
+            audio_file: "rain.wav",
+            prompt: "rain on a tin roof",
+            tags,
+          },
           { ...RAIN, ref: "snow", account: null, title: "Snow" },
         ],
         playlists: [{ ref: "list", account, visibility: "private", title: "Weather", tracks: ["snow", "rain"] }],
@@ -98,8 +109,16 @@ describe("fermata library and fermata playlists", function () {
       expect(made.playlists.map(({ ref }) => ref)).to.deep.equal(["list"]);
       const [rain, snow] = made.tracks.map(({ id }) => id);
       const client = await api();
-      expect(dataOf(await client.get(`/api/v1/tracks/${rain}`))).to.include({ title: "Rain", artist_label: "Nightingale", bpm: 96 });
-      expect(dataOf(await client.get(`/api/v1/tracks/${snow}`))).to.include({ title: "Snow", bpm: null, play_url: null });
+      expect(dataOf(await client.get(`/api/v1/tracks/${rain}`))).to.include({
+        title: "Rain",
+        artist_label: "Nightingale",
+        bpm: 96,
+      });
+      expect(dataOf(await client.get(`/api/v1/tracks/${snow}`))).to.include({
+        title: "Snow",
+        bpm: null,
+        play_url: null,
+      });
       const found = dataOf<Found>(await client.get("/api/v1/library/search?q=tin+jazz&mood=calm&activity=focus"));
       expect(found.tracks.map(({ id }) => id)).to.deep.equal([rain]);
       const played = await fetch(found.tracks[0]?.play_url ?? "");
@@ -118,7 +137,8 @@ describe("fermata library and fermata playlists", function () {
     });
 
     it("takes the example of the README", async () => {
-      const [, example] = /library[\s\S]*?<<'END'\n([\s\S]*?)\nEND\n/i.exec(readFileSync(repositoryPath("README.md"), "utf8")) ?? [];
+      const [, example] =
+        /library[\s\S]*?<<'END'\n([\s\S]*?)\nEND\n/i.exec(readFileSync(repositoryPath("README.md"), "utf8")) ?? [];
       const made = await imported(example);
       expect([...made.tracks, ...made.playlists].map(({ ref }) => ref)).to.deep.equal(["rain", "evenings"]);
     });
@@ -128,13 +148,19 @@ describe("fermata library and fermata playlists", function () {
       const [first] = (await json<Imported>("library", "import", file)).tracks;
       const { code, stdout } = await sandbox.command(["library", "import", file], dataDir);
       expect(code).to.equal(0);
-      expect(stdout).to.match(/^trk_\S+ {2}rain\nImported 1 track and 0 playlists\.\n$/).and.not.include(first?.id ?? "");
+      expect(stdout)
+        .to.match(/^trk_\S+ {2}rain\nImported 1 track and 0 playlists\.\n$/)
+        .and.not.include(first?.id ?? "");
     });
 
     it("takes 10,000 tracks in one file", async function () {
       this.timeout(60_000);
       const rain = { ...RAIN, prompt: "rain on a tin roof" };
-      const tracks = Array.from({ length: 10_000 }, (_, index) => ({ ...rain, ref: `t${index}`, title: `Rain ${index}` }));
+      const tracks = Array.from({ length: 10_000 }, (_, index) => ({
+        ...rain,
+        ref: `t${index}`,
+        title: `Rain ${index}`,
+      }));
       const made = await imported({ tracks });
       expect(new Set(made.tracks.map(({ id }) => id)).size).to.equal(10_000);
       expect(made.tracks[9_999]?.ref).to.equal("t9999");
@@ -147,10 +173,22 @@ describe("fermata library and fermata playlists", function () {
       await writeFile(join(folder, "text.txt"), SILENCE_WAV);
       await mkdir(join(folder, "in"));
       await symlink("../rain.wav", join(folder, "in/out.wav"));
-      const files = ["rain.wav", "lies.mp3", "noise.wav", "text.txt", "nothing.wav", "../rain.wav", "/etc/hostname", "in"];
+      const files = [
+        "rain.wav",
+        "lies.mp3",
+        "noise.wav",
+        "text.txt",
+        "nothing.wav",
+        "../rain.wav",
+        "/etc/hostname",
+        "in",
+      ];
       const tracks: object[] = files.map((path, index) => ({ ...RAIN, ref: `t${index}`, audio_file: path }));
       tracks.push({ ...RAIN, ref: "x", account: "acct_nobody", tags: { mood: [1] }, colour: "red" });
-      const file = await written({ tracks, playlists: [{ ref: "p", account, visibility: "private", title: "x", tracks: ["nowhere"] }] });
+      const file = await written({
+        tracks,
+        playlists: [{ ref: "p", account, visibility: "private", title: "x", tracks: ["nowhere"] }],
+      });
       expect((await refused("library", "import", file)).split("\n")).to.deep.equal([
         "The import has 11 mistakes; nothing was imported.",
         "tracks[5].audio_file: must be a path relative to the import file, with / and without ..",
@@ -168,7 +206,9 @@ describe("fermata library and fermata playlists", function () {
       ]);
       const inner = join(folder, "in/catalogue.json");
       await writeFile(inner, JSON.stringify({ tracks: [{ ...RAIN, audio_file: "out.wav" }] }));
-      expect(await refused("library", "import", inner)).to.include("tracks[0].audio_file: lies outside the folder of the import");
+      expect(await refused("library", "import", inner)).to.include(
+        "tracks[0].audio_file: lies outside the folder of the import",
+      );
       expect(readRows(dataDir).tracks).to.deep.equal([]);
       expect(await filesUnder(join(dataDir, "audio"))).to.deep.equal([]);
     });
@@ -177,13 +217,19 @@ describe("fermata library and fermata playlists", function () {
       const maxBytes = 1_048_576;
       await writeFile(join(folder, "long.wav"), Buffer.concat([SILENCE_WAV, Buffer.alloc(maxBytes)]));
       const file = await written({ tracks: [{ ...RAIN, audio_file: "long.wav" }] });
-      const { code, stderr } = await sandbox.command(["library", "import", file], dataDir, { FERMATA_AUDIO__MAX_BYTES: String(maxBytes) });
+      const { code, stderr } = await sandbox.command(["library", "import", file], dataDir, {
+        FERMATA_AUDIO__MAX_BYTES: String(maxBytes),
+      });
       expect(code).to.equal(1);
-      expect(stderr).to.include(`tracks[0].audio_file: has ${maxBytes + SILENCE_WAV.length} bytes; at most ${maxBytes} are allowed`);
+      expect(stderr).to.include(
+        `tracks[0].audio_file: has ${maxBytes + SILENCE_WAV.length} bytes; at most ${maxBytes} are allowed`,
+      );
     });
 
     it("refuses what is no file, no text and no JSON", async () => {
-      expect(await refused("library", "import", join(folder, "nothing.json"))).to.match(/nothing\.json cannot be read: ENOENT/);
+      expect(await refused("library", "import", join(folder, "nothing.json"))).to.match(
+        /nothing\.json cannot be read: ENOENT/,
+      );
       expect(await refused("library", "import", await written("{ no json"))).to.match(/catalogue\.json is not JSON: /);
       expect(await refused("library", "import", join(folder, "rain.wav"))).to.match(/rain\.wav cannot be read: /);
       const list = await refused("library", "import", await written([RAIN]));
@@ -203,10 +249,15 @@ describe("fermata library and fermata playlists", function () {
     expect(Object.keys(shared)).to.deep.equal(["id", "share_url"]);
     expect(shared.share_url).to.match(/^https:\/\/music\.example\.com\/share\/[0-9A-Za-z]{22}$/);
     expect(await sandbox.json(["library", "share", id], dataDir, env), "a second time").to.deep.equal(shared);
-    expect((await sandbox.command(["library", "share", id], dataDir, env)).stdout).to.equal(`Shared at ${shared.share_url}\n`);
+    expect((await sandbox.command(["library", "share", id], dataDir, env)).stdout).to.equal(
+      `Shared at ${shared.share_url}\n`,
+    );
     expect(await json<object>("library", "unshare", id)).to.deep.equal({ id, share_url: null });
-    expect((await sandbox.command(["library", "unshare", id], dataDir)).stdout).to.equal(`${id} is not shared any more.\n`);
-    for (const command of ["share", "unshare"]) expect(await refused("library", command, "trk_nobody")).to.equal("There is no such track.\n");
+    expect((await sandbox.command(["library", "unshare", id], dataDir)).stdout).to.equal(
+      `${id} is not shared any more.\n`,
+    );
+    for (const command of ["share", "unshare"])
+      expect(await refused("library", command, "trk_nobody")).to.equal("There is no such track.\n");
   });
 
   it("searches as an account does", async () => {
@@ -222,13 +273,24 @@ describe("fermata library and fermata playlists", function () {
     const search = (...args: readonly string[]): Promise<Found> => json<Found>("library", "search", ...args);
     const ids = ({ tracks, playlists }: Found): string[] => [...tracks, ...playlists].map(({ id }) => id);
     expect(ids(await search("rain", "--account", account))).to.deep.equal([own, rain, made.playlists[0]?.id]);
-    expect(ids(await search("rain", "--account", account, "--limit", "1", "--mood", "calm"))).to.deep.equal([rain, made.playlists[0]?.id]);
+    expect(ids(await search("rain", "--account", account, "--limit", "1", "--mood", "calm"))).to.deep.equal([
+      rain,
+      made.playlists[0]?.id,
+    ]);
     expect(ids(await search("--account", bob))).to.deep.equal([rain]);
     const { stdout } = await sandbox.command(["library", "search", "rain", "--account", account], dataDir);
-    const lines = [`${own} +Rain of mine +Nightingale`, `${rain} +Rain +Nightingale`, `${made.playlists[0]?.id} +Rainy +1 track`];
+    const lines = [
+      `${own} +Rain of mine +Nightingale`,
+      `${rain} +Rain +Nightingale`,
+      `${made.playlists[0]?.id} +Rainy +1 track`,
+    ];
     expect(stdout).to.match(new RegExp(`^${lines.join("\n")}\n$`));
-    expect((await sandbox.command(["library", "search", "snow", "--account", account], dataDir)).stdout).to.equal("Nothing found.\n");
-    expect(await refused("library", "search", "--account", "acct_nobody")).to.equal("There is no account acct_nobody.\n");
+    expect((await sandbox.command(["library", "search", "snow", "--account", account], dataDir)).stdout).to.equal(
+      "Nothing found.\n",
+    );
+    expect(await refused("library", "search", "--account", "acct_nobody")).to.equal(
+      "There is no account acct_nobody.\n",
+    );
     expect(await refused("library", "search", "a ".repeat(17), "--account", account)).to.include("at most 16 words");
   });
 
@@ -242,7 +304,10 @@ describe("fermata library and fermata playlists", function () {
     expect(titles(mine)).to.deep.equal(["b", "a"]);
     const house = await json("playlists", "create", "House", "--public");
     expect(house).to.include({ account: null, visibility: "public", track_count: 0 });
-    expect(await json("playlists", "create", "Open", "--public", "--account", account)).to.include({ account, visibility: "public" });
+    expect(await json("playlists", "create", "Open", "--public", "--account", account)).to.include({
+      account,
+      visibility: "public",
+    });
 
     const { playlists } = await json<{ playlists: ShownPlaylist[] }>("playlists", "list", "--account", account);
     expect(playlists.map(({ title }) => title)).to.deep.equal(["Open", "House", "Mine"]);
@@ -252,18 +317,39 @@ describe("fermata library and fermata playlists", function () {
     const members = ["id", "title", "track_count", "tracks", "account", "visibility", "created_at"];
     expect(await json("playlists", "show", mine.id)).to.have.all.keys(members);
     const one = await sandbox.command(["playlists", "show", mine.id], dataDir);
-    expect(one.stdout).to.match(/^title +Mine$/m).and.match(new RegExp(`^${a} +a +Nightingale$`, "m"));
+    expect(one.stdout)
+      .to.match(/^title +Mine$/m)
+      .and.match(new RegExp(`^${a} +a +Nightingale$`, "m"));
 
-    const edited = await json("playlists", "edit", mine.id, "--title", "Ours", "--public", "--add", c ?? "", "--remove", b ?? "");
+    const edited = await json(
+      "playlists",
+      "edit",
+      mine.id,
+      "--title",
+      "Ours",
+      "--public",
+      "--add",
+      c ?? "",
+      "--remove",
+      b ?? "",
+    );
     expect(edited).to.include({ id: mine.id, title: "Ours", visibility: "public" });
     expect(titles(edited)).to.deep.equal(["a", "c"]);
-    expect(titles(await json("playlists", "edit", mine.id, "--tracks", `${c},${b},${a}`))).to.deep.equal(["c", "b", "a"]);
+    expect(titles(await json("playlists", "edit", mine.id, "--tracks", `${c},${b},${a}`))).to.deep.equal([
+      "c",
+      "b",
+      "a",
+    ]);
     expect(titles(await json("playlists", "edit", mine.id, "--tracks", "", "--private"))).to.deep.equal([]);
 
     expect(await json<object>("playlists", "delete", mine.id)).to.deep.equal({ id: mine.id, deleted: true });
-    expect((await sandbox.command(["playlists", "delete", house.id], dataDir)).stdout).to.equal(`Deleted ${house.id}.\n`);
+    expect((await sandbox.command(["playlists", "delete", house.id], dataDir)).stdout).to.equal(
+      `Deleted ${house.id}.\n`,
+    );
     for (const command of [["show"], ["delete"], ["edit", "--title", "x"]]) {
-      expect(await refused("playlists", command[0] ?? "", mine.id, ...command.slice(1))).to.equal("There is no such playlist.\n");
+      expect(await refused("playlists", command[0] ?? "", mine.id, ...command.slice(1))).to.equal(
+        "There is no such playlist.\n",
+      );
     }
   });
 
@@ -271,18 +357,24 @@ describe("fermata library and fermata playlists", function () {
     const made = await imported({ tracks: [{ ...RAIN, account, visibility: "private" }] });
     const own = made.tracks[0]?.id ?? "";
     const bob = (await json<{ id: string }>("accounts", "create", "bob", "--tier", "pro")).id;
-    expect(await refused("playlists", "create", "x", "--account", "acct_nobody")).to.equal("There is no account acct_nobody.\n");
+    expect(await refused("playlists", "create", "x", "--account", "acct_nobody")).to.equal(
+      "There is no account acct_nobody.\n",
+    );
     const foreign = await refused("playlists", "create", "x", "--account", bob, "--tracks", own);
     expect(foreign).to.equal(`There is no track that ${bob} may play ${own}.\n`);
     expect(await refused("playlists", "create", "x", "--public", "--tracks", `${own},trk_x`)).to.equal(
       `There is no public track ${own}.\nThere is no public track trk_x.\n`,
     );
-    expect(await refused("playlists", "create", "x", "--account", account, "--tracks", `${own},${own}`)).to.include("is named twice");
+    expect(await refused("playlists", "create", "x", "--account", account, "--tracks", `${own},${own}`)).to.include(
+      "is named twice",
+    );
     expect(await refused("playlists", "create", " ", "--public")).to.include("title must not be blank");
     const { id } = await json("playlists", "create", "House", "--public");
     expect(await refused("playlists", "edit", id, "--private")).to.include("needs an account");
     expect(await refused("playlists", "edit", id, "--add", own)).to.equal(`There is no public track ${own}.\n`);
-    expect(await refused("playlists", "list", "--account", "acct_nobody")).to.equal("There is no account acct_nobody.\n");
+    expect(await refused("playlists", "list", "--account", "acct_nobody")).to.equal(
+      "There is no account acct_nobody.\n",
+    );
     expect(await json("playlists", "show", id)).to.include({ title: "House", visibility: "public", track_count: 0 });
   });
 });

@@ -38,7 +38,10 @@ describe("fermata migrate", () => {
   it("leaves a schema of a newer version alone, and start does too", async () => {
     const dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
-    change(dataDir, "INSERT INTO knex_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')");
+    change(
+      dataDir,
+      "INSERT INTO knex_migrations (name, batch, migration_time) VALUES ('9999-tomorrow', 2, '2030-01-01')",
+    );
     for (const command of ["migrate", "start", "serve"]) {
       const { code, stderr } = await sandbox.command([command], dataDir);
       expect(code, command).to.equal(1);
@@ -72,10 +75,19 @@ describe("fermata models and plugins", () => {
     expect(options.map(({ name }) => name)).to.deep.equal(["seed", "bpm", "key"]);
     expect(references.map(({ mode }) => mode)).to.deep.equal(["extend"]);
     expect(models).to.have.length(2);
-    expect((await sandbox.command(["models", "list"], dataDir)).stdout).to.match(/^synth\/instrumental +10 credits +available\nsynth\/song +15 credits +available\n$/);
+    expect((await sandbox.command(["models", "list"], dataDir)).stdout).to.match(
+      /^synth\/instrumental +10 credits +available\nsynth\/song +15 credits +available\n$/,
+    );
     const { plugins } = await sandbox.json<{ plugins: object[] }>(["plugins", "list"], dataDir);
     expect(plugins).to.deep.equal([
-      { id: "synth", label: "Fermata Synth", enabled: true, source: "built-in", port_version: 2, models: ["synth/instrumental", "synth/song"] },
+      {
+        id: "synth",
+        label: "Fermata Synth",
+        enabled: true,
+        source: "built-in",
+        port_version: 2,
+        models: ["synth/instrumental", "synth/song"],
+      },
     ]);
   });
 
@@ -94,7 +106,11 @@ describe("fermata models and plugins", () => {
       port_version: 2,
       models: ["nightingale/v1"],
     });
-    const { models } = await sandbox.json<{ models: { id: string; status: string }[] }>(["models", "list"], dataDir, env);
+    const { models } = await sandbox.json<{ models: { id: string; status: string }[] }>(
+      ["models", "list"],
+      dataDir,
+      env,
+    );
     expect(models.find(({ id }) => id === "nightingale/v1")).to.include({ status: "available", credit_cost: 4 });
   });
 
@@ -104,7 +120,9 @@ describe("fermata models and plugins", () => {
     const env = { FERMATA_PLUGINS__SYNTH__ENABLED: "false" };
     const { models } = await sandbox.json<{ models: { status: string }[] }>(["models", "list"], dataDir, env);
     expect(models.map(({ status }) => status)).to.deep.equal(["unavailable", "unavailable"]);
-    expect((await sandbox.command(["plugins", "list"], dataDir, env)).stdout).to.match(/^synth +off +built-in +synth\/instrumental, synth\/song\n$/);
+    expect((await sandbox.command(["plugins", "list"], dataDir, env)).stdout).to.match(
+      /^synth +off +built-in +synth\/instrumental, synth\/song\n$/,
+    );
   });
 });
 

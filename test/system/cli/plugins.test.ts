@@ -82,7 +82,9 @@ describe("fermata plugins", () => {
         .map(([failure]) => failure)
         .filter((failure) => /\n {5,}/.test(failure));
       expect(failures.length, red.output).to.be.greaterThan(0);
-      expect(failures.filter((failure) => !failure.includes("toTracks in src/map.ts is not written yet"))).to.deep.equal([]);
+      expect(
+        failures.filter((failure) => !failure.includes("toTracks in src/map.ts is not written yet")),
+      ).to.deep.equal([]);
 
       const map = await readFile(join(directory, "src/map.ts"), "utf8");
       await writeFile(join(directory, "src/map.ts"), map.slice(0, map.indexOf("export function toTracks")) + WRITTEN);
@@ -100,19 +102,28 @@ describe("fermata plugins", () => {
 
     it("writes a package that `plugins check` finds nothing wrong with", async () => {
       const { code, stdout } = await fermata(["plugins", "check", "."], directory);
-      expect([code, stdout]).to.deep.equal([0, "night-owl: port version 2, this Fermata's 2; 1 model\nNothing is wrong.\n"]);
+      expect([code, stdout]).to.deep.equal([
+        0,
+        "night-owl: port version 2, this Fermata's 2; 1 model\nNothing is wrong.\n",
+      ]);
     });
 
     it("asks for the tools that Fermata itself is tested with", async () => {
       const { devDependencies } = JSON.parse(await readFile(repositoryPath("package.json"), "utf8")) as {
         readonly devDependencies: Record<string, string>;
       };
-      expect(Object.entries(DEVELOPMENT_TOOLS).filter(([name, range]) => range !== `^${devDependencies[name]}`)).to.deep.equal([]);
+      expect(
+        Object.entries(DEVELOPMENT_TOOLS).filter(([name, range]) => range !== `^${devDependencies[name]}`),
+      ).to.deep.equal([]);
     });
 
     it("leaves a folder alone that has something in it", async () => {
       const { code, stdout, stderr } = await fermata(["plugins", "new", "other", "--dir", directory]);
-      expect([code, stdout, stderr]).to.deep.equal([1, "", `${directory} is not empty; name another folder with --dir.\n`]);
+      expect([code, stdout, stderr]).to.deep.equal([
+        1,
+        "",
+        `${directory} is not empty; name another folder with --dir.\n`,
+      ]);
     });
 
     it("refuses a name that is no id, as bad usage", async () => {
@@ -190,10 +201,16 @@ describe("fermata plugins", () => {
 
     it("refuses what cannot be loaded, and what exports no definition", async () => {
       const missing = await fermata(["plugins", "check", "./nowhere.mjs"]);
-      expect([missing.code, missing.stdout, missing.stderr.startsWith("./nowhere.mjs cannot be loaded: ")]).to.deep.equal([1, "", true]);
+      expect([
+        missing.code,
+        missing.stdout,
+        missing.stderr.startsWith("./nowhere.mjs cannot be loaded: "),
+      ]).to.deep.equal([1, "", true]);
       const { code, stdout } = await fermata(["plugins", "check", await aPlugin("empty", "export const nothing = 1;")]);
       expect(code).to.equal(1);
-      expect(stdout).to.include("mistake  its default export is no provider definition; allowed: what `defineProvider` returns\n");
+      expect(stdout).to.include(
+        "mistake  its default export is no provider definition; allowed: what `defineProvider` returns\n",
+      );
     });
   });
 });

@@ -21,7 +21,10 @@ describe("A running server", () => {
   after(() => sandbox.clear());
 
   async function aCaller(...options: readonly string[]): Promise<{ account: string; keyId: string; api: ApiClient }> {
-    const { id: account } = await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--credits", "100", ...options], dataDir);
+    const { id: account } = await sandbox.json<{ id: string }>(
+      ["accounts", "create", "alice", "--credits", "100", ...options],
+      dataDir,
+    );
     const { id: keyId, key } = await sandbox.json<{ id: string; key: string }>(["keys", "issue", account], dataDir);
     return { account, keyId, api: new ApiClient(url, key) };
   }
@@ -30,7 +33,11 @@ describe("A running server", () => {
     const { keyId, api } = await aCaller("--tier", "pro", "--accept-terms");
     expect((await api.get("/api/v1/me")).status).to.equal(200);
     await sandbox.json(["keys", "revoke", keyId], dataDir);
-    const refusal = await eventually("refused", async () => refusalUnlessFine(await api.get("/api/v1/me")), CHANGE_MAX_MS);
+    const refusal = await eventually(
+      "refused",
+      async () => refusalUnlessFine(await api.get("/api/v1/me")),
+      CHANGE_MAX_MS,
+    );
     expect(refusal).to.equal("401 revoked_api_key");
   });
 
@@ -77,7 +84,12 @@ describe("A running server", () => {
   it("spends credits that the command line has just granted", async () => {
     const { account, api } = await aCaller("--tier", "pro", "--accept-terms");
     await sandbox.json(["credits", "grant", account, "50", "--pack"], dataDir);
-    expect(dataOf(await api.get("/api/v1/credits"))).to.deep.equal({ available: 150, monthly_credits: 100, pack_credits: 50, total_spent: 0 });
+    expect(dataOf(await api.get("/api/v1/credits"))).to.deep.equal({
+      available: 150,
+      monthly_credits: 100,
+      pack_credits: 50,
+      total_spent: 0,
+    });
   });
 });
 

@@ -8,7 +8,13 @@ interface ShownJob {
   readonly operation: string;
   readonly status: string;
   readonly credits_charged: number;
-  readonly outputs: readonly { readonly type: string; readonly label: string; readonly track_id: string; readonly url: string; readonly content_type: string }[];
+  readonly outputs: readonly {
+    readonly type: string;
+    readonly label: string;
+    readonly track_id: string;
+    readonly url: string;
+    readonly content_type: string;
+  }[];
   readonly [name: string]: unknown;
 }
 
@@ -26,15 +32,19 @@ describe("fermata stems and fermata report", function () {
     const create = ["accounts", "create", "alice", "--tier", "pro", "--accept-terms", "--credits", "100"];
     account = (await json<{ id: string }>(...create)).id;
     api = new ApiClient(url, (await json<{ key: string }>("keys", "issue", account)).key);
-    const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "synth/song", prompt: "calm rain", duration: 5 }));
+    const { id } = dataOf<{ id: string }>(
+      await api.generate({ model_id: "synth/song", prompt: "calm rain", duration: 5 }),
+    );
     await ended(id);
-    trackId = dataOf<{ tracks: readonly { id: string }[] }>(await api.get(`/api/v1/generations/${id}`)).tracks[0]?.id ?? "";
+    trackId =
+      dataOf<{ tracks: readonly { id: string }[] }>(await api.get(`/api/v1/generations/${id}`)).tracks[0]?.id ?? "";
   });
   after(() => sandbox.clear());
 
   const json = <T>(...args: readonly string[]): Promise<T> => sandbox.json<T>(args, dataDir);
   const show = async (id: string): Promise<ShownJob> => dataOf<ShownJob>(await api.get(`/api/v1/jobs/${id}`));
-  const ended = (id: string): Promise<unknown> => eventually("ended", async () => ["completed", "failed"].includes((await show(id)).status), 90_000);
+  const ended = (id: string): Promise<unknown> =>
+    eventually("ended", async () => ["completed", "failed"].includes((await show(id)).status), 90_000);
 
   it("splits a track: paid by its owner, polled under /jobs only, its stems to be fetched", async () => {
     const queued = await json<ShownJob>("stems", "split", trackId);
@@ -92,21 +102,29 @@ describe("fermata stems and fermata report", function () {
   });
 
   it("refuses a track that does not exist, and an account that does not, with exit code 1", async () => {
-    for (const args of [["trk_01j00000000000000000000000"], ["nonsense"], [trackId, "--account", "acct_01j00000000000000000000000"]]) {
+    for (const args of [
+      ["trk_01j00000000000000000000000"],
+      ["nonsense"],
+      [trackId, "--account", "acct_01j00000000000000000000000"],
+    ]) {
       const { code, stderr } = await sandbox.command(["stems", "split", ...args], dataDir);
       expect([code, /^There is no (such track|account \S+)\.\n$/.test(stderr)], stderr).to.deep.equal([1, true]);
     }
   });
 
   it("reports what came in and what it cost upstream", async () => {
-    const report = await json<{ providers: readonly { id: string; completed: number; credits_charged: number; margin: { USD: number } }[] }>(
-      ...["report", "margin", "--credit-price", "0.01"],
-    );
+    const report = await json<{
+      providers: readonly { id: string; completed: number; credits_charged: number; margin: { USD: number } }[];
+    }>(...["report", "margin", "--credit-price", "0.01"]);
     const [synth] = report.providers;
     expect(synth).to.include({ id: "synth" });
     expect(synth?.margin.USD).to.equal(Math.round((synth?.credits_charged ?? 0) * 0.01 * 1e6) / 1e6);
-    expect((await sandbox.command(["report", "margin"], dataDir)).stdout).to.match(/^provider +done +failed +credits[^\n]*\nsynth /);
+    expect((await sandbox.command(["report", "margin"], dataDir)).stdout).to.match(
+      /^provider +done +failed +credits[^\n]*\nsynth /,
+    );
     expect((await sandbox.command(["report", "margin", "--from", "yesterday"], dataDir)).code).to.equal(2);
-    expect((await sandbox.command(["report", "margin", "--to", "2001-01-01"], dataDir)).stdout).to.equal("No job ended in this time.\n");
+    expect((await sandbox.command(["report", "margin", "--to", "2001-01-01"], dataDir)).stdout).to.equal(
+      "No job ended in this time.\n",
+    );
   });
 });

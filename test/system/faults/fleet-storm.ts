@@ -9,7 +9,13 @@ describe("Servers, workers, broker and database that are killed for minutes unde
 
   for (let storm = 1; storm <= 4; storm++) {
     it(`end every accepted job once, answer every key with the same bytes, keep their books, and submit no job twice (storm ${storm})`, async () => {
-      const toll = await surviveFleetStorm(sandbox, { seed: aSeed(), strikes: 60, wishesPerStrike: 12, accounts: 5, withDatabase: true });
+      const toll = await surviveFleetStorm(sandbox, {
+        seed: aSeed(),
+        strikes: 60,
+        wishesPerStrike: 12,
+        accounts: 5,
+        withDatabase: true,
+      });
       process.stdout.write(`      ${JSON.stringify(toll)}\n`);
     });
   }

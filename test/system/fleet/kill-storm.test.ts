@@ -8,7 +8,13 @@ describe("Servers and workers that are killed under load, and their broker with 
   const sandbox = useSandbox();
 
   it("end every accepted job once, answer every key with the same bytes, keep their books, and submit no job twice", async () => {
-    const toll = await surviveFleetStorm(sandbox, { seed: aSeed(), strikes: 14, wishesPerStrike: 12, accounts: 3, withDatabase: false });
+    const toll = await surviveFleetStorm(sandbox, {
+      seed: aSeed(),
+      strikes: 14,
+      wishesPerStrike: 12,
+      accounts: 3,
+      withDatabase: false,
+    });
     expect(toll.submissions).to.be.above(0);
   });
 });

@@ -54,7 +54,10 @@ describe("SIGTERM, with servers and workers apart", function () {
 
   /** @param lateMs how long a provider takes that is called by this worker */
   async function aWorker(lateMs: number): Promise<FermataProcess> {
-    const worker = sandbox.spawn(["work"], dataDir, { ...settings, ...logbookSettings(join(dataDir, "logbook"), lateMs) });
+    const worker = sandbox.spawn(["work"], dataDir, {
+      ...settings,
+      ...logbookSettings(join(dataDir, "logbook"), lateMs),
+    });
     await worker.line(/^working$/m);
     return worker;
   }
@@ -62,7 +65,8 @@ describe("SIGTERM, with servers and workers apart", function () {
   /** One job of each provider, all of them under way in this worker. @returns their ids, in the order of {@link LOGBOOKS} */
   async function underWay(api: ApiClient, worker: FermataProcess, fate: Fate = "late"): Promise<string[]> {
     const ids: string[] = [];
-    for (const id of LOGBOOKS) ids.push(dataOf<{ id: string }>(await api.generate({ model_id: `${id}/${fate}`, prompt: "tides" })).id);
+    for (const id of LOGBOOKS)
+      ids.push(dataOf<{ id: string }>(await api.generate({ model_id: `${id}/${fate}`, prompt: "tides" })).id);
     await eventually("every job is with the provider", async () => (await submissions(worker)).length === ids.length);
     return ids;
   }
@@ -91,7 +95,14 @@ describe("SIGTERM, with servers and workers apart", function () {
     const ids = await underWay(api, first);
     expect(await first.stop("SIGTERM"), "calls that cannot be repeated were given up").to.equal(1);
     for (const job of await jobs(ids)) {
-      expect(job).to.include({ status: "processing", phase: "submitting", lease_owner: null, crashes: 0, fence: 1, attempt: 1 });
+      expect(job).to.include({
+        status: "processing",
+        phase: "submitting",
+        lease_owner: null,
+        crashes: 0,
+        fence: 1,
+        attempt: 1,
+      });
       expect(job.due_at).to.be.at.most(Date.now());
     }
     expect(await outcomes(ids)).to.deep.equal([["outcome_unknown"], ["outcome_unknown"], ["outcome_unknown"]]);
@@ -161,7 +172,11 @@ describe("SIGTERM, with servers and workers apart", function () {
     const answer = await waiting;
     expect([answer.status, dataOf(answer)["status"]]).to.deep.equal([202, "queued"]);
     const again = await other.api.generate(order, { "Idempotency-Key": "tides" });
-    expect([again.status, again.headers.get("Idempotent-Replayed"), again.text]).to.deep.equal([202, "true", answer.text]);
+    expect([again.status, again.headers.get("Idempotent-Replayed"), again.text]).to.deep.equal([
+      202,
+      "true",
+      answer.text,
+    ]);
     await aWorker(0);
     const { id } = dataOf<{ id: string }>(answer);
     await eventually("every job has ended", () => allEnded([id]));

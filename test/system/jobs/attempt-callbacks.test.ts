@@ -10,7 +10,13 @@ import {
 import { ReceiveCallback } from "../../../core/providers/receive-callback.js";
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
-import { accepts, type Behaviour, completes, type PollBehaviour, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import {
+  accepts,
+  type Behaviour,
+  completes,
+  type PollBehaviour,
+  SCRIPTED_TRACK,
+} from "../../support/doubles/scripted-provider.js";
 import { Workshop } from "./workshop.js";
 
 const BUSY = new ProviderFailure("unavailable", "busy");
@@ -54,8 +60,7 @@ describe("The callbacks of a job with several attempts", () => {
 
   /** A job whose first submission was lost and looked up as absent, and then the provider does `then`. */
   async function absentAtFirst(then: Behaviour): Promise<JobId> {
-    provider.behaviour = (request, context) =>
-      request.attempt === 1 ? Promise.reject(LOST) : then(request, context);
+    provider.behaviour = (request, context) => (request.attempt === 1 ? Promise.reject(LOST) : then(request, context));
     const id = await shop.acceptOne();
     await shop.start({ capabilities: { callbacks: "signed", lookup: true } });
     await shop.pass(1_000);

@@ -33,7 +33,8 @@ describe("The circuit breaker of a provider", () => {
 
   it("stays closed as long as the provider answers now and then", async () => {
     let calls = 0;
-    shop.provider.behaviour = (request, context) => (++calls % 3 === 0 ? completes(request, context) : fails("timeout")(request, context));
+    shop.provider.behaviour = (request, context) =>
+      ++calls % 3 === 0 ? completes(request, context) : fails("timeout")(request, context);
     const jobs = await shop.accept(4);
     const worker = await shop.start({ breakerFailures: 3, concurrency: 1, maxAttempts: 100 });
     await shop.pass(60_000);
@@ -43,7 +44,8 @@ describe("The circuit breaker of a provider", () => {
 
   it("takes a refusal of content for a sign of life", async () => {
     let calls = 0;
-    shop.provider.behaviour = (request, context) => fails(++calls === 2 ? "content_rejected" : "unavailable")(request, context);
+    shop.provider.behaviour = (request, context) =>
+      fails(++calls === 2 ? "content_rejected" : "unavailable")(request, context);
     await shop.accept(3);
     const worker = await shop.start({ breakerFailures: 2, concurrency: 1 });
     await shop.quiet();
@@ -63,7 +65,8 @@ describe("The circuit breaker of a provider", () => {
     expect(await worker.availability.state("scripted")).to.equal("closed");
     const jobs = await shop.storage.jobs.listJobs({ limit: 10 });
     expect(jobs.map(({ status }) => status)).to.deep.equal(Array(3).fill("completed"));
-    for (const { id } of jobs) expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal(["unavailable", "completed"]);
+    for (const { id } of jobs)
+      expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal(["unavailable", "completed"]);
   });
 
   it("lets one job of all processes try", async () => {

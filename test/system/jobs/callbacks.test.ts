@@ -3,7 +3,12 @@ import { NodeDigest } from "../../../adapters/crypto/digest.js";
 import { ReceiveCallback } from "../../../core/providers/receive-callback.js";
 import { NotFoundError } from "../../../core/errors.js";
 import type { JobId } from "../../../core/ids.js";
-import { type MusicProvider, type ParsedCallback, ProviderFailure, type ReceivedCallback } from "../../../core/ports/music-provider.js";
+import {
+  type MusicProvider,
+  type ParsedCallback,
+  ProviderFailure,
+  type ReceivedCallback,
+} from "../../../core/ports/music-provider.js";
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { accepts, fails, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
@@ -14,11 +19,14 @@ const SIGNED = { callbacks: "signed" } as const;
 
 /** Bodies are the words that they stand for; the signature is a word, too. */
 function parseWords({ headers, body }: ReceivedCallback): Promise<ParsedCallback> {
-  if (headers["x-signature"] === "forged") return Promise.resolve({ trust: "forged", reason: "the signature does not hold" });
+  if (headers["x-signature"] === "forged")
+    return Promise.resolve({ trust: "forged", reason: "the signature does not hold" });
   if (headers["x-signature"] !== "good") return Promise.resolve({ trust: "hint" });
   const word = new TextDecoder().decode(body);
-  if (word === "done") return Promise.resolve({ trust: "verified", snapshot: { state: "completed", tracks: [SCRIPTED_TRACK] } });
-  if (word === "failed") return Promise.resolve({ trust: "verified", snapshot: new ProviderFailure("failed", "their words") });
+  if (word === "done")
+    return Promise.resolve({ trust: "verified", snapshot: { state: "completed", tracks: [SCRIPTED_TRACK] } });
+  if (word === "failed")
+    return Promise.resolve({ trust: "verified", snapshot: new ProviderFailure("failed", "their words") });
   return Promise.resolve({ trust: "verified", snapshot: { state: "running", nextPollMs: FAR } });
 }
 
@@ -45,14 +53,31 @@ describe("A provider's callback", () => {
   function receiver(): ReceiveCallback {
     const { queue, clock, logger, callbackUrls: urls } = shop;
     const { jobs, callbacks, unitOfWork } = shop.storage;
-    return new ReceiveCallback({ urls, jobs, callbacks, unitOfWork, queue, clock, ids: { next: anId }, digest: new NodeDigest(), logger });
+    return new ReceiveCallback({
+      urls,
+      jobs,
+      callbacks,
+      unitOfWork,
+      queue,
+      clock,
+      ids: { next: anId },
+      digest: new NodeDigest(),
+      logger,
+    });
   }
 
   /** What comes to the address that a provider was given. */
   async function report(id: JobId, word: string, signature?: string, url = urlOf(id)): Promise<void> {
     const [, providerId = "", jobId = "", token = ""] = /\/callbacks\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(url) ?? [];
     const signed: Record<string, string> = signature === undefined ? {} : { "x-signature": signature };
-    await receiver().receive({ providerId, jobId, token, headers: { ...signed, cookie: "c" }, query: {}, body: new TextEncoder().encode(word) });
+    await receiver().receive({
+      providerId,
+      jobId,
+      token,
+      headers: { ...signed, cookie: "c" },
+      query: {},
+      body: new TextEncoder().encode(word),
+    });
   }
 
   const urlOf = (id: JobId, attempt: number | null = 1): string =>
@@ -68,7 +93,9 @@ describe("A provider's callback", () => {
   it("goes to an address that the provider is given with the work", async () => {
     const id = await rendering();
     expect(provider.submissions.map(({ callbackUrl }) => callbackUrl)).to.deep.equal([urlOf(id)]);
-    expect(urlOf(id)).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/1\\.[0-9a-f]{16}-[\\w-]{43}$`));
+    expect(urlOf(id)).to.match(
+      new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/1\\.[0-9a-f]{16}-[\\w-]{43}$`),
+    );
   });
 
   it("is taken at the address that jobs had before each attempt got its own", async () => {
@@ -122,7 +149,9 @@ describe("A provider's callback", () => {
     await report(id, "failed", "forged");
     await shop.pass(0);
     expect((await shop.job(id)).status).to.equal("processing");
-    expect(shop.logger.lines.some(({ message }) => message === "A callback was not signed by its provider")).to.equal(true);
+    expect(shop.logger.lines.some(({ message }) => message === "A callback was not signed by its provider")).to.equal(
+      true,
+    );
     await report(id, "failed", "good");
     await shop.pass(0);
     await shop.expectFailed(id, "generation_failed");
@@ -145,7 +174,8 @@ describe("A provider's callback", () => {
   it("that comes while the provider is being asked is read as soon as that is over", async () => {
     const id = await rendering();
     let answer = (): void => undefined;
-    provider.pollBehaviour = () => new Promise((resolve) => (answer = () => resolve({ state: "running", nextPollMs: FAR })));
+    provider.pollBehaviour = () =>
+      new Promise((resolve) => (answer = () => resolve({ state: "running", nextPollMs: FAR })));
     await report(id, "look");
     await shop.pass(0);
     expect(provider.polls).to.have.length(1);
@@ -209,9 +239,18 @@ describe("A provider's callback", () => {
 
   it("to an address that was not made here is refused: another job's, another provider's, one without a token", async () => {
     const [id, other] = [await rendering(), await shop.acceptOne()];
-    const wrong = [urlOf(id).replace("/1.", "/2."), urlOf(id).replace("/1.", "/"), urlOf(id).replace(id, other), urlOf(id).replace("scripted", "stand-in"), `${urlOf(id)}x`, urlOf(id).replace(id, "job_1")];
+    const wrong = [
+      urlOf(id).replace("/1.", "/2."),
+      urlOf(id).replace("/1.", "/"),
+      urlOf(id).replace(id, other),
+      urlOf(id).replace("scripted", "stand-in"),
+      `${urlOf(id)}x`,
+      urlOf(id).replace(id, "job_1"),
+    ];
     for (const url of wrong) {
-      expect(await report(id, "failed", "good", url).catch((error: unknown) => error), url).to.be.instanceOf(NotFoundError);
+      expect(await report(id, "failed", "good", url).catch((error: unknown) => error), url).to.be.instanceOf(
+        NotFoundError,
+      );
     }
     expect(await shop.storage.callbacks.unread(id, 10)).to.deep.equal([]);
   });

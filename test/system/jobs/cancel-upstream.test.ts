@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
-import { type CancelOutcome, type MusicProvider, ProviderFailure, type ProviderHandle } from "../../../core/ports/music-provider.js";
+import {
+  type CancelOutcome,
+  type MusicProvider,
+  ProviderFailure,
+  type ProviderHandle,
+} from "../../../core/ports/music-provider.js";
 import { accepts, holds } from "../../support/doubles/scripted-provider.js";
 import { type Worker, type WorkerOptions, Workshop } from "./workshop.js";
 
@@ -103,7 +108,11 @@ describe("Work that nobody waits for any more", () => {
     await shop.pass(5_000);
     expect(told.map(({ data }) => data)).to.deep.equal([{ task: id }]);
     await shop.expectFailed(id, "generation_failed");
-    expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({ outcome: "accepted", cost: { amount: 1, unit: "USD" }, billable: "unknown" });
+    expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({
+      outcome: "accepted",
+      cost: { amount: 1, unit: "USD" },
+      billable: "unknown",
+    });
   });
 
   it("is left to a worker whose plugin can cancel", async () => {

@@ -56,7 +56,13 @@ describe("A job past its deadline", () => {
     shop.clock.set(shop.clock.now() + 1_001);
     await Promise.all(processes.map((maintenance) => maintenance.runOnce()));
     expect(shop.ended).to.have.length(20);
-    expect(await shop.storage.balanceOf(shop.accountId)).to.include({ runningJobs: 0, spent: 0, reservedMonthly: 0, reservedPack: 0, monthly: 5 });
+    expect(await shop.storage.balanceOf(shop.accountId)).to.include({
+      runningJobs: 0,
+      spent: 0,
+      reservedMonthly: 0,
+      reservedPack: 0,
+      monthly: 5,
+    });
   });
 });
 
@@ -98,7 +104,12 @@ describe("A job that an operator cancels", () => {
     release();
     await shop.quiet();
     expect(await shop.expectFailed(id, "generation_failed")).to.deep.equal(cancelled);
-    expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ outcome: "completed", state: "abandoned", loss: "cancelled", billable: "yes" });
+    expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({
+      outcome: "completed",
+      state: "abandoned",
+      loss: "cancelled",
+      billable: "yes",
+    });
   });
 
   it("is aborted in the worker with its next heartbeat, where the call can be repeated", async () => {

@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import type { AssetOpener, OpenedAsset } from "../../../core/ports/asset-opener.js";
-import { type AssetSource, type Completed, ProviderFailure, type ProviderTrack } from "../../../core/ports/music-provider.js";
+import {
+  type AssetSource,
+  type Completed,
+  ProviderFailure,
+  type ProviderTrack,
+} from "../../../core/ports/music-provider.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, LEASE_MS, until, Workshop } from "./workshop.js";
@@ -36,9 +41,12 @@ describe("What a provider makes at once and leaves behind a link", () => {
     opener = new ScriptedOpener();
     const track: ProviderTrack = {
       ...SCRIPTED_TRACK,
-      assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: 3, source: { kind: "url", url: LINK } }],
+      assets: [
+        { role: "mix", label: "full", contentType: null, durationSeconds: 3, source: { kind: "url", url: LINK } },
+      ],
     };
-    shop.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [track], cost: { amount: 2, unit: "credits" } });
+    shop.provider.behaviour = () =>
+      Promise.resolve({ state: "completed", tracks: [track], cost: { amount: 2, unit: "credits" } });
   });
   afterEach(() => shop.close());
 
@@ -48,7 +56,11 @@ describe("What a provider makes at once and leaves behind a link", () => {
     await shop.start({ opener });
     await shop.pass(30 * 60_000);
     expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering", crashes: 0 });
-    expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({ outcome: "completed", billable: "yes", cost: { amount: 2, unit: "credits" } });
+    expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({
+      outcome: "completed",
+      billable: "yes",
+      cost: { amount: 2, unit: "credits" },
+    });
     opener.fetch = new ScriptedOpener().fetch;
     await shop.pass(120_000);
     await shop.expectCompleted(id);
@@ -65,7 +77,10 @@ describe("What a provider makes at once and leaves behind a link", () => {
     // Its clock stands still: it works, but never renews its lease.
     const hanging = shop.prepare({ opener, clock: new ManualClock(shop.clock.now()) });
     await hanging.jobs.start();
-    await until("the first worker fetches", async () => opener.opened.length > 0 && (await shop.job(id)).phase === "rendering");
+    await until(
+      "the first worker fetches",
+      async () => opener.opened.length > 0 && (await shop.job(id)).phase === "rendering",
+    );
     const second = new ScriptedOpener();
     await shop.start({ opener: second });
     await shop.pass(LEASE_MS + 1_000);
@@ -82,7 +97,10 @@ describe("What a provider makes at once and leaves behind a link", () => {
       const worker = await shop.start({ opener });
       await until("it fetches", () => opener.opened.length > before);
       const stopped = worker.stop(0);
-      await until("it is told", () => worker.leases.count === 0 || (refuse(new ProviderFailure("unavailable", "broken off")), false));
+      await until(
+        "it is told",
+        () => worker.leases.count === 0 || (refuse(new ProviderFailure("unavailable", "broken off")), false),
+      );
       await stopped;
     }
     expect(await shop.job(id)).to.include({ status: "processing", phase: "rendering", crashes: 0 });
@@ -97,7 +115,8 @@ describe("What a provider makes at once and leaves behind a link", () => {
     const [asset] = ((await shop.provider.behaviour({} as never, {} as never)) as Completed).tracks[0]?.assets ?? [];
     if (asset === undefined) throw new Error("There is a mix.");
     const source = { kind: "url", url: LINK, headers: { authorization: "Bearer secret-of-the-provider" } } as const;
-    shop.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [{ ...asset, source }] }] });
+    shop.provider.behaviour = () =>
+      Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets: [{ ...asset, source }] }] });
     opener.fetch = fails("unavailable");
     const id = await shop.acceptOne();
     await shop.start({ opener });

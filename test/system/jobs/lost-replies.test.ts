@@ -42,7 +42,14 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       storage = await open();
       const { unitOfWork, idempotency, ledger, jobs } = storage;
       const queue = new MemoryJobQueue(SILENT);
-      accept = new AcceptJobs({ unitOfWork: forgetful(unitOfWork), idempotency, ledger, jobs, queue, clock: TEST_PORTS.clock });
+      accept = new AcceptJobs({
+        unitOfWork: forgetful(unitOfWork),
+        idempotency,
+        ledger,
+        jobs,
+        queue,
+        clock: TEST_PORTS.clock,
+      });
     });
 
     after(() => storage.close());
@@ -80,7 +87,13 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       await manage.suspend(account.id);
       const recorded = (await auditLog.list({ limit: 100 })).map(({ action }) => action).reverse();
       const created = ["accounts.create", "keys.issue"];
-      expect(recorded).to.deep.equal([...created, "credits.grant", "credits.grant", "credits.renew", "accounts.suspend"]);
+      expect(recorded).to.deep.equal([
+        ...created,
+        "credits.grant",
+        "credits.grant",
+        "credits.renew",
+        "accounts.suspend",
+      ]);
     });
   });
 }

@@ -54,7 +54,10 @@ describe("A job whose worker is lost", () => {
       const clock = new ManualClock(shop.clock.now());
       let announced = 0;
       const watching = Object.assign(Object.create(jobs) as typeof jobs, {
-        insertAttempts: (...given: Parameters<typeof jobs.insertAttempts>) => ((announced += 1), jobs.insertAttempts(...given)),
+        insertAttempts: (...given: Parameters<typeof jobs.insertAttempts>) => (
+          (announced += 1),
+          jobs.insertAttempts(...given)
+        ),
       });
       const slow = Object.assign(Object.create(unitOfWork) as typeof unitOfWork, {
         async inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -76,7 +79,10 @@ describe("A job whose worker is lost", () => {
       await shop.quiet();
       expect(shop.provider.submissions.map(({ attempt }) => attempt)).to.deep.equal([2]);
       expect(await shop.expectCompleted(id)).to.include({ crashes: 0, refusals: 0 });
-      expect(await shop.attempts(id)).to.deep.equal([[1, "unavailable"], [2, "completed"]]);
+      expect(await shop.attempts(id)).to.deep.equal([
+        [1, "unavailable"],
+        [2, "completed"],
+      ]);
     });
 
     it("is not submitted by a worker that was frozen until another one had it", async () => {
@@ -95,7 +101,9 @@ describe("A job whose worker is lost", () => {
 
   describe("while it calls the provider", () => {
     /** Holds the first submission in a process that hangs; the next ones complete. */
-    async function hangInSubmission(capabilities = {}): Promise<{ readonly id: JobId; readonly hanging: Worker; answer(): void }> {
+    async function hangInSubmission(
+      capabilities = {},
+    ): Promise<{ readonly id: JobId; readonly hanging: Worker; answer(): void }> {
       const id = await shop.acceptOne();
       let answer: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (answer = resolve));
@@ -118,7 +126,10 @@ describe("A job whose worker is lost", () => {
       answer();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
       expect(await shop.expectCompleted(id)).to.deep.equal(completed);
-      expect(await shop.attempts(id)).to.deep.equal([[1, null], [2, "completed"]]);
+      expect(await shop.attempts(id)).to.deep.equal([
+        [1, null],
+        [2, "completed"],
+      ]);
       expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
     });
 
@@ -142,7 +153,10 @@ describe("A job whose worker is lost", () => {
         answers[0]?.();
         await until("the lost worker has put its work down", () => hanging.leases.count === 0);
         expect(await shop.job(id)).to.include({ leaseOwner, fence, status: "processing" });
-        expect(await shop.attempts(id)).to.deep.equal([[1, outcome], [2, null]]);
+        expect(await shop.attempts(id)).to.deep.equal([
+          [1, outcome],
+          [2, null],
+        ]);
         answers[1]?.();
         await shop.quiet();
         await shop.expectCompleted(id);
@@ -191,7 +205,12 @@ describe("A job whose worker is lost", () => {
     it("is refunded after the grace time elsewhere; the piece that comes too late is thrown away", async () => {
       const { id, hanging, answer } = await hangInSubmission();
       await shop.pass(LEASE_MS);
-      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", leaseOwner: null, crashes: 1 });
+      expect(await shop.job(id)).to.include({
+        status: "processing",
+        phase: "submitting",
+        leaseOwner: null,
+        crashes: 1,
+      });
       await shop.pass(GRACE_MS - LEASE_MS);
       const failed = await shop.expectFailed(id, "provider_timeout");
 
@@ -218,7 +237,10 @@ describe("A job whose worker is lost", () => {
       answers[0]?.();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
       const completed = await shop.expectCompleted(id);
-      expect(await shop.attempts(id)).to.deep.equal([[1, "completed"], [2, null]]);
+      expect(await shop.attempts(id)).to.deep.equal([
+        [1, "completed"],
+        [2, null],
+      ]);
 
       answers[1]?.();
       await shop.quiet();
@@ -402,7 +424,12 @@ describe("A job whose worker is lost", () => {
     const id = await shop.acceptOne();
     await shop.start({ capabilities: { idempotentSubmit: true }, stores: { jobs: breaking } });
     await shop.quiet();
-    expect(await shop.job(id)).to.include({ phase: "submitting", crashes: 1, leaseOwner: null, dueAt: shop.clock.now() + 5_000 });
+    expect(await shop.job(id)).to.include({
+      phase: "submitting",
+      crashes: 1,
+      leaseOwner: null,
+      dueAt: shop.clock.now() + 5_000,
+    });
     await shop.pass(5_000);
     // Each wait is four times the one before: what is broken may take minutes to mend.
     expect(await shop.job(id)).to.include({ crashes: 2, dueAt: shop.clock.now() + 20_000 });

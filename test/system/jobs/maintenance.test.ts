@@ -27,7 +27,13 @@ describe("Maintenance of the library", () => {
     await storage.inTransaction((tx) => library.insertTracks(tx, tracks));
     const newest = [...ids].reverse();
     const expectAllFound = async (): Promise<void> => {
-      const found = await library.searchTracks({ viewer: accountId, words: ["ra", "slow"], mood: null, activity: null, limit: 300 });
+      const found = await library.searchTracks({
+        viewer: accountId,
+        words: ["ra", "slow"],
+        mood: null,
+        activity: null,
+        limit: 300,
+      });
       expect(found.map(({ id }) => id)).to.deep.equal(newest);
     };
 
@@ -49,6 +55,8 @@ describe("Maintenance of the library", () => {
     const many = Array.from({ length: 20 }, () => aTrack({ id: endingInZero(anId("trk")), visibility: "public" }));
     await shop.storage.inTransaction((tx) => library.insertTracks(tx, [...few, ...many]));
     await shop.prepare({ stores: { library } }).maintenance.runOnce();
-    expect(await loose()).to.have.length(300).and.not.deep.include({ shelf: "public" });
+    expect(await loose())
+      .to.have.length(300)
+      .and.not.deep.include({ shelf: "public" });
   });
 });

@@ -26,19 +26,34 @@ describe("Two processes on one file", () => {
 
   function claim({ jobs }: Stores, limit = 100): Promise<ClaimedJob[]> {
     const now = shop.clock.now();
-    return jobs.claimJobs({ providerId: "scripted", phases: ["waiting"], limit, now, owner: anId("prc"), leaseUntil: now + LEASE_MS });
+    return jobs.claimJobs({
+      providerId: "scripted",
+      phases: ["waiting"],
+      limit,
+      now,
+      owner: anId("prc"),
+      leaseUntil: now + LEASE_MS,
+    });
   }
 
   /** Claims jobs and records the intent to submit them. */
   async function claimToSubmit(stores: Stores, limit = 100): Promise<ClaimedJob[]> {
     const claimed = await claim(stores, limit);
-    await begun(reportsOn(stores, shop.clock), claimed.map(({ job }) => job));
+    await begun(
+      reportsOn(stores, shop.clock),
+      claimed.map(({ job }) => job),
+    );
     return claimed;
   }
 
   it("never claim the same job under the same fence", async () => {
     const accepted = await shop.accept(60);
-    const claims = await Promise.all([claim(shop.storage, 40), claim(other, 40), claim(shop.storage, 40), claim(other, 40)]);
+    const claims = await Promise.all([
+      claim(shop.storage, 40),
+      claim(other, 40),
+      claim(shop.storage, 40),
+      claim(other, 40),
+    ]);
     const ids = claims.flat().map(({ job }) => job.id);
     expect(ids).to.have.length(60);
     expect(new Set(ids)).to.deep.equal(new Set(accepted.map(({ id }) => id)));
@@ -68,7 +83,14 @@ describe("Two processes on one file", () => {
     shop.clock.set(shop.clock.now() + LEASE_MS);
     const settled = claimed.map(({ job }) => mine.apply(aCompletion(job)));
     const now = shop.clock.now();
-    const take = { providerId: "scripted", phases: ["submitting"], limit: 1, now, owner: anId("prc"), leaseUntil: now + LEASE_MS } as const;
+    const take = {
+      providerId: "scripted",
+      phases: ["submitting"],
+      limit: 1,
+      now,
+      owner: anId("prc"),
+      leaseUntil: now + LEASE_MS,
+    } as const;
     const takenOver = await Promise.all(Array.from({ length: ROUNDS }, () => other.jobs.claimJobs(take)));
     const ended = await Promise.all(settled);
 
@@ -98,7 +120,9 @@ describe("Two processes on one file", () => {
     const audits: Promise<number>[] = [];
     for (let round = 0; round < 10; round++) {
       await shop.accept(8);
-      const claims = await Promise.all(processes.map(async ({ stores, reports }) => ({ reports, claimed: await claimToSubmit(stores, 4) })));
+      const claims = await Promise.all(
+        processes.map(async ({ stores, reports }) => ({ reports, claimed: await claimToSubmit(stores, 4) })),
+      );
       const reported = claims.flatMap(({ reports, claimed }) =>
         claimed.map(({ job }, index) => reports.apply(index % 2 === 0 ? aCompletion(job) : aCancellation(job))),
       );

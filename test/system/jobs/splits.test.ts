@@ -13,11 +13,21 @@ const ANY = { sources: "any" } as const;
 const SPLITS = { stemSplit: ANY, vocalRemoval: ANY };
 
 function stem(label: string): ProviderAsset {
-  return { role: "stem", label, contentType: null, durationSeconds: 2, source: { kind: "bytes", bytes: scriptedBytes("audio/wav") } };
+  return {
+    role: "stem",
+    label,
+    contentType: null,
+    durationSeconds: 2,
+    source: { kind: "bytes", bytes: scriptedBytes("audio/wav") },
+  };
 }
 
 const stems = (accountId: string | null, trackId: string): StartRequest => ({ kind: "stem_split", accountId, trackId });
-const removal = (accountId: string | null, trackId: string): StartRequest => ({ kind: "vocal_removal", accountId, trackId });
+const removal = (accountId: string | null, trackId: string): StartRequest => ({
+  kind: "vocal_removal",
+  accountId,
+  trackId,
+});
 
 const parted = (...labels: string[]): Completed => ({ state: "completed", tracks: [], stems: labels.map(stem) });
 
@@ -30,13 +40,18 @@ describe("A split", () => {
   afterEach(() => shop.close());
 
   async function addTrack(overrides: Partial<Track> = {}): Promise<Track> {
-    const track = aTrack({ accountId: shop.accountId, assets: [anAsset({ audioKey: `${anId("trk")}/mix.mp3`, sizeBytes: 1_000 })], ...overrides });
+    const track = aTrack({
+      accountId: shop.accountId,
+      assets: [anAsset({ audioKey: `${anId("trk")}/mix.mp3`, sizeBytes: 1_000 })],
+      ...overrides,
+    });
     for (const { audioKey } of track.assets) await shop.audio.put(audioKey, SCRIPTED_AUDIO, 10_000);
     await shop.storage.inTransaction((tx) => shop.storage.library.insertTracks(tx, [track]));
     return track;
   }
 
-  const start = (options: WorkerOptions = {}): ReturnType<Workshop["start"]> => shop.start({ capabilities: SPLITS, ...options });
+  const start = (options: WorkerOptions = {}): ReturnType<Workshop["start"]> =>
+    shop.start({ capabilities: SPLITS, ...options });
   const outputsOf = async (id: JobId) => (await shop.storage.jobs.outputsOf([id])).get(id) ?? [];
   const codeOf = (outcome: Promise<unknown>): Promise<string> =>
     outcome.then(
@@ -48,17 +63,36 @@ describe("A split", () => {
     const track = await addTrack();
     const { operate, splits } = await start();
     const job = await splits.start({ ...removal(null, track.id), client: "studio", metadata: { take: 3 } });
-    expect(job).to.include({ kind: "vocal_removal", operation: "vocal_removal", accountId: shop.accountId, creditsCharged: COST, status: "queued" });
+    expect(job).to.include({
+      kind: "vocal_removal",
+      operation: "vocal_removal",
+      accountId: shop.accountId,
+      creditsCharged: COST,
+      status: "queued",
+    });
     await shop.quiet();
     await shop.pass(0);
-    expect(await shop.job(job.id)).to.deep.include({ status: "completed", creditsCharged: COST, providerId: "scripted" });
+    expect(await shop.job(job.id)).to.deep.include({
+      status: "completed",
+      creditsCharged: COST,
+      providerId: "scripted",
+    });
     expect(await shop.entries(job.id)).to.deep.equal(["reserve", "charge"]);
     const outputs = await outputsOf(job.id);
-    expect(outputs.map(({ label, contentType, sizeBytes, durationSeconds }) => [label, contentType, sizeBytes, durationSeconds])).to.deep.equal([
+    expect(
+      outputs.map(({ label, contentType, sizeBytes, durationSeconds }) => [
+        label,
+        contentType,
+        sizeBytes,
+        durationSeconds,
+      ]),
+    ).to.deep.equal([
       ["vocals", "audio/wav", 1_000, 2],
       ["instrumental", "audio/wav", 1_000, 2],
     ]);
-    expect((await shop.files()).filter((file) => file.startsWith(job.id))).to.have.members(outputs.map(({ audioKey }) => audioKey));
+    expect((await shop.files()).filter((file) => file.startsWith(job.id))).to.have.members(
+      outputs.map(({ audioKey }) => audioKey),
+    );
     expect((await operate.show(job.id)).outputs).to.deep.equal(outputs);
     expect(shop.ended[0]?.outputs).to.deep.equal(outputs);
     const request = shop.provider.submissions[0] as SplitRequest;
@@ -70,7 +104,10 @@ describe("A split", () => {
 
   it("gives the provider the lossless copy, a link, and what it knew its own piece by", async () => {
     const master = anAsset({ role: "master", contentType: "audio/wav", audioKey: "a/master.wav" });
-    const track = await addTrack({ assets: [anAsset({ audioKey: "a/mix.mp3" }), master], origin: { providerId: "scripted", reference: { clip: "c1" } } });
+    const track = await addTrack({
+      assets: [anAsset({ audioKey: "a/mix.mp3" }), master],
+      origin: { providerId: "scripted", reference: { clip: "c1" } },
+    });
     const { splits } = await start();
     await splits.start(stems(null, track.id));
     await shop.pass(0);
@@ -100,13 +137,23 @@ describe("A split", () => {
     const { id } = await splits.start(stems(null, track.id));
     await shop.pass(0);
     await shop.pass(0);
-    expect(await shop.job(id)).to.include({ status: "completed", providerId: "stand-in", operation: "stem_split", servedModelId: null });
+    expect(await shop.job(id)).to.include({
+      status: "completed",
+      providerId: "stand-in",
+      operation: "stem_split",
+      servedModelId: null,
+    });
     expect((await outputsOf(id)).map(({ label }) => label)).to.deep.equal(["drums", "other"]);
   });
 
   it("is routed past providers that only take their own pieces, other files, or shorter ones", async () => {
     const track = await addTrack();
-    for (const stemSplit of [{ sources: "own" }, { sources: "any", contentTypes: ["audio/flac"] }, { sources: "any", maxSeconds: 29 }, { sources: "any", maxBytes: 999 }] as const) {
+    for (const stemSplit of [
+      { sources: "own" },
+      { sources: "any", contentTypes: ["audio/flac"] },
+      { sources: "any", maxSeconds: 29 },
+      { sources: "any", maxBytes: 999 },
+    ] as const) {
       const { splits, stop } = await start({ capabilities: { stemSplit } });
       expect(await codeOf(splits.start(stems(null, track.id))), JSON.stringify(stemSplit)).to.equal("invalid_request");
       await stop();
@@ -132,7 +179,9 @@ describe("A split", () => {
     const track = await addTrack();
     const { splits } = shop.prepare({ capabilities: SPLITS });
     const { id } = await splits.start(stems(null, track.id));
-    const emptied = Object.assign(Object.create(shop.storage.library) as LibraryStore, { findTracks: () => Promise.resolve(new Map<TrackId, Track>()) });
+    const emptied = Object.assign(Object.create(shop.storage.library) as LibraryStore, {
+      findTracks: () => Promise.resolve(new Map<TrackId, Track>()),
+    });
     await start({ stores: { library: emptied } });
     await shop.pass(0);
     await shop.expectFailed(id, "generation_failed");
@@ -147,7 +196,9 @@ describe("A split", () => {
       for (const id of [anId("trk"), "x", foreign.id, silent.id]) {
         expect(await codeOf(splits.start(stems(shop.accountId, id))), id).to.equal("track_not_found");
       }
-      expect(await codeOf(splits.start(stems(null, (await addTrack({ accountId: other, visibility: "public" })).id)))).to.equal("insufficient_credits");
+      expect(
+        await codeOf(splits.start(stems(null, (await addTrack({ accountId: other, visibility: "public" })).id))),
+      ).to.equal("insufficient_credits");
       expect(await shop.storage.jobs.listJobs({ limit: 10 })).to.deep.equal([]);
     });
 
@@ -163,7 +214,9 @@ describe("A split", () => {
       const track = await addTrack();
       const { splits } = await start();
       expect(await codeOf(splits.start({ ...stems(null, track.id), client: "" }))).to.equal("invalid_request");
-      expect(await codeOf(splits.start({ ...stems(null, track.id), metadata: { long: "x".repeat(17_000) } }))).to.equal("invalid_request");
+      expect(await codeOf(splits.start({ ...stems(null, track.id), metadata: { long: "x".repeat(17_000) } }))).to.equal(
+        "invalid_request",
+      );
     });
 
     it("while every provider that can is known to be down", async () => {

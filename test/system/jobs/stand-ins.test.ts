@@ -10,7 +10,9 @@ describe("A job whose model has a stand-in", () => {
   });
   afterEach(() => shop.close());
 
-  const served = async (id: Awaited<ReturnType<Workshop["acceptOne"]>>): Promise<(readonly [string, string | null])[]> =>
+  const served = async (
+    id: Awaited<ReturnType<Workshop["acceptOne"]>>,
+  ): Promise<(readonly [string, string | null])[]> =>
     (await shop.storage.jobs.listAttempts(id)).map(({ providerId, outcome }) => [providerId, outcome] as const);
 
   it("goes to it when its provider refused as often as it may, under the one reservation, and shows who did it", async () => {
@@ -19,7 +21,12 @@ describe("A job whose model has a stand-in", () => {
     await shop.start({ withStandIn: true, maxAttempts: 2 });
     await shop.pass(1_000);
     const job = await shop.expectCompleted(id);
-    expect(job).to.include({ providerId: "stand-in", servedModelId: "stand-in/song", modelId: "scripted/song", operation: "music_stand-in_full" });
+    expect(job).to.include({
+      providerId: "stand-in",
+      servedModelId: "stand-in/song",
+      modelId: "scripted/song",
+      operation: "music_stand-in_full",
+    });
     expect(await served(id)).to.deep.equal([
       ["scripted", "unavailable"],
       ["scripted", "unavailable"],
@@ -40,7 +47,11 @@ describe("A job whose model has a stand-in", () => {
       await shop.expectCompleted(id);
       expect(shop.provider.submissions).to.have.length(1);
       expect(await worker.availability.state("scripted")).to.equal("open");
-      expect(shop.logger.lines.some(({ level, message }) => level === "error" && message === "A provider needs its operator")).to.equal(true);
+      expect(
+        shop.logger.lines.some(
+          ({ level, message }) => level === "error" && message === "A provider needs its operator",
+        ),
+      ).to.equal(true);
     });
   }
 

@@ -48,7 +48,13 @@ describe("A worker that is stopped", () => {
     const worker = await shop.start({ capabilities: { idempotentSubmit: true } });
     await shop.provider.submitted();
     await worker.stop(5_000);
-    expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", leaseOwner: null, crashes: 0, fence: 1 });
+    expect(await shop.job(id)).to.include({
+      status: "processing",
+      phase: "submitting",
+      leaseOwner: null,
+      crashes: 0,
+      fence: 1,
+    });
     expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"]]);
     expect(worker.leases.count).to.equal(0);
 
@@ -56,7 +62,10 @@ describe("A worker that is stopped", () => {
     await shop.start({ capabilities: { idempotentSubmit: true } });
     await shop.quiet();
     expect(await shop.expectCompleted(id)).to.include({ crashes: 0, attempt: 2 });
-    expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"], [2, "completed"]]);
+    expect(await shop.attempts(id)).to.deep.equal([
+      [1, "outcome_unknown"],
+      [2, "completed"],
+    ]);
   });
 
   it("lets nobody submit again what it broke off, where that could make a second piece", async () => {

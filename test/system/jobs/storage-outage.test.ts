@@ -134,7 +134,10 @@ describe("While the storage is out of reach", () => {
     await shop.start({ stores: outage.stores });
     await shop.pass(10_000);
     expect(await shop.expectCompleted(id)).to.include({ crashes: 0, refusals: 1 });
-    expect(await shop.attempts(id)).to.deep.equal([[1, "unavailable"], [2, "completed"]]);
+    expect(await shop.attempts(id)).to.deep.equal([
+      [1, "unavailable"],
+      [2, "completed"],
+    ]);
   });
 
   it("an answer after failures is kept, although the breaker cannot be told of it", async () => {
@@ -147,7 +150,10 @@ describe("While the storage is out of reach", () => {
     await shop.start({ stores: outage.stores });
     await shop.pass(10_000);
     expect(await shop.expectCompleted(id)).to.include({ crashes: 0, attempt: 2 });
-    expect(await shop.attempts(id)).to.deep.equal([[1, "unavailable"], [2, "completed"]]);
+    expect(await shop.attempts(id)).to.deep.equal([
+      [1, "unavailable"],
+      [2, "completed"],
+    ]);
   });
 
   it("a worker goes on looking, and finds the work afterwards", async () => {

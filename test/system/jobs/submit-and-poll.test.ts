@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
-import { type Completed, ProviderFailure, type ProviderFailureKind, type ProviderTrack } from "../../../core/ports/music-provider.js";
+import {
+  type Completed,
+  ProviderFailure,
+  type ProviderFailureKind,
+  type ProviderTrack,
+} from "../../../core/ports/music-provider.js";
 import { accepts, completes, fails, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { aCompletion, begun } from "../../support/reports.js";
 import { COST, LEASE_MS, Workshop } from "./workshop.js";
@@ -36,7 +41,11 @@ describe("A job", () => {
 
   describe("that the provider completes at once", () => {
     it("is charged, with its tracks stored and its attempt written down", async () => {
-      shop.provider.behaviour = async () => ({ state: "completed", tracks: [SCRIPTED_TRACK], cost: { amount: 7, unit: "credits" } });
+      shop.provider.behaviour = async () => ({
+        state: "completed",
+        tracks: [SCRIPTED_TRACK],
+        cost: { amount: 7, unit: "credits" },
+      });
       const id = await shop.acceptOne();
       await shop.start();
       await shop.quiet();
@@ -45,11 +54,29 @@ describe("A job", () => {
       expect(job).to.include({ attempt: 1, refusals: 0, crashes: 0, fence: 2, completedAt: shop.clock.now() });
       const [attempt, ...more] = await shop.storage.jobs.listAttempts(id);
       expect(more).to.deep.equal([]);
-      expect(attempt).to.deep.include({ number: 1, outcome: "completed", message: null, cost: { amount: 7, unit: "credits" }, endedAt: shop.clock.now() });
+      expect(attempt).to.deep.include({
+        number: 1,
+        outcome: "completed",
+        message: null,
+        cost: { amount: 7, unit: "credits" },
+        endedAt: shop.clock.now(),
+      });
       expect(shop.provider.submissions).to.have.length(1);
-      expect(shop.provider.submissions[0]).to.include({ jobId: id, attemptId: attempt?.id, attempt: 1, operation: "music", prompt: "rain on a tin roof", callbackUrl: null });
+      expect(shop.provider.submissions[0]).to.include({
+        jobId: id,
+        attemptId: attempt?.id,
+        attempt: 1,
+        operation: "music",
+        prompt: "rain on a tin roof",
+        callbackUrl: null,
+      });
       expect(shop.provider.submissions[0]).to.have.nested.property("model.id", "scripted/song");
-      expect(await shop.storage.balanceOf(shop.accountId)).to.include({ spent: COST, reservedMonthly: 0, reservedPack: 0, runningJobs: 0 });
+      expect(await shop.storage.balanceOf(shop.accountId)).to.include({
+        spent: COST,
+        reservedMonthly: 0,
+        reservedPack: 0,
+        runningJobs: 0,
+      });
     });
 
     it("begins as soon as it is accepted, without waiting for the sweep", async () => {
@@ -82,9 +109,19 @@ describe("A job", () => {
       expect(leases.count).to.equal(0);
       for (const { id } of jobs) {
         const job = await shop.job(id);
-        expect(job).to.include({ status: "processing", phase: "rendering", leaseOwner: null, dueAt: shop.clock.now() + 10_000, fence: 1 });
+        expect(job).to.include({
+          status: "processing",
+          phase: "rendering",
+          leaseOwner: null,
+          dueAt: shop.clock.now() + 10_000,
+          fence: 1,
+        });
         const [attempt] = await shop.storage.jobs.listAttempts(id);
-        expect(attempt).to.deep.include({ state: "accepted", handle: { version: 1, data: { task: id } }, acceptedAt: shop.clock.now() });
+        expect(attempt).to.deep.include({
+          state: "accepted",
+          handle: { version: 1, data: { task: id } },
+          acceptedAt: shop.clock.now(),
+        });
         expect(await shop.attempts(id)).to.deep.equal([[1, "accepted"]]);
       }
       expect(shop.provider.polls).to.have.length(0);
@@ -116,7 +153,12 @@ describe("A job", () => {
       await shop.expectCompleted(id);
     });
 
-    for (const [what, nextPollMs, dueInMs] of [["no time", 0, 50], ["a negative time", -5, 50], ["no number", Number.NaN, 2_000], ["never", Infinity, 2_000]] as const) {
+    for (const [what, nextPollMs, dueInMs] of [
+      ["no time", 0, 50],
+      ["a negative time", -5, 50],
+      ["no number", Number.NaN, 2_000],
+      ["never", Infinity, 2_000],
+    ] as const) {
       it(`is asked after all the same when the provider names ${what}`, async () => {
         shop.provider.behaviour = accepts(nextPollMs);
         const id = await shop.acceptOne();
@@ -145,7 +187,8 @@ describe("A job", () => {
 
     it("is asked after no sooner than a poll's failure says", async () => {
       shop.provider.behaviour = accepts(1_000);
-      shop.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "slow down", { retryAfterMs: 20_000 }));
+      shop.provider.pollBehaviour = () =>
+        Promise.reject(new ProviderFailure("unavailable", "slow down", { retryAfterMs: 20_000 }));
       const id = await shop.acceptOne();
       await shop.start();
       await shop.pass(1_000);
@@ -173,7 +216,8 @@ describe("A job", () => {
 
     it("is refunded at once when a poll says that it failed, and why", async () => {
       shop.provider.behaviour = accepts(1_000);
-      shop.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("failed", "NSFW", { providerCode: "nsfw" }));
+      shop.provider.pollBehaviour = () =>
+        Promise.reject(new ProviderFailure("failed", "NSFW", { providerCode: "nsfw" }));
       const id = await shop.acceptOne();
       await shop.start();
       await shop.pass(1_000);
@@ -191,7 +235,11 @@ describe("A job", () => {
         expect(shop.provider.polls.length).to.be.above(4);
         await shop.pass(10_000);
         await shop.expectFailed(id, "generation_failed");
-        expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ state: "failed", outcome: kind, loss: "provider_failed" });
+        expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({
+          state: "failed",
+          outcome: kind,
+          loss: "provider_failed",
+        });
       });
 
       it(`is delivered when ${kind} without a reason was a moment's trouble`, async () => {
@@ -217,7 +265,10 @@ describe("A job", () => {
   });
 
   describe("that the provider refuses", () => {
-    for (const [kind, code] of [["content_rejected", "invalid_request"], ["failed", "generation_failed"]] as const) {
+    for (const [kind, code] of [
+      ["content_rejected", "invalid_request"],
+      ["failed", "generation_failed"],
+    ] as const) {
       it(`with ${kind} is refunded at once`, async () => {
         shop.provider.behaviour = fails(kind);
         const id = await shop.acceptOne();
@@ -229,21 +280,34 @@ describe("A job", () => {
       });
     }
 
-    for (const [kind, code] of [["unavailable", "provider_unavailable"], ["timeout", "provider_timeout"]] as const) {
+    for (const [kind, code] of [
+      ["unavailable", "provider_unavailable"],
+      ["timeout", "provider_timeout"],
+    ] as const) {
       it(`with ${kind} is tried again after a growing wait, then refunded`, async () => {
         shop.provider.behaviour = fails(kind);
         const id = await shop.acceptOne();
         await shop.start();
         await shop.quiet();
         // Backoff 1 s and 2 s; the fraction of one half takes three quarters of each.
-        expect(await shop.job(id)).to.include({ status: "queued", phase: "waiting", refusals: 1, leaseOwner: null, dueAt: shop.clock.now() + 750 });
+        expect(await shop.job(id)).to.include({
+          status: "queued",
+          phase: "waiting",
+          refusals: 1,
+          leaseOwner: null,
+          dueAt: shop.clock.now() + 750,
+        });
         await shop.pass(749);
         expect(shop.provider.submissions).to.have.length(1);
         await shop.pass(1);
         expect(await shop.job(id)).to.include({ status: "queued", refusals: 2, dueAt: shop.clock.now() + 1_500 });
         await shop.pass(1_500);
         await shop.expectFailed(id, code);
-        expect(await shop.attempts(id)).to.deep.equal([[1, kind], [2, kind], [3, kind]]);
+        expect(await shop.attempts(id)).to.deep.equal([
+          [1, kind],
+          [2, kind],
+          [3, kind],
+        ]);
         expect(new Set(shop.provider.submissions.map(({ attemptId }) => attemptId)).size).to.equal(3);
         await shop.pass(120_000);
         expect(shop.provider.submissions).to.have.length(3);
@@ -258,11 +322,15 @@ describe("A job", () => {
       shop.provider.behaviour = completes;
       await shop.pass(750);
       await shop.expectCompleted(id);
-      expect(await shop.attempts(id)).to.deep.equal([[1, "unavailable"], [2, "completed"]]);
+      expect(await shop.attempts(id)).to.deep.equal([
+        [1, "unavailable"],
+        [2, "completed"],
+      ]);
     });
 
     it("for now is not tried again before the time the provider asked for", async () => {
-      shop.provider.behaviour = () => Promise.reject(new ProviderFailure("unavailable", "busy", { retryAfterMs: 45_000 }));
+      shop.provider.behaviour = () =>
+        Promise.reject(new ProviderFailure("unavailable", "busy", { retryAfterMs: 45_000 }));
       const id = await shop.acceptOne();
       await shop.start();
       await shop.quiet();
@@ -276,7 +344,10 @@ describe("A job", () => {
   });
 
   describe("whose audio", () => {
-    async function run(answer: Completed, options: { readonly maxBytes?: number; readonly passMs?: number } = {}): Promise<JobId> {
+    async function run(
+      answer: Completed,
+      options: { readonly maxBytes?: number; readonly passMs?: number } = {},
+    ): Promise<JobId> {
       shop.provider.behaviour = async () => answer;
       const id = await shop.acceptOne();
       await shop.start({ maxBytes: options.maxBytes ?? 1_000_000 });
@@ -294,7 +365,8 @@ describe("A job", () => {
 
     it("cannot be fetched for now is fetched again", async () => {
       let tries = 0;
-      const open = (): AsyncIterable<Uint8Array> => (++tries < 2 ? broken(new ProviderFailure("unavailable", "busy")) : bytes());
+      const open = (): AsyncIterable<Uint8Array> =>
+        ++tries < 2 ? broken(new ProviderFailure("unavailable", "busy")) : bytes();
       await shop.expectCompleted(await run({ state: "completed", tracks: [trackFrom(open)] }, { passMs: 750 }));
     });
 
@@ -331,7 +403,10 @@ describe("A job", () => {
     });
 
     it("is larger than may be stored is refunded at once", async () => {
-      await shop.expectFailed(await run({ state: "completed", tracks: [SCRIPTED_TRACK] }, { maxBytes: 999 }), "generation_failed");
+      await shop.expectFailed(
+        await run({ state: "completed", tracks: [SCRIPTED_TRACK] }, { maxBytes: 999 }),
+        "generation_failed",
+      );
       expect(shop.provider.submissions).to.have.length(1);
     });
 
@@ -341,7 +416,10 @@ describe("A job", () => {
 
     it("lacks a mix is refunded", async () => {
       const assets = SCRIPTED_TRACK.assets.filter(({ role }) => role !== "mix");
-      await shop.expectFailed(await run({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets }] }), "generation_failed");
+      await shop.expectFailed(
+        await run({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets }] }),
+        "generation_failed",
+      );
     });
 
     it("stays out of reach while the provider keeps it is asked for again by poll", async () => {
@@ -352,7 +430,12 @@ describe("A job", () => {
       const id = await shop.acceptOne();
       await shop.start();
       await shop.pass(1_000 + 2_250);
-      expect(await shop.job(id)).to.include({ phase: "rendering", crashes: 0, leaseOwner: null, dueAt: shop.clock.now() + 15_000 });
+      expect(await shop.job(id)).to.include({
+        phase: "rendering",
+        crashes: 0,
+        leaseOwner: null,
+        dueAt: shop.clock.now() + 15_000,
+      });
       await shop.pass(20 * 60_000);
       expect(await shop.job(id)).to.include({ phase: "rendering", crashes: 0 });
       const polls = shop.provider.polls.length;
@@ -401,7 +484,10 @@ describe("A job", () => {
       owner: worker.leases.owner,
       leaseUntil: shop.clock.now() + LEASE_MS,
     });
-    await begun(worker.applyReports, claimed.map(({ job }) => job));
+    await begun(
+      worker.applyReports,
+      claimed.map(({ job }) => job),
+    );
     commits = 0;
     const ended = await Promise.all(claimed.map(({ job }) => worker.applyReports.apply(aCompletion(job))));
     expect(ended.map((one) => one.ended?.job.status)).to.deep.equal(jobs.map(() => "completed"));

@@ -14,7 +14,8 @@ describe("A submission whose outcome is unknown", () => {
 
   /** Loses the first submission, and does the rest as told. */
   function loseFirst(then: Behaviour): void {
-    shop.provider.behaviour = (request, context) => (request.attempt === 1 ? LOST(request, context) : then(request, context));
+    shop.provider.behaviour = (request, context) =>
+      request.attempt === 1 ? LOST(request, context) : then(request, context);
   }
 
   describe("at a provider whose submit is idempotent", () => {
@@ -25,12 +26,20 @@ describe("A submission whose outcome is unknown", () => {
       const id = await shop.acceptOne();
       await shop.start({ capabilities });
       await shop.quiet();
-      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", leaseOwner: null, dueAt: shop.clock.now() + 750 });
+      expect(await shop.job(id)).to.include({
+        status: "processing",
+        phase: "submitting",
+        leaseOwner: null,
+        dueAt: shop.clock.now() + 750,
+      });
       await shop.pass(750);
       await shop.expectCompleted(id);
       expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
       expect(new Set(shop.provider.submissions.map(({ attemptId }) => attemptId)).size).to.equal(2);
-      expect(await shop.attempts(id)).to.deep.equal([[1, "outcome_unknown"], [2, "completed"]]);
+      expect(await shop.attempts(id)).to.deep.equal([
+        [1, "outcome_unknown"],
+        [2, "completed"],
+      ]);
     });
 
     it("is given up and refunded after three more", async () => {
@@ -51,7 +60,12 @@ describe("A submission whose outcome is unknown", () => {
       await shop.pass(60_000);
       await shop.expectFailed(id, "provider_unavailable");
       expect(shop.standIn.submissions).to.have.length(0);
-      expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal(["outcome_unknown", "unavailable", "unavailable", "unavailable"]);
+      expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal([
+        "outcome_unknown",
+        "unavailable",
+        "unavailable",
+        "unavailable",
+      ]);
     });
 
     it("stays with its provider while that asks for fewer requests, or its breaker opens meanwhile", async () => {
@@ -102,7 +116,10 @@ describe("A submission whose outcome is unknown", () => {
       await shop.start({ capabilities });
       await shop.pass(1_000);
       await shop.expectCompleted(id);
-      expect(await shop.attempts(id)).to.deep.equal([[1, "unavailable"], [2, "completed"]]);
+      expect(await shop.attempts(id)).to.deep.equal([
+        [1, "unavailable"],
+        [2, "completed"],
+      ]);
       expect((await shop.storage.jobs.listAttempts(id))[0]).to.include({ cost: null, billable: "no" });
     });
 
@@ -167,7 +184,12 @@ describe("A submission whose outcome is unknown", () => {
       const id = await shop.acceptOne();
       await shop.start();
       await shop.quiet();
-      expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", crashes: 0, dueAt: shop.clock.now() + GRACE_MS });
+      expect(await shop.job(id)).to.include({
+        status: "processing",
+        phase: "submitting",
+        crashes: 0,
+        dueAt: shop.clock.now() + GRACE_MS,
+      });
       await shop.pass(GRACE_MS - 250);
       expect((await shop.job(id)).status).to.equal("processing");
       await shop.pass(250);
@@ -176,7 +198,10 @@ describe("A submission whose outcome is unknown", () => {
       expect(shop.provider.submissions).to.have.length(1);
     });
 
-    for (const [what, error] of [["an error of its own", new TypeError("fetch failed")], ["no error at all", undefined as unknown as Error]] as const) {
+    for (const [what, error] of [
+      ["an error of its own", new TypeError("fetch failed")],
+      ["no error at all", undefined as unknown as Error],
+    ] as const) {
       it(`is assumed when the plugin throws ${what}`, async () => {
         shop.provider.behaviour = () => Promise.reject(error);
         const id = await shop.acceptOne();

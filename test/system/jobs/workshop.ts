@@ -220,9 +220,22 @@ export class Workshop {
     const { jobs, callbacks, unitOfWork, accounts, ledger, library, uploads } = stored;
     const { idempotency, health, installation, requestLog, webhooks } = stored;
     const ids = { next: anId };
-    const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events: this.events });
-    const availability = new ProviderAvailability(health, unitOfWork, clock, { failures: options.breakerFailures ?? 1_000, openMs: 30_000 });
-    const storeAsset = new StoreAsset(this.audio, options.opener ?? new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }), options.maxBytes ?? 1_000_000);
+    const settleJobs = new SettleJobs({
+      ledger,
+      jobs,
+      library,
+      writeEvents: eventsOf({ webhooks }),
+      events: this.events,
+    });
+    const availability = new ProviderAvailability(health, unitOfWork, clock, {
+      failures: options.breakerFailures ?? 1_000,
+      openMs: 30_000,
+    });
+    const storeAsset = new StoreAsset(
+      this.audio,
+      options.opener ?? new GuardedAssetOpener({ connect: noConnection, clock, version: "0.0.0" }),
+      options.maxBytes ?? 1_000_000,
+    );
     const storeTracks = new StoreTracks(this.audio, clock, ids, storeAsset, {
       deriveFor: (track, signal) => this.derive(track, signal),
     });
@@ -242,13 +255,31 @@ export class Workshop {
       })),
     );
     const routes = new Routes(catalogue, ROUTES);
-    const buildRequest = new BuildRequest({ catalogue, library, audio: this.audio, audioUrls: this.audioUrls, callbackUrls: this.callbackUrls });
+    const buildRequest = new BuildRequest({
+      catalogue,
+      library,
+      audio: this.audio,
+      audioUrls: this.audioUrls,
+      callbackUrls: this.callbackUrls,
+    });
     const retry = { maxAttempts: options.maxAttempts ?? 3, backoffMs: 1_000 };
     const { queue } = this;
     const queueDeadlineMs = options.deadlineMs ?? 86_400_000;
     const renderDeadlineMs = options.renderDeadlineMs ?? queueDeadlineMs;
-    const policies = new Policies({ retry, queueDeadlineMs, renderDeadlineMs, unknownGraceMs: GRACE_MS, confirmMs: 60_000 }, catalogue, random);
-    const applyReports = new ApplyReports({ jobs, callbacks, unitOfWork, settleJobs, queue, clock, metrics: this.metrics });
+    const policies = new Policies(
+      { retry, queueDeadlineMs, renderDeadlineMs, unknownGraceMs: GRACE_MS, confirmMs: 60_000 },
+      catalogue,
+      random,
+    );
+    const applyReports = new ApplyReports({
+      jobs,
+      callbacks,
+      unitOfWork,
+      settleJobs,
+      queue,
+      clock,
+      metrics: this.metrics,
+    });
     const endJobs = new EndJobs({ applyReports, policies, clock, ids });
     const storeFiles = new StoreFiles({ storeTracks, clock, random, logger });
     const runJob = new RunJob({
@@ -272,7 +303,12 @@ export class Workshop {
     const tasks = maintenanceTasks({ ...stores, collectAudio, endJobs, clock, logger, ...kept });
     const maintenance = new Maintenance(tasks, { clock, logger });
     const owner = anId("prc");
-    const leases = new Leases(owner, LEASE_MS, new ClockLeaseRenewal({ owner, leaseMs: LEASE_MS, jobs, clock, logger }), logger);
+    const leases = new Leases(
+      owner,
+      LEASE_MS,
+      new ClockLeaseRenewal({ owner, leaseMs: LEASE_MS, jobs, clock, logger }),
+      logger,
+    );
     const counts: (() => number)[] = [];
     const working = providers.map((scripted): WorkingProvider => {
       const counted = countCalls(scripted === this.provider ? (options.provider ?? scripted) : scripted);
@@ -291,12 +327,42 @@ export class Workshop {
     const cancelUpstream = new CancelUpstream({ jobs, unitOfWork, clock, logger });
     const hasStandIns = (providerId: string): boolean => routes.hasStandIns(providerId);
     const audit = unrecorded(unitOfWork);
-    const submissions = new SubmissionSwitch({ installation, audit, clock, logger, startsAs: options.submissions ?? "active" });
-    const parts = { jobs, leases, runJob, cancelUpstream, hasStandIns, availability, submissions, clock, logger, sweepMs: 1_000, queue, maintenance };
+    const submissions = new SubmissionSwitch({
+      installation,
+      audit,
+      clock,
+      logger,
+      startsAs: options.submissions ?? "active",
+    });
+    const parts = {
+      jobs,
+      leases,
+      runJob,
+      cancelUpstream,
+      hasStandIns,
+      availability,
+      submissions,
+      clock,
+      logger,
+      sweepMs: 1_000,
+      queue,
+      maintenance,
+    };
     const workJobs = new WorkJobs(working, parts);
     const acceptJobs = new AcceptJobs({ unitOfWork, idempotency, ledger, jobs, queue, clock });
     const costs = { stem_split: COST, vocal_removal: COST };
-    const splits = new StartSplit({ acceptJobs, audit, accounts, library, routes, availability, tiers: TIERS, clock, ids, costs });
+    const splits = new StartSplit({
+      acceptJobs,
+      audit,
+      accounts,
+      library,
+      routes,
+      availability,
+      tiers: TIERS,
+      clock,
+      ids,
+      costs,
+    });
     const operate = new OperateJobs(jobs, library, endJobs, audit);
     return {
       jobs: workJobs,
@@ -311,7 +377,10 @@ export class Workshop {
       calls: () => counts.reduce((sum, calls) => sum + calls(), 0),
       loops: tasks.length + working.length,
       stop: async (graceMs = 0, options = {}) => {
-        this.workers.splice(this.workers.findIndex((worker) => worker.jobs === workJobs), 1);
+        this.workers.splice(
+          this.workers.findIndex((worker) => worker.jobs === workJobs),
+          1,
+        );
         return this.passUntilDone(workJobs.stop(graceMs, options), clock);
       },
     };
@@ -385,7 +454,14 @@ export class Workshop {
   /** Asserts that the job was charged once, ended in success and left its tracks. */
   async expectCompleted(id: JobId): Promise<Job> {
     const job = await this.job(id);
-    expect(job).to.include({ status: "completed", phase: "ended", leaseOwner: null, dueAt: null, error: null, creditsCharged: COST });
+    expect(job).to.include({
+      status: "completed",
+      phase: "ended",
+      leaseOwner: null,
+      dueAt: null,
+      error: null,
+      creditsCharged: COST,
+    });
     expect(await this.entries(id)).to.deep.equal(["reserve", "charge"]);
     const tracks = (await this.storage.library.tracksOfJobs([id])).get(id) ?? [];
     expect(tracks).to.have.length(1);
@@ -420,7 +496,8 @@ export async function until(what: string, condition: () => boolean | Promise<boo
 }
 
 /** What is scripted is delivered as bytes. */
-const noConnection: AssetOpenerParts["connect"] = (_options, callback) => callback(new Error("Nothing is fetched in the workshop."), null);
+const noConnection: AssetOpenerParts["connect"] = (_options, callback) =>
+  callback(new Error("Nothing is fetched in the workshop."), null);
 
 function countCalls(provider: MusicProvider): { readonly provider: MusicProvider; calls(): number } {
   let calls = 0;
@@ -438,7 +515,9 @@ function countCalls(provider: MusicProvider): { readonly provider: MusicProvider
     ...(poll && { poll: (handle, context) => counting(poll.call(provider, handle, context)) }),
     ...(pollMany && { pollMany: (handles, context) => counting(pollMany.call(provider, handles, context)) }),
     ...(cancel && { cancel: (handle, context) => counting(cancel.call(provider, handle, context)) }),
-    ...(parseCallback && { parseCallback: (callback, context) => counting(parseCallback.call(provider, callback, context)) }),
+    ...(parseCallback && {
+      parseCallback: (callback, context) => counting(parseCallback.call(provider, callback, context)),
+    }),
     ...(lookup && { lookup: (attemptId, context) => counting(lookup.call(provider, attemptId, context)) }),
   };
   return { provider: counted, calls: () => calls };

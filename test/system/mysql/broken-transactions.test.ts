@@ -5,7 +5,13 @@ import { openDatabase } from "../../../adapters/storage/knex/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import { SILENT } from "../../support/databases.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import { type MysqlRelay, openMysqlRelay, type PrivateMysql, query, startPrivateMysql } from "../../support/mysql-server.js";
+import {
+  type MysqlRelay,
+  openMysqlRelay,
+  type PrivateMysql,
+  query,
+  startPrivateMysql,
+} from "../../support/mysql-server.js";
 import { holdAt, lockWait } from "../../support/stepping.js";
 import { type Deed, DEEDS, Interrupted, Stranger } from "./interrupted.js";
 
@@ -170,5 +176,8 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
 
 /** Those of the processes that a test began. */
 function connectionsOf(url: string): Promise<{ readonly id: number }[]> {
-  return query<{ id: number }>(url, "SELECT id AS id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()");
+  return query<{ id: number }>(
+    url,
+    "SELECT id AS id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()",
+  );
 }

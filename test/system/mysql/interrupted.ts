@@ -47,7 +47,10 @@ export class Interrupted {
 /** Something that a caller or a worker does, and what must be there afterwards: once, whatever came between. */
 export interface Deed {
   /** Locks that somebody else may take: those it takes first, and those it takes later. */
-  readonly locks: { readonly first: readonly [sql: string, ...values: string[]]; readonly later: readonly [sql: string, ...values: string[]] };
+  readonly locks: {
+    readonly first: readonly [sql: string, ...values: string[]];
+    readonly later: readonly [sql: string, ...values: string[]];
+  };
   /** @returns what it answers */
   begin(by: Interrupted): Promise<unknown>;
   expectDoneOnce(): Promise<void>;
@@ -70,20 +73,35 @@ async function creation(url: string): Promise<Deed> {
           command.idempotency?.keyHash ?? "",
         ],
       },
-      begin: ({ stores: { unitOfWork, idempotency, ledger, jobs } }) => accept({ unitOfWork, idempotency, ledger, jobs }, command),
+      begin: ({ stores: { unitOfWork, idempotency, ledger, jobs } }) =>
+        accept({ unitOfWork, idempotency, ledger, jobs }, command),
       expectDoneOnce: () =>
         onStores(url, async ({ jobs, ledger, idempotency, unitOfWork }) => {
-          expect((await jobs.listJobs({ accountId: account.id, limit: 9 })).map(({ id }) => id)).to.deep.equal([command.job.id]);
+          expect((await jobs.listJobs({ accountId: account.id, limit: 9 })).map(({ id }) => id)).to.deep.equal([
+            command.job.id,
+          ]);
           expect((await ledger.entriesOfJob(command.job.id)).map(({ kind }) => kind)).to.deep.equal(["reserve"]);
-          expect((await ledger.findBalances([account.id])).get(account.id)).to.include({ monthly: 95, reservedMonthly: 5, runningJobs: 1, ledgerSeq: 2 });
+          expect((await ledger.findBalances([account.id])).get(account.id)).to.include({
+            monthly: 95,
+            reservedMonthly: 5,
+            runningJobs: 1,
+            ledgerSeq: 2,
+          });
           const keyHash = command.idempotency?.keyHash ?? "";
-          const records = await unitOfWork.inTransaction((tx) => idempotency.findRecords(tx, [{ accountId: account.id, keyHash }], NOON));
+          const records = await unitOfWork.inTransaction((tx) =>
+            idempotency.findRecords(tx, [{ accountId: account.id, keyHash }], NOON),
+          );
           expect(records.map(({ jobId }) => jobId)).to.deep.equal([command.job.id]);
         }),
       expectNotDone: () =>
         onStores(url, async ({ jobs, ledger }) => {
           expect(await jobs.listJobs({ accountId: account.id, limit: 9 })).to.deep.equal([]);
-          expect((await ledger.findBalances([account.id])).get(account.id)).to.include({ monthly: 100, reservedMonthly: 0, runningJobs: 0, ledgerSeq: 1 });
+          expect((await ledger.findBalances([account.id])).get(account.id)).to.include({
+            monthly: 100,
+            reservedMonthly: 0,
+            runningJobs: 0,
+            ledgerSeq: 1,
+          });
         }),
     };
   });
@@ -96,13 +114,25 @@ async function settlement(url: string): Promise<Deed> {
     if (result.kind !== "accepted") throw new Error("The job is accepted.");
     const { providerId, id } = result.job;
     // Those of tests before are due as well.
-    const claims = await stores.jobs.claimJobs({ providerId, phases: ["waiting"], limit: 1_000, now: NOON, owner: anId("prc"), leaseUntil: NOON + 1 });
+    const claims = await stores.jobs.claimJobs({
+      providerId,
+      phases: ["waiting"],
+      limit: 1_000,
+      now: NOON,
+      owner: anId("prc"),
+      leaseUntil: NOON + 1,
+    });
     const job = claims.map((claimed) => claimed.job).find((claimed) => claimed.id === id) ?? result.job;
     const track = aTrack({ jobId: job.id, accountId: account.id });
     const attempt = anAttempt({ jobId: job.id });
     await stores.unitOfWork.inTransaction((tx) => stores.jobs.insertAttempts(tx, [attempt]));
     const command = aCompletion(job, attempt.number, { tracks: [track], outputs: [], missing: [] });
-    const expectState = (status: Job["status"], kinds: readonly string[], tracks: readonly string[], outcome: string | null): Promise<void> =>
+    const expectState = (
+      status: Job["status"],
+      kinds: readonly string[],
+      tracks: readonly string[],
+      outcome: string | null,
+    ): Promise<void> =>
       onStores(url, async ({ jobs, ledger, library }) => {
         expect((await jobs.findJobs([job.id])).get(job.id)?.status).to.equal(status);
         expect((await ledger.entriesOfJob(job.id)).map(({ kind }) => kind)).to.deep.equal(kinds);
@@ -121,8 +151,15 @@ async function settlement(url: string): Promise<Deed> {
   });
 }
 
-function accept(stores: Pick<Stores, "unitOfWork" | "idempotency" | "ledger" | "jobs">, command: AcceptCommand): ReturnType<AcceptJobs["accept"]> {
-  return new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock: { ...TEST_PORTS.clock, now: () => NOON } }).accept(command);
+function accept(
+  stores: Pick<Stores, "unitOfWork" | "idempotency" | "ledger" | "jobs">,
+  command: AcceptCommand,
+): ReturnType<AcceptJobs["accept"]> {
+  return new AcceptJobs({
+    ...stores,
+    queue: new MemoryJobQueue(SILENT),
+    clock: { ...TEST_PORTS.clock, now: () => NOON },
+  }).accept(command);
 }
 
 function anAccountWithCredits(stores: Stores): Promise<Account> {

@@ -5,7 +5,10 @@ import { query } from "../../support/mysql-server.js";
 import { useSandbox } from "../../support/process.js";
 
 const NAMES = MIGRATIONS.map(({ name }) => name);
-const SECRET = { FERMATA_SECRETS__KEY: "a secret of sufficient length for every process", FERMATA_DEMO__ENABLED: "false" };
+const SECRET = {
+  FERMATA_SECRETS__KEY: "a secret of sufficient length for every process",
+  FERMATA_DEMO__ENABLED: "false",
+};
 
 describe("Processes on one MySQL database", function () {
   this.timeout(120_000);
@@ -29,9 +32,14 @@ describe("Processes on one MySQL database", function () {
   it("migrate it once when ten are started together", async () => {
     const apart = { ...env, FERMATA_PLUGINS__SYNTH__ENABLED: "false" };
     const migrating = Array.from({ length: 8 }, () => sandbox.spawn(["migrate"], "/nonexistent", apart));
-    const starting = [await sandbox.dataDir(), await sandbox.dataDir()].map((dataDir) => sandbox.spawn(["start"], dataDir, apart));
+    const starting = [await sandbox.dataDir(), await sandbox.dataDir()].map((dataDir) =>
+      sandbox.spawn(["start"], dataDir, apart),
+    );
     const exits = await Promise.all(migrating.map(({ exited }) => exited));
-    expect(exits.map(({ code }) => code), migrating.map(({ stderr }) => stderr).join("")).to.deep.equal(Array(8).fill(0));
+    expect(
+      exits.map(({ code }) => code),
+      migrating.map(({ stderr }) => stderr).join(""),
+    ).to.deep.equal(Array(8).fill(0));
     await Promise.all(starting.map((started) => started.listening()));
     expect(await applied()).to.deep.equal(NAMES);
     expect(await Promise.all(starting.map((started) => started.stop()))).to.deep.equal([0, 0]);

@@ -47,7 +47,9 @@ describe("A MySQL server that goes away", function () {
     expect([replayed.status, replayed.text]).to.deep.equal([202, accepted.text]);
     expect((await caller.api.generate(BODY, { "Idempotency-Key": "meanwhile" })).status).to.equal(202);
     await eventually(async () => {
-      const { data } = (await caller.api.get("/api/v1/generations")).json as { readonly data: { readonly generations: readonly { status: string }[] } };
+      const { data } = (await caller.api.get("/api/v1/generations")).json as {
+        readonly data: { readonly generations: readonly { status: string }[] };
+      };
       expect(data.generations.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
     });
     expect((await test.app.credits.verify()).violations).to.deep.equal([]);

@@ -4,7 +4,13 @@ import { makeToken } from "../../../core/accounts/api-key.js";
 import { SystemRandom } from "../../../adapters/system/random.js";
 import { type Answer, ApiClient } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import { type MysqlRelay, openMysqlRelay, type PrivateMysql, query, startPrivateMysql } from "../../support/mysql-server.js";
+import {
+  type MysqlRelay,
+  openMysqlRelay,
+  type PrivateMysql,
+  query,
+  startPrivateMysql,
+} from "../../support/mysql-server.js";
 import { eventually } from "../../support/process.js";
 import { lockWait } from "../../support/stepping.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
@@ -110,7 +116,14 @@ describe("A MySQL server out of reach", function () {
 
   it("whose connections are all taken is answered with 503 and Retry-After, and needs no restart", async () => {
     const random = new SystemRandom();
-    const strangers = Array.from({ length: POOL_MAX + 4 }, () => new ApiClient(test.url, makeToken((count) => random.bytes(count))));
+    const strangers = Array.from(
+      { length: POOL_MAX + 4 },
+      () =>
+        new ApiClient(
+          test.url,
+          makeToken((count) => random.bytes(count)),
+        ),
+    );
     const schemaChange = await Stranger.begin(url);
     await schemaChange.run(["LOCK TABLES api_keys WRITE"]);
     expectRefused(await Promise.all(strangers.map((stranger) => stranger.get("/api/v1/credits"))));

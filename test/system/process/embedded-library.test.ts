@@ -3,7 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
-import { ImportRefusedError, OperationRefusedError, PlaylistNotFoundError, TrackNotFoundError } from "../../../core/index.js";
+import {
+  ImportRefusedError,
+  OperationRefusedError,
+  PlaylistNotFoundError,
+  TrackNotFoundError,
+} from "../../../core/index.js";
 import { ImportLibrary, type ImportLibraryPorts } from "../../../core/library/import-library.js";
 import type { ImportFiles } from "../../../core/ports/import-files.js";
 import { anId } from "../../support/builders.js";
@@ -35,7 +40,12 @@ describe("The library of an embedding app", () => {
     const { rain = "" } = await shelf.add(account.id, { rain: {} });
     const found = await library.read.search(account.id, { q: "rain" });
     expect(found.tracks.map(({ id }) => id)).to.deep.equal([rain]);
-    const playlist = await library.manage.createPlaylist({ title: "Mine", accountId: account.id, visibility: "private", tracks: [rain] });
+    const playlist = await library.manage.createPlaylist({
+      title: "Mine",
+      accountId: account.id,
+      visibility: "private",
+      tracks: [rain],
+    });
     expect((await library.read.playlist(account.id, playlist.id)).tracks).to.deep.equal(found.tracks);
     expect((await library.read.playlists(account.id)).map(({ playlist: { id } }) => id)).to.deep.equal([playlist.id]);
     expect(shareUrls.urlOf(await library.manage.share(rain))).to.match(/\/share\/[0-9A-Za-z]{22}$/);
@@ -45,7 +55,11 @@ describe("The library of an embedding app", () => {
   it("lets nobody but the owner change or share anything on a user's behalf, and says the same of what there is not", async () => {
     const { manage } = test.app.library;
     const [{ account: alice }, { account: bob }] = [await test.account(), await test.account()];
-    const { open = "", list = "" } = await shelf.add(alice.id, { open: { visibility: "public" } }, { list: { visibility: "public" } });
+    const { open = "", list = "" } = await shelf.add(
+      alice.id,
+      { open: { visibility: "public" } },
+      { list: { visibility: "public" } },
+    );
     const acts = (owner: typeof bob.id, track: string, playlist: string): readonly (() => Promise<unknown>)[] => [
       () => manage.playlist(playlist, { owner }),
       () => manage.editPlaylist(playlist, { title: "x" }, { owner }),
@@ -56,11 +70,22 @@ describe("The library of an embedding app", () => {
     const outcomes = async (owner: typeof bob.id, track: string, playlist: string): Promise<unknown[]> => {
       const names: unknown[] = [];
       for (const act of acts(owner, track, playlist)) {
-        names.push(await act().then(() => "done", (error: unknown) => (error as Error).constructor));
+        names.push(
+          await act().then(
+            () => "done",
+            (error: unknown) => (error as Error).constructor,
+          ),
+        );
       }
       return names;
     };
-    const refused = [PlaylistNotFoundError, PlaylistNotFoundError, TrackNotFoundError, TrackNotFoundError, PlaylistNotFoundError];
+    const refused = [
+      PlaylistNotFoundError,
+      PlaylistNotFoundError,
+      TrackNotFoundError,
+      TrackNotFoundError,
+      PlaylistNotFoundError,
+    ];
     expect(await outcomes(bob.id, open, list)).to.deep.equal(refused);
     expect(await outcomes(alice.id, anId("trk"), anId("pls"))).to.deep.equal(refused);
     expect(await outcomes(alice.id, open, list)).to.deep.equal(refused.map(() => "done"));
@@ -71,8 +96,16 @@ describe("The library of an embedding app", () => {
     const [{ account: alice }, { account: bob }] = [await test.account(), await test.account()];
     const { own = "", list = "" } = await shelf.add(alice.id, { own: {} }, { list: { tracks: ["own"] } });
     const { foreign = "" } = await shelf.add(bob.id, { foreign: {} });
-    for (const changes of [{ add: [foreign] }, { tracks: [own, foreign] }, { tracks: [anId("trk")] }, { add: ["nonsense"] }]) {
-      const error: unknown = await manage.editPlaylist(list, { ...changes, title: "x" }).then(() => null, (thrown: unknown) => thrown);
+    for (const changes of [
+      { add: [foreign] },
+      { tracks: [own, foreign] },
+      { tracks: [anId("trk")] },
+      { add: ["nonsense"] },
+    ]) {
+      const error: unknown = await manage.editPlaylist(list, { ...changes, title: "x" }).then(
+        () => null,
+        (thrown: unknown) => thrown,
+      );
       expect(error).to.be.instanceOf(OperationRefusedError);
     }
     const { playlist } = await manage.playlist(list);
@@ -91,7 +124,10 @@ describe("The library of an embedding app", () => {
 
   it("imports no file when it is given no folder", async () => {
     const document = { tracks: [{ ...RAIN, audio_file: "rain.wav" }] };
-    const error: unknown = await test.app.library.import(document).then(() => null, (thrown: unknown) => thrown);
+    const error: unknown = await test.app.library.import(document).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
     expect(mistakesOf(error)).to.deep.equal(["tracks[0].audio_file: there is no folder to take it from"]);
   });
 });
@@ -112,7 +148,12 @@ describe("An import that fails after its files were checked", () => {
   });
 
   const files: ImportFiles = {
-    open: () => Promise.resolve({ sizeBytes: SILENCE_WAV.length, head: SILENCE_WAV.subarray(0, 64), read: () => once(SILENCE_WAV) }),
+    open: () =>
+      Promise.resolve({
+        sizeBytes: SILENCE_WAV.length,
+        head: SILENCE_WAV.subarray(0, 64),
+        read: () => once(SILENCE_WAV),
+      }),
   };
   const document = { tracks: ["a", "b"].map((ref) => ({ ...RAIN, ref, audio_file: `${ref}.wav` })) };
   type Given = Partial<ImportLibraryPorts> & { readonly unitOfWork?: UnitOfWork };
@@ -125,16 +166,21 @@ describe("An import that fails after its files were checked", () => {
     const ports = { audit, library, accounts, audio, derived, clock, ids, logger, maxBytes: 1_000_000, ...parts };
     return new ImportLibrary(ports).execute(document, given).catch((error: unknown) => error);
   };
-  const stored = async (): Promise<readonly string[]> => (await filesUnder(folder)).map((path) => path.replace(/^trk_[^/]+/, "trk"));
+  const stored = async (): Promise<readonly string[]> =>
+    (await filesUnder(folder)).map((path) => path.replace(/^trk_[^/]+/, "trk"));
   const found = async (): Promise<number> =>
-    (await storage.library.searchTracks({ viewer: anId("acct"), words: [], mood: null, activity: null, limit: 25 })).length;
+    (await storage.library.searchTracks({ viewer: anId("acct"), words: [], mood: null, activity: null, limit: 25 }))
+      .length;
 
   it("leaves nothing behind when a file cannot be stored", async () => {
     let puts = 0;
     const broken = Object.assign(Object.create(audio) as LocalAudioStore, {
-      put: (...args: Parameters<LocalAudioStore["put"]>) => (++puts === 2 ? Promise.reject(new Error("disk is full")) : audio.put(...args)),
+      put: (...args: Parameters<LocalAudioStore["put"]>) =>
+        ++puts === 2 ? Promise.reject(new Error("disk is full")) : audio.put(...args),
     });
-    expect(await run({ audio: broken })).to.be.instanceOf(Error).with.property("message", "disk is full");
+    expect(await run({ audio: broken }))
+      .to.be.instanceOf(Error)
+      .with.property("message", "disk is full");
     expect([puts, await stored(), await found()]).to.deep.equal([2, [], 0]);
   });
 
@@ -149,7 +195,9 @@ describe("An import that fails after its files were checked", () => {
 
   it("leaves nothing behind when the rows cannot be written", async () => {
     const unitOfWork = { concurrentWriters: 1, inTransaction: () => Promise.reject(new Error("no room")) };
-    expect(await run({ unitOfWork })).to.be.instanceOf(Error).with.property("message", "no room");
+    expect(await run({ unitOfWork }))
+      .to.be.instanceOf(Error)
+      .with.property("message", "no room");
     expect([await stored(), await found()]).to.deep.equal([[], 0]);
   });
 
@@ -171,7 +219,9 @@ describe("An import that fails after its files were checked", () => {
     const library = Object.assign(Object.create(storage.library) as typeof storage.library, {
       findTracks: () => Promise.reject(new Error("out of reach")),
     });
-    expect(await run({ unitOfWork, library })).to.be.instanceOf(Error).with.property("message", "connection lost");
+    expect(await run({ unitOfWork, library }))
+      .to.be.instanceOf(Error)
+      .with.property("message", "connection lost");
     expect(await stored()).to.have.length(2);
   });
 

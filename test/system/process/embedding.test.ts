@@ -17,8 +17,12 @@ describe("Two apps in one process", () => {
     const ended: string[] = [];
     right.app.events.onEnded(({ job }) => ended.push(job.id));
     const [ofLeft, ofRight] = await Promise.all([left.account(), right.account()]);
-    const { id } = dataOf<{ id: string }>(await ofLeft.api.generate(undefined, { Prefer: "wait=5", "Idempotency-Key": "one" }));
-    const { id: other } = dataOf<{ id: string }>(await ofRight.api.generate(undefined, { Prefer: "wait=5", "Idempotency-Key": "one" }));
+    const { id } = dataOf<{ id: string }>(
+      await ofLeft.api.generate(undefined, { Prefer: "wait=5", "Idempotency-Key": "one" }),
+    );
+    const { id: other } = dataOf<{ id: string }>(
+      await ofRight.api.generate(undefined, { Prefer: "wait=5", "Idempotency-Key": "one" }),
+    );
 
     expect(refusalOf(await new ApiClient(right.url, ofLeft.key).get("/api/v1/me"))).to.equal("401 invalid_api_key");
     expect(refusalOf(await ofRight.api.get(`/api/v1/generations/${id}`))).to.equal("404 job_not_found");
@@ -50,14 +54,20 @@ describe("The router in a foreign Express app", () => {
   it("answers under the prefix, makes music, and its links lead back to it", async () => {
     const api = new ApiClient(`${url}/music`, (await test.account()).key);
     expect(dataOf(await api.get("/api/v1/me"))).to.include({ account_tier: "pro" });
-    const made = dataOf<{ id: string; status: string; status_url: string }>(await api.generate(undefined, { Prefer: "wait=5" }));
+    const made = dataOf<{ id: string; status: string; status_url: string }>(
+      await api.generate(undefined, { Prefer: "wait=5" }),
+    );
     expect(made).to.include({ status: "completed", status_url: `${url}/music/api/v1/generations/${made.id}` });
     const { tracks } = dataOf<{ tracks: { play_url: string }[] }>(await api.get(`/api/v1/generations/${made.id}`));
     const link = tracks[0]?.play_url ?? "";
     expect(link).to.match(new RegExp(`^${url}/music/`));
     const played = await fetch(link);
     const bytes = new Uint8Array(await played.arrayBuffer());
-    expect([played.status, played.headers.get("content-type"), bytes]).to.deep.equal([200, "audio/mpeg", SCRIPTED_AUDIO]);
+    expect([played.status, played.headers.get("content-type"), bytes]).to.deep.equal([
+      200,
+      "audio/mpeg",
+      SCRIPTED_AUDIO,
+    ]);
   });
 
   it("leaves every other address to the app around it", async () => {

@@ -72,7 +72,10 @@ describe("The first start on an empty data directory", function () {
     const dataDir = await sandbox.dataDir();
     const started = sandbox.call(["start"], dataDir, { FERMATA_DEMO__ENABLED: "false" });
     const url = await started.listening();
-    const { id } = await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "plus", "--accept-terms"], dataDir);
+    const { id } = await sandbox.json<{ id: string }>(
+      ["accounts", "create", "alice", "--tier", "plus", "--accept-terms"],
+      dataDir,
+    );
     const { key } = await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir);
     expect((await new ApiClient(url, key).get("/api/v1/me")).status).to.equal(200);
     expect(await started.stop()).to.equal(0);

@@ -41,8 +41,14 @@ describe("A process that dies while it renders", function () {
     expect(await second.stop()).to.equal(0);
 
     const rows = readRows(dataDir);
-    expect(rows.attempts.map(({ number, outcome }) => [number, outcome])).to.deep.equal([[1, null], [2, "completed"]]);
-    expect(rows.entries.filter((entry) => entry.job_id === id).map(({ kind }) => kind)).to.deep.equal(["reserve", "charge"]);
+    expect(rows.attempts.map(({ number, outcome }) => [number, outcome])).to.deep.equal([
+      [1, null],
+      [2, "completed"],
+    ]);
+    expect(rows.entries.filter((entry) => entry.job_id === id).map(({ kind }) => kind)).to.deep.equal([
+      "reserve",
+      "charge",
+    ]);
     expect(await filesUnder(join(dataDir, "audio"))).to.deep.equal(audioKeys(dataDir));
     expect(await sandbox.json(["ledger", "verify"], dataDir)).to.include({ ok: true });
   });

@@ -57,6 +57,8 @@ describe("The package, installed by another app", function () {
       expect(copied, file).to.equal(await readFile(repositoryPath("node_modules", "swagger-ui-dist", file), "utf8"));
     }
     const notices = await readFile(join(installed, ".github", "THIRD-PARTY-NOTICES.md"), "utf8");
-    expect(notices).to.match(/^\| swagger-ui-dist \| /m).and.include("Copyright (c) 2018 Jed Watson");
+    expect(notices)
+      .to.match(/^\| swagger-ui-dist \| /m)
+      .and.include("Copyright (c) 2018 Jed Watson");
   });
 });

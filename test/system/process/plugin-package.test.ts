@@ -29,7 +29,10 @@ describe("A plugin in a package of its own", function () {
     folder = await realpath(await mkdtemp(join(tmpdir(), "fermata-package-")));
     const place = join(folder, "node_modules", PACKAGE);
     await mkdir(place, { recursive: true });
-    await writeFile(join(place, "package.json"), JSON.stringify({ name: PACKAGE, version: "1.0.0", type: "module", exports: "./index.js" }));
+    await writeFile(
+      join(place, "package.json"),
+      JSON.stringify({ name: PACKAGE, version: "1.0.0", type: "module", exports: "./index.js" }),
+    );
     await writeFile(join(place, "index.js"), PLUGIN);
   });
   after(async () => {
@@ -49,13 +52,24 @@ describe("A plugin in a package of its own", function () {
     running = new FermataProcess(["start", "--json"], env, folder);
     const [, url = "", keyFile = ""] = await running.line(/"url": "([^"]+)"[\s\S]*"key_file": "([^"]+)"/);
     const api = new ApiClient(url, (await readFile(keyFile, "utf8")).trim());
-    const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "nightingale/v1", prompt: "dawn" }, { Prefer: "wait=30" }));
-    const job = dataOf<{ status: string; provider: string; operation: string; credits_charged: number }>(await api.get(`/api/v1/jobs/${id}`));
-    expect(job).to.include({ status: "completed", provider: "nightingale", operation: "music_nightingale_full", credits_charged: 7 });
-    const { tracks } = dataOf<{ tracks: { title: string; artist_label: string; play_url: string; duration: number; preview_audio_url: string }[] }>(
-      await api.get(`/api/v1/generations/${id}`),
+    const { id } = dataOf<{ id: string }>(
+      await api.generate({ model_id: "nightingale/v1", prompt: "dawn" }, { Prefer: "wait=30" }),
     );
+    const job = dataOf<{ status: string; provider: string; operation: string; credits_charged: number }>(
+      await api.get(`/api/v1/jobs/${id}`),
+    );
+    expect(job).to.include({
+      status: "completed",
+      provider: "nightingale",
+      operation: "music_nightingale_full",
+      credits_charged: 7,
+    });
+    const { tracks } = dataOf<{
+      tracks: { title: string; artist_label: string; play_url: string; duration: number; preview_audio_url: string }[];
+    }>(await api.get(`/api/v1/generations/${id}`));
     expect(tracks[0]).to.include({ title: "For 7", artist_label: "Nightingale", duration: 0.5 });
-    expect(new Uint8Array(await (await fetch(tracks[0]?.play_url ?? "")).arrayBuffer())).to.deep.equal(new Uint8Array(SILENCE_WAV));
+    expect(new Uint8Array(await (await fetch(tracks[0]?.play_url ?? "")).arrayBuffer())).to.deep.equal(
+      new Uint8Array(SILENCE_WAV),
+    );
   });
 });

@@ -37,9 +37,18 @@ describe("What an installation stores, with umask 022", function () {
     await started.demoKey();
     await importTrack(dataDir);
     const names = await readdir(dataDir, { recursive: true });
-    const kinds = [/^fermata\.sqlite$/, /^fermata\.sqlite-wal$/, /^fermata\.sqlite-shm$/, /^secret\.key$/, /^demo\.key$/];
+    const kinds = [
+      /^fermata\.sqlite$/,
+      /^fermata\.sqlite-wal$/,
+      /^fermata\.sqlite-shm$/,
+      /^secret\.key$/,
+      /^demo\.key$/,
+    ];
     for (const kind of [...kinds, /^audio\/trk_\w+\/mix\.mp3$/]) {
-      expect(names.some((name) => kind.test(name)), String(kind)).to.equal(true);
+      expect(
+        names.some((name) => kind.test(name)),
+        String(kind),
+      ).to.equal(true);
     }
     expect(await openToOthers(dataDir)).to.deep.equal([]);
     expect((await stat(dirname(dataDir))).mode & 0o077).to.equal(0);

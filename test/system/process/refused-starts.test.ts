@@ -26,8 +26,12 @@ describe("A start that cannot be", function () {
     const [title, ...lines] = started.stderr.trim().split("\n");
     expect(title).to.equal("4 settings are wrong:");
     expect(lines).to.have.length(4);
-    expect(lines.find((line) => line.startsWith("http.port"))).to.match(/"eighty" is not allowed; allowed: an integer from 0 to 65535$/);
-    expect(lines.find((line) => line.startsWith("jobs.leaseSeconds"))).to.match(/\(FERMATA_JOBS__LEASE_SECONDS\): .*allowed: /);
+    expect(lines.find((line) => line.startsWith("http.port"))).to.match(
+      /"eighty" is not allowed; allowed: an integer from 0 to 65535$/,
+    );
+    expect(lines.find((line) => line.startsWith("jobs.leaseSeconds"))).to.match(
+      /\(FERMATA_JOBS__LEASE_SECONDS\): .*allowed: /,
+    );
     expect(lines.find((line) => line.startsWith("FERMATA_HTPP__HOST"))).to.include("unknown setting");
     expect(lines.find((line) => line.startsWith("secrets.key"))).to.include("at least 32 characters");
     expect(started.stderr).to.not.include("tooShortASecret");
@@ -94,7 +98,9 @@ describe("A start that cannot be", function () {
     await appendFile(join(dataDir, "fermata.sqlite"), "This is a shopping list, not a database. ".repeat(100));
     const { code, stderr } = await refused(dataDir);
     expect(code).to.equal(1);
-    expect(stderr).to.include(`The SQLite file ${join(dataDir, "fermata.sqlite")} cannot be opened: file is not a database`);
+    expect(stderr).to.include(
+      `The SQLite file ${join(dataDir, "fermata.sqlite")} cannot be opened: file is not a database`,
+    );
   });
 
   it("names the database that cannot be opened", async () => {
@@ -127,13 +133,18 @@ describe("A start that cannot be", function () {
   it("says why a plugin does not load: its port version and ours", async () => {
     const dataDir = await sandbox.dataDir();
     const plugin = join(dataDir, "old-plugin.mjs");
-    await writeFile(plugin, 'export default { id: "nightingale", portVersion: 99, settings: {}, models: [], create() {} };');
+    await writeFile(
+      plugin,
+      'export default { id: "nightingale", portVersion: 99, settings: {}, models: [], create() {} };',
+    );
     const { code, stderr } = await refused(dataDir, {
       FERMATA_PLUGINS__NIGHTINGALE__ENABLED: "true",
       FERMATA_PLUGINS__NIGHTINGALE__USE: plugin,
     });
     expect(code).to.equal(2);
-    expect(stderr).to.include(`plugins.nightingale (${plugin}): it speaks port version 99; this Fermata speaks ${PROVIDER_PORT_VERSION}\n`);
+    expect(stderr).to.include(
+      `plugins.nightingale (${plugin}): it speaks port version 99; this Fermata speaks ${PROVIDER_PORT_VERSION}\n`,
+    );
   });
 
   it("says which plugin package is missing", async () => {
@@ -142,6 +153,8 @@ describe("A start that cannot be", function () {
       FERMATA_PLUGINS__NIGHTINGALE__USE: "fermata-nightingale-that-nobody-installed",
     });
     expect(code).to.equal(2);
-    expect(stderr).to.match(/^A setting is wrong: plugins\.nightingale \(fermata-nightingale-that-nobody-installed\): fermata-nightingale-that-nobody-installed cannot be loaded: Cannot find module/m);
+    expect(stderr).to.match(
+      /^A setting is wrong: plugins\.nightingale \(fermata-nightingale-that-nobody-installed\): fermata-nightingale-that-nobody-installed cannot be loaded: Cannot find module/m,
+    );
   });
 });

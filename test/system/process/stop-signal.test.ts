@@ -12,7 +12,11 @@ describe("The signal to stop", () => {
     clock = sinon.useFakeTimers();
     signals = new EventEmitter();
     exits = [];
-    const fake = { on: signals.on.bind(signals), off: signals.off.bind(signals), exit: (code: unknown) => exits.push(code) };
+    const fake = {
+      on: signals.on.bind(signals),
+      off: signals.off.bind(signals),
+      exit: (code: unknown) => exits.push(code),
+    };
     process = fake as unknown as SignalledProcess;
   });
 

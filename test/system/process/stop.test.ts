@@ -16,7 +16,10 @@ describe("A stop by a signal", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  async function started(dataDir: string, env: Environment = {}): Promise<{ fermata: FermataProcess; url: string; api: ApiClient }> {
+  async function started(
+    dataDir: string,
+    env: Environment = {},
+  ): Promise<{ fermata: FermataProcess; url: string; api: ApiClient }> {
     const fermata = sandbox.spawn(["start"], dataDir, env);
     const url = await fermata.listening();
     return { fermata, url, api: new ApiClient(url, await fermata.demoKey()) };
@@ -54,7 +57,9 @@ describe("A stop by a signal", function () {
     const body = { model_id: "synth/instrumental", prompt: "tides [[delay:2]]", duration: 5 };
     const headers = { "Idempotency-Key": "tides", Prefer: "wait=30" };
     const waiting = api.generate(body, headers);
-    const { id } = await eventually("the job", async () => (await jobs(dataDir)).find(({ status }) => status === "processing"));
+    const { id } = await eventually("the job", async () =>
+      (await jobs(dataDir)).find(({ status }) => status === "processing"),
+    );
     await exitWithin(fermata, "SIGINT");
     const answer = await waiting;
     expect([answer.status, dataOf(answer).status]).to.deep.equal([202, "processing"]);

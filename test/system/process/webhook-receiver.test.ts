@@ -9,7 +9,11 @@ import { eventually, useSandbox } from "../../support/process.js";
 import { freePort } from "../../support/services.js";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-const BODY = JSON.stringify({ type: "generation.completed", timestamp: "2026-11-21T06:30:00.000Z", data: { job_id: "job_1" } });
+const BODY = JSON.stringify({
+  type: "generation.completed",
+  timestamp: "2026-11-21T06:30:00.000Z",
+  data: { job_id: "job_1" },
+});
 
 describe("The receiver in the README", function () {
   this.timeout(90_000);
@@ -23,7 +27,9 @@ describe("The receiver in the README", function () {
     const port = await freePort();
     await symlink(repositoryPath("node_modules"), join(folder, "node_modules"));
     await writeFile(join(folder, "receiver.mjs"), code.replace("3000", String(port)));
-    const receiver = spawn(process.execPath, [join(folder, "receiver.mjs")], { env: { PATH: process.env["PATH"], SIGNING_SECRET: SECRET } });
+    const receiver = spawn(process.execPath, [join(folder, "receiver.mjs")], {
+      env: { PATH: process.env["PATH"], SIGNING_SECRET: SECRET },
+    });
     try {
       let output = "";
       receiver.stdout.on("data", (part: Buffer) => (output += part.toString()));

@@ -10,11 +10,22 @@ import { type Environment, eventually, useSandbox } from "../../support/process.
 
 interface Event {
   readonly type: string;
-  readonly data: { readonly job_id: string; readonly status: string; readonly client: string; readonly metadata: unknown; readonly outputs: readonly { readonly url: string }[] };
+  readonly data: {
+    readonly job_id: string;
+    readonly status: string;
+    readonly client: string;
+    readonly metadata: unknown;
+    readonly outputs: readonly { readonly url: string }[];
+  };
 }
 
 interface Deliveries {
-  readonly deliveries: readonly { readonly id: string; readonly event_id: string; readonly state: string; readonly attempts: number }[];
+  readonly deliveries: readonly {
+    readonly id: string;
+    readonly event_id: string;
+    readonly state: string;
+    readonly attempts: number;
+  }[];
 }
 
 const BODY = {
@@ -46,12 +57,19 @@ describe("Webhooks of a running Fermata", function () {
       FERMATA_JOBS__SWEEP_MS: "100",
     };
     await sandbox.json(["migrate"], dataDir, env);
-    const { id } = await sandbox.json<{ id: string }>(["accounts", "create", "alice", "--tier", "pro", "--accept-terms", "--credits", "100"], dataDir, env);
+    const { id } = await sandbox.json<{ id: string }>(
+      ["accounts", "create", "alice", "--tier", "pro", "--accept-terms", "--credits", "100"],
+      dataDir,
+      env,
+    );
     account = { id, key: (await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir, env)).key };
   });
   afterEach(() => receiver.close());
 
-  const register = async (url: string, path: string): Promise<{ readonly id: string; readonly signing_secret: string }> => {
+  const register = async (
+    url: string,
+    path: string,
+  ): Promise<{ readonly id: string; readonly signing_secret: string }> => {
     const body = { url: receiver.url(path) };
     const headers = { "Content-Type": "application/json" };
     return dataOf(await new ApiClient(url, account.key).send("POST", "/api/v1/webhook-endpoints", { headers, body }));
@@ -61,7 +79,9 @@ describe("Webhooks of a running Fermata", function () {
     new Webhook(secret).verify(request?.body ?? "", request?.headers as Record<string, string>) as Event;
 
   /** A command in a process of its own: what it trusts is fixed at its start. */
-  const command = async (...args: readonly string[]): Promise<{ readonly code: number | null; readonly json: Record<string, unknown> }> => {
+  const command = async (
+    ...args: readonly string[]
+  ): Promise<{ readonly code: number | null; readonly json: Record<string, unknown> }> => {
     const started = sandbox.spawn([...args, "--json"], dataDir, env);
     const { code } = await started.exited;
     return { code, json: JSON.parse(started.stdout) as Record<string, unknown> };
@@ -78,7 +98,10 @@ describe("Webhooks of a running Fermata", function () {
     const failed = dataOf<{ id: string }>(await api.generate(BODY));
     const completed = dataOf<{ id: string }>(await api.generate({ ...BODY, prompt: "slow rain", duration: 5 }));
     const events = (await receiver.received(2)).map((request) => verified(endpoint.signing_secret, request));
-    const [of, about] = [events.find(({ data }) => data.job_id === failed.id), events.find(({ data }) => data.job_id === completed.id)];
+    const [of, about] = [
+      events.find(({ data }) => data.job_id === failed.id),
+      events.find(({ data }) => data.job_id === completed.id),
+    ];
     expect([of?.type, about?.type]).to.deep.equal(["generation.failed", "generation.completed"]);
     const { client: sentBy, metadata: kept, options } = BODY;
     expect(of?.data).to.deep.include({ status: "failed", client: sentBy, options, metadata: kept, outputs: [] });
@@ -92,7 +115,9 @@ describe("Webhooks of a running Fermata", function () {
     expect(new URL(shown[0]?.url ?? "").pathname).to.equal(new URL(outputs[0]?.url ?? "").pathname);
     expect((await fetch(outputs[0]?.url ?? "")).status).to.equal(200);
 
-    await eventually("both delivered", async () => (await deliveriesOf(endpoint.id)).every(({ state }) => state === "delivered"));
+    await eventually("both delivered", async () =>
+      (await deliveriesOf(endpoint.id)).every(({ state }) => state === "delivered"),
+    );
     expect(await server.stop()).to.equal(0);
     expect((await sandbox.json<{ ok: boolean }>(["ledger", "verify"], dataDir, env)).ok).to.equal(true);
   });
@@ -141,7 +166,13 @@ describe("Webhooks of a running Fermata", function () {
     await new ApiClient(url, account.key).generate(BODY);
     await receiver.received(3);
     const found = await eventually("exhausted", async () => {
-      const [delivery] = (await sandbox.json<{ deliveries: { id: string; state: string; attempts: number; tries: object[] }[] }>(["webhooks", "deliveries", endpoint.id], dataDir, env)).deliveries;
+      const [delivery] = (
+        await sandbox.json<{ deliveries: { id: string; state: string; attempts: number; tries: object[] }[] }>(
+          ["webhooks", "deliveries", endpoint.id],
+          dataDir,
+          env,
+        )
+      ).deliveries;
       return delivery?.state === "exhausted" ? delivery : null;
     });
     expect(found).to.include({ attempts: 3 });
@@ -151,18 +182,29 @@ describe("Webhooks of a running Fermata", function () {
     const failed = await command("webhooks", "resend", found.id);
     expect([failed.code, failed.json["failure"]]).to.deep.equal([1, "http_5xx"]);
     const headers = { "Content-Type": "application/json" };
-    await new ApiClient(url, account.key).send("PATCH", `/api/v1/webhook-endpoints/${endpoint.id}`, { headers, body: { url: receiver.url("/ok") } });
+    await new ApiClient(url, account.key).send("PATCH", `/api/v1/webhook-endpoints/${endpoint.id}`, {
+      headers,
+      body: { url: receiver.url("/ok") },
+    });
     const since = new Date(Date.now() - 60_000).toISOString();
     const range = await command("webhooks", "resend", "--endpoint", endpoint.id, "--since", since);
     expect(range).to.deep.equal({ code: 0, json: { sent: 1, delivered: 1, last: found.id } });
     expect((await deliveriesOf(endpoint.id))[0]).to.include({ state: "delivered", attempts: 3 });
 
     expect((await command("webhooks", "ping", endpoint.id)).json).to.include({ delivered: true });
-    const { signing_secret: fresh } = await sandbox.json<{ signing_secret: string }>(["webhooks", "rotate-secret", endpoint.id], dataDir, env);
+    const { signing_secret: fresh } = await sandbox.json<{ signing_secret: string }>(
+      ["webhooks", "rotate-secret", endpoint.id],
+      dataDir,
+      env,
+    );
     await command("webhooks", "ping", endpoint.id);
     const last = receiver.requests.at(-1);
     for (const secret of [fresh, endpoint.signing_secret]) expect(verified(secret, last).type).to.equal("webhook.ping");
-    const { endpoints } = await sandbox.json<{ endpoints: { id: string; status: string }[] }>(["webhooks", "endpoints", account.id], dataDir, env);
+    const { endpoints } = await sandbox.json<{ endpoints: { id: string; status: string }[] }>(
+      ["webhooks", "endpoints", account.id],
+      dataDir,
+      env,
+    );
     expect(endpoints.map(({ id, status }) => [id, status])).to.deep.equal([[endpoint.id, "active"]]);
     expect(await server.stop()).to.equal(0);
   });

@@ -92,7 +92,13 @@ for (const { name, open } of STACKS) {
     /** The job was made once, is paid for once, and its tracks name all the files there are. */
     async function checkEnd(rows: Rows, outcomes: readonly (string | null)[]): Promise<void> {
       expect(rows.jobs).to.have.length(1);
-      expect(rows.jobs[0]).to.include({ status: "completed", phase: "ended", lease_owner: null, due_at: null, credits_charged: 10 });
+      expect(rows.jobs[0]).to.include({
+        status: "completed",
+        phase: "ended",
+        lease_owner: null,
+        due_at: null,
+        credits_charged: 10,
+      });
       expect(rows.attempts.map(({ outcome }) => outcome)).to.deep.equal(outcomes);
       expect(rows.entries.map(({ kind }) => kind)).to.deep.equal(["grant", "reserve", "charge"]);
       expect(rows.tracks).to.have.length(1);
@@ -105,11 +111,16 @@ for (const { name, open } of STACKS) {
       await startWorker();
       const before = await submitted("gate/blocking");
       await startWorker();
-      const isOver = ({ fence, due_at }: JobRow): boolean => fence !== before.fence || (due_at ?? 0) > (before.due_at ?? 0) + 3 * LEASE_MS;
-      const during = await eventually("the lease is renewed for longer than three leases, or lost", async () => {
-        const job = await theJob();
-        return isOver(job) && job;
-      }, 30_000);
+      const isOver = ({ fence, due_at }: JobRow): boolean =>
+        fence !== before.fence || (due_at ?? 0) > (before.due_at ?? 0) + 3 * LEASE_MS;
+      const during = await eventually(
+        "the lease is renewed for longer than three leases, or lost",
+        async () => {
+          const job = await theJob();
+          return isOver(job) && job;
+        },
+        30_000,
+      );
       expect(during).to.deep.equal({ ...before, due_at: during.due_at });
       await openGate(1);
       await eventually("completed", isCompleted);
@@ -131,12 +142,18 @@ for (const { name, open } of STACKS) {
       expect(rows.jobs[0]).to.include({ crashes: 1, attempt: 2 });
     });
 
-    for (const [model, when] of [["waiting", "while it waits for its provider"], ["streaming", "while it stores what it was given"]] as const) {
+    for (const [model, when] of [
+      ["waiting", "while it waits for its provider"],
+      ["streaming", "while it stores what it was given"],
+    ] as const) {
       it(`a worker that is stopped ${when} and goes on after its lease writes nothing, and leaves nothing behind`, async () => {
         const stopped = await startWorker();
         const { id } = await submitted(`gate/${model}`);
         const audio = join(dataDir, "audio");
-        if (model === "streaming") await eventually("a file that grows", async () => (await filesUnder(audio)).some((file) => file.startsWith(".incoming/")));
+        if (model === "streaming")
+          await eventually("a file that grows", async () =>
+            (await filesUnder(audio)).some((file) => file.startsWith(".incoming/")),
+          );
         // Right after a renewal: a process that is stopped inside of SQLite's lock would keep everybody out for as long.
         const { due_at } = await theJob();
         await eventually("a renewal", async () => (await theJob()).due_at !== due_at);

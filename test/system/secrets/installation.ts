@@ -68,7 +68,15 @@ export class Installation {
     const secretBox = new AesSecretBox(keyring);
     const reseal = new ResealSecrets({ unitOfWork, webhooks, secretBox, states, clock, logger });
     const refreshKeyring = (): Promise<void> => keyring.refresh();
-    const secrets = new RotateSecrets({ unitOfWork, audit: unrecorded(unitOfWork), states, keys, reseal, clock, refreshKeyring });
+    const secrets = new RotateSecrets({
+      unitOfWork,
+      audit: unrecorded(unitOfWork),
+      states,
+      keys,
+      reseal,
+      clock,
+      refreshKeyring,
+    });
     const ids = { next: anId };
     const parts = { unitOfWork, webhooks, guard: new StubGuard(), secretBox, sealKeys: states, clock, ids, random };
     const endpoints = new ManageEndpoints({ ...parts, logger, allowHttp: false });

@@ -14,7 +14,11 @@ import { Installation, type InstallationProcess } from "./installation.js";
 const signal = new AbortController().signal;
 const GENTLE = { force: false };
 
-const refusalOf = (work: Promise<unknown>): Promise<string> => work.then(() => "DONE", (error: Error) => error.message);
+const refusalOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => "DONE",
+    (error: Error) => error.message,
+  );
 
 /** As versions without key ids sealed. */
 function oldSeal(secretKey: string, text: string, context: string): string {
@@ -68,7 +72,12 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     it("brings a new key into force, keeps the old one accepted, and both in the file", async () => {
       const before = here.keyring.current("audio-links").id;
       const state = await here.secrets.rotate();
-      expect(state).to.deep.equal({ current: state.current, previous: before, unnamed: null, rotatedAt: room.clock.now() });
+      expect(state).to.deep.equal({
+        current: state.current,
+        previous: before,
+        unnamed: null,
+        rotatedAt: room.clock.now(),
+      });
       expect(here.keyring.current("audio-links").id).to.equal(state.current).and.not.equal(before);
       expect(await new SecretKeyFile(room.dataDir).load()).to.deep.equal([state.current, before]);
       expect((await here.keyring.find("audio-links", before))?.id).to.equal(before);
@@ -132,7 +141,10 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       for (const name of ["a", "b"]) await addEndpoint(here, name);
       const { current, previous } = await here.secrets.rotate();
       await addEndpoint(here, "c");
-      expect([...(await here.secrets.status()).sealedRows]).to.deep.equal([[current, 1], [previous, 2]]);
+      expect([...(await here.secrets.status()).sealedRows]).to.deep.equal([
+        [current, 1],
+        [previous, 2],
+      ]);
     });
 
     it("retires the old key once nothing needs it, in the file too", async () => {
@@ -155,7 +167,10 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(refusal).to.include("still sealed with the old key").and.include(`(1): ${endpoint.id}.`);
       expect((await here.keyring.find("audio-links", previous ?? ""))?.id).to.equal(previous);
       expect((await new SecretKeyFile(room.dataDir).load()).length).to.equal(2);
-      expect(await here.secrets.retire({ force: true }, signal)).to.deep.include({ retired: [previous], lost: [endpoint.id] });
+      expect(await here.secrets.retire({ force: true }, signal)).to.deep.include({
+        retired: [previous],
+        lost: [endpoint.id],
+      });
       expect(await here.keyring.find("audio-links", previous ?? "")).to.equal(null);
       const { secret: fresh } = await here.operate.rotateSecret(endpoint.id, 0);
       expect(await signingSecrets(here)).to.deep.equal([[fresh], [secret]]);
@@ -179,7 +194,9 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       const other = await Installation.open(kind);
       try {
         const old = await other.process(new SettingsSecretKeys([first]));
-        expect(await refusalOf(old.secrets.rotate())).to.include("secrets.previousKey").and.include("openssl rand");
+        expect(await refusalOf(old.secrets.rotate()))
+          .to.include("secrets.previousKey")
+          .and.include("openssl rand");
         const aware = await other.process(new SettingsSecretKeys([first, second]));
         expect(aware.keyring.current("audio-links").id).to.equal(fingerprint(first));
         const changed = await other.process(new SettingsSecretKeys([second, first]));

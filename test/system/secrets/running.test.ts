@@ -55,8 +55,12 @@ describe("Rotating the secret key while processes run", function () {
       const { id } = dataOf<{ id: string }>(await api.generate(body));
       received += 1;
       const request = (await receiver.received(received)).at(-1);
-      expect(() => new Webhook(secret).verify(request?.body ?? "", request?.headers as Record<string, string>)).not.to.throw();
-      const { tracks } = dataOf<{ tracks: readonly { play_url: string }[] }>(await api.get(`/api/v1/generations/${id}`));
+      expect(() =>
+        new Webhook(secret).verify(request?.body ?? "", request?.headers as Record<string, string>),
+      ).not.to.throw();
+      const { tracks } = dataOf<{ tracks: readonly { play_url: string }[] }>(
+        await api.get(`/api/v1/generations/${id}`),
+      );
       const link = tracks[0]?.play_url ?? "";
       return { link, links: [link, link.replace(url, otherUrl)] };
     };

@@ -23,7 +23,9 @@ import { StubGuard } from "../../support/doubles/stub-guard.js";
 import { until } from "../jobs/workshop.js";
 import { EVERY_KEY, FixedKeyring } from "../../support/doubles/fixed-keyring.js";
 
-export const SCHEDULE_MS = [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000] as const;
+export const SCHEDULE_MS = [
+  5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
+] as const;
 const BREAKER = { openMs: 30_000, openMaxMs: 600_000 };
 const STEP_MS = 500;
 

@@ -18,13 +18,24 @@ describe("The delivery of a webhook event", () => {
     room.start();
     await room.quiet();
     const [message] = room.sender.messages;
-    expect(message).to.deep.include({ url: "https://hooks.example.com/a", eventId: delivery.eventId, sentAt: room.clock.now(), secrets: [secret] });
+    expect(message).to.deep.include({
+      url: "https://hooks.example.com/a",
+      eventId: delivery.eventId,
+      sentAt: room.clock.now(),
+      secrets: [secret],
+    });
     expect(JSON.parse(message?.body ?? "")).to.deep.equal({
       type: "generation.completed",
       timestamp: "2026-11-21T06:30:00.000Z",
       data: { job_id: "job_1" },
     });
-    expect(await room.delivery(delivery.id)).to.include({ state: "delivered", attempts: 1, dueAt: null, leaseOwner: null, endedAt: room.clock.now() });
+    expect(await room.delivery(delivery.id)).to.include({
+      state: "delivered",
+      attempts: 1,
+      dueAt: null,
+      leaseOwner: null,
+      endedAt: room.clock.now(),
+    });
     expect(await room.tries(delivery.id)).to.have.length(1);
     expect(room.counted).to.deep.equal([["try", "delivered"]]);
   });
@@ -35,7 +46,11 @@ describe("The delivery of a webhook event", () => {
     room.start(3_600_000);
     await room.quiet();
     for (const [index, wait] of SCHEDULE_MS.entries()) {
-      expect(await room.delivery(delivery.id)).to.include({ state: "pending", attempts: index + 1, dueAt: room.clock.now() + wait });
+      expect(await room.delivery(delivery.id)).to.include({
+        state: "pending",
+        attempts: index + 1,
+        dueAt: room.clock.now() + wait,
+      });
       await room.clock.advance(wait);
       await room.quiet();
     }
@@ -71,12 +86,19 @@ describe("The delivery of a webhook event", () => {
   });
 
   it("goes to every endpoint, whatever becomes of the others", async () => {
-    const endpoints = [await room.endpoint("https://one.example.com/"), await room.endpoint("https://two.example.com/")];
+    const endpoints = [
+      await room.endpoint("https://one.example.com/"),
+      await room.endpoint("https://two.example.com/"),
+    ];
     const [one, two] = (await room.event(...endpoints)) as [WebhookDelivery, WebhookDelivery];
-    room.sender.reception = (message, signal) => (message.url.includes("one") ? answers(500) : answers(200))(message, signal);
+    room.sender.reception = (message, signal) =>
+      (message.url.includes("one") ? answers(500) : answers(200))(message, signal);
     room.start();
     await room.quiet();
-    expect([(await room.delivery(one.id)).state, (await room.delivery(two.id)).state]).to.deep.equal(["pending", "delivered"]);
+    expect([(await room.delivery(one.id)).state, (await room.delivery(two.id)).state]).to.deep.equal([
+      "pending",
+      "delivered",
+    ]);
   });
 
   describe("stops at an endpoint that", () => {
@@ -122,10 +144,21 @@ describe("The delivery of a webhook event", () => {
       room.sender.reception = answers(410);
       const [last] = (await room.event(endpoint)) as [WebhookDelivery];
       await room.pass(1_000);
-      expect(await room.kept(endpoint.id)).to.include({ status: "disabled", disabledBy: "gone", disabledAt: room.clock.now() });
-      expect([(await room.delivery(waiting.id)).state, (await room.delivery(last.id)).state]).to.deep.equal(["dropped", "dropped"]);
+      expect(await room.kept(endpoint.id)).to.include({
+        status: "disabled",
+        disabledBy: "gone",
+        disabledAt: room.clock.now(),
+      });
+      expect([(await room.delivery(waiting.id)).state, (await room.delivery(last.id)).state]).to.deep.equal([
+        "dropped",
+        "dropped",
+      ]);
       expect(room.counted.at(-1)).to.deep.equal(["disabled", "gone"]);
-      expect(room.logger.lines.some(({ level, message }) => level === "error" && message === "A webhook endpoint was disabled")).to.equal(true);
+      expect(
+        room.logger.lines.some(
+          ({ level, message }) => level === "error" && message === "A webhook endpoint was disabled",
+        ),
+      ).to.equal(true);
     });
 
     it("has failed for five days: it is disabled after warnings", async () => {
@@ -137,7 +170,11 @@ describe("The delivery of a webhook event", () => {
         await room.pass(4 * HOUR_MS);
       }
       expect(await room.kept(endpoint.id)).to.include({ status: "disabled", disabledBy: "failing" });
-      expect(room.counted.filter(([what]) => what !== "try")).to.deep.equal([["warning", 24], ["warning", 72], ["disabled", "failing"]]);
+      expect(room.counted.filter(([what]) => what !== "try")).to.deep.equal([
+        ["warning", 24],
+        ["warning", 72],
+        ["disabled", "failing"],
+      ]);
       const sent = room.sender.messages.length;
       await room.pass(24 * HOUR_MS);
       expect(room.sender.messages).to.have.length(sent);
@@ -155,7 +192,9 @@ describe("The delivery of a webhook event", () => {
     await room.endpoints.update(room.accountId, endpoint.id, { url: "https://elsewhere.example.com/" });
     expect((await room.kept(endpoint.id)).health).to.deep.equal({ streak: null, breaker: null });
     await room.pass(6_000);
-    expect(room.sender.messages.slice(5).map(({ url }) => url)).to.deep.equal(Array(5).fill("https://elsewhere.example.com/"));
+    expect(room.sender.messages.slice(5).map(({ url }) => url)).to.deep.equal(
+      Array(5).fill("https://elsewhere.example.com/"),
+    );
   });
 
   it("survives a lost sender: another makes it again, under the same id", async () => {
@@ -186,7 +225,9 @@ describe("The delivery of a webhook event", () => {
   });
 
   it("is made once by many senders", async () => {
-    const endpoints = await Promise.all(Array.from({ length: 4 }, (_, index) => room.endpoint(`https://${index}.example.com/`)));
+    const endpoints = await Promise.all(
+      Array.from({ length: 4 }, (_, index) => room.endpoint(`https://${index}.example.com/`)),
+    );
     const deliveries: WebhookDelivery[] = [];
     for (let made = 0; made < 25; made++) deliveries.push(...(await room.event(...endpoints)));
     for (let sender = 0; sender < 3; sender++) room.start();
@@ -199,9 +240,13 @@ describe("The delivery of a webhook event", () => {
 
   describe("to an endpoint that hangs", () => {
     it("takes at most five tries at once, and delays no other endpoint", async () => {
-      const [hanging, healthy] = [await room.endpoint("https://hangs.example.com/"), await room.endpoint("https://well.example.com/")];
+      const [hanging, healthy] = [
+        await room.endpoint("https://hangs.example.com/"),
+        await room.endpoint("https://well.example.com/"),
+      ];
       const { reception } = holds();
-      room.sender.reception = (message, signal) => (message.url.includes("hangs") ? reception : answers(200))(message, signal);
+      room.sender.reception = (message, signal) =>
+        (message.url.includes("hangs") ? reception : answers(200))(message, signal);
       for (let made = 0; made < 40; made++) await room.event(hanging, healthy);
       room.start();
       await room.pass(2_000);
@@ -242,7 +287,10 @@ describe("The delivery of a webhook event", () => {
     await room.clock.advance(1);
     await room.maintenance().runOnce();
     expect(await room.storage.webhooks.findDelivery(old.id)).to.equal(null);
-    expect([await room.tries(old.id), (await room.storage.webhooks.findEvents([old.eventId])).size]).to.deep.equal([[], 0]);
+    expect([await room.tries(old.id), (await room.storage.webhooks.findEvents([old.eventId])).size]).to.deep.equal([
+      [],
+      0,
+    ]);
     expect((await room.delivery(young.id)).state).to.equal("pending");
   });
 

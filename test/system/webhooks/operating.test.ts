@@ -33,7 +33,9 @@ describe("Operating webhooks", () => {
     for (let made = 0; made < count; made++) {
       const [delivery] = (await room.event(endpoint)) as [WebhookDelivery];
       const changes = { state: "exhausted", attempts: 10, dueAt: null, endedAt: room.clock.now() } as const;
-      await room.storage.inTransaction((tx) => room.storage.webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes }]));
+      await room.storage.inTransaction((tx) =>
+        room.storage.webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes }]),
+      );
       deliveries.push(delivery);
       await room.clock.advance(1_000);
     }
@@ -70,7 +72,9 @@ describe("Operating webhooks", () => {
       const [delivery] = (await exhausted(1)) as [WebhookDelivery];
       await room.endpoints.update(room.accountId, endpoint.id, { status: "disabled" });
       expect(await refusalOf(room.operate.resend(delivery.id, signal))).to.include("is disabled");
-      expect(await refusalOf(room.operate.resend("dlv_nothing", signal))).to.include("There is no webhook delivery dlv_nothing");
+      expect(await refusalOf(room.operate.resend("dlv_nothing", signal))).to.include(
+        "There is no webhook delivery dlv_nothing",
+      );
       expect(room.sender.messages).to.deep.equal([]);
     });
   });
@@ -120,7 +124,10 @@ describe("Operating webhooks", () => {
   it("pings by the same door, and lists the ping among the deliveries", async () => {
     const made = await room.operate.ping(endpoint.id, signal);
     expect(made).to.include({ failure: null, isManual: true });
-    expect(JSON.parse(room.sender.messages[0]?.body ?? "")).to.deep.include({ type: "webhook.ping", data: { endpoint_id: endpoint.id } });
+    expect(JSON.parse(room.sender.messages[0]?.body ?? "")).to.deep.include({
+      type: "webhook.ping",
+      data: { endpoint_id: endpoint.id },
+    });
     const [report] = await room.operate.deliveries(endpoint.id, 10);
     expect(report?.delivery).to.include({ state: "delivered", attempts: 0 });
     expect(report?.tries).to.have.length(1);
@@ -134,7 +141,9 @@ describe("Operating webhooks", () => {
       [deliveries[2]?.id, 0],
       [deliveries[1]?.id, 1],
     ]);
-    expect(await refusalOf(room.operate.deliveries("whe_nothing", 1))).to.include("There is no webhook endpoint whe_nothing");
+    expect(await refusalOf(room.operate.deliveries("whe_nothing", 1))).to.include(
+      "There is no webhook endpoint whe_nothing",
+    );
   });
 
   describe("a rotation of the secret", () => {
@@ -173,7 +182,10 @@ describe("Operating webhooks", () => {
     const inside = await room.endpoint("https://moved.example.com/");
     const asleep = await room.endpoint("https://asleep.example.com/");
     await room.endpoints.update(room.accountId, asleep.id, { status: "disabled" });
-    for (const name of ["moved", "asleep"]) room.guard.answer(`${name}.example.com`, { state: "blocked", addresses: ["10.0.0.8"] });
-    expect((await room.operate.blockedEndpoints()).map(({ endpoint: { id }, addresses }) => [id, addresses])).to.deep.equal([[inside.id, ["10.0.0.8"]]]);
+    for (const name of ["moved", "asleep"])
+      room.guard.answer(`${name}.example.com`, { state: "blocked", addresses: ["10.0.0.8"] });
+    expect(
+      (await room.operate.blockedEndpoints()).map(({ endpoint: { id }, addresses }) => [id, addresses]),
+    ).to.deep.equal([[inside.id, ["10.0.0.8"]]]);
   });
 });

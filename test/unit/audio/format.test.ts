@@ -3,7 +3,8 @@ import { formatOf, PROBE_BYTES } from "../../../adapters/audio/analyser/format.j
 
 const bytes = (text: string): Buffer => Buffer.from(text, "latin1");
 /** A page of Ogg whose first packet begins so. */
-const oggPage = (packet: string): Buffer => Buffer.concat([bytes("OggS"), Buffer.alloc(22), bytes(`\x01\x1e${packet}`)]);
+const oggPage = (packet: string): Buffer =>
+  Buffer.concat([bytes("OggS"), Buffer.alloc(22), bytes(`\x01\x1e${packet}`)]);
 
 describe("the format of a file", () => {
   it("is told by its first bytes", () => {
@@ -21,7 +22,15 @@ describe("the format of a file", () => {
 
   it("is unknown for everything else, and for frame headers with reserved values", () => {
     const others = ["", "RIFF\0\0\0\0AVI ", "\0\0\0\x20ftypM4A ", "OggS", "text", "ID3 and then words"];
-    const reserved = ["\xff", "\xff\xfb", "\xff\xe8\x90\0", "\xff\xf9\x90\0", "\xff\xfb\xf0\0", "\xff\xfb\x00\0", "\xff\xfb\x9c\0"];
+    const reserved = [
+      "\xff",
+      "\xff\xfb",
+      "\xff\xe8\x90\0",
+      "\xff\xf9\x90\0",
+      "\xff\xfb\xf0\0",
+      "\xff\xfb\x00\0",
+      "\xff\xfb\x9c\0",
+    ];
     for (const text of [...others, ...reserved]) expect(formatOf(bytes(text)), JSON.stringify(text)).to.equal(null);
     expect(formatOf(oggPage("\x80theora"))).to.equal(null);
   });

@@ -10,7 +10,13 @@ describe("The URL of a bucket", () => {
       endpoint: null,
       pathStyle: false,
     });
-    expect(readS3Url("s3://music")).to.deep.equal({ bucket: "music", prefix: "", region: null, endpoint: null, pathStyle: false });
+    expect(readS3Url("s3://music")).to.deep.equal({
+      bucket: "music",
+      prefix: "",
+      region: null,
+      endpoint: null,
+      pathStyle: false,
+    });
   });
 
   it("has a region and the bucket in the path for a server of one's own, unless it says otherwise", () => {

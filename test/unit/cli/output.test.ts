@@ -5,12 +5,20 @@ import { iso, print, table, withProgress } from "../../../adapters/cli/output.js
 
 describe("Output of the command line", () => {
   it("puts cells into columns without blanks at the ends of lines", () => {
-    expect(table([["id", "acct_1", ""], ["name", "alice", "x"]])).to.deep.equal(["id    acct_1", "name  alice   x"]);
+    expect(
+      table([
+        ["id", "acct_1", ""],
+        ["name", "alice", "x"],
+      ]),
+    ).to.deep.equal(["id    acct_1", "name  alice   x"]);
     expect(table([])).to.deep.equal([]);
   });
 
   it("keeps a row in its line and in its columns, whatever its cells hold", () => {
-    const rows = table([["a\u001b[2J\nforged", "x"], ["b", "\u202ey"]]);
+    const rows = table([
+      ["a\u001b[2J\nforged", "x"],
+      ["b", "\u202ey"],
+    ]);
     expect(rows).to.deep.equal(["a\\u001b[2J\\u000aforged  x", `b${" ".repeat(21)}  \\u202ey`]);
   });
 
@@ -35,7 +43,15 @@ describe("Output of the command line", () => {
 
   it("shows progress on a terminal alone", async () => {
     expect(await progressOn({ isTTY: false })).to.equal("");
-    expect(await progressOn({ isTTY: true, columns: 80, cursorTo: () => true, clearLine: () => true, moveCursor: () => true })).to.include("Counting");
+    expect(
+      await progressOn({
+        isTTY: true,
+        columns: 80,
+        cursorTo: () => true,
+        clearLine: () => true,
+        moveCursor: () => true,
+      }),
+    ).to.include("Counting");
   });
 });
 

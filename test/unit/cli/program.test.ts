@@ -129,20 +129,60 @@ describe("The command line", () => {
     ["an action that does not exist", ["audit", "list", "--action", "dance"], /Allowed choices are accounts\.create, /],
     ["a limit out of bounds", ["jobs", "list", "--limit", "1001"], /Allowed: 1 to 1000\./],
     ["a limit that is no number", ["jobs", "list", "--limit", "1e2"], /Allowed: a whole number\./],
-    ["a status that does not exist", ["jobs", "list", "--status", "lost"], /Allowed choices are queued, processing, completed, failed\./],
-    ["an amount that is no number", ["credits", "grant", "acct_1", "1.5"], /'1\.5' is invalid for argument 'amount'\. Allowed: a whole number\./],
+    [
+      "a status that does not exist",
+      ["jobs", "list", "--status", "lost"],
+      /Allowed choices are queued, processing, completed, failed\./,
+    ],
+    [
+      "an amount that is no number",
+      ["credits", "grant", "acct_1", "1.5"],
+      /'1\.5' is invalid for argument 'amount'\. Allowed: a whole number\./,
+    ],
     ["a search of nobody", ["library", "search", "rain"], /^error: required option '--account <id>' not specified/],
-    ["a search limit out of bounds", ["library", "search", "--account", "acct_1", "--limit", "26"], /Allowed: 1 to 25\./],
+    [
+      "a search limit out of bounds",
+      ["library", "search", "--account", "acct_1", "--limit", "26"],
+      /Allowed: 1 to 25\./,
+    ],
     ["a private playlist of nobody", ["playlists", "create", "x"], /^error: name an --account, or make it --public/],
     ["an edit of nothing", ["playlists", "edit", "pls_1", "--json"], /^error: name what is to change/],
-    ["a playlist public and private", ["playlists", "edit", "pls_1", "--public", "--private"], /'--public' cannot be used with option '--private'/],
-    ["tracks anew and tracks more", ["playlists", "edit", "pls_1", "--tracks", "trk_1", "--add", "trk_2"], /'--tracks <ids>' cannot be used with/],
+    [
+      "a playlist public and private",
+      ["playlists", "edit", "pls_1", "--public", "--private"],
+      /'--public' cannot be used with option '--private'/,
+    ],
+    [
+      "tracks anew and tracks more",
+      ["playlists", "edit", "pls_1", "--tracks", "trk_1", "--add", "trk_2"],
+      /'--tracks <ids>' cannot be used with/,
+    ],
     ["a resend of nothing", ["webhooks", "resend"], /^error: name a delivery, or --endpoint with --since/],
-    ["a resend of one and of a range", ["webhooks", "resend", "dlv_1", "--endpoint", "whe_1"], /^error: name a delivery, or --endpoint with --since/],
-    ["a resend of a range without its start", ["webhooks", "resend", "--endpoint", "whe_1"], /^error: --endpoint needs --since/],
-    ["a time that is none", ["webhooks", "resend", "--endpoint", "whe_1", "--since", "noon"], /Allowed: a time such as/],
-    ["an overlap out of bounds", ["webhooks", "rotate-secret", "whe_1", "--overlap-hours", "200"], /Allowed: 0 to 168\./],
-    ["a negative amount", ["credits", "grant", "acct_1", "-5"], /'-5' is invalid for argument 'amount'\. Allowed: a whole number\./],
+    [
+      "a resend of one and of a range",
+      ["webhooks", "resend", "dlv_1", "--endpoint", "whe_1"],
+      /^error: name a delivery, or --endpoint with --since/,
+    ],
+    [
+      "a resend of a range without its start",
+      ["webhooks", "resend", "--endpoint", "whe_1"],
+      /^error: --endpoint needs --since/,
+    ],
+    [
+      "a time that is none",
+      ["webhooks", "resend", "--endpoint", "whe_1", "--since", "noon"],
+      /Allowed: a time such as/,
+    ],
+    [
+      "an overlap out of bounds",
+      ["webhooks", "rotate-secret", "whe_1", "--overlap-hours", "200"],
+      /Allowed: 0 to 168\./,
+    ],
+    [
+      "a negative amount",
+      ["credits", "grant", "acct_1", "-5"],
+      /'-5' is invalid for argument 'amount'\. Allowed: a whole number\./,
+    ],
   ];
   for (const [what, args, message] of mistakes) {
     it(`exits with 2 and a word on stderr after ${what}`, async () => {
@@ -170,18 +210,50 @@ describe("The command line", () => {
   }
 
   it("exits with 1 when files could not be deleted, with the whole report on stdout", async () => {
-    const [none, one] = [{ prefixes: 0, files: 0, bytes: 0 }, { prefixes: 1, files: 1, bytes: 10 }];
-    const report = { isDryRun: false, listed: one, orphaned: one, deleted: none, failed: one, recent: none, unknown: none, next: null };
-    const app = { audio: { collect: () => Promise.resolve(report) }, close: () => Promise.resolve() } as unknown as OperatorApp;
-    const { code, stdout } = await run(["audio", "collect", "--json"], { open: () => Promise.resolve({ app, present: {} as Presenters }) });
-    const shown = { dry_run: false, listed: one, found: one, deleted: none, failed: one, left_alone: { recent: none, unknown: none } };
+    const [none, one] = [
+      { prefixes: 0, files: 0, bytes: 0 },
+      { prefixes: 1, files: 1, bytes: 10 },
+    ];
+    const report = {
+      isDryRun: false,
+      listed: one,
+      orphaned: one,
+      deleted: none,
+      failed: one,
+      recent: none,
+      unknown: none,
+      next: null,
+    };
+    const app = {
+      audio: { collect: () => Promise.resolve(report) },
+      close: () => Promise.resolve(),
+    } as unknown as OperatorApp;
+    const { code, stdout } = await run(["audio", "collect", "--json"], {
+      open: () => Promise.resolve({ app, present: {} as Presenters }),
+    });
+    const shown = {
+      dry_run: false,
+      listed: one,
+      found: one,
+      deleted: none,
+      failed: one,
+      left_alone: { recent: none, unknown: none },
+    };
     expect([code, JSON.parse(stdout)]).to.deep.equal([1, shown]);
   });
 
   it("exits with 1 when the operation is refused, and with 2 when settings are wrong", async () => {
     const failing = (error: Error): Partial<CliHost> => ({ open: () => Promise.reject(error) });
-    expect(await run(["models", "list"], failing(new OperationRefusedError("No.")))).to.deep.equal({ code: 1, stdout: "", stderr: "No.\n" });
-    expect(await run(["models", "list"], failing(new UsageMistake("Wrong.")))).to.deep.equal({ code: 2, stdout: "", stderr: "Wrong.\n" });
+    expect(await run(["models", "list"], failing(new OperationRefusedError("No.")))).to.deep.equal({
+      code: 1,
+      stdout: "",
+      stderr: "No.\n",
+    });
+    expect(await run(["models", "list"], failing(new UsageMistake("Wrong.")))).to.deep.equal({
+      code: 2,
+      stdout: "",
+      stderr: "Wrong.\n",
+    });
   });
 
   it("tells operators why the storage is out of reach", async () => {
@@ -196,7 +268,15 @@ describe("The command line", () => {
     const models = { list: () => (closed === 0 ? Promise.resolve([]) : Promise.reject(new Error("gone"))) };
     const app = { models, close: async () => void closed++ } as unknown as OperatorApp;
     const empty = (): object => ({});
-    const present = { credits: empty, job: empty, model: empty, webhookEndpoint: empty, playlist: empty, track: empty, shareUrl: () => null };
+    const present = {
+      credits: empty,
+      job: empty,
+      model: empty,
+      webhookEndpoint: empty,
+      playlist: empty,
+      track: empty,
+      shareUrl: () => null,
+    };
     const host: Partial<CliHost> = { open: async () => ({ app, present }) };
     expect(await run(["models", "list"], host)).to.deep.equal({ code: 0, stdout: "No models.\n", stderr: "" });
     expect(await run(["models", "list", "--json"], host)).to.deep.equal({ code: 1, stdout: "", stderr: "gone\n" });
@@ -207,7 +287,11 @@ describe("The command line", () => {
     const runs: unknown[] = [];
     const host: Partial<CliHost> = { run: async (mode, options) => runs.push([mode, options]) > 0 };
     for (const mode of ["start", "serve", "work"]) expect((await run([mode, "--json"], host)).code).to.equal(0);
-    expect(runs).to.deep.equal([["start", { json: true }], ["serve", { json: true }], ["work", { json: true }]]);
+    expect(runs).to.deep.equal([
+      ["start", { json: true }],
+      ["serve", { json: true }],
+      ["work", { json: true }],
+    ]);
   });
 
   it("ends with 1, and says no more, when a stop could not finish or release everything", async () => {

@@ -25,7 +25,21 @@ function mistakes(given: Given): readonly string[] {
 describe("loading settings", () => {
   describe("without anything given", () => {
     it("has the documented defaults", () => {
-      const { dataDir, http, rateLimits, jobs, idempotency, breaker, webhooks, secrets, storage, queue, audio, demo, metrics } = load();
+      const {
+        dataDir,
+        http,
+        rateLimits,
+        jobs,
+        idempotency,
+        breaker,
+        webhooks,
+        secrets,
+        storage,
+        queue,
+        audio,
+        demo,
+        metrics,
+      } = load();
       expect(dataDir).to.equal("/srv/app/data");
       expect(http).to.deep.equal({
         host: "127.0.0.1",
@@ -142,7 +156,9 @@ describe("loading settings", () => {
     it("freezes what it returns, at every depth", () => {
       const isFrozen = (value: unknown): boolean =>
         typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.values(value).every(isFrozen));
-      expect(isFrozen(load({ env: { FERMATA_PLUGINS__SYNTH__THREADS: "2", FERMATA_WEBHOOKS__ALLOW_HOSTS: "a" } }))).to.equal(true);
+      expect(
+        isFrozen(load({ env: { FERMATA_PLUGINS__SYNTH__THREADS: "2", FERMATA_WEBHOOKS__ALLOW_HOSTS: "a" } })),
+      ).to.equal(true);
     });
   });
 
@@ -216,7 +232,11 @@ describe("loading settings", () => {
       const { dataDir, storage, audio } = load({
         env: { FERMATA_DATA_DIR: "../state", FERMATA_STORAGE__URL: "sqlite:db/main.sqlite" },
       });
-      expect([dataDir, storage.url, audio.url]).to.deep.equal(["/srv/state", "sqlite:/srv/app/db/main.sqlite", "file:/srv/state/audio"]);
+      expect([dataDir, storage.url, audio.url]).to.deep.equal([
+        "/srv/state",
+        "sqlite:/srv/app/db/main.sqlite",
+        "file:/srv/state/audio",
+      ]);
       expect(pathOfUrl(storage.url)).to.equal("/srv/app/db/main.sqlite");
     });
 
@@ -284,7 +304,9 @@ describe("loading settings", () => {
     });
 
     it("leaves a plugin off until it is enabled, except synth", () => {
-      const { plugins } = load({ env: { FERMATA_PLUGINS__MUREKA__API_KEY: "k", FERMATA_PLUGINS__SYNTH__ENABLED: "false" } });
+      const { plugins } = load({
+        env: { FERMATA_PLUGINS__MUREKA__API_KEY: "k", FERMATA_PLUGINS__SYNTH__ENABLED: "false" },
+      });
       expect([plugins["mureka"]?.enabled, plugins["synth"]?.enabled]).to.deep.equal([false, false]);
     });
 
@@ -325,7 +347,9 @@ describe("loading settings", () => {
     });
 
     it("say one thing once: what depends on a wrong setting is not reported with it", () => {
-      expect(mistakes({ env: { FERMATA_RATE_LIMITS__READ__PER_MINUTE: "many", FERMATA_DATA_DIR: "" } })).to.have.length(2);
+      expect(mistakes({ env: { FERMATA_RATE_LIMITS__READ__PER_MINUTE: "many", FERMATA_DATA_DIR: "" } })).to.have.length(
+        2,
+      );
     });
 
     it("count in the last source only: a wrong value that another source replaces does no harm", () => {
@@ -339,50 +363,106 @@ describe("loading settings", () => {
     });
 
     for (const [name, given, part] of [
-      ["a file that is missing", { env: { FERMATA_CONFIG: "none.yaml" }, readFile: failingRead }, "cannot be read (ENOENT"],
+      [
+        "a file that is missing",
+        { env: { FERMATA_CONFIG: "none.yaml" }, readFile: failingRead },
+        "cannot be read (ENOENT",
+      ],
       ["a file that is no YAML", { file: "http: { port: 1" }, 'FERMATA_CONFIG: "fermata.yaml" cannot be read'],
       ["a name given twice", { file: "http: { port: 1, port: 2 }" }, "cannot be read"],
       ["a file that is a list", { file: "- 1" }, "settings (fermata.yaml): [1] is not allowed"],
       ["a text for a number in the file", { file: "http: { port: '8080' }" }, 'http.port (fermata.yaml): "8080"'],
       ["a fraction for an integer", { file: "http: { port: 80.5 }" }, "http.port"],
       ["a number for a text", { file: "http: { host: 5 }" }, "http.host"],
-      ["null for what must be there", { file: "http: { port: null }" }, "http.port (fermata.yaml): null is not allowed"],
+      [
+        "null for what must be there",
+        { file: "http: { port: null }" },
+        "http.port (fermata.yaml): null is not allowed",
+      ],
       ["a number out of bounds", { env: { FERMATA_HTTP__PORT: "65536" } }, "http.port"],
       ["a number in another notation", { env: { FERMATA_HTTP__PORT: "0x50" } }, "http.port"],
       ["a negative time", { env: { FERMATA_IDEMPOTENCY__TTL_HOURS: "-1" } }, "allowed: a number above 0, at most 8760"],
       ["no time at all", { env: { FERMATA_BREAKER__OPEN_SECONDS: "0" } }, "breaker.openSeconds"],
       ["an empty text", { env: { FERMATA_HTTP__HOST: "" } }, "http.host"],
       ["a list where a number belongs", { env: { FERMATA_HTTP__PORT: "1,2" } }, "http.port"],
-      ["a network without a length", { env: { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "10.0.0.1" } }, "webhooks.allowNetworks"],
-      ["a network with too long a prefix", { env: { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "10.0.0.0/33" } }, "webhooks.allowNetworks"],
+      [
+        "a network without a length",
+        { env: { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "10.0.0.1" } },
+        "webhooks.allowNetworks",
+      ],
+      [
+        "a network with too long a prefix",
+        { env: { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "10.0.0.0/33" } },
+        "webhooks.allowNetworks",
+      ],
       ["a host name with a port", { env: { FERMATA_WEBHOOKS__ALLOW_HOSTS: "a.example:80" } }, "webhooks.allowHosts"],
-      ["an empty item among numbers", { env: { FERMATA_WEBHOOKS__SCHEDULE_SECONDS: "5,x" } }, "webhooks.scheduleSeconds"],
+      [
+        "an empty item among numbers",
+        { env: { FERMATA_WEBHOOKS__SCHEDULE_SECONDS: "5,x" } },
+        "webhooks.scheduleSeconds",
+      ],
       ["a proxy that is no address", { env: { FERMATA_HTTP__TRUST_PROXY: "everybody" } }, "http.trustProxy"],
       ["a public URL of another scheme", { env: { FERMATA_HTTP__PUBLIC_URL: "ftp://a.example" } }, "http.publicUrl"],
       ["a public URL with a query", { env: { FERMATA_HTTP__PUBLIC_URL: "https://a.example?x=1" } }, "http.publicUrl"],
       ["another state of submissions", { env: { FERMATA_JOBS__SUBMISSIONS: "off" } }, "allowed: active, paused"],
-      ["a scheme without an adapter", { env: { FERMATA_QUEUE__URL: "kafka://a" } }, "queue.url (FERMATA_QUEUE__URL): \"kafka://a\" is not allowed; allowed: memory: or amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://USER:PASSWORD@HOST:PORT/VHOST"],
+      [
+        "a scheme without an adapter",
+        { env: { FERMATA_QUEUE__URL: "kafka://a" } },
+        'queue.url (FERMATA_QUEUE__URL): "kafka://a" is not allowed; allowed: memory: or amqp://USER:PASSWORD@HOST:PORT/VHOST or amqps://USER:PASSWORD@HOST:PORT/VHOST',
+      ],
       ["a storage without a path", { env: { FERMATA_STORAGE__URL: "sqlite:" } }, "storage.url"],
-      ["a database server without a database", { env: { FERMATA_STORAGE__URL: "mysql://root@127.0.0.1:3306" } }, "storage.url"],
+      [
+        "a database server without a database",
+        { env: { FERMATA_STORAGE__URL: "mysql://root@127.0.0.1:3306" } },
+        "storage.url",
+      ],
       ["a broker without a host", { env: { FERMATA_QUEUE__URL: "amqp:///x" } }, "queue.url"],
       ["a queue in memory with a path", { env: { FERMATA_QUEUE__URL: "memory:x" } }, "queue.url"],
       ["a name that every object has", { env: { FERMATA_QUEUE__URL: "constructor:x" } }, "queue.url"],
       ["a scope that does not exist", { env: { FERMATA_HTTP__WEBHOOK_SCOPE: "all" } }, "http.webhookScope"],
       ["a group for a setting", { file: "http: { port: { a: 1 } }" }, "http.port"],
-      ["a setting named like a part of objects", { file: "http: { constructor: 1 }" }, "http.constructor (fermata.yaml): unknown setting"],
+      [
+        "a setting named like a part of objects",
+        { file: "http: { constructor: 1 }" },
+        "http.constructor (fermata.yaml): unknown setting",
+      ],
       ["a variable that names a group", { env: { FERMATA_HTTP: "1" } }, "FERMATA_HTTP: unknown setting"],
-      ["a variable that goes too deep", { env: { FERMATA_HTTP__PORT__X: "1" } }, "FERMATA_HTTP__PORT__X: unknown setting"],
+      [
+        "a variable that goes too deep",
+        { env: { FERMATA_HTTP__PORT__X: "1" } },
+        "FERMATA_HTTP__PORT__X: unknown setting",
+      ],
       ["a variable without a name", { env: { FERMATA_: "1" } }, "FERMATA_: unknown setting"],
-      ["a plugin's setting that goes too deep", { env: { FERMATA_PLUGINS__SYNTH__A__B: "1" } }, "FERMATA_PLUGINS__SYNTH__A__B: unknown setting"],
-      ["a plugin's id with capitals", { file: "plugins: { Mureka: {} }" }, 'plugins (fermata.yaml): "Mureka" is not allowed'],
-      ["a job that outlives its key", { env: { FERMATA_JOBS__DEADLINE_MINUTES: "1440.5" } }, "jobs.queueDeadlineMinutes + jobs.renderDeadlineMinutes: 2881 is not allowed; allowed: at most 1440"],
+      [
+        "a plugin's setting that goes too deep",
+        { env: { FERMATA_PLUGINS__SYNTH__A__B: "1" } },
+        "FERMATA_PLUGINS__SYNTH__A__B: unknown setting",
+      ],
+      [
+        "a plugin's id with capitals",
+        { file: "plugins: { Mureka: {} }" },
+        'plugins (fermata.yaml): "Mureka" is not allowed',
+      ],
+      [
+        "a job that outlives its key",
+        { env: { FERMATA_JOBS__DEADLINE_MINUTES: "1440.5" } },
+        "jobs.queueDeadlineMinutes + jobs.renderDeadlineMinutes: 2881 is not allowed; allowed: at most 1440",
+      ],
       [
         "a second secret key alone",
         { file: `secrets: { previousKey: ${"k".repeat(32)} }` },
         "secrets.previousKey: [redacted] is not allowed; allowed: only together with secrets.key",
       ],
-      ["a key that its job outlives", { file: "idempotency: { ttlHours: 0.5 }" }, "jobs.queueDeadlineMinutes + jobs.renderDeadlineMinutes: 120 is not allowed; allowed: at most 30 minutes"],
-      ["one port for two servers", { env: { FERMATA_METRICS__PORT: "8080" } }, "metrics.port: 8080 is not allowed; allowed: another port"],
+      [
+        "a key that its job outlives",
+        { file: "idempotency: { ttlHours: 0.5 }" },
+        "jobs.queueDeadlineMinutes + jobs.renderDeadlineMinutes: 120 is not allowed; allowed: at most 30 minutes",
+      ],
+      [
+        "one port for two servers",
+        { env: { FERMATA_METRICS__PORT: "8080" } },
+        "metrics.port: 8080 is not allowed; allowed: another port",
+      ],
     ] as readonly (readonly [string, Given, string])[]) {
       it(`are found: ${name}`, () => {
         const lines = mistakes(given);

@@ -13,7 +13,11 @@ const DECLARED: Readonly<Record<string, ProviderSetting>> = {
 };
 
 const inFile = (value: unknown): GivenSetting => ({ value, origin: "fermata.yaml", isText: false });
-const inEnvironment = (value: string, name: string): GivenSetting => ({ value, origin: `FERMATA_PLUGINS__P__${name}`, isText: true });
+const inEnvironment = (value: string, name: string): GivenSetting => ({
+  value,
+  origin: `FERMATA_PLUGINS__P__${name}`,
+  isText: true,
+});
 
 const check = (given: Readonly<Record<string, GivenSetting>>) => validatePluginSettings("p", DECLARED, given);
 
@@ -42,7 +46,9 @@ describe("a plugin's own settings", () => {
 
   it("are found by their words when the environment has lost the capitals", () => {
     const declared = { baseURL: { type: "string", description: "Address" } } as const;
-    const { values } = validatePluginSettings("p", declared, { baseUrl: inEnvironment("https://a.example", "BASE_URL") });
+    const { values } = validatePluginSettings("p", declared, {
+      baseUrl: inEnvironment("https://a.example", "BASE_URL"),
+    });
     expect(values).to.deep.equal({ baseURL: "https://a.example" });
   });
 

@@ -3,7 +3,12 @@ import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
 import { loadSettings } from "../../../config/load.js";
 import { BUILT_IN, type LoadedPlugin, loadPlugins, startPlugin } from "../../../config/plugins.js";
 import { SettingsError } from "../../../config/settings/mistakes.js";
-import { defineProvider, type MusicProvider, PROVIDER_PORT_VERSION, type ProviderDefinition } from "../../../plugins/sdk/index.js";
+import {
+  defineProvider,
+  type MusicProvider,
+  PROVIDER_PORT_VERSION,
+  type ProviderDefinition,
+} from "../../../plugins/sdk/index.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 
@@ -24,11 +29,17 @@ function aPlugin(id: string, overrides: Partial<ProviderDefinition> = {}): Provi
   });
 }
 
-function load(overrides: Record<string, unknown>, given: readonly ProviderDefinition[] = [aPlugin("a"), aPlugin("b")]): Promise<LoadedPlugin[]> {
+function load(
+  overrides: Record<string, unknown>,
+  given: readonly ProviderDefinition[] = [aPlugin("a"), aPlugin("b")],
+): Promise<LoadedPlugin[]> {
   return loadPlugins(loadSettings({ env: {}, cwd: "/", overrides }), given);
 }
 
-async function mistakesOf(overrides: Record<string, unknown>, given?: readonly ProviderDefinition[]): Promise<readonly string[]> {
+async function mistakesOf(
+  overrides: Record<string, unknown>,
+  given?: readonly ProviderDefinition[],
+): Promise<readonly string[]> {
   const error: unknown = await load(overrides, given).catch((caught: unknown) => caught);
   return error instanceof SettingsError ? error.lines : [`no mistake: ${String(error)}`];
 }
@@ -43,12 +54,16 @@ describe("plugins of config", () => {
     expect(await mistakesOf({ routing: { standIns: ["a/v1 > b/v1", "a/v1 > synth/song"] } })).to.deep.equal([
       "routing.standIns: a/v1 begins more than one chain; allowed: one",
     ]);
-    expect(await mistakesOf({ stemSplit: { providers: ["synth", "a", "synth"] } })).to.deep.equal(["stemSplit.providers: synth is there twice; allowed: once"]);
+    expect(await mistakesOf({ stemSplit: { providers: ["synth", "a", "synth"] } })).to.deep.equal([
+      "stemSplit.providers: synth is there twice; allowed: once",
+    ]);
   });
 
   it("must have the models that stand in for others", async () => {
     const [line = ""] = await mistakesOf({ routing: { standIns: ["a/v1 > c/v9"] } });
-    expect(line).to.match(/^routing\.standIns: there is no model "c\/v9" \(synth\/instrumental, synth\/song, a\/v1, b\/v1\)$/);
+    expect(line).to.match(
+      /^routing\.standIns: there is no model "c\/v9" \(synth\/instrumental, synth\/song, a\/v1, b\/v1\)$/,
+    );
   });
 
   it("have no model that renders for longer than the key of its job lives", async () => {
@@ -64,9 +79,12 @@ describe("plugins of config", () => {
 
   it("may be built in under another id, with the models that config names", async () => {
     const models = [{ id: "gpu-box/fast", name: "Fast", creditCost: 2 }];
-    const [plugin] = (await load({ plugins: { "gpu-box": { enabled: true, use: "http-model", baseUrl: "http://10.0.0.5:8000", models } } }, [])).filter(
-      ({ definition: { id } }) => id === "gpu-box",
-    );
+    const [plugin] = (
+      await load(
+        { plugins: { "gpu-box": { enabled: true, use: "http-model", baseUrl: "http://10.0.0.5:8000", models } } },
+        [],
+      )
+    ).filter(({ definition: { id } }) => id === "gpu-box");
     expect(plugin?.definition.label).to.equal("Model server (gpu-box)");
     expect(plugin?.models.map(({ id }) => id)).to.deep.equal(["gpu-box/fast"]);
   });
@@ -103,7 +121,9 @@ describe("built-in plugins", () => {
     it(`${id} loads with nothing but the settings that it requires`, async () => {
       const { settings } = (await builtIn()).default;
       const required = Object.entries(settings).filter(([, setting]) => setting.required === true);
-      const given = Object.fromEntries(required.map(([name, { type }]) => [name, type === "string" ? "a-value-of-a-test" : 1]));
+      const given = Object.fromEntries(
+        required.map(([name, { type }]) => [name, type === "string" ? "a-value-of-a-test" : 1]),
+      );
       const loaded = await load({ plugins: { [id]: { enabled: true, ...given } } }, []);
       expect(loaded.some(({ definition, enabled }) => definition.id === id && enabled)).to.equal(true);
     });
@@ -156,7 +176,12 @@ describe("a plugin that starts", () => {
     const [, plugin] = await load({}, [aPlugin("a", overrides)]);
     if (plugin === undefined) throw new Error("It is loaded.");
     try {
-      startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch, sandbox: openProviderSandbox });
+      startPlugin(plugin, {
+        clock: new ManualClock(),
+        logger: new RecordingLogger(),
+        fetch,
+        sandbox: openProviderSandbox,
+      });
       return "started";
     } catch (error) {
       return (error as Error).message;
@@ -171,8 +196,15 @@ describe("a plugin that starts", () => {
     expect(await start({ capabilities: () => ({ ...NO_POWERS, cancel: true }) })).to.equal(
       "The plugin a could not start: capabilities.cancel is true, and there is no method `cancel`",
     );
-    expect(await start({ capabilities: () => ({ ...NO_POWERS, cancel: true }), ...provider({ cancel: () => Promise.resolve("cancelled") }) })).to.equal("started");
-    expect(await start({ capabilities: () => ({ ...NO_POWERS, callbacks: "sometimes" as never }) })).to.include("capabilities.callbacks");
+    expect(
+      await start({
+        capabilities: () => ({ ...NO_POWERS, cancel: true }),
+        ...provider({ cancel: () => Promise.resolve("cancelled") }),
+      }),
+    ).to.equal("started");
+    expect(await start({ capabilities: () => ({ ...NO_POWERS, callbacks: "sometimes" as never }) })).to.include(
+      "capabilities.callbacks",
+    );
   });
 
   it("says how long its calls may take, if at all, and gets half a minute more", async () => {
@@ -181,7 +213,12 @@ describe("a plugin that starts", () => {
       const declared = longestCallMs === undefined ? {} : { longestCallMs };
       const [, plugin] = await load({}, [aPlugin("a", { settings, ...declared })]);
       if (plugin === undefined) throw new Error("It is loaded.");
-      return startPlugin(plugin, { clock: new ManualClock(), logger: new RecordingLogger(), fetch, sandbox: openProviderSandbox }).callLimitMs;
+      return startPlugin(plugin, {
+        clock: new ManualClock(),
+        logger: new RecordingLogger(),
+        fetch,
+        sandbox: openProviderSandbox,
+      }).callLimitMs;
     };
     expect(await limitOf(undefined)).to.equal(1_230_000);
     expect(await limitOf(5_000)).to.equal(35_000);
@@ -194,6 +231,9 @@ describe("a plugin that starts", () => {
   });
 
   it("takes at least one piece of work at a time", async () => {
-    for (const wrong of [0, Number.NaN, 1.5]) expect(await start({ concurrency: () => wrong })).to.equal(`The plugin a could not start: concurrency: ${wrong}; allowed: a whole number from 1`);
+    for (const wrong of [0, Number.NaN, 1.5])
+      expect(await start({ concurrency: () => wrong })).to.equal(
+        `The plugin a could not start: concurrency: ${wrong}; allowed: a whole number from 1`,
+      );
   });
 });

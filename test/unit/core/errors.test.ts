@@ -74,7 +74,9 @@ describe("The error catalogue", () => {
   }
 
   it("describes its details as the API document does", () => {
-    const details = Object.fromEntries(samples.filter((error) => error.details).map((error) => [error.code, error.details]));
+    const details = Object.fromEntries(
+      samples.filter((error) => error.details).map((error) => [error.code, error.details]),
+    );
     expect(details).to.deep.equal({
       insufficient_scope: { required_scope: "models:read" },
       invalid_request: { issues: [{ path: "body.prompt", message: "is missing" }] },
@@ -99,7 +101,14 @@ describe("FermataError.is", () => {
     for (const error of samples) expect(FermataError.is(error)).to.equal(true);
   });
 
-  const others = { "a plain error": new Error("plain"), null: null, nothing: undefined, text: "text", "a number": 5, "an empty object": {} };
+  const others = {
+    "a plain error": new Error("plain"),
+    null: null,
+    nothing: undefined,
+    text: "text",
+    "a number": 5,
+    "an empty object": {},
+  };
   for (const [what, other] of Object.entries(others)) {
     it(`does not take ${what} for one`, () => {
       expect(FermataError.is(other)).to.equal(false);

@@ -72,7 +72,11 @@ describe("Lane", () => {
 
   it("takes commands of one tick into one group, and gives each its own result", async () => {
     const { lane, groups } = aBreakableLane(() => null);
-    expect(await outcomes([1, 2, 3].map((command) => lane.submit(command)))).to.deep.equal(["done 1", "done 2", "done 3"]);
+    expect(await outcomes([1, 2, 3].map((command) => lane.submit(command)))).to.deep.equal([
+      "done 1",
+      "done 2",
+      "done 3",
+    ]);
     expect(groups).to.deep.equal([[1, 2, 3]]);
   });
 
@@ -142,13 +146,24 @@ describe("Lane", () => {
   it("halves a group until the command that spoils it stands alone", async () => {
     const { lane, groups } = aBreakableLane((commands) => (commands.includes(6) ? new Error("spoilt") : null));
     const all = [1, 2, 3, 4, 5, 6, 7, 8].map((command) => lane.submit(command));
-    expect(await outcomes(all)).to.deep.equal(["done 1", "done 2", "done 3", "done 4", "done 5", "spoilt", "done 7", "done 8"]);
+    expect(await outcomes(all)).to.deep.equal([
+      "done 1",
+      "done 2",
+      "done 3",
+      "done 4",
+      "done 5",
+      "spoilt",
+      "done 7",
+      "done 8",
+    ]);
     expect(groups).to.deep.equal([[1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 4], [5, 6, 7, 8], [5, 6], [5], [6], [7, 8]]);
   });
 
   it("halves no group when the storage is out of reach: nobody in it is at fault", async () => {
     const { lane, groups } = aBreakableLane(() => new ServiceUnavailableError("no storage"));
-    expect(await outcomes([1, 2, 3, 4].map((command) => lane.submit(command)))).to.deep.equal(Array(4).fill("no storage"));
+    expect(await outcomes([1, 2, 3, 4].map((command) => lane.submit(command)))).to.deep.equal(
+      Array(4).fill("no storage"),
+    );
     expect(groups).to.have.length(1);
   });
 
@@ -175,11 +190,17 @@ describe("Lane", () => {
 
   it("answers every command with its own result or its own failure, whichever of them spoil a group", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.uniqueArray(fc.nat({ max: 99 }), { maxLength: 30 }), fc.uniqueArray(fc.nat({ max: 99 })), async (commands, poison) => {
-        const { lane } = aBreakableLane((group) => (group.some((command) => poison.includes(command)) ? new Error("spoilt") : null));
-        const expected = commands.map((command) => (poison.includes(command) ? "spoilt" : `done ${command}`));
-        expect(await outcomes(commands.map((command) => lane.submit(command)))).to.deep.equal(expected);
-      }),
+      fc.asyncProperty(
+        fc.uniqueArray(fc.nat({ max: 99 }), { maxLength: 30 }),
+        fc.uniqueArray(fc.nat({ max: 99 })),
+        async (commands, poison) => {
+          const { lane } = aBreakableLane((group) =>
+            group.some((command) => poison.includes(command)) ? new Error("spoilt") : null,
+          );
+          const expected = commands.map((command) => (poison.includes(command) ? "spoilt" : `done ${command}`));
+          expect(await outcomes(commands.map((command) => lane.submit(command)))).to.deep.equal(expected);
+        },
+      ),
       { numRuns: 50 },
     );
   });

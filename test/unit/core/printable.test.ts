@@ -61,6 +61,7 @@ describe("Titles and names without controls", () => {
   }
 
   it("keeps joiners of emoji and of scripts, and direction marks", () => {
-    for (const name of ["👩‍🎤 live", "نمی‌خواهم", "שלום\u200f!", ...HARMLESS]) expect(withoutControls(name)).to.equal(name);
+    for (const name of ["👩‍🎤 live", "نمی‌خواهم", "שלום\u200f!", ...HARMLESS])
+      expect(withoutControls(name)).to.equal(name);
   });
 });

@@ -1,41 +1,78 @@
 import { expect } from "chai";
-import { judgeFilesystem as judgeSqliteFilesystem, judgeMode, judgeSqliteRefusal } from "../../../adapters/storage/knex/doctor/sqlite.js";
+import {
+  judgeFilesystem as judgeSqliteFilesystem,
+  judgeMode,
+  judgeSqliteRefusal,
+} from "../../../adapters/storage/knex/doctor/sqlite.js";
 import { judgeFilesystem, judgeOwner, judgeSpace } from "../../../adapters/system/doctor.js";
 
 const GIB = 1024 ** 3;
 
 describe("The doctor of this machine, by what it is told", () => {
-  const folder = { name: "data directory space", path: "/data", setting: "dataDir", fileMaxBytes: GIB / 4, isPrivate: true };
+  const folder = {
+    name: "data directory space",
+    path: "/data",
+    setting: "dataDir",
+    fileMaxBytes: GIB / 4,
+    isPrivate: true,
+  };
 
   it("wants room for the largest file, and warns below a gibibyte", () => {
-    expect([GIB / 4 - 1, GIB / 4, GIB - 1, GIB].map((free) => judgeSpace(folder, free).result)).to.deep.equal(["failed", "warning", "warning", "ok"]);
-    expect(judgeSpace(folder, GIB / 8)).to.include({ message: "0.1 GiB are free in /data. One file may need 0.3 GiB.", mend: "Make room, or set dataDir to another disk." });
+    expect([GIB / 4 - 1, GIB / 4, GIB - 1, GIB].map((free) => judgeSpace(folder, free).result)).to.deep.equal([
+      "failed",
+      "warning",
+      "warning",
+      "ok",
+    ]);
+    expect(judgeSpace(folder, GIB / 8)).to.include({
+      message: "0.1 GiB are free in /data. One file may need 0.3 GiB.",
+      mend: "Make room, or set dataDir to another disk.",
+    });
   });
 
   it("warns of folders that end with a container or a restart", () => {
     const [ext4, tmpfs, overlay] = [0xef53, 0x01021994, 0x794c7630];
-    expect([ext4, tmpfs, overlay].map((type) => judgeFilesystem("data", "It is there", type, "dataDir").result)).to.deep.equal(["ok", "warning", "warning"]);
-    expect(judgeFilesystem("data", "It is there", overlay, "dataDir").message).to.equal("It is there, but is in a layer of a container, and gone with it.");
+    expect(
+      [ext4, tmpfs, overlay].map((type) => judgeFilesystem("data", "It is there", type, "dataDir").result),
+    ).to.deep.equal(["ok", "warning", "warning"]);
+    expect(judgeFilesystem("data", "It is there", overlay, "dataDir").message).to.equal(
+      "It is there, but is in a layer of a container, and gone with it.",
+    );
   });
 
   it("does not take root's rights for those of a folder's owner", () => {
     expect(judgeOwner("data", "/data", 0, 0)).to.equal(null);
     expect(judgeOwner("data", "/data", 1001, 1001)).to.equal(null);
-    expect(judgeOwner("data", "/data", 1001, 0)).to.include({ result: "warning", mend: "Run doctor as the user that Fermata runs as: `sudo -u '#1001' fermata doctor`" });
+    expect(judgeOwner("data", "/data", 1001, 0)).to.include({
+      result: "warning",
+      mend: "Run doctor as the user that Fermata runs as: `sudo -u '#1001' fermata doctor`",
+    });
   });
 
   it("warns of SQLite on a filesystem of the network", () => {
     const [ext4, nfs, fuse] = [0xef53, 0x6969, 0x65735546];
-    expect([ext4, nfs, fuse].map((type) => judgeSqliteFilesystem("/data/f", type).result)).to.deep.equal(["ok", "warning", "warning"]);
+    expect([ext4, nfs, fuse].map((type) => judgeSqliteFilesystem("/data/f", type).result)).to.deep.equal([
+      "ok",
+      "warning",
+      "warning",
+    ]);
     expect(judgeSqliteFilesystem("/data/f", nfs).message).to.include("/data/f is on NFS");
   });
 
   it("wants SQLite's write-ahead log, flushed at each commit", () => {
-    expect([judgeMode("3.53.0", "wal", 2), judgeMode("3.53.0", "delete", 2), judgeMode("3.53.0", "wal", 1)].map(({ result }) => result)).to.deep.equal(["ok", "failed", "failed"]);
+    expect(
+      [judgeMode("3.53.0", "wal", 2), judgeMode("3.53.0", "delete", 2), judgeMode("3.53.0", "wal", 1)].map(
+        ({ result }) => result,
+      ),
+    ).to.deep.equal(["ok", "failed", "failed"]);
   });
 
   it("tells a SQLite file that is held from one that is broken", () => {
-    expect(judgeSqliteRefusal("/data/f", new Error("database is locked")).mend).to.equal("End the process that holds it: `fuser /data/f` names it.");
-    expect(judgeSqliteRefusal("/data/f", new Error("database disk image is malformed")).mend).to.equal("Restore the file from a backup.");
+    expect(judgeSqliteRefusal("/data/f", new Error("database is locked")).mend).to.equal(
+      "End the process that holds it: `fuser /data/f` names it.",
+    );
+    expect(judgeSqliteRefusal("/data/f", new Error("database disk image is malformed")).mend).to.equal(
+      "Restore the file from a backup.",
+    );
   });
 });

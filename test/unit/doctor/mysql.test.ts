@@ -23,13 +23,17 @@ const SAFE: Readonly<Record<string, string>> = {
   max_allowed_packet: "67108864",
 };
 
-function examine(variables: Readonly<Record<string, string>> = {}, server: Partial<MysqlServer> = {}): readonly Finding[] {
+function examine(
+  variables: Readonly<Record<string, string>> = {},
+  server: Partial<MysqlServer> = {},
+): readonly Finding[] {
   const all = new Map(Object.entries({ ...SAFE, ...variables }));
   const told = { version: "8.4.3", connections: 1, foreignTables: [], ...server, variables: all };
   return judgeServer(told, { connectionsMax: 13, lockWaitSeconds: 3 });
 }
 
-const wrong = (...told: Parameters<typeof examine>): readonly Finding[] => examine(...told).filter(({ result }) => result !== "ok");
+const wrong = (...told: Parameters<typeof examine>): readonly Finding[] =>
+  examine(...told).filter(({ result }) => result !== "ok");
 
 describe("The doctor of MySQL, by what the server says of itself", () => {
   it("finds nothing to mend at a server with safe settings", () => {
@@ -37,9 +41,13 @@ describe("The doctor of MySQL, by what the server says of itself", () => {
   });
 
   it("takes MySQL from 8.0 and MariaDB from 10.6 on, and tells them apart", () => {
-    const versionOf = (version: string): Finding | undefined => examine({}, { version }).find(({ name }) => name === "mysql version");
+    const versionOf = (version: string): Finding | undefined =>
+      examine({}, { version }).find(({ name }) => name === "mysql version");
     for (const version of ["5.7.44-log", "10.5.27-MariaDB-1:10.5.27+maria~deb11", "10.4.34-MariaDB"]) {
-      expect(versionOf(version), version).to.include({ result: "failed", mend: "Move to MySQL 8.0, MariaDB 10.6 or later of either." });
+      expect(versionOf(version), version).to.include({
+        result: "failed",
+        mend: "Move to MySQL 8.0, MariaDB 10.6 or later of either.",
+      });
     }
     for (const version of ["8.0.36", "8.0.36-28", "9.7.4-2", "10.6.0-MariaDB", "11.8.2-MariaDB-ubu2404"]) {
       expect(versionOf(version)?.result, version).to.equal("ok");
@@ -55,7 +63,12 @@ describe("The doctor of MySQL, by what the server says of itself", () => {
       [{ innodb_lock_wait_timeout: "50" }, "In our sessions a lock is not waited for 3 s."],
     ] as const) {
       expect(wrong(variables)).to.deep.equal([
-        { name: "mysql session", result: "failed", message: says, mend: "Something undoes what a session sets: connect without a proxy, or let the proxy keep sessions apart." },
+        {
+          name: "mysql session",
+          result: "failed",
+          message: says,
+          mend: "Something undoes what a session sets: connect without a proxy, or let the proxy keep sessions apart.",
+        },
       ]);
     }
     const [both] = wrong({ sql_mode: "", autocommit: "OFF" });
@@ -67,7 +80,10 @@ describe("The doctor of MySQL, by what the server says of itself", () => {
     const { transaction_isolation: _, ...others } = SAFE;
     const variables = new Map(Object.entries({ ...others, tx_isolation: "READ-COMMITTED" }));
     const told = { version: "10.11.6-MariaDB", connections: 1, foreignTables: [], variables };
-    expect(judgeServer(told, { connectionsMax: 13, lockWaitSeconds: 3 }).find(({ name }) => name === "mysql session")?.result).to.equal("ok");
+    expect(
+      judgeServer(told, { connectionsMax: 13, lockWaitSeconds: 3 }).find(({ name }) => name === "mysql session")
+        ?.result,
+    ).to.equal("ok");
   });
 
   it("asks for a flushed binary log only where there is one", () => {
@@ -76,7 +92,9 @@ describe("The doctor of MySQL, by what the server says of itself", () => {
 
   it("says the mend in the words of the server at hand", () => {
     expect(wrong({ sync_binlog: "0" })[0]?.mend).to.equal("SET PERSIST sync_binlog = 1;");
-    expect(wrong({ sync_binlog: "0" }, { version: "11.4.2-MariaDB" })[0]?.mend).to.match(/^SET GLOBAL sync_binlog = 1; and the same under \[mysqld\]/);
+    expect(wrong({ sync_binlog: "0" }, { version: "11.4.2-MariaDB" })[0]?.mend).to.match(
+      /^SET GLOBAL sync_binlog = 1; and the same under \[mysqld\]/,
+    );
   });
 
   it("takes row formats with long index columns, and a server that has no such setting", () => {
@@ -90,7 +108,11 @@ describe("The doctor of MySQL, at a server that refuses named locks", () => {
 
   it("says so, with the server's words", async () => {
     const found = await examineLocks(session(() => Promise.reject(new Error("GET_LOCK is prohibited"))));
-    expect(found).to.include({ name: "mysql locks", result: "failed", message: "Named locks are refused: GET_LOCK is prohibited." });
+    expect(found).to.include({
+      name: "mysql locks",
+      result: "failed",
+      message: "Named locks are refused: GET_LOCK is prohibited.",
+    });
     expect((await examineLocks(session(() => Promise.resolve([{ got: null }])))).result).to.equal("failed");
     expect((await examineLocks(session(() => Promise.resolve([{ got: 1 }])))).result).to.equal("ok");
   });

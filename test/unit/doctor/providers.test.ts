@@ -2,7 +2,13 @@ import { expect } from "chai";
 import { AddressPolicy, DnsAddressGuard } from "../../../adapters/network/index.js";
 import { examineProviders } from "../../../config/doctor-providers.js";
 import type { LoadedPlugin } from "../../../config/plugins.js";
-import { defineProvider, type MusicProvider, type ProbeResult, PROVIDER_PORT_VERSION, ProviderFailure } from "../../../plugins/sdk/index.js";
+import {
+  defineProvider,
+  type MusicProvider,
+  type ProbeResult,
+  PROVIDER_PORT_VERSION,
+  ProviderFailure,
+} from "../../../plugins/sdk/index.js";
 import type { Finding } from "../../../core/ports/self-check.js";
 import { OutgoingRule } from "../../../core/providers/outgoing-rule.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
@@ -33,14 +39,18 @@ function aPlugin(id: string, create: () => Partial<MusicProvider>, enabled = tru
   };
 }
 
-const probed = (probe: () => Promise<ProbeResult>): (() => Partial<MusicProvider>) => () => ({ probe });
+const probed =
+  (probe: () => Promise<ProbeResult>): (() => Partial<MusicProvider>) =>
+  () => ({ probe });
 const fails = (kind: ProviderFailure["kind"]) => probed(() => Promise.reject(new ProviderFailure(kind, "their words")));
-const finds = (credit: ProbeResult["credit"], ...warnings: string[]) => probed(() => Promise.resolve({ credit, warnings }));
+const finds = (credit: ProbeResult["credit"], ...warnings: string[]) =>
+  probed(() => Promise.resolve({ credit, warnings }));
 
 describe("the doctor's look at providers", () => {
   const examine = (...plugins: readonly LoadedPlugin[]): Promise<readonly Finding[]> =>
     examineProviders(plugins, new RecordingLogger(), new DnsAddressGuard(new AddressPolicy()));
-  const shown = (findings: readonly Finding[]): (readonly [string, string, string])[] => findings.map(({ name, result, message }) => [name, result, message]);
+  const shown = (findings: readonly Finding[]): (readonly [string, string, string])[] =>
+    findings.map(({ name, result, message }) => [name, result, message]);
 
   it("says that a key is taken, and what credit is left where the provider tells", async () => {
     const found = await examine(aPlugin("rich", finds({ amount: 12.5, unit: "USD" })), aPlugin("silent", finds(null)));
@@ -54,7 +64,12 @@ describe("the doctor's look at providers", () => {
     const broken = aPlugin("broken", () => {
       throw new Error("the mapping is no JSON");
     });
-    const found = await examine(aPlugin("key", fails("misconfigured")), aPlugin("poor", fails("out_of_credit")), aPlugin("empty", finds({ amount: 0, unit: "minutes" })), broken);
+    const found = await examine(
+      aPlugin("key", fails("misconfigured")),
+      aPlugin("poor", fails("out_of_credit")),
+      aPlugin("empty", finds({ amount: 0, unit: "minutes" })),
+      broken,
+    );
     expect(shown(found)).to.deep.equal([
       ["provider key", "failed", "It refuses the key: their words"],
       ["provider poor", "failed", "No credit is left: their words"],
@@ -65,7 +80,10 @@ describe("the doctor's look at providers", () => {
   });
 
   it("warns where it could not find out, and of what the provider says besides", async () => {
-    const found = await examine(aPlugin("busy", fails("unavailable")), aPlugin("soon", finds({ amount: 1, unit: "USD" }, "the plan ends tomorrow")));
+    const found = await examine(
+      aPlugin("busy", fails("unavailable")),
+      aPlugin("soon", finds({ amount: 1, unit: "USD" }, "the plan ends tomorrow")),
+    );
     expect(shown(found)).to.deep.equal([
       ["provider busy", "warning", "It could not be asked (unavailable): their words"],
       ["provider soon", "warning", "the plan ends tomorrow"],

@@ -5,12 +5,30 @@ const HERE = { host: "127.0.0.1", publicUrl: null };
 
 describe("The doctor of trusted proxies", () => {
   it("is content with nobody, with addresses of proxies and with networks that are smaller than a private one", () => {
-    const fine = [false, 0, 1, ["loopback"], ["10.0.0.5"], ["loopback", "10.0.0.0/24", "fd00:1:2:3::/64"], ["192.0.2.0/24"]];
-    for (const trustProxy of fine) expect(checkTrustedProxies({ ...HERE, trustProxy }), String(trustProxy)).to.include({ result: "ok" });
+    const fine = [
+      false,
+      0,
+      1,
+      ["loopback"],
+      ["10.0.0.5"],
+      ["loopback", "10.0.0.0/24", "fd00:1:2:3::/64"],
+      ["192.0.2.0/24"],
+    ];
+    for (const trustProxy of fine)
+      expect(checkTrustedProxies({ ...HERE, trustProxy }), String(trustProxy)).to.include({ result: "ok" });
   });
 
   it("warns of networks in which every neighbour would be believed", () => {
-    const wide = ["uniquelocal", "linklocal", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "0.0.0.0/0", "fc00::/7", "::/0"];
+    const wide = [
+      "uniquelocal",
+      "linklocal",
+      "10.0.0.0/8",
+      "172.16.0.0/12",
+      "192.168.0.0/16",
+      "0.0.0.0/0",
+      "fc00::/7",
+      "::/0",
+    ];
     for (const network of wide) {
       const found = checkTrustedProxies({ ...HERE, trustProxy: ["loopback", network] });
       expect(found, network).to.include({ name: "trusted proxies", result: "warning" });
@@ -45,6 +63,8 @@ describe("The doctor of trusted proxies", () => {
       { host: "localhost", publicUrl: "http://[::1]:8080" },
     ];
     for (const listening of direct)
-      expect(checkTrustedProxies({ ...listening, trustProxy: false }), listening.publicUrl).to.include({ result: "ok" });
+      expect(checkTrustedProxies({ ...listening, trustProxy: false }), listening.publicUrl).to.include({
+        result: "ok",
+      });
   });
 });

@@ -4,7 +4,9 @@ import { harmOf } from "../../../adapters/queue/rabbitmq/doctor-policies.js";
 
 describe("The doctor of RabbitMQ, by what it is told", () => {
   it("takes RabbitMQ from 3.10 on", () => {
-    const results = ["3.8.27", "3.9.29", "3.10.0", "3.13.7", "4.1.0"].map((version) => judgeVersion({ product: "RabbitMQ", version }).result);
+    const results = ["3.8.27", "3.9.29", "3.10.0", "3.13.7", "4.1.0"].map(
+      (version) => judgeVersion({ product: "RabbitMQ", version }).result,
+    );
     expect(results).to.deep.equal(["failed", "failed", "ok", "ok", "ok"]);
     expect(judgeVersion({ product: "RabbitMQ", version: "3.9.29" })).to.include({
       message: "The broker is RabbitMQ 3.9.29, which is too old.",
@@ -24,7 +26,14 @@ describe("The doctor of RabbitMQ, by what it is told", () => {
   });
 
   it("says what a policy narrows or adds", () => {
-    const policy = { "delivery-limit": 9, "max-length": 99_999, "max-length-bytes": 1, "message-ttl": 0, expires: 1, overflow: "drop-head" };
+    const policy = {
+      "delivery-limit": 9,
+      "max-length": 99_999,
+      "max-length-bytes": 1,
+      "message-ttl": 0,
+      expires: 1,
+      overflow: "drop-head",
+    };
     expect(harmOf(policy)).to.have.lengthOf(6);
     expect(harmOf(policy)[0]).to.equal("delivery-limit 9 (bells become dead letters sooner)");
   });

@@ -22,7 +22,12 @@ describe("requestedRange", () => {
   });
 
   it("cannot be satisfied past the end, nor by nothing, nor of an empty file", () => {
-    for (const [header, sizeBytes] of [["bytes=10-", 10], ["bytes=-0", 10], ["bytes=0-", 0], ["bytes=-5", 0]] as const) {
+    for (const [header, sizeBytes] of [
+      ["bytes=10-", 10],
+      ["bytes=-0", 10],
+      ["bytes=0-", 0],
+      ["bytes=-5", 0],
+    ] as const) {
       expect(requestedRange(header, sizeBytes), header).to.equal("unsatisfiable");
     }
   });

@@ -7,13 +7,25 @@ import { aPlaylist, aTrack } from "../../support/builders.js";
 
 describe("Playlists as they are shown", () => {
   let signed: number;
-  const links: TrackLinks = { audioUrls: { sign: (key) => `signed ${key} ${(signed += 1)}` }, shareUrls: { urlOf: () => null } };
-  const holding = (count: number): PlaylistWithTracks => ({ playlist: aPlaylist(), tracks: Array.from({ length: count }, () => aTrack()) });
+  const links: TrackLinks = {
+    audioUrls: { sign: (key) => `signed ${key} ${(signed += 1)}` },
+    shareUrls: { urlOf: () => null },
+  };
+  const holding = (count: number): PlaylistWithTracks => ({
+    playlist: aPlaylist(),
+    tracks: Array.from({ length: count }, () => aTrack()),
+  });
   beforeEach(() => (signed = 0));
 
   it("sign a track once, in however many playlists it is", async () => {
     const tracks = [aTrack(), aTrack()];
-    const shown = await presentPlaylists([{ playlist: aPlaylist(), tracks }, { playlist: aPlaylist(), tracks }], links);
+    const shown = await presentPlaylists(
+      [
+        { playlist: aPlaylist(), tracks },
+        { playlist: aPlaylist(), tracks },
+      ],
+      links,
+    );
     expect(signed).to.equal(2);
     expect(shown[0]?.tracks).to.deep.equal(shown[1]?.tracks);
   });
@@ -30,6 +42,8 @@ describe("Playlists as they are shown", () => {
     const shown = await presentPlaylists(found, links);
     await watching;
     expect(signedBefore).to.deep.equal([800, 1_300]);
-    expect(shown.map(({ id, track_count }) => [id, track_count])).to.deep.equal(found.map(({ playlist, tracks }) => [playlist.id, tracks.length]));
+    expect(shown.map(({ id, track_count }) => [id, track_count])).to.deep.equal(
+      found.map(({ playlist, tracks }) => [playlist.id, tracks.length]),
+    );
   });
 });

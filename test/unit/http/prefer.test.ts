@@ -36,10 +36,13 @@ describe("preferredWaitSeconds", () => {
 
   it("reads any header as null or 0 to 60, and soon", () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom("wait", "=", "9", ",", ";", '"', "\\", " ", "x"), { maxLength: 200 }), (parts) => {
-        const seconds = preferredWaitSeconds(parts.join(""));
-        return seconds === null || (Number.isInteger(seconds) && seconds >= 0 && seconds <= 60);
-      }),
+      fc.property(
+        fc.array(fc.constantFrom("wait", "=", "9", ",", ";", '"', "\\", " ", "x"), { maxLength: 200 }),
+        (parts) => {
+          const seconds = preferredWaitSeconds(parts.join(""));
+          return seconds === null || (Number.isInteger(seconds) && seconds >= 0 && seconds <= 60);
+        },
+      ),
     );
   });
 

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { toIssues } from "../../../adapters/http/request-issues.js";
 
 describe("toIssues", () => {
-  const messageFor = (message: string): string | undefined => toIssues({ "body.x": { message, value: "secret" } })[0]?.message;
+  const messageFor = (message: string): string | undefined =>
+    toIssues({ "body.x": { message, value: "secret" } })[0]?.message;
 
   it("puts the generated findings into our words, and their values nowhere", () => {
     expect(messageFor("'x' is required")).to.equal("is required");
@@ -11,7 +12,9 @@ describe("toIssues", () => {
     expect(messageFor("invalid integer number")).to.equal("must be an integer");
     expect(messageFor("invalid object")).to.equal("must be a JSON object");
     expect(messageFor('"x" is an excess property and therefore is not allowed')).to.equal("is not a known field");
-    expect(messageFor('Could not match the union against any of the items. Issues: [{"x":{"value":"secret"}}]')).to.equal("is not valid");
+    expect(
+      messageFor('Could not match the union against any of the items. Issues: [{"x":{"value":"secret"}}]'),
+    ).to.equal("is not valid");
     expect(messageFor("must be 1 to 50")).to.equal("must be 1 to 50");
   });
 
@@ -21,7 +24,9 @@ describe("toIssues", () => {
   });
 
   it("cuts overlong names, and stops at 20", () => {
-    const fields = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`body.${index}${"x".repeat(1_000)}`, { message: "" }]));
+    const fields = Object.fromEntries(
+      Array.from({ length: 30 }, (_, index) => [`body.${index}${"x".repeat(1_000)}`, { message: "" }]),
+    );
     const issues = toIssues(fields);
     expect(issues).to.have.length(20);
     for (const { path } of issues) expect(path.length).to.be.below(120);

@@ -50,7 +50,10 @@ describe("the page of a shared track", () => {
     for (const length of [1, 2, 50, 88, 200, 400]) {
       const heights = heightsOf(Array.from({ length }, (_, index) => (255 * (index + 1)) / length));
       expect(heights, `${length} points`).to.have.length(88);
-      expect([...heights].sort((one, other) => one - other), `${length} points`).to.deep.equal(heights);
+      expect(
+        [...heights].sort((one, other) => one - other),
+        `${length} points`,
+      ).to.deep.equal(heights);
       expect(heights.at(-1)).to.be.within(58, 60);
     }
   });

@@ -52,7 +52,17 @@ const BLOCKED_IPV6 = [
   "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
 ];
 
-const PUBLIC_IPV6 = ["2000::1", "2001:200::1", "2001:4860:4860::8888", "2001:dff::1", "2003::1", "2606:4700::1111", "2a00:1450::1", "3ffe::1", "3fff:1000::1"];
+const PUBLIC_IPV6 = [
+  "2000::1",
+  "2001:200::1",
+  "2001:4860:4860::8888",
+  "2001:dff::1",
+  "2003::1",
+  "2606:4700::1111",
+  "2a00:1450::1",
+  "3ffe::1",
+  "3fff:1000::1",
+];
 
 const BLOCKED_NAMES = [
   "localhost",
@@ -129,7 +139,8 @@ describe("AddressPolicy without exceptions", () => {
   it("refuses every form of IPv6 that embeds an IPv4 address, public or not, in a URL", () => {
     fc.assert(
       fc.property(fc.oneof(specialIpv4, publicIpv4), (address) => {
-        for (const spelling of Object.values(embeddings(address)).flat()) expect(admitsUrl(`[${spelling}]`), spelling).to.equal(false);
+        for (const spelling of Object.values(embeddings(address)).flat())
+          expect(admitsUrl(`[${spelling}]`), spelling).to.equal(false);
       }),
     );
   });
@@ -145,7 +156,10 @@ describe("AddressPolicy without exceptions", () => {
   });
 
   it("refuses all of IPv6 outside 2000::/3", () => {
-    const outside = fc.tuple(fc.integer({ min: 0, max: 0xffff }), fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 7, maxLength: 7 }));
+    const outside = fc.tuple(
+      fc.integer({ min: 0, max: 0xffff }),
+      fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 7, maxLength: 7 }),
+    );
     fc.assert(
       fc.property(outside, ([first, others]) => {
         fc.pre(first >>> 13 !== 1);
@@ -165,12 +179,24 @@ describe("AddressPolicy without exceptions", () => {
 
   for (const address of PUBLIC_IPV6) {
     it(`admits [${address}]`, () => {
-      expect([admitsUrl(`[${address}]`), admitsUrl(`[${address.toUpperCase()}]`), admitsAnswer(address)]).to.deep.equal([true, true, true]);
+      expect([admitsUrl(`[${address}]`), admitsUrl(`[${address.toUpperCase()}]`), admitsAnswer(address)]).to.deep.equal(
+        [true, true, true],
+      );
     });
   }
 
   it("refuses addresses with a zone, and what is no address at all", () => {
-    for (const answer of ["fe80::1%eth0", "2606:4700::1111%1", "2606:4700::1111%", "", "example.com", "1.2.3", "01.2.3.4", "0x7f.1", "8.8.8.8 "]) {
+    for (const answer of [
+      "fe80::1%eth0",
+      "2606:4700::1111%1",
+      "2606:4700::1111%",
+      "",
+      "example.com",
+      "1.2.3",
+      "01.2.3.4",
+      "0x7f.1",
+      "8.8.8.8 ",
+    ]) {
       expect(admitsAnswer(answer), answer).to.equal(false);
     }
     expect(policy.admitsHost("[2606:4700::1111%25eth0]")).to.equal(false);
@@ -189,6 +215,7 @@ describe("AddressPolicy without exceptions", () => {
   }
 
   it("refuses what the parser of URLs would have read as an address", () => {
-    for (const host of ["2130706433", "0x7f000001", "127.1", "0177.0.0.1", "1.2.3.4.5", "foo.0x", "foo.1", ""]) expect(policy.admitsHost(host), host).to.equal(false);
+    for (const host of ["2130706433", "0x7f000001", "127.1", "0177.0.0.1", "1.2.3.4.5", "foo.0x", "foo.1", ""])
+      expect(policy.admitsHost(host), host).to.equal(false);
   });
 });

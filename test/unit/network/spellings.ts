@@ -22,7 +22,8 @@ export const IPV4_SPECIAL: readonly (readonly [first: string, last: string])[] =
   ["224.0.0.0", "255.255.255.255"],
 ];
 
-export const toNumber = (dotted: string): number => dotted.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+export const toNumber = (dotted: string): number =>
+  dotted.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
 
 export const toDotted = (address: number): string => [24, 16, 8, 0].map((bits) => (address >>> bits) & 255).join(".");
 
@@ -44,7 +45,8 @@ export const publicIpv4 = fc
   )
   .filter((address) => address >= 0 && address <= 0xffffffff && !isSpecial(address));
 
-const part = (value: number, base: 8 | 10 | 16): string => `${base === 16 ? "0x" : base === 8 ? "0" : ""}${value.toString(base)}`;
+const part = (value: number, base: 8 | 10 | 16): string =>
+  `${base === 16 ? "0x" : base === 8 ? "0" : ""}${value.toString(base)}`;
 
 /** How URLs may write an IPv4 address. */
 export function ipv4Spellings(address: number): string[] {
@@ -67,7 +69,9 @@ export function ipv4Spellings(address: number): string[] {
 }
 
 /** How an IPv6 address may hold an IPv4 address, in several ways of writing. */
-export function embeddings(address: number): Readonly<Record<"mapped" | "translated" | "compatible" | "nat64" | "sixToFour", string[]>> {
+export function embeddings(
+  address: number,
+): Readonly<Record<"mapped" | "translated" | "compatible" | "nat64" | "sixToFour", string[]>> {
   const dotted = toDotted(address);
   const high = (address >>> 16).toString(16);
   const low = (address & 0xffff).toString(16);

@@ -1,12 +1,22 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { addPlaces, encodePlaces, positionOf, Positions, SEGMENT_ITEMS, segmentOf, slotOf } from "../../../adapters/storage/knex/search/positions.js";
+import {
+  addPlaces,
+  encodePlaces,
+  positionOf,
+  Positions,
+  SEGMENT_ITEMS,
+  segmentOf,
+  slotOf,
+} from "../../../adapters/storage/knex/search/positions.js";
 
 const position = fc.nat(SEGMENT_ITEMS - 1);
 /** From a few to all of a segment. */
 const aList = fc.oneof(
   fc.uniqueArray(position, { maxLength: 20 }),
-  fc.tuple(fc.uniqueArray(position, { maxLength: 3 }), fc.nat(SEGMENT_ITEMS)).map(([some, to]) => [...new Set([...some, ...upTo(to)])]),
+  fc
+    .tuple(fc.uniqueArray(position, { maxLength: 3 }), fc.nat(SEGMENT_ITEMS))
+    .map(([some, to]) => [...new Set([...some, ...upTo(to)])]),
   fc.integer({ min: 254, max: 258 }).map(upTo),
 );
 
@@ -34,7 +44,9 @@ describe("Positions in a segment", () => {
         expect([...joined.descending()]).to.deep.equal(descending(new Set([...a, ...b])));
         const common = Positions.common([Positions.of(a), Positions.of(b)]);
         expect([...common.descending()]).to.deep.equal(descending(a.filter((one) => b.includes(one))));
-        expect([...Positions.of(a).without(Positions.of(b)).descending()]).to.deep.equal(descending(a.filter((one) => !b.includes(one))));
+        expect([...Positions.of(a).without(Positions.of(b)).descending()]).to.deep.equal(
+          descending(a.filter((one) => !b.includes(one))),
+        );
       }),
     );
   });
@@ -55,7 +67,9 @@ describe("Positions in a segment", () => {
         expect(encoded.length).to.be.at.most(1_600);
         const found = new Positions();
         addPlaces(found, encoded, wanted);
-        expect([...found.descending()]).to.deep.equal(descending(new Set(wanted.flatMap((place) => lists[place] ?? []))));
+        expect([...found.descending()]).to.deep.equal(
+          descending(new Set(wanted.flatMap((place) => lists[place] ?? []))),
+        );
       }),
     );
   });

@@ -46,7 +46,12 @@ describe("retryAfterMs", () => {
   });
 
   it("reads anything as null or a number of at least 0", () => {
-    fc.assert(fc.property(fc.string(), (value) => retryAfterMs(value, NOW) === null || (retryAfterMs(value, NOW) as number) >= 0));
+    fc.assert(
+      fc.property(
+        fc.string(),
+        (value) => retryAfterMs(value, NOW) === null || (retryAfterMs(value, NOW) as number) >= 0,
+      ),
+    );
   });
 });
 
@@ -54,7 +59,11 @@ describe("failureOf", () => {
   it("takes 2xx alone for success, and knows 410", () => {
     fc.assert(
       fc.property(fc.integer({ min: 200, max: 999 }), (status) => {
-        const expected = status === 410 ? "gone" : ([null, "redirect", "http_4xx", "http_5xx"][Math.floor(status / 100) - 2] ?? (status < 300 ? null : "protocol"));
+        const expected =
+          status === 410
+            ? "gone"
+            : ([null, "redirect", "http_4xx", "http_5xx"][Math.floor(status / 100) - 2] ??
+              (status < 300 ? null : "protocol"));
         expect(failureOf(status), String(status)).to.equal(expected);
       }),
     );
@@ -64,7 +73,9 @@ describe("failureOf", () => {
 describe("excerptOf", () => {
   it("keeps lines, tabs and every script, and takes the teeth out of the rest", () => {
     expect(excerptOf(Buffer.from("a\r\nb\rc\n\td é 音楽 🎵"))).to.equal("a\nb\nc\n\td é 音楽 🎵");
-    expect(excerptOf(Buffer.from("\x1b[2J\x07\0\x7f\u0085\u200e\u202e\u2066\ufeff"))).to.equal("\ufffd[2J".padEnd(12, "\ufffd"));
+    expect(excerptOf(Buffer.from("\x1b[2J\x07\0\x7f\u0085\u200e\u202e\u2066\ufeff"))).to.equal(
+      "\ufffd[2J".padEnd(12, "\ufffd"),
+    );
     expect(excerptOf(Buffer.from([0xff, 0x41, 0xc3]))).to.equal("\ufffdA\ufffd");
   });
 
@@ -86,7 +97,11 @@ describe("refusalOf", () => {
     expect(refusalOf(503, null)).to.equal("The receiver answered 503.");
     expect(refusalOf(302, null)).to.equal("The receiver answered 302.");
     expect(refusalOf(404, "/elsewhere")).to.equal("The receiver answered 404.");
-    expect(refusalOf(301, "/login?token=1#x")).to.equal("The receiver answered 301 and points to /login; redirects are not followed.");
-    expect(refusalOf(301, `/\x1b[2J\n${"x".repeat(999)}`)).to.equal(`The receiver answered 301 and points to /?[2J?${"x".repeat(194)}; redirects are not followed.`);
+    expect(refusalOf(301, "/login?token=1#x")).to.equal(
+      "The receiver answered 301 and points to /login; redirects are not followed.",
+    );
+    expect(refusalOf(301, `/\x1b[2J\n${"x".repeat(999)}`)).to.equal(
+      `The receiver answered 301 and points to /?[2J?${"x".repeat(194)}; redirects are not followed.`,
+    );
   });
 });

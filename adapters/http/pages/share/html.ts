@@ -5,7 +5,13 @@ export class Markup {
 
 type Part = string | number | Markup | null | readonly Markup[];
 
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
 
 /** Markup with values put in: text is escaped, for an element as well as for a quoted attribute; null is nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Markup {

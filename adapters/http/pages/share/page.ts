@@ -56,7 +56,11 @@ export function notSharedPage(files: PageFiles): string {
 /** `1:05`, or `1:02:03` from an hour on. */
 export function clockTime(seconds: number): string {
   const whole = Math.floor(seconds);
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, String(whole % 60).padStart(2, "0")];
+  const [hours, minutes, rest] = [
+    Math.floor(whole / 3600),
+    Math.floor(whole / 60) % 60,
+    String(whole % 60).padStart(2, "0"),
+  ];
   return hours === 0 ? `${minutes}:${rest}` : `${hours}:${String(minutes).padStart(2, "0")}:${rest}`;
 }
 

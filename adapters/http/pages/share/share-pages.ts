@@ -40,7 +40,8 @@ const FILES = { script: linkTo(SCRIPT), style: linkTo(STYLE), icon: linkTo(SIGN)
  * is asked at each request, and nothing of it is kept by caches: what is taken back is gone at once.
  */
 export function sharePages(router: Router, parts: HttpParts): void {
-  for (const file of [SCRIPT, STYLE, SIGN]) router.get(`/share/${file.name}`, (request, response) => sendStatic(request, response, file));
+  for (const file of [SCRIPT, STYLE, SIGN])
+    router.get(`/share/${file.name}`, (request, response) => sendStatic(request, response, file));
 
   router.get("/share/:token", async (request, response) => {
     // The page's links are relative to an address without a slash at its end.
@@ -49,7 +50,11 @@ export function sharePages(router: Router, parts: HttpParts): void {
     response.setHeader("Content-Security-Policy", POLICY);
     setPrivacyHeaders(response);
     if (track === null) response.status(404);
-    send(response, "text/html; charset=utf-8", track === null ? notSharedPage(FILES) : trackPage(view(track, parts), FILES));
+    send(
+      response,
+      "text/html; charset=utf-8",
+      track === null ? notSharedPage(FILES) : trackPage(view(track, parts), FILES),
+    );
   });
   router.get("/share/:token/audio", (request, response) => sendAsset(request, response, parts, "mix"));
   router.get("/share/:token/cover", (request, response) => sendAsset(request, response, parts, "cover"));
@@ -59,7 +64,12 @@ async function sharedTrack({ publicLinks }: HttpParts, token: string): Promise<T
   return isShareToken(token) ? publicLinks.findSharedTrack(token) : null;
 }
 
-async function sendAsset(request: Request<{ token: string }>, response: Response, parts: HttpParts, role: TrackAsset["role"]): Promise<void> {
+async function sendAsset(
+  request: Request<{ token: string }>,
+  response: Response,
+  parts: HttpParts,
+  role: TrackAsset["role"],
+): Promise<void> {
   const track = await sharedTrack(parts, request.params.token);
   const asset = track === null ? null : assetOf(track, role);
   const stored = asset === null ? null : await parts.audioStore.stat(asset.audioKey);
@@ -94,7 +104,10 @@ function setPrivacyHeaders(response: Response): void {
 function sendStatic(request: Request, response: Response, { type, text, version }: StaticFile): void {
   const etag = `"${version}"`;
   response.setHeader("ETag", etag);
-  response.setHeader("Cache-Control", request.query["v"] === version ? "public, max-age=31536000, immutable" : "public, no-cache");
+  response.setHeader(
+    "Cache-Control",
+    request.query["v"] === version ? "public, max-age=31536000, immutable" : "public, no-cache",
+  );
   if (request.headers["if-none-match"] === etag) response.status(304).end();
   else send(response, type, text);
 }

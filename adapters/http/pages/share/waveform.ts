@@ -13,7 +13,9 @@ export function drawWaveform(waveform: readonly number[] | null): Markup {
     const height = Math.max(BAR_MIN, Math.round((HEIGHT - 4) * levelOf(waveform ?? [], bar) ** CONTRAST));
     return `M${bar * BAR_STEP + BAR_STEP / 2} ${(HEIGHT - height) / 2}v${height}`;
   }).join("");
-  const layer = (name: string): Markup => html`<svg class="${name}" viewBox="0 0 ${BARS * BAR_STEP} ${HEIGHT}" preserveAspectRatio="none"
+  const layer = (
+    name: string,
+  ): Markup => html`<svg class="${name}" viewBox="0 0 ${BARS * BAR_STEP} ${HEIGHT}" preserveAspectRatio="none"
             aria-hidden="true" focusable="false"><path d="${path}"/></svg>`;
   return html`${layer("rest")}
           ${layer("played")}`;

@@ -66,7 +66,11 @@ function judgeSchema(name: string, { state, migrations }: SchemaStatus): Finding
   if (state === "current") return ok(name, "The schema is up to date.");
   const list = migrations.join(", ");
   if (state === "pending") return failed(name, `The schema lacks ${list}.`, "Run `fermata migrate`.");
-  return failed(name, `A newer Fermata has migrated the storage (${list}).`, "Run that version, or restore a backup from before.");
+  return failed(
+    name,
+    `A newer Fermata has migrated the storage (${list}).`,
+    "Run that version, or restore a backup from before.",
+  );
 }
 
 function messageOf(error: unknown): string {

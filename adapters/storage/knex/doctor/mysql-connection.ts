@@ -2,7 +2,12 @@ import { failed, type Finding } from "../../../../core/ports/self-check.js";
 
 /** What the driver said, from under what callers of the API would see. */
 export function errorOf(error: unknown): { readonly errno: number; readonly code: string; readonly message: string } {
-  const { errno = 0, code = "", message = "", cause } = (error ?? {}) as { errno?: number; code?: string; message?: string; cause?: unknown };
+  const {
+    errno = 0,
+    code = "",
+    message = "",
+    cause,
+  } = (error ?? {}) as { errno?: number; code?: string; message?: string; cause?: unknown };
   // Node's error for a name with several addresses has a code and no words.
   return cause === undefined ? { errno, code, message: message || code } : errorOf(cause);
 }

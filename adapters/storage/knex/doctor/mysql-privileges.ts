@@ -27,7 +27,9 @@ export async function examinePrivileges(session: Session): Promise<Finding> {
   const name = "mysql privileges";
   const toRun = await deniedOf(session, TO_RUN);
   const toMigrate = await deniedOf(session, TO_MIGRATE);
-  const [who] = await session.all<{ user: string; schema_name: string }>("SELECT CURRENT_USER() AS user, DATABASE() AS schema_name");
+  const [who] = await session.all<{ user: string; schema_name: string }>(
+    "SELECT CURRENT_USER() AS user, DATABASE() AS schema_name",
+  );
   const user = (who?.user ?? "").replace(/^(.*)@([^@]*)$/, "'$1'@'$2'");
   const denied = [...toRun, ...toMigrate];
   if (denied.length === 0) return ok(name, `${user} may do all that running and migrating needs.`);
@@ -42,7 +44,9 @@ export async function examineLocks(session: Session): Promise<Finding> {
   const name = "mysql locks";
   const lock = "CONCAT('fermata doctor ', CONNECTION_ID())";
   try {
-    const [row] = await session.all<{ got: number | null }>(`SELECT GET_LOCK(${lock}, 0) AS got, RELEASE_LOCK(${lock}) AS released`);
+    const [row] = await session.all<{ got: number | null }>(
+      `SELECT GET_LOCK(${lock}, 0) AS got, RELEASE_LOCK(${lock}) AS released`,
+    );
     if (row?.got === 1) return ok(name, "Named locks can be taken.");
     return failed(name, "A named lock of our own could not be taken.", REFUSES_LOCKS);
   } catch (error) {

@@ -43,20 +43,36 @@ function judgeVersion(server: MysqlServer): Finding {
   const shown = `${product} ${/^[\d.]+/.exec(server.version)?.[0] ?? server.version}`;
   const [major = 0, minor = 0] = server.version.split(/[.-]/).map(Number);
   const [oldestMajor, oldestMinor] = OLDEST[product];
-  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return ok(name, `The server is ${shown}.`);
-  return failed(name, `The server is ${shown}, which is too old.`, "Move to MySQL 8.0, MariaDB 10.6 or later of either.");
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor))
+    return ok(name, `The server is ${shown}.`);
+  return failed(
+    name,
+    `The server is ${shown}, which is too old.`,
+    "Move to MySQL 8.0, MariaDB 10.6 or later of either.",
+  );
 }
 
 /** Our connections ask for all of these when they open; a proxy that shares sessions, or the server's own settings, can undo it. */
 function judgeSession(server: MysqlServer, lockWaitSeconds: number): Finding {
   const name = "mysql session";
-  const isolation = (valueOf(server, "transaction_isolation") ?? valueOf(server, "tx_isolation") ?? "").replace("-", " ");
+  const isolation = (valueOf(server, "transaction_isolation") ?? valueOf(server, "tx_isolation") ?? "").replace(
+    "-",
+    " ",
+  );
   const charsets = ["character_set_client", "character_set_connection", "character_set_results"];
   const asked: readonly (readonly [isFine: boolean, found: string, mend: string])[] = [
     [isolation === "READ COMMITTED", `the isolation is ${isolation}`, UNDONE],
     [(valueOf(server, "sql_mode") ?? "").includes("STRICT_ALL_TABLES"), "sql_mode is not strict", UNDONE],
-    [Number(valueOf(server, "innodb_lock_wait_timeout")) === lockWaitSeconds, `a lock is not waited for ${lockWaitSeconds} s`, UNDONE],
-    [valueOf(server, "autocommit") === "ON", "autocommit is off", "Take `autocommit`, also in init_connect, out of the server's configuration."],
+    [
+      Number(valueOf(server, "innodb_lock_wait_timeout")) === lockWaitSeconds,
+      `a lock is not waited for ${lockWaitSeconds} s`,
+      UNDONE,
+    ],
+    [
+      valueOf(server, "autocommit") === "ON",
+      "autocommit is off",
+      "Take `autocommit`, also in init_connect, out of the server's configuration.",
+    ],
     [
       charsets.every((charset) => valueOf(server, charset) === "utf8mb4"),
       `texts travel as ${valueOf(server, "character_set_client") ?? "nothing"}, which garbles them`,
@@ -64,7 +80,8 @@ function judgeSession(server: MysqlServer, lockWaitSeconds: number): Finding {
     ],
   ];
   const wrong = asked.filter(([isFine]) => !isFine);
-  if (wrong.length === 0) return ok(name, `Our sessions have READ COMMITTED, strict mode, utf8mb4 and a lock wait of ${lockWaitSeconds} s.`);
+  if (wrong.length === 0)
+    return ok(name, `Our sessions have READ COMMITTED, strict mode, utf8mb4 and a lock wait of ${lockWaitSeconds} s.`);
   const mends = new Set(wrong.map(([, , mend]) => mend));
   return failed(name, `In our sessions ${wrong.map(([, found]) => found).join(", and ")}.`, [...mends].join(" "));
 }
@@ -82,7 +99,8 @@ function judgeWrites(server: MysqlServer): Finding {
 
 function judgeBinaryLog(server: MysqlServer): Finding {
   const name = "mysql binary log";
-  if (valueOf(server, "log_bin") !== "ON") return ok(name, "The server keeps none: no replica, and no recovery to a point in time.");
+  if (valueOf(server, "log_bin") !== "ON")
+    return ok(name, "The server keeps none: no replica, and no recovery to a point in time.");
   const format = valueOf(server, "binlog_format") ?? "ROW";
   if (format === "ROW") return ok(name, "It holds rows.");
   if (format === "MIXED") return ok(name, "Its format is MIXED: at READ COMMITTED that means rows.");
@@ -106,7 +124,11 @@ function judgeDurability(server: MysqlServer): Finding {
     mends.push(setting(server, "sync_binlog", "1"));
   }
   if (found.length === 0) return ok(name, "What is committed is on disk.");
-  return warning(name, `A power cut can undo what was answered already, credits included: ${found.join(", ")}.`, mends.join(" "));
+  return warning(
+    name,
+    `A power cut can undo what was answered already, credits included: ${found.join(", ")}.`,
+    mends.join(" "),
+  );
 }
 
 /** The migrations name neither engine nor row format: they get the server's. */
@@ -117,7 +139,11 @@ function judgeEngine(server: MysqlServer): Finding {
   if (server.foreignTables.length > 0) {
     const tables = server.foreignTables.join(", ");
     const mend = server.foreignTables.map((table) => `ALTER TABLE ${table} ENGINE = InnoDB;`).join(" ");
-    return failed(name, `These tables have no transactions, as InnoDB does not keep them: ${tables}.`, `Stop Fermata; then: ${mend}`);
+    return failed(
+      name,
+      `These tables have no transactions, as InnoDB does not keep them: ${tables}.`,
+      `Stop Fermata; then: ${mend}`,
+    );
   }
   if (engine !== "InnoDB") {
     const message = `New tables would be ${engine}, which has no transactions.`;
@@ -138,11 +164,17 @@ function judgeConnections(server: MysqlServer, ours: number): Finding {
   const left = serverMax - server.connections;
   const message = `A process opens up to ${ours} connections; the server allows ${serverMax} in all, of which ${left} are free`;
   if (userMax < ours) {
-    return failed(name, `${message}, and this user ${userMax}.`, `Raise max_user_connections of the user to ${ours} for each process, or to 0.`);
+    return failed(
+      name,
+      `${message}, and this user ${userMax}.`,
+      `Raise max_user_connections of the user to ${ours} for each process, or to 0.`,
+    );
   }
   if (left >= ours) return ok(name, `${message}.`);
   const mend = setting(server, "max_connections", String(serverMax - left + 2 * ours));
-  return serverMax < ours ? failed(name, `${message}.`, mend) : warning(name, `${message}: one more process could run out of them.`, mend);
+  return serverMax < ours
+    ? failed(name, `${message}.`, mend)
+    : warning(name, `${message}: one more process could run out of them.`, mend);
 }
 
 function judgePackets(server: MysqlServer): Finding {
@@ -151,7 +183,11 @@ function judgePackets(server: MysqlServer): Finding {
   const shown = `max_allowed_packet is ${mib(bytes)} MiB`;
   if (bytes >= PACKET_MIN_BYTES) return ok(name, `${shown}.`);
   const message = `${shown}: a group of long requests would be refused.`;
-  return warning(name, message, `${setting(server, "max_allowed_packet", String(2 * PACKET_MIN_BYTES))} Then restart Fermata.`);
+  return warning(
+    name,
+    message,
+    `${setting(server, "max_allowed_packet", String(2 * PACKET_MIN_BYTES))} Then restart Fermata.`,
+  );
 }
 
 function valueOf(server: MysqlServer, name: string): string | undefined {

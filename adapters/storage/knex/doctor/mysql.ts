@@ -17,7 +17,10 @@ export function examineMysql(database: KnexDatabase, target: string): Promise<Fi
   const { user, server, database: name } = placeOf(target);
   return database.reading(async (session) => [
     ok("mysql connection", `${server} lets ${user} into ${name}.`),
-    ...judgeServer(await readServer(session), { connectionsMax: CONNECTIONS_MAX, lockWaitSeconds: database.dialect.lockWaitMs / 1000 }),
+    ...judgeServer(await readServer(session), {
+      connectionsMax: CONNECTIONS_MAX,
+      lockWaitSeconds: database.dialect.lockWaitMs / 1000,
+    }),
     await examinePrivileges(session),
     await examineLocks(session),
   ]);

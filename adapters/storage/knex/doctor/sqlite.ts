@@ -18,11 +18,17 @@ const NETWORK_FILESYSTEMS: Readonly<Record<number, string>> = {
 /** Why there is no file to look at or to work on; null when there is. */
 export async function refuseSqliteFile(path: string): Promise<Finding | null> {
   const name = "sqlite file";
-  if (path === ":memory:") return warning(name, "The database is in memory: it ends with the process.", "Set storage.url to a file.");
+  if (path === ":memory:")
+    return warning(name, "The database is in memory: it ends with the process.", "Set storage.url to a file.");
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => (error.code === "ENOENT" ? null : error));
-  if (found === null) return failed(name, `There is no database at ${path} yet.`, "Run `fermata migrate`, or `fermata start`.");
-  if (found instanceof Error) return failed(name, `${path} cannot be looked at: ${found.message}.`, rightsTo(dirname(path)));
-  for (const [place, mode] of [[path, constants.R_OK | constants.W_OK], [dirname(path), constants.W_OK | constants.X_OK]] as const) {
+  if (found === null)
+    return failed(name, `There is no database at ${path} yet.`, "Run `fermata migrate`, or `fermata start`.");
+  if (found instanceof Error)
+    return failed(name, `${path} cannot be looked at: ${found.message}.`, rightsTo(dirname(path)));
+  for (const [place, mode] of [
+    [path, constants.R_OK | constants.W_OK],
+    [dirname(path), constants.W_OK | constants.X_OK],
+  ] as const) {
     const refusal = await access(place, mode).then(
       () => null,
       (error: Error) => error,
@@ -33,7 +39,12 @@ export async function refuseSqliteFile(path: string): Promise<Finding | null> {
 }
 
 export async function examineSqlite(database: KnexDatabase, path: string): Promise<Finding[]> {
-  return [await examineFile(path), await examineMode(database), await examineWrites(database), judgeFilesystem(path, (await statfs(path)).type)];
+  return [
+    await examineFile(path),
+    await examineMode(database),
+    await examineWrites(database),
+    judgeFilesystem(path, (await statfs(path)).type),
+  ];
 }
 
 async function examineFile(path: string): Promise<Finding> {
@@ -54,7 +65,11 @@ async function examineFile(path: string): Promise<Finding> {
 async function examineMode(database: KnexDatabase): Promise<Finding> {
   const version = await one(database, "SELECT sqlite_version() AS value");
   const journal = await one(database, "SELECT journal_mode AS value FROM pragma_journal_mode");
-  return judgeMode(version, journal, Number(await one(database, "SELECT synchronous AS value FROM pragma_synchronous")));
+  return judgeMode(
+    version,
+    journal,
+    Number(await one(database, "SELECT synchronous AS value FROM pragma_synchronous")),
+  );
 }
 
 /** @param synchronous 2 and above: a commit waits until it is on disk */
@@ -64,7 +79,8 @@ export function judgeMode(version: string, journal: string, synchronous: number)
     const message = `SQLite ${version} keeps the journal mode ${journal}: readers and writers wait for each other.`;
     return failed(name, message, "Put the file on a local filesystem.");
   }
-  if (synchronous < 2) return failed(name, "A commit is not flushed: a power cut can undo it.", "Use the SQLite that comes with Fermata.");
+  if (synchronous < 2)
+    return failed(name, "A commit is not flushed: a power cut can undo it.", "Use the SQLite that comes with Fermata.");
   return ok(name, `SQLite ${version}, write-ahead log, flushed at each commit.`);
 }
 
@@ -72,7 +88,9 @@ export function judgeMode(version: string, journal: string, synchronous: number)
 export function judgeSqliteRefusal(path: string, error: unknown): Finding {
   const message = error instanceof Error ? error.message : String(error);
   const isLocked = /locked|busy/i.test(message);
-  const mend = isLocked ? `End the process that holds it: \`fuser ${path}\` names it.` : "Restore the file from a backup.";
+  const mend = isLocked
+    ? `End the process that holds it: \`fuser ${path}\` names it.`
+    : "Restore the file from a backup.";
   return failed("sqlite file", `${message.replace(/\.$/, "")}.`, mend);
 }
 
@@ -84,7 +102,11 @@ async function examineWrites(database: KnexDatabase): Promise<Finding> {
     return ok(name, "The write lock can be taken.");
   } catch (error) {
     const message = `The write lock cannot be taken: ${(error as Error).message}.`;
-    return failed(name, message, "End the process that holds it (`fuser` on the file names it), or make the filesystem writable.");
+    return failed(
+      name,
+      message,
+      "End the process that holds it (`fuser` on the file names it), or make the filesystem writable.",
+    );
   }
 }
 

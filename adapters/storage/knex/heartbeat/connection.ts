@@ -59,7 +59,8 @@ export class HeartbeatConnection {
     if (this.line === null) {
       const at = this.url.indexOf(":");
       const open = LINES[this.url.slice(0, at)];
-      if (open === undefined) throw new Error(`Leases cannot be renewed in a storage of this kind: ${this.url.slice(0, at)}.`);
+      if (open === undefined)
+        throw new Error(`Leases cannot be renewed in a storage of this kind: ${this.url.slice(0, at)}.`);
       this.line = await open({ target: this.url.slice(at + 1), leaseMs: this.leaseMs });
     }
     return this.line;

@@ -99,7 +99,10 @@ export class ThreadLeaseRenewal implements LeaseRenewal {
 
   private died(error: unknown): void {
     this.thread = null;
-    this.logger.error("The thread that renews leases has died; another one is started", { error, leases: this.kept.size });
+    this.logger.error("The thread that renews leases has died; another one is started", {
+      error,
+      leases: this.kept.size,
+    });
     const begin = (): void => {
       this.restart = undefined;
       if (this.kept.size > 0) this.start();

@@ -21,4 +21,9 @@ export type FromThread =
   /** Leases are about to be renewed: is anybody still there? */
   | { readonly kind: "beat" }
   | { readonly kind: "lost"; readonly jobId: JobId; readonly fence: number }
-  | { readonly kind: "log"; readonly level: Exclude<keyof Logger, "child">; readonly message: string; readonly fields: LogFields };
+  | {
+      readonly kind: "log";
+      readonly level: Exclude<keyof Logger, "child">;
+      readonly message: string;
+      readonly fields: LogFields;
+    };

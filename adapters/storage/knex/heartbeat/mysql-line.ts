@@ -16,7 +16,9 @@ const ROW_LOCKED = [1205, 1213];
 
 /** @throws {Error} no server answers */
 export async function openMysqlLine({ target, leaseMs }: LineOptions): Promise<Line> {
-  const connection = createConnection(connectionOf(target) as ConnectionOptions) as Connection & { readonly stream: Socket };
+  const connection = createConnection(connectionOf(target) as ConnectionOptions) as Connection & {
+    readonly stream: Socket;
+  };
   let isOpen = true;
   // Also how it is known that the server has ended a connection which said nothing for long.
   connection.on("error", () => (isOpen = false));

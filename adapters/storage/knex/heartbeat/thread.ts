@@ -69,12 +69,21 @@ async function close(): Promise<void> {
 
 /** Should the main thread come back after all, it finds that this one has ended, and starts another. */
 async function leave(): Promise<never> {
-  sendingLogger({}).error("The main thread shows no sign of life; its jobs are left to other workers", { leases: SILENT_LEASES_MAX });
+  sendingLogger({}).error("The main thread shows no sign of life; its jobs are left to other workers", {
+    leases: SILENT_LEASES_MAX,
+  });
   await connection.close();
   process.exit();
 }
 
 function sendingLogger(own: LogFields): Logger {
-  const at = (level: Exclude<keyof Logger, "child">) => (message: string, fields?: LogFields) => send({ kind: "log", level, message, fields: { ...own, ...fields } });
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: (fields) => sendingLogger({ ...own, ...fields }) };
+  const at = (level: Exclude<keyof Logger, "child">) => (message: string, fields?: LogFields) =>
+    send({ kind: "log", level, message, fields: { ...own, ...fields } });
+  return {
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: (fields) => sendingLogger({ ...own, ...fields }),
+  };
 }

@@ -23,8 +23,14 @@ export const ledger: Migration = {
       columns.words(table, "external_ref", 200);
       columns.integer(table, "created_at").notNullable();
       table.primary(["account_id", "seq"]);
-      columns.indexWhereSet(knex, table, ["job_id", "phase"], "job_id", { name: "ledger_entries_job_phase", unique: true });
-      columns.indexWhereSet(knex, table, ["external_ref"], "external_ref", { name: "ledger_entries_external_ref", unique: true });
+      columns.indexWhereSet(knex, table, ["job_id", "phase"], "job_id", {
+        name: "ledger_entries_job_phase",
+        unique: true,
+      });
+      columns.indexWhereSet(knex, table, ["external_ref"], "external_ref", {
+        name: "ledger_entries_external_ref",
+        unique: true,
+      });
       checkOneOf(table, "ledger_entries_kind", "kind", ["grant", "renew", "expire", "reserve", "charge", "refund"]);
       table.check(
         "(kind = 'reserve' and phase = 'open' and job_id is not null) or " +

@@ -34,7 +34,11 @@ export const jobs: Migration = {
       table.index(["status", "created_at", "id"], "jobs_status");
       checkOneOf(table, "jobs_status_known", "status", ["queued", "processing", "completed", "failed"]);
       checkOneOf(table, "jobs_phase_known", "phase", ["waiting", "submitting", "rendering", "ended"]);
-      table.check("reserved_monthly >= 0 and reserved_pack >= 0 and credits_charged >= 0", undefined, "jobs_credits_not_negative");
+      table.check(
+        "reserved_monthly >= 0 and reserved_pack >= 0 and credits_charged >= 0",
+        undefined,
+        "jobs_credits_not_negative",
+      );
     });
     await createTable(knex, "job_attempts", (table) => {
       columns.id(table, "job_id").notNullable();

@@ -15,7 +15,10 @@ export const library: Migration = {
       columns.id(table, "visibility", 20).notNullable();
       columns.integer(table, "created_at").notNullable();
       // Also what makes a second settlement of one job impossible.
-      columns.indexWhereSet(knex, table, ["job_id", "position"], "job_id", { name: "tracks_job_position", unique: true });
+      columns.indexWhereSet(knex, table, ["job_id", "position"], "job_id", {
+        name: "tracks_job_position",
+        unique: true,
+      });
       checkOneOf(table, "tracks_visibility_known", "visibility", ["public", "private"]);
     });
     await createTable(knex, "track_tags", (table) => {

@@ -43,8 +43,12 @@ export const webhooks: Migration = {
       columns.integer(table, "ended_at");
       table.unique(["event_id", "endpoint_id"], { indexName: "webhook_deliveries_event" });
       // What is due of one endpoint, and of all of them.
-      columns.indexWhereSet(knex, table, ["state", "endpoint_id", "due_at"], "due_at", { name: "webhook_deliveries_due" });
-      columns.indexWhereSet(knex, table, ["state", "due_at", "endpoint_id"], "due_at", { name: "webhook_deliveries_next" });
+      columns.indexWhereSet(knex, table, ["state", "endpoint_id", "due_at"], "due_at", {
+        name: "webhook_deliveries_due",
+      });
+      columns.indexWhereSet(knex, table, ["state", "due_at", "endpoint_id"], "due_at", {
+        name: "webhook_deliveries_next",
+      });
       table.index(["endpoint_id", "state", "created_at", "id"], "webhook_deliveries_endpoint");
       checkOneOf(table, "webhook_deliveries_state_known", "state", ["pending", "delivered", "exhausted", "dropped"]);
     });

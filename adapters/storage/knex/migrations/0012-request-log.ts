@@ -47,7 +47,7 @@ export const requestLog: Migration = {
 
 /** Jobs from before: the arrival of their request was not noted, and is taken to be the moment they were made. */
 async function fillJobs(knex: Knex): Promise<void> {
-  for (let last = ""; ; ) {
+  for (let last = ""; ;) {
     const rows = await knex<{ id: string; created_at: number; request: string }>("jobs")
       .whereNotNull("request_id")
       .andWhere("id", ">", last)

@@ -25,7 +25,7 @@ interface OldTag {
 
 /** Tracks from before there was a search are found by it. One that is in the index stays as it is: a step that broke off runs again. */
 export async function fillSearchIndex(knex: Knex): Promise<void> {
-  for (let last = ""; ; ) {
+  for (let last = ""; ;) {
     const rows = await knex<OldTrack>("tracks")
       .where("id", ">", last)
       .orderBy("id")
@@ -40,14 +40,21 @@ export async function fillSearchIndex(knex: Knex): Promise<void> {
 
 async function playable(knex: Knex, rows: readonly OldTrack[]): Promise<SearchableTrack[]> {
   const ids = rows.map(({ id }) => id);
-  const mixes = await knex<{ track_id: Track["id"]; role: string }>("track_assets").whereIn("track_id", ids).andWhere("role", "mix").select("track_id");
-  const tags = groupBy(await knex<OldTag>("track_tags").whereIn("track_id", ids).select("track_id", "category", "tag"), (tag) => tag.track_id);
+  const mixes = await knex<{ track_id: Track["id"]; role: string }>("track_assets")
+    .whereIn("track_id", ids)
+    .andWhere("role", "mix")
+    .select("track_id");
+  const tags = groupBy(
+    await knex<OldTag>("track_tags").whereIn("track_id", ids).select("track_id", "category", "tag"),
+    (tag) => tag.track_id,
+  );
   const withMix = new Set(mixes.map((mix) => mix.track_id));
   return rows.filter(({ id }) => withMix.has(id)).map((row) => toSearchable(row, tags.get(row.id) ?? []));
 }
 
 function toSearchable(row: OldTrack, tags: readonly OldTag[]): SearchableTrack {
-  const tagsOf = (category: OldTag["category"]): string[] => tags.filter((tag) => tag.category === category).map((tag) => tag.tag);
+  const tagsOf = (category: OldTag["category"]): string[] =>
+    tags.filter((tag) => tag.category === category).map((tag) => tag.tag);
   return {
     id: row.id,
     accountId: row.account_id,

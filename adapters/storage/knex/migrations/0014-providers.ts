@@ -7,10 +7,14 @@ export const providers: Migration = {
     await addColumn(knex, "jobs", "served_model_id", (table, name) => columns.id(table, name, 100));
     await addColumn(knex, "jobs", "cancel_due_at", (table, name) => columns.integer(table, name));
     await addIndex(knex, columns, "jobs", "jobs_cancel_due", (table) => {
-      columns.indexWhereSet(knex, table, ["provider_id", "cancel_due_at"], "cancel_due_at", { name: "jobs_cancel_due" });
+      columns.indexWhereSet(knex, table, ["provider_id", "cancel_due_at"], "cancel_due_at", {
+        name: "jobs_cancel_due",
+      });
     });
     // A job of before was never handed on: who served it is what was asked for.
-    await knex("jobs").whereNull("served_model_id").update({ served_model_id: knex.ref("model_id") });
+    await knex("jobs")
+      .whereNull("served_model_id")
+      .update({ served_model_id: knex.ref("model_id") });
     await addColumn(knex, "job_attempts", "billable", (table, name) => columns.id(table, name, 10));
     await addColumn(knex, "tracks", "origin", (table, name) => columns.json(table, name));
     await createTable(knex, "job_outputs", (table) => {

@@ -21,7 +21,9 @@ export const searchSegments: Migration = {
       table.primary(["shelf", "created_at", "item_id"]);
     });
     await knex("search_loose").delete();
-    await knex(knex.raw(`?? (${ITEM.map(() => "??").join(", ")})`, ["search_loose", ...ITEM])).insert(knex("search_items").select(ITEM));
+    await knex(knex.raw(`?? (${ITEM.map(() => "??").join(", ")})`, ["search_loose", ...ITEM])).insert(
+      knex("search_items").select(ITEM),
+    );
     await createClustered(knex, columns, "search_segments", (table) => {
       columns.id(table, "shelf").notNullable();
       columns.integer(table, "segment").notNullable();
@@ -50,7 +52,12 @@ export const searchSegments: Migration = {
       columns.integer(table, "id").notNullable().primary();
     });
     await knex("search_upkeep").insert({ id: 1 }).onConflict().ignore();
-    const many = knex("search_items").select("shelf").min("item_id").min("created_at").groupBy("shelf").havingRaw("COUNT(*) >= ?", [MANY]);
+    const many = knex("search_items")
+      .select("shelf")
+      .min("item_id")
+      .min("created_at")
+      .groupBy("shelf")
+      .havingRaw("COUNT(*) >= ?", [MANY]);
     await knex("search_due").delete();
     await knex(knex.raw("?? (??, ??, ??)", ["search_due", "shelf", "item_id", "created_at"])).insert(many);
     await knex.schema.dropTableIfExists("search_terms");

@@ -12,7 +12,11 @@ export interface Migration {
 }
 
 /** Makes a table unless it is there. */
-export async function createTable(knex: Knex, name: string, define: (table: Knex.CreateTableBuilder) => void): Promise<void> {
+export async function createTable(
+  knex: Knex,
+  name: string,
+  define: (table: Knex.CreateTableBuilder) => void,
+): Promise<void> {
   if (await knex.schema.hasTable(name)) return;
   await knex.schema.createTable(name, define);
 }
@@ -54,6 +58,11 @@ export async function addIndex(
 }
 
 /** `column` holds one of `values`, or nothing where it may be null. */
-export function checkOneOf(table: Knex.CreateTableBuilder, name: string, column: string, values: readonly string[]): void {
+export function checkOneOf(
+  table: Knex.CreateTableBuilder,
+  name: string,
+  column: string,
+  values: readonly string[],
+): void {
   table.check(`${column} in (${values.map((value) => `'${value}'`).join(", ")})`, undefined, name);
 }

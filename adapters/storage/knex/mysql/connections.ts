@@ -72,7 +72,9 @@ class MysqlConnections implements Connections {
     const knex = this.openForMigrations();
     const seconds = MYSQL_LIMITS.migrationMs / 1000;
     try {
-      const [rows] = await knex.raw<{ got: number | null }[][]>(`SELECT GET_LOCK(${MIGRATION_LOCK}, ?) AS got`, [seconds]);
+      const [rows] = await knex.raw<{ got: number | null }[][]>(`SELECT GET_LOCK(${MIGRATION_LOCK}, ?) AS got`, [
+        seconds,
+      ]);
       if (rows?.[0]?.got !== 1) throw new Error(`Another process has been migrating for more than ${seconds} s.`);
       return await work(knex);
     } finally {

@@ -32,9 +32,23 @@ const CANNOT_SERVE = new Set([
   3024, // statement took too long
 ]);
 
-const CONNECTION_LOST = new Set(["PROTOCOL_CONNECTION_LOST", "PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR", "ECONNRESET", "EPIPE", "ETIMEDOUT"]);
+const CONNECTION_LOST = new Set([
+  "PROTOCOL_CONNECTION_LOST",
+  "PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+]);
 
-const CANNOT_CONNECT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "ENOENT", "HANDSHAKE_NO_SSL_SUPPORT"]);
+const CANNOT_CONNECT = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+  "HANDSHAKE_NO_SSL_SUPPORT",
+]);
 
 /** There is no connection to be had: nothing was begun. */
 export class NoConnectionError extends Error {
@@ -72,7 +86,12 @@ export function isConnectionLost(error: unknown): boolean {
  * answer: had it taken effect after all, the second run finds what the first one wrote.
  */
 export function isLostRace(error: unknown): boolean {
-  return hasNumber(error, LOST_RACE) || hasNumber(error, READ_ONLY) || error instanceof NoAnswerError || isConnectionLost(error);
+  return (
+    hasNumber(error, LOST_RACE) ||
+    hasNumber(error, READ_ONLY) ||
+    error instanceof NoAnswerError ||
+    isConnectionLost(error)
+  );
 }
 
 export function isUnavailable(error: unknown): boolean {

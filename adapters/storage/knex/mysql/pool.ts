@@ -66,7 +66,10 @@ export class MysqlPool {
    *
    * @throws {NoConnectionError} there was no connection in time
    */
-  async with<T>(limitMs: number, work: (session: MysqlSession, connection: PooledConnection) => Promise<T>): Promise<T> {
+  async with<T>(
+    limitMs: number,
+    work: (session: MysqlSession, connection: PooledConnection) => Promise<T>,
+  ): Promise<T> {
     const connection = await this.acquire();
     const late = { lateMs: MYSQL_LIMITS.lateMs, isServerThere: () => this.isServerThere() };
     try {
@@ -92,7 +95,8 @@ export class MysqlPool {
 
   private async acquire(): Promise<PooledConnection> {
     // Those who queued behind one that waited in vain would wait as long once more.
-    if (performance.now() < this.vainUntil) throw cannotConnect(new Error("somebody else has just waited for one in vain"));
+    if (performance.now() < this.vainUntil)
+      throw cannotConnect(new Error("somebody else has just waited for one in vain"));
     const limitMs = this.isFirst ? MYSQL_LIMITS.firstMs : MYSQL_LIMITS.acquireMs;
     const { pool } = this.handle.client as { readonly pool?: KnexPool };
     if (pool === undefined) throw cannotConnect(new Error("it was closed"));
@@ -106,7 +110,8 @@ export class MysqlPool {
     try {
       const connection = await pending.promise;
       this.isFirst = false;
-      (this.handle.client as { connectionSettings: ConnectionOptions }).connectionSettings.connectTimeout = MYSQL_LIMITS.connectMs;
+      (this.handle.client as { connectionSettings: ConnectionOptions }).connectionSettings.connectTimeout =
+        MYSQL_LIMITS.connectMs;
       return connection;
     } catch (error) {
       if (!isInVain && !isUnavailable(error)) throw error;

@@ -76,7 +76,10 @@ export class MysqlSession implements TransactionSession {
     for (let start = 0; start < rows.length; start += INSERT_ROWS) {
       const part = rows.slice(start, start + INSERT_ROWS);
       const values = part.flatMap((row) => table.columns.map((column) => row[column] as SqlValue));
-      await this.query(`INSERT INTO ${table.name} (${columnsOf(table)}) VALUES ${part.map(() => marks).join(", ")}${clause}`, values);
+      await this.query(
+        `INSERT INTO ${table.name} (${columnsOf(table)}) VALUES ${part.map(() => marks).join(", ")}${clause}`,
+        values,
+      );
     }
   }
 

@@ -2,7 +2,11 @@ import { type ItemRow, type Place, PLACES, type TAG_PLACES, tagMark, wordMark } 
 import { isWhole, type Terms, termsOfTag, termsOfWord } from "./terms.js";
 import type { SqlValue } from "../session.js";
 
-export const TRACK_CLASSES: readonly (readonly Place[])[] = [["title"], ["title", "label"], ["title", "label", "prompt"]];
+export const TRACK_CLASSES: readonly (readonly Place[])[] = [
+  ["title"],
+  ["title", "label"],
+  ["title", "label", "prompt"],
+];
 /** Of a playlist only the title is searched. */
 export const PLAYLIST_PLACES: readonly Place[] = ["title"];
 export const PLAYLIST_CLASSES: readonly (readonly Place[])[] = [PLAYLIST_PLACES];
@@ -53,7 +57,13 @@ function wordCondition(word: string, places: readonly Place[]): Condition {
 }
 
 function tagCondition(group: keyof typeof TAG_PLACES, tag: string): Condition {
-  return { terms: termsOfTag(group, tag), places: [0], isWhole: isWhole(tag), columns: ["tags"], mark: tagMark(group, tag) };
+  return {
+    terms: termsOfTag(group, tag),
+    places: [0],
+    isWhole: isWhole(tag),
+    columns: ["tags"],
+    mark: tagMark(group, tag),
+  };
 }
 
 /** A piece of SQL with its values. */
@@ -65,7 +75,9 @@ export interface Fragment {
 /** The conditions as they are asked of an item `i` by its texts. */
 export function testsOf(conditions: readonly Condition[]): Fragment {
   if (conditions.length === 0) return { text: "1 = 1", values: [] };
-  const tests = conditions.map(({ columns }) => `(${columns.map((column) => `INSTR(i.${column}, ?) > 0`).join(" OR ")})`);
+  const tests = conditions.map(
+    ({ columns }) => `(${columns.map((column) => `INSTR(i.${column}, ?) > 0`).join(" OR ")})`,
+  );
   return { text: tests.join(" AND "), values: conditions.flatMap(({ columns, mark }) => columns.map(() => mark)) };
 }
 

@@ -43,13 +43,21 @@ export class LibrarySearchQueries {
   }
 
   async playlists(session: Session, search: LibrarySearch): Promise<Playlist[]> {
-    if (search.mood === null && search.activity === null) return this.completed(session, await this.titled(session, search, search.limit));
+    if (search.mood === null && search.activity === null)
+      return this.completed(session, await this.titled(session, search, search.limit));
     const tracks = await this.trackHits(session, { ...search, words: [] }, this.limits.fewTracks);
-    return tracks.length < this.limits.fewTracks ? this.holding(session, search, tracks.map(trackId)) : this.lookInto(session, search);
+    return tracks.length < this.limits.fewTracks
+      ? this.holding(session, search, tracks.map(trackId))
+      : this.lookInto(session, search);
   }
 
   private trackHits(session: Session, search: LibrarySearch, limit: number): Promise<Hit[]> {
-    return this.best(session, { shelves: shelvesOf("tracks", search.viewer), classes: TRACK_CLASSES, wanted: search, limit });
+    return this.best(session, {
+      shelves: shelvesOf("tracks", search.viewer),
+      classes: TRACK_CLASSES,
+      wanted: search,
+      limit,
+    });
   }
 
   /** Playlists by their titles alone. */
@@ -63,13 +71,23 @@ export class LibrarySearchQueries {
   }
 
   /** From the tracks to the playlists. */
-  private async holding(session: Session, { viewer, words, limit }: LibrarySearch, trackIds: readonly TrackId[]): Promise<Playlist[]> {
+  private async holding(
+    session: Session,
+    { viewer, words, limit }: LibrarySearch,
+    trackIds: readonly TrackId[],
+  ): Promise<Playlist[]> {
     const tests = testsOf(conditionsOf({ words, mood: null, activity: null }, PLAYLIST_PLACES));
-    const text = (list: string): string => `SELECT DISTINCT i.created_at, i.item_id FROM playlist_tracks AS h${this.dialect.useIndex("playlist_tracks_track")}
+    const text = (
+      list: string,
+    ): string => `SELECT DISTINCT i.created_at, i.item_id FROM playlist_tracks AS h${this.dialect.useIndex("playlist_tracks_track")}
       JOIN playlists AS p ON p.id = h.playlist_id AND (p.visibility = 'public' OR p.account_id = ?)
       JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = p.created_at AND i.item_id = p.id
       WHERE ${tests.text} AND h.track_id IN (${list})`;
-    const rows = await allIn<Omit<Hit, "class">>(session, text, trackIds, [viewer, ...shelvesOf("playlists", viewer), ...tests.values]);
+    const rows = await allIn<Omit<Hit, "class">>(session, text, trackIds, [
+      viewer,
+      ...shelvesOf("playlists", viewer),
+      ...tests.values,
+    ]);
     const hits = [...new Map(rows.map((hit) => [hit.item_id, hit])).values()];
     return this.completed(session, hits.sort(newestFirst).slice(0, limit));
   }
@@ -89,13 +107,23 @@ export class LibrarySearchQueries {
   }
 
   /** Of these playlists, those that hold a matching track. */
-  private async withMatch(session: Session, { viewer, mood, activity }: LibrarySearch, ids: readonly PlaylistId[]): Promise<Set<PlaylistId>> {
-    const marks = [...(mood === null ? [] : [tagMark("mood", mood)]), ...(activity === null ? [] : [tagMark("activity", activity)])];
+  private async withMatch(
+    session: Session,
+    { viewer, mood, activity }: LibrarySearch,
+    ids: readonly PlaylistId[],
+  ): Promise<Set<PlaylistId>> {
+    const marks = [
+      ...(mood === null ? [] : [tagMark("mood", mood)]),
+      ...(activity === null ? [] : [tagMark("activity", activity)]),
+    ];
     const text = (list: string): string => `SELECT DISTINCT p.playlist_id FROM playlist_tracks AS p
       JOIN tracks AS t ON t.id = p.track_id
       JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
       WHERE ${marks.map(() => "INSTR(i.tags, ?) > 0").join(" AND ")} AND p.playlist_id IN (${list})`;
-    const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, text, ids, [...shelvesOf("tracks", viewer), ...marks]);
+    const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, text, ids, [
+      ...shelvesOf("tracks", viewer),
+      ...marks,
+    ]);
     return new Set(rows.map((row) => row.playlist_id));
   }
 

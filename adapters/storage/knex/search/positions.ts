@@ -73,7 +73,7 @@ export class Positions {
   /** From the last on. */
   *descending(): Generator<number> {
     for (let index = WORDS - 1; index >= 0; index--) {
-      for (let word = this.words[index]!; word !== 0; ) {
+      for (let word = this.words[index]!; word !== 0;) {
         const bit = 31 - Math.clz32(word);
         yield index * BITS + bit;
         word &= ~(1 << bit);

@@ -19,8 +19,12 @@ export interface Search {
 
 /** The best of some shelves: by the places where the words were found, then newest. */
 export async function findBest(session: Session, { shelves, classes, wanted, limit, stride }: Search): Promise<Hit[]> {
-  const conditions = (wanted.words.length === 0 ? classes.slice(0, 1) : classes).map((places) => conditionsOf(wanted, places));
-  const hits = await Promise.all(shelves.map((shelf) => findOnShelf(session, { shelf, classes: conditions, limit, stride })));
+  const conditions = (wanted.words.length === 0 ? classes.slice(0, 1) : classes).map((places) =>
+    conditionsOf(wanted, places),
+  );
+  const hits = await Promise.all(
+    shelves.map((shelf) => findOnShelf(session, { shelf, classes: conditions, limit, stride })),
+  );
   const found = new Map(hits.flat().map((hit) => [hit.item_id, hit]));
   return [...found.values()].sort(bestFirst).slice(0, limit);
 }

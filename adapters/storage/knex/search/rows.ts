@@ -1,5 +1,10 @@
 import type { AccountId, PlaylistId, TrackId } from "../../../../core/ids.js";
-import { type SearchableTrack, type SearchTexts, textsOfTitle, textsOfTrack } from "../../../../core/library/search-texts.js";
+import {
+  type SearchableTrack,
+  type SearchTexts,
+  textsOfTitle,
+  textsOfTrack,
+} from "../../../../core/library/search-texts.js";
 import type { Playlist } from "../../../../core/library/playlist.js";
 import type { Track } from "../../../../core/library/track.js";
 import type { Table } from "../session.js";
@@ -33,7 +38,11 @@ export interface DueRow {
   created_at: number;
 }
 
-export const SEARCH_DUE: Table<DueRow> = { name: "search_due", columns: ["shelf", "item_id", "created_at"], key: ["shelf", "item_id"] };
+export const SEARCH_DUE: Table<DueRow> = {
+  name: "search_due",
+  columns: ["shelf", "item_id", "created_at"],
+  key: ["shelf", "item_id"],
+};
 
 /** So many items of a shelf, with an index of their words. What is filed is never changed, apart from items that are deleted. */
 export interface SegmentRow {
@@ -84,7 +93,9 @@ export function shelfOf(kind: Kind, { visibility, accountId }: Pick<Track, "visi
 
 /** What this viewer sees. Nothing stands on both. */
 export function shelvesOf(kind: Kind, viewer: AccountId): string[] {
-  const [shared, own] = (["public", "private"] as const).map((visibility) => shelfOf(kind, { visibility, accountId: viewer }));
+  const [shared, own] = (["public", "private"] as const).map((visibility) =>
+    shelfOf(kind, { visibility, accountId: viewer }),
+  );
   return [shared ?? "", own ?? ""];
 }
 
@@ -106,11 +117,17 @@ export function tagMark(place: keyof typeof TAG_PLACES, tag: string): string {
   return `\n${TAG_PLACES[place]}${tag}\n`;
 }
 
-function rowOf(shelf: string | null, item: { readonly id: ItemRow["item_id"]; readonly createdAt: number }, texts: SearchTexts | null): ItemRow[] {
+function rowOf(
+  shelf: string | null,
+  item: { readonly id: ItemRow["item_id"]; readonly createdAt: number },
+  texts: SearchTexts | null,
+): ItemRow[] {
   if (shelf === null || texts === null) return [];
   const { title, label, prompt, moods, activities } = texts;
   const inLine = (words: readonly string[]): string => words.map(wordMark).join("");
-  const tags = [...moods.map((tag) => tagMark("mood", tag)), ...activities.map((tag) => tagMark("activity", tag))].join("");
+  const tags = [...moods.map((tag) => tagMark("mood", tag)), ...activities.map((tag) => tagMark("activity", tag))].join(
+    "",
+  );
   const key = { shelf, created_at: item.createdAt, item_id: item.id };
   return [{ ...key, title: inLine(title), label: inLine(label), prompt: inLine(prompt), tags }];
 }

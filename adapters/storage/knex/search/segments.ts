@@ -22,18 +22,32 @@ type Posting = Pick<PostingRow, "segment" | "places">;
 export async function findFiled(session: Session, search: ShelfSearch, loose: readonly Hit[]): Promise<Hit[]> {
   const segments = await session.all<Segment>(SEGMENTS, [search.shelf]);
   const widest = search.classes.at(-1) ?? [];
-  return widest.every(({ isWhole }) => isWhole) ? byPostings(session, search, segments, loose) : byTexts(session, search, segments);
+  return widest.every(({ isWhole }) => isWhole)
+    ? byPostings(session, search, segments, loose)
+    : byTexts(session, search, segments);
 }
 
-async function byPostings(session: Session, search: ShelfSearch, segments: readonly Segment[], loose: readonly Hit[]): Promise<Hit[]> {
+async function byPostings(
+  session: Session,
+  search: ShelfSearch,
+  segments: readonly Segment[],
+  loose: readonly Hit[],
+): Promise<Hit[]> {
   const { shelf, classes, limit } = search;
-  const pages = classes.map((_, number) => new Page(limit, loose.filter((hit) => hit.class === number)));
+  const pages = classes.map(
+    (_, number) =>
+      new Page(
+        limit,
+        loose.filter((hit) => hit.class === number),
+      ),
+  );
   await forEachMatch(session, search, segments, (segment, matches) => {
     for (const [number, positions] of matches.entries()) pages[number]?.add(segment, positions);
     return pages[0]?.isBehind(segment) ?? true;
   });
   const slots = new Map(pages.flatMap((page, number) => page.slots.map((slot) => [slot, number])));
-  const text = (marks: string): string => `SELECT slot, created_at, item_id FROM search_items WHERE shelf = ? AND slot IN (${marks})`;
+  const text = (marks: string): string =>
+    `SELECT slot, created_at, item_id FROM search_items WHERE shelf = ? AND slot IN (${marks})`;
   const rows = await allIn<Omit<Hit, "class"> & { readonly slot: number }>(session, text, [...slots.keys()], [shelf]);
   return rows.map(({ slot, created_at, item_id }) => ({ created_at, item_id, class: slots.get(slot) ?? 0 }));
 }
@@ -43,7 +57,8 @@ async function byTexts(session: Session, search: ShelfSearch, segments: readonly
   const { shelf, classes } = search;
   const slots: number[] = [];
   await forEachMatch(session, search, segments, ({ segment }, matches) => {
-    for (const positions of matches) for (const position of positions.descending()) slots.push(slotOf(segment, position));
+    for (const positions of matches)
+      for (const position of positions.descending()) slots.push(slotOf(segment, position));
     return false;
   });
   const [rank, tests] = [classOf(classes), testsOf(classes.at(-1) ?? [])];
@@ -76,7 +91,11 @@ async function forEachMatch(
   }
 }
 
-function matchesIn({ dead }: Segment, classes: readonly (readonly Condition[])[], postings: readonly (readonly Posting[])[]): Positions[] {
+function matchesIn(
+  { dead }: Segment,
+  classes: readonly (readonly Condition[])[],
+  postings: readonly (readonly Posting[])[],
+): Positions[] {
   if (postings.some((ofCondition) => ofCondition.length === 0)) return [];
   // Each class adds places to those of the class before.
   const met = postings.map(() => new Positions());
@@ -104,9 +123,14 @@ async function postingsOf(
   let numbers = segments.map(({ segment }) => segment);
   const found: Map<number, Posting[]>[] = [];
   for (const { terms } of conditions) {
-    const [condition, values] = terms.below === null ? ["term = ?", [terms.from]] : ["term >= ? AND term < ?", [terms.from, terms.below]];
-    const text = (marks: string): string => `SELECT segment, places FROM search_postings WHERE shelf = ? AND ${condition} AND segment IN (${marks})`;
-    const ofCondition = groupBy(await allIn<Posting>(session, text, numbers, [shelf, ...values]), ({ segment }) => segment);
+    const [condition, values] =
+      terms.below === null ? ["term = ?", [terms.from]] : ["term >= ? AND term < ?", [terms.from, terms.below]];
+    const text = (marks: string): string =>
+      `SELECT segment, places FROM search_postings WHERE shelf = ? AND ${condition} AND segment IN (${marks})`;
+    const ofCondition = groupBy(
+      await allIn<Posting>(session, text, numbers, [shelf, ...values]),
+      ({ segment }) => segment,
+    );
     found.push(ofCondition);
     numbers = [...ofCondition.keys()];
   }

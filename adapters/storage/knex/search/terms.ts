@@ -43,7 +43,8 @@ export function* termsOfItem(item: ItemRow): Generator<{ readonly term: string; 
       if (word === "") continue;
       yield { term: WORD + cut(word), place };
       const beginning = [...word.slice(0, 2 * BEGINNING_LENGTH)].slice(0, BEGINNING_LENGTH);
-      for (let length = 1; length <= beginning.length; length++) yield { term: BEGINNING + beginning.slice(0, length).join(""), place };
+      for (let length = 1; length <= beginning.length; length++)
+        yield { term: BEGINNING + beginning.slice(0, length).join(""), place };
     }
   }
   for (const tag of item.tags.split("\n")) {

@@ -46,10 +46,16 @@ export async function insertSearchRows(session: Session, items: readonly ItemRow
 
 /** The notes that these items leave: that their shelves have new ones. */
 export function notesOf(items: readonly ItemRow[]): DueRow[] {
-  return items.filter(({ item_id }) => item_id.endsWith(NOTED_END)).map(({ shelf, item_id, created_at }) => ({ shelf, item_id, created_at }));
+  return items
+    .filter(({ item_id }) => item_id.endsWith(NOTED_END))
+    .map(({ shelf, item_id, created_at }) => ({ shelf, item_id, created_at }));
 }
 
-export async function deleteSearchRows(session: Session, items: readonly ItemRow[], { forUpdate }: Pick<Dialect, "forUpdate">): Promise<void> {
+export async function deleteSearchRows(
+  session: Session,
+  items: readonly ItemRow[],
+  { forUpdate }: Pick<Dialect, "forUpdate">,
+): Promise<void> {
   for (const { shelf, created_at, item_id } of items) {
     const key = [shelf, created_at, item_id];
     // In the order in which they are locked where they are filed.
@@ -93,12 +99,24 @@ async function fileItems(session: Session, shelf: string, items: readonly ItemRo
   const postings = await placesByTerm(items);
   // In the order of their key, which is that of writing.
   for await (const terms of inPieces([...postings.keys()].sort())) {
-    await session.insert(SEARCH_POSTINGS, terms.map((term) => ({ shelf, segment, term, places: encodePlaces(postings.get(term) ?? []) })));
+    await session.insert(
+      SEARCH_POSTINGS,
+      terms.map((term) => ({ shelf, segment, term, places: encodePlaces(postings.get(term) ?? []) })),
+    );
   }
-  const keys = items.map(({ created_at, item_id }, position) => ({ slot: slotOf(segment, position), key: [shelf, created_at, item_id] }));
+  const keys = items.map(({ created_at, item_id }, position) => ({
+    slot: slotOf(segment, position),
+    key: [shelf, created_at, item_id],
+  }));
   for await (const part of inPieces(keys)) {
-    await session.runEach(FILE_ITEM, part.map(({ slot, key }) => [slot, ...key]));
-    await session.runEach(DELETE_LOOSE, part.map(({ key }) => key));
+    await session.runEach(
+      FILE_ITEM,
+      part.map(({ slot, key }) => [slot, ...key]),
+    );
+    await session.runEach(
+      DELETE_LOOSE,
+      part.map(({ key }) => key),
+    );
   }
   const [oldest, newest] = [items[0]?.created_at ?? 0, items.at(-1)?.created_at ?? 0];
   await session.insert(SEARCH_SEGMENTS, [{ shelf, segment, newest, oldest, dead: null }]);

@@ -1,5 +1,12 @@
 const LOST_RACE = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY"];
-const UNAVAILABLE = ["SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN", "SQLITE_READONLY"];
+const UNAVAILABLE = [
+  "SQLITE_BUSY",
+  "SQLITE_LOCKED",
+  "SQLITE_FULL",
+  "SQLITE_IOERR",
+  "SQLITE_CANTOPEN",
+  "SQLITE_READONLY",
+];
 
 /** Another process holds the lock, or the key was taken first. */
 export function isLostRace(error: unknown): boolean {

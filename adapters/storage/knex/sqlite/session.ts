@@ -65,6 +65,8 @@ export class SqliteSession implements TransactionSession {
 }
 
 function upsertClause<Row extends object>(table: Table<Row>): string {
-  const changes = table.columns.filter((column) => !table.key.includes(column)).map((column) => `${column} = excluded.${column}`);
+  const changes = table.columns
+    .filter((column) => !table.key.includes(column))
+    .map((column) => `${column} = excluded.${column}`);
   return ` ON CONFLICT (${table.key.join(", ")}) DO UPDATE SET ${changes.join(", ")}`;
 }

@@ -25,7 +25,13 @@ export default defineProvider({
   label: "Gate",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
-  settings: { folder: { type: "string", required: true, description: "Folder of the logbook and the gate, which all processes share" } },
+  settings: {
+    folder: {
+      type: "string",
+      required: true,
+      description: "Folder of the logbook and the gate, which all processes share",
+    },
+  },
   models: Object.keys(FATES).map((fate) => ({
     id: `gate/${fate}`,
     name: `Gate ${fate}`,
@@ -76,5 +82,11 @@ function lateAsset(opened: () => Promise<void>): ProviderAsset {
     await opened();
     yield SCRIPTED_AUDIO;
   }
-  return { role: "stem", label: "late", contentType: "audio/flac", durationSeconds: 1, source: { kind: "stream", open } };
+  return {
+    role: "stem",
+    label: "late",
+    contentType: "audio/flac",
+    durationSeconds: 1,
+    source: { kind: "stream", open },
+  };
 }

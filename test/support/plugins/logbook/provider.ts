@@ -65,7 +65,10 @@ class LogbookProvider implements MusicProvider {
     this.logbook = new Logbook(String(host.settings["file"]));
   }
 
-  async submit({ jobId, attemptId, attempt, ...request }: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
+  async submit(
+    { jobId, attemptId, attempt, ...request }: SubmitRequest,
+    { signal }: CallContext,
+  ): Promise<Completed | Accepted> {
     const modelId = request.operation === "music" ? request.model.id : request.operation;
     const at = this.host.clock.now();
     this.logbook.note({ providerId: this.id, jobId, attemptId, modelId, pid: process.pid, at });
@@ -109,7 +112,13 @@ const COMPLETED: Completed = {
       bpm: null,
       tags: { mood: [], activity: [], genre: [], other: [] },
       assets: [
-        { role: "mix", label: "full", contentType: "audio/wav", durationSeconds: 1, source: { kind: "bytes", bytes: SILENCE } },
+        {
+          role: "mix",
+          label: "full",
+          contentType: "audio/wav",
+          durationSeconds: 1,
+          source: { kind: "bytes", bytes: SILENCE },
+        },
       ],
     },
   ],
@@ -132,7 +141,14 @@ function fateOf(modelId: string): Fate {
 }
 
 function aModel(id: string): ProviderModel {
-  return { id, name: `Logbook ${fateOf(id)}`, creditCost: COST, supportsLyrics: false, supportsInstrumental: true, duration: null };
+  return {
+    id,
+    name: `Logbook ${fateOf(id)}`,
+    creditCost: COST,
+    supportsLyrics: false,
+    supportsInstrumental: true,
+    duration: null,
+  };
 }
 
 /** WAV: mono, 8 bits, 8 kHz. */

@@ -37,7 +37,9 @@ describe("An API key", () => {
     const token = makeToken((count) => {
       asked++;
       // The first handful holds one byte of use.
-      return Uint8Array.from({ length: count }, (_, index) => (asked === 1 ? (index === 0 ? 61 : 255 - (index % 8)) : 1));
+      return Uint8Array.from({ length: count }, (_, index) =>
+        asked === 1 ? (index === 0 ? 61 : 255 - (index % 8)) : 1,
+      );
     });
     expect(asked).to.equal(2);
     expect(token.slice(4, 44)).to.equal(`z${"1".repeat(39)}`);

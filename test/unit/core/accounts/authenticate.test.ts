@@ -49,7 +49,11 @@ class KeyTable implements Pick<AccountStore, "findKeyHolders"> {
 function setUp(): { readonly table: KeyTable; readonly clock: ManualClock; readonly authenticate: Authenticate } {
   const table = new KeyTable();
   const clock = new ManualClock();
-  return { table, clock, authenticate: new Authenticate(table as Partial<AccountStore> as AccountStore, digest, clock) };
+  return {
+    table,
+    clock,
+    authenticate: new Authenticate(table as Partial<AccountStore> as AccountStore, digest, clock),
+  };
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<unknown> {
@@ -85,7 +89,10 @@ describe("Authenticate", () => {
     [`Bearer ${OTHER_TOKEN}`, InvalidApiKeyError],
   ];
   for (const [header, expected] of headers) {
-    const shown = header?.replaceAll(TOKEN, "<key>").replaceAll(OTHER_TOKEN, "<unknown key>").replaceAll(mistyped, "<mistyped key>");
+    const shown = header
+      ?.replaceAll(TOKEN, "<key>")
+      .replaceAll(OTHER_TOKEN, "<unknown key>")
+      .replaceAll(mistyped, "<mistyped key>");
     it(`answers ${expected === "known" ? "the holder" : expected.name} to ${shown === undefined ? "no header" : JSON.stringify(shown)}`, async () => {
       const { table, authenticate } = setUp();
       const holder = table.give(TOKEN);
@@ -204,7 +211,10 @@ describe("Authenticate", () => {
 });
 
 describe("authorize", () => {
-  const holder = (account: Partial<Account>, scopes: ApiKey["scopes"]): KeyHolder => ({ account: anAccount(account), key: anApiKey({ scopes }) });
+  const holder = (account: Partial<Account>, scopes: ApiKey["scopes"]): KeyHolder => ({
+    account: anAccount(account),
+    key: anApiKey({ scopes }),
+  });
 
   it("lets a key do what its scopes name, and any key where no scope is asked", () => {
     expect(() => authorize(holder({}, ["models:read"]), "models:read")).not.to.throw();
@@ -212,7 +222,9 @@ describe("authorize", () => {
   });
 
   it("names the scope that is missing", () => {
-    const refused = expect(() => authorize(holder({}, ["models:read"]), "generations:create")).to.throw(InsufficientScopeError);
+    const refused = expect(() => authorize(holder({}, ["models:read"]), "generations:create")).to.throw(
+      InsufficientScopeError,
+    );
     refused.with.deep.property("details", { required_scope: "generations:create" });
   });
 

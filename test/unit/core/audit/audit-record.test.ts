@@ -43,6 +43,7 @@ describe("A record of the audit log", () => {
       { fields: { reason: "leaked", count: "2" } },
       { previousHash: "1".repeat(64) },
     ];
-    for (const other of others) expect(hashOf({ ...record, ...other }, digest), JSON.stringify(other)).to.not.equal(record.hash);
+    for (const other of others)
+      expect(hashOf({ ...record, ...other }, digest), JSON.stringify(other)).to.not.equal(record.hash);
   });
 });

@@ -1,6 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type Balance, type Buckets, emptyBalance, type LedgerEntry, type Movement, post } from "../../../../core/credits/balance.js";
+import {
+  type Balance,
+  type Buckets,
+  emptyBalance,
+  type LedgerEntry,
+  type Movement,
+  post,
+} from "../../../../core/credits/balance.js";
 import { grant } from "../../../../core/credits/grant.js";
 import { renew } from "../../../../core/credits/renew.js";
 import { postReservation, reserve } from "../../../../core/credits/reserve.js";
@@ -18,12 +25,20 @@ type Command =
   | { readonly kind: "settle"; readonly which: number; readonly how: "charge" | "refund" };
 
 const anyCommand: fc.Arbitrary<Command> = fc.oneof(
-  fc.record({ kind: fc.constant("grant" as const), amount: fc.integer({ min: 1, max: 50 }), bucket: fc.constantFrom("monthly", "pack") }),
+  fc.record({
+    kind: fc.constant("grant" as const),
+    amount: fc.integer({ min: 1, max: 50 }),
+    bucket: fc.constantFrom("monthly", "pack"),
+  }),
   fc.record({ kind: fc.constant("renew" as const), allowance: fc.nat({ max: 60 }) }),
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("reserve" as const), cost: fc.nat({ max: 40 }) }) },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant("settle" as const), which: fc.nat(), how: fc.constantFrom("charge", "refund") }),
+    arbitrary: fc.record({
+      kind: fc.constant("settle" as const),
+      which: fc.nat(),
+      how: fc.constantFrom("charge", "refund"),
+    }),
   },
 );
 

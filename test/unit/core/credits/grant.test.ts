@@ -9,7 +9,15 @@ describe("grant", () => {
     const { after, entries } = grant(before, 40, "pack", "order 17", NOON);
     expect(after).to.deep.equal({ ...before, pack: 42, ledgerSeq: 4 });
     expect(entries).to.have.length(1);
-    expect(entries[0]).to.include({ kind: "grant", seq: 4, monthly: 0, pack: 40, reference: "order 17", jobId: null, createdAt: NOON });
+    expect(entries[0]).to.include({
+      kind: "grant",
+      seq: 4,
+      monthly: 0,
+      pack: 40,
+      reference: "order 17",
+      jobId: null,
+      createdAt: NOON,
+    });
   });
 
   for (const amount of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {

@@ -65,7 +65,9 @@ describe("clampResult", () => {
     it("does not know what became of work accepted under a larger one, or under none that can be stored", () => {
       const none = [circle, { data: { id: 1n } }, null, undefined, "7"];
       for (const handle of [handleOf(16_385), handleOf(16_386, "ä"), ...none]) {
-        expect(() => clampResult(accepted(handle))).to.throw(ProviderFailure).with.property("kind", "outcome_unknown");
+        expect(() => clampResult(accepted(handle)))
+          .to.throw(ProviderFailure)
+          .with.property("kind", "outcome_unknown");
       }
     });
 

@@ -47,7 +47,9 @@ describe("Leases renewed on the clock", () => {
     const { clock, renewals, lost, keep } = setUp();
     const jobId = keep();
     await clock.advance(LEASE_MS);
-    expect(renewals).to.deep.equal([10_000, 20_000, 30_000].map((atMs) => ({ atMs, forMs: LEASE_MS, jobIds: [jobId] })));
+    expect(renewals).to.deep.equal(
+      [10_000, 20_000, 30_000].map((atMs) => ({ atMs, forMs: LEASE_MS, jobIds: [jobId] })),
+    );
     expect(lost).to.deep.equal([]);
   });
 
@@ -86,7 +88,10 @@ describe("Leases renewed on the clock", () => {
     const { renewal, clock, stored, renewals, lost } = setUp();
     const [kept, gone] = [anId("job"), anId("job")];
     stored.set(kept, 4);
-    renewal.resume([[kept, 4], [gone, 1]]);
+    renewal.resume([
+      [kept, 4],
+      [gone, 1],
+    ]);
     await clock.advance(LEASE_MS / 3);
     expect(renewals.map(({ atMs, jobIds }) => [atMs, jobIds])).to.deep.equal([
       [0, [kept, gone]],
@@ -104,7 +109,9 @@ describe("Leases renewed on the clock", () => {
     await clock.advance(12_000);
     expect(renewals.map(({ atMs }) => atMs)).to.deep.equal([10_000, 13_000, 16_000, 19_000, 22_000]);
     expect(lost).to.deep.equal([]);
-    expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal(Array(4).fill(["error", "Leases could not be renewed"]));
+    expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal(
+      Array(4).fill(["error", "Leases could not be renewed"]),
+    );
   });
 
   it("are told to be lost once, and renewed no more", async () => {

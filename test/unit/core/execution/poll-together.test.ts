@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import { assert } from "../../../../core/assert.js";
 import { pollOf } from "../../../../core/execution/poll-together.js";
-import { type CallContext, type MusicProvider, ProviderFailure, type ProviderHandle, type Snapshot } from "../../../../core/ports/music-provider.js";
+import {
+  type CallContext,
+  type MusicProvider,
+  ProviderFailure,
+  type ProviderHandle,
+  type Snapshot,
+} from "../../../../core/ports/music-provider.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 
 const RUNNING: Snapshot = { state: "running", nextPollMs: 1 };
@@ -41,7 +47,9 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 describe("pollOf", () => {
   it("asks with one request at a time, which takes along whatever has come due meanwhile", async () => {
-    const batches = new Batches((task) => (task === "3" ? new ProviderFailure("gone", "no such task") : { ...RUNNING, nextPollMs: Number(task) }));
+    const batches = new Batches((task) =>
+      task === "3" ? new ProviderFailure("gone", "no such task") : { ...RUNNING, nextPollMs: Number(task) },
+    );
     const poll = polling(batches.provider);
     const first = poll(handleOf("1"), context());
     await turn();
@@ -76,7 +84,9 @@ describe("pollOf", () => {
     ] as const) {
       asked = 0;
       const poll = polling(failing(error));
-      const outcomes = await Promise.all(["1", "2", "3"].map((task) => poll(handleOf(task), context()).catch((caught: unknown) => caught)));
+      const outcomes = await Promise.all(
+        ["1", "2", "3"].map((task) => poll(handleOf(task), context()).catch((caught: unknown) => caught)),
+      );
       expect(outcomes.map((outcome) => (outcome as ProviderFailure).kind)).to.deep.equal([kind, kind, kind]);
       expect(asked).to.equal(1);
     }

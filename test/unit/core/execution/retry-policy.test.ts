@@ -40,7 +40,9 @@ describe("isRetryable", () => {
 describe("retryDelayMs", () => {
   it("doubles the wait with every refusal", () => {
     const patient = { ...POLICY, maxAttempts: 10 };
-    expect([1, 2, 3, 4].map((refusals) => retryDelayMs(patient, refusals, null, 1))).to.deep.equal([1_000, 2_000, 4_000, 8_000]);
+    expect([1, 2, 3, 4].map((refusals) => retryDelayMs(patient, refusals, null, 1))).to.deep.equal([
+      1_000, 2_000, 4_000, 8_000,
+    ]);
   });
 
   it("spreads waits over their upper half", () => {
@@ -48,7 +50,12 @@ describe("retryDelayMs", () => {
   });
 
   it("ends with the last attempt", () => {
-    expect([1, 2, 3, 4].map((refusals) => retryDelayMs(POLICY, refusals, 60_000, 1) === null)).to.deep.equal([false, false, true, true]);
+    expect([1, 2, 3, 4].map((refusals) => retryDelayMs(POLICY, refusals, 60_000, 1) === null)).to.deep.equal([
+      false,
+      false,
+      true,
+      true,
+    ]);
     expect(retryDelayMs({ ...POLICY, maxAttempts: 1 }, 1, null, 1)).to.equal(null);
   });
 

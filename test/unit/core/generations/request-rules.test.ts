@@ -39,7 +39,12 @@ describe("checkGenerationInput", () => {
   });
 
   describe("counts code points:", () => {
-    const lengths: readonly (readonly [field: "prompt" | "lyrics" | "client", what: string, text: string, fits: boolean])[] = [
+    const lengths: readonly (readonly [
+      field: "prompt" | "lyrics" | "client",
+      what: string,
+      text: string,
+      fits: boolean,
+    ])[] = [
       ["prompt", "no character", "", false],
       ["prompt", "one character", "a", true],
       ["prompt", "3,000 letters", "a".repeat(3_000), true],
@@ -76,7 +81,11 @@ describe("checkGenerationInput", () => {
     ["a pair the wrong way round", "\udfb5\ud83c"],
   ] as const) {
     it(`refuses ${what} in every text`, () => {
-      expect(pathsOf({ prompt: text, lyrics: text, client: text })).to.deep.equal(["body.prompt", "body.lyrics", "body.client"]);
+      expect(pathsOf({ prompt: text, lyrics: text, client: text })).to.deep.equal([
+        "body.prompt",
+        "body.lyrics",
+        "body.client",
+      ]);
     });
   }
 
@@ -93,8 +102,22 @@ describe("checkGenerationInput", () => {
   }
 
   it("lists every mistake at once", () => {
-    const paths = pathsOf({ prompt: "", lyrics: "a".repeat(10_001), client: "", instrumental: true, duration: 0.5, metadata: nested(9) });
-    expect(paths).to.have.members(["body.prompt", "body.lyrics", "body.client", "body.duration", "body.instrumental", "body.metadata"]);
+    const paths = pathsOf({
+      prompt: "",
+      lyrics: "a".repeat(10_001),
+      client: "",
+      instrumental: true,
+      duration: 0.5,
+      metadata: nested(9),
+    });
+    expect(paths).to.have.members([
+      "body.prompt",
+      "body.lyrics",
+      "body.client",
+      "body.duration",
+      "body.instrumental",
+      "body.metadata",
+    ]);
   });
 
   describe("takes metadata", () => {

@@ -68,7 +68,9 @@ describe("fingerprint", () => {
 
   it("is made of SHA-256 digests that stay the same from version to version", () => {
     expect(of('{"prompt":"rain","metadata":{"order":7}}')).to.deep.equal({
-      shape: new NodeDigest().sha256('["POST /api/v1/generations"," object","/\\"metadata\\" object","/\\"prompt\\" string"]'),
+      shape: new NodeDigest().sha256(
+        '["POST /api/v1/generations"," object","/\\"metadata\\" object","/\\"prompt\\" string"]',
+      ),
       body: new NodeDigest().sha256('{"metadata":{"order":7},"prompt":"rain"}'),
     });
   });

@@ -29,10 +29,18 @@ export function anAcceptCommand(accountId: AccountId, overrides: Partial<AcceptC
 
 /** A completion without tracks. */
 export function anEnding(job: Pick<JobState, "id">, overrides: Partial<Ending> = {}): Ending {
-  return { jobId: job.id, endedBy: "rpt_1", outcome: { status: "completed", files: { tracks: [], outputs: [], missing: [] } }, ...overrides };
+  return {
+    jobId: job.id,
+    endedBy: "rpt_1",
+    outcome: { status: "completed", files: { tracks: [], outputs: [], missing: [] } },
+    ...overrides,
+  };
 }
 
-export const FAILED: Ending["outcome"] = { status: "failed", error: { code: "generation_failed", message: "It failed." } };
+export const FAILED: Ending["outcome"] = {
+  status: "failed",
+  error: { code: "generation_failed", message: "It failed." },
+};
 
 /** The same for a stem split under a reference. */
 export function aSplitCommand(

@@ -66,7 +66,12 @@ describe("decideAcceptance", () => {
 
   it("writes nothing for a batch in which all is refused or replayed", () => {
     const balance = aBalance({ monthly: 100 });
-    const record = anIdempotencyRecord({ accountId: balance.accountId, keyHash: "hash of k", shape: "shape", body: "body" });
+    const record = anIdempotencyRecord({
+      accountId: balance.accountId,
+      keyHash: "hash of k",
+      shape: "shape",
+      body: "body",
+    });
     const commands = [
       anAcceptCommand(balance.accountId, { idempotency: aGivenKey("k") }),
       anAcceptCommand(balance.accountId, { refusal: new InvalidModelError() }),
@@ -83,7 +88,9 @@ describe("decideAcceptance", () => {
       const commands = [4, 4, 4, 1].map((cost) => anAcceptCommand(balance.accountId, { cost }));
       const decision = decideAcceptance(commands, stateOf([balance]));
       expect(outcomes(decision.results)).to.deep.equal(["accepted", "accepted", "insufficient_credits", "accepted"]);
-      expect(decision.results[2]).to.have.nested.property("error.details").that.deep.equals({ required: 4, available: 1 });
+      expect(decision.results[2])
+        .to.have.nested.property("error.details")
+        .that.deep.equals({ required: 4, available: 1 });
       expect(decision.movements[0]?.after.monthly).to.equal(0);
     });
 
@@ -114,8 +121,8 @@ describe("decideAcceptance", () => {
 
     it("answers conflicts of both kinds to other requests with the same key", () => {
       const balance = aBalance({ monthly: 100 });
-      const commands = [{}, { body: "other" }, { shape: "other" }, { shape: "other", body: "other" }].map((fingerprint) =>
-        anAcceptCommand(balance.accountId, { idempotency: aGivenKey("k", fingerprint) }),
+      const commands = [{}, { body: "other" }, { shape: "other" }, { shape: "other", body: "other" }].map(
+        (fingerprint) => anAcceptCommand(balance.accountId, { idempotency: aGivenKey("k", fingerprint) }),
       );
       const decision = decideAcceptance(commands, stateOf([balance]));
       expect(outcomes(decision.results)).to.deep.equal([
@@ -132,7 +139,10 @@ describe("decideAcceptance", () => {
         anAcceptCommand(balance.accountId, { cost: 6, idempotency: aGivenKey("k") }),
         anAcceptCommand(balance.accountId, { cost: 5, idempotency: aGivenKey("k", { body: "other" }) }),
       ];
-      expect(outcomes(decideAcceptance(commands, stateOf([balance])).results)).to.deep.equal(["insufficient_credits", "accepted"]);
+      expect(outcomes(decideAcceptance(commands, stateOf([balance])).results)).to.deep.equal([
+        "insufficient_credits",
+        "accepted",
+      ]);
     });
 
     it("keeps the keys, credits and slots of accounts apart", () => {
@@ -141,7 +151,12 @@ describe("decideAcceptance", () => {
         anAcceptCommand(accountId, { idempotency: aGivenKey("k"), concurrencyLimit: 1 }),
       );
       const decision = decideAcceptance(commands, stateOf([rich, poor]));
-      expect(outcomes(decision.results)).to.deep.equal(["accepted", "insufficient_credits", "replayed", "insufficient_credits"]);
+      expect(outcomes(decision.results)).to.deep.equal([
+        "accepted",
+        "insufficient_credits",
+        "replayed",
+        "insufficient_credits",
+      ]);
       expect(decision.movements.map(({ after }) => after.accountId)).to.deep.equal([rich.accountId]);
     });
 
@@ -158,11 +173,17 @@ describe("decideAcceptance", () => {
 
   describe("answers the first of several reasons:", () => {
     const full = aBalance({ monthly: 0, runningJobs: 10 });
-    const used = anIdempotencyRecord({ accountId: full.accountId, keyHash: "hash of used", shape: "shape", body: "body" });
+    const used = anIdempotencyRecord({
+      accountId: full.accountId,
+      keyHash: "hash of used",
+      shape: "shape",
+      body: "body",
+    });
     const refusal = new ProviderUnavailableError();
     const decideOne = (overrides: Partial<AcceptCommand>, balance = full): AcceptResult | undefined =>
       decideAcceptance([anAcceptCommand(balance.accountId, overrides)], stateOf([balance], [used])).results[0];
-    const errorOf = (result: AcceptResult | undefined): FermataError | null => (result?.kind === "refused" ? result.error : null);
+    const errorOf = (result: AcceptResult | undefined): FermataError | null =>
+      result?.kind === "refused" ? result.error : null;
 
     it("a replay, whatever else stands against the request", () => {
       expect(decideOne({ idempotency: aGivenKey("used"), refusal })).to.deep.equal({ kind: "replayed", record: used });
@@ -195,7 +216,10 @@ describe("decideAcceptance", () => {
         cost: fc.nat({ max: 8 }),
         limit: fc.integer({ min: 1, max: 6 }),
         key: fc.option(fc.constantFrom("a", "b", "c"), { nil: null }),
-        split: fc.option(fc.record({ reference: fc.constantFrom("a", "b"), sourceTrackId: fc.constantFrom(...tracks) }), { nil: null }),
+        split: fc.option(
+          fc.record({ reference: fc.constantFrom("a", "b"), sourceTrackId: fc.constantFrom(...tracks) }),
+          { nil: null },
+        ),
         fingerprint: fc.constantFrom({}, {}, { body: "other" }, { shape: "other" }),
         refused: fc.nat({ max: 9 }),
       })
@@ -206,7 +230,11 @@ describe("decideAcceptance", () => {
       });
     const anyBatch = fc.array(anyCommand, { maxLength: 25 });
     const anyState = fc
-      .tuple(...accounts.map((accountId) => fc.record({ accountId: fc.constant(accountId), monthly: fc.nat({ max: 25 }), pack: fc.nat({ max: 15 }) })))
+      .tuple(
+        ...accounts.map((accountId) =>
+          fc.record({ accountId: fc.constant(accountId), monthly: fc.nat({ max: 25 }), pack: fc.nat({ max: 15 }) }),
+        ),
+      )
       .map((balances) => stateOf(balances.map((balance) => aBalance(balance))));
 
     it("decides as on the same commands one by one", () => {
@@ -233,7 +261,9 @@ describe("decideAcceptance", () => {
           const decision = decideAcceptance(commands, state);
           for (const { after } of decision.movements) {
             expect(Math.min(after.monthly, after.pack, after.reservedMonthly, after.reservedPack)).to.be.at.least(0);
-            expect(after.runningJobs).to.equal(decision.jobs.filter(({ accountId }) => accountId === after.accountId).length);
+            expect(after.runningJobs).to.equal(
+              decision.jobs.filter(({ accountId }) => accountId === after.accountId).length,
+            );
           }
           const entries = decision.movements.flatMap((movement) => movement.entries);
           expect(entries.map(({ jobId }) => jobId).sort()).to.deep.equal(decision.jobs.map(({ id }) => id).sort());

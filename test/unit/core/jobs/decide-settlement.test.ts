@@ -12,7 +12,15 @@ import { anAcceptCommand, anEnding, FAILED, stateOf, sumOfEntries } from "./comm
 const NOW = NOON + 60_000;
 
 function aRunningJob(overrides: Partial<Job> = {}): Job {
-  return aJob({ status: "processing", phase: "rendering", fence: 3, attempt: 1, leaseOwner: anId("prc"), reserved: { monthly: 4, pack: 1 }, ...overrides });
+  return aJob({
+    status: "processing",
+    phase: "rendering",
+    fence: 3,
+    attempt: 1,
+    leaseOwner: anId("prc"),
+    reserved: { monthly: 4, pack: 1 },
+    ...overrides,
+  });
 }
 
 /** The account of these jobs, as it is while they run. */
@@ -56,7 +64,9 @@ describe("decideSettlement", () => {
     expect(decision.updates).to.deep.equal([{ id: job.id, fence: 3, changes }]);
     const after = { ...balance, reservedMonthly: 0, reservedPack: 0, spent: 5, runningJobs: 0, ledgerSeq: 2 };
     expect(decision.movements[0]?.after).to.deep.equal(after);
-    expect(decision.movements[0]?.entries.map(({ kind, jobId }) => ({ kind, jobId }))).to.deep.equal([{ kind: "charge", jobId: job.id }]);
+    expect(decision.movements[0]?.entries.map(({ kind, jobId }) => ({ kind, jobId }))).to.deep.equal([
+      { kind: "charge", jobId: job.id },
+    ]);
   });
 
   it("fails a job: full refund into the buckets it came from, and the reason", () => {
@@ -64,7 +74,14 @@ describe("decideSettlement", () => {
     const decision = decide([anEnding(job, { outcome: FAILED })], [job], [balanceOf(job)]);
     expect(decision.ended[0]).to.deep.include({ status: "failed", creditsCharged: 0, completedAt: NOW, dueAt: null });
     expect(decision.ended[0]?.error).to.deep.equal({ code: "generation_failed", message: "It failed." });
-    expect(decision.movements[0]?.after).to.include({ monthly: 4, pack: 1, reservedMonthly: 0, reservedPack: 0, spent: 0, runningJobs: 0 });
+    expect(decision.movements[0]?.after).to.include({
+      monthly: 4,
+      pack: 1,
+      reservedMonthly: 0,
+      reservedPack: 0,
+      spent: 0,
+      runningJobs: 0,
+    });
   });
 
   it("fails a job that waits, as a deadline or an operator does", () => {
@@ -80,7 +97,9 @@ describe("decideSettlement", () => {
 
   it("never ends a job twice, nor one that does not exist", () => {
     const job = aRunningJob();
-    expect(() => decide([anEnding(job), anEnding(job, { outcome: FAILED })], [job], [balanceOf(job)])).to.throw(AssertionError);
+    expect(() => decide([anEnding(job), anEnding(job, { outcome: FAILED })], [job], [balanceOf(job)])).to.throw(
+      AssertionError,
+    );
     expect(() => decide([anEnding(job)], [], [balanceOf(job)])).to.throw(AssertionError);
     for (const status of ["completed", "failed"] as const) {
       const ended = aRunningJob({ status, phase: "ended", leaseOwner: null });
@@ -94,8 +113,19 @@ describe("decideSettlement", () => {
     const endings = jobs.map((job, index) => anEnding(job, index === 1 ? { outcome: FAILED } : {}));
     const { movements } = decide(endings, jobs, [balanceOf(...jobs)]);
     expect(movements).to.have.length(1);
-    expect(movements[0]?.entries.map(({ kind, seq }) => [kind, seq])).to.deep.equal([["charge", 4], ["refund", 5], ["charge", 6]]);
-    expect(movements[0]?.after).to.include({ spent: 10, monthly: 4, pack: 1, runningJobs: 0, reservedMonthly: 0, reservedPack: 0 });
+    expect(movements[0]?.entries.map(({ kind, seq }) => [kind, seq])).to.deep.equal([
+      ["charge", 4],
+      ["refund", 5],
+      ["charge", 6],
+    ]);
+    expect(movements[0]?.after).to.include({
+      spent: 10,
+      monthly: 4,
+      pack: 1,
+      runningJobs: 0,
+      reservedMonthly: 0,
+      reservedPack: 0,
+    });
   });
 });
 
@@ -105,7 +135,11 @@ describe("Jobs from acceptance to their end", () => {
     | { readonly kind: "accept"; readonly account: AccountId; readonly costs: readonly number[] }
     | { readonly kind: "settle"; readonly reports: readonly { readonly which: number; readonly completes: boolean }[] };
   const anyStep: fc.Arbitrary<Step> = fc.oneof(
-    fc.record({ kind: fc.constant("accept" as const), account: fc.constantFrom(...accounts), costs: fc.array(fc.nat({ max: 9 }), { maxLength: 5 }) }),
+    fc.record({
+      kind: fc.constant("accept" as const),
+      account: fc.constantFrom(...accounts),
+      costs: fc.array(fc.nat({ max: 9 }), { maxLength: 5 }),
+    }),
     fc.record({
       kind: fc.constant("settle" as const),
       reports: fc.array(fc.record({ which: fc.nat(), completes: fc.boolean() }), { maxLength: 6 }),
@@ -114,24 +148,34 @@ describe("Jobs from acceptance to their end", () => {
 
   it("keep every invariant of the ledger", () => {
     fc.assert(
-      fc.property(fc.array(anyStep, { maxLength: 15 }), fc.nat({ max: 60 }), fc.nat({ max: 40 }), (steps, monthly, pack) => {
-        const jobs = new Map<JobId, Job>();
-        const before = accounts.map((accountId) => aBalance({ accountId, monthly, pack }));
-        const balances = new Map(before.map((balance) => [balance.accountId, balance]));
-        const entries: LedgerEntry[] = [];
-        for (const step of steps) {
-          const movements = step.kind === "accept" ? accept(step, jobs, balances) : settle(step.reports, jobs, balances);
-          for (const { after, entries: added } of movements) {
-            balances.set(after.accountId, after);
-            entries.push(...added);
+      fc.property(
+        fc.array(anyStep, { maxLength: 15 }),
+        fc.nat({ max: 60 }),
+        fc.nat({ max: 40 }),
+        (steps, monthly, pack) => {
+          const jobs = new Map<JobId, Job>();
+          const before = accounts.map((accountId) => aBalance({ accountId, monthly, pack }));
+          const balances = new Map(before.map((balance) => [balance.accountId, balance]));
+          const entries: LedgerEntry[] = [];
+          for (const step of steps) {
+            const movements =
+              step.kind === "accept" ? accept(step, jobs, balances) : settle(step.reports, jobs, balances);
+            for (const { after, entries: added } of movements) {
+              balances.set(after.accountId, after);
+              entries.push(...added);
+            }
+            for (const account of before) check(account, jobs, balances, entries);
           }
-          for (const account of before) check(account, jobs, balances, entries);
-        }
-      }),
+        },
+      ),
     );
   });
 
-  function accept(step: Extract<Step, { kind: "accept" }>, jobs: Map<JobId, Job>, balances: Map<AccountId, Balance>): SettlementDecision["movements"] {
+  function accept(
+    step: Extract<Step, { kind: "accept" }>,
+    jobs: Map<JobId, Job>,
+    balances: Map<AccountId, Balance>,
+  ): SettlementDecision["movements"] {
     const commands = step.costs.map((cost) => anAcceptCommand(step.account, { cost, concurrencyLimit: 6 }));
     const decision = decideAcceptance(commands, stateOf([...balances.values()]));
     for (const job of decision.jobs) jobs.set(job.id, { ...job, status: "processing", phase: "submitting", fence: 1 });
@@ -147,7 +191,8 @@ describe("Jobs from acceptance to their end", () => {
     const endings = new Map<JobId, Ending>();
     for (const { which, completes } of reports) {
       const job = alive[which % alive.length];
-      if (job !== undefined && !endings.has(job.id)) endings.set(job.id, anEnding(job, completes ? {} : { outcome: FAILED }));
+      if (job !== undefined && !endings.has(job.id))
+        endings.set(job.id, anEnding(job, completes ? {} : { outcome: FAILED }));
     }
     const decision = decideSettlement([...endings.values()], jobs, balances, NOW);
     for (const { id, fence, changes } of decision.updates) {
@@ -158,7 +203,12 @@ describe("Jobs from acceptance to their end", () => {
     return decision.movements;
   }
 
-  function check(start: Balance, jobs: ReadonlyMap<JobId, Job>, balances: ReadonlyMap<AccountId, Balance>, all: readonly LedgerEntry[]): void {
+  function check(
+    start: Balance,
+    jobs: ReadonlyMap<JobId, Job>,
+    balances: ReadonlyMap<AccountId, Balance>,
+    all: readonly LedgerEntry[],
+  ): void {
     const { accountId } = start;
     const balance = balances.get(accountId) as Balance;
     const entries = all.filter((entry) => entry.accountId === accountId);
@@ -171,7 +221,9 @@ describe("Jobs from acceptance to their end", () => {
     expect(balance.runningJobs).to.equal(alive.length);
     expect(balance.reservedMonthly).to.equal(alive.reduce((sum, { reserved }) => sum + reserved.monthly, 0));
     expect(balance.reservedPack).to.equal(alive.reduce((sum, { reserved }) => sum + reserved.pack, 0));
-    expect(balance.spent).to.equal(own.filter(({ status }) => status === "completed").reduce((sum, job) => sum + job.creditsCharged, 0));
+    expect(balance.spent).to.equal(
+      own.filter(({ status }) => status === "completed").reduce((sum, job) => sum + job.creditsCharged, 0),
+    );
     for (const job of own) {
       const kinds = entries.filter(({ jobId }) => jobId === job.id).map(({ kind }) => kind);
       const end = { completed: ["charge"], failed: ["refund"], queued: [], processing: [] }[job.status];

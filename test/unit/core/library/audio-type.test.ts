@@ -33,8 +33,32 @@ describe("What a file of sound is", () => {
   }
 
   it("and by the ending of its name, in any case", () => {
-    const names = ["a.mp3", "dir/b.WAV", "c.d.flac", "e.Ogg", "f.m4a", "g.aac", "mp3", "h.mp3.txt", "i.", "toString", "x.constructor"];
-    expect(names.map(audioEndingOf)).to.deep.equal(["mp3", "wav", "flac", "ogg", "m4a", null, null, null, null, null, null]);
+    const names = [
+      "a.mp3",
+      "dir/b.WAV",
+      "c.d.flac",
+      "e.Ogg",
+      "f.m4a",
+      "g.aac",
+      "mp3",
+      "h.mp3.txt",
+      "i.",
+      "toString",
+      "x.constructor",
+    ];
+    expect(names.map(audioEndingOf)).to.deep.equal([
+      "mp3",
+      "wav",
+      "flac",
+      "ogg",
+      "m4a",
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
+    ]);
   });
 
   it("must be the same by both, within the size that is allowed", () => {

@@ -96,7 +96,12 @@ describe("AudioUrls", () => {
     it("ends a link as soon as the track has another generation, or is gone", async () => {
       const room = setUp();
       const link = room.sign({ generation: 3 });
-      for (const [generation, state] of [[3, VALID], [4, REVOKED], [null, REVOKED], [3, VALID]] as const) {
+      for (const [generation, state] of [
+        [3, VALID],
+        [4, REVOKED],
+        [null, REVOKED],
+        [3, VALID],
+      ] as const) {
         room.generation = generation;
         expect(await room.check(link), String(generation)).to.deep.equal(state);
       }
@@ -113,7 +118,11 @@ describe("AudioUrls", () => {
     it("takes a link without a generation for the first one", async () => {
       const room = setUp();
       const link = room.sign();
-      for (const [generation, state] of [[0, VALID], [1, REVOKED], [null, VALID]] as const) {
+      for (const [generation, state] of [
+        [0, VALID],
+        [1, REVOKED],
+        [null, VALID],
+      ] as const) {
         room.generation = generation;
         expect(await room.check(link), String(generation)).to.deep.equal(state);
       }
@@ -146,7 +155,9 @@ describe("AudioUrls", () => {
     it("accepts links of versions without key ids while their key is accepted", async () => {
       const { keyring, check, sign } = setUp();
       const { expires } = sign();
-      const signature = createHmac("sha256", SECRET).update(`audio\n${KEY}\n${String(expires)}`).digest("base64url");
+      const signature = createHmac("sha256", SECRET)
+        .update(`audio\n${KEY}\n${String(expires)}`)
+        .digest("base64url");
       const old = { expires, signature, key: undefined };
       expect(await check(old)).to.deep.equal(FORGED);
       keyring.unnamed = SECRET;

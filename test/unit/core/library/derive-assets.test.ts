@@ -1,7 +1,11 @@
 import { expect } from "chai";
 import { DeriveAssets, type DeriveAssetsParts } from "../../../../core/library/derive-assets.js";
 import { assetOf } from "../../../../core/library/track.js";
-import { type AnalysisRequest, type AudioAnalysis, AudioUnreadableError } from "../../../../core/ports/audio-analyser.js";
+import {
+  type AnalysisRequest,
+  type AudioAnalysis,
+  AudioUnreadableError,
+} from "../../../../core/ports/audio-analyser.js";
 import { AudioTooLargeError } from "../../../../core/ports/audio-store.js";
 import { anAsset, aTrack } from "../../../support/builders.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";
@@ -58,7 +62,12 @@ describe("DeriveAssets", () => {
       sizeBytes: 7,
       durationSeconds: 30,
     });
-    expect(assetOf(derived, "cover")).to.include({ ...common, audioKey: "job_1/2/0-cover.png", contentType: "image/png", durationSeconds: null });
+    expect(assetOf(derived, "cover")).to.include({
+      ...common,
+      audioKey: "job_1/2/0-cover.png",
+      contentType: "image/png",
+      durationSeconds: null,
+    });
     expect([...stored]).to.deep.equal([
       ["job_1/2/0-preview.mp3", "excerpt"],
       ["job_1/2/0-cover.png", `picture of ${track.id}`],
@@ -76,7 +85,10 @@ describe("DeriveAssets", () => {
 
   it("does not listen when there is nothing to learn", async () => {
     const { derive, requests } = derivation();
-    const track = aTrack({ assets: [{ ...bareMix, durationSeconds: 60 }, anAsset({ role: "preview" }), anAsset({ role: "cover" })], waveform: Uint8Array.of(1) });
+    const track = aTrack({
+      assets: [{ ...bareMix, durationSeconds: 60 }, anAsset({ role: "preview" }), anAsset({ role: "cover" })],
+      waveform: Uint8Array.of(1),
+    });
     expect(await derive.deriveFor(track)).to.deep.equal(track);
     expect(requests).to.deep.equal([]);
   });
@@ -102,22 +114,36 @@ describe("DeriveAssets", () => {
   });
 
   it("leaves out what cannot be made out of the audio, and says so in the log", async () => {
-    const analyser = { analyse: () => Promise.reject(new AudioUnreadableError("broken")), close: () => Promise.resolve() };
+    const analyser = {
+      analyse: () => Promise.reject(new AudioUnreadableError("broken")),
+      close: () => Promise.resolve(),
+    };
     const { derive, logger } = derivation({ analyser });
     const derived = await derive.deriveFor(aTrack({ assets: [bareMix] }));
-    expect([derived.waveform, assetOf(derived, "preview"), assetOf(derived, "mix")?.durationSeconds]).to.deep.equal([null, null, null]);
+    expect([derived.waveform, assetOf(derived, "preview"), assetOf(derived, "mix")?.durationSeconds]).to.deep.equal([
+      null,
+      null,
+      null,
+    ]);
     expect(assetOf(derived, "cover")).not.to.equal(null);
-    expect(logger.lines.map(({ level, message }) => `${level}: ${message}`)).to.deep.equal(["warn: A track could not be listened to"]);
+    expect(logger.lines.map(({ level, message }) => `${level}: ${message}`)).to.deep.equal([
+      "warn: A track could not be listened to",
+    ]);
   });
 
   it("leaves a format that nobody knows alone, without a word", async () => {
-    const { derive, logger } = derivation({ analyser: { analyse: () => Promise.resolve(null), close: () => Promise.resolve() } });
+    const { derive, logger } = derivation({
+      analyser: { analyse: () => Promise.resolve(null), close: () => Promise.resolve() },
+    });
     expect((await derive.deriveFor(aTrack({ assets: [bareMix] }))).waveform).to.equal(null);
     expect(logger.lines).to.deep.equal([]);
   });
 
   it("does without a file that cannot be painted or stored", async () => {
-    const audio = { put: () => Promise.reject(new AudioTooLargeError(1)), read: () => [] } as unknown as DeriveAssetsParts["audio"];
+    const audio = {
+      put: () => Promise.reject(new AudioTooLargeError(1)),
+      read: () => [],
+    } as unknown as DeriveAssetsParts["audio"];
     const covers = { paint: () => Promise.reject(new Error("no paint")) };
     const { derive, logger } = derivation({ audio, covers });
     const derived = await derive.deriveFor(aTrack({ assets: [bareMix] }));
@@ -136,7 +162,9 @@ describe("DeriveAssets", () => {
       close: () => Promise.resolve(),
     };
     const { derive, stored } = derivation({ analyser });
-    const failure = await derive.deriveFor(aTrack({ assets: [bareMix] }), abort.signal).catch((error: unknown) => error);
+    const failure = await derive
+      .deriveFor(aTrack({ assets: [bareMix] }), abort.signal)
+      .catch((error: unknown) => error);
     expect([failure, stored.size]).to.deep.equal([reason, 0]);
   });
 });

@@ -7,7 +7,8 @@ import { anId } from "../../../support/builders.js";
 const [ALICE, BOB] = [anId("acct"), anId("acct")];
 const TRACK = { ref: "a", visibility: "public", title: "Rain", artist_label: "Nightingale" };
 const PLAYLIST = { ref: "p", visibility: "public", title: "Rainy evenings", tracks: [] };
-const UNKNOWN = "is not a known member; known are ref, account, visibility, title, artist_label, bpm, audio_file, prompt, tags";
+const UNKNOWN =
+  "is not a known member; known are ref, account, visibility, title, artist_label, bpm, audio_file, prompt, tags";
 
 /** Every mistake of a document, as `path: message`. */
 function mistakesOf(document: unknown): string[] {
@@ -22,8 +23,19 @@ describe("The document of an import", () => {
   it("is read with everything in it", () => {
     const mistakes = new Mistakes();
     const tags = { mood: ["Calm", "calm ", "Sad"], activity: [], genre: ["Jazz"] };
-    const track = { ...TRACK, account: ALICE, visibility: "private", bpm: 96.5, audio_file: "sound/a.mp3", prompt: "rain\nand more", tags };
-    const document = readImportDocument({ tracks: [track], playlists: [{ ...PLAYLIST, account: null, tracks: ["a"] }] }, mistakes);
+    const track = {
+      ...TRACK,
+      account: ALICE,
+      visibility: "private",
+      bpm: 96.5,
+      audio_file: "sound/a.mp3",
+      prompt: "rain\nand more",
+      tags,
+    };
+    const document = readImportDocument(
+      { tracks: [track], playlists: [{ ...PLAYLIST, account: null, tracks: ["a"] }] },
+      mistakes,
+    );
     expect(mistakes.found).to.deep.equal([]);
     expect(document).to.deep.equal({
       tracks: [
@@ -99,11 +111,18 @@ describe("The document of an import", () => {
     [{ tags: { mood: "calm" } }, "tags.mood: must be a list"],
     [{ tags: { mood: ["calm", 1] } }, "tags.mood[1]: must be a string"],
     [{ tags: { mood: ["x".repeat(51)] } }, "tags.mood[0]: must have 1 to 50 characters; got 51"],
-    [{ tags: { mood: Array.from({ length: 51 }, (_, index) => `m${index}`) } }, "tags.mood: must have at most 50 entries; got 51"],
+    [
+      { tags: { mood: Array.from({ length: 51 }, (_, index) => `m${index}`) } },
+      "tags.mood: must have at most 50 entries; got 51",
+    ],
     [{ colour: "red" }, `colour: ${UNKNOWN}`],
     [{ ["__proto__ x\n"]: 1 }, `"__proto__ x\\n": ${UNKNOWN}`],
     ...["/etc/passwd", "../a.mp3", "a/../../b.mp3", "c:\\a.mp3", "C:/a.mp3", "a\\b.mp3"].map(
-      (path) => [{ audio_file: path }, "audio_file: must be a path relative to the import file, with / and without .."] as const,
+      (path) =>
+        [
+          { audio_file: path },
+          "audio_file: must be a path relative to the import file, with / and without ..",
+        ] as const,
     ),
   ];
   for (const [given, mistake] of members) {
@@ -115,7 +134,10 @@ describe("The document of an import", () => {
   it("has all its mistakes named, each with its place", () => {
     const document = {
       tracks: [TRACK, 1, { ...TRACK, title: "" }, { ...TRACK, ref: "b", account: ALICE, visibility: "private" }],
-      playlists: [{ ...PLAYLIST, account: BOB, tracks: ["a", 2, "c", "a", "b"] }, { ...PLAYLIST, tracks: ["b"] }],
+      playlists: [
+        { ...PLAYLIST, account: BOB, tracks: ["a", 2, "c", "a", "b"] },
+        { ...PLAYLIST, tracks: ["b"] },
+      ],
     };
     expect(mistakesOf(document)).to.deep.equal([
       "tracks[1]: must be a JSON object",

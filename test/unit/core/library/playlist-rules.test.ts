@@ -2,7 +2,12 @@ import { expect } from "chai";
 import { OperationRefusedError } from "../../../../core/errors.js";
 import { maySee } from "../../../../core/library/access.js";
 import { PLAYLIST_TRACKS_MAX } from "../../../../core/library/playlist.js";
-import { changedTracks, checkHeld, checkPlaylist, type PlaylistChanges } from "../../../../core/library/playlist-rules.js";
+import {
+  changedTracks,
+  checkHeld,
+  checkPlaylist,
+  type PlaylistChanges,
+} from "../../../../core/library/playlist-rules.js";
 import { anId, aTrack } from "../../../support/builders.js";
 
 const [A, B, C, D] = [anId("trk"), anId("trk"), anId("trk"), anId("trk")];
@@ -10,7 +15,8 @@ const [ALICE, BOB] = [anId("acct"), anId("acct")];
 
 describe("What a viewer may see", () => {
   it("is what is public and what is its own", () => {
-    for (const viewer of [ALICE, BOB, null]) expect(maySee({ accountId: ALICE, visibility: "public" }, viewer)).to.equal(true);
+    for (const viewer of [ALICE, BOB, null])
+      expect(maySee({ accountId: ALICE, visibility: "public" }, viewer)).to.equal(true);
     expect(maySee({ accountId: ALICE, visibility: "private" }, ALICE)).to.equal(true);
     expect(maySee({ accountId: ALICE, visibility: "private" }, BOB)).to.equal(false);
     expect(maySee({ accountId: ALICE, visibility: "private" }, null)).to.equal(false);
@@ -57,9 +63,15 @@ describe("A change of a playlist's tracks", () => {
   it("holds 500 tracks and no more", () => {
     const many = Array.from({ length: PLAYLIST_TRACKS_MAX + 1 }, () => anId("trk"));
     expect(changedTracks([], { tracks: many.slice(1) })).to.have.length(500);
-    expect(() => changedTracks([], { tracks: many })).to.throw(OperationRefusedError, /at most 500 tracks; it would be 501/);
+    expect(() => changedTracks([], { tracks: many })).to.throw(
+      OperationRefusedError,
+      /at most 500 tracks; it would be 501/,
+    );
     expect(() => changedTracks(many.slice(1), { add: [A] })).to.throw(OperationRefusedError, /501/);
-    expect(() => changedTracks([], { tracks: [...many, ...many] }), "too many before twice").to.throw(OperationRefusedError, /it would be 1002/);
+    expect(() => changedTracks([], { tracks: [...many, ...many] }), "too many before twice").to.throw(
+      OperationRefusedError,
+      /it would be 1002/,
+    );
   });
 });
 
@@ -85,7 +97,10 @@ describe("A playlist", () => {
     };
     expect(messageOf(foreign.id)).to.equal(`There is no track that ${ALICE} may play ID.`);
     expect(messageOf("nonsense")).to.equal(messageOf(foreign.id));
-    expect(() => checkHeld([own.id], tracks, null)).to.throw(OperationRefusedError, `There is no public track ${own.id}.`);
+    expect(() => checkHeld([own.id], tracks, null)).to.throw(
+      OperationRefusedError,
+      `There is no public track ${own.id}.`,
+    );
   });
 
   it("has a title of 1 to 200 characters in one line", () => {
@@ -98,6 +113,9 @@ describe("A playlist", () => {
 
   it("is somebody's when it is private", () => {
     expect(() => checkPlaylist({ title: "x", visibility: "private", accountId: ALICE })).not.to.throw();
-    expect(() => checkPlaylist({ title: "x", visibility: "private", accountId: null })).to.throw(OperationRefusedError, /needs an account/);
+    expect(() => checkPlaylist({ title: "x", visibility: "private", accountId: null })).to.throw(
+      OperationRefusedError,
+      /needs an account/,
+    );
   });
 });

@@ -12,7 +12,9 @@ describe("The rules of a search", () => {
   });
 
   it("fold words and tags, and take a word once", () => {
-    expect(toSearch(VIEWER, { q: " Café, RAIN café ", mood: "Très  Calme", activity: "Focus", limit: 25 })).to.deep.equal({
+    expect(
+      toSearch(VIEWER, { q: " Café, RAIN café ", mood: "Très  Calme", activity: "Focus", limit: 25 }),
+    ).to.deep.equal({
       viewer: VIEWER,
       words: ["cafe", "rain"],
       mood: "tres calme",
@@ -22,13 +24,19 @@ describe("The rules of a search", () => {
   });
 
   it("take what is blank for no filter", () => {
-    expect(toSearch(VIEWER, { q: " \t", mood: "", activity: " " })).to.deep.include({ words: [], mood: null, activity: null });
+    expect(toSearch(VIEWER, { q: " \t", mood: "", activity: " " })).to.deep.include({
+      words: [],
+      mood: null,
+      activity: null,
+    });
   });
 
   it("take 200 characters of each text, whatever they are made of, and 16 words", () => {
     const notes = "🎵".repeat(200);
     expect(toSearch(VIEWER, { q: notes, mood: notes, activity: notes }).mood).to.equal(notes);
-    expect(toSearch(VIEWER, { q: Array.from({ length: 16 }, (_, index) => `w${index}`).join(" ") }).words).to.have.length(16);
+    expect(
+      toSearch(VIEWER, { q: Array.from({ length: 16 }, (_, index) => `w${index}`).join(" ") }).words,
+    ).to.have.length(16);
   });
 
   const refusals: readonly (readonly [string, SearchInput, readonly string[]])[] = [

@@ -20,7 +20,15 @@ describe("share tokens", () => {
 
   it("are told from everything else", () => {
     const almost = "a".repeat(21);
-    for (const text of ["", almost, `${almost}aa`, `${almost}-`, `${almost}é`, `${almost}a\n`, "../../../etc/passwd/xx"]) {
+    for (const text of [
+      "",
+      almost,
+      `${almost}aa`,
+      `${almost}-`,
+      `${almost}é`,
+      `${almost}a\n`,
+      "../../../etc/passwd/xx",
+    ]) {
       expect(isShareToken(text), text).to.equal(false);
     }
   });

@@ -60,7 +60,11 @@ describe("titleFromPrompt", () => {
 
 describe("assetOf", () => {
   it("finds the first asset of a role, or none", () => {
-    const [mix, first, second] = [anAsset(), anAsset({ role: "stem", label: "vocals" }), anAsset({ role: "stem", label: "drums" })];
+    const [mix, first, second] = [
+      anAsset(),
+      anAsset({ role: "stem", label: "vocals" }),
+      anAsset({ role: "stem", label: "drums" }),
+    ];
     const track = { assets: [mix, first, second] };
     expect(assetOf(track, "stem")).to.equal(first);
     expect(assetOf(track, "cover")).to.equal(null);

@@ -9,7 +9,11 @@ const WORDS: readonly (readonly [what: string, text: string, words: readonly str
   ["sharp s, small and capital", "Straße GROẞ", ["strasse", "gross"]],
   ["sigma at the end and inside", "ΟΔΥΣΣΕΥΣ οδυσσεύς", ["οδυσσευσ", "οδυσσευσ"]],
   ["i with and without its dot", "İstanbul Iğdır ılık", ["istanbul", "igdir", "ilik"]],
-  ["letters that have no decomposition", "Røyksopp Łódź Đorđe Ħal Ŧ Æther œuvre Þór Ðeep", ["royksopp", "lodz", "dorde", "hal", "t", "aether", "oeuvre", "thor", "deep"]],
+  [
+    "letters that have no decomposition",
+    "Røyksopp Łódź Đorđe Ħal Ŧ Æther œuvre Þór Ðeep",
+    ["royksopp", "lodz", "dorde", "hal", "t", "aether", "oeuvre", "thor", "deep"],
+  ],
   ["ligatures, wide and raised letters", "ﬁne Ｔｅｘｔ x²", ["fine", "text", "x2"]],
   ["apostrophes inside a word", "don't don’t donʼt rock'n'roll", ["dont", "dont", "dont", "rocknroll"]],
   ["apostrophes elsewhere", "'quoted' the boys' 'n' ʼtis", ["quoted", "the", "boys", "n", "tis"]],

@@ -25,7 +25,15 @@ describe("CallbackUrls", () => {
       expect(await urls.read("mureka", jobId, token)).to.equal(null);
       expect(await urls.read("synth", anId("job"), token)).to.equal(null);
       const bare = token.replace(/^2\./, "");
-      for (const other of ["", `${token}A`, bare.slice(17), token.replace("-", ""), `3.${bare}`, `02.${bare}`, "none"]) {
+      for (const other of [
+        "",
+        `${token}A`,
+        bare.slice(17),
+        token.replace("-", ""),
+        `3.${bare}`,
+        `02.${bare}`,
+        "none",
+      ]) {
         expect(await urls.read("synth", jobId, other), other).to.equal(null);
       }
     });

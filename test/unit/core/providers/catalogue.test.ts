@@ -20,7 +20,10 @@ function aModel(overrides: Partial<Model> = {}): Model {
 
 const PLAIN = { prompt: "rain", lyrics: null, durationSeconds: null, instrumental: false, options: {} };
 
-function messagesOf(model: Model, request: Partial<typeof PLAIN | { prompt: string; lyrics: string; durationSeconds: number; instrumental: boolean }>): string[] {
+function messagesOf(
+  model: Model,
+  request: Partial<typeof PLAIN | { prompt: string; lyrics: string; durationSeconds: number; instrumental: boolean }>,
+): string[] {
   try {
     checkModelBounds(model, { ...PLAIN, ...request });
     return [];
@@ -32,10 +35,19 @@ function messagesOf(model: Model, request: Partial<typeof PLAIN | { prompt: stri
 
 describe("checkModelBounds", () => {
   it("asks nothing of a request that leaves everything to the model", () => {
-    expect(messagesOf(aModel({ supportsLyrics: false, supportsInstrumental: false, duration: null }), {})).to.deep.equal([]);
+    expect(
+      messagesOf(aModel({ supportsLyrics: false, supportsInstrumental: false, duration: null }), {}),
+    ).to.deep.equal([]);
   });
 
-  for (const [seconds, fits] of [[9, false], [10, true], [60, true], [61, false], [0, false], [-1, false]] as const) {
+  for (const [seconds, fits] of [
+    [9, false],
+    [10, true],
+    [60, true],
+    [61, false],
+    [0, false],
+    [-1, false],
+  ] as const) {
     it(`${fits ? "takes" : "refuses"} ${seconds} s for a model of 10 to 60 s`, () => {
       const message = "body.duration must be 10 to 60 seconds for synth/v1";
       expect(messagesOf(aModel(), { durationSeconds: seconds })).to.deep.equal(fits ? [] : [message]);
@@ -43,19 +55,25 @@ describe("checkModelBounds", () => {
   }
 
   it("refuses any duration for a model that chooses its own", () => {
-    expect(messagesOf(aModel({ duration: null }), { durationSeconds: 30 })).to.deep.equal(["body.duration cannot be chosen for synth/v1"]);
+    expect(messagesOf(aModel({ duration: null }), { durationSeconds: 30 })).to.deep.equal([
+      "body.duration cannot be chosen for synth/v1",
+    ]);
   });
 
   it("refuses lyrics for a model without, whatever their length, the empty text too", () => {
     for (const lyrics of ["", "la", "a".repeat(20_000)]) {
-      expect(messagesOf(aModel({ supportsLyrics: false }), { lyrics })).to.deep.equal(["body.lyrics are not supported by synth/v1"]);
+      expect(messagesOf(aModel({ supportsLyrics: false }), { lyrics })).to.deep.equal([
+        "body.lyrics are not supported by synth/v1",
+      ]);
     }
   });
 
   it("counts lyrics in code points up to the model's own bound", () => {
     const model = aModel({ lyricsMaxLength: 4 });
     expect(messagesOf(model, { lyrics: NOTE.repeat(4) })).to.deep.equal([]);
-    expect(messagesOf(model, { lyrics: NOTE.repeat(5) })).to.deep.equal(["body.lyrics must have at most 4 characters for synth/v1"]);
+    expect(messagesOf(model, { lyrics: NOTE.repeat(5) })).to.deep.equal([
+      "body.lyrics must have at most 4 characters for synth/v1",
+    ]);
   });
 
   it("allows no model more than 10,000 characters of lyrics", () => {
@@ -87,7 +105,11 @@ describe("Catalogue", () => {
   it("holds the models of all providers in the order of config, those of switched-off ones too", () => {
     expect(catalogue.models.map(({ id }) => id)).to.deep.equal(["synth/v1", "synth/v2", "off/v1"]);
     expect(catalogue.get("off/v1")).to.include({ providerId: "off", providerLabel: "Switched off" });
-    expect([catalogue.isEnabled("synth"), catalogue.isEnabled("off"), catalogue.isEnabled("none")]).to.deep.equal([true, false, false]);
+    expect([catalogue.isEnabled("synth"), catalogue.isEnabled("off"), catalogue.isEnabled("none")]).to.deep.equal([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it("answers an unknown model by where it was named", () => {

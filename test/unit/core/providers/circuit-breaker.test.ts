@@ -63,7 +63,10 @@ describe("The circuit breaker", () => {
     const trying = beginTrial(open, POLICY, NOON + 30_000);
     expect(trying).to.deep.equal({ ...open, trialUntil: NOON + 60_000 });
     expect(beginTrial(trying as ProviderHealth, POLICY, NOON + 59_999)).to.equal(null);
-    expect(beginTrial(trying as ProviderHealth, POLICY, NOON + 60_000)).to.deep.equal({ ...open, trialUntil: NOON + 90_000 });
+    expect(beginTrial(trying as ProviderHealth, POLICY, NOON + 60_000)).to.deep.equal({
+      ...open,
+      trialUntil: NOON + 90_000,
+    });
   });
 
   it("ends the try with its outcome", () => {

@@ -3,7 +3,14 @@ import { checkProvider } from "../../../../core/providers/check-provider.js";
 import { longestCallMistakes } from "../../../../core/providers/definition-parts.js";
 import { definitionMistakes } from "../../../../core/providers/definition-mistakes.js";
 
-const MODEL = { id: "owl/v1", name: "Owl", creditCost: 3, supportsLyrics: true, supportsInstrumental: true, duration: null };
+const MODEL = {
+  id: "owl/v1",
+  name: "Owl",
+  creditCost: 3,
+  supportsLyrics: true,
+  supportsInstrumental: true,
+  duration: null,
+};
 const CAPABILITIES = { idempotentSubmit: false, lookup: false, cancel: false };
 const OWL = {
   id: "owl",
@@ -16,7 +23,10 @@ const OWL = {
   create: () => ({ submit: () => Promise.reject(new Error("not asked")) }),
 };
 
-const setting = (given: object): object => ({ ...OWL, settings: { size: { type: "integer", description: "How large", ...given } } });
+const setting = (given: object): object => ({
+  ...OWL,
+  settings: { size: { type: "integer", description: "How large", ...given } },
+});
 const model = (given: object): object => ({ ...OWL, models: [{ ...MODEL, ...given }] });
 const capabilities = (given: object): object => ({ ...OWL, capabilities: { ...CAPABILITIES, ...given } });
 
@@ -44,7 +54,10 @@ const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
   [{ ...OWL, settings: { size: 3 } }, "settings.size: 3; allowed"],
   [{ ...OWL, settings: { use: { type: "string", description: "x" } } }, "settings.use: the name is taken"],
   [{ ...OWL, settings: { Size: { type: "string", description: "x" } } }, "settings.Size: its name is not in camelCase"],
-  [{ ...OWL, settings: { licenceToken: { type: "string", description: "x" } } }, "settings.licenceToken: it is named like a secret"],
+  [
+    { ...OWL, settings: { licenceToken: { type: "string", description: "x" } } },
+    "settings.licenceToken: it is named like a secret",
+  ],
   [
     { ...OWL, settings: { pin: { type: "string", description: "x", secret: true, default: "1" } } },
     "settings.pin.default: a secret has none",
@@ -83,7 +96,10 @@ const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
   [capabilities({ callbacks: true }), "capabilities.callbacks: true; allowed: none, hints, signed"],
   [capabilities({ stemSplit: true }), "capabilities.stemSplit: true; allowed"],
   [capabilities({ vocalRemoval: { sources: "mine" } }), 'capabilities.vocalRemoval.sources: "mine"; allowed: any, own'],
-  [capabilities({ stemSplit: { sources: "any", contentTypes: ["audio/mp3"] } }), "capabilities.stemSplit.contentTypes: "],
+  [
+    capabilities({ stemSplit: { sources: "any", contentTypes: ["audio/mp3"] } }),
+    "capabilities.stemSplit.contentTypes: ",
+  ],
   [capabilities({ stemSplit: { sources: "any", maxBytes: 0 } }), "capabilities.stemSplit.maxBytes: 0; allowed"],
 ];
 

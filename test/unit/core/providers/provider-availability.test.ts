@@ -48,7 +48,11 @@ describe("ProviderAvailability", () => {
 
   it("tells who opened the breaker, once", async () => {
     const availability = open();
-    const opened = [await availability.recordFailure("synth"), await availability.recordFailure("synth"), await availability.recordFailure("synth")];
+    const opened = [
+      await availability.recordFailure("synth"),
+      await availability.recordFailure("synth"),
+      await availability.recordFailure("synth"),
+    ];
     expect(opened).to.deep.equal([false, true, false]);
     expect(await availability.state("synth")).to.equal("open");
     expect(await availability.state("other")).to.equal("closed");
@@ -145,7 +149,8 @@ describe("ListModels", () => {
     ]);
     const routes = new Routes(catalogue, { standIns: {}, splits: { stem_split: [], vocal_removal: [] } });
     const listModels = new ListModels(catalogue, routes, availability);
-    const states = async (): Promise<string[]> => (await listModels.list()).map(({ model: { id }, status }) => `${id} ${status}`);
+    const states = async (): Promise<string[]> =>
+      (await listModels.list()).map(({ model: { id }, status }) => `${id} ${status}`);
     expect(await states()).to.deep.equal(["on/v1 available", "off/v1 unavailable"]);
     await availability.recordFailure("on");
     await availability.recordFailure("on");

@@ -113,14 +113,12 @@ describe("Options of any declaration", () => {
   const option: fc.Arbitrary<RequestOption> = fc.oneof(
     bounds.map((both) => ({ type: "integer" as const, description, ...both })),
     bounds.map((both) => ({ type: "number" as const, description, ...both })),
-    fc
-      .tuple(fc.nat(20), fc.nat(20))
-      .map(([a, b]) => ({
-        type: "string" as const,
-        description,
-        minLength: Math.min(a, b),
-        maxLength: Math.max(a, b),
-      })),
+    fc.tuple(fc.nat(20), fc.nat(20)).map(([a, b]) => ({
+      type: "string" as const,
+      description,
+      minLength: Math.min(a, b),
+      maxLength: Math.max(a, b),
+    })),
     fc
       .uniqueArray(fc.string({ minLength: 1, maxLength: 10, unit: "grapheme" }), { minLength: 1, maxLength: 5 })
       .map((allowed) => ({ type: "string" as const, description, allowed })),

@@ -6,7 +6,15 @@ import type { OptionValues, ProviderModel, ReferenceModes } from "../../../../co
 import { anAsset, aTrack } from "../../../support/builders.js";
 
 function aModel(id: string, overrides: Partial<ProviderModel> = {}): ProviderModel {
-  return { id, name: id, creditCost: 1, supportsLyrics: true, supportsInstrumental: true, duration: null, ...overrides };
+  return {
+    id,
+    name: id,
+    creditCost: 1,
+    supportsLyrics: true,
+    supportsInstrumental: true,
+    duration: null,
+    ...overrides,
+  };
 }
 
 function aProvider(id: string, overrides: Partial<CatalogueProvider> = {}): CatalogueProvider {
@@ -14,7 +22,11 @@ function aProvider(id: string, overrides: Partial<CatalogueProvider> = {}): Cata
 }
 
 function routesOver(providers: readonly CatalogueProvider[], preferences: Partial<RoutePreferences> = {}): Routes {
-  return new Routes(new Catalogue(providers), { standIns: {}, splits: { stem_split: [], vocal_removal: [] }, ...preferences });
+  return new Routes(new Catalogue(providers), {
+    standIns: {},
+    splits: { stem_split: [], vocal_removal: [] },
+    ...preferences,
+  });
 }
 
 const REQUEST = { prompt: "rain", lyrics: null, durationSeconds: null, instrumental: true, options: {} };
@@ -24,8 +36,13 @@ describe("Routes of a generation", () => {
   const chain = { standIns: { "a/v1": ["b/v1", "c/v1"] } };
 
   it("lead to the model's own provider, then to its stand-ins in their order", () => {
-    const routes = routesOver(["c", "b", "a"].map((id) => aProvider(id)), chain).routesOf(job, null);
-    expect(routes.map(({ providerId, servedModelId, operation }) => [providerId, servedModelId, operation])).to.deep.equal([
+    const routes = routesOver(
+      ["c", "b", "a"].map((id) => aProvider(id)),
+      chain,
+    ).routesOf(job, null);
+    expect(
+      routes.map(({ providerId, servedModelId, operation }) => [providerId, servedModelId, operation]),
+    ).to.deep.equal([
       ["a", "a/v1", "music_a_full"],
       ["b", "b/v1", "music_b_full"],
       ["c", "c/v1", "music_c_full"],
@@ -34,7 +51,10 @@ describe("Routes of a generation", () => {
 
   it("pass over what is off, what is not in config, and what does not take the request", () => {
     const short = { minSeconds: 1, maxSeconds: 9, defaultSeconds: 5 };
-    const providers = [aProvider("a", { enabled: false }), aProvider("c", { models: [aModel("c/v1", { duration: short })] })];
+    const providers = [
+      aProvider("a", { enabled: false }),
+      aProvider("c", { models: [aModel("c/v1", { duration: short })] }),
+    ];
     const routes = routesOver(providers, chain);
     const ids = (durationSeconds: number | null): string[] =>
       routes.routesOf({ ...job, request: { ...REQUEST, durationSeconds } }, null).map(({ providerId }) => providerId);
@@ -65,10 +85,18 @@ describe("Routes of a generation", () => {
   });
 
   it("go on behind the present one, and begin anew for a provider that is no longer among them", () => {
-    const routes = routesOver(["a", "b", "c"].map((id) => aProvider(id)), chain);
+    const routes = routesOver(
+      ["a", "b", "c"].map((id) => aProvider(id)),
+      chain,
+    );
     const after = (providerId: string, servedModelId: string): string[] =>
       routes.routesAfter({ ...job, providerId, servedModelId }, null).map((route) => route.providerId);
-    expect([after("a", "a/v1"), after("b", "b/v1"), after("c", "c/v1"), after("z", "z/v1")]).to.deep.equal([["b", "c"], ["c"], [], ["a", "b", "c"]]);
+    expect([after("a", "a/v1"), after("b", "b/v1"), after("c", "c/v1"), after("z", "z/v1")]).to.deep.equal([
+      ["b", "c"],
+      ["c"],
+      [],
+      ["a", "b", "c"],
+    ]);
   });
 
   it("tell whether a provider's jobs can go anywhere else", () => {
@@ -107,7 +135,11 @@ describe("Routes of a split", () => {
 
   it("lead to whoever fetches the file once this installation can be reached", () => {
     const reachable = providers.map((provider) => ({ ...provider, isReachable: true }));
-    expect(routesOver(reachable, preferences).routesOf(job, aTrack()).map(({ providerId }) => providerId)).to.deep.equal(["any", "url"]);
+    expect(
+      routesOver(reachable, preferences)
+        .routesOf(job, aTrack())
+        .map(({ providerId }) => providerId),
+    ).to.deep.equal(["any", "url"]);
   });
 });
 

@@ -5,14 +5,27 @@ import { clientNetwork } from "../../../../core/rate-limits/client-network.js";
 
 describe("The network of a client", () => {
   it("is the address itself for IPv4, in whatever form it comes", () => {
-    for (const form of ["192.0.2.1", "::ffff:192.0.2.1", "::FFFF:c000:201", "0:0:0:0:0:ffff:192.0.2.1", "192.0.2.1:4711", "[::ffff:c000:201]:80"]) {
+    for (const form of [
+      "192.0.2.1",
+      "::ffff:192.0.2.1",
+      "::FFFF:c000:201",
+      "0:0:0:0:0:ffff:192.0.2.1",
+      "192.0.2.1:4711",
+      "[::ffff:c000:201]:80",
+    ]) {
       expect(clientNetwork(form), form).to.equal("192.0.2.1");
     }
     expect(clientNetwork("010.0.0.1")).to.equal("10.0.0.1");
   });
 
   it("is the /64 for IPv6, in one spelling", () => {
-    for (const form of ["2001:db8:0:1::", "2001:DB8::1:0:0:0:1", "2001:0db8:0000:0001:ffff:ffff:ffff:ffff", "[2001:db8:0:1::5]:443", "2001:db8:0:1::1%eth0"]) {
+    for (const form of [
+      "2001:db8:0:1::",
+      "2001:DB8::1:0:0:0:1",
+      "2001:0db8:0000:0001:ffff:ffff:ffff:ffff",
+      "[2001:db8:0:1::5]:443",
+      "2001:db8:0:1::1%eth0",
+    ]) {
       expect(clientNetwork(form), form).to.equal("2001:db8:0:1::/64");
     }
     expect(clientNetwork("2001:db8:0:2::1")).to.equal("2001:db8:0:2::/64");
@@ -21,7 +34,22 @@ describe("The network of a client", () => {
   });
 
   it("is unknown for what is no address", () => {
-    const wrong = ["", "unknown", "localhost", "256.0.0.1", "1.2.3", "1.2.3.4.5", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "12345::", "g::", ":::", "1:2:3:4:5:6:7:8::", "1.2.3.4::"];
+    const wrong = [
+      "",
+      "unknown",
+      "localhost",
+      "256.0.0.1",
+      "1.2.3",
+      "1.2.3.4.5",
+      "1::2::3",
+      "1:2:3:4:5:6:7",
+      "1:2:3:4:5:6:7:8:9",
+      "12345::",
+      "g::",
+      ":::",
+      "1:2:3:4:5:6:7:8::",
+      "1.2.3.4::",
+    ];
     for (const text of wrong) expect(clientNetwork(text), text).to.equal("unknown");
     expect(clientNetwork(undefined)).to.equal("unknown");
   });

@@ -91,7 +91,9 @@ describe("Limits", () => {
 
   it("give an account whose tier is gone the first tier's", async () => {
     const { limits } = setUp();
-    expect((await limits.peek(anAccount({ tier: "gone" }), "read")).windows.map(({ limit }) => limit)).to.deep.equal([2, 5]);
+    expect((await limits.peek(anAccount({ tier: "gone" }), "read")).windows.map(({ limit }) => limit)).to.deep.equal([
+      2, 5,
+    ]);
   });
 
   it("let an address fail so many times a minute, and other addresses as well", async () => {
@@ -99,7 +101,11 @@ describe("Limits", () => {
     expect(await failures(limits, ["192.0.2.1", "192.0.2.1", "192.0.2.1"])).to.deep.equal([null, null, null]);
     const refused = (await failures(limits, ["192.0.2.1"]))[0];
     expect(refused).to.be.instanceOf(RateLimitedError);
-    expect((refused as RateLimitedError).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
+    expect((refused as RateLimitedError).details).to.deep.equal({
+      limit: 3,
+      window_seconds: 60,
+      retry_after_seconds: 60,
+    });
     expect(await failures(limits, ["192.0.2.2"])).to.deep.equal([null]);
     await clock.advance(MINUTE_MS);
     expect(await failures(limits, ["192.0.2.1"])).to.deep.equal([null]);
@@ -119,7 +125,12 @@ describe("Limits", () => {
 async function failures(limits: Limits, addresses: readonly string[]): Promise<unknown[]> {
   const errors: unknown[] = [];
   for (const address of addresses) {
-    errors.push(await limits.countAuthFailure(address).then(() => null, (error: unknown) => error));
+    errors.push(
+      await limits.countAuthFailure(address).then(
+        () => null,
+        (error: unknown) => error,
+      ),
+    );
   }
   return errors;
 }

@@ -37,6 +37,8 @@ describe("NetworkBudget", () => {
     const budget = new NetworkBudget(1);
     budget.enter("192.0.2.1");
     const details = { limit: 1, window_seconds: 0, retry_after_seconds: 5 };
-    expect(() => budget.enter("192.0.2.1")).to.throw(RateLimitedError).with.deep.property("details", details);
+    expect(() => budget.enter("192.0.2.1"))
+      .to.throw(RateLimitedError)
+      .with.deep.property("details", details);
   });
 });

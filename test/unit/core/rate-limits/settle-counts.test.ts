@@ -13,7 +13,11 @@ const nothing = { counted: [], requests: [] };
 
 describe("Settling the counts of a subject", () => {
   it("adds what a process counted to the window on record, which keeps its start", () => {
-    const { windows, changed } = settleCounts([minute(4), day(9)], { counted: [minute(2, NOON + 5_000)], requests: [] }, NOON + 6_000);
+    const { windows, changed } = settleCounts(
+      [minute(4), day(9)],
+      { counted: [minute(2, NOON + 5_000)], requests: [] },
+      NOON + 6_000,
+    );
     expect(windows).to.deep.equal([minute(6), day(9)]);
     expect(changed).to.deep.equal([minute(6)]);
   });
@@ -41,10 +45,22 @@ describe("Settling the counts of a subject", () => {
   });
 
   it("lets requests pass in their order while every window has room, what was counted before included", () => {
-    const requests = [[MINUTE, DAY], [MINUTE, DAY], [MINUTE, DAY]];
-    const { decisions, windows } = settleCounts([minute(0), day(2)], { counted: [minute(1), day(1)], requests }, NOON + 1_000);
+    const requests = [
+      [MINUTE, DAY],
+      [MINUTE, DAY],
+      [MINUTE, DAY],
+    ];
+    const { decisions, windows } = settleCounts(
+      [minute(0), day(2)],
+      { counted: [minute(1), day(1)], requests },
+      NOON + 1_000,
+    );
     expect(decisions.map(({ allowed }) => allowed)).to.deep.equal([true, true, false]);
-    expect(decisions.map((decision) => decision.windows.map(({ remaining }) => remaining))).to.deep.equal([[1, 1], [0, 0], [0, 0]]);
+    expect(decisions.map((decision) => decision.windows.map(({ remaining }) => remaining))).to.deep.equal([
+      [1, 1],
+      [0, 0],
+      [0, 0],
+    ]);
     expect(windows).to.deep.equal([minute(3), day(5)]);
   });
 
@@ -55,7 +71,17 @@ describe("Settling the counts of a subject", () => {
 
   it("changes nothing where a request is refused, not even in windows that have room", () => {
     const stored = [minute(3), day(3)];
-    const { changed, windows } = settleCounts(stored, { counted: [], requests: [[MINUTE, DAY], [MINUTE, DAY]] }, NOON + 1);
+    const { changed, windows } = settleCounts(
+      stored,
+      {
+        counted: [],
+        requests: [
+          [MINUTE, DAY],
+          [MINUTE, DAY],
+        ],
+      },
+      NOON + 1,
+    );
     expect(changed).to.deep.equal([]);
     expect(windows).to.deep.equal(stored);
   });
@@ -67,11 +93,18 @@ describe("Settling the counts of a subject", () => {
   });
 
   it("answers with what is on record to one who only asks", () => {
-    expect(settleCounts([minute(2), day(4, NOON - 86_400_000)], nothing, NOON + 1)).to.deep.equal({ windows: [minute(2)], changed: [], decisions: [] });
+    expect(settleCounts([minute(2), day(4, NOON - 86_400_000)], nothing, NOON + 1)).to.deep.equal({
+      windows: [minute(2)],
+      changed: [],
+      decisions: [],
+    });
   });
 
   it("lets no window on record hold more than its limit, however requests and clocks come", () => {
-    const steps = fc.array(fc.record({ waitMs: fc.integer({ min: 0, max: 30_000 }), skewMs: fc.integer({ min: -4_000, max: 4_000 }) }), { maxLength: 80 });
+    const steps = fc.array(
+      fc.record({ waitMs: fc.integer({ min: 0, max: 30_000 }), skewMs: fc.integer({ min: -4_000, max: 4_000 }) }),
+      { maxLength: 80 },
+    );
     fc.assert(
       fc.property(steps, (requests) => {
         let now = NOON;
@@ -79,8 +112,10 @@ describe("Settling the counts of a subject", () => {
         for (const { waitMs, skewMs } of requests) {
           now += waitMs;
           const { windows, decisions } = settleCounts(stored, { counted: [], requests: [[MINUTE, DAY]] }, now + skewMs);
-          for (const { windowSeconds, count } of windows) expect(count).to.be.at.most(windowSeconds === 60 ? MINUTE.limit : DAY.limit);
-          if (decisions[0]?.allowed === false) expect(windows).to.deep.equal(stored.filter((window) => windows.includes(window)));
+          for (const { windowSeconds, count } of windows)
+            expect(count).to.be.at.most(windowSeconds === 60 ? MINUTE.limit : DAY.limit);
+          if (decisions[0]?.allowed === false)
+            expect(windows).to.deep.equal(stored.filter((window) => windows.includes(window)));
           stored = windows;
         }
       }),

@@ -18,7 +18,11 @@ const STEPS = fc.array(
   { maxLength: 400, size: "max" },
 );
 /** From 60 on, a process that shares its counts counts some requests by itself first. */
-const LIMIT = fc.oneof(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 60, max: 75 }), fc.integer({ min: 120, max: 190 }));
+const LIMIT = fc.oneof(
+  fc.integer({ min: 1, max: 8 }),
+  fc.integer({ min: 60, max: 75 }),
+  fc.integer({ min: 120, max: 190 }),
+);
 const RULES = fc.tuple(LIMIT, LIMIT).map(([perMinute, perFive]): WindowRule[] => [
   { limit: perMinute, windowSeconds: 60 },
   { limit: perFive, windowSeconds: 300 },
@@ -69,7 +73,9 @@ for (const [name, open] of Object.entries(LIMITERS)) {
             now += waitMs;
             if (passed.includes(now)) continue;
             const before = passed.filter((at) => at < now);
-            expect(rules.some(({ limit, windowSeconds }) => inWindowAt(before, windowSeconds, now) === limit)).to.equal(true);
+            expect(rules.some(({ limit, windowSeconds }) => inWindowAt(before, windowSeconds, now) === limit)).to.equal(
+              true,
+            );
           }
         }),
         RUNS,

@@ -1,5 +1,11 @@
 import { expect } from "chai";
-import { CLOCK_SKEW_MAX_MS, countRequest, currentWindow, exhaustedWindow, windowStatus } from "../../../../core/rate-limits/window.js";
+import {
+  CLOCK_SKEW_MAX_MS,
+  countRequest,
+  currentWindow,
+  exhaustedWindow,
+  windowStatus,
+} from "../../../../core/rate-limits/window.js";
 
 const RULE = { limit: 3, windowSeconds: 60 };
 const START = 1_000_000;
@@ -31,7 +37,11 @@ describe("a rate limit's window", () => {
   });
 
   it("shows its whole length while nothing is counted", () => {
-    expect(windowStatus({ startedAt: 0, count: 0 }, RULE, START)).to.deep.equal({ ...RULE, remaining: 3, resetSeconds: 60 });
+    expect(windowStatus({ startedAt: 0, count: 0 }, RULE, START)).to.deep.equal({
+      ...RULE,
+      remaining: 3,
+      resetSeconds: 60,
+    });
   });
 
   it("never shows less than nothing left, also when the limit was lowered", () => {
@@ -39,12 +49,16 @@ describe("a rate limit's window", () => {
   });
 
   it("that stays full the longest is the one to wait for", () => {
-    const full = (windowSeconds: number, resetSeconds: number) => ({ limit: 1, windowSeconds, remaining: 0, resetSeconds });
+    const full = (windowSeconds: number, resetSeconds: number) => ({
+      limit: 1,
+      windowSeconds,
+      remaining: 0,
+      resetSeconds,
+    });
     const open = { limit: 1, windowSeconds: 5, remaining: 1, resetSeconds: 90_000 };
     expect(exhaustedWindow([])).to.equal(null);
     expect(exhaustedWindow([open])).to.equal(null);
     expect(exhaustedWindow([open, full(60, 30), full(86_400, 80_000)])).to.deep.equal(full(86_400, 80_000));
     expect(exhaustedWindow([full(86_400, 10), full(60, 30)])).to.deep.equal(full(60, 30));
   });
-
 });

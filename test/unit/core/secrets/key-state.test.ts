@@ -1,5 +1,12 @@
 import { expect } from "chai";
-import { keyOf, type KeyState, type OpeningKeys, openKeys, retired, rotated } from "../../../../core/secrets/key-state.js";
+import {
+  keyOf,
+  type KeyState,
+  type OpeningKeys,
+  openKeys,
+  retired,
+  rotated,
+} from "../../../../core/secrets/key-state.js";
 import { NOON } from "../../../support/builders.js";
 
 const [A, B, C] = ["a".repeat(16), "b".repeat(16), "c".repeat(16)];
@@ -43,7 +50,9 @@ describe("The state of the secret keys", () => {
   });
 
   it("never has three keys in force", () => {
-    expect(opened({ stored: TWO, held: [C, B] })).to.include("run `fermata secrets retire` to drop").and.include(A);
+    expect(opened({ stored: TWO, held: [C, B] }))
+      .to.include("run `fermata secrets retire` to drop")
+      .and.include(A);
     expect(() => rotated(TWO, C, NOON)).to.throw("Two keys are in force already");
   });
 

@@ -138,7 +138,10 @@ describe("RecordRequests", () => {
     recorder.add(long);
     recorder.add(aLoggedRequest({ path: "/api/v1/jobs/secret" }));
     await clock.advance(FLUSH_MS);
-    expect([...storage.rows.values()].map(({ path }) => path)).to.deep.equal([`/${"x".repeat(253)}…`, "/api/v1/jobs/[redacted]"]);
+    expect([...storage.rows.values()].map(({ path }) => path)).to.deep.equal([
+      `/${"x".repeat(253)}…`,
+      "/api/v1/jobs/[redacted]",
+    ]);
   });
 
   describe("flush", () => {
@@ -223,7 +226,10 @@ describe("RecordRequests", () => {
       await clock.advance(10_000);
       add(25);
       expect(dropped).to.equal(25);
-      expect(messages()).to.deep.equal(["The storage takes no request log rows; they wait", "Request log rows are dropped"]);
+      expect(messages()).to.deep.equal([
+        "The storage takes no request log rows; they wait",
+        "Request log rows are dropped",
+      ]);
       storage.answer = () => Promise.resolve();
       await clock.advance(5_000);
       expect([...storage.rows.values()]).to.deep.equal(kept);
@@ -236,7 +242,8 @@ describe("RecordRequests", () => {
   it("gives up a row that the storage refuses for good, counted, and writes the others", async () => {
     const requests = add(9);
     const spoils = ({ id }: LoggedRequest): boolean => id === requests[6]?.id;
-    storage.answer = (batch) => (batch.some(spoils) ? Promise.reject(new Error("too long for its column")) : Promise.resolve());
+    storage.answer = (batch) =>
+      batch.some(spoils) ? Promise.reject(new Error("too long for its column")) : Promise.resolve();
     await recorder.flush();
     expect([...storage.rows.keys()]).to.have.members(requests.filter((_, index) => index !== 6).map(({ id }) => id));
     expect(dropped).to.equal(1);

@@ -19,29 +19,45 @@ describe("The schedule of a delivery", () => {
   });
 
   it("waits as planned between tries, a fifth more or less", () => {
-    const due = (attempts: number, fraction: number): number | null => afterTry({ attempts }, failed(), SCHEDULE, NOON, fraction).dueAt;
+    const due = (attempts: number, fraction: number): number | null =>
+      afterTry({ attempts }, failed(), SCHEDULE, NOON, fraction).dueAt;
     expect([due(0, 0.5), due(1, 0.5), due(2, 0.5)]).to.deep.equal(SCHEDULE.map((wait) => NOON + wait));
     expect([due(0, 0), due(0, 1)]).to.deep.equal([NOON + 4_000, NOON + 6_000]);
   });
 
   it("is exhausted when the last try fails: one more than there are waits", () => {
-    expect(afterTry({ attempts: 3 }, failed(), SCHEDULE, NOON, 0.5)).to.include({ state: "exhausted", attempts: 4, dueAt: null, endedAt: NOON });
+    expect(afterTry({ attempts: 3 }, failed(), SCHEDULE, NOON, 0.5)).to.include({
+      state: "exhausted",
+      attempts: 4,
+      dueAt: null,
+      endedAt: NOON,
+    });
     expect(afterTry({ attempts: 0 }, failed(), [], NOON, 0.5)).to.include({ state: "exhausted", attempts: 1 });
   });
 
   it("keeps a Retry-After that asks for more, up to a day", () => {
-    const due = (retryAfterMs: number): number | null => afterTry({ attempts: 0 }, failed(retryAfterMs), SCHEDULE, NOON, 0.5).dueAt;
-    expect([due(1_000), due(60_000), due(100 * HOUR_MS)]).to.deep.equal([NOON + 5_000, NOON + 60_000, NOON + 24 * HOUR_MS]);
+    const due = (retryAfterMs: number): number | null =>
+      afterTry({ attempts: 0 }, failed(retryAfterMs), SCHEDULE, NOON, 0.5).dueAt;
+    expect([due(1_000), due(60_000), due(100 * HOUR_MS)]).to.deep.equal([
+      NOON + 5_000,
+      NOON + 60_000,
+      NOON + 24 * HOUR_MS,
+    ]);
   });
 
   it("never tries again earlier than four fifths of the plan", () => {
     const anyAsked = fc.option(fc.integer({ min: 0, max: 200 * HOUR_MS }));
     fc.assert(
-      fc.property(fc.nat({ max: 2 }), fc.double({ min: 0, max: 1, noNaN: true }), anyAsked, (attempts, fraction, asked) => {
-        const { state, dueAt } = afterTry({ attempts }, failed(asked), SCHEDULE, NOON, fraction);
-        expect(state).to.equal("pending");
-        expect(dueAt).to.be.at.least(NOON + (SCHEDULE[attempts] as number) * 0.8 - 1);
-      }),
+      fc.property(
+        fc.nat({ max: 2 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        anyAsked,
+        (attempts, fraction, asked) => {
+          const { state, dueAt } = afterTry({ attempts }, failed(asked), SCHEDULE, NOON, fraction);
+          expect(state).to.equal("pending");
+          expect(dueAt).to.be.at.least(NOON + (SCHEDULE[attempts] as number) * 0.8 - 1);
+        },
+      ),
     );
   });
 });
@@ -57,13 +73,18 @@ describe("The life of an event", () => {
   it("is longer than every way that a schedule may go", () => {
     const schedules = fc.array(fc.integer({ min: 0, max: 20 * DAY_MS }), { maxLength: 20 });
     fc.assert(
-      fc.property(schedules, fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(2 * DAY_MS), (schedule, fraction, retryAfterMs) => {
-        let at = NOON;
-        for (const attempts of schedule.keys()) {
-          at = afterTry({ attempts }, failed(retryAfterMs), schedule, at, fraction).dueAt ?? 0;
-        }
-        expect(eventsKeptMs(schedule)).to.be.greaterThan(at - NOON);
-      }),
+      fc.property(
+        schedules,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.nat(2 * DAY_MS),
+        (schedule, fraction, retryAfterMs) => {
+          let at = NOON;
+          for (const attempts of schedule.keys()) {
+            at = afterTry({ attempts }, failed(retryAfterMs), schedule, at, fraction).dueAt ?? 0;
+          }
+          expect(eventsKeptMs(schedule)).to.be.greaterThan(at - NOON);
+        },
+      ),
     );
   });
 });

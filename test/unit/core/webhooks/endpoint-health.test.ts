@@ -1,6 +1,12 @@
 import { expect } from "chai";
 import type { WebhookFailure } from "../../../../core/ports/webhook-sender.js";
-import { afterFailedTry, type EndpointHealth, type HealthChange, HEALTHY, triesAllowed } from "../../../../core/webhooks/endpoint-health.js";
+import {
+  afterFailedTry,
+  type EndpointHealth,
+  type HealthChange,
+  HEALTHY,
+  triesAllowed,
+} from "../../../../core/webhooks/endpoint-health.js";
 import { anId, NOON } from "../../../support/builders.js";
 
 const HOUR_MS = 3_600_000;
@@ -20,7 +26,8 @@ describe("The health of a webhook endpoint", () => {
   }
 
   it("disables after five days of failures of several events", () => {
-    for (let hours = 0; hours < 120; hours += 10) expect(fail(hours, hours < 60 ? FIRST : SECOND).disables).to.equal(false);
+    for (let hours = 0; hours < 120; hours += 10)
+      expect(fail(hours, hours < 60 ? FIRST : SECOND).disables).to.equal(false);
     expect(fail(119.9).disables).to.equal(false);
     expect(fail(120).disables).to.equal(true);
   });
@@ -50,7 +57,10 @@ describe("The health of a webhook endpoint", () => {
   it("warns of the longer time only when both are over", () => {
     fail(0);
     fail(20);
-    health = { ...health, streak: { ...(health.streak as NonNullable<typeof health.streak>), lastAt: NOON + 70 * HOUR_MS } };
+    health = {
+      ...health,
+      streak: { ...(health.streak as NonNullable<typeof health.streak>), lastAt: NOON + 70 * HOUR_MS },
+    };
     expect(fail(80).warnHours).to.equal(72);
   });
 

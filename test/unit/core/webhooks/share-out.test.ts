@@ -4,11 +4,25 @@ import { shareOut } from "../../../../core/webhooks/share-out.js";
 
 describe("Sharing out", () => {
   it("gives everybody what they wish for while there is enough", () => {
-    expect(shareOut(10, [{ of: "a", count: 3 }, { of: "b", count: 4 }])).to.deep.equal([{ of: "a", count: 3 }, { of: "b", count: 4 }]);
+    expect(
+      shareOut(10, [
+        { of: "a", count: 3 },
+        { of: "b", count: 4 },
+      ]),
+    ).to.deep.equal([
+      { of: "a", count: 3 },
+      { of: "b", count: 4 },
+    ]);
   });
 
   it("gives in rounds of one, in the order of the wishes", () => {
-    expect(shareOut(4, [{ of: "a", count: 9 }, { of: "b", count: 1 }, { of: "c", count: 9 }])).to.deep.equal([
+    expect(
+      shareOut(4, [
+        { of: "a", count: 9 },
+        { of: "b", count: 1 },
+        { of: "c", count: 9 },
+      ]),
+    ).to.deep.equal([
       { of: "a", count: 2 },
       { of: "b", count: 1 },
       { of: "c", count: 1 },
@@ -16,19 +30,34 @@ describe("Sharing out", () => {
   });
 
   it("leaves out who gets nothing, and wishes below nothing", () => {
-    expect(shareOut(1, [{ of: "a", count: -2 }, { of: "b", count: 1 }, { of: "c", count: 1 }])).to.deep.equal([{ of: "b", count: 1 }]);
+    expect(
+      shareOut(1, [
+        { of: "a", count: -2 },
+        { of: "b", count: 1 },
+        { of: "c", count: 1 },
+      ]),
+    ).to.deep.equal([{ of: "b", count: 1 }]);
     expect(shareOut(-3, [{ of: "a", count: 1 }])).to.deep.equal([]);
   });
 
   it("gives all there is or all that is wished for, and favours nobody by more than one", () => {
     fc.assert(
       fc.property(fc.nat({ max: 60 }), fc.array(fc.nat({ max: 12 }), { maxLength: 20 }), (capacity, counts) => {
-        const shares = shareOut(capacity, counts.map((count, of) => ({ of, count })));
+        const shares = shareOut(
+          capacity,
+          counts.map((count, of) => ({ of, count })),
+        );
         const given = new Map(shares.map(({ of, count }) => [of, count]));
         const sum = [...given.values()].reduce((total, count) => total + count, 0);
-        expect(sum).to.equal(Math.min(capacity, counts.reduce((total, count) => total + count, 0)));
+        expect(sum).to.equal(
+          Math.min(
+            capacity,
+            counts.reduce((total, count) => total + count, 0),
+          ),
+        );
         const unsated = counts.flatMap((count, of) => ((given.get(of) ?? 0) < count ? [given.get(of) ?? 0] : []));
-        for (const share of given.values()) if (unsated.length > 0) expect(share).to.be.at.most(Math.min(...unsated) + 1);
+        for (const share of given.values())
+          if (unsated.length > 0) expect(share).to.be.at.most(Math.min(...unsated) + 1);
       }),
     );
   });

@@ -42,10 +42,18 @@ describe("The rules of webhook URLs", () => {
     `https://example.com/${"a".repeat(2_048)}`,
     `https://example.com/${"ä".repeat(1_000)}`,
   ]) {
-    it(`find ${JSON.stringify(text.slice(0, 40))} invalid`, () => expect(outcome(text)).to.equal("webhook_url_invalid"));
+    it(`find ${JSON.stringify(text.slice(0, 40))} invalid`, () =>
+      expect(outcome(text)).to.equal("webhook_url_invalid"));
   }
 
-  for (const text of ["http://example.com/", "ftp://example.com/", "localhost:8443", "example.com:443/x", "mailto:a@example.com", "javascript:alert(1)"]) {
+  for (const text of [
+    "http://example.com/",
+    "ftp://example.com/",
+    "localhost:8443",
+    "example.com:443/x",
+    "mailto:a@example.com",
+    "javascript:alert(1)",
+  ]) {
     it(`want https in place of ${text}`, () => expect(outcome(text)).to.equal("webhook_https_required"));
   }
 

@@ -7,9 +7,18 @@ const briefOf = (prompt: string) => readBrief(prompt, null);
 
 describe("synth brief: words of a prompt", () => {
   for (const [prompt, genre] of [
-    ["a dark techno track", "techno"], ["Lo-Fi beats to study to", "lofi"], ["smooth JAZZ", "jazz"], ["drum & bass roller", "drum and bass"],
-    ["epic orchestral trailer", "cinematic"], ["8-bit boss fight", "chiptune"], ["campfire acoustic", "folk"], ["boom bap rap", "hip hop"],
-    ["slow sad piano", "ballad"], ["synthwave drive", "synthwave"], ["death metal", "metal"], ["deep house", "house"],
+    ["a dark techno track", "techno"],
+    ["Lo-Fi beats to study to", "lofi"],
+    ["smooth JAZZ", "jazz"],
+    ["drum & bass roller", "drum and bass"],
+    ["epic orchestral trailer", "cinematic"],
+    ["8-bit boss fight", "chiptune"],
+    ["campfire acoustic", "folk"],
+    ["boom bap rap", "hip hop"],
+    ["slow sad piano", "ballad"],
+    ["synthwave drive", "synthwave"],
+    ["death metal", "metal"],
+    ["deep house", "house"],
   ] as const) {
     it(`hears ${genre} in: ${prompt}`, () => expect(briefOf(prompt).genre.name).to.equal(genre));
   }
@@ -35,7 +44,11 @@ describe("synth brief: words of a prompt", () => {
   });
 
   it("finds moods, activities and instruments by whole words", () => {
-    expect(briefOf("happy workout with violin")).to.deep.include({ moods: ["happy"], activities: ["workout"], instruments: ["violin"] });
+    expect(briefOf("happy workout with violin")).to.deep.include({
+      moods: ["happy"],
+      activities: ["workout"],
+      instruments: ["violin"],
+    });
     expect(briefOf("unhappyish").moods).to.deep.equal([]);
   });
 
@@ -61,7 +74,11 @@ describe("synth brief: words of a prompt", () => {
 
 describe("synth title", () => {
   for (const [prompt, title] of [
-    ["make me a song about the sea", "About the Sea"], ["slow sad piano", "Slow Sad Piano"], ["", "Untitled"], ["!!! 🎵", "Untitled"], ["夜の雨", "夜の雨"],
+    ["make me a song about the sea", "About the Sea"],
+    ["slow sad piano", "Slow Sad Piano"],
+    ["", "Untitled"],
+    ["!!! 🎵", "Untitled"],
+    ["夜の雨", "夜の雨"],
     ["Upbeat pop. With guitars and more", "Upbeat Pop"],
   ] as const) {
     it(`is "${title}" for "${prompt}"`, () => expect(titleOf(prompt)).to.equal(title));
@@ -79,12 +96,21 @@ describe("synth test hooks: markers", () => {
     expect(readTestHooks("a [[fail-times:3:timeout]] b [[delay:0.5]] c [[fail:failed]]")).to.deep.equal({
       prompt: "a b c",
       delayMs: 500,
-      failures: [{ kind: "timeout", times: 3 }, { kind: "failed", times: Number.POSITIVE_INFINITY }],
+      failures: [
+        { kind: "timeout", times: 3 },
+        { kind: "failed", times: Number.POSITIVE_INFINITY },
+      ],
     });
   });
 
   it("leaves alone what it does not understand", () => {
-    for (const prompt of ["[[fail:outcome_unknown]]", "[[delay:soon]]", "[[delay:-1]]", "[[fail-times:x:failed]]", "[fail:failed]"]) {
+    for (const prompt of [
+      "[[fail:outcome_unknown]]",
+      "[[delay:soon]]",
+      "[[delay:-1]]",
+      "[[fail-times:x:failed]]",
+      "[fail:failed]",
+    ]) {
       expect(readTestHooks(prompt)).to.deep.equal({ prompt, delayMs: 0, failures: [] });
     }
   });

@@ -8,14 +8,22 @@ import { syllablesOf } from "../../../../plugins/synth/piece/lyrics.js";
 import { MODES, mod } from "../../../../plugins/synth/piece/theory.js";
 
 function notesOf(piece: Piece): { start: number; seconds: number; midi: number; velocity: number }[] {
-  return [...piece.parts.flatMap(({ notes }) => notes), ...(piece.voice?.lines.flatMap(({ start, notes }) => notes.map((note) => ({ ...note, start: start + note.start }))) ?? [])];
+  return [
+    ...piece.parts.flatMap(({ notes }) => notes),
+    ...(piece.voice?.lines.flatMap(({ start, notes }) =>
+      notes.map((note) => ({ ...note, start: start + note.start })),
+    ) ?? []),
+  ];
 }
 
 function expectPlayable(piece: Piece): void {
   const within = (value: number, low: number, high: number): boolean => value >= low && value <= high;
   const unplayable = notesOf(piece).filter(
     ({ start, seconds, midi, velocity }) =>
-      !within(start, 0, piece.seconds) || !within(seconds, 0.01, 20) || !within(midi, 20, 108) || !within(velocity, 0.05, 1),
+      !within(start, 0, piece.seconds) ||
+      !within(seconds, 0.01, 20) ||
+      !within(midi, 20, 108) ||
+      !within(velocity, 0.05, 1),
   );
   expect(unplayable).to.deep.equal([]);
   expect(piece.hits.filter(({ start }) => !within(start, 0, piece.seconds))).to.deep.equal([]);
@@ -29,18 +37,31 @@ describe("synth composer", () => {
         const piece = compose({ prompt: words[0] ?? name, lyrics: null, seconds, sung: false });
         expectPlayable(piece);
         expect(notesOf(piece).length).to.be.above(seconds / 4);
-        expect(piece.parts.some(({ notes }) => notes.some(({ start }) => Math.abs(start - piece.endSeconds) < 0.001)), "final chord").to.equal(true);
+        expect(
+          piece.parts.some(({ notes }) => notes.some(({ start }) => Math.abs(start - piece.endSeconds) < 0.001)),
+          "final chord",
+        ).to.equal(true);
       }
     });
   }
 
   it("never fails, whatever the words and the length", function () {
     this.timeout(30_000);
-    const texts = fc.oneof(fc.string({ unit: "binary", maxLength: 200 }), fc.string({ unit: "grapheme", maxLength: 80 }), fc.lorem({ maxCount: 20 }));
+    const texts = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 200 }),
+      fc.string({ unit: "grapheme", maxLength: 80 }),
+      fc.lorem({ maxCount: 20 }),
+    );
     fc.assert(
-      fc.property(texts, fc.option(texts), fc.integer({ min: 5, max: 40 }), fc.boolean(), (prompt, lyrics, seconds, sung) => {
-        expectPlayable(compose({ prompt, lyrics, seconds, sung }));
-      }),
+      fc.property(
+        texts,
+        fc.option(texts),
+        fc.integer({ min: 5, max: 40 }),
+        fc.boolean(),
+        (prompt, lyrics, seconds, sung) => {
+          expectPlayable(compose({ prompt, lyrics, seconds, sung }));
+        },
+      ),
       { numRuns: 100 },
     );
   });
@@ -63,7 +84,13 @@ describe("synth composer", () => {
     const lead = piece.parts.find(({ name }) => name === "lead");
     const choruses = piece.sections.filter(({ kind }) => kind === "chorus");
     expect(choruses.length).to.be.above(1);
-    const tunes = choruses.slice(0, 2).map(({ startBar }) => (lead?.notes ?? []).filter(({ start }) => start >= startBar * 2 - 0.05 && start < (startBar + 2) * 2 - 0.05).map(({ midi }) => midi));
+    const tunes = choruses
+      .slice(0, 2)
+      .map(({ startBar }) =>
+        (lead?.notes ?? [])
+          .filter(({ start }) => start >= startBar * 2 - 0.05 && start < (startBar + 2) * 2 - 0.05)
+          .map(({ midi }) => midi),
+      );
     expect(tunes[0]).to.deep.equal(tunes[1]);
     expect(tunes[0]?.length).to.be.above(2);
   });
@@ -72,7 +99,9 @@ describe("synth composer", () => {
     const piece = compose({ prompt: "ambient", lyrics: null, seconds: 60, sung: false });
     const pad = piece.parts.find(({ name }) => name === "pad")?.notes ?? [];
     const starts = [...new Set(pad.map(({ start }) => start.toFixed(1)))];
-    const centres = starts.map((start) => pad.filter((note) => note.start.toFixed(1) === start)).map((chord) => chord.reduce((sum, { midi }) => sum + midi, 0) / chord.length);
+    const centres = starts
+      .map((start) => pad.filter((note) => note.start.toFixed(1) === start))
+      .map((chord) => chord.reduce((sum, { midi }) => sum + midi, 0) / chord.length);
     centres.slice(1).forEach((centre, index) => expect(Math.abs(centre - (centres[index] ?? 0))).to.be.below(6));
   });
 
@@ -85,7 +114,8 @@ describe("synth composer", () => {
 
 describe("synth singer", () => {
   it("sings every syllable of lyrics that fit on one note each, in order", () => {
-    const lyrics = "Hello darkness my old friend\nI have come to talk again\n\nStay with me tonight\nStay until the light";
+    const lyrics =
+      "Hello darkness my old friend\nI have come to talk again\n\nStay with me tonight\nStay until the light";
     const piece = compose({ prompt: "slow pop 90 bpm", lyrics, seconds: 30, sung: true });
     const sung = piece.voice?.lines.flatMap(({ notes }) => notes.map(({ syllable }) => syllable.text)) ?? [];
     const written = lyrics.split("\n").flatMap((line) => syllablesOf(line).map(({ text }) => text));
@@ -93,17 +123,28 @@ describe("synth singer", () => {
   });
 
   it("never sings two syllables at once", () => {
-    const piece = compose({ prompt: "fast punk", lyrics: "one two three four five six seven eight nine ten\n".repeat(8), seconds: 20, sung: true });
+    const piece = compose({
+      prompt: "fast punk",
+      lyrics: "one two three four five six seven eight nine ten\n".repeat(8),
+      seconds: 20,
+      sung: true,
+    });
     for (const { notes } of piece.voice?.lines ?? []) {
       notes.slice(1).forEach(({ start }, index) => expect(start).to.be.above(notes[index]?.start ?? 0));
     }
   });
 
   it("keeps what fits of lyrics that are too long, from the beginning", () => {
-    const piece = compose({ prompt: "ballad", lyrics: Array.from({ length: 200 }, (_, index) => `line ${index % 10} of a long poem`).join("\n"), seconds: 12, sung: true });
+    const piece = compose({
+      prompt: "ballad",
+      lyrics: Array.from({ length: 200 }, (_, index) => `line ${index % 10} of a long poem`).join("\n"),
+      seconds: 12,
+      sung: true,
+    });
     const first = piece.voice?.lines[0]?.notes.map(({ syllable }) => syllable.text).join(" ");
     expect(first).to.match(/^lin ze ?ro/u);
-    for (const { start, notes } of piece.voice?.lines ?? []) expect(start + (notes.at(-1)?.start ?? 0)).to.be.below(piece.endSeconds);
+    for (const { start, notes } of piece.voice?.lines ?? [])
+      expect(start + (notes.at(-1)?.start ?? 0)).to.be.below(piece.endSeconds);
   });
 
   it("begins syllables at distinct moments within the line", () => {

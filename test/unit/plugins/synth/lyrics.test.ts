@@ -5,9 +5,33 @@ const countOf = (text: string): number => syllablesOf(text).length;
 
 describe("synth lyrics: syllables", () => {
   for (const [word, count] of [
-    ["love", 1], ["baby", 2], ["tonight", 2], ["beautiful", 3], ["remember", 3], ["walked", 1], ["wanted", 2], ["table", 2], ["people", 2],
-    ["fire", 1], ["rhythm", 1], ["the", 1], ["everybody", 4], ["queen", 1], ["dreams", 1], ["lives", 1], ["roses", 2], ["yesterday", 3],
-    ["привет", 2], ["любовь", 2], ["καλημέρα", 4], ["夜の雨", 3], ["사랑", 2], ["hmm", 1], ["42", 2], ["corazón", 3], ["schön", 1],
+    ["love", 1],
+    ["baby", 2],
+    ["tonight", 2],
+    ["beautiful", 3],
+    ["remember", 3],
+    ["walked", 1],
+    ["wanted", 2],
+    ["table", 2],
+    ["people", 2],
+    ["fire", 1],
+    ["rhythm", 1],
+    ["the", 1],
+    ["everybody", 4],
+    ["queen", 1],
+    ["dreams", 1],
+    ["lives", 1],
+    ["roses", 2],
+    ["yesterday", 3],
+    ["привет", 2],
+    ["любовь", 2],
+    ["καλημέρα", 4],
+    ["夜の雨", 3],
+    ["사랑", 2],
+    ["hmm", 1],
+    ["42", 2],
+    ["corazón", 3],
+    ["schön", 1],
   ] as const) {
     it(`gives ${count} for "${word}"`, () => expect(countOf(word)).to.equal(count));
   }
@@ -21,15 +45,26 @@ describe("synth lyrics: syllables", () => {
 
   it("loses no letter of a word", () => {
     for (const word of ["strength", "crystal", "melody", "syzygy", "ocean", "quiet"]) {
-      expect(syllablesOf(word).map(({ text }) => text).join("")).to.equal(word);
+      expect(
+        syllablesOf(word)
+          .map(({ text }) => text)
+          .join(""),
+      ).to.equal(word);
     }
   });
 });
 
 describe("synth lyrics: parts and lines", () => {
   it("takes parts from their marks", () => {
-    const parts = readLyrics("[Verse 1]\none line\ntwo lines\n\n(Chorus)\nsing along\n(ooh ooh)\n[Bridge]\nturn\n[Outro]\nbye");
-    expect(parts.map(({ kind, lines }) => `${kind} ${lines.length}`)).to.deep.equal(["verse 2", "chorus 2", "bridge 1", "outro 1"]);
+    const parts = readLyrics(
+      "[Verse 1]\none line\ntwo lines\n\n(Chorus)\nsing along\n(ooh ooh)\n[Bridge]\nturn\n[Outro]\nbye",
+    );
+    expect(parts.map(({ kind, lines }) => `${kind} ${lines.length}`)).to.deep.equal([
+      "verse 2",
+      "chorus 2",
+      "bridge 1",
+      "outro 1",
+    ]);
   });
 
   it("takes turns of verse and chorus where stanzas have no marks", () => {
