@@ -1,30 +1,11 @@
 import { type Http } from "../adapters/http/index.js";
-import type { ManageAccounts } from "../core/accounts/manage-accounts.js";
-import type { ReadAudit } from "../core/audit/read-audit.js";
-import type { ReportMargin } from "../core/execution/report-margin.js";
-import type { ManageCredits } from "../core/credits/manage-credits.js";
-import type { AcceptGeneration } from "../core/generations/accept-generation.js";
-import type { OperateGenerations } from "../core/generations/operate-generations.js";
-import type { ReadGenerations } from "../core/generations/read-generations.js";
-import type { JobEvents } from "../core/jobs/job-events.js";
-import type { OperateJobs } from "../core/jobs/operate-jobs.js";
-import type { StartSplit } from "../core/generations/start-split.js";
-import type { SubmissionSwitch } from "../core/execution/submission-switch.js";
+import type { Core } from "../core/create-core.js";
 import { type StopOptions, type StoppedWork } from "../core/execution/work-jobs.js";
-import type { CollectAudio } from "../core/maintenance/collect-audio.js";
-import type { AudioUrls } from "../core/library/audio-urls.js";
 import type { ImportedLibrary } from "../core/library/import-library.js";
-import type { ManageLibrary } from "../core/library/manage-library.js";
-import type { ReadLibrary } from "../core/library/read-library.js";
-import type { ShareUrls } from "../core/library/share-urls.js";
 import type { Track } from "../core/library/track.js";
 import type { TrackUpload } from "../core/library/upload-track.js";
-import type { ListModels } from "../core/providers/list-models.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { Logger } from "../core/ports/logger.js";
-import type { RotateSecrets } from "../core/secrets/rotate-secrets.js";
-import type { ManageEndpoints } from "../core/webhooks/manage-endpoints.js";
-import type { OperateWebhooks } from "../core/webhooks/operate-webhooks.js";
 import { type LoadedPlugin } from "./plugins.js";
 import type { Settings } from "./settings.js";
 
@@ -33,12 +14,8 @@ export class SchemaError extends Error {
   override readonly name = "SchemaError";
 }
 
-/** Tracks and playlists. */
-export interface LibraryParts {
-  /** As an account sees them. */
-  readonly read: ReadLibrary;
-  /** Playlists and sharing. */
-  readonly manage: ManageLibrary;
+/** Tracks and playlists: `read` as an account sees them, `manage` playlists and sharing. */
+export interface AppLibrary extends Pick<Core["library"], "read" | "manage"> {
   /**
    * Brings in tracks and playlists, all or none, in the form of `library import`.
    *
@@ -55,40 +32,13 @@ export interface LibraryParts {
   upload(upload: TrackUpload): Promise<Track>;
 }
 
-/** An open Fermata. Several can live in one process. */
-export interface App {
+/** An open Fermata: the use cases of its core, and its process. Several can live in one process. */
+export interface App extends Omit<Core, "library" | "api" | "createWorkers"> {
+  readonly library: AppLibrary;
   readonly settings: Settings;
   readonly logger: Logger;
   /** The time by which all moments are stored: the storage's, unless another clock was given. */
   readonly clock: Clock;
-  readonly accounts: ManageAccounts;
-  /** What operators and this app did, in a chain of hashes. */
-  readonly audit: ReadAudit;
-  readonly credits: ManageCredits;
-  readonly generations: AcceptGeneration;
-  /** The same by an account's id, recorded in the audit log. */
-  readonly operateGenerations: OperateGenerations;
-  readonly reads: ReadGenerations;
-  readonly jobs: OperateJobs;
-  /** Stem splits and vocal removals. */
-  readonly splits: StartSplit;
-  /** Pauses and resumes the buying of new work, in all processes. */
-  readonly submissions: SubmissionSwitch;
-  readonly models: ListModels;
-  /** What accounts paid and providers billed. */
-  readonly margin: ReportMargin;
-  /** Finds and deletes audio files that lost workers left behind. */
-  readonly audio: Pick<CollectAudio, "collect">;
-  readonly events: JobEvents;
-  readonly library: LibraryParts;
-  /** Signs links to stored audio. A link to a file of a track has to carry the track's `linkGeneration`. */
-  readonly audioUrls: AudioUrls;
-  /** Rotates the secret key. */
-  readonly secrets: RotateSecrets;
-  /** Addresses of the pages of shared tracks. */
-  readonly shareUrls: ShareUrls;
-  readonly webhookEndpoints: ManageEndpoints;
-  readonly webhooks: OperateWebhooks;
   readonly plugins: readonly LoadedPlugin[];
   /** The public API, to be mounted in an Express app; {@link listen} serves the same. */
   readonly router: Http["router"];

@@ -1,48 +1,45 @@
 import "reflect-metadata";
 import { Container } from "inversify";
+import { createHttp } from "../adapters/http/index.js";
 import { PrometheusMetrics } from "../adapters/observability/metrics.js";
+import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
-import { StorageClock } from "../adapters/system/storage-clock.js";
 import { createStores, type KnexDatabase, openDatabase } from "../adapters/storage/knex/index.js";
-import type { AudioStore } from "../core/ports/audio-store.js";
+import { ImportFolder } from "../adapters/audio/local/import-folder.js";
+import { UlidGenerator } from "../adapters/system/id-generator.js";
+import { SystemRandom } from "../adapters/system/random.js";
+import { StorageClock } from "../adapters/system/storage-clock.js";
+import { type Core, createCore } from "../core/create-core.js";
+import type { CorePorts } from "../core/ports/core-ports.js";
 import type { JobQueue } from "../core/ports/job-queue.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { ProviderDefinition } from "../core/ports/music-provider.js";
 import { openAudio, openQueue, prepareDataDir } from "./adapters.js";
-import { type App, SchemaError } from "./app.js";
-import { ComposedApp } from "./composed-app.js";
-import {
-  bindLeaseRenewal,
-  bindNetwork,
-  bindRateLimiter,
-  bindStorage,
-  bindSystem,
-  type NetworkOverrides,
-  type SystemOverrides,
-} from "./bindings/adapters.js";
-import { bindAudit } from "./bindings/audit.js";
-import { bindAccounts, bindGenerations, bindJobs } from "./bindings/core.js";
-import { bindLibrary } from "./bindings/library.js";
-import { bindMaintenance } from "./bindings/maintenance.js";
-import { bindPlayback, type PlaybackOverrides } from "./bindings/playback.js";
-import { bindProviders } from "./bindings/providers.js";
-import { bindSecrets } from "./bindings/secrets.js";
-import { bindUsage } from "./bindings/usage.js";
-import { bindWebhooks } from "./bindings/webhooks.js";
-import { loadPlugins } from "./plugins.js";
+import { AppProcess } from "./app-process.js";
+import { type App, type AppLibrary, SchemaError } from "./app.js";
+import { bindControllers, controllersOf, httpParts } from "./bindings/http.js";
+import { bindPorts, type PortOverrides, portsOf } from "./bindings/ports.js";
+import { coreOptions } from "./core-options.js";
+import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type OpenedSecrets, openSecrets } from "./secret-keys.js";
 import type { Settings } from "./settings.js";
 import { TOKENS as T } from "./tokens.js";
 
 /** What an embedding app or a test puts in place of an adapter. */
-export interface Overrides extends SystemOverrides, NetworkOverrides, PlaybackOverrides {
+export interface Overrides extends PortOverrides {
   /** Who acts, in the audit log: 1 to 100 characters, `app` by default. */
   readonly actor?: string;
   /** Provider plugins beside those named in config. */
   readonly plugins?: readonly ProviderDefinition[];
-  readonly logger?: Logger;
-  readonly queue?: JobQueue;
-  readonly audio?: AudioStore;
+}
+
+/** What was opened for an app, and is closed with it. */
+interface Opened {
+  readonly plugins: readonly LoadedPlugin[];
+  readonly database: KnexDatabase;
+  readonly storageClock: StorageClock | null;
+  readonly secrets: OpenedSecrets;
+  readonly metrics: PrometheusMetrics | null;
 }
 
 /**
@@ -70,34 +67,18 @@ export async function compose(
       storageClock = await StorageClock.start({ readStorageTime: () => database.readTime(), logger });
     }
     const clock = overrides.clock ?? (storageClock as StorageClock);
+    const { random = new SystemRandom(), ids = new UlidGenerator(clock, random) } = overrides;
     const audio = overrides.audio ?? (await openAudio(settings, clock));
-    const container = new Container({ defaultScope: "Singleton" });
-    bindSystem(container, { ...overrides, clock });
-    const stores = createStores(database, { clock, random: container.get(T.random) });
+    const stores = createStores(database, { clock, random });
     secrets = await openSecrets(settings, stores, { clock, logger });
     queue = overrides.queue ?? (await openQueue(settings, logger));
-    bindStorage(container, stores);
-    container.bind(T.settings).toConstantValue(settings);
-    container.bind(T.logger).toConstantValue(logger);
     const metrics = settings.metrics.enabled ? openMetrics(logger, storageClock) : null;
-    container.bind(T.metrics).toConstantValue({ current: metrics });
-    container.bind(T.audio).toConstantValue(audio);
-    container.bind(T.queue).toConstantValue(queue);
-    bindSecrets(container, secrets);
-    bindProviders(container, plugins);
-    bindRateLimiter(container);
-    bindAudit(container, overrides.actor);
-    bindAccounts(container);
-    bindGenerations(container);
-    bindJobs(container);
-    bindNetwork(container, overrides);
-    bindWebhooks(container);
-    bindMaintenance(container);
-    bindUsage(container);
-    bindLibrary(container);
-    bindPlayback(container, overrides);
-    bindLeaseRenewal(container, overrides);
-    return new ComposedApp(settings, container, { database, storageClock, keyring: secrets.keyring }, plugins);
+    const { keyring, keys: secretKeys } = secrets;
+    const container = new Container({ defaultScope: "Singleton" });
+    container.bind(T.settings).toConstantValue(settings);
+    const opened = { ...stores, clock, random, ids, logger, metrics, queue, audio, keyring, secretKeys };
+    bindPorts(container, opened, overrides, plugins);
+    return createApp(container, settings, { plugins, database, storageClock, secrets, metrics }, overrides.actor);
   } catch (error) {
     await queue?.close();
     await secrets?.keyring.close();
@@ -105,6 +86,67 @@ export async function compose(
     await database.close();
     throw error;
   }
+}
+
+/** @param container has the settings and every port */
+function createApp(container: Container, settings: Settings, opened: Opened, actor: string | undefined): App {
+  const { plugins, database, storageClock, secrets, metrics } = opened;
+  const { host, port, publicUrl: givenUrl } = settings.http;
+  const publicUrl = { current: givenUrl ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}` };
+  const ports = portsOf(container);
+  container
+    .bind(T.core)
+    .toResolvedValue(() =>
+      createCore(ports, coreOptions(settings, plugins, { actor, publicUrl: () => publicUrl.current })),
+    );
+  const core = container.get(T.core);
+  if (metrics !== null) countInCore(metrics, core, ports);
+  const metricsPage = metrics === null ? null : new SharedMetricsPage(metrics);
+  const openedLast = [secrets.keyring, ...(storageClock === null ? [] : [storageClock])];
+  const appProcess = new AppProcess({ core, ports, settings, plugins, database, metricsPage, publicUrl, openedLast });
+  const parts = httpParts(core, ports, settings, {
+    publicUrl,
+    controllers: controllersOf(container),
+    readiness: () => appProcess.readiness(),
+    ...(metrics === null ? {} : { metrics }),
+    // At the port of the API only where the figures have none of their own.
+    ...(metricsPage === null || settings.metrics.port !== null ? {} : { metricsPage }),
+  });
+  bindControllers(container, parts);
+  const http = createHttp(parts);
+  const { api: _api, createWorkers: _createWorkers, library, ...useCases } = core;
+  return {
+    ...useCases,
+    library: appLibrary(library),
+    settings,
+    logger: ports.logger,
+    clock: ports.clock,
+    plugins,
+    router: http.router,
+    listen: () => appProcess.listen(http),
+    work: () => appProcess.work(),
+    isEmpty: () => ports.accounts.isEmpty(),
+    readiness: () => appProcess.readiness(),
+    stop: (options) => appProcess.stop(http, options),
+  };
+}
+
+function appLibrary({ read, manage, importer, operateUploads }: Core["library"]): AppLibrary {
+  return {
+    read,
+    manage,
+    import: (document, folder) => importer.execute(document, folder === undefined ? null : new ImportFolder(folder)),
+    upload: (upload) => operateUploads.execute(upload),
+  };
+}
+
+/** Counts what ends, and shows what waits. */
+function countInCore(metrics: PrometheusMetrics, { events }: Core, { webhooks }: CorePorts): void {
+  events.onEnded(({ job }) =>
+    metrics.countJobEnded({ operation: job.operation, provider: job.providerId, status: job.status }),
+  );
+  const help = "Webhook deliveries that wait for their first or next try";
+  metrics.gauge({ name: "webhook_deliveries_pending", help }, () => webhooks.countPending());
 }
 
 function openMetrics(logger: Logger, storageClock: StorageClock | null): PrometheusMetrics {

@@ -4,22 +4,22 @@ import { clampFailure, clampResult } from "../core/execution/clamp-result.js";
 import type { AddressGuard } from "../core/ports/address-guard.js";
 import type { Logger } from "../core/ports/logger.js";
 import { type ProbeResult, ProviderFailure } from "../core/ports/music-provider.js";
-import { failed, type Finding, ok, warning } from "../core/ports/self-check.js";
+import { failed, type CheckResult, ok, warning } from "../core/ports/self-check.js";
 import { type LoadedPlugin, startPlugin } from "./plugins.js";
 import { ProviderFetch } from "./provider-fetch.js";
 
 const PROBE_TIMEOUT_MS = 10_000;
 
 /** Asks every provider that is on, and can be asked, whether it takes our key and what credit is left; no work is made there. */
-export async function examineProviders(
+export async function checkProviders(
   plugins: readonly LoadedPlugin[],
   logger: Logger,
   guard: AddressGuard,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckResult[]> {
   const providerFetch = new ProviderFetch(guard);
   try {
     const found = await Promise.all(
-      plugins.filter(({ enabled }) => enabled).map((plugin) => examineProvider(plugin, providerFetch, logger)),
+      plugins.filter(({ enabled }) => enabled).map((plugin) => checkProvider(plugin, providerFetch, logger)),
     );
     return found.flatMap((finding) => finding ?? []);
   } finally {
@@ -27,11 +27,11 @@ export async function examineProviders(
   }
 }
 
-async function examineProvider(
+async function checkProvider(
   plugin: LoadedPlugin,
   providerFetch: ProviderFetch,
   logger: Logger,
-): Promise<Finding | null> {
+): Promise<CheckResult | null> {
   const { id } = plugin.definition;
   const name = `provider ${id}`;
   try {
@@ -63,7 +63,7 @@ async function examineProvider(
   }
 }
 
-function judged(name: string, id: string, { credit, warnings }: ProbeResult): Finding {
+function judged(name: string, id: string, { credit, warnings }: ProbeResult): CheckResult {
   const left = credit === null ? "" : `, ${credit.amount} ${credit.unit} left`;
   if (credit !== null && credit.amount <= 0)
     return failed(name, `It takes the key${left}.`, "Buy credit at the provider.");

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { type Finding, ok, warning } from "../core/ports/self-check.js";
+import { type CheckResult, ok, warning } from "../core/ports/self-check.js";
 import type { Settings } from "./settings.js";
 
 /** First and last address of each network that neighbours share (RFC 1918, 3927, 4193, 4291, 6598). */
@@ -22,7 +22,7 @@ type Listening = Pick<Settings["http"], "host" | "publicUrl" | "trustProxy">;
  * Whether `X-Forwarded-For` is believed of proxies alone, or of whoever is in the same private network, or of nobody
  * although callers seem to come through a proxy.
  */
-export function checkTrustedProxies({ trustProxy, ...listening }: Listening): Finding {
+export function checkTrustedProxies({ trustProxy, ...listening }: Listening): CheckResult {
   const name = "trusted proxies";
   const fix = "Name the proxy's own address in http.trustProxy, such as [loopback, 10.0.0.5].";
   if (trustProxy === true) {

@@ -1,4 +1,4 @@
-import { type Finding, ok, warning } from "../core/ports/self-check.js";
+import { type CheckResult, ok, warning } from "../core/ports/self-check.js";
 import type { KeyState } from "../core/secrets/key-state.js";
 
 const DAY_MS = 86_400_000;
@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 const TWO_KEYS_MAX_DAYS = 7;
 
 /** Whether a rotation of the secret key was begun and never finished. @param state null: no key has been used yet */
-export function checkRotation(state: KeyState | null, now: number): Finding {
+export function rotationResult(state: KeyState | null, now: number): CheckResult {
   const name = "secret key rotation";
   const previous = state?.previous ?? null;
   if (previous === null) return ok(name, "One secret key is in force.");

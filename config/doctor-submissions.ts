@@ -1,10 +1,10 @@
 import { findSubmissions } from "../core/execution/submission-switch.js";
 import type { InstallationStore } from "../core/ports/installation-store.js";
-import { type Finding, ok, warning } from "../core/ports/self-check.js";
+import { type CheckResult, ok, warning } from "../core/ports/self-check.js";
 import type { Settings } from "./settings.js";
 
 /** Whether new work goes to providers; jobs that wait for an operator look like those that wait for a slot. */
-export async function checkSubmissions({ jobs }: Settings, installation: InstallationStore): Promise<Finding> {
+export async function submissionsResult({ jobs }: Settings, installation: InstallationStore): Promise<CheckResult> {
   const name = "submissions";
   const { state, changedAt } = await findSubmissions(installation);
   if (state === "paused") {

@@ -1,25 +1,25 @@
 import { dirname } from "node:path";
-import { examineSecretKey } from "../adapters/crypto/doctor.js";
+import { checkSecretKey } from "../adapters/crypto/doctor.js";
 import { AddressPolicy, DnsAddressGuard } from "../adapters/network/index.js";
-import { examineStorage } from "../adapters/storage/knex/doctor/doctor.js";
+import { checkStorage } from "../adapters/storage/knex/doctor/doctor.js";
 import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
-import { examineClock, examineFolder } from "../adapters/system/doctor.js";
+import { checkClock, checkFolder } from "../adapters/system/doctor.js";
 import { SystemClock } from "../adapters/system/clock.js";
 import { SystemRandom } from "../adapters/system/random.js";
 import type { Logger } from "../core/ports/logger.js";
-import { failed, type Finding, ok, warning } from "../core/ports/self-check.js";
+import { failed, type CheckResult, ok, warning } from "../core/ports/self-check.js";
 import { FIRST_KEY } from "../core/secrets/key-state.js";
 import { KeyStates } from "../core/secrets/key-states.js";
 import { findBlockedEndpoints } from "../core/webhooks/blocked-endpoints.js";
 import { s3Credentials } from "./adapters.js";
-import { examineProviders } from "./doctor-providers.js";
-import { checkSubmissions } from "./doctor-submissions.js";
+import { checkProviders } from "./doctor-providers.js";
+import { submissionsResult } from "./doctor-submissions.js";
 import { checkTrustedProxies } from "./doctor-proxies.js";
-import { checkRotation } from "./doctor-secrets.js";
+import { rotationResult } from "./doctor-secrets.js";
 import { operatorAgents, withOperatorFetch } from "./operator-network.js";
 import { type LoadedPlugin, loadPlugins } from "./plugins.js";
 import { type AUDIO_SCHEMES, pathOfUrl, type QUEUE_SCHEMES, type Settings } from "./settings.js";
-import { SettingsError } from "./settings/mistakes.js";
+import { SettingsError } from "./settings/issues.js";
 
 const NODE_MIN = [20, 19] as const;
 /** More are counted only. */
@@ -29,43 +29,44 @@ const ENDPOINTS_SHOWN = 10;
 const QUEUES: Readonly<
   Record<
     keyof typeof QUEUE_SCHEMES,
-    (settings: Settings, providerIds: readonly string[]) => Promise<readonly Finding[]>
+    (settings: Settings, providerIds: readonly string[]) => Promise<readonly CheckResult[]>
   >
 > = {
   memory: async ({ jobs }) => {
     const later = `processes beside it, if there are any, find their jobs within jobs.sweepMs (${jobs.sweepMs} ms)`;
     return [ok("queue", `Bells stay in the process that rings them; ${later}.`)];
   },
-  amqp: examineBroker,
-  amqps: examineBroker,
+  amqp: checkBroker,
+  amqps: checkBroker,
 };
 
-const AUDIO_STORES: Readonly<Record<keyof typeof AUDIO_SCHEMES, (settings: Settings) => Promise<readonly Finding[]>>> =
-  {
-    file: ({ audio }) =>
-      examineFolder({
-        name: "audio directory",
-        path: pathOfUrl(audio.url),
-        setting: "audio.url",
-        fileMaxBytes: audio.maxBytes,
-        isPrivate: true,
-      }),
-    s3: examineS3Bucket,
-  };
+const AUDIO_STORES: Readonly<
+  Record<keyof typeof AUDIO_SCHEMES, (settings: Settings) => Promise<readonly CheckResult[]>>
+> = {
+  file: ({ audio }) =>
+    checkFolder({
+      name: "audio directory",
+      path: pathOfUrl(audio.url),
+      setting: "audio.url",
+      fileMaxBytes: audio.maxBytes,
+      isPrivate: true,
+    }),
+  s3: checkS3Bucket,
+};
 
 /** Looks at everything a start needs, and says of each how it is and how to mend it. */
-export async function examine(settings: Settings, logger: Logger): Promise<readonly Finding[]> {
-  const plugins = await examinePlugins(settings);
-  const storage = await examineStorage({ url: settings.storage.url, logger });
+export async function check(settings: Settings, logger: Logger): Promise<readonly CheckResult[]> {
+  const plugins = await checkPlugins(settings);
+  const storage = await checkStorage({ url: settings.storage.url, logger });
   const isReadable = storage.every(({ result }) => result !== "failed");
   return [
-    examineNode(),
+    checkNode(),
     plugins.finding,
-    ...(await examineProviders(plugins.loaded, logger, new DnsAddressGuard(new AddressPolicy(settings.webhooks)))),
-    examinePublicUrl(settings),
+    ...(await checkProviders(plugins.loaded, logger, new DnsAddressGuard(new AddressPolicy(settings.webhooks)))),
+    checkPublicUrl(settings),
     checkTrustedProxies(settings.http),
-    ...(await examineFolders(settings)),
-    await examineSecretKey({
+    ...(await checkFolders(settings)),
+    await checkSecretKey({
       given: settings.secrets.key,
       givenToo: settings.secrets.previousKey,
       dataDir: settings.dataDir,
@@ -76,17 +77,17 @@ export async function examine(settings: Settings, logger: Logger): Promise<reado
     ...storage,
     ...(isReadable
       ? [
-          await examineRotation(settings, logger),
-          await examineStorageClock(settings, logger),
-          await examineSubmissions(settings, logger),
-          await examineWebhooks(settings, logger),
+          await checkRotation(settings, logger),
+          await checkStorageClock(settings, logger),
+          await checkSubmissions(settings, logger),
+          await checkWebhooks(settings, logger),
         ]
       : []),
     ...(await QUEUES[schemeOf(settings.queue.url) as keyof typeof QUEUES](settings, plugins.enabled)),
   ];
 }
 
-function examineNode(): Finding {
+function checkNode(): CheckResult {
   const name = "node";
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const isOld = major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1]);
@@ -95,10 +96,8 @@ function examineNode(): Finding {
   return ok(name, `Node ${process.versions.node}.`);
 }
 
-async function examinePlugins(
-  settings: Settings,
-): Promise<{
-  readonly finding: Finding;
+async function checkPlugins(settings: Settings): Promise<{
+  readonly finding: CheckResult;
   readonly loaded: readonly LoadedPlugin[];
   readonly enabled: readonly string[];
 }> {
@@ -122,7 +121,7 @@ async function examinePlugins(
   }
 }
 
-function examinePublicUrl({ http }: Settings): Finding {
+function checkPublicUrl({ http }: Settings): CheckResult {
   const name = "public address";
   if (http.publicUrl !== null) return ok(name, `Links begin with ${http.publicUrl}.`);
   const isLocal = http.host === "127.0.0.1" || http.host === "::1" || http.host === "localhost";
@@ -135,37 +134,37 @@ function examinePublicUrl({ http }: Settings): Finding {
   );
 }
 
-async function examineFolders({ dataDir, storage, audio }: Settings): Promise<readonly Finding[]> {
+async function checkFolders({ dataDir, storage, audio }: Settings): Promise<readonly CheckResult[]> {
   const fileMaxBytes = audio.maxBytes;
   const data = { name: "data directory", path: dataDir, setting: "dataDir", fileMaxBytes, isPrivate: true };
-  const found = await examineFolder(data);
+  const found = await checkFolder(data);
   const database = schemeOf(storage.url) === "sqlite" ? dirname(pathOfUrl(storage.url)) : dataDir;
   if (database === dataDir) return found;
   // It may hold other things too, as /var/lib does; the check of the file sees who may read the database.
   const place = { name: "database directory", path: database, setting: "storage.url", fileMaxBytes, isPrivate: false };
-  return [...found, ...(await examineFolder(place))];
+  return [...found, ...(await checkFolder(place))];
 }
 
 /** The id of the key that has to be there; null while the storage has none. */
 function keptKey(settings: Settings, logger: Logger): Promise<string | null> {
   return withStores(settings, logger, async ({ installation, unitOfWork }) => {
-    const state = await new KeyStates(installation, unitOfWork).find();
+    const state = await new KeyStates({ installation, unitOfWork }).find();
     return state?.current ?? installation.find(FIRST_KEY);
   });
 }
 
-function examineRotation(settings: Settings, logger: Logger): Promise<Finding> {
+function checkRotation(settings: Settings, logger: Logger): Promise<CheckResult> {
   return withStores(settings, logger, async ({ installation, unitOfWork }) => {
-    return checkRotation(await new KeyStates(installation, unitOfWork).find(), Date.now());
+    return rotationResult(await new KeyStates({ installation, unitOfWork }).find(), Date.now());
   });
 }
 
-function examineSubmissions(settings: Settings, logger: Logger): Promise<Finding> {
-  return withStores(settings, logger, ({ installation }) => checkSubmissions(settings, installation));
+function checkSubmissions(settings: Settings, logger: Logger): Promise<CheckResult> {
+  return withStores(settings, logger, ({ installation }) => submissionsResult(settings, installation));
 }
 
 /** Endpoints that were fine at registration and whose names have moved since, before the next event finds out. */
-async function examineWebhooks(settings: Settings, logger: Logger): Promise<Finding> {
+async function checkWebhooks(settings: Settings, logger: Logger): Promise<CheckResult> {
   const name = "webhook endpoints";
   const guard = new DnsAddressGuard(new AddressPolicy(settings.webhooks));
   const blocked = await withStores(settings, logger, ({ webhooks }) => findBlockedEndpoints(webhooks, guard));
@@ -181,9 +180,9 @@ async function examineWebhooks(settings: Settings, logger: Logger): Promise<Find
   );
 }
 
-function examineStorageClock(settings: Settings, logger: Logger): Promise<Finding> {
+function checkStorageClock(settings: Settings, logger: Logger): Promise<CheckResult> {
   return withDatabase(settings, logger, (database) => {
-    return examineClock({ readStorageTime: () => database.readTime(), wall: () => Date.now() });
+    return checkClock({ readStorageTime: () => database.readTime(), wall: () => Date.now() });
   });
 }
 
@@ -206,14 +205,14 @@ async function withDatabase<T>(
 }
 
 /** Loaded when chosen, as the adapter is. */
-async function examineBroker({ queue }: Settings, providerIds: readonly string[]): Promise<readonly Finding[]> {
-  const { examineRabbitmq } = await import("../adapters/queue/rabbitmq/doctor.js");
+async function checkBroker({ queue }: Settings, providerIds: readonly string[]): Promise<readonly CheckResult[]> {
+  const { checkRabbitmq: examineRabbitmq } = await import("../adapters/queue/rabbitmq/doctor.js");
   return withOperatorFetch((fetch) => examineRabbitmq({ url: queue.url, providerIds, fetch }));
 }
 
 /** The same. */
-async function examineS3Bucket({ audio }: Settings): Promise<readonly Finding[]> {
-  const { examineBucket } = await import("../adapters/audio/s3/doctor.js");
+async function checkS3Bucket({ audio }: Settings): Promise<readonly CheckResult[]> {
+  const { checkBucket: examineBucket } = await import("../adapters/audio/s3/doctor.js");
   return examineBucket({
     url: audio.url,
     credentials: () => s3Credentials(audio),

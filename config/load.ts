@@ -5,11 +5,11 @@ import type Yaml from "yaml";
 import { SETTINGS_DEFINITION } from "./settings.js";
 import type { Settings } from "./settings.js";
 import { FILE_VARIABLE, GivenSettings } from "./settings/given-settings.js";
-import { keyLifetimeMistakes } from "./settings/key-lifetime.js";
-import { SettingsError, refusedLine } from "./settings/mistakes.js";
+import { keyLifetimeIssues } from "./settings/key-lifetime.js";
+import { SettingsError, refusedLine } from "./settings/issues.js";
 import { Resolver } from "./settings/resolver.js";
 
-export { SettingsError } from "./settings/mistakes.js";
+export { SettingsError } from "./settings/issues.js";
 
 export interface SettingsSources {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -36,8 +36,8 @@ export function loadSettings(sources: SettingsSources): Settings {
   if (sources.overrides !== undefined) given.addTree(sources.overrides, "overrides");
   const { cwd, isTerminal = process.stderr.isTTY } = sources;
   const settings = new Resolver(given, { cwd, isTerminal }).resolve(SETTINGS_DEFINITION) as Settings;
-  checkTogether(settings, given.mistakes);
-  if (given.mistakes.length > 0) throw new SettingsError(given.mistakes);
+  checkTogether(settings, given.issues);
+  if (given.issues.length > 0) throw new SettingsError(given.issues);
   return settings;
 }
 
@@ -53,7 +53,7 @@ function readConfigFile({ env, cwd, readFile = readText }: SettingsSources, give
     given.addTree(document.toJS() as unknown, basename(name));
   } catch (error) {
     const [reason] = (error as Error).message.split("\n");
-    given.mistakes.push(
+    given.issues.push(
       `${FILE_VARIABLE}: ${JSON.stringify(name)} cannot be read (${reason}); allowed: the path of a YAML or JSON file`,
     );
   }
@@ -66,24 +66,24 @@ function readText(path: string): string {
 /** What no setting can see alone. */
 const DEADLINES = ["jobs.deadlineMinutes", "jobs.queueDeadlineMinutes", "jobs.renderDeadlineMinutes"];
 
-function checkTogether({ http, metrics, jobs, idempotency, secrets }: Settings, mistakes: string[]): void {
+function checkTogether({ http, metrics, jobs, idempotency, secrets }: Settings, issues: string[]): void {
   if (metrics.port !== null && metrics.port !== 0 && metrics.port === http.port) {
-    mistakes.push(
+    issues.push(
       refusedLine("metrics.port", null, metrics.port, "another port than http.port, or null to share it", false),
     );
   }
-  if (secrets.key === null && secrets.previousKey !== null && !isRefused("secrets.key", mistakes)) {
-    mistakes.push(refusedLine("secrets.previousKey", null, "…", "only together with secrets.key", true));
+  if (secrets.key === null && secrets.previousKey !== null && !isRefused("secrets.key", issues)) {
+    issues.push(refusedLine("secrets.previousKey", null, "…", "only together with secrets.key", true));
   }
-  if (isRefused("idempotency.ttlHours", mistakes) || DEADLINES.some((path) => isRefused(path, mistakes))) return;
+  if (isRefused("idempotency.ttlHours", issues) || DEADLINES.some((path) => isRefused(path, issues))) return;
   const { queueDeadlineMinutes, renderDeadlineMinutes } = jobs;
   const deadlines = {
     "jobs.queueDeadlineMinutes": queueDeadlineMinutes,
     "jobs.renderDeadlineMinutes": renderDeadlineMinutes,
   };
-  mistakes.push(...keyLifetimeMistakes(deadlines, idempotency.ttlHours));
+  issues.push(...keyLifetimeIssues(deadlines, idempotency.ttlHours));
 }
 
-function isRefused(path: string, mistakes: readonly string[]): boolean {
-  return mistakes.some((line) => line.startsWith(`${path}:`) || line.startsWith(`${path} (`));
+function isRefused(path: string, issues: readonly string[]): boolean {
+  return issues.some((line) => line.startsWith(`${path}:`) || line.startsWith(`${path} (`));
 }

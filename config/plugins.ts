@@ -10,13 +10,13 @@ import {
   type ProviderHost,
   type ProviderModel,
 } from "../core/ports/music-provider.js";
-import { definitionMistakes, missingMethods } from "../core/providers/definition-mistakes.js";
-import { capabilityMistakes, hostMistakes, longestCallMistakes } from "../core/providers/definition-parts.js";
+import { definitionIssues, missingMethods } from "../core/providers/definition-issues.js";
+import { capabilityIssues, hostIssues, longestCallIssues } from "../core/providers/definition-parts.js";
 import { OutgoingRule } from "../core/providers/outgoing-rule.js";
 import { importPlugin } from "./provider-package.js";
 import type { Settings } from "./settings.js";
-import { keyLifetimeMistakes } from "./settings/key-lifetime.js";
-import { SettingsError } from "./settings/mistakes.js";
+import { keyLifetimeIssues } from "./settings/key-lifetime.js";
+import { SettingsError } from "./settings/issues.js";
 import { withGivenModels } from "./settings/models.js";
 import { validatePluginSettings } from "./settings/plugin-settings.js";
 
@@ -70,7 +70,7 @@ export async function loadPlugins(
   settings: Settings,
   given: readonly ProviderDefinition[] = [],
 ): Promise<LoadedPlugin[]> {
-  const mistakes: string[] = [];
+  const issues: string[] = [];
   const loaded: LoadedPlugin[] = [];
   const ids = new Set([...Object.keys(settings.plugins), ...given.map((definition) => definition.id)]);
   for (const id of ids) {
@@ -82,14 +82,14 @@ export async function loadPlugins(
       const own = validatePluginSettings(id, found.settings, entry?.own ?? {});
       const enabled = entry?.enabled ?? true;
       // What a plugin that is off would need is not asked for.
-      if (enabled) mistakes.push(...own.mistakes);
+      if (enabled) issues.push(...own.issues);
       const maxInFlight = entry?.maxInFlight ?? found.maxInFlight ?? null;
       const offered = found.models.filter((model) => found.offersModel?.(model, own.values) ?? true);
-      const { models, mistakes: wrongModels } = withGivenModels({ ...found, models: offered }, entry?.models ?? []);
-      mistakes.push(...wrongModels);
+      const { models, issues: wrongModels } = withGivenModels({ ...found, models: offered }, entry?.models ?? []);
+      issues.push(...wrongModels);
       // One that is off may lack the settings that its powers depend on.
       const capabilities =
-        enabled || typeof found.capabilities !== "function" ? capabilitiesOf(found, own.values) : NO_POWERS;
+        enabled || typeof found.capabilities !== "function" ? capabilitiesOf(found, own.values) : NO_CAPABILITIES;
       const outgoing = new OutgoingRule({
         providerId: id,
         settings: own.values,
@@ -107,16 +107,16 @@ export async function loadPlugins(
         outgoing,
       });
     } catch (error) {
-      mistakes.push(`plugins.${id} (${source}): ${error instanceof Error ? error.message : String(error)}`);
+      issues.push(`plugins.${id} (${source}): ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  mistakes.push(
+  issues.push(
     ...repeatedModels(loaded),
-    ...unknownStandIns(settings, loaded),
+    ...unknownFallbacks(settings, loaded),
     ...repeatedRoutes(settings),
     ...longRenders(settings, loaded),
   );
-  if (mistakes.length > 0) throw new SettingsError(mistakes);
+  if (issues.length > 0) throw new SettingsError(issues);
   return loaded;
 }
 
@@ -129,7 +129,7 @@ export function toCatalogueProvider(
   return { ...capabilities, id, label, enabled, models, maxInFlight, isReachable };
 }
 
-const NO_POWERS: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
+const NO_CAPABILITIES: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
 
 function capabilitiesOf(
   { capabilities }: ProviderDefinition,
@@ -142,8 +142,8 @@ function capabilitiesOf(
 function hostsOf({ hosts }: ProviderDefinition, settings: ProviderHost["settings"]): readonly string[] | null {
   if (typeof hosts !== "function") return hosts ?? null;
   const named = hosts(settings);
-  const mistakes = hostMistakes(named);
-  if (mistakes.length > 0) throw new Error(mistakes.join("; "));
+  const issues = hostIssues(named);
+  if (issues.length > 0) throw new Error(issues.join("; "));
   return named;
 }
 
@@ -159,13 +159,13 @@ export function startPlugin(
     const provider = definition.create({ ...host, settings, models, logger: logger.child({ provider: id }) });
     const atOnce = typeof concurrency === "number" ? concurrency : concurrency(settings);
     const longestCallMs = longestCallOf(definition, settings);
-    const mistakes = [
-      ...capabilityMistakes(capabilities),
+    const issues = [
+      ...capabilityIssues(capabilities),
       ...missingMethods(provider, capabilities),
-      ...concurrencyMistakes(atOnce),
-      ...longestCallMistakes(longestCallMs),
+      ...concurrencyIssues(atOnce),
+      ...longestCallIssues(longestCallMs),
     ];
-    if (mistakes.length > 0) throw new Error(mistakes.join("; "));
+    if (issues.length > 0) throw new Error(issues.join("; "));
     return {
       id,
       label,
@@ -183,7 +183,7 @@ export function startPlugin(
   }
 }
 
-function concurrencyMistakes(concurrency: number): string[] {
+function concurrencyIssues(concurrency: number): string[] {
   return Number.isSafeInteger(concurrency) && concurrency > 0
     ? []
     : [`concurrency: ${concurrency}; allowed: a whole number from 1`];
@@ -217,16 +217,16 @@ function underAnotherId(definition: ProviderDefinition, id: string): ProviderDef
 }
 
 function checkedDefinition(id: string, found: unknown): ProviderDefinition {
-  const mistakes = definitionMistakes(found);
+  const issues = definitionIssues(found);
   const definition = found as ProviderDefinition;
   // What another version means by its members is not known here: that it is another one is all there is to say.
-  if (mistakes.length > 0)
-    throw new Error(definition?.portVersion === PROVIDER_PORT_VERSION ? mistakes.join("; ") : mistakes[0]);
+  if (issues.length > 0)
+    throw new Error(definition?.portVersion === PROVIDER_PORT_VERSION ? issues.join("; ") : issues[0]);
   if (definition.id !== id) throw new Error(`it is the plugin of ${JSON.stringify(definition.id)}`);
   return definition;
 }
 
-function unknownStandIns({ routing }: Settings, loaded: readonly LoadedPlugin[]): string[] {
+function unknownFallbacks({ routing }: Settings, loaded: readonly LoadedPlugin[]): string[] {
   const known = new Set(loaded.flatMap(({ models }) => models.map(({ id }) => id)));
   const named = routing.standIns.flatMap((chain) => chain.split(">").map((id) => id.trim()));
   const unknown = [...new Set(named)].filter((id) => !known.has(id));
@@ -257,7 +257,7 @@ function longRenders({ jobs, idempotency }: Settings, loaded: readonly LoadedPlu
   );
   return own.flatMap(({ plugin, id, minutes }) => {
     const path = `plugins.${plugin}: renderDeadlineMinutes of ${id}`;
-    return keyLifetimeMistakes(
+    return keyLifetimeIssues(
       { "jobs.queueDeadlineMinutes": jobs.queueDeadlineMinutes, [path]: minutes },
       idempotency.ttlHours,
     );
@@ -270,14 +270,14 @@ function repeated(items: readonly string[]): string[] {
 
 function repeatedModels(loaded: readonly LoadedPlugin[]): string[] {
   const owners = new Map<string, string>();
-  const mistakes: string[] = [];
+  const issues: string[] = [];
   for (const { definition, models } of loaded) {
     for (const model of models) {
       const owner = owners.get(model.id);
       if (owner !== undefined)
-        mistakes.push(`plugins.${definition.id}: its model ${model.id} is already one of ${owner}`);
+        issues.push(`plugins.${definition.id}: its model ${model.id} is already one of ${owner}`);
       else owners.set(model.id, definition.id);
     }
   }
-  return mistakes;
+  return issues;
 }

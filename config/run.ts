@@ -4,7 +4,7 @@ import { presentCredits } from "../adapters/http/presenters/credits.js";
 import { presentJob } from "../adapters/http/presenters/job.js";
 import { presentModel } from "../adapters/http/presenters/model.js";
 import { presentPlaylist } from "../adapters/http/presenters/playlist.js";
-import { presentTrack } from "../adapters/http/presenters/track.js";
+import { presentSingleTrack, presentTrack } from "../adapters/http/presenters/track.js";
 import { presentWebhookEndpoint } from "../adapters/http/presenters/webhook-endpoint.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
 import type { Logger } from "../core/ports/logger.js";
@@ -12,6 +12,7 @@ import { operatorName } from "./actor.js";
 import type { App } from "./app.js";
 import { compose } from "./compose.js";
 import { type DemoAccount, makeDemoAccount } from "./first-run.js";
+import { openLiveCheck } from "./live-check.js";
 import { migrateStorage } from "./migrate.js";
 import type { LoadedPlugin } from "./plugins.js";
 import { importPlugin, writePackage } from "./provider-package.js";
@@ -40,8 +41,13 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
       const given = settings();
       const actor = operatorName(process.env);
       const app = await compose(given, { logger: logger(given), actor }, { migrate: false });
-      const [plugins, now] = [app.plugins.map(report), () => app.clock.now()];
-      const operator = { ...pick(app), now, plugins, close: () => app.stop() };
+      const operator: OperatorApp = {
+        ...app,
+        generations: app.operateGenerations,
+        now: () => app.clock.now(),
+        plugins: app.plugins.map(report),
+        close: () => app.stop(),
+      };
       const present = {
         credits: presentCredits,
         model: presentModel,
@@ -49,6 +55,7 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
         webhookEndpoint: presentWebhookEndpoint,
         playlist: (found: Parameters<typeof presentPlaylist>[0]) => presentPlaylist(found, app),
         track: (track: Parameters<typeof presentTrack>[0]) => presentTrack(track, app),
+        singleTrack: (found: Parameters<typeof presentSingleTrack>[0]) => presentSingleTrack(found, app),
         shareUrl: (track: Parameters<typeof app.shareUrls.urlOf>[0]) => app.shareUrls.urlOf(track),
       };
       return { app: operator, present };
@@ -64,11 +71,12 @@ export async function run(argv: readonly string[], process: RunProcess): Promise
     doctor: async () => {
       const given = settings();
       // Loaded when asked for: a server that starts has no use for it.
-      const { examine } = await import("./doctor.js");
+      const { check: examine } = await import("./doctor.js");
       // What goes wrong meanwhile is among the findings.
       return examine(given, logger({ ...given, logs: { ...given.logs, level: "error" } }));
     },
     importPlugin: (use) => importPlugin(use, process.cwd()),
+    openLiveCheck: async (use, modelId) => openLiveCheck(settings(), use, modelId, process),
     writePackage: (directory, files) => writePackage(directory, files, process.cwd()),
   };
   return runCli(argv, host, (error) => error instanceof SettingsError);
@@ -125,17 +133,6 @@ function presentDemo({ accountId, key, keyFile }: DemoAccount): object {
 
 function toDocument(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;
-}
-
-type OperatorParts = Omit<OperatorApp, "plugins" | "close" | "now">;
-
-function pick(app: App): OperatorParts {
-  const { accounts, audio, audit, credits, jobs, library, margin, models, secrets } = app;
-  const { operateGenerations: generations, splits, submissions, webhooks, webhookEndpoints } = app;
-  return {
-    ...{ accounts, audio, audit, credits, jobs, library, margin, models, secrets },
-    ...{ generations, splits, submissions, webhooks, webhookEndpoints },
-  };
 }
 
 function report({ definition, enabled, source }: LoadedPlugin): {

@@ -31,7 +31,7 @@ export async function openSecrets(
   { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
 ): Promise<OpenedSecrets> {
   const keys = secretKeysOf(settings);
-  const states = new KeyStates(installation, unitOfWork);
+  const states = new KeyStates({ installation, unitOfWork });
   const state = await states.open(keys, clock.now());
   const keyring = await StoredKeyring.open(
     { readKeys: () => keys.read(), readState: () => states.find(), clock, logger },

@@ -22,8 +22,9 @@ export type { JobEnded, JobEvents } from "./jobs/job-events.js";
 export type { OperateJobs } from "./jobs/operate-jobs.js";
 export type { SplitOptions, SplitRequest, StartedSplit, StartSplit } from "./generations/start-split.js";
 export { type ImportedLibrary, ImportRefusedError } from "./library/import-library.js";
+export type { Lyrics, TrackWithLyrics } from "./library/lyrics.js";
 export type { ManageLibrary, NewPlaylist, OnBehalf } from "./library/manage-library.js";
-export type { ImportMistake } from "./library/members-reader.js";
+export type { ImportIssue as ImportMistake } from "./library/members-reader.js";
 export type { Playlist } from "./library/playlist.js";
 export type { PlaylistChanges } from "./library/playlist-rules.js";
 export type { FoundInLibrary, PlaylistWithTracks, ReadLibrary } from "./library/read-library.js";
@@ -32,15 +33,52 @@ export type { ShareUrls } from "./library/share-urls.js";
 export type { Track, TrackAsset } from "./library/track.js";
 export type { TrackUpload, UploadTrack } from "./library/upload-track.js";
 export type { ListedModel, ListModels } from "./providers/list-models.js";
-export {
-  type AnalysisRequest,
-  type AudioAnalyser,
-  type AudioAnalysis,
-  type AudioPreview,
-  AudioUnreadableError,
-} from "./ports/audio-analyser.js";
-export type { AudioLink, AudioStore, ListedAudio, StoredAudio } from "./ports/audio-store.js";
-export type { Clock } from "./ports/clock.js";
-export type { JobQueue } from "./ports/job-queue.js";
-export type { LedgerAudit, LedgerViolation } from "./ports/ledger-store.js";
-export type { Logger } from "./ports/logger.js";
+
+/** The core on ports of one's own. */
+export { type ApiUseCases, type Core, createCore } from "./create-core.js";
+export type { CoreOptions } from "./core-options.js";
+export type { Workers } from "./workers.js";
+
+/** Every port, with its types, and the errors that adapters throw. */
+export type * from "./ports/account-store.js";
+export type * from "./ports/address-guard.js";
+export type * from "./ports/asset-opener.js";
+export type * from "./ports/audio-analyser.js";
+export type * from "./ports/audio-store.js";
+export type * from "./ports/audit-log.js";
+export type * from "./ports/callback-store.js";
+export type * from "./ports/clock.js";
+export type * from "./ports/core-ports.js";
+export type * from "./ports/cover-painter.js";
+export type * from "./ports/digest.js";
+export type * from "./ports/id-generator.js";
+export type * from "./ports/idempotency-store.js";
+export type * from "./ports/import-files.js";
+export type * from "./ports/installation-store.js";
+export type * from "./ports/job-queue.js";
+export type * from "./ports/job-store.js";
+export type * from "./ports/keyring.js";
+export type * from "./ports/lease-renewal.js";
+export type * from "./ports/ledger-store.js";
+export type * from "./ports/library-store.js";
+export type * from "./ports/logger.js";
+export type * from "./ports/metrics.js";
+export type * from "./ports/music-provider.js";
+export type * from "./ports/provider-health-store.js";
+export type * from "./ports/random.js";
+export type * from "./ports/rate-count-store.js";
+export type * from "./ports/rate-limiter.js";
+export type * from "./ports/request-log-store.js";
+export type * from "./ports/secret-box.js";
+export type * from "./ports/secret-keys.js";
+export type * from "./ports/self-check.js";
+export type * from "./ports/stores.js";
+export type * from "./ports/unit-of-work.js";
+export type * from "./ports/upload-store.js";
+export type * from "./ports/webhook-sender.js";
+export type * from "./ports/webhook-store.js";
+export { AudioUnreadableError } from "./ports/audio-analyser.js";
+export { AudioTooLargeError, isAudioKey } from "./ports/audio-store.js";
+export { ImportFileError } from "./ports/import-files.js";
+export { NO_KEY_ID } from "./ports/keyring.js";
+export { WEBHOOK_FAILURES } from "./ports/webhook-sender.js";

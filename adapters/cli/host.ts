@@ -1,24 +1,16 @@
-import type { ManageAccounts } from "../../core/accounts/manage-accounts.js";
-import type { ReadAudit } from "../../core/audit/read-audit.js";
-import type { ReportMargin } from "../../core/execution/report-margin.js";
-import type { SubmissionSwitch } from "../../core/execution/submission-switch.js";
-import type { CollectAudio } from "../../core/maintenance/collect-audio.js";
+import type { Core } from "../../core/create-core.js";
+import type { LiveCheckResult, LiveProgress } from "../../core/execution/live-check.js";
+import type { LiveGeneration } from "../../core/execution/live-generation.js";
 import type { Balance } from "../../core/credits/balance.js";
-import type { ManageCredits } from "../../core/credits/manage-credits.js";
-import type { JobReport, OperateJobs } from "../../core/jobs/operate-jobs.js";
-import type { OperateGenerations } from "../../core/generations/operate-generations.js";
-import type { StartSplit } from "../../core/generations/start-split.js";
+import type { JobReport } from "../../core/jobs/operate-jobs.js";
 import type { ImportedLibrary } from "../../core/library/import-library.js";
-import type { ManageLibrary } from "../../core/library/manage-library.js";
-import type { PlaylistWithTracks, ReadLibrary } from "../../core/library/read-library.js";
+import type { TrackWithLyrics } from "../../core/library/lyrics.js";
+import type { PlaylistWithTracks } from "../../core/library/read-library.js";
 import type { Track } from "../../core/library/track.js";
 import type { TrackUpload } from "../../core/library/upload-track.js";
-import type { RotateSecrets } from "../../core/secrets/rotate-secrets.js";
 import type { WebhookEndpoint } from "../../core/webhooks/endpoint.js";
-import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
-import type { OperateWebhooks } from "../../core/webhooks/operate-webhooks.js";
-import type { ListedModel, ListModels } from "../../core/providers/list-models.js";
-import type { Finding } from "../../core/ports/self-check.js";
+import type { ListedModel } from "../../core/providers/list-models.js";
+import type { CheckResult } from "../../core/ports/self-check.js";
 
 /** What a command line process runs: the API, the workers, or both. */
 export type RunMode = "start" | "serve" | "work";
@@ -40,30 +32,55 @@ export interface PluginReport {
 }
 
 /** The use cases behind the commands; an open application without server and workers. */
-export interface OperatorApp {
+export interface OperatorApp extends Pick<
+  Core,
+  | "accounts"
+  | "audio"
+  | "audit"
+  | "credits"
+  | "jobs"
+  | "margin"
+  | "models"
+  | "secrets"
+  | "splits"
+  | "submissions"
+  | "webhookEndpoints"
+  | "webhooks"
+> {
   /** The time by which all moments are stored, in milliseconds since 1970. */
   now(): number;
-  readonly accounts: ManageAccounts;
-  readonly audit: Pick<ReadAudit, "list" | "verify">;
-  readonly credits: ManageCredits;
-  readonly generations: OperateGenerations;
-  readonly jobs: OperateJobs;
-  readonly splits: StartSplit;
-  readonly submissions: Pick<SubmissionSwitch, "pause" | "resume">;
-  readonly models: ListModels;
-  readonly margin: ReportMargin;
-  readonly secrets: Pick<RotateSecrets, "rotate" | "status" | "retire">;
-  readonly audio: Pick<CollectAudio, "collect">;
-  readonly library: {
-    readonly read: ReadLibrary;
-    readonly manage: ManageLibrary;
+  readonly generations: Core["operateGenerations"];
+  readonly library: Pick<Core["library"], "read" | "manage"> & {
     /** @param folder where the files that it names begin */
     import(document: unknown, folder: string): Promise<ImportedLibrary>;
     upload(upload: TrackUpload): Promise<Track>;
   };
-  readonly webhooks: OperateWebhooks;
-  readonly webhookEndpoints: Pick<ManageEndpoints, "list">;
   readonly plugins: readonly PluginReport[];
+  close(): Promise<void>;
+}
+
+/** What a live check will call and buy. */
+export interface LivePlan {
+  readonly id: string;
+  readonly label: string;
+  /** Where the plugin's calls go, without credentials; empty where its settings and definition name no place. */
+  readonly addresses: readonly string[];
+  readonly hasProbe: boolean;
+  /** null: it makes no music, and only its key is tried. */
+  readonly generation: LiveGeneration | null;
+}
+
+/** `forced`: the process ends now, since the check did not stop in time. */
+export type LiveReport = LiveProgress | { readonly type: "forced" };
+
+/** A started plugin that has called nothing yet. */
+export interface LiveCheckSession {
+  readonly plan: LivePlan;
+  /**
+   * Tries the key, buys at most one generation and reads its files, once. The first signal to the process stops it
+   * after the reply to a submission, the second at once.
+   */
+  run(report: (progress: LiveReport) => void): Promise<LiveCheckResult>;
   close(): Promise<void>;
 }
 
@@ -75,6 +92,7 @@ export interface Presenters {
   playlist(found: PlaylistWithTracks): object;
   /** null while it is not shared. */
   shareUrl(track: Track): string | null;
+  singleTrack(found: TrackWithLyrics): object;
   track(track: Track): object;
   webhookEndpoint(endpoint: WebhookEndpoint): object;
 }
@@ -94,9 +112,16 @@ export interface CliHost {
   run(mode: RunMode, options: RunOptions): Promise<boolean>;
   /** Applies what is pending. @returns the names of the migrations applied */
   migrate(): Promise<readonly string[]>;
-  doctor(): Promise<readonly Finding[]>;
+  doctor(): Promise<readonly CheckResult[]>;
   /** What a package or a path exports by default, whatever it is. Fails when it cannot be loaded. */
   importPlugin(use: string): Promise<unknown>;
+  /**
+   * Starts one plugin with its settings, to be proved against its service; without the storage, and without a call.
+   *
+   * @param use its id, or a package or path
+   * @param modelId null: the cheapest model
+   */
+  openLiveCheck(use: string, modelId: string | null): Promise<LiveCheckSession>;
   /** Writes files, text by path, into a folder that is empty or made for them. @returns its whole path */
   writePackage(directory: string, files: ReadonlyMap<string, string>): Promise<string>;
 }

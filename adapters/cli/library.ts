@@ -3,9 +3,11 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { OperationRefusedError } from "../../core/errors.js";
+import type { TrackWithLyrics } from "../../core/library/lyrics.js";
 import { SEARCH_LIMIT } from "../../core/library/search-rules.js";
+import { assetOf } from "../../core/library/track.js";
 import type { CliHost } from "./host.js";
-import { addCommand, addGroup, print, table, withApp, withProgress } from "./output.js";
+import { addCommand, addGroup, iso, print, table, withApp, withProgress } from "./output.js";
 import { wholeNumberWithin } from "./values.js";
 
 interface SearchOptions {
@@ -33,6 +35,7 @@ export function addLibraryCommands(program: Command, host: CliHost): void {
       `Imported ${count(made.tracks, "track")} and ${count(made.playlists, "playlist")}.`,
     ]);
   });
+  addShow(library, host);
   addUpload(library, host);
   addCommand(library, "share <track>", "Open the public page of a track", ["library share trk_01j…"]).action(
     async (id: string, options: { json?: boolean }) => {
@@ -51,6 +54,39 @@ export function addLibraryCommands(program: Command, host: CliHost): void {
     });
   });
   addSearch(library, host);
+}
+
+function addShow(library: Command, host: CliHost): void {
+  addCommand(library, "show <track>", "Show a track, and the lyrics that its provider gave", [
+    "library show trk_01j…",
+    "library show trk_01j… --json",
+  ]).action(async (id: string, options: { json?: boolean }) => {
+    await withApp(host, async (app, present) => {
+      const found = await app.library.manage.trackWithLyrics(id);
+      print(host, options, { ...present.singleTrack(found), ...presentOwner(found) }, describe(found));
+    });
+  });
+}
+
+function presentOwner({ track: { accountId, visibility, createdAt } }: TrackWithLyrics): object {
+  return { account: accountId, visibility, created_at: iso(createdAt) };
+}
+
+function describe({ track, lyrics }: TrackWithLyrics): string[] {
+  const duration = assetOf(track, "mix")?.durationSeconds ?? null;
+  return [
+    ...table([
+      ["id", track.id],
+      ["title", track.title],
+      ["artist", track.artistLabel],
+      ["account", track.accountId ?? "-"],
+      ["visibility", track.visibility],
+      ["created", iso(track.createdAt)],
+      ["duration", duration === null ? "-" : `${duration} s`],
+      ["words with times", lyrics === null ? "-" : String(lyrics.words?.length ?? 0)],
+    ]),
+    ...(lyrics === null ? [] : ["", lyrics.text]),
+  ];
 }
 
 interface UploadOptions {

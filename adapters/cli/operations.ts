@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Finding } from "../../core/ports/self-check.js";
+import type { CheckResult } from "../../core/ports/self-check.js";
 import type { CliHost, RunMode, RunOptions } from "./host.js";
 import { addCommand, CommandFailed, print, table, withProgress } from "./output.js";
 
@@ -23,25 +23,24 @@ export function addOperationCommands(program: Command, host: CliHost): void {
       print(host, options, { applied }, lines);
     },
   );
-  addCommand(program, "doctor", "Check the installation, and say how to mend what is wrong", [
+  addCommand(program, "doctor", "Check the installation, and say how to fix what is wrong", [
     "doctor",
     "doctor --json",
   ]).action(async (options: { json?: boolean }) => {
     const checks = await withProgress(host, "Checking", () => host.doctor());
     const ok = checks.every(({ result }) => result !== "failed");
-    print(host, options, { ok, checks }, diagnosis(checks));
+    // `mend` is what versions before called it.
+    const shown = checks.map((check) => ({ ...check, mend: check.fix }));
+    print(host, options, { ok, checks: shown }, diagnosis(checks));
     if (!ok) throw new CommandFailed();
   });
 }
 
-/** A line for each check, beneath it how to mend what is not ok, and at the end how many there are of each kind. */
-function diagnosis(checks: readonly Finding[]): string[] {
+/** A line for each check, beneath it how to fix what is not ok, and at the end how many there are of each kind. */
+function diagnosis(checks: readonly CheckResult[]): string[] {
   const rows = table(checks.map(({ result, name, message }) => [result, name, message]));
-  const lines = checks.flatMap(({ mend }, index) => [
-    rows[index] ?? "",
-    ...(mend === null ? [] : [`          ${mend}`]),
-  ]);
-  const count = (result: Finding["result"]): number => checks.filter((check) => check.result === result).length;
+  const lines = checks.flatMap(({ fix }, index) => [rows[index] ?? "", ...(fix === null ? [] : [`          ${fix}`])]);
+  const count = (result: CheckResult["result"]): number => checks.filter((check) => check.result === result).length;
   const warnings = count("warning");
   return [...lines, `${count("ok")} ok, ${warnings} warning${warnings === 1 ? "" : "s"}, ${count("failed")} failed`];
 }

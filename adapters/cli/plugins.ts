@@ -1,9 +1,11 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { checkProvider, type CheckedProvider } from "../../core/providers/check-provider.js";
 import type { CliHost } from "./host.js";
+import { checkLive, type LiveOptions } from "./live-check.js";
 import { addCommand, addGroup, CommandFailed, print, table, withApp } from "./output.js";
 import { scaffold } from "./scaffold.js";
 
+type CheckOptions = LiveOptions & { readonly live?: boolean };
 type Json = { readonly json?: boolean };
 
 /** `plugins list`, `plugins new` and `plugins check`. */
@@ -41,12 +43,19 @@ export function addPluginCommands(program: Command, host: CliHost): void {
   addCommand(plugins, "check", "Say what is wrong with a plugin, all at once", [
     "plugins check .",
     "plugins check @example/fermata-nightingale --json",
+    "plugins check --live sonauto",
+    "plugins check --live . --model nightingale/v2 --yes",
   ])
-    .argument("<plugin>", "a path or the name of a package, as `use` has it in config")
-    .action(async (use: string, options: Json) => {
+    .argument("<plugin>", "a path or the name of a package, as `use` has it in config; with --live also an id")
+    .option("--live", "prove it with the key of the settings against the real service; asks before it buys")
+    .option("--model <id>", "with --live: the model of the generation (default: the cheapest)")
+    .option("--yes", "with --live: without asking")
+    .action(async (use: string, { live = false, ...options }: CheckOptions, command: Command) => {
+      if (live) return checkLive(host, use, options, command);
+      if (options.model !== undefined || options.yes === true) command.error("error: --model and --yes need --live");
       const checked = await checkProvider(await host.importPlugin(use));
       print(host, options, presented(checked), described(checked));
-      if (checked.mistakes.length > 0) throw new CommandFailed();
+      if (checked.issues.length > 0) throw new CommandFailed();
     });
 }
 
@@ -56,7 +65,7 @@ function providerId(text: string): string {
   return text;
 }
 
-function presented({ id, portVersion, ours, models, mistakes, notes }: CheckedProvider): object {
+function presented({ id, portVersion, ours, models, issues: mistakes, notes }: CheckedProvider): object {
   return {
     id,
     ok: mistakes.length === 0,
@@ -68,13 +77,13 @@ function presented({ id, portVersion, ours, models, mistakes, notes }: CheckedPr
   };
 }
 
-function described({ id, portVersion, ours, models, mistakes, notes }: CheckedProvider): string[] {
+function described({ id, portVersion, ours, models, issues: mistakes, notes }: CheckedProvider): string[] {
   const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
   const head = `${id ?? "(no id)"}: port version ${portVersion ?? "(none)"}, this Fermata's ${ours}; ${count(models.length, "model")}`;
   const verdict = mistakes.length === 0 ? "Nothing is wrong." : `${count(mistakes.length, "mistake")}.`;
   return [
     head,
-    ...mistakes.map((mistake) => `  mistake  ${mistake}`),
+    ...mistakes.map((issue) => `  mistake  ${issue}`),
     ...notes.map((note) => `  note     ${note}`),
     verdict,
   ];

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { WebhookTry } from "../../core/webhooks/endpoint.js";
+import type { DeliveryAttempt } from "../../core/webhooks/endpoint.js";
 import type { DeliveryReport } from "../../core/webhooks/operate-webhooks.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, CommandFailed, iso, print, table, withApp, withProgress } from "./output.js";
@@ -16,7 +16,7 @@ interface ResendOptions {
 
 /** `webhooks …`. */
 export function addWebhookCommands(program: Command, host: CliHost): void {
-  const webhooks = addGroup(program, "webhooks", "Look at webhook endpoints and their deliveries, and mend them");
+  const webhooks = addGroup(program, "webhooks", "Look at webhook endpoints and their deliveries, and fix them");
   addCommand(webhooks, "endpoints <account>", "List an account's webhook endpoints, newest first", [
     "webhooks endpoints acct_01j…",
   ]).action(async (account: string, options: { json?: boolean }) => {
@@ -53,7 +53,7 @@ export function addWebhookCommands(program: Command, host: CliHost): void {
     ["webhooks ping whe_01j…"],
   ).action(async (endpoint: string, options: { json?: boolean }) => {
     const made = await withApp(host, (app) => app.webhooks.ping(endpoint, never()));
-    printTry(host, options, made);
+    printDeliveryAttempt(host, options, made);
   });
   addCommand(webhooks, "rotate-secret <endpoint>", "Give an endpoint a new signing secret; it is shown this once", [
     "webhooks rotate-secret whe_01j…",
@@ -103,7 +103,7 @@ function addResendCommand(webhooks: Command, host: CliHost): void {
 
 async function resendOne(host: CliHost, delivery: string, options: ResendOptions): Promise<void> {
   const made = await withApp(host, (app) => app.webhooks.resend(delivery, never()));
-  printTry(host, options, made);
+  printDeliveryAttempt(host, options, made);
 }
 
 async function resendRange(host: CliHost, endpoint: string, since: number, options: ResendOptions): Promise<void> {
@@ -124,8 +124,10 @@ async function resendRange(host: CliHost, endpoint: string, since: number, optio
   });
 }
 
-function printTry(host: CliHost, options: { readonly json?: boolean }, made: WebhookTry): void {
-  print(host, options, { id: made.deliveryId, ...presentTry(made) }, [`${made.deliveryId}  ${describeTry(made)}`]);
+function printDeliveryAttempt(host: CliHost, options: { readonly json?: boolean }, made: DeliveryAttempt): void {
+  print(host, options, { id: made.deliveryId, ...presentDeliveryAttempt(made) }, [
+    `${made.deliveryId}  ${describeDeliveryAttempt(made)}`,
+  ]);
   if (made.failure !== null) throw new CommandFailed();
 }
 
@@ -137,11 +139,20 @@ function presentDelivery({ delivery, tries }: DeliveryReport): object {
     attempts: delivery.attempts,
     next_try_at: delivery.state === "pending" ? iso(delivery.dueAt) : null,
     created_at: iso(delivery.createdAt),
-    tries: tries.map(presentTry),
+    tries: tries.map(presentDeliveryAttempt),
   };
 }
 
-function presentTry({ number, startedAt, isManual, status, failure, message, excerpt, phases }: WebhookTry): object {
+function presentDeliveryAttempt({
+  number,
+  startedAt,
+  isManual,
+  status,
+  failure,
+  message,
+  excerpt,
+  phases,
+}: DeliveryAttempt): object {
   return {
     number,
     started_at: iso(startedAt),
@@ -163,11 +174,11 @@ function describeDelivery({ delivery, tries }: DeliveryReport): string[] {
   const next = delivery.state === "pending" && delivery.dueAt !== null ? `  next try ${iso(delivery.dueAt)}` : "";
   return [
     `${delivery.id}  ${delivery.eventId}  ${delivery.state}${next}`,
-    ...tries.map((made) => `  try ${made.number}  ${describeTry(made)}`),
+    ...tries.map((made) => `  try ${made.number}  ${describeDeliveryAttempt(made)}`),
   ];
 }
 
-function describeTry({ startedAt, isManual, status, failure, message, phases }: WebhookTry): string {
+function describeDeliveryAttempt({ startedAt, isManual, status, failure, message, phases }: DeliveryAttempt): string {
   const outcome = failure === null ? "delivered" : `${failure}: ${message ?? ""}`;
   const answered = status === null ? "" : `  HTTP ${status}`;
   return `${iso(startedAt)}${isManual ? "  by hand" : ""}${answered}  ${Math.round(phases.totalMs)} ms  ${outcome}`;

@@ -1,9 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { failed, type Finding, ok, warning } from "../../core/ports/self-check.js";
+import { failed, type CheckResult, ok, warning } from "../../core/ports/self-check.js";
 import { fingerprint, parseSecretKeys, SECRET_KEY_FILE, SECRET_KEY_LENGTH_MIN } from "./secret-key.js";
 
-export interface SecretKeyQuestion {
+export interface SecretKeyCheckOptions {
   /** `secrets.key`, or null when the key lies in the data directory. */
   readonly given: string | null;
   /** `secrets.previousKey`. */
@@ -19,14 +19,14 @@ const NAME = "secret key";
 const SET_IT = "Set FERMATA_SECRETS__KEY to the same text for every process; `openssl rand -base64 33` makes one.";
 
 /** Whether the key is there, only ours, and the storage's. It is not made: it would belong to whoever looks. */
-export async function examineSecretKey(question: SecretKeyQuestion): Promise<Finding> {
+export async function checkSecretKey(question: SecretKeyCheckOptions): Promise<CheckResult> {
   const given = [question.given, question.givenToo ?? null].filter((key) => key !== null);
-  if (given.length > 0) return judgeKeys(given, "secrets.key", question);
+  if (given.length > 0) return classifyKeys(given, "secrets.key", question);
   const path = join(question.dataDir, SECRET_KEY_FILE);
   try {
-    return await examineFile(path, question);
+    return await checkFile(path, question);
   } catch (error) {
-    if (isMissing(error)) return judgeMissing(path, question);
+    if (isMissing(error)) return classifyMissing(path, question);
     return failed(
       NAME,
       `${path} cannot be read: ${(error as Error).message}.`,
@@ -35,7 +35,7 @@ export async function examineSecretKey(question: SecretKeyQuestion): Promise<Fin
   }
 }
 
-async function examineFile(path: string, question: SecretKeyQuestion): Promise<Finding> {
+async function checkFile(path: string, question: SecretKeyCheckOptions): Promise<CheckResult> {
   const { mode } = await stat(path);
   const rights = mode & 0o777;
   if ((rights & 0o077) !== 0) {
@@ -53,7 +53,7 @@ async function examineFile(path: string, question: SecretKeyQuestion): Promise<F
       "Restore the file from a backup.",
     );
   }
-  const found = judgeKeys(keys, path, question);
+  const found = classifyKeys(keys, path, question);
   if (found.result !== "ok" || !question.isShared) return found;
   return warning(
     NAME,
@@ -70,14 +70,14 @@ function keysIn(text: string): readonly string[] | null {
   }
 }
 
-function judgeKeys(keys: readonly string[], place: string, { kept }: SecretKeyQuestion): Finding {
+function classifyKeys(keys: readonly string[], place: string, { kept }: SecretKeyCheckOptions): CheckResult {
   if (kept === null || keys.some((key) => kept === fingerprint(key)))
     return ok(NAME, kept === null ? `It is in ${place}.` : `It is in ${place}, and the storage's.`);
   const message = `The key in ${place} is not the one this storage was first opened with: links and stored secrets would be dead.`;
   return failed(NAME, message, "Set that key again, from a backup or from another process.");
 }
 
-function judgeMissing(path: string, { kept, isShared }: SecretKeyQuestion): Finding {
+function classifyMissing(path: string, { kept, isShared }: SecretKeyCheckOptions): CheckResult {
   if (kept !== null) {
     return failed(
       NAME,

@@ -1,6 +1,6 @@
 import { BackgroundLoop } from "../../core/background-loop.js";
 import type { Clock } from "../../core/ports/clock.js";
-import { type Keyring, type KeyPurpose, NO_KEY_ID, type Subkey } from "../../core/ports/keyring.js";
+import { type KeyPurpose, NO_KEY_ID, type RefreshableKeyring, type Subkey } from "../../core/ports/keyring.js";
 import type { Logger } from "../../core/ports/logger.js";
 import { type KeyState, keyOf } from "../../core/secrets/key-state.js";
 import { subkeyOf } from "./subkey.js";
@@ -19,8 +19,8 @@ const REFRESH_MS = 2_000;
 /** Unknown key ids, which anybody can make up, read the state at most this often. */
 const LOOKUP_MS = 500;
 
-/** A {@link Keyring} that follows the state in the storage, and reads the keys again whenever that has changed. */
-export class StoredKeyring implements Keyring {
+/** A {@link RefreshableKeyring} that follows the state in the storage, and reads the keys again whenever that has changed. */
+export class StoredKeyring implements RefreshableKeyring {
   private readonly subkeys = new Map<string, Subkey>();
   private readonly loop: BackgroundLoop;
   private refreshing: Promise<void> | null = null;

@@ -12,7 +12,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-interface SealedParts {
+interface SealedDeps {
   readonly keyId: KeyId;
   readonly encoded: string;
 }
@@ -62,7 +62,7 @@ export class AesSecretBox implements SecretBox {
   }
 }
 
-function parse(sealed: string): SealedParts {
+function parse(sealed: string): SealedDeps {
   const [version, ...rest] = sealed.split(".");
   const [first, second] = rest;
   if (version === UNNAMED_VERSION && rest.length === 1) return { keyId: NO_KEY_ID, encoded: first ?? "" };

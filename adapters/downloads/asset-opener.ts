@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import type { AssetOpener, OpenedAsset, OpenOptions } from "../../core/ports/asset-opener.js";
 import { type AssetSource, type PlainSource, ProviderFailure } from "../../core/ports/music-provider.js";
 import { atMost, decoded, once, providerBytes, tooLarge } from "./bytes.js";
-import type { DownloadParts, Downloads } from "./downloads.js";
+import type { DownloadDeps, Downloads } from "./downloads.js";
 import { Sandbox, type SandboxOptions } from "../sandbox/index.js";
 import { contentTypeOf, HEAD_BYTES } from "./file-type.js";
 import { entryOf, ZIP_READER } from "./zip-entry.js";
@@ -14,7 +14,7 @@ const ARCHIVE_FACTOR = 4;
 const ARCHIVES_MAX = 4;
 const ARCHIVE_LIMITS = { cpuMs: 60_000, replyMs: 30_000 };
 
-export interface AssetOpenerParts extends DownloadParts {
+export interface AssetOpenerDeps extends DownloadDeps {
   /** Where archives lie while they are read; the system's folder for temporary files by default. */
   readonly temporaryFolder?: string;
   /** How archives are read. */
@@ -28,12 +28,12 @@ export class GuardedAssetOpener implements AssetOpener {
   private readonly temporaryFolder: string;
   private readonly archives: Sandbox;
 
-  constructor(private readonly parts: AssetOpenerParts) {
-    this.temporaryFolder = parts.temporaryFolder ?? tmpdir();
+  constructor(private readonly deps: AssetOpenerDeps) {
+    this.temporaryFolder = deps.temporaryFolder ?? tmpdir();
     this.archives = new Sandbox({
       processes: ARCHIVES_MAX,
       limits: ARCHIVE_LIMITS,
-      ...parts.archives,
+      ...deps.archives,
       handler: ZIP_READER,
     });
   }
@@ -51,7 +51,7 @@ export class GuardedAssetOpener implements AssetOpener {
   /** Loaded with the first link: a start without hosted providers has no use for it. */
   private opened(): Promise<Downloads> {
     this.downloads ??= import("./downloads.js").then(async ({ Downloads }) => {
-      const downloads = new Downloads(this.parts);
+      const downloads = new Downloads(this.deps);
       if (this.isClosed) await downloads.close();
       return downloads;
     });

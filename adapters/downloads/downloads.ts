@@ -5,8 +5,8 @@ import { ProviderFailure, type UrlSource } from "../../core/ports/music-provider
 import { type Answer, failure } from "./answer.js";
 import { tooLarge } from "./bytes.js";
 import { unpacked } from "./content-encoding.js";
-import { exchange, whyAborted, wordsFor } from "./exchange.js";
-import { judge } from "./judge.js";
+import { followRedirects, whyAborted, wordsFor } from "./follow-redirects.js";
+import { classify } from "./classify.js";
 
 /**
  * Origins that the operator wrote into a provider's settings: its files there may be plain http and at private
@@ -18,7 +18,7 @@ export interface ConfiguredOrigins {
   readonly connect: buildConnector.connector;
 }
 
-export interface DownloadParts {
+export interface DownloadDeps {
   /** Opens connections to places that may be connected to, and to no others. */
   readonly connect: buildConnector.connector;
   readonly clock: Pick<Clock, "now" | "sleep">;
@@ -72,11 +72,11 @@ export class Downloads {
   private readonly closing = new AbortController();
   private readonly limits: DownloadLimits;
 
-  constructor(private readonly parts: DownloadParts) {
-    this.limits = { ...LIMITS, ...parts.limits };
-    this.agent = this.agentWith(parts.connect);
+  constructor(private readonly deps: DownloadDeps) {
+    this.limits = { ...LIMITS, ...deps.limits };
+    this.agent = this.agentWith(deps.connect);
     // Apart, so that no connection to a private address is ever lent to a provider whose settings do not name it.
-    this.configuredAgent = parts.configured === undefined ? null : this.agentWith(parts.configured.connect);
+    this.configuredAgent = deps.configured === undefined ? null : this.agentWith(deps.configured.connect);
   }
 
   /** @throws {ProviderFailure} as {@link AssetOpener.open} */
@@ -115,10 +115,10 @@ export class Downloads {
     signal: AbortSignal,
     rest: Readonly<Record<string, string>>,
   ): Promise<Answer> {
-    const { version, allowHttp = false, clock, configured } = this.parts;
+    const { version, allowHttp = false, clock, configured } = this.deps;
     const isConfigured = (url: URL): boolean => providerId !== null && configured?.has(providerId, url) === true;
     const own = { accept: "*/*", "accept-encoding": "identity", "user-agent": `Fermata/${version}`, ...rest };
-    const answer = await exchange({
+    const answer = await followRedirects({
       url: source.url,
       headers: source.headers ?? {},
       own,
@@ -129,7 +129,7 @@ export class Downloads {
     const linkIsOver = source.expiresAt !== undefined && source.expiresAt <= clock.now();
     // A rest that the server has not is the file as a whole, or 416: for `rest` to see.
     if (rest["range"] !== undefined && NO_REST.has(answer.status)) return answer;
-    const refusal = await judge(answer, rest["range"] === undefined ? 200 : 206, linkIsOver);
+    const refusal = await classify(answer, rest["range"] === undefined ? 200 : 206, linkIsOver);
     if (refusal !== null) throw refusal;
     return answer;
   }
@@ -160,7 +160,7 @@ export class Downloads {
         throw failure("failed", url, `it has more than the ${known.length} bytes it was said to have`);
       if (signal.aborted) throw failure("unavailable", url, whyAborted(signal), { cause: problem });
       if (known.validator === null || resumes === RESUMES_MAX) throw brokenOff(url, at, known, problem);
-      await this.parts.clock.sleep(this.limits.resumeMs * (resumes + 1), signal);
+      await this.deps.clock.sleep(this.limits.resumeMs * (resumes + 1), signal);
     }
     // Lasting it is not: from its beginning it can be had.
     throw failure("unavailable", url, `it broke off after ${at} bytes, and there is another file by now`);

@@ -5,7 +5,7 @@ import type { RateLimitKind } from "../../core/accounts/tiers.js";
 import { FermataError } from "../../core/errors.js";
 import type { KeyHolder } from "../../core/ports/account-store.js";
 import { STATUS_BY_CODE } from "./errors.js";
-import { clientLabel, type Exchange, exchangeOf } from "./exchange.js";
+import { clientLabel, type RequestContext, contextOf } from "./request-context.js";
 import { drawOnNetworkBudget } from "./middleware/network-budget.js";
 import { showAllowance } from "./rate-limits.js";
 
@@ -21,8 +21,8 @@ export async function expressAuthentication(
   scopes: readonly string[] | undefined,
   response: Response,
 ): Promise<KeyHolder> {
-  const exchange = exchangeOf(request);
-  const { limits } = exchange.parts;
+  const exchange = contextOf(request);
+  const { limits } = exchange.deps;
   const holder = await identify(exchange, request, response);
   exchange.holder = holder;
   exchange.path = request.path;
@@ -31,7 +31,7 @@ export async function expressAuthentication(
   if (kind !== "generation") exchange.client = clientLabel(String(request.headers["x-client"] ?? ""));
 
   try {
-    authorize(holder, neededScope(request, scopes, exchange.parts.settings.webhookScope));
+    authorize(holder, neededScope(request, scopes, exchange.deps.settings.webhookScope));
   } catch (error) {
     showAllowance(exchange, response, await limits.peek(holder.account, kind));
     throw error;
@@ -57,7 +57,7 @@ function routePathOf(request: Request): string {
   return (request.route as { readonly path: string }).path;
 }
 
-async function identify({ parts }: Exchange, request: Request, response: Response): Promise<KeyHolder> {
+async function identify({ deps: parts }: RequestContext, request: Request, response: Response): Promise<KeyHolder> {
   try {
     return await parts.authenticate.identify(request.headers.authorization);
   } catch (error) {

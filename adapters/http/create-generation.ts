@@ -6,7 +6,7 @@ import type { StoredAnswer } from "../../core/idempotency/replay.js";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
 import { type ErrorEnvelope, STATUS_BY_CODE, toErrorEnvelope } from "./errors.js";
-import { type Exchange, exchangeOf } from "./exchange.js";
+import { type RequestContext, contextOf } from "./request-context.js";
 import { preferredWaitSeconds } from "./prefer.js";
 import { type AcceptedGeneration, presentAccepted, statusUrlOf } from "./presenters/generation.js";
 import { drawOnReads } from "./rate-limits.js";
@@ -62,9 +62,9 @@ export async function createGeneration(
   idempotencyKey: string,
   prefer: string | undefined,
 ): Promise<{ data: AcceptedGeneration }> {
-  const exchange = exchangeOf(request);
+  const exchange = contextOf(request);
   const response = request.res as Response;
-  const { parts, account } = exchange;
+  const { deps: parts, account } = exchange;
 
   const result = await parts.acceptGeneration.execute({
     account,
@@ -104,8 +104,8 @@ function givenReference({ track_id: trackId, ...use }: GenerationReference): Giv
   return { trackId, ...use };
 }
 
-function acceptance(exchange: Exchange, job: Job): StoredAnswer {
-  return { status: ACCEPTED, body: JSON.stringify({ data: presentAccepted(job, exchange.parts.publicUrl.current) }) };
+function acceptance(exchange: RequestContext, job: Job): StoredAnswer {
+  return { status: ACCEPTED, body: JSON.stringify({ data: presentAccepted(job, exchange.deps.publicUrl.current) }) };
 }
 
 /**
@@ -114,13 +114,13 @@ function acceptance(exchange: Exchange, job: Job): StoredAnswer {
  * @throws {ServiceUnavailableError} the storage went away while it was put on record: asking again tells which of the two was kept
  */
 async function answerAfter(
-  exchange: Exchange,
+  exchange: RequestContext,
   waitSeconds: number,
   job: Job,
   accepted: StoredAnswer,
   idempotencyKey: string,
 ): Promise<StoredAnswer> {
-  const { parts, account } = exchange;
+  const { deps: parts, account } = exchange;
   const failed = (error: unknown): StoredAnswer => {
     parts.logger.warn("Waiting for a job failed; its acceptance was answered", {
       request_id: exchange.requestId,
@@ -148,20 +148,20 @@ async function answerAfter(
 }
 
 /** 502 when the job failed for want of its provider, else its status as of now. */
-function conclusion(exchange: Exchange, job: Job): StoredAnswer {
+function conclusion(exchange: RequestContext, job: Job): StoredAnswer {
   if (job.error === null || STATUS_BY_CODE[job.error.code] !== BAD_GATEWAY) return acceptance(exchange, job);
   return { status: BAD_GATEWAY, body: JSON.stringify(toErrorEnvelope(job.error, exchange.requestId)) };
 }
 
 function send(
-  exchange: Exchange,
+  exchange: RequestContext,
   response: Response,
   jobId: JobId,
   answer: StoredAnswer,
 ): { data: AcceptedGeneration } {
   exchange.jobId = jobId;
   if (answer.status === ACCEPTED)
-    response.setHeader("Location", statusUrlOf({ id: jobId }, exchange.parts.publicUrl.current));
+    response.setHeader("Location", statusUrlOf({ id: jobId }, exchange.deps.publicUrl.current));
   else exchange.errorCode = codeIn(answer);
   // The generated route hands this on to `json`, which sends its bytes: they hold what the type says.
   return new PreparedAnswer(answer.status, answer.body) as unknown as { data: AcceptedGeneration };

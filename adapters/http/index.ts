@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import type { Router } from "express";
 import { Lifecycle } from "./lifecycle.js";
-import type { HttpParts } from "./parts.js";
+import type { HttpDeps } from "./deps.js";
 import { createRouter } from "./router.js";
 import { createServer, listen } from "./server.js";
 
@@ -13,11 +13,11 @@ export type {
   AnsweredRequest,
   ControllerClass,
   ControllerSource,
-  HttpParts,
+  HttpDeps as HttpParts,
   HttpSettings,
   MetricsPage,
   TrustProxy,
-} from "./parts.js";
+} from "./deps.js";
 export { MetricsServer } from "./metrics-server.js";
 export { STATUS_BY_CODE } from "./errors.js";
 export { presentCredits } from "./presenters/credits.js";
@@ -25,7 +25,7 @@ export { presentGeneration } from "./presenters/generation.js";
 export { presentJob } from "./presenters/job.js";
 export { presentModel } from "./presenters/model.js";
 export { presentPlaylist } from "./presenters/playlist.js";
-export { presentTrack } from "./presenters/track.js";
+export { presentSingleTrack, presentTrack } from "./presenters/track.js";
 
 /** The public API over HTTP. */
 export interface Http {
@@ -43,7 +43,7 @@ export interface Http {
   close(graceMs: number, now?: AbortSignal): Promise<void>;
 }
 
-export function createHttp(parts: HttpParts): Http {
+export function createHttp(parts: HttpDeps): Http {
   const { host, port, connections, bodyLimitBytes } = parts.settings;
   const lifecycle = new Lifecycle({ stalledResponseMs: connections.stalledResponseMs, bodyLimitBytes });
   const router = createRouter(parts, lifecycle);

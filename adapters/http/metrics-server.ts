@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { isStopped, stopReading } from "./connections/close.js";
-import type { MetricsPage } from "./parts.js";
+import type { MetricsPage } from "./deps.js";
 import { listen } from "./server.js";
 
 /** Who reads figures is one or two Prometheus servers, each every few seconds. */

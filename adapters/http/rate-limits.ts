@@ -2,13 +2,13 @@ import type { Response } from "express";
 import { FermataError } from "../../core/errors.js";
 import type { Allowance } from "../../core/rate-limits/limits.js";
 import type { WindowStatus } from "../../core/rate-limits/window.js";
-import type { Exchange } from "./exchange.js";
+import type { RequestContext } from "./request-context.js";
 import { STATUS_BY_CODE } from "./errors.js";
 
 const WINDOW_NAMES: Readonly<Record<number, string>> = { 60: "minute", 86_400: "day" };
 
 /** Notes the allowance and shows it in the headers of "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-11). */
-export function showAllowance(exchange: Exchange, response: Response, allowance: Allowance): void {
+export function showAllowance(exchange: RequestContext, response: Response, allowance: Allowance): void {
   exchange.allowance = allowance;
   let policy = "";
   let state = "";
@@ -31,8 +31,8 @@ function nameOf({ windowSeconds }: WindowStatus): string {
  *
  * @throws {RateLimitedError} the reads are used up as well
  */
-export async function drawOnReads(exchange: Exchange, response: Response): Promise<void> {
-  const { holder, allowance, parts } = exchange;
+export async function drawOnReads(exchange: RequestContext, response: Response): Promise<void> {
+  const { holder, allowance, deps: parts } = exchange;
   if (holder === null || allowance === null) return;
   if (allowance.exceeded === null) parts.limits.giveBack(holder.account, allowance.kind);
   const reads = await parts.limits.consume(holder.account, "read");
@@ -45,7 +45,7 @@ export async function drawOnReads(exchange: Exchange, response: Response): Promi
  * read; and a fault of ours stays one, since it hid whether the key was used before.
  */
 export async function limitedInstead(
-  exchange: Exchange,
+  exchange: RequestContext,
   response: Response,
   error: FermataError | null,
 ): Promise<FermataError | null> {

@@ -11,13 +11,13 @@ import { callbackPages } from "./pages/callbacks.js";
 import { docsPages } from "./pages/docs.js";
 import { sharePages } from "./pages/share/share-pages.js";
 import { statusPages } from "./pages/status.js";
-import type { HttpParts } from "./parts.js";
+import type { HttpDeps } from "./deps.js";
 
 /** What needs no key, but for the two that answer whether the process is up and ready. */
 const OPEN_PATHS = ["/metrics", "/openapi.json", "/docs", "/audio", "/share", "/callbacks"];
 
 /** The whole HTTP surface, to be mounted in any Express app under any path. It answers everything that comes to it. */
-export function createRouter(parts: HttpParts, lifecycle: Lifecycle): Router {
+export function createRouter(parts: HttpDeps, lifecycle: Lifecycle): Router {
   const router = Router({ caseSensitive: true });
   router.use(begin(parts, lifecycle));
   RegisterRoutes(router);

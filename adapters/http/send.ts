@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
 import type { StoredAnswer } from "../../core/idempotency/replay.js";
-import { exchangeOf } from "./exchange.js";
+import { contextOf } from "./request-context.js";
 
 /** Larger responses leave in chunks of this size. */
 const CHUNK_BYTES = 64 * 1024;
@@ -27,7 +27,7 @@ export function json(this: Response, body: unknown): Response {
 
 export function sendJson(response: Response, status: number, text: string): void {
   const bytes = Buffer.byteLength(text);
-  if (response.req.method !== "HEAD") exchangeOf(response.req).bytesSent = bytes;
+  if (response.req.method !== "HEAD") contextOf(response.req).bytesSent = bytes;
   response.statusCode = status;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   response.setHeader("Content-Length", bytes);
@@ -51,7 +51,7 @@ async function sendInChunks(response: Response, bytes: Buffer): Promise<void> {
     response.end();
     return;
   }
-  const { parts, requestId } = exchangeOf(response.req);
+  const { deps: parts, requestId } = contextOf(response.req);
   try {
     await pipeline(Readable.from(chunksOf(bytes), { objectMode: false }), response);
   } catch (error) {

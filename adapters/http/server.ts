@@ -8,7 +8,7 @@ import { Connections, type RefusedConnection } from "./connections/connections.j
 import type { Lifecycle } from "./lifecycle.js";
 import { begin } from "./middleware/begin.js";
 import { handleError } from "./middleware/handle-error.js";
-import type { HttpParts } from "./parts.js";
+import type { HttpDeps } from "./deps.js";
 
 /** Of the time that a request has to arrive as a whole; waits for a job come after that and do not count. */
 const HEADERS_TIMEOUT_MAX_MS = 10_000;
@@ -18,7 +18,7 @@ const TIMEOUT_CHECK_MAX_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 /** A server that serves `router` alone. */
-export function createServer(router: express.Router, parts: HttpParts, lifecycle: Lifecycle): http.Server {
+export function createServer(router: express.Router, parts: HttpDeps, lifecycle: Lifecycle): http.Server {
   const app = express();
   app.disable("x-powered-by");
   app.set("trust proxy", parts.settings.trustProxy);
@@ -93,7 +93,7 @@ const REFUSAL_REASONS: Readonly<Record<RefusedConnection, string>> = {
   too_many_pipelined: "http.maxPipelined requests of one connection have no complete response",
 };
 
-function connectionsOf(app: Express, { settings, ids, clock, logger }: HttpParts, lifecycle: Lifecycle): Connections {
+function connectionsOf(app: Express, { settings, ids, clock, logger }: HttpDeps, lifecycle: Lifecycle): Connections {
   const trusts = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
   const loggedAt = new Map<RefusedConnection, number>();
   return new Connections({

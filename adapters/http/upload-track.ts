@@ -2,15 +2,15 @@ import type { Request } from "express";
 import type { Track } from "../../core/library/track.js";
 import { openAudioForm } from "./audio-form.js";
 import { resetBodyTime } from "./connections/body-time.js";
-import { exchangeOf } from "./exchange.js";
+import { contextOf } from "./request-context.js";
 
 /** What one upload holds of memory while it arrives: chunks on their way, and what decodes the file. */
 const HELD_BYTES = 256 * 1024;
 
 /** Answers `POST /api/v1/tracks`. */
 export async function uploadTrack(request: Request): Promise<Track> {
-  const exchange = exchangeOf(request);
-  const { parts, account, lifecycle } = exchange;
+  const exchange = contextOf(request);
+  const { deps: parts, account, lifecycle } = exchange;
   // An app around this router has read the body: it never comes.
   if (request.readableEnded) throw new Error("The body of an upload was read before it came to this router.");
   const share = lifecycle.bodies.open(request.ip);

@@ -46,7 +46,7 @@ export type Connected =
       readonly phases: ConnectPhases;
     };
 
-export interface ConnectorParts {
+export interface ConnectorDeps {
   readonly guard: AddressGuard;
   /** PEM certificates of authorities that are trusted beside the well-known ones. */
   readonly ca?: readonly string[];
@@ -89,7 +89,7 @@ export class GuardedConnector {
   private context: SecureContext | null;
 
   /** @throws {Error} a certificate of `ca` is none */
-  constructor({ guard, ca = [], open = (host, port) => connectTcp({ host, port, noDelay: true }) }: ConnectorParts) {
+  constructor({ guard, ca = [], open = (host, port) => connectTcp({ host, port, noDelay: true }) }: ConnectorDeps) {
     this.guard = guard;
     this.open = open;
     // A context passes over what is no certificate.

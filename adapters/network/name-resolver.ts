@@ -12,7 +12,7 @@ export type ResolveName = (name: string, maxMs: number, signal: AbortSignal) => 
 const OTHER_FAMILY_MS = 500;
 
 /** A question is put again, to the next server if there is one, after this part of the time. */
-const TRIES = 4;
+const LOOKUP_ATTEMPTS = 4;
 const TRY_MIN_MS = 100;
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -50,7 +50,10 @@ async function askServers(
   signal: AbortSignal,
   servers: readonly string[] | undefined,
 ): Promise<readonly string[]> {
-  const resolver = new Resolver({ timeout: Math.max(TRY_MIN_MS, Math.ceil(maxMs / TRIES)), tries: TRIES });
+  const resolver = new Resolver({
+    timeout: Math.max(TRY_MIN_MS, Math.ceil(maxMs / LOOKUP_ATTEMPTS)),
+    tries: LOOKUP_ATTEMPTS,
+  });
   if (servers !== undefined) resolver.setServers(servers);
   const cancel = (): void => resolver.cancel();
   signal.addEventListener("abort", cancel);

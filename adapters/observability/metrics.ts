@@ -112,7 +112,7 @@ export class PrometheusMetrics implements Metrics {
     }
   }
 
-  countWebhookTry(outcome: string, seconds: number): void {
+  countDeliveryAttempt(outcome: string, seconds: number): void {
     this.webhookTries.observe({ outcome }, seconds);
   }
 

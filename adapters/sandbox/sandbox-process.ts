@@ -116,8 +116,9 @@ export class SandboxProcess {
     this.killWith(new SandboxError(why, { cause }));
   }
 
-  /** Resolves when the process is no more. */
+  /** Resolves when the process is no more; until then this process stays alive, also with nothing else to do. */
   async ended(): Promise<void> {
+    this.child.ref();
     await this.gone;
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { access, constants, open, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { failed, type Finding, ok, warning } from "../../core/ports/self-check.js";
+import { failed, type CheckResult, ok, warning } from "../../core/ports/self-check.js";
 import { OPEN_TO_OTHERS } from "./private-directory.js";
 import { measureStorageTime, OFFSET_MAX_MS } from "./storage-clock.js";
 
@@ -15,7 +15,7 @@ const FLEETING_FILESYSTEMS: Readonly<Record<number, string>> = {
 /** Beneath this, it is time to make room. */
 const FREE_BYTES_MIN = 1024 ** 3;
 
-export interface FolderQuestion {
+export interface FolderCheckOptions {
   /** What it is, as the finding's name. */
   readonly name: string;
   readonly path: string;
@@ -28,7 +28,7 @@ export interface FolderQuestion {
 }
 
 /** Whether files can be written there, stay there and fit in. One that is missing is not made: it would belong to whoever looks. */
-export async function examineFolder(question: FolderQuestion): Promise<readonly Finding[]> {
+export async function checkFolder(question: FolderCheckOptions): Promise<readonly CheckResult[]> {
   const { name, path, setting, isPrivate } = question;
   try {
     const place = await nearest(path);
@@ -38,8 +38,10 @@ export async function examineFolder(question: FolderQuestion): Promise<readonly 
     const { uid, mode } = await stat(place);
     const rights = isPrivate && place === path ? checkPrivacy(name, path, mode) : null;
     return [
-      rights ?? judgeOwner(name, path, uid, process.getuid?.() ?? -1) ?? judgeFilesystem(name, found, type, setting),
-      judgeSpace({ ...question, name: `${name} space` }, bavail * bsize),
+      rights ??
+        classifyOwner(name, path, uid, process.getuid?.() ?? -1) ??
+        classifyFilesystem(name, found, type, setting),
+      classifySpace({ ...question, name: `${name} space` }, bavail * bsize),
     ];
   } catch (error) {
     const message = `${path} (${setting}) cannot be written: ${(error as Error).message}.`;
@@ -54,7 +56,7 @@ export async function examineFolder(question: FolderQuestion): Promise<readonly 
 }
 
 /** @param mode as `stat` has it. @returns null when it is closed to group and others */
-export function checkPrivacy(name: string, path: string, mode: number): Finding | null {
+export function checkPrivacy(name: string, path: string, mode: number): CheckResult | null {
   if ((mode & OPEN_TO_OTHERS) === 0) return null;
   const rights = (mode & 0o777).toString(8);
   const message = `${path} has the rights ${rights}: other users of this machine may read or change what is in it.`;
@@ -62,13 +64,13 @@ export function checkPrivacy(name: string, path: string, mode: number): Finding 
 }
 
 /** @returns null when whoever looks is who will write, as far as one can see */
-export function judgeOwner(name: string, path: string, owner: number, user: number): Finding | null {
+export function classifyOwner(name: string, path: string, owner: number, user: number): CheckResult | null {
   if (user !== 0 || owner === 0) return null;
   const message = `${path} belongs to the user ${owner}, and root may write anywhere: what that user may do was not seen.`;
   return warning(name, message, `Run doctor as the user that Fermata runs as: \`sudo -u '#${owner}' fermata doctor\``);
 }
 
-export function judgeFilesystem(name: string, found: string, type: number, setting: string): Finding {
+export function classifyFilesystem(name: string, found: string, type: number, setting: string): CheckResult {
   const fleeting = FLEETING_FILESYSTEMS[type];
   if (fleeting === undefined) return ok(name, `${found}.`);
   return warning(
@@ -78,26 +80,29 @@ export function judgeFilesystem(name: string, found: string, type: number, setti
   );
 }
 
-export function judgeSpace({ name, path, setting, fileMaxBytes }: FolderQuestion, freeBytes: number): Finding {
+export function classifySpace(
+  { name, path, setting, fileMaxBytes }: FolderCheckOptions,
+  freeBytes: number,
+): CheckResult {
   const message = `${gib(freeBytes)} GiB are free in ${path}.`;
   const mend = `Make room, or set ${setting} to another disk.`;
   if (freeBytes < fileMaxBytes) return failed(name, `${message} One file may need ${gib(fileMaxBytes)} GiB.`, mend);
   return freeBytes < FREE_BYTES_MIN ? warning(name, message, mend) : ok(name, message);
 }
 
-export interface ClockQuestion {
+export interface ClockCheckOptions {
   readonly readStorageTime: () => Promise<number>;
   /** This machine's clock. */
   readonly wall: () => number;
 }
 
 /** How far this machine's clock is from the storage's. Fails as the reading does. */
-export async function examineClock({ readStorageTime, wall }: ClockQuestion): Promise<Finding> {
+export async function checkClock({ readStorageTime, wall }: ClockCheckOptions): Promise<CheckResult> {
   const { time, at } = await measureStorageTime(readStorageTime, () => performance.now());
-  return judgeClock(wall() - time - (performance.now() - at));
+  return classifyClock(wall() - time - (performance.now() - at));
 }
 
-function judgeClock(aheadMs: number): Finding {
+function classifyClock(aheadMs: number): CheckResult {
   const name = "clock";
   const offMs = Math.abs(aheadMs);
   if (offMs <= OFFSET_MAX_MS) {

@@ -1,6 +1,6 @@
 import { Leaf, Named, camelCase, environmentName, environmentWord } from "./definition.js";
 import type { Group, Node } from "./definition.js";
-import { refusedLine, unknownLine } from "./mistakes.js";
+import { refusedLine, unknownLine } from "./issues.js";
 import type { GivenSetting } from "./plugin-settings.js";
 
 /** The variable that names the file. */
@@ -17,7 +17,7 @@ const OWN = new Leaf<unknown>({} as Leaf<unknown>["options"]);
 
 /** What was given, by path, from all sources; mistakes in names are found here. */
 export class GivenSettings {
-  readonly mistakes: string[] = [];
+  readonly issues: string[] = [];
   private readonly byPath = new Map<string, GivenSetting>();
 
   constructor(private readonly definition: Group) {}
@@ -44,7 +44,7 @@ export class GivenSettings {
         continue;
       const path = this.pathOf(this.definition, name.slice(PREFIX.length).split("__"), []);
       if (path === null)
-        this.mistakes.push(
+        this.issues.push(
           unknownLine(
             name,
             name,
@@ -63,7 +63,7 @@ export class GivenSettings {
     // A group without anything under it is null in YAML.
     if (value === null || value === undefined) return;
     if (typeof value !== "object" || Array.isArray(value)) {
-      this.mistakes.push(refusedLine(path.join(".") || "settings", origin, value, "a group of settings", false));
+      this.issues.push(refusedLine(path.join(".") || "settings", origin, value, "a group of settings", false));
       return;
     }
     for (const [name, child] of Object.entries(value)) {
@@ -77,7 +77,7 @@ export class GivenSettings {
   private addNamed(named: Named<Group>, name: string, value: unknown, path: readonly string[], origin: string): void {
     const { pattern, allowed, of, keepsOthers } = named.options;
     if (!pattern.test(name)) {
-      this.mistakes.push(refusedLine(path.slice(0, -1).join("."), origin, name, allowed, false));
+      this.issues.push(refusedLine(path.slice(0, -1).join("."), origin, name, allowed, false));
     } else if (keepsOthers && typeof value === "object" && value !== null && !Array.isArray(value)) {
       for (const [key, child] of Object.entries(value)) {
         this.addNode(Object.hasOwn(of, key) ? (of[key] as Node) : OWN, child, [...path, key], origin);
@@ -89,7 +89,7 @@ export class GivenSettings {
 
   private addUnknown(path: readonly string[], origin: string): void {
     const known = this.knownPaths().map((knownPath) => knownPath.join("."));
-    this.mistakes.push(unknownLine(path.join("."), origin, known));
+    this.issues.push(unknownLine(path.join("."), origin, known));
   }
 
   /** The setting that words of the environment name, or null. */

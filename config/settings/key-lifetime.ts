@@ -1,4 +1,4 @@
-import { refusedLine } from "./mistakes.js";
+import { refusedLine } from "./issues.js";
 
 /**
  * A job never outlives its key, or the repeat of a request would start a second job, and be charged, while the first
@@ -6,7 +6,7 @@ import { refusedLine } from "./mistakes.js";
  *
  * @param deadlineMinutes by the paths of the settings; a job lives as long as all of them together
  */
-export function keyLifetimeMistakes(deadlineMinutes: Readonly<Record<string, number>>, ttlHours: number): string[] {
+export function keyLifetimeIssues(deadlineMinutes: Readonly<Record<string, number>>, ttlHours: number): string[] {
   const longest = Object.values(deadlineMinutes).reduce((sum, minutes) => sum + minutes, 0);
   const ttlMinutes = ttlHours * 60;
   if (longest <= ttlMinutes) return [];

@@ -1,7 +1,7 @@
 /** Options of models as an operator changes them: `requestOptions` of `plugins.ID.models`. */
 import { z } from "zod";
 import type { RequestOption, RequestOptions } from "../../core/ports/music-provider.js";
-import { optionDeclarationMistakes, widerMistakes } from "../../core/providers/option-declarations.js";
+import { optionDeclarationIssues, widerIssues } from "../../core/providers/option-declarations.js";
 import { OPTION_NAME, OPTIONS_MAX } from "../../core/providers/request-options.js";
 
 const OPTION = z.strictObject({
@@ -34,24 +34,24 @@ export type GivenOptions = z.infer<typeof REQUEST_OPTIONS>;
 export function withGivenOptions(
   own: RequestOptions | null,
   given: GivenOptions,
-): { readonly options: RequestOptions; readonly mistakes: readonly string[] } {
+): { readonly options: RequestOptions; readonly issues: readonly string[] } {
   const options = new Map<string, RequestOption>(Object.entries(own ?? {}));
-  const mistakes: string[] = [];
+  const issues: string[] = [];
   for (const [name, change] of Object.entries(given)) {
     const declared = options.get(name);
     if (own !== null && declared === undefined) {
-      mistakes.push(
+      issues.push(
         `requestOptions.${name}: not an option of this model; allowed: ${[...options.keys()].join(", ") || "none"}`,
       );
     } else if (change === false) {
       options.delete(name);
     } else {
       const option = changed(declared, change);
-      mistakes.push(...mistakesOf(name, option, declared));
+      issues.push(...issuesOf(name, option, declared));
       options.set(name, option);
     }
   }
-  return { options: Object.fromEntries(options), mistakes };
+  return { options: Object.fromEntries(options), issues: issues };
 }
 
 /** `default: null` leaves the default to the provider. */
@@ -64,11 +64,11 @@ function withoutUndefined(change: GivenOption): GivenOption {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
-function mistakesOf(name: string, option: RequestOption, declared: RequestOption | undefined): string[] {
-  const mistakes = optionDeclarationMistakes("requestOptions", { [name]: option });
-  if (mistakes.length > 0 || declared === undefined) return mistakes;
+function issuesOf(name: string, option: RequestOption, declared: RequestOption | undefined): string[] {
+  const issues = optionDeclarationIssues("requestOptions", { [name]: option });
+  if (issues.length > 0 || declared === undefined) return issues;
   const at = `requestOptions.${name}`;
   if (option.type !== declared.type)
     return [`${at}.type: ${option.type}; allowed: ${declared.type}, as the plugin declares it`];
-  return widerMistakes(at, name, option, declared);
+  return widerIssues(at, name, option, declared);
 }

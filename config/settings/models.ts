@@ -46,8 +46,8 @@ export const models = new Leaf<readonly GivenModel[]>({
 export function withGivenModels(
   definition: Pick<ProviderDefinition, "id" | "models" | "checkModel">,
   given: readonly GivenModel[],
-): { readonly models: readonly ProviderModel[]; readonly mistakes: readonly string[] } {
-  const mistakes: string[] = [];
+): { readonly models: readonly ProviderModel[]; readonly issues: readonly string[] } {
+  const issues: string[] = [];
   const own = new Map(definition.models.map((model) => [model.id, model]));
   const result = new Map(own);
   for (const { id, enabled = true, requestOptions, ...changes } of given) {
@@ -57,24 +57,24 @@ export function withGivenModels(
     }
     const model = complete(id, own.get(id), changes);
     if (typeof model === "string") {
-      mistakes.push(`plugins.${definition.id}.models: ${id} ${model}`);
+      issues.push(`plugins.${definition.id}.models: ${id} ${model}`);
       continue;
     }
     result.set(id, model);
     if (requestOptions === undefined) continue;
     const declared = own.has(id) ? (own.get(id)?.requestOptions ?? {}) : null;
     const changed = withGivenOptions(declared, requestOptions);
-    mistakes.push(...changed.mistakes.map((mistake) => `plugins.${definition.id}.models: ${id} ${mistake}`));
-    if (changed.mistakes.length === 0) result.set(id, { ...model, requestOptions: changed.options });
+    issues.push(...changed.issues.map((issue) => `plugins.${definition.id}.models: ${id} ${issue}`));
+    if (changed.issues.length === 0) result.set(id, { ...model, requestOptions: changed.options });
   }
   for (const model of result.values()) {
     const its = `plugins.${definition.id}: its model ${JSON.stringify(model.id)}`;
-    const issues = oneModelIssues({ ...model });
-    mistakes.push(...issues.map((issue) => `${its}: ${issue}`));
-    const mistake = issues.length === 0 ? (definition.checkModel?.(model) ?? null) : null;
-    if (mistake !== null) mistakes.push(`${its} ${mistake}`);
+    const ofModel = oneModelIssues({ ...model });
+    issues.push(...ofModel.map((issue) => `${its}: ${issue}`));
+    const issue = ofModel.length === 0 ? (definition.checkModel?.(model) ?? null) : null;
+    if (issue !== null) issues.push(`${its} ${issue}`);
   }
-  return { models: [...result.values()], mistakes };
+  return { models: [...result.values()], issues };
 }
 
 /** The model, or what it lacks. */

@@ -1,7 +1,7 @@
 import type { ProviderHost, ProviderSetting } from "../../core/ports/music-provider.js";
 import { withDefaults } from "../../core/providers/setting-defaults.js";
 import { environmentWord } from "./definition.js";
-import { refusedLine, unknownLine } from "./mistakes.js";
+import { refusedLine, unknownLine } from "./issues.js";
 
 /** A value as it was given, with where it came from. */
 export interface GivenSetting {
@@ -16,7 +16,7 @@ export interface PluginSettings {
   /** The given values and the defaults of the others. */
   readonly values: ProviderHost["settings"];
   /** One line per mistake; with any, `values` must not be used. */
-  readonly mistakes: readonly string[];
+  readonly issues: readonly string[];
 }
 
 type Declared = Readonly<Record<string, ProviderSetting>>;
@@ -27,13 +27,13 @@ export function validatePluginSettings(
   declared: Declared,
   given: Readonly<Record<string, GivenSetting>>,
 ): PluginSettings {
-  const mistakes: string[] = [];
+  const issues: string[] = [];
   const known = new Map<string, GivenSetting>();
   for (const [name, setting] of Object.entries(given)) {
     const meant = declaredName(declared, name, setting);
     if (meant !== null) known.set(meant, setting);
     else
-      mistakes.push(
+      issues.push(
         unknownLine(
           `plugins.${id}.${name}`,
           setting.origin,
@@ -48,7 +48,7 @@ export function validatePluginSettings(
     const value = setting === undefined ? undefined : converted(declaration, setting);
     if (value !== undefined && isAllowed(declaration, value)) values[name] = value;
     else
-      mistakes.push(
+      issues.push(
         refusedLine(
           `plugins.${id}.${name}`,
           setting?.origin ?? null,
@@ -58,7 +58,7 @@ export function validatePluginSettings(
         ),
       );
   }
-  return { values: withDefaults(declared, values), mistakes };
+  return { values: withDefaults(declared, values), issues: issues };
 }
 
 /** Names of the environment have lost their capitals, so there they are compared without. */

@@ -1,7 +1,7 @@
 import { Leaf, Named } from "./definition.js";
 import type { DefaultContext, Group, Node } from "./definition.js";
 import type { GivenSettings } from "./given-settings.js";
-import { refusedLine } from "./mistakes.js";
+import { refusedLine } from "./issues.js";
 import type { GivenSetting } from "./plugin-settings.js";
 
 /** Fills in defaults, converts and checks, in the order of the definition. */
@@ -48,7 +48,7 @@ export class Resolver {
     const raw = given === undefined ? options.default.of(context) : fromSource(options, given);
     const checked = options.schema.safeParse(raw);
     if (!checked.success || (given !== undefined && raw === undefined)) {
-      this.given.mistakes.push(
+      this.given.issues.push(
         refusedLine(path, given?.origin ?? null, given?.value, options.allowed, options.secret === true),
       );
       // What depends on this setting must not be reported as well.

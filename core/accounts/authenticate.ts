@@ -18,6 +18,12 @@ const CACHE_MAX_KEYS = 10_000;
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
+export interface AuthenticateDeps {
+  readonly accounts: AccountStore;
+  readonly digest: Digest;
+  readonly clock: Clock;
+}
+
 /** Finds out who speaks. */
 export class Authenticate {
   private cache = new Map<string, { readonly holder: KeyHolder; readonly readAt: number }>();
@@ -26,11 +32,7 @@ export class Authenticate {
     { readonly holder: Promise<KeyHolder | undefined>; readonly readAt: number }
   >();
 
-  constructor(
-    private readonly accounts: AccountStore,
-    private readonly digest: Digest,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly deps: AuthenticateDeps) {}
 
   /**
    * @param header the Authorization header
@@ -47,17 +49,18 @@ export class Authenticate {
       throw /^Bearer /i.test(header) ? new InvalidApiKeyError() : new AuthenticationRequiredError();
     }
     if (!isWellFormedToken(token)) throw new InvalidApiKeyError();
-    const holder = await this.holderOf(this.digest.sha256(token));
+    const holder = await this.holderOf(this.deps.digest.sha256(token));
     if (holder === undefined) throw new InvalidApiKeyError();
     if (holder.key.revokedAt !== null) throw new RevokedApiKeyError();
     // Not a matter of the cache: the moment is known in advance.
     const { expiresAt } = holder.key;
-    if (expiresAt !== null && this.clock.now() >= expiresAt) throw new RevokedApiKeyError("The API key has expired.");
+    if (expiresAt !== null && this.deps.clock.now() >= expiresAt)
+      throw new RevokedApiKeyError("The API key has expired.");
     return holder;
   }
 
   private async holderOf(tokenHash: string): Promise<KeyHolder | undefined> {
-    const now = this.clock.now();
+    const now = this.deps.clock.now();
     const cached = this.cache.get(tokenHash);
     if (cached !== undefined && isFresh(cached.readAt, now)) return cached.holder;
     // Requests that arrive together share one read; one that hangs may show what was true long ago.
@@ -73,7 +76,7 @@ export class Authenticate {
   }
 
   private async read(tokenHash: string, now: number): Promise<KeyHolder | undefined> {
-    const holder = (await this.accounts.findKeyHolders([tokenHash])).get(tokenHash);
+    const holder = (await this.deps.accounts.findKeyHolders([tokenHash])).get(tokenHash);
     if (holder === undefined) return undefined;
     if (this.cache.size >= CACHE_MAX_KEYS) this.cache = new Map();
     this.cache.set(tokenHash, { holder, readAt: now });

@@ -40,7 +40,7 @@ export interface IssuedKey {
   readonly token: string;
 }
 
-export interface ManageAccountsPorts {
+export interface ManageAccountsDeps {
   readonly audit: RecordsActions;
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
@@ -58,16 +58,16 @@ const MOMENT_MAX = 8.64e15;
 
 /** Accounts and keys, for operators and embedding apps. Changes hold within 1 s in every process. */
 export class ManageAccounts {
-  constructor(private readonly ports: ManageAccountsPorts) {}
+  constructor(private readonly deps: ManageAccountsDeps) {}
 
   /** @throws {OperationRefusedError} an unknown tier, a name or number of credits that cannot be */
   async create(wanted: NewAccount): Promise<Account> {
-    const { ports } = this;
+    const { deps } = this;
     const name = checkedName("An account's name", wanted.name);
     this.checkTier(wanted.tier);
-    const now = ports.clock.now();
+    const now = deps.clock.now();
     const account: Account = {
-      id: ports.ids.next("acct"),
+      id: deps.ids.next("acct"),
       name,
       tier: wanted.tier,
       emailVerified: wanted.emailVerified ?? false,
@@ -86,20 +86,20 @@ export class ManageAccounts {
     const create = async (tx: Transaction): Promise<void> => {
       runs += 1;
       // A run before this one may have been committed although its reply was lost.
-      if (runs > 1 && (await ports.accounts.findAccounts([account.id])).has(account.id)) return;
-      await ports.accounts.insertAccounts(tx, [account]);
+      if (runs > 1 && (await deps.accounts.findAccounts([account.id])).has(account.id)) return;
+      await deps.accounts.insertAccounts(tx, [account]);
       if (wanted.credits === undefined || wanted.credits === 0) return;
-      const balance = (await ports.ledger.lockBalances(tx, [account.id])).get(account.id);
+      const balance = (await deps.ledger.lockBalances(tx, [account.id])).get(account.id);
       if (balance === undefined) throw new OperationRefusedError(`The account ${account.id} has no balance.`);
-      await ports.ledger.apply(tx, [grant(balance, wanted.credits, "monthly", null, now)]);
+      await deps.ledger.apply(tx, [grant(balance, wanted.credits, "monthly", null, now)]);
     };
-    await ports.audit.inTransaction(create, () => entryOf("accounts.create", account.id, fields));
+    await deps.audit.inTransaction(create, () => entryOf("accounts.create", account.id, fields));
     return account;
   }
 
   /** @throws {OperationRefusedError} no such account */
   async get(id: string): Promise<Account> {
-    const account = isId("acct", id) ? (await this.ports.accounts.findAccounts([id])).get(id) : undefined;
+    const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
     if (account === undefined) throw new OperationRefusedError(`There is no account ${id}.`);
     return account;
   }
@@ -108,7 +108,7 @@ export class ManageAccounts {
   async acceptTerms(id: string): Promise<Account> {
     const account = await this.get(id);
     if (account.termsAcceptedAt !== null) return account;
-    return this.update(account.id, { termsAcceptedAt: this.ports.clock.now() }, "accounts.accept_terms");
+    return this.update(account.id, { termsAcceptedAt: this.deps.clock.now() }, "accounts.accept_terms");
   }
 
   /** @throws {OperationRefusedError} no such account or tier */
@@ -120,7 +120,7 @@ export class ManageAccounts {
 
   /** Newest first. */
   list(filter: AccountFilter): Promise<Account[]> {
-    return this.ports.accounts.listAccounts(filter);
+    return this.deps.accounts.listAccounts(filter);
   }
 
   /**
@@ -132,7 +132,7 @@ export class ManageAccounts {
   async suspend(id: string, { reason }: { readonly reason?: string } = {}): Promise<Account> {
     if (reason !== undefined) checkLength("A reason", reason, REASON_MAX_LENGTH);
     const account = await this.get(id);
-    const suspendedAt = account.suspendedAt ?? this.ports.clock.now();
+    const suspendedAt = account.suspendedAt ?? this.deps.clock.now();
     const suspendedReason = reason ?? account.suspendedReason;
     const changes = { suspendedAt, suspendedReason };
     return this.update(account.id, changes, "accounts.suspend", { reason: suspendedReason });
@@ -147,42 +147,42 @@ export class ManageAccounts {
 
   /** @throws {OperationRefusedError} no such account or scope, or an expiry that is not in the future */
   async issueKey(accountId: string, options: NewKey = {}): Promise<IssuedKey> {
-    const { ports } = this;
+    const { deps } = this;
     const account = await this.get(accountId);
-    const expiresAt = checkExpiry(options.expiresAt ?? null, ports.clock.now());
+    const expiresAt = checkExpiry(options.expiresAt ?? null, deps.clock.now());
     const scopes = checkScopes(options.scopes ?? SCOPES);
     const name = options.name === undefined ? null : checkedName("A key's name", options.name);
-    const token = makeToken((count) => ports.random.bytes(count));
+    const token = makeToken((count) => deps.random.bytes(count));
     const key: ApiKey = {
-      id: ports.ids.next("key"),
+      id: deps.ids.next("key"),
       accountId: account.id,
       name,
-      tokenHash: ports.digest.sha256(token),
+      tokenHash: deps.digest.sha256(token),
       shownPrefix: shownPrefixOf(token),
       scopes,
-      createdAt: ports.clock.now(),
+      createdAt: deps.clock.now(),
       revokedAt: null,
       expiresAt,
     };
     let runs = 0;
     const insert = async (tx: Transaction): Promise<void> => {
       runs += 1;
-      if (runs > 1 && (await ports.accounts.findKeyHolders([key.tokenHash])).has(key.tokenHash)) return;
-      await ports.accounts.insertKeys(tx, [key]);
+      if (runs > 1 && (await deps.accounts.findKeyHolders([key.tokenHash])).has(key.tokenHash)) return;
+      await deps.accounts.insertKeys(tx, [key]);
     };
     const fields = { name: key.name, scopes: scopes.join(","), expires_at: expiresAt };
-    await ports.audit.inTransaction(insert, () => entryOf("keys.issue", account.id, fields, [key.id]));
+    await deps.audit.inTransaction(insert, () => entryOf("keys.issue", account.id, fields, [key.id]));
     return { key, token };
   }
 
   /** Newest first, revoked ones included. @throws {OperationRefusedError} no such account */
   async listKeys(accountId: string): Promise<ApiKey[]> {
-    return this.ports.accounts.listKeys((await this.get(accountId)).id);
+    return this.deps.accounts.listKeys((await this.get(accountId)).id);
   }
 
   /** Revoking twice is fine. @throws {OperationRefusedError} no such key */
   async revokeKey(keyId: string): Promise<void> {
-    const { audit, accounts, clock } = this.ports;
+    const { audit, accounts, clock } = this.deps;
     const id = isId("key", keyId) ? keyId : null;
     const revoked =
       id !== null &&
@@ -200,7 +200,7 @@ export class ManageAccounts {
    * @throws {OperationRefusedError} no such account
    */
   async revokeKeys(which: { readonly accountId: string } | "all"): Promise<number> {
-    const { audit, accounts, clock } = this.ports;
+    const { audit, accounts, clock } = this.deps;
     const accountId = which === "all" ? null : (await this.get(which.accountId)).id;
     let most = 0;
     return audit.inTransaction(
@@ -219,7 +219,7 @@ export class ManageAccounts {
     action: AuditAction,
     fields: AuditFields = {},
   ): Promise<Account> {
-    const { audit, accounts } = this.ports;
+    const { audit, accounts } = this.deps;
     await audit.inTransaction(
       (tx) => accounts.updateAccount(tx, id, changes),
       () => entryOf(action, id, fields),
@@ -228,7 +228,7 @@ export class ManageAccounts {
   }
 
   private checkTier(tier: string): void {
-    const { tiers } = this.ports;
+    const { tiers } = this.deps;
     if (!tiers.has(tier)) {
       throw new OperationRefusedError(`There is no tier ${tier}; the tiers are ${tiers.names.join(", ")}.`);
     }

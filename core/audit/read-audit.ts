@@ -18,16 +18,18 @@ export interface AuditVerification {
   readonly broken: { readonly number: number; readonly problem: string } | null;
 }
 
+export interface ReadAuditDeps {
+  readonly auditLog: AuditLog;
+  readonly digest: Digest;
+}
+
 /** The audit log as operators read it. */
 export class ReadAudit {
-  constructor(
-    private readonly auditLog: AuditLog,
-    private readonly digest: Digest,
-  ) {}
+  constructor(private readonly deps: ReadAuditDeps) {}
 
   /** Newest first. */
   list(filter: AuditFilter): Promise<AuditRecord[]> {
-    return this.auditLog.list(filter);
+    return this.deps.auditLog.list(filter);
   }
 
   /**
@@ -41,7 +43,7 @@ export class ReadAudit {
     if (expectedHead !== undefined && !HASH.test(expectedHead)) {
       throw new OperationRefusedError("A head is a hash of 64 hexadecimal digits, as `audit verify` prints it.");
     }
-    const stored = await this.auditLog.findHead();
+    const stored = await this.deps.auditLog.findHead();
     let head = EMPTY_CHAIN;
     let isExpectedFound = expectedHead === undefined || expectedHead === head.hash;
     const broken = (number: number, problem: string): AuditVerification => ({
@@ -50,7 +52,7 @@ export class ReadAudit {
       broken: { number, problem },
     });
     for (;;) {
-      const records = await this.auditLog.page(head.number, PAGE);
+      const records = await this.deps.auditLog.page(head.number, PAGE);
       for (const record of records) {
         const problem = this.problemOf(record, head);
         if (problem !== null) return broken(record.number, problem);
@@ -68,6 +70,6 @@ export class ReadAudit {
   private problemOf(record: AuditRecord, { number, hash }: AuditHead): string | null {
     if (record.number !== number + 1) return `missing before it: record ${number + 1}`;
     if (record.previousHash !== hash) return "it does not follow the record before it";
-    return hashOf(record, this.digest) === record.hash ? null : "its members do not give its hash: it was changed";
+    return hashOf(record, this.deps.digest) === record.hash ? null : "its members do not give its hash: it was changed";
   }
 }

@@ -34,7 +34,7 @@ export interface Renewal extends Balance {
   readonly isRepeated: boolean;
 }
 
-export interface ManageCreditsPorts {
+export interface ManageCreditsDeps {
   readonly audit: RecordsActions;
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
@@ -46,12 +46,12 @@ const REFERENCE_MAX_LENGTH = 200;
 
 /** Credits, for callers, operators and embedding apps. */
 export class ManageCredits {
-  constructor(private readonly ports: ManageCreditsPorts) {}
+  constructor(private readonly deps: ManageCreditsDeps) {}
 
   /** @throws {OperationRefusedError} no such account */
   async balance(accountId: string): Promise<Balance> {
     const id = this.checkId(accountId);
-    const balance = (await this.ports.ledger.findBalances([id])).get(id);
+    const balance = (await this.deps.ledger.findBalances([id])).get(id);
     if (balance === undefined) throw unknownAccount(accountId);
     return balance;
   }
@@ -68,7 +68,7 @@ export class ManageCredits {
     if (reference !== null && (reference.length < 1 || reference.length > REFERENCE_MAX_LENGTH)) {
       throw new OperationRefusedError(`A reference has 1 to ${REFERENCE_MAX_LENGTH} characters.`);
     }
-    const { ledger, audit, clock } = this.ports;
+    const { ledger, audit, clock } = this.deps;
     const id = this.checkId(accountId);
     let tried: LedgerEntry | null = null;
     const add = async (tx: Transaction): Promise<Balance> => {
@@ -104,7 +104,7 @@ export class ManageCredits {
    * @throws {OperationRefusedError} no such account, or a period that is no month
    */
   async renew(accountId: string, options: RenewOptions = {}): Promise<Renewal> {
-    const { ledger, audit, accounts, clock, tiers } = this.ports;
+    const { ledger, audit, accounts, clock, tiers } = this.deps;
     const period = checkPeriod(options.period ?? periodOf(clock.now()));
     const id = this.checkId(accountId);
     const account = (await accounts.findAccounts([id])).get(id);
@@ -134,12 +134,12 @@ export class ManageCredits {
 
   /** Checks every invariant of the ledger. */
   verify(): Promise<LedgerAudit> {
-    return this.ports.ledger.audit();
+    return this.deps.ledger.audit();
   }
 
   private async isWritten(entry: LedgerEntry, { ledgerSeq }: Balance): Promise<boolean> {
     if (ledgerSeq < entry.seq) return false;
-    const entries = await this.ports.ledger.listEntries(entry.accountId, ledgerSeq - entry.seq + 1);
+    const entries = await this.deps.ledger.listEntries(entry.accountId, ledgerSeq - entry.seq + 1);
     const found = entries.find(({ seq }) => seq === entry.seq);
     return found !== undefined && isSameEntry(entry, found);
   }

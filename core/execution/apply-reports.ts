@@ -83,8 +83,8 @@ export class ApplyReports {
     const { unitOfWork, settleJobs, queue } = this.deps;
     const { results, ended, notified } = await unitOfWork.inTransaction((tx) => this.write(tx, commands));
     this.purchases.committed(commands);
-    settleJobs.announce(ended);
-    if (notified.length > 0) queue.ring(notified);
+    settleJobs.emitEnded(ended);
+    if (notified.length > 0) queue.notify(notified);
     return results;
   }
 

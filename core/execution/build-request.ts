@@ -19,7 +19,7 @@ import { optionIssues, withDefaults } from "../providers/request-options.js";
 import { capabilityOf } from "../providers/routes.js";
 import { referenceIssues, sourceFileOf } from "../providers/sources.js";
 
-export interface BuildRequestParts {
+export interface BuildRequestDeps {
   readonly catalogue: Catalogue;
   readonly library: LibraryStore;
   readonly audio: AudioStore;
@@ -32,7 +32,7 @@ const SOURCE_URL_TTL_MS = 24 * 3_600_000;
 
 /** Turns a job into what its provider is asked. */
 export class BuildRequest {
-  constructor(private readonly parts: BuildRequestParts) {}
+  constructor(private readonly deps: BuildRequestDeps) {}
 
   /**
    * @throws {ProviderFailure} `failed` when what the job is about is there no more: its track, its model, or an option
@@ -52,7 +52,7 @@ export class BuildRequest {
     };
     if (job.kind !== "music")
       return { ...common, operation: job.kind, source: await this.sourceOf(job, job.kind, capabilities) };
-    const model = this.parts.catalogue.find(job.servedModelId ?? job.modelId);
+    const model = this.deps.catalogue.find(job.servedModelId ?? job.modelId);
     if (model === null)
       throw new ProviderFailure("failed", `The model ${job.servedModelId ?? job.modelId} is no longer in config.`, {
         billable: "no",
@@ -71,13 +71,13 @@ export class BuildRequest {
   /** What a provider recognises by its content must be the same each time it is sent. */
   private callbackUrlOf({ id, providerId }: Job, capabilities: ProviderCapabilities, attempt: number): string | null {
     if ((capabilities.callbacks ?? "none") === "none") return null;
-    return this.parts.callbackUrls.urlOf(providerId, id, capabilities.idempotentSubmit ? null : attempt);
+    return this.deps.callbackUrls.urlOf(providerId, id, capabilities.idempotentSubmit ? null : attempt);
   }
 
   /** The track that a split is about; null for a generation, and when it is there no more. */
   async trackOf({ request: { sourceTrackId } }: Pick<Job, "request">): Promise<Track | null> {
     if (sourceTrackId === null) return null;
-    return (await this.parts.library.findTracks([sourceTrackId])).get(sourceTrackId) ?? null;
+    return (await this.deps.library.findTracks([sourceTrackId])).get(sourceTrackId) ?? null;
   }
 
   private async referenceOf(job: Job, model: Model): Promise<MusicReference | null> {
@@ -85,7 +85,7 @@ export class BuildRequest {
     const limits = use === null ? undefined : model.references?.[use.mode];
     if (use === null) return null;
     const track = await this.trackOf(job);
-    const taker = this.parts.catalogue.takerOf(model);
+    const taker = this.deps.catalogue.takerOf(model);
     const issues = track === null ? [] : referenceIssues(model, taker, use, track);
     const file = track === null || limits === undefined || issues.length > 0 ? null : sourceFileOf(track, limits);
     if (track === null || file === null) {
@@ -110,7 +110,7 @@ export class BuildRequest {
   }
 
   private toSource(track: Track, file: NonNullable<ReturnType<typeof sourceFileOf>>, providerId: string): SourceAudio {
-    const { audio, audioUrls, callbackUrls } = this.parts;
+    const { audio, audioUrls, callbackUrls } = this.deps;
     return {
       title: track.title,
       contentType: file.contentType as AssetContentType,

@@ -18,6 +18,7 @@ import {
   type Snapshot,
   type TrackTags,
 } from "../ports/music-provider.js";
+import { lyricsWithin, withLyricsWithin } from "./clamp-lyrics.js";
 import { pollDelayMs } from "./policy.js";
 
 /** Lengths in code points. */
@@ -144,16 +145,17 @@ function completed({ cost, stems, handle, ...word }: Completed): Completed {
   const kept = costWithin(cost);
   return {
     ...word,
-    tracks: bags<ProviderTrack>(word.tracks, RESULT_LIMITS.tracks).map(trackWithin),
+    tracks: withLyricsWithin(bags<ProviderTrack>(word.tracks, RESULT_LIMITS.tracks).map(trackWithin)),
     ...(stems === undefined ? {} : { stems: bags<ProviderAsset>(stems, RESULT_LIMITS.assets).map(assetWithin) }),
     ...(kept === null ? {} : { cost: kept }),
     ...replacement(handle),
   };
 }
 
-function trackWithin({ reference, ...track }: ProviderTrack): ProviderTrack {
+function trackWithin({ reference, lyrics, ...track }: ProviderTrack): ProviderTrack {
   const bpm = numberWithin(track.bpm, 0, RESULT_LIMITS.bpm);
   const kept = referenceWithin(reference);
+  const sung = lyricsWithin(lyrics);
   return {
     ...track,
     title: line(track.title, RESULT_LIMITS.titleLength),
@@ -161,6 +163,7 @@ function trackWithin({ reference, ...track }: ProviderTrack): ProviderTrack {
     tags: tagsWithin(track.tags),
     assets: bags<ProviderAsset>(track.assets, RESULT_LIMITS.assets).map(assetWithin),
     ...(kept === null ? {} : { reference: kept }),
+    ...(sung === null ? {} : { lyrics: sung }),
   };
 }
 

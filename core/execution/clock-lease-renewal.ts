@@ -9,7 +9,7 @@ const RENEWALS_PER_LEASE = 3;
 /** After a failure: a server that is restarted is back before the lease ends. */
 const TRIES_PER_LEASE = 10;
 
-export interface ClockLeaseRenewalParts {
+export interface ClockLeaseRenewalDeps {
   readonly owner: ProcessId;
   readonly leaseMs: number;
   readonly jobs: Pick<JobStore, "renewLeases">;
@@ -25,8 +25,8 @@ export class ClockLeaseRenewal implements LeaseRenewal {
   /** Whether the next step renews. Else the first lease is kept since the last step, and its first third begins. */
   private isDue = false;
 
-  constructor(private readonly parts: ClockLeaseRenewalParts) {
-    const { clock, logger, leaseMs } = parts;
+  constructor(private readonly deps: ClockLeaseRenewalDeps) {
+    const { clock, logger, leaseMs } = deps;
     const errorPauseMs = leaseMs / TRIES_PER_LEASE;
     this.loop = new BackgroundLoop({
       step: () => this.step(),
@@ -74,7 +74,7 @@ export class ClockLeaseRenewal implements LeaseRenewal {
 
   /** @returns the pause before the next renewal; null while nothing is kept */
   private async step(): Promise<number | null> {
-    const { leaseMs } = this.parts;
+    const { leaseMs } = this.deps;
     const isRenewed = !this.isDue || (await this.renew());
     this.isDue = this.kept.size > 0;
     return this.isDue ? leaseMs / (isRenewed ? RENEWALS_PER_LEASE : TRIES_PER_LEASE) : null;
@@ -82,7 +82,7 @@ export class ClockLeaseRenewal implements LeaseRenewal {
 
   /** @returns false when the storage was not available */
   private async renew(): Promise<boolean> {
-    const { owner, leaseMs, jobs, clock, logger } = this.parts;
+    const { owner, leaseMs, jobs, clock, logger } = this.deps;
     const before = new Map(this.kept);
     try {
       const held = await jobs.renewLeases(owner, [...before.keys()], clock.now() + leaseMs);

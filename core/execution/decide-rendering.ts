@@ -195,7 +195,7 @@ export function isEnd(failure: ProviderFailure): boolean {
 /**
  * That work is there no more, or has failed for a reason that the provider does not name, may be a moment's trouble.
  */
-function isDoubtful({ kind, providerCode }: ProviderFailure): boolean {
+export function isDoubtful({ kind, providerCode }: ProviderFailure): boolean {
   return kind === "gone" || (kind === "failed" && providerCode === null);
 }
 

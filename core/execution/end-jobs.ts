@@ -3,12 +3,15 @@ import { ServiceUnavailableError } from "../errors.js";
 import type { Job, JobState } from "../jobs/job.js";
 import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
+import type { JobStore } from "../ports/job-store.js";
 import type { Applied, ApplyReports, ReportCommand } from "./apply-reports.js";
 import type { EndEvent } from "./events.js";
 import type { Policies } from "./policies.js";
+import type { ExecutionPolicy } from "./policy.js";
 
 export interface EndJobsDeps {
   readonly applyReports: Pick<ApplyReports, "apply">;
+  readonly jobs: Pick<JobStore, "findJobs">;
   readonly policies: Policies;
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -51,25 +54,37 @@ export class EndJobs {
     retry: typeof CANCEL,
     alongside: Alongside<Job> | null,
   ): Promise<Job | null> {
-    const { policies, ids } = this.deps;
+    const { ids } = this.deps;
     const report = {
       jobId: job.id,
       accountId: job.accountId,
       reportId: ids.next("rpt"),
       fence: null,
       event,
-      policy: policies.of(job),
       ...(alongside === null ? {} : { alongside }),
     };
-    const { ended } = await this.apply(report, retry);
+    const { ended } = await this.apply(job, report, retry);
     return ended?.job ?? null;
   }
 
+  private async policyOf(job: JobState): Promise<ExecutionPolicy> {
+    const { policies, jobs } = this.deps;
+    if (!policies.dependsOnRequest(job)) return policies.of(job);
+    return policies.of(job, (await jobs.findJobs([job.id])).get(job.id)?.request ?? null);
+  }
+
   /** Sends a report again under its id: what it ended although the reply was lost counts as ended by it. */
-  private async apply(command: ReportCommand, { triesMax, pauseMs }: typeof CANCEL): Promise<Applied> {
+  private async apply(
+    job: JobState,
+    report: Omit<ReportCommand, "policy">,
+    { triesMax, pauseMs }: typeof CANCEL,
+  ): Promise<Applied> {
     const { applyReports, clock } = this.deps;
+    // The same object each time: what it bought is counted by it.
+    let command: ReportCommand | null = null;
     for (let tries = 1; ; tries++) {
       try {
+        command ??= { ...report, policy: await this.policyOf(job) };
         return await applyReports.apply(command);
       } catch (error) {
         if (!(error instanceof ServiceUnavailableError) || tries === triesMax) throw error;

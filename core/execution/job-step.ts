@@ -11,12 +11,13 @@ import { healthIdOf } from "../providers/circuit-breaker.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import type { RenderTimes } from "../providers/render-times.js";
 import type { Route, Routes } from "../providers/routes.js";
-import type { Applied, ApplyReports } from "./apply-reports.js";
+import type { Applied, ApplyReports, ReportCommand } from "./apply-reports.js";
 import type { BuildRequest } from "./build-request.js";
 import { callPlugin } from "./call-plugin.js";
 import type { ExecutionEvent } from "./events.js";
 import type { Lease } from "./lease.js";
 import type { Policies } from "./policies.js";
+import type { ExecutionPolicy } from "./policy.js";
 import { backoffMs } from "./retry-policy.js";
 import type { StoreFiles } from "./store-files.js";
 import type { WorkingProvider } from "./working-provider.js";
@@ -95,9 +96,9 @@ export class JobStep {
 
   /** The job with what its caller asked for. */
   async wholeJob(): Promise<Job> {
-    this.whole ??= (await this.deps.jobs.findJobs([this.state.id])).get(this.state.id) ?? null;
-    if (this.whole === null) throw new Error(`The job ${this.state.id} is no longer in the storage.`);
-    return { ...this.state, request: this.whole.request };
+    const whole = await this.storedJob();
+    if (whole === null) throw new Error(`The job ${this.state.id} is no longer in the storage.`);
+    return { ...this.state, request: whole.request };
   }
 
   /**
@@ -110,16 +111,12 @@ export class JobStep {
   async report(event: ExecutionEvent): Promise<Applied> {
     const { clock, random, logger, ids, applyReports } = this.deps;
     const { id: jobId, accountId } = this.state;
-    const command = {
-      jobId,
-      accountId,
-      reportId: ids.next("rpt"),
-      fence: this.lease.fence,
-      event,
-      policy: this.deps.policies.of(this.state),
-    };
+    const report = { jobId, accountId, reportId: ids.next("rpt"), fence: this.lease.fence, event };
+    // The same object each time: what it bought is counted by it.
+    let command: ReportCommand | null = null;
     for (let tries = 1, isLast = false; ; tries++) {
       try {
+        command ??= { ...report, policy: await this.policy() };
         const applied = await applyReports.apply(command);
         if (applied.job !== null) this.state = applied.job;
         this.tried = applied.attempts;
@@ -224,6 +221,17 @@ export class JobStep {
         error: failure,
       });
     });
+  }
+
+  private async policy(): Promise<ExecutionPolicy> {
+    const { policies } = this.deps;
+    if (!policies.dependsOnRequest(this.state)) return policies.of(this.state);
+    return policies.of(this.state, (await this.storedJob())?.request ?? null);
+  }
+
+  private async storedJob(): Promise<Job | null> {
+    this.whole ??= (await this.deps.jobs.findJobs([this.state.id])).get(this.state.id) ?? null;
+    return this.whole;
   }
 
   /** The breaker's count is worth less than what the provider reported: when it cannot be written, the job goes on. */

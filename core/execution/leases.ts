@@ -6,19 +6,29 @@ import { Lease, type UnrepeatableWork } from "./lease.js";
 /** How far a stop has come: what is claimed later is treated as what was there. */
 type Stage = "working" | "stopping" | "aborting";
 
+export interface LeasesDeps {
+  readonly owner: ProcessId;
+  readonly leaseMs: number;
+  readonly renewal: LeaseRenewal;
+  readonly logger: Logger;
+}
+
 /** The leases of this process, each from the claim of a job until its step ends. Work on a lost lease is aborted. */
 export class Leases {
   private readonly held = new Map<JobId, Lease>();
   private readonly listeners = new Set<() => void>();
   private stage: Stage = "working";
 
-  constructor(
-    readonly owner: ProcessId,
-    readonly leaseMs: number,
-    private readonly renewal: LeaseRenewal,
-    private readonly logger: Logger,
-  ) {
-    renewal.onLost((jobId, fence) => this.lose(jobId, fence));
+  constructor(private readonly deps: LeasesDeps) {
+    deps.renewal.onLost((jobId, fence) => this.lose(jobId, fence));
+  }
+
+  get owner(): ProcessId {
+    return this.deps.owner;
+  }
+
+  get leaseMs(): number {
+    return this.deps.leaseMs;
   }
 
   /** Jobs at work, those whose lease is lost included. */
@@ -62,7 +72,7 @@ export class Leases {
     if (this.stage === "stopping") lease.beginStop();
     if (this.stage === "aborting") lease.abortRepeatable();
     this.held.set(jobId, lease);
-    this.renewal.keep(jobId, fence);
+    this.deps.renewal.keep(jobId, fence);
     return lease;
   }
 
@@ -70,7 +80,7 @@ export class Leases {
   release(jobId: JobId, fence: number): void {
     if (this.held.get(jobId)?.fence !== fence) return;
     this.held.delete(jobId);
-    this.renewal.forget(jobId, fence);
+    this.deps.renewal.forget(jobId, fence);
   }
 
   /** From now on nothing begins that cannot be repeated; what is under way goes on. */
@@ -96,13 +106,13 @@ export class Leases {
 
   /** Renews nothing more: after a stop, what could not be released is left to its lease. */
   close(): Promise<void> {
-    return this.renewal.close();
+    return this.deps.renewal.close();
   }
 
   private lose(jobId: JobId, fence: number): void {
     const lease = this.held.get(jobId);
     if (lease?.fence !== fence) return;
-    this.logger.warn("The lease on a job is lost: another worker has it, or it has ended", { job_id: jobId });
+    this.deps.logger.warn("The lease on a job is lost: another worker has it, or it has ended", { job_id: jobId });
     lease.lose();
     this.changed();
   }

@@ -11,14 +11,14 @@ import type { CancelUpstream } from "./cancel-upstream.js";
 import type { SubmissionSwitch } from "./submission-switch.js";
 import type { WorkingProvider } from "./working-provider.js";
 
-export interface ProviderWorkerParts {
+export interface ProviderWorkerDeps {
   readonly jobs: JobStore;
   readonly leases: Leases;
   readonly recovery: OutageRecovery;
   readonly runJob: RunJob;
   readonly cancelUpstream: Pick<CancelUpstream, "cancelDue">;
   /** Whether jobs of this provider may go to another. */
-  hasStandIns(providerId: string): boolean;
+  hasFallbacks(providerId: string): boolean;
   readonly availability: ProviderAvailability;
   readonly submissions: Pick<SubmissionSwitch, "arePaused">;
   readonly clock: Clock;
@@ -44,9 +44,9 @@ export class ProviderWorker {
 
   constructor(
     private readonly working: WorkingProvider,
-    private readonly parts: ProviderWorkerParts,
+    private readonly deps: ProviderWorkerDeps,
   ) {
-    const { clock, logger, sweepMs } = parts;
+    const { clock, logger, sweepMs } = deps;
     this.loop = new BackgroundLoop({
       step: () => this.claimDue(),
       errorPauseMs: sweepMs,
@@ -86,7 +86,7 @@ export class ProviderWorker {
 
   /** @returns how long to wait before the next claim, in milliseconds */
   private async claimDue(): Promise<number> {
-    const { jobs, clock, sweepMs, recovery, cancelUpstream } = this.parts;
+    const { jobs, clock, sweepMs, recovery, cancelUpstream } = this.deps;
     try {
       await this.claimSubmissions();
       await this.claim(["rendering"], this.polling, POLLS_MAX - this.polling.size);
@@ -109,16 +109,16 @@ export class ProviderWorker {
   }
 
   private async claimSubmissions(): Promise<void> {
-    const { jobs, availability, clock } = this.parts;
+    const { jobs, availability, clock } = this.deps;
     const { id, capabilities } = this.working;
     const state = await availability.state(id);
     // What became of a lost submission is found out without submitting: no matter of the breaker, and no trial of it.
     if (!capabilities.idempotentSubmit) await this.claim(["submitting"], this.submitting, this.freeSlots);
-    if (this.freeSlots <= 0 || (await this.parts.submissions.arePaused())) return;
+    if (this.freeSlots <= 0 || (await this.deps.submissions.arePaused())) return;
     const phases = capabilities.idempotentSubmit ? TO_SUBMIT : TO_BEGIN;
     if (state === "open") {
       // They are claimed to be given to a fallback, not to be submitted.
-      if (this.parts.hasStandIns(id)) await this.claim(TO_BEGIN, this.submitting, this.freeSlots, null);
+      if (this.deps.hasFallbacks(id)) await this.claim(TO_BEGIN, this.submitting, this.freeSlots, null);
       return;
     }
     if (state === "closed") {
@@ -139,9 +139,9 @@ export class ProviderWorker {
     limit: number,
     maxInFlight = this.working.maxInFlight,
   ): Promise<number> {
-    const { jobs, leases, runJob, clock } = this.parts;
+    const { jobs, leases, runJob, clock } = this.deps;
     if (limit <= 0 || this.loop.isStopped) return 0;
-    const { leaveOwned } = await this.parts.recovery.beforeClaim();
+    const { leaveOwned } = await this.deps.recovery.beforeClaim();
     const now = clock.now();
     const claimed = await jobs.claimJobs({
       providerId: this.working.id,

@@ -80,16 +80,20 @@ type Mutable<T> = {
 const PAGE = 500;
 const DAY_MS = 86_400_000;
 
+export interface ReportMarginDeps {
+  readonly jobs: Pick<JobStore, "listEnded" | "attemptsOf">;
+}
+
 /** Sets what accounts paid for ended jobs against what each attempt cost at its provider, failed ones included. */
 export class ReportMargin {
-  constructor(private readonly jobs: Pick<JobStore, "listEnded" | "attemptsOf">) {}
+  constructor(private readonly deps: ReportMarginDeps) {}
 
   async report({ from, to, refundedLimit }: MarginQuery): Promise<MarginReport> {
     const sums = new Sums();
     const refunded: RefundedAttempt[] = [];
     let refundedCount = 0;
     for await (const page of this.pages(from, to)) {
-      const attempts = await this.jobs.attemptsOf(page.map(({ id }) => id));
+      const attempts = await this.deps.jobs.attemptsOf(page.map(({ id }) => id));
       for (const job of page) {
         countJob(sums.of(job.providerId), job);
         for (const attempt of attempts.get(job.id) ?? []) {
@@ -108,7 +112,7 @@ export class ReportMargin {
   private async *pages(from: number, to: number): AsyncGenerator<readonly Job[]> {
     let after: EndedJobsCursor = { createdAt: from, id: "" as JobId };
     for (;;) {
-      const page = await this.jobs.listEnded(after, to, PAGE);
+      const page = await this.deps.jobs.listEnded(after, to, PAGE);
       if (page.length > 0) yield page;
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) return;

@@ -36,7 +36,7 @@ export class RunJob {
 
 async function act(step: JobStep): Promise<void> {
   const attempt = openAttempt(step);
-  if (attempt === undefined) return submitAnew(step);
+  if (attempt === undefined) return submitAgain(step);
   if (attempt.state === "accepted") return poll(step, attempt);
   if (attempt.state === "stored") return settleStored(step, attempt);
   if (attempt.state !== "finished") return resolve(step, attempt);
@@ -47,7 +47,7 @@ async function act(step: JobStep): Promise<void> {
 }
 
 /** Nothing is bought again that a callback reports as made. */
-async function submitAnew(step: JobStep): Promise<void> {
+async function submitAgain(step: JobStep): Promise<void> {
   const { other } = step.attempts.length === 0 ? { other: null } : await readCallbacks(step, null);
   return other === null ? submit(step) : finished(step, other);
 }

@@ -3,13 +3,15 @@ import { type AudioStore, AudioTooLargeError } from "../ports/audio-store.js";
 import { fileEndingOf, ProviderFailure, type ProviderAsset } from "../ports/music-provider.js";
 import type { TrackAsset } from "../library/track.js";
 
+export interface StoreAssetDeps {
+  readonly audio: AudioStore;
+  readonly opener: AssetOpener;
+  readonly maxBytes: number;
+}
+
 /** Copies single files of a provider into the AudioStore. */
 export class StoreAsset {
-  constructor(
-    private readonly audio: AudioStore,
-    private readonly opener: AssetOpener,
-    private readonly maxBytes: number,
-  ) {}
+  constructor(private readonly deps: StoreAssetDeps) {}
 
   /**
    * @param providerId whose asset it is
@@ -18,8 +20,8 @@ export class StoreAsset {
    * round
    */
   async store(keyPrefix: string, providerId: string, asset: ProviderAsset, signal: AbortSignal): Promise<TrackAsset> {
-    const { contentType, bytes } = await this.opener.open(asset.source, {
-      maxBytes: this.maxBytes,
+    const { contentType, bytes } = await this.deps.opener.open(asset.source, {
+      maxBytes: this.deps.maxBytes,
       providerId,
       signal,
     });
@@ -42,7 +44,7 @@ export class StoreAsset {
 
   private async put(audioKey: string, bytes: AsyncIterable<Uint8Array>): ReturnType<AudioStore["put"]> {
     try {
-      return await this.audio.put(audioKey, bytes, this.maxBytes);
+      return await this.deps.audio.put(audioKey, bytes, this.deps.maxBytes);
     } catch (error) {
       if (!(error instanceof AudioTooLargeError)) throw error;
       throw new ProviderFailure("failed", error.message, { cause: error });

@@ -1,5 +1,6 @@
 import type { JobId } from "../ids.js";
 import type { DeriveAssets } from "../library/derive-assets.js";
+import { toLyrics, type NewTrack } from "../library/lyrics.js";
 import { titleOf, type Track, type TrackAsset } from "../library/track.js";
 import type { AudioStore } from "../ports/audio-store.js";
 import type { Clock } from "../ports/clock.js";
@@ -15,20 +16,22 @@ export function audioPrefix(jobId: JobId): string {
 }
 
 export interface StoredTracks {
-  readonly tracks: readonly Track[];
+  readonly tracks: readonly NewTrack[];
   /** What could not be had, and why, for operators; none when all is there. */
   readonly missing: readonly string[];
 }
 
+export interface StoreTracksDeps {
+  readonly audio: AudioStore;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly storeAsset: StoreAsset;
+  readonly derived: Pick<DeriveAssets, "deriveFor">;
+}
+
 /** Copies what a provider made into the AudioStore: part of success, since a provider's own copies vanish. */
 export class StoreTracks {
-  constructor(
-    private readonly audio: AudioStore,
-    private readonly clock: Clock,
-    private readonly ids: IdGenerator,
-    private readonly storeAsset: StoreAsset,
-    private readonly derived: Pick<DeriveAssets, "deriveFor">,
-  ) {}
+  constructor(private readonly deps: StoreTracksDeps) {}
 
   /**
    * Keys carry the job's fence, so that a worker that lost its lease never writes over what its successor stored. A
@@ -45,7 +48,7 @@ export class StoreTracks {
     isPlain: boolean,
     signal: AbortSignal,
   ): Promise<StoredTracks> {
-    const tracks: Track[] = [];
+    const tracks: NewTrack[] = [];
     const missing: string[] = [];
     let firstFailure: ProviderFailure | null = null;
     for (const [position, track] of made.entries()) {
@@ -53,7 +56,8 @@ export class StoreTracks {
         const { assets, missing: lost } = await this.storeAssets(job, position, track.assets, signal);
         missing.push(...lost);
         const plain = this.toTrack(job, position, artistLabel, track, assets);
-        tracks.push(isPlain ? plain : await this.derived.deriveFor(plain, signal));
+        const stored = isPlain ? plain : await this.deps.derived.deriveFor(plain, signal);
+        tracks.push({ ...stored, lyrics: toLyrics(track.lyrics) });
       } catch (error) {
         if (!isLasting(error)) throw error;
         firstFailure ??= error;
@@ -75,7 +79,7 @@ export class StoreTracks {
     if (!assets.some(({ role }) => role === "mix")) throw new ProviderFailure("failed", "It came without a mix.");
     for (const asset of assets) {
       try {
-        stored.push(await this.storeAsset.store(keyPrefix(job, position), job.providerId, asset, signal));
+        stored.push(await this.deps.storeAsset.store(keyPrefix(job, position), job.providerId, asset, signal));
       } catch (error) {
         if (asset.role === "mix" || !isLasting(error)) throw error;
         missing.push(`The ${asset.role} ${asset.label} of track ${position}: ${error.message}`);
@@ -92,7 +96,7 @@ export class StoreTracks {
     assets: readonly TrackAsset[],
   ): Track {
     return {
-      id: this.ids.next("trk"),
+      id: this.deps.ids.next("trk"),
       accountId: job.accountId,
       jobId: job.id,
       position,
@@ -107,13 +111,13 @@ export class StoreTracks {
       shareToken: null,
       linkGeneration: 0,
       origin: { providerId: job.providerId, reference: made.reference ?? null },
-      createdAt: this.clock.now(),
+      createdAt: this.deps.clock.now(),
     };
   }
 
   /** Deletes what was stored for a job, or only what was stored under one fence. */
   async discard(jobId: JobId, fence?: number): Promise<void> {
-    await this.audio.deleteAll(fence === undefined ? audioPrefix(jobId) : `${audioPrefix(jobId)}/${fence}`);
+    await this.deps.audio.deleteAll(fence === undefined ? audioPrefix(jobId) : `${audioPrefix(jobId)}/${fence}`);
   }
 
   /**
@@ -128,7 +132,7 @@ export class StoreTracks {
     const outputs: JobOutput[] = [];
     for (const [position, stem] of stems.entries()) {
       const asset = { ...stem, role: "stem" as const };
-      const { role: _role, ...output } = await this.storeAsset.store(
+      const { role: _role, ...output } = await this.deps.storeAsset.store(
         keyPrefix(job, position),
         job.providerId,
         asset,

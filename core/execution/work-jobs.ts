@@ -1,11 +1,12 @@
 import type { JobQueue } from "../ports/job-queue.js";
 import type { UnrepeatableWork } from "./lease.js";
 import { OutageRecovery } from "./outage-recovery.js";
-import { ProviderWorker, type ProviderWorkerParts } from "./provider-worker.js";
+import { ProviderWorker, type ProviderWorkerDeps } from "./provider-worker.js";
 import type { Maintenance } from "../maintenance/maintenance.js";
+import type { Leases } from "./leases.js";
 import type { WorkingProvider } from "./working-provider.js";
 
-export interface WorkJobsParts extends Omit<ProviderWorkerParts, "recovery"> {
+export interface WorkJobsDeps extends Omit<ProviderWorkerDeps, "recovery"> {
   readonly queue: JobQueue;
   readonly maintenance: Maintenance;
 }
@@ -41,24 +42,29 @@ export class WorkJobs {
 
   constructor(
     providers: readonly WorkingProvider[],
-    private readonly parts: WorkJobsParts,
+    private readonly deps: WorkJobsDeps,
   ) {
-    const recovery = new OutageRecovery(parts);
+    const recovery = new OutageRecovery(deps);
     this.workers = new Map(
-      providers.map((working) => [working.id, new ProviderWorker(working, { ...parts, recovery })]),
+      providers.map((working) => [working.id, new ProviderWorker(working, { ...deps, recovery })]),
     );
   }
 
   async start(): Promise<void> {
-    const { queue, maintenance } = this.parts;
+    const { queue, maintenance } = this.deps;
     for (const [providerId, worker] of this.workers) await queue.listen(providerId, () => worker.notified());
     for (const worker of this.workers.values()) worker.start();
     maintenance.start();
   }
 
+  /** Of the jobs that this process works on. */
+  get leases(): Leases {
+    return this.deps.leases;
+  }
+
   /** Resolves when no call is under way that cannot be repeated. */
   drained(): Promise<void> {
-    return this.parts.leases.drained();
+    return this.deps.leases.drained();
   }
 
   /**
@@ -67,7 +73,7 @@ export class WorkJobs {
    * be released is taken over when its lease ends.
    */
   async stop(graceMs: number, options: StopOptions = {}): Promise<StoppedWork> {
-    const { leases, maintenance } = this.parts;
+    const { leases, maintenance } = this.deps;
     const drainMs = Math.max(options.drainMs ?? 0, graceMs);
     const workers = [...this.workers.values()];
     leases.beginStop();
@@ -87,7 +93,7 @@ export class WorkJobs {
 
   /** Aborts what is left and waits for its release. */
   private async abandon(idle: Promise<unknown>, { onAbandoned }: StopOptions): Promise<StoppedWork> {
-    const { leases, logger } = this.parts;
+    const { leases, logger } = this.deps;
     const abandoned = leases.abandonAll();
     if (abandoned.length > 0) onAbandoned?.(abandoned);
     const leftToLeases = (await this.isWithin(RELEASE_MS, idle)) ? 0 : leases.count;
@@ -96,7 +102,7 @@ export class WorkJobs {
   }
 
   private reportWaiting(drainMs: number, { onWaiting }: StopOptions): () => void {
-    const { leases, clock } = this.parts;
+    const { leases, clock } = this.deps;
     const endsAt = clock.now() + drainMs;
     let reported = 0;
     const report = (): void => {
@@ -114,7 +120,7 @@ export class WorkJobs {
     const done = new AbortController();
     const wait = now === undefined ? done.signal : AbortSignal.any([done.signal, now]);
     try {
-      return await Promise.race([promise.then(() => true), this.parts.clock.sleep(ms, wait).then(() => false)]);
+      return await Promise.race([promise.then(() => true), this.deps.clock.sleep(ms, wait).then(() => false)]);
     } finally {
       done.abort();
     }

@@ -58,7 +58,7 @@ export interface AcceptGenerationRequest {
 
 export type AcceptedGeneration = Exclude<AcceptResult, { kind: "refused" | "repeated" }>;
 
-export interface AcceptGenerationParts {
+export interface AcceptGenerationDeps {
   readonly acceptJobs: AcceptJobs;
   readonly catalogue: Catalogue;
   readonly library: Pick<LibraryStore, "findTracks">;
@@ -74,7 +74,7 @@ export interface AcceptGenerationParts {
 
 /** Creates a generation: the one way in for the public API and for embedding apps. */
 export class AcceptGeneration {
-  constructor(private readonly parts: AcceptGenerationParts) {}
+  constructor(private readonly deps: AcceptGenerationDeps) {}
 
   /**
    * @throws {@link InvalidRequestError} {@link InvalidModelError} {@link TrackNotFoundError}
@@ -86,20 +86,20 @@ export class AcceptGeneration {
     // An embedding app has authenticated the account by its own means.
     if (request.account.suspendedAt !== null) throw new AccountSuspendedError();
     checkGenerationInput(request.input);
-    const result = await this.parts.acceptJobs.accept(await this.toCommand(request));
+    const result = await this.deps.acceptJobs.accept(await this.toCommand(request));
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "repeated", "a generation has an idempotency key, no reference");
     return result;
   }
 
   private async toCommand(request: AcceptGenerationRequest): Promise<AcceptCommand> {
-    const { parts } = this;
+    const { deps } = this;
     // A job is never older than its request, even if the clock was set back meanwhile.
-    const now = Math.max(parts.clock.now(), request.requestedAt ?? 0);
+    const now = Math.max(deps.clock.now(), request.requestedAt ?? 0);
     const { model, route, refusal } = await this.check(request);
     return {
       job: newJob({
-        id: parts.ids.next("job"),
+        id: deps.ids.next("job"),
         accountId: request.account.id,
         kind: "music",
         modelId: request.input.modelId,
@@ -111,16 +111,16 @@ export class AcceptGeneration {
         createdAt: now,
       }),
       cost: model === null ? 0 : costOf(model, request.input),
-      concurrencyLimit: parts.tiers.of(request.account.tier).maxConcurrent,
+      concurrencyLimit: deps.tiers.of(request.account.tier).maxConcurrent,
       refusal: request.limitExceeded ?? refusal,
       ...(request.alongside === undefined ? {} : { alongside: request.alongside }),
       idempotency:
         request.idempotency === null
           ? null
           : {
-              keyHash: parts.digest.sha256(request.idempotency.key),
-              fingerprint: fingerprint(parts.digest, request.idempotency.route, request.idempotency.body),
-              expiresAt: now + parts.idempotencyTtlMs,
+              keyHash: deps.digest.sha256(request.idempotency.key),
+              fingerprint: fingerprint(deps.digest, request.idempotency.route, request.idempotency.body),
+              expiresAt: now + deps.idempotencyTtlMs,
               present: request.idempotency.present,
             },
     };
@@ -130,7 +130,7 @@ export class AcceptGeneration {
   private async check(
     request: AcceptGenerationRequest,
   ): Promise<{ readonly model: Model | null; readonly route: Route | null; readonly refusal: FermataError | null }> {
-    const { catalogue, routes, availability } = this.parts;
+    const { catalogue, routes, availability } = this.deps;
     let model: Model | null = null;
     try {
       model = catalogue.requested(request.input.modelId);
@@ -140,7 +140,7 @@ export class AcceptGeneration {
       const possible = routes.routesOf({ kind: "music", modelId: model.id, request: jobRequest }, source);
       const open = await openRoutes(possible, availability);
       if (open.length === 0) return { model, route: null, refusal: new ProviderUnavailableError() };
-      const found = await this.parts.backlog.firstInTime(open);
+      const found = await this.deps.backlog.firstInTime(open);
       return "route" in found
         ? { model, route: found.route, refusal: null }
         : { model, route: null, refusal: tooMuchWaits(found.waitMs) };
@@ -159,9 +159,9 @@ export class AcceptGeneration {
   private async sourceOf(model: Model, request: JobRequest, account: Account): Promise<Track | null> {
     const { sourceTrackId: id, sourceUse: use } = request;
     if (use === null) return null;
-    const track = id === null ? null : ((await this.parts.library.findTracks([id])).get(id) ?? null);
+    const track = id === null ? null : ((await this.deps.library.findTracks([id])).get(id) ?? null);
     checkPlayable(track, account.id);
-    refuseIf(referenceIssues(model, this.parts.catalogue.takerOf(model), use, track));
+    refuseIf(referenceIssues(model, this.deps.catalogue.takerOf(model), use, track));
     return track;
   }
 }

@@ -15,16 +15,18 @@ export interface JobWithTracks {
 
 export const GENERATIONS_LIMIT = { default: 20, minimum: 1, maximum: 50 } as const;
 
+export interface ReadGenerationsDeps {
+  readonly jobs: JobStore;
+  readonly library: LibraryStore;
+}
+
 /** What an account reads of its own generations and jobs. */
 export class ReadGenerations {
-  constructor(
-    private readonly jobs: JobStore,
-    private readonly library: LibraryStore,
-  ) {}
+  constructor(private readonly deps: ReadGenerationsDeps) {}
 
   /** Newest first. */
   async list(accountId: AccountId, limit: number): Promise<JobWithTracks[]> {
-    const jobs = await this.jobs.listJobs({ accountId, kind: "music", limit });
+    const jobs = await this.deps.jobs.listJobs({ accountId, kind: "music", limit });
     return this.withTracks(jobs);
   }
 
@@ -37,7 +39,7 @@ export class ReadGenerations {
 
   /** A job of any kind. @throws {JobNotFoundError} unknown, or another account's */
   async getJob(accountId: AccountId, id: string): Promise<JobWithTracks> {
-    const job = isId("job", id) ? (await this.jobs.findJobs([id])).get(id) : undefined;
+    const job = isId("job", id) ? (await this.deps.jobs.findJobs([id])).get(id) : undefined;
     if (job === undefined || job.accountId !== accountId) throw new JobNotFoundError();
     const [found] = await this.withTracks([job]);
     return found as JobWithTracks;
@@ -48,8 +50,8 @@ export class ReadGenerations {
       .filter((job) => job.status === "completed" && job.kind === "music")
       .map((job) => job.id);
     const splits = jobs.filter((job) => job.status === "completed" && job.kind !== "music").map((job) => job.id);
-    const tracks = completed.length === 0 ? new Map<JobId, Track[]>() : await this.library.tracksOfJobs(completed);
-    const outputs = splits.length === 0 ? new Map<JobId, JobOutput[]>() : await this.jobs.outputsOf(splits);
+    const tracks = completed.length === 0 ? new Map<JobId, Track[]>() : await this.deps.library.tracksOfJobs(completed);
+    const outputs = splits.length === 0 ? new Map<JobId, JobOutput[]>() : await this.deps.jobs.outputsOf(splits);
     return jobs.map((job) => ({ job, tracks: tracks.get(job.id) ?? [], outputs: outputs.get(job.id) ?? [] }));
   }
 }

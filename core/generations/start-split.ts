@@ -49,7 +49,7 @@ export interface StartedSplit extends Job {
   readonly isRepeated: boolean;
 }
 
-export interface StartSplitParts {
+export interface StartSplitDeps {
   readonly acceptJobs: AcceptJobs;
   readonly audit: Pick<RecordsActions, "alongside">;
   readonly accounts: AccountStore;
@@ -68,7 +68,7 @@ export interface StartSplitParts {
  * "Jobs, providers, 502"
  */
 export class StartSplit {
-  constructor(private readonly parts: StartSplitParts) {}
+  constructor(private readonly deps: StartSplitDeps) {}
 
   /**
    * Takes a track apart into stems, or into vocals and all the rest; `GET /jobs/{id}` polls the job. With a reference
@@ -85,10 +85,10 @@ export class StartSplit {
    * {@link ServiceUnavailableError}
    */
   async start({ kind, accountId, trackId, ...options }: SplitRequest): Promise<StartedSplit> {
-    const { acceptJobs, tiers, clock, ids, costs } = this.parts;
+    const { acceptJobs, tiers, clock, ids, costs } = this.deps;
     checkOptions(options);
     if (!isId("trk", trackId)) throw new TrackNotFoundError();
-    const track = (await this.parts.library.findTracks([trackId])).get(trackId) ?? null;
+    const track = (await this.deps.library.findTracks([trackId])).get(trackId) ?? null;
     const account = await this.accountOf(accountId, track);
     const request: JobRequest = {
       ...NO_MUSIC,
@@ -116,7 +116,7 @@ export class StartSplit {
       concurrencyLimit: tiers.of(account.tier).maxConcurrent,
       idempotency: null,
       refusal,
-      alongside: this.parts.audit.alongside(recordOf),
+      alongside: this.deps.audit.alongside(recordOf),
     });
     if (result.kind === "refused") throw result.error;
     assert(result.kind !== "replayed", "a split has no idempotency key");
@@ -130,7 +130,7 @@ export class StartSplit {
     track: Track | null,
     account: Account,
   ): Promise<FoundRoute> {
-    const { routes, availability } = this.parts;
+    const { routes, availability } = this.deps;
     if (track === null || !maySee(track, account.id) || assetOf(track, "mix") === null)
       return { route: null, refusal: new TrackNotFoundError() };
     const possible = routes.routesOf({ kind, modelId: kind, request }, track);
@@ -149,7 +149,7 @@ export class StartSplit {
     const id = given ?? track?.accountId ?? null;
     if (id === null)
       throw new OperationRefusedError(`The track ${track?.id} has no owner. Name the account that pays.`);
-    const account = isId("acct", id) ? (await this.parts.accounts.findAccounts([id])).get(id) : undefined;
+    const account = isId("acct", id) ? (await this.deps.accounts.findAccounts([id])).get(id) : undefined;
     if (account === undefined) throw new OperationRefusedError(`There is no account ${id}.`);
     if (account.suspendedAt !== null) throw new AccountSuspendedError();
     return account;

@@ -11,29 +11,31 @@ const LOOK_MS = 500;
 /** The longest wait a caller can ask for, in seconds (RFC 7240, `Prefer: wait`). */
 export const WAIT_MAX_SECONDS = 60;
 
+export interface WaitForJobDeps {
+  readonly jobs: JobStore;
+  readonly events: JobEvents;
+  readonly clock: Clock;
+}
+
 /** Waits for jobs to end. */
 export class WaitForJob {
-  constructor(
-    private readonly jobs: JobStore,
-    private readonly events: JobEvents,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly deps: WaitForJobDeps) {}
 
   /** The job as it is when it ends, when `maxMs` have passed, or when `signal` aborts; whichever comes first. */
   async wait(jobId: JobId, maxMs: number, signal?: AbortSignal): Promise<Job | undefined> {
-    const deadline = this.clock.now() + maxMs;
+    const deadline = this.deps.clock.now() + maxMs;
     for (;;) {
       // Listening begins before the look, so that an end between the two is not slept through.
       const ended = new AbortController();
-      const unlisten = this.events.onEnded(({ job }) => {
+      const unlisten = this.deps.events.onEnded(({ job }) => {
         if (job.id === jobId) ended.abort();
       });
       try {
-        const job = (await this.jobs.findJobs([jobId])).get(jobId);
-        const leftMs = deadline - this.clock.now();
+        const job = (await this.deps.jobs.findJobs([jobId])).get(jobId);
+        const leftMs = deadline - this.deps.clock.now();
         if (job === undefined || isFinal(job.status) || leftMs <= 0 || signal?.aborted === true) return job;
         const wake = signal === undefined ? ended.signal : AbortSignal.any([ended.signal, signal]);
-        await this.clock.sleep(Math.min(leftMs, LOOK_MS), wake);
+        await this.deps.clock.sleep(Math.min(leftMs, LOOK_MS), wake);
       } finally {
         unlisten();
       }

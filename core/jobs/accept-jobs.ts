@@ -9,7 +9,7 @@ import type { LedgerStore } from "../ports/ledger-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { Job, JobRequest, JobState } from "./job.js";
 
-export interface AcceptJobsPorts {
+export interface AcceptJobsDeps {
   readonly unitOfWork: UnitOfWork;
   readonly idempotency: IdempotencyStore;
   readonly ledger: LedgerStore;
@@ -22,9 +22,9 @@ export interface AcceptJobsPorts {
 export class AcceptJobs {
   private readonly lanes: Lanes<AcceptCommand, AcceptResult>;
 
-  constructor(private readonly ports: AcceptJobsPorts) {
-    const lanes = ports.unitOfWork.concurrentWriters;
-    this.lanes = new Lanes(lanes, (commands) => this.acceptGroup(commands), ports.clock);
+  constructor(private readonly deps: AcceptJobsDeps) {
+    const lanes = deps.unitOfWork.concurrentWriters;
+    this.lanes = new Lanes(lanes, (commands) => this.acceptGroup(commands), deps.clock);
   }
 
   /** @throws {ServiceUnavailableError} nothing was accepted */
@@ -33,7 +33,7 @@ export class AcceptJobs {
   }
 
   private async acceptGroup(commands: readonly AcceptCommand[]): Promise<readonly AcceptResult[]> {
-    const { unitOfWork, idempotency, ledger, jobs, queue, clock } = this.ports;
+    const { unitOfWork, idempotency, ledger, jobs, queue, clock } = this.deps;
     let runs = 0;
     const decision = await unitOfWork.inTransaction(async (tx) => {
       const now = clock.now();
@@ -68,7 +68,7 @@ export class AcceptJobs {
       return decided;
     });
     const made = decision.results.flatMap((result) => (result.kind === "accepted" ? [result.job] : []));
-    queue.ring(made.map((job) => ({ jobId: job.id, providerId: job.providerId })));
+    queue.notify(made.map((job) => ({ jobId: job.id, providerId: job.providerId })));
     return decision.results;
   }
 }

@@ -13,11 +13,15 @@ export interface JobEnded {
 
 export type JobEndedListener = (ended: JobEnded) => void;
 
+export interface JobEventsDeps {
+  readonly logger: Logger;
+}
+
 /** Tells this process which jobs ended in it. Other processes learn of them from storage. */
 export class JobEvents {
   private readonly listeners = new Set<JobEndedListener>();
 
-  constructor(private readonly logger: Logger) {}
+  constructor(private readonly deps: JobEventsDeps) {}
 
   /** @returns a function that takes the listener off again */
   onEnded(listener: JobEndedListener): () => void {
@@ -30,7 +34,7 @@ export class JobEvents {
       try {
         listener(ended);
       } catch (error) {
-        this.logger.error("A listener of ended jobs failed", { error, job_id: ended.job.id });
+        this.deps.logger.error("A listener of ended jobs failed", { error, job_id: ended.job.id });
       }
     }
   }

@@ -2,7 +2,7 @@ import { assert } from "../assert.js";
 import type { Buckets } from "../credits/balance.js";
 import type { ErrorCode } from "../error-codes.js";
 import type { AccountId, AttemptId, JobId, ProcessId, RequestId, TrackId } from "../ids.js";
-import type { Track } from "../library/track.js";
+import type { NewTrack } from "../library/lyrics.js";
 import type {
   Billable,
   Completed,
@@ -200,7 +200,7 @@ export interface JobAttempt {
 /** What a job has in the AudioStore: what it is settled with. */
 export interface StoredFiles {
   /** None for a split. */
-  readonly tracks: readonly Track[];
+  readonly tracks: readonly NewTrack[];
   /** None for a generation. */
   readonly outputs: readonly JobOutput[];
   /** What could not be had, and why, for operators; none when all is there. */

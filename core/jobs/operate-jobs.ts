@@ -22,26 +22,28 @@ export interface CancelJob {
   cancel(job: JobState, alongside: Alongside<Job>): Promise<Job | null>;
 }
 
+export interface OperateJobsDeps {
+  readonly jobs: JobStore;
+  readonly library: LibraryStore;
+  readonly endJobs: CancelJob;
+  readonly audit: Pick<RecordsActions, "alongside">;
+}
+
 /** Jobs as operators see and stop them. */
 export class OperateJobs {
-  constructor(
-    private readonly jobs: JobStore,
-    private readonly library: LibraryStore,
-    private readonly endJobs: CancelJob,
-    private readonly audit: Pick<RecordsActions, "alongside">,
-  ) {}
+  constructor(private readonly deps: OperateJobsDeps) {}
 
   /** Newest first. */
   list(filter: JobFilter): Promise<Job[]> {
-    return this.jobs.listJobs(filter);
+    return this.deps.jobs.listJobs(filter);
   }
 
   /** @throws {OperationRefusedError} no such job */
   async show(id: string): Promise<JobReport> {
     const job = await this.find(id);
-    const tracks = (await this.library.tracksOfJobs([job.id])).get(job.id) ?? [];
-    const outputs = (await this.jobs.outputsOf([job.id])).get(job.id) ?? [];
-    return { job, tracks, outputs, attempts: await this.jobs.listAttempts(job.id) };
+    const tracks = (await this.deps.library.tracksOfJobs([job.id])).get(job.id) ?? [];
+    const outputs = (await this.deps.jobs.outputsOf([job.id])).get(job.id) ?? [];
+    return { job, tracks, outputs, attempts: await this.deps.jobs.listAttempts(job.id) };
   }
 
   /**
@@ -51,16 +53,16 @@ export class OperateJobs {
    */
   async cancel(id: string): Promise<Job> {
     const job = await this.find(id);
-    const record = this.audit.alongside<Job>(({ id: jobId, accountId, creditsCharged }) => {
+    const record = this.deps.audit.alongside<Job>(({ id: jobId, accountId, creditsCharged }) => {
       return { action: "jobs.cancel", accountId, targets: [jobId], fields: { refunded: creditsCharged === 0 } };
     });
-    const ended = await this.endJobs.cancel(job, record);
+    const ended = await this.deps.endJobs.cancel(job, record);
     if (ended === null) throw new OperationRefusedError(`The job ${id} has already ended.`);
     return ended;
   }
 
   private async find(id: string): Promise<Job> {
-    const job = isId("job", id) ? (await this.jobs.findJobs([id])).get(id) : undefined;
+    const job = isId("job", id) ? (await this.deps.jobs.findJobs([id])).get(id) : undefined;
     if (job === undefined) throw new OperationRefusedError(`There is no job ${id}.`);
     return job;
   }

@@ -67,7 +67,7 @@ export class SettleJobs {
   }
 
   /** Announces ended jobs in this process, once what ended them is committed. */
-  announce(ended: readonly JobEnded[]): void {
+  emitEnded(ended: readonly JobEnded[]): void {
     for (const one of ended) this.deps.events.emitEnded(one);
   }
 }

@@ -4,7 +4,7 @@ import type { CoverPainter } from "../ports/cover-painter.js";
 import type { Logger } from "../ports/logger.js";
 import { assetOf, type Track, type TrackAsset } from "./track.js";
 
-export interface DeriveAssetsParts {
+export interface DeriveAssetsDeps {
   readonly audio: AudioStore;
   readonly analyser: AudioAnalyser;
   readonly covers: CoverPainter;
@@ -18,7 +18,7 @@ const FILE_NAMES = { preview: "preview.mp3", cover: "cover.png" } as const;
 
 /** Makes what a track's source left out: length, waveform, preview and cover. All of it is an extra: where it cannot be made, it stays out. */
 export class DeriveAssets {
-  constructor(private readonly parts: DeriveAssetsParts) {}
+  constructor(private readonly deps: DeriveAssetsDeps) {}
 
   /**
    * Adds what is missing to a track whose mix is stored already, and stores the new files beside that mix; a track without a mix is left as it
@@ -74,20 +74,20 @@ export class DeriveAssets {
   private async analyse(track: Track, mix: TrackAsset, signal: AbortSignal | undefined): Promise<AudioAnalysis | null> {
     const preview = assetOf(track, "preview") === null;
     if (!preview && track.waveform !== null && mix.durationSeconds !== null) return null;
-    return this.parts.analyser.analyse(this.parts.audio.read(mix.audioKey), {
+    return this.deps.analyser.analyse(this.deps.audio.read(mix.audioKey), {
       preview,
       ...(signal === undefined ? {} : { signal }),
     });
   }
 
   private async paint({ id, tags }: Track, mix: TrackAsset): Promise<TrackAsset> {
-    const bytes = await this.parts.covers.paint({ seed: id, tags });
+    const bytes = await this.deps.covers.paint({ seed: id, tags });
     return this.store(mix, { role: "cover", bytes, contentType: "image/png", durationSeconds: null });
   }
 
   private async store(mix: TrackAsset, { bytes, role, ...made }: MadeFile): Promise<TrackAsset> {
-    const audioKey = besideMix(mix.audioKey, FILE_NAMES[role]);
-    const { sizeBytes } = await this.parts.audio.put(audioKey, bytes, this.parts.maxBytes);
+    const audioKey = alongsideMix(mix.audioKey, FILE_NAMES[role]);
+    const { sizeBytes } = await this.deps.audio.put(audioKey, bytes, this.deps.maxBytes);
     return {
       role,
       label: "full",
@@ -102,7 +102,7 @@ export class DeriveAssets {
     try {
       return await work();
     } catch (error) {
-      this.parts.logger.warn(`A track could not be ${what}`, { error, track_id: track.id, job_id: track.jobId });
+      this.deps.logger.warn(`A track could not be ${what}`, { error, track_id: track.id, job_id: track.jobId });
       return null;
     }
   }
@@ -114,7 +114,7 @@ interface MadeFile extends Pick<TrackAsset, "contentType" | "durationSeconds"> {
 }
 
 /** `job_1/2/0-mix.mp3` has its preview in `job_1/2/0-preview.mp3`. */
-function besideMix(mixKey: string, name: string): string {
+function alongsideMix(mixKey: string, name: string): string {
   const start = mixKey.lastIndexOf("/") + 1;
   const [, before] = /^(.*?)mix\.[^.]*$/.exec(mixKey.slice(start)) ?? [];
   return `${mixKey.slice(0, start)}${before ?? `${mixKey.slice(start)}-`}${name}`;

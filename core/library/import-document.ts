@@ -1,6 +1,6 @@
 import { MODEL_LIMITS } from "../ports/music-provider.js";
 import type { TrackTags } from "../ports/music-provider.js";
-import { type Entry, MembersReader, type Mistakes } from "./members-reader.js";
+import { type Entry, MembersReader, type Issues } from "./members-reader.js";
 import { PLAYLIST_TRACKS_MAX } from "./playlist.js";
 import { TITLE_MAX_LENGTH } from "./playlist-rules.js";
 
@@ -49,36 +49,36 @@ const ITEM = ["ref", "account", "visibility", "title"];
  *
  * @see decisions, "How it is started and operated" (`library import`)
  */
-export function readImportDocument(value: unknown, mistakes: Mistakes): ImportDocument {
-  const reader = MembersReader.of(value, "", ["tracks", "playlists"], mistakes);
+export function readImportDocument(value: unknown, issues: Issues): ImportDocument {
+  const reader = MembersReader.of(value, "", ["tracks", "playlists"], issues);
   if (reader === null) return { tracks: [], playlists: [] };
-  if (!reader.has("tracks") && !reader.has("playlists")) mistakes.add("", "must have tracks, playlists or both");
+  if (!reader.has("tracks") && !reader.has("playlists")) issues.add("", "must have tracks, playlists or both");
   return {
-    tracks: reader.list("tracks", (item, path) => readTrack(item, path, mistakes)),
-    playlists: reader.list("playlists", (item, path) => readPlaylist(item, path, mistakes)),
+    tracks: reader.list("tracks", (item, path) => readTrack(item, path, issues)),
+    playlists: reader.list("playlists", (item, path) => readPlaylist(item, path, issues)),
   };
 }
 
-function readTrack(value: unknown, path: string, mistakes: Mistakes): ImportTrack | null {
+function readTrack(value: unknown, path: string, issues: Issues): ImportTrack | null {
   const reader = MembersReader.of(
     value,
     path,
     [...ITEM, "artist_label", "bpm", "audio_file", "prompt", "tags"],
-    mistakes,
+    issues,
   );
   if (reader === null) return null;
   return {
     ...readItem(reader, path),
     artistLabel: reader.line("artist_label", ARTIST_MAX_LENGTH) ?? "",
     bpm: reader.number("bpm", BPM_MAX),
-    audioFile: readPath(reader, mistakes),
+    audioFile: readPath(reader, issues),
     prompt: reader.text("prompt", MODEL_LIMITS.promptLength, { isOptional: true }),
-    tags: readTags(reader, mistakes),
+    tags: readTags(reader, issues),
   };
 }
 
-function readPlaylist(value: unknown, path: string, mistakes: Mistakes): ImportPlaylist | null {
-  const reader = MembersReader.of(value, path, [...ITEM, "tracks"], mistakes);
+function readPlaylist(value: unknown, path: string, issues: Issues): ImportPlaylist | null {
+  const reader = MembersReader.of(value, path, [...ITEM, "tracks"], issues);
   if (reader === null) return null;
   return { ...readItem(reader, path), tracks: reader.entries("tracks", REF_MAX_LENGTH, PLAYLIST_TRACKS_MAX) };
 }
@@ -94,10 +94,10 @@ function readItem(reader: MembersReader, path: string): ImportItem {
 }
 
 /** Lower case, as tags are everywhere; one that comes twice counts once. */
-function readTags(reader: MembersReader, mistakes: Mistakes): TrackTags {
+function readTags(reader: MembersReader, issues: Issues): TrackTags {
   const groups = ["mood", "activity", "genre", "other"] as const;
   const tags = reader.has("tags")
-    ? MembersReader.of(reader.value("tags"), reader.pathOf("tags"), groups, mistakes)
+    ? MembersReader.of(reader.value("tags"), reader.pathOf("tags"), groups, issues)
     : null;
   const read = (group: (typeof groups)[number]): string[] => {
     const words = tags?.lines(group, TAG_MAX_LENGTH, TAGS_MAX, { isOptional: true }) ?? [];
@@ -106,12 +106,12 @@ function readTags(reader: MembersReader, mistakes: Mistakes): TrackTags {
   return { mood: read("mood"), activity: read("activity"), genre: read("genre"), other: read("other") };
 }
 
-function readPath(reader: MembersReader, mistakes: Mistakes): string | null {
+function readPath(reader: MembersReader, issues: Issues): string | null {
   const path = reader.line("audio_file", PATH_MAX_LENGTH, { isOptional: true });
   if (path === null) return null;
   const leadsOut =
     path.startsWith("/") || path.includes("\\") || /^[a-z]:/i.test(path) || path.split("/").includes("..");
   if (!leadsOut) return path;
-  mistakes.add(reader.pathOf("audio_file"), "must be a path relative to the import file, with / and without ..");
+  issues.add(reader.pathOf("audio_file"), "must be a path relative to the import file, with / and without ..");
   return null;
 }

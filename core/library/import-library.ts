@@ -12,8 +12,8 @@ import type { Transaction } from "../ports/unit-of-work.js";
 import { AUDIO_TYPES, audioEndingOf } from "./audio-type.js";
 import type { DeriveAssets } from "./derive-assets.js";
 import { type ImportDocument, type ImportItem, type ImportTrack, readImportDocument } from "./import-document.js";
-import { audioFileMistake, checkImport } from "./import-rules.js";
-import { type ImportMistake, Mistakes } from "./members-reader.js";
+import { audioFileIssue, checkImport } from "./import-rules.js";
+import { type ImportIssue, Issues } from "./members-reader.js";
 import type { Playlist } from "./playlist.js";
 import type { Track, TrackAsset } from "./track.js";
 import { withoutControls } from "../printable.js";
@@ -26,13 +26,13 @@ export interface ImportedLibrary {
 
 /** Nothing was imported. */
 export class ImportRefusedError extends OperationRefusedError {
-  constructor(readonly mistakes: readonly ImportMistake[]) {
-    const count = `${mistakes.length} mistake${mistakes.length === 1 ? "" : "s"}`;
-    super([`The import has ${count}; nothing was imported.`, ...mistakes.map(lineOf)].join("\n"));
+  constructor(readonly issues: readonly ImportIssue[]) {
+    const count = `${issues.length} mistake${issues.length === 1 ? "" : "s"}`;
+    super([`The import has ${count}; nothing was imported.`, ...issues.map(lineOf)].join("\n"));
   }
 }
 
-export interface ImportLibraryPorts {
+export interface ImportLibraryDeps {
   readonly audit: RecordsActions;
   readonly library: LibraryStore;
   readonly accounts: AccountStore;
@@ -50,7 +50,7 @@ const BATCH = 500;
 
 /** Brings tracks and playlists in from elsewhere: all of them or none. */
 export class ImportLibrary {
-  constructor(private readonly ports: ImportLibraryPorts) {}
+  constructor(private readonly deps: ImportLibraryDeps) {}
 
   /**
    * Makes new tracks and playlists, also of what was imported before. Files are stored first, and thrown away when the rest fails.
@@ -61,11 +61,11 @@ export class ImportLibrary {
    * @see decisions, "How it is started and operated" (`library import`)
    */
   async execute(value: unknown, files: ImportFiles | null): Promise<ImportedLibrary> {
-    const mistakes = new Mistakes();
-    const document = readImportDocument(value, mistakes);
-    checkImport(document, await this.accountsOf(document), mistakes);
-    for (const track of document.tracks) await this.checkFile(track, files, mistakes);
-    if (mistakes.found.length > 0) throw new ImportRefusedError(mistakes.found);
+    const issues = new Issues();
+    const document = readImportDocument(value, issues);
+    checkImport(document, await this.accountsOf(document), issues);
+    for (const track of document.tracks) await this.checkFile(track, files, issues);
+    if (issues.found.length > 0) throw new ImportRefusedError(issues.found);
 
     const { tracks, playlists } = this.build(document);
     try {
@@ -87,22 +87,18 @@ export class ImportLibrary {
   private async accountsOf({ tracks, playlists }: ImportDocument): Promise<Set<string>> {
     const named = new Set([...tracks, ...playlists].map(({ accountId }) => accountId));
     const ids = [...named].filter((id): id is AccountId => id !== null && isId("acct", id));
-    return new Set(ids.length === 0 ? [] : (await this.ports.accounts.findAccounts(ids)).keys());
+    return new Set(ids.length === 0 ? [] : (await this.deps.accounts.findAccounts(ids)).keys());
   }
 
-  private async checkFile(
-    { audioFile, path }: ImportTrack,
-    files: ImportFiles | null,
-    mistakes: Mistakes,
-  ): Promise<void> {
+  private async checkFile({ audioFile, path }: ImportTrack, files: ImportFiles | null, issues: Issues): Promise<void> {
     if (audioFile === null) return;
-    const mistake = files === null ? "there is no folder to take it from" : await this.mistakeOf(audioFile, files);
-    if (mistake !== null) mistakes.add(`${path}.audio_file`, mistake);
+    const issue = files === null ? "there is no folder to take it from" : await this.issueOf(audioFile, files);
+    if (issue !== null) issues.add(`${path}.audio_file`, issue);
   }
 
-  private async mistakeOf(audioFile: string, files: ImportFiles): Promise<string | null> {
+  private async issueOf(audioFile: string, files: ImportFiles): Promise<string | null> {
     try {
-      return audioFileMistake(audioFile, await files.open(audioFile), this.ports.maxBytes);
+      return audioFileIssue(audioFile, await files.open(audioFile), this.deps.maxBytes);
     } catch (error) {
       if (error instanceof ImportFileError) return error.message;
       throw error;
@@ -113,7 +109,7 @@ export class ImportLibrary {
     readonly tracks: Track[];
     readonly playlists: readonly Playlist[];
   } {
-    const { ids, clock } = this.ports;
+    const { ids, clock } = this.deps;
     const createdAt = clock.now();
     const built = tracks.map((track) => toTrack(track, ids.next("trk"), createdAt));
     const idByRef = new Map(tracks.map(({ ref }, index) => [ref, (built[index] as Track).id]));
@@ -130,12 +126,12 @@ export class ImportLibrary {
 
   /** A file that changed since it was looked at is refused like one that was wrong at once. */
   private async withAudio(track: Track, audioFile: string, path: string, files: ImportFiles): Promise<Track> {
-    const { audio, derived, maxBytes } = this.ports;
+    const { audio, derived, maxBytes } = this.deps;
     try {
       const file = await files.open(audioFile);
       const ending = audioEndingOf(audioFile);
-      const mistake = audioFileMistake(audioFile, file, maxBytes);
-      if (mistake !== null || ending === null) throw new ImportFileError(mistake ?? "is of no known type");
+      const issue = audioFileIssue(audioFile, file, maxBytes);
+      if (issue !== null || ending === null) throw new ImportFileError(issue ?? "is of no known type");
       const audioKey = `${track.id}/mix.${ending}`;
       const { sizeBytes } = await audio.put(audioKey, file.read(), maxBytes);
       const mix: TrackAsset = {
@@ -154,7 +150,7 @@ export class ImportLibrary {
   }
 
   private async insert(tracks: readonly Track[], playlists: readonly Playlist[]): Promise<void> {
-    const { audit, library } = this.ports;
+    const { audit, library } = this.deps;
     let runs = 0;
     const insert = async (tx: Transaction): Promise<void> => {
       runs += 1;
@@ -175,14 +171,14 @@ export class ImportLibrary {
 
   /** All are there or none is, so that one tells. */
   private async isThere([track]: readonly Track[], [playlist]: readonly Playlist[]): Promise<boolean> {
-    const { library } = this.ports;
+    const { library } = this.deps;
     if (track !== undefined) return (await library.findTracks([track.id])).has(track.id);
     return playlist !== undefined && (await library.findPlaylists([playlist.id])).has(playlist.id);
   }
 
   /** Files that nothing knows of do no harm, so that what cannot be deleted stays, with a warning. */
   private async discard(tracks: readonly Track[]): Promise<void> {
-    const { audio, logger } = this.ports;
+    const { audio, logger } = this.deps;
     for (const { id } of tracks) {
       try {
         await audio.deleteAll(id);
@@ -231,6 +227,6 @@ function* batchesOf<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < items.length; start += BATCH) yield items.slice(start, start + BATCH);
 }
 
-function lineOf({ path, message }: ImportMistake): string {
+function lineOf({ path, message }: ImportIssue): string {
   return path === "" ? message : `${path}: ${message}`;
 }

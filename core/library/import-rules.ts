@@ -3,7 +3,7 @@ import type { ImportFile } from "../ports/import-files.js";
 import { maySee } from "./access.js";
 import { AUDIO_TYPES, audioEndingOf, audioTypeOf } from "./audio-type.js";
 import type { ImportDocument, ImportItem, ImportPlaylist, ImportTrack } from "./import-document.js";
-import type { Mistakes } from "./members-reader.js";
+import type { Issues } from "./members-reader.js";
 
 /**
  * Notes what is wrong with an import of the right form: refs given twice or to nothing, accounts that are not there, items that belong to
@@ -14,44 +14,39 @@ import type { Mistakes } from "./members-reader.js";
 export function checkImport(
   { tracks, playlists }: ImportDocument,
   accounts: ReadonlySet<string>,
-  mistakes: Mistakes,
+  issues: Issues,
 ): void {
   for (const { path, accountId, visibility } of [...tracks, ...playlists]) {
-    if (accountId === null && visibility === "private")
-      mistakes.add(`${path}.account`, "is required for a private item");
+    if (accountId === null && visibility === "private") issues.add(`${path}.account`, "is required for a private item");
     if (accountId !== null && !accounts.has(accountId))
-      mistakes.add(`${path}.account`, `there is no account ${accountId}`);
+      issues.add(`${path}.account`, `there is no account ${accountId}`);
   }
-  const trackByRef = indexByRef(tracks, mistakes);
-  indexByRef(playlists, mistakes);
-  for (const playlist of playlists) checkEntries(playlist, trackByRef, mistakes);
+  const trackByRef = indexByRef(tracks, issues);
+  indexByRef(playlists, issues);
+  for (const playlist of playlists) checkEntries(playlist, trackByRef, issues);
 }
 
 /** An item without a ref has had its mistake already. */
-function indexByRef<T extends ImportItem>(items: readonly T[], mistakes: Mistakes): Map<string, T> {
+function indexByRef<T extends ImportItem>(items: readonly T[], issues: Issues): Map<string, T> {
   const byRef = new Map<string, T>();
   for (const item of items) {
     const first = byRef.get(item.ref);
     if (first === undefined) byRef.set(item.ref, item);
-    else if (item.ref !== "") mistakes.add(`${item.path}.ref`, `is the ref of ${first.path} too`);
+    else if (item.ref !== "") issues.add(`${item.path}.ref`, `is the ref of ${first.path} too`);
   }
   return byRef;
 }
 
-function checkEntries(
-  playlist: ImportPlaylist,
-  trackByRef: ReadonlyMap<string, ImportTrack>,
-  mistakes: Mistakes,
-): void {
+function checkEntries(playlist: ImportPlaylist, trackByRef: ReadonlyMap<string, ImportTrack>, issues: Issues): void {
   const seen = new Map<string, string>();
   for (const { text: ref, path } of playlist.tracks) {
     const track = trackByRef.get(ref);
     const before = seen.get(ref);
-    if (before !== undefined) mistakes.add(path, `is the track of ${before} too; a playlist holds a track once`);
+    if (before !== undefined) issues.add(path, `is the track of ${before} too; a playlist holds a track once`);
     else if (track === undefined)
-      mistakes.add(path, `there is no track with the ref ${JSON.stringify(ref)} in this import`);
+      issues.add(path, `there is no track with the ref ${JSON.stringify(ref)} in this import`);
     else if (!maySee(ownedBy(track), ownedBy(playlist).accountId))
-      mistakes.add(path, `${track.path} is private to another account`);
+      issues.add(path, `${track.path} is private to another account`);
     if (before === undefined) seen.set(ref, path);
   }
 }
@@ -66,7 +61,7 @@ function ownedBy(item: ImportItem): {
 }
 
 /** What is wrong with a file of sound; null when it can be stored. */
-export function audioFileMistake(path: string, { sizeBytes, head }: ImportFile, maxBytes: number): string | null {
+export function audioFileIssue(path: string, { sizeBytes, head }: ImportFile, maxBytes: number): string | null {
   const endings = Object.keys(AUDIO_TYPES).join(", ");
   const ending = audioEndingOf(path);
   if (ending === null) return `must end with one of ${endings}`;

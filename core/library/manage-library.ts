@@ -8,8 +8,9 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Random } from "../ports/random.js";
 import type { Transaction } from "../ports/unit-of-work.js";
+import type { TrackWithLyrics } from "./lyrics.js";
 import type { Playlist } from "./playlist.js";
-import { changedTracks, checkHeld, checkPlaylist, type PlaylistChanges, titleMistake } from "./playlist-rules.js";
+import { changedTracks, checkHeld, checkPlaylist, type PlaylistChanges, titleIssue } from "./playlist-rules.js";
 import type { PlaylistWithTracks } from "./read-library.js";
 import { withoutControls } from "../printable.js";
 import { newShareToken } from "./share-urls.js";
@@ -29,7 +30,7 @@ export interface OnBehalf {
   readonly owner?: AccountId | undefined;
 }
 
-export interface ManageLibraryPorts {
+export interface ManageLibraryDeps {
   readonly audit: RecordsActions;
   readonly library: LibraryStore;
   readonly accounts: AccountStore;
@@ -40,34 +41,34 @@ export interface ManageLibraryPorts {
 
 /** Playlists and sharing, for operators and embedding apps. What an `owner` does not own is not found. */
 export class ManageLibrary {
-  constructor(private readonly ports: ManageLibraryPorts) {}
+  constructor(private readonly deps: ManageLibraryDeps) {}
 
   /** @throws {OperationRefusedError} no such account, a title or a track that cannot be */
   async createPlaylist({ title: given, accountId, visibility, tracks = [] }: NewPlaylist): Promise<Playlist> {
-    const { ports } = this;
+    const { deps } = this;
     const title = titleOf(given);
     const owner = accountId === null ? null : await this.accountOf(accountId);
     checkPlaylist({ title, visibility, accountId: owner });
     const trackIds = changedTracks([], { tracks });
     await this.checkTracks(trackIds, owner);
-    const id = ports.ids.next("pls");
-    const playlist: Playlist = { id, accountId: owner, title, visibility, trackIds, createdAt: ports.clock.now() };
+    const id = deps.ids.next("pls");
+    const playlist: Playlist = { id, accountId: owner, title, visibility, trackIds, createdAt: deps.clock.now() };
     let runs = 0;
     const insert = async (tx: Transaction): Promise<void> => {
       runs += 1;
       // A run before this one may have been committed although its reply was lost.
-      if (runs > 1 && (await ports.library.findPlaylists([id])).has(id)) return;
-      await ports.library.insertPlaylists(tx, [playlist]);
+      if (runs > 1 && (await deps.library.findPlaylists([id])).has(id)) return;
+      await deps.library.insertPlaylists(tx, [playlist]);
     };
     const fields = { title, visibility, tracks: trackIds.length };
-    await ports.audit.inTransaction(insert, () => entryOf("playlists.create", playlist, fields));
+    await deps.audit.inTransaction(insert, () => entryOf("playlists.create", playlist, fields));
     return playlist;
   }
 
   /** A playlist with all that it holds, whoever may play it. @throws {PlaylistNotFoundError} */
   async playlist(id: string, onBehalf: OnBehalf = {}): Promise<PlaylistWithTracks> {
     const playlist = await this.find(id, onBehalf);
-    const tracks = await this.ports.library.findTracks(playlist.trackIds);
+    const tracks = await this.deps.library.findTracks(playlist.trackIds);
     return { playlist, tracks: playlist.trackIds.flatMap((trackId) => tracks.get(trackId) ?? []) };
   }
 
@@ -78,7 +79,7 @@ export class ManageLibrary {
    * @throws {OperationRefusedError} what must not be changed so; nothing was
    */
   async editPlaylist(id: string, changes: PlaylistChanges, onBehalf: OnBehalf = {}): Promise<Playlist> {
-    const { audit, library } = this.ports;
+    const { audit, library } = this.deps;
     const before = await this.find(id, onBehalf);
     const held = new Set<string>(before.trackIds);
     await this.checkTracks(
@@ -106,7 +107,7 @@ export class ManageLibrary {
 
   /** Its tracks stay in the library. @throws {PlaylistNotFoundError} */
   async deletePlaylist(id: string, onBehalf: OnBehalf = {}): Promise<PlaylistId> {
-    const { audit, library } = this.ports;
+    const { audit, library } = this.deps;
     const playlist = await this.find(id, onBehalf);
     await audit.inTransaction(
       (tx) => library.deletePlaylist(tx, playlist.id),
@@ -115,9 +116,15 @@ export class ManageLibrary {
     return playlist.id;
   }
 
+  /** A track and its lyrics, whoever may play it. @throws {TrackNotFoundError} */
+  async trackWithLyrics(id: string, { owner }: OnBehalf = {}): Promise<TrackWithLyrics> {
+    const track = await this.track(id, owner);
+    return { track, lyrics: await this.deps.library.findLyrics(track.id) };
+  }
+
   /** Opens the public page of a track. Sharing it again keeps its address. @throws {TrackNotFoundError} */
   async share(trackId: string, { owner }: OnBehalf = {}): Promise<Track> {
-    const { audit, library, random } = this.ports;
+    const { audit, library, random } = this.deps;
     const track = await this.track(trackId, owner);
     if (track.shareToken !== null) return track;
     const drawn = newShareToken(random);
@@ -140,7 +147,7 @@ export class ManageLibrary {
   async unshare(trackId: string, { owner }: OnBehalf = {}): Promise<Track> {
     const track = await this.track(trackId, owner);
     if (track.shareToken === null) return track;
-    const { audit, library } = this.ports;
+    const { audit, library } = this.deps;
     const isThere = await audit.inTransaction(
       (tx) => library.unshareTrack(tx, track.id),
       (found) => (found ? entryOf("library.unshare", track) : null),
@@ -150,31 +157,31 @@ export class ManageLibrary {
   }
 
   private async track(id: string, owner: AccountId | undefined): Promise<Track> {
-    const track = isId("trk", id) ? (await this.ports.library.findTracks([id])).get(id) : undefined;
+    const track = isId("trk", id) ? (await this.deps.library.findTracks([id])).get(id) : undefined;
     if (track === undefined || !isOwnedBy(track, owner)) throw new TrackNotFoundError();
     return track;
   }
 
   private async find(id: string, { owner }: OnBehalf): Promise<Playlist> {
-    const playlist = isId("pls", id) ? (await this.ports.library.findPlaylists([id])).get(id) : undefined;
+    const playlist = isId("pls", id) ? (await this.deps.library.findPlaylists([id])).get(id) : undefined;
     if (playlist === undefined || !isOwnedBy(playlist, owner)) throw new PlaylistNotFoundError();
     return playlist;
   }
 
   private async checkTracks(ids: readonly string[], owner: AccountId | null): Promise<void> {
     if (ids.length === 0) return;
-    checkHeld(ids, await this.ports.library.findTracks(ids.filter((id) => isId("trk", id))), owner);
+    checkHeld(ids, await this.deps.library.findTracks(ids.filter((id) => isId("trk", id))), owner);
   }
 
   private async accountOf(id: string): Promise<AccountId> {
-    if (isId("acct", id) && (await this.ports.accounts.findAccounts([id])).has(id)) return id;
+    if (isId("acct", id) && (await this.deps.accounts.findAccounts([id])).has(id)) return id;
     throw new OperationRefusedError(`There is no account ${id}.`);
   }
 }
 
 /** Line breaks and control characters are refused by {@link checkPlaylist}; invisible formatting is left out. */
 function titleOf(given: string): string {
-  return titleMistake(given) === null ? withoutControls(given) : given;
+  return titleIssue(given) === null ? withoutControls(given) : given;
 }
 
 function isOwnedBy(thing: { readonly accountId: AccountId | null }, owner: AccountId | undefined): boolean {

@@ -1,12 +1,12 @@
 /** One thing wrong with an import. `path` is as in `tracks[3].tags.mood[0]`; empty for the whole. */
-export interface ImportMistake {
+export interface ImportIssue {
   readonly path: string;
   readonly message: string;
 }
 
 /** Everything that is wrong with an import, in the order in which it was found. */
-export class Mistakes {
-  readonly found: ImportMistake[] = [];
+export class Issues {
+  readonly found: ImportIssue[] = [];
 
   add(path: string, message: string): void {
     this.found.push({ path, message });
@@ -31,19 +31,19 @@ export class MembersReader {
   private constructor(
     private readonly members: { readonly [name: string]: unknown },
     private readonly path: string,
-    private readonly mistakes: Mistakes,
+    private readonly issues: Issues,
   ) {}
 
   /** @returns null when the value is no object */
-  static of(value: unknown, path: string, known: readonly string[], mistakes: Mistakes): MembersReader | null {
+  static of(value: unknown, path: string, known: readonly string[], issues: Issues): MembersReader | null {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      mistakes.add(path, "must be a JSON object");
+      issues.add(path, "must be a JSON object");
       return null;
     }
-    const reader = new MembersReader(value as { readonly [name: string]: unknown }, path, mistakes);
+    const reader = new MembersReader(value as { readonly [name: string]: unknown }, path, issues);
     for (const name of Object.keys(value)) {
       if (!known.includes(name))
-        mistakes.add(reader.pathOf(name), `is not a known member; known are ${known.join(", ")}`);
+        issues.add(reader.pathOf(name), `is not a known member; known are ${known.join(", ")}`);
     }
     return reader;
   }
@@ -64,7 +64,7 @@ export class MembersReader {
   /** Text of 1 to `lengthMax` code points that is not blank; null when it is missing or mistaken. */
   text(name: string, lengthMax: number, { isOptional } = REQUIRED): string | null {
     if (this.has(name)) return this.checked(this.value(name), this.pathOf(name), lengthMax);
-    if (!isOptional) this.mistakes.add(this.pathOf(name), "is required");
+    if (!isOptional) this.issues.add(this.pathOf(name), "is required");
     return null;
   }
 
@@ -80,13 +80,13 @@ export class MembersReader {
 
   /** {@link lines}, each with its path. */
   entries(name: string, lengthMax: number, countMax: number, { isOptional } = REQUIRED): Entry[] {
-    if (!this.has(name) && !isOptional) this.mistakes.add(this.pathOf(name), "is required");
+    if (!this.has(name) && !isOptional) this.issues.add(this.pathOf(name), "is required");
     const entries = this.list(name, (value, path): Entry | null => {
       const text = this.inOneLine(this.checked(value, path, lengthMax), path);
       return text === null ? null : { text, path };
     });
     if (entries.length > countMax)
-      this.mistakes.add(this.pathOf(name), `must have at most ${countMax} entries; got ${entries.length}`);
+      this.issues.add(this.pathOf(name), `must have at most ${countMax} entries; got ${entries.length}`);
     return entries;
   }
 
@@ -95,14 +95,14 @@ export class MembersReader {
     if (!this.has(name)) return null;
     const value = this.value(name);
     if (typeof value === "number" && value > 0 && value <= maximum) return value;
-    this.mistakes.add(this.pathOf(name), `must be a number above 0, at most ${maximum}`);
+    this.issues.add(this.pathOf(name), `must be a number above 0, at most ${maximum}`);
     return null;
   }
 
   choice<const Choice extends string>(name: string, choices: readonly [Choice, ...Choice[]]): Choice {
     const found = choices.find((choice) => choice === this.value(name));
     if (found === undefined)
-      this.mistakes.add(this.pathOf(name), this.has(name) ? `must be ${choices.join(" or ")}` : "is required");
+      this.issues.add(this.pathOf(name), this.has(name) ? `must be ${choices.join(" or ")}` : "is required");
     return found ?? choices[0];
   }
 
@@ -112,25 +112,25 @@ export class MembersReader {
     const value = this.value(name);
     if (Array.isArray(value))
       return value.flatMap((entry, index) => read(entry, `${this.pathOf(name)}[${index}]`) ?? []);
-    this.mistakes.add(this.pathOf(name), "must be a list");
+    this.issues.add(this.pathOf(name), "must be a list");
     return [];
   }
 
   private checked(value: unknown, path: string, lengthMax: number): string | null {
-    const mistake = textMistake(value, lengthMax);
-    if (mistake === null) return value as string;
-    this.mistakes.add(path, mistake);
+    const issue = textIssue(value, lengthMax);
+    if (issue === null) return value as string;
+    this.issues.add(path, issue);
     return null;
   }
 
   private inOneLine(text: string | null, path: string): string | null {
     if (text === null || !CONTROL.test(text)) return text;
-    this.mistakes.add(path, "must be one line, without control characters");
+    this.issues.add(path, "must be one line, without control characters");
     return null;
   }
 }
 
-function textMistake(value: unknown, lengthMax: number): string | null {
+function textIssue(value: unknown, lengthMax: number): string | null {
   if (typeof value !== "string") return "must be a string";
   const length = [...value].length;
   if (length < 1 || length > lengthMax) return `must have 1 to ${lengthMax} characters; got ${length}`;

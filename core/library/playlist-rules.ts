@@ -22,7 +22,7 @@ export interface PlaylistChanges {
 }
 
 /** What is wrong with a title; null when nothing is. */
-export function titleMistake(title: string): string | null {
+export function titleIssue(title: string): string | null {
   const length = [...title].length;
   if (length < 1 || length > TITLE_MAX_LENGTH) return `must have 1 to ${TITLE_MAX_LENGTH} characters; got ${length}`;
   if (title.trim() === "") return "must not be blank";
@@ -36,8 +36,8 @@ export function checkPlaylist({
   visibility,
   accountId,
 }: Pick<Playlist, "title" | "visibility" | "accountId">): void {
-  const mistake = titleMistake(title);
-  if (mistake !== null) throw new OperationRefusedError(`A playlist's title ${mistake}.`);
+  const issue = titleIssue(title);
+  if (issue !== null) throw new OperationRefusedError(`A playlist's title ${issue}.`);
   if (visibility === "public" || accountId !== null) return;
   throw new OperationRefusedError("A private playlist needs an account that it belongs to.");
 }

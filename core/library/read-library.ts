@@ -2,6 +2,7 @@ import { PlaylistNotFoundError, TrackNotFoundError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
 import type { LibraryStore, PlaylistLimits } from "../ports/library-store.js";
 import { maySee } from "./access.js";
+import type { TrackWithLyrics } from "./lyrics.js";
 import type { Playlist } from "./playlist.js";
 import { type SearchInput, toSearch } from "./search-rules.js";
 import type { Track } from "./track.js";
@@ -20,12 +21,16 @@ export interface FoundInLibrary {
 /** A list of playlists ends here: what is answered, and made, at once has a size that a server can bear from many callers. */
 export const PLAYLISTS_MAX: PlaylistLimits = { playlists: 200, tracks: 10_000 };
 
+export interface ReadLibraryDeps {
+  readonly library: LibraryStore;
+}
+
 /**
  * Tracks and playlists as a viewer may see them: those of its own account and public ones. What is another account's own does not exist
  * for it: no id, search, playlist or count tells of it.
  */
 export class ReadLibrary {
-  constructor(private readonly library: LibraryStore) {}
+  constructor(private readonly deps: ReadLibraryDeps) {}
 
   /**
    * Playable tracks, and playlists, that match all of the search; of each the best first, at most `limit`.
@@ -35,27 +40,37 @@ export class ReadLibrary {
   async search(viewer: AccountId, input: SearchInput = {}): Promise<FoundInLibrary> {
     const search = toSearch(viewer, input);
     const [tracks, playlists] = await Promise.all([
-      this.library.searchTracks(search),
-      this.library.searchPlaylists(search),
+      this.deps.library.searchTracks(search),
+      this.deps.library.searchPlaylists(search),
     ]);
     return { tracks, playlists: await this.withTracks(viewer, playlists) };
   }
 
   /** @throws {TrackNotFoundError} unknown, or not the viewer's to see */
   async track(viewer: AccountId, id: string): Promise<Track> {
-    const track = isId("trk", id) ? (await this.library.findTracks([id])).get(id) : undefined;
+    const track = isId("trk", id) ? (await this.deps.library.findTracks([id])).get(id) : undefined;
     if (track === undefined || !maySee(track, viewer)) throw new TrackNotFoundError();
     return track;
   }
 
+  /**
+   * A track and, where its provider gave any, its lyrics.
+   *
+   * @throws {TrackNotFoundError} unknown, or not the viewer's to see
+   */
+  async trackWithLyrics(viewer: AccountId, id: string): Promise<TrackWithLyrics> {
+    const track = await this.track(viewer, id);
+    return { track, lyrics: await this.deps.library.findLyrics(track.id) };
+  }
+
   /** Newest first, as far as {@link PLAYLISTS_MAX} goes. */
   async playlists(viewer: AccountId): Promise<PlaylistWithTracks[]> {
-    return this.withTracks(viewer, await this.library.listPlaylists(viewer, PLAYLISTS_MAX));
+    return this.withTracks(viewer, await this.deps.library.listPlaylists(viewer, PLAYLISTS_MAX));
   }
 
   /** @throws {PlaylistNotFoundError} unknown, or not the viewer's to see */
   async playlist(viewer: AccountId, id: string): Promise<PlaylistWithTracks> {
-    const playlist = isId("pls", id) ? (await this.library.findPlaylists([id])).get(id) : undefined;
+    const playlist = isId("pls", id) ? (await this.deps.library.findPlaylists([id])).get(id) : undefined;
     if (playlist === undefined || !maySee(playlist, viewer)) throw new PlaylistNotFoundError();
     const [found] = await this.withTracks(viewer, [playlist]);
     return found as PlaylistWithTracks;
@@ -63,7 +78,7 @@ export class ReadLibrary {
 
   private async withTracks(viewer: AccountId, playlists: readonly Playlist[]): Promise<PlaylistWithTracks[]> {
     const ids = new Set(playlists.flatMap(({ trackIds }) => trackIds));
-    const tracks = ids.size === 0 ? new Map<string, Track>() : await this.library.findTracks([...ids]);
+    const tracks = ids.size === 0 ? new Map<string, Track>() : await this.deps.library.findTracks([...ids]);
     return playlists.map((playlist) => ({
       playlist,
       tracks: playlist.trackIds.flatMap((id) => {

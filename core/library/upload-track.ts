@@ -25,7 +25,7 @@ import { withoutControls } from "../printable.js";
 import { AUDIO_TYPES, type AudioEnding, audioTypeOf } from "./audio-type.js";
 import { openSource } from "./byte-source.js";
 import type { DeriveAssets } from "./derive-assets.js";
-import { titleMistake } from "./playlist-rules.js";
+import { titleIssue } from "./playlist-rules.js";
 import type { Track, TrackAsset } from "./track.js";
 
 export interface TrackUpload {
@@ -235,7 +235,7 @@ function mixOf(audioKey: string, type: AudioEnding, sizeBytes: number): TrackAss
 }
 
 function checkTitle(title: string): void {
-  const issue = titleMistake(title);
+  const issue = titleIssue(title);
   if (issue !== null) throw new InvalidRequestError([{ path: "body.title", message: issue }]);
 }
 

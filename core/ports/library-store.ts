@@ -1,4 +1,5 @@
 import type { AccountId, JobId, PlaylistId, TrackId } from "../ids.js";
+import type { Lyrics, NewTrack } from "../library/lyrics.js";
 import type { Playlist } from "../library/playlist.js";
 import type { LibrarySearch } from "../library/search.js";
 import type { Track } from "../library/track.js";
@@ -16,12 +17,16 @@ export interface PlaylistLimits {
  * here; `find…` return what there is, and the caller judges it.
  */
 export interface LibraryStore {
-  /** Makes tracks exist and, where they are playable, makes them found by {@link searchTracks} as soon as `tx` is committed. */
-  insertTracks(tx: Transaction, tracks: readonly Track[]): Promise<void>;
+  /**
+   * Creates tracks with their lyrics. Playable ones are found by {@link searchTracks} as soon as `tx` is committed.
+   */
+  insertTracks(tx: Transaction, tracks: readonly NewTrack[]): Promise<void>;
   /** The tracks that these jobs made, in their order; a job without tracks is left out. */
   tracksOfJobs(jobIds: readonly JobId[]): Promise<Map<JobId, Track[]>>;
   /** Tracks by id, whoever owns them; unknown ids are left out. */
   findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>>;
+  /** The lyrics of a track; null when it has none, or is not there. */
+  findLyrics(id: TrackId): Promise<Lyrics | null>;
   /** Those of these audio keys that a file of any track is stored under. */
   namedAudioKeys(keys: readonly string[]): Promise<Set<string>>;
   /** {@link Track.linkGeneration} of the track that has this file; null when no track has it. One indexed read. */

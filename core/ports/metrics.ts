@@ -28,7 +28,7 @@ export interface Metrics {
   countJobEnded(job: { readonly status: string; readonly operation: string; readonly provider: string }): void;
   countAttempt(attempt: CountedAttempt): void;
   /** @param outcome `delivered`, or why the try failed */
-  countWebhookTry(outcome: string, seconds: number): void;
+  countDeliveryAttempt(outcome: string, seconds: number): void;
   /** A webhook endpoint has been failing for so long that its operator is warned. */
   countEndpointWarning(failingHours: number): void;
   /** @param by `gone` or `failing` */

@@ -4,7 +4,7 @@ import type {
   WebhookDelivery,
   WebhookEndpoint,
   WebhookEvent,
-  WebhookTry,
+  DeliveryAttempt,
 } from "../webhooks/endpoint.js";
 import type { Transaction } from "./unit-of-work.js";
 
@@ -108,9 +108,9 @@ export interface WebhookStore {
   nextDeliveryAt(): Promise<number | null>;
 
   /** Adds a try under the next number of its delivery. @returns that number; 0 when the delivery is gone, and nothing was added */
-  insertTry(tx: Transaction, made: Omit<WebhookTry, "number">): Promise<number>;
+  insertDeliveryAttempt(tx: Transaction, made: Omit<DeliveryAttempt, "number">): Promise<number>;
   /** The tries of these deliveries, in their order; a delivery without any is left out. */
-  listTries(deliveryIds: readonly WebhookDeliveryId[]): Promise<Map<WebhookDeliveryId, WebhookTry[]>>;
+  listDeliveryAttempts(deliveryIds: readonly WebhookDeliveryId[]): Promise<Map<WebhookDeliveryId, DeliveryAttempt[]>>;
 
   /** How many deliveries are pending. */
   countPending(): Promise<number>;

@@ -16,6 +16,12 @@ export interface CallbackSubject {
   readonly attempt: number | null;
 }
 
+export interface CallbackUrlsDeps {
+  readonly digest: Digest;
+  readonly keyring: Keyring;
+  readonly publicUrl: string | null;
+}
+
 /**
  * Addresses that providers report to, which nobody else can guess: one per attempt, or one per job where the provider
  * recognises a repeated call by its content, which the address is a part of. Whoever knows one is believed to be that
@@ -26,23 +32,19 @@ export class CallbackUrls {
    * @param publicUrl what the world reaches this installation by, without a slash at its end; null: providers are only
    * polled
    */
-  constructor(
-    private readonly digest: Digest,
-    private readonly keyring: Keyring,
-    private readonly publicUrl: string | null,
-  ) {}
+  constructor(private readonly deps: CallbackUrlsDeps) {}
 
   /** Whether the world can reach this installation. */
   get isReachable(): boolean {
-    return this.publicUrl !== null;
+    return this.deps.publicUrl !== null;
   }
 
   urlOf(providerId: string, jobId: JobId, attempt: number | null): string | null {
-    if (this.publicUrl === null) return null;
-    const subkey = this.keyring.current("callback-links");
+    if (this.deps.publicUrl === null) return null;
+    const subkey = this.deps.keyring.current("callback-links");
     const token = `${subkey.id}-${this.signature(subkey, providerId, jobId, attempt)}`;
     const prefix = attempt === null ? "" : `${attempt}.`;
-    return `${this.publicUrl}${CALLBACK_PATH}${providerId}/${jobId}/${prefix}${token}`;
+    return `${this.deps.publicUrl}${CALLBACK_PATH}${providerId}/${jobId}/${prefix}${token}`;
   }
 
   /**
@@ -54,14 +56,14 @@ export class CallbackUrls {
   async read(providerId: string, jobId: JobId, token: string): Promise<CallbackSubject | null> {
     const [, digits, id = NO_KEY_ID, signature = token] = TOKEN.exec(token) ?? [];
     const attempt = digits === undefined ? null : Number(digits);
-    const subkey = await this.keyring.find("callback-links", id);
+    const subkey = await this.deps.keyring.find("callback-links", id);
     if (subkey === null) return null;
-    return this.digest.equals(signature, this.signature(subkey, providerId, jobId, attempt)) ? { attempt } : null;
+    return this.deps.digest.equals(signature, this.signature(subkey, providerId, jobId, attempt)) ? { attempt } : null;
   }
 
   private signature({ id, key }: Subkey, providerId: string, jobId: JobId, attempt: number | null): string {
     // Versions without key ids used one key for everything, and so named the purpose in the text.
     const text = id === NO_KEY_ID ? `callback\n${providerId}\n${jobId}` : `${providerId}\n${jobId}`;
-    return this.digest.hmacSha256(key, attempt === null ? text : `${text}\n${attempt}`);
+    return this.deps.digest.hmacSha256(key, attempt === null ? text : `${text}\n${attempt}`);
   }
 }

@@ -1,7 +1,7 @@
 import { PROVIDER_PORT_VERSION } from "../ports/music-provider.js";
 import type { ProviderDefinition, ProviderHost, ProviderSetting } from "../ports/music-provider.js";
-import { definitionMistakes, methodMistakes } from "./definition-mistakes.js";
-import { capabilityMistakes, longestCallMistakes } from "./definition-parts.js";
+import { definitionIssues, methodIssues } from "./definition-issues.js";
+import { capabilityIssues, longestCallIssues } from "./definition-parts.js";
 import { withDefaults } from "./setting-defaults.js";
 
 /** What was found out about a plugin without any configuration. */
@@ -12,7 +12,7 @@ export interface CheckedProvider {
   readonly ours: number;
   readonly models: readonly string[];
   /** What stops the host from using it, a line each. */
-  readonly mistakes: readonly string[];
+  readonly issues: readonly string[];
   /** What could not be looked at, and why. */
   readonly notes: readonly string[];
 }
@@ -24,12 +24,12 @@ export interface CheckedProvider {
  * @param value the default export, whatever it is
  */
 export async function checkProvider(value: unknown): Promise<CheckedProvider> {
-  const mistakes = definitionMistakes(value);
+  const issues = definitionIssues(value);
   const { id, portVersion, models } = (value ?? {}) as Partial<Record<keyof ProviderDefinition, unknown>>;
   const started =
-    mistakes.length === 0
-      ? await tryOut(value as ProviderDefinition)
-      : { mistakes: [], notes: ["not started: its definition is not right yet"] };
+    issues.length === 0
+      ? await startForCheck(value as ProviderDefinition)
+      : { issues: [], notes: ["not started: its definition is not right yet"] };
   const ids = Array.isArray(models)
     ? models.map((model: unknown) => (model as { readonly id?: unknown } | null)?.id)
     : [];
@@ -38,12 +38,12 @@ export async function checkProvider(value: unknown): Promise<CheckedProvider> {
     portVersion: typeof portVersion === "number" ? portVersion : null,
     ours: PROVIDER_PORT_VERSION,
     models: ids.filter((model) => typeof model === "string"),
-    mistakes: [...mistakes, ...started.mistakes],
+    issues: [...issues, ...started.issues],
     notes: started.notes,
   };
 }
 
-async function tryOut(definition: ProviderDefinition): Promise<Pick<CheckedProvider, "mistakes" | "notes">> {
+async function startForCheck(definition: ProviderDefinition): Promise<Pick<CheckedProvider, "issues" | "notes">> {
   const required = Object.entries(definition.settings).filter(([, setting]) => setting.required === true);
   const examples = Object.fromEntries(required.map(([name, setting]) => [name, exampleOf(name, setting)]));
   const settings = withDefaults(definition.settings, examples);
@@ -53,21 +53,21 @@ async function tryOut(definition: ProviderDefinition): Promise<Pick<CheckedProvi
     const atOnce = typeof concurrency === "function" ? concurrency(settings) : concurrency;
     const offered = models.filter((model) => definition.offersModel?.(model, settings) ?? true);
     const provider = definition.create(aHost(settings, offered));
-    const mistakes = [...capabilityMistakes(declared), ...methodMistakes(provider, declared)];
+    const issues = [...capabilityIssues(declared), ...methodIssues(provider, declared)];
     if (!Number.isSafeInteger(atOnce) || atOnce < 1)
-      mistakes.push(`concurrency: ${atOnce} for the default settings; allowed: a whole number from 1`);
-    if (typeof longestCallMs === "function") mistakes.push(...longestCallMistakes(longestCallMs(settings)));
+      issues.push(`concurrency: ${atOnce} for the default settings; allowed: a whole number from 1`);
+    if (typeof longestCallMs === "function") issues.push(...longestCallIssues(longestCallMs(settings)));
     for (const model of models) {
-      const mistake = definition.checkModel?.(model) ?? null;
-      if (mistake !== null) mistakes.push(`checkModel refuses its own model ${model.id}: ${mistake}`);
+      const issue = definition.checkModel?.(model) ?? null;
+      if (issue !== null) issues.push(`checkModel refuses its own model ${model.id}: ${issue}`);
     }
     await provider.close?.();
-    return { mistakes, notes: [] };
+    return { issues: issues, notes: [] };
   } catch (error) {
     // It may need settings that an example cannot stand for: a key in a form of its own.
     const reason = error instanceof Error ? error.message : String(error);
     return {
-      mistakes: [],
+      issues: [],
       notes: [`methods not compared with capabilities: it does not start with example settings (${reason})`],
     };
   }

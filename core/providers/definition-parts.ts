@@ -1,6 +1,6 @@
 import { isHostPattern } from "./outgoing-rule.js";
 import { isObject, isText, isWhole, type JsonObject, shown } from "./plain-values.js";
-import { sourceMistakes } from "./source-declarations.js";
+import { sourceIssues } from "./source-declarations.js";
 
 const TYPES = ["string", "integer", "boolean"];
 /** What `plugins.<id>` means for every plugin. */
@@ -9,54 +9,53 @@ const SECRET_NAME = /(api-?key|token|secret|password|credential)s?$/i;
 const LONGEST_CALL_MIN_MS = 1_000;
 const LONGEST_CALL_MAX_MS = 24 * 3_600_000;
 
-export function settingMistakes(settings: unknown): string[] {
+export function settingIssues(settings: unknown): string[] {
   if (!isObject(settings)) return [`settings: ${shown(settings)}; allowed: an object, a member for each setting`];
   return Object.entries(settings).flatMap(([name, setting]) => {
     const at = `settings.${name}`;
     if (!isObject(setting)) return [`${at}: ${shown(setting)}; allowed: { type, description, … }`];
-    const mistakes: string[] = [];
+    const issues: string[] = [];
     if (!/^[a-z][a-zA-Z0-9]*$/.test(name))
-      mistakes.push(`${at}: its name is not in camelCase; allowed: letters and digits, the first one small`);
-    if (TAKEN_SETTINGS.has(name)) mistakes.push(`${at}: the name is taken: plugins.<id>.${name} is the host's own`);
+      issues.push(`${at}: its name is not in camelCase; allowed: letters and digits, the first one small`);
+    if (TAKEN_SETTINGS.has(name)) issues.push(`${at}: the name is taken: plugins.<id>.${name} is the host's own`);
     if (!TYPES.includes(setting["type"] as string))
-      mistakes.push(`${at}.type: ${shown(setting["type"])}; allowed: ${TYPES.join(", ")}`);
-    if (!isText(setting["description"])) mistakes.push(`${at}.description: missing; operators read it`);
+      issues.push(`${at}.type: ${shown(setting["type"])}; allowed: ${TYPES.join(", ")}`);
+    if (!isText(setting["description"])) issues.push(`${at}.description: missing; operators read it`);
     if (SECRET_NAME.test(name) && setting["type"] === "string" && setting["secret"] !== true)
-      mistakes.push(`${at}: it is named like a secret; allowed: secret: true, or another name`);
-    if (setting["secret"] === true && setting["default"] !== undefined)
-      mistakes.push(`${at}.default: a secret has none`);
+      issues.push(`${at}: it is named like a secret; allowed: secret: true, or another name`);
+    if (setting["secret"] === true && setting["default"] !== undefined) issues.push(`${at}.default: a secret has none`);
     if (setting["required"] === true && setting["default"] !== undefined)
-      mistakes.push(`${at}: what is required has no default`);
-    mistakes.push(...defaultMistakes(at, setting));
-    return mistakes;
+      issues.push(`${at}: what is required has no default`);
+    issues.push(...defaultIssues(at, setting));
+    return issues;
   });
 }
 
-function defaultMistakes(at: string, { type, default: value, allowed, minimum, maximum }: JsonObject): string[] {
-  const mistakes: string[] = [];
+function defaultIssues(at: string, { type, default: value, allowed, minimum, maximum }: JsonObject): string[] {
+  const issues: string[] = [];
   const isOrdered = typeof minimum !== "number" || typeof maximum !== "number" || minimum <= maximum;
-  if (!isOrdered) mistakes.push(`${at}: minimum ${shown(minimum)} is above maximum ${shown(maximum)}`);
-  if (value === undefined) return mistakes;
+  if (!isOrdered) issues.push(`${at}: minimum ${shown(minimum)} is above maximum ${shown(maximum)}`);
+  if (value === undefined) return issues;
   const fits = type === "integer" ? Number.isSafeInteger(value) : typeof value === type;
-  if (!fits) mistakes.push(`${at}.default: ${shown(value)}; allowed: of type ${shown(type)}`);
+  if (!fits) issues.push(`${at}.default: ${shown(value)}; allowed: of type ${shown(type)}`);
   if (Array.isArray(allowed) && !allowed.includes(value))
-    mistakes.push(`${at}.default: ${shown(value)}; allowed: ${allowed.join(", ")}`);
+    issues.push(`${at}.default: ${shown(value)}; allowed: ${allowed.join(", ")}`);
   if (typeof value === "number" && typeof minimum === "number" && value < minimum)
-    mistakes.push(`${at}.default: ${value}; allowed: from ${minimum}`);
+    issues.push(`${at}.default: ${value}; allowed: from ${minimum}`);
   if (typeof value === "number" && typeof maximum === "number" && value > maximum)
-    mistakes.push(`${at}.default: ${value}; allowed: up to ${maximum}`);
-  return mistakes;
+    issues.push(`${at}.default: ${value}; allowed: up to ${maximum}`);
+  return issues;
 }
 
 /** @param ms as declared, or as it comes of the settings */
-export function longestCallMistakes(ms: unknown): string[] {
+export function longestCallIssues(ms: unknown): string[] {
   if (isWhole(ms, LONGEST_CALL_MIN_MS, LONGEST_CALL_MAX_MS)) return [];
   const allowed = `a whole number of ms from ${LONGEST_CALL_MIN_MS} to ${LONGEST_CALL_MAX_MS}`;
   return [`longestCallMs: ${shown(ms)}; allowed: ${allowed}, or a function of the settings that gives one`];
 }
 
 /** @param hosts as declared, or as they come of the settings */
-export function hostMistakes(hosts: unknown): string[] {
+export function hostIssues(hosts: unknown): string[] {
   if (!Array.isArray(hosts))
     return [`hosts: ${shown(hosts)}; allowed: a list of host names, or a function of the settings that gives one`];
   return hosts.flatMap((host: unknown) =>
@@ -66,20 +65,20 @@ export function hostMistakes(hosts: unknown): string[] {
   );
 }
 
-export function capabilityMistakes(capabilities: unknown): string[] {
+export function capabilityIssues(capabilities: unknown): string[] {
   if (!isObject(capabilities))
     return [
       `capabilities: ${shown(capabilities)}; allowed: { idempotentSubmit, lookup, cancel, … }, or a function of the settings`,
     ];
-  const mistakes = ["idempotentSubmit", "lookup", "cancel"].flatMap((name) =>
+  const issues = ["idempotentSubmit", "lookup", "cancel"].flatMap((name) =>
     typeof capabilities[name] === "boolean"
       ? []
       : [`capabilities.${name}: ${shown(capabilities[name])}; allowed: true, false`],
   );
   const { callbacks = "none" } = capabilities;
   if (!["none", "hints", "signed"].includes(callbacks as string))
-    mistakes.push(`capabilities.callbacks: ${shown(callbacks)}; allowed: none, hints, signed`);
+    issues.push(`capabilities.callbacks: ${shown(callbacks)}; allowed: none, hints, signed`);
   for (const name of ["stemSplit", "vocalRemoval"])
-    mistakes.push(...sourceMistakes(`capabilities.${name}`, capabilities[name]));
-  return mistakes;
+    issues.push(...sourceIssues(`capabilities.${name}`, capabilities[name]));
+  return issues;
 }

@@ -15,27 +15,29 @@ export interface ListedModel {
   readonly modes: readonly ReferenceMode[];
 }
 
+export interface ListModelsDeps {
+  readonly catalogue: Catalogue;
+  readonly routes: Routes;
+  readonly availability: ProviderAvailability;
+}
+
 /** The catalogue as callers see it. */
 export class ListModels {
-  constructor(
-    private readonly catalogue: Catalogue,
-    private readonly routes: Routes,
-    private readonly availability: ProviderAvailability,
-  ) {}
+  constructor(private readonly deps: ListModelsDeps) {}
 
   /** All models, in the order of config. */
   list(): Promise<ListedModel[]> {
-    return Promise.all(this.catalogue.models.map((model) => this.withStatus(model)));
+    return Promise.all(this.deps.catalogue.models.map((model) => this.withStatus(model)));
   }
 
   /** @throws {ModelNotFoundError} */
   async get(modelId: string): Promise<ListedModel> {
-    return this.withStatus(this.catalogue.get(modelId));
+    return this.withStatus(this.deps.catalogue.get(modelId));
   }
 
   private async withStatus(model: Model): Promise<ListedModel> {
-    const routes = this.routes.routesOf({ kind: "music", modelId: model.id, request: null }, null);
-    const status = (await firstOpenRoute(routes, this.availability)) === null ? "unavailable" : "available";
-    return { model, status, modes: modesOf(model, this.catalogue.takerOf(model)) };
+    const routes = this.deps.routes.routesOf({ kind: "music", modelId: model.id, request: null }, null);
+    const status = (await firstOpenRoute(routes, this.deps.availability)) === null ? "unavailable" : "available";
+    return { model, status, modes: modesOf(model, this.deps.catalogue.takerOf(model)) };
   }
 }

@@ -1,5 +1,5 @@
 import { MODEL_LIMITS as LIMITS, type ProviderModel } from "../ports/music-provider.js";
-import { optionDeclarationMistakes } from "./option-declarations.js";
+import { optionDeclarationIssues } from "./option-declarations.js";
 import { referenceDeclarationIssues } from "./source-declarations.js";
 import { COST, isCost, isObject, isText, isWhole, type JsonObject, shown, survivesJson } from "./plain-values.js";
 
@@ -49,7 +49,7 @@ const RULES: Readonly<Record<keyof ProviderModel, Rule>> = {
   renderDeadlineMinutes: { ...above0(LIMITS.renderDeadlineMinutes), isOptional: true },
   usualRenderSeconds: { ...above0(LIMITS.usualRenderSeconds), isOptional: true },
   requestOptions: {
-    issuesOf: optionDeclarationMistakes,
+    issuesOf: optionDeclarationIssues,
     isOptional: true,
   },
   references: { issuesOf: referenceDeclarationIssues, isOptional: true },

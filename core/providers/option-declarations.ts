@@ -22,52 +22,47 @@ const MEMBERS: Readonly<Record<RequestOption["type"], readonly string[]>> = {
  * @param at where they are declared, such as `models[0].requestOptions`
  * @param options as declared, whatever it is
  */
-export function optionDeclarationMistakes(at: string, options: unknown): string[] {
+export function optionDeclarationIssues(at: string, options: unknown): string[] {
   if (options === undefined) return [];
   if (!isObject(options)) return [`${at}: ${shown(options)}; allowed: an object, a member for each option`];
   const names = Object.keys(options);
   if (names.length > OPTIONS_MAX) return [`${at}: ${names.length} options; allowed: at most ${OPTIONS_MAX}`];
-  return names.flatMap((name) => mistakesOf(`${at}.${name}`, name, options[name]));
+  return names.flatMap((name) => issuesOf(`${at}.${name}`, name, options[name]));
 }
 
-function mistakesOf(at: string, name: string, option: unknown): string[] {
+function issuesOf(at: string, name: string, option: unknown): string[] {
   if (!OPTION_NAME.test(name))
     return [`${at}: its name is not in lower snake case; allowed: up to 40 letters, digits and _`];
   if (!isObject(option)) return [`${at}: ${shown(option)}; allowed: { type, description, … }`];
   const { type, description } = option;
   const known = Object.hasOwn(MEMBERS, String(type)) ? MEMBERS[type as RequestOption["type"]] : undefined;
   if (known === undefined) return [`${at}.type: ${shown(type)}; allowed: ${Object.keys(MEMBERS).join(", ")}`];
-  const mistakes = Object.keys(option)
+  const issues = Object.keys(option)
     .filter((member) => !known.includes(member))
     .map((member) => `${at}.${member}: not a member of this type; allowed: ${known.join(", ")}`);
   if (typeof description !== "string" || description.trim() === "" || [...description].length > DESCRIPTION_MAX_LENGTH)
-    mistakes.push(`${at}.description: ${shown(description)}; allowed: 1 to ${DESCRIPTION_MAX_LENGTH} characters`);
-  mistakes.push(
-    ...(type === "string" ? textMistakes(at, option) : type === "boolean" ? [] : boundMistakes(at, option)),
-  );
-  if (mistakes.length > 0) return mistakes;
-  return [
-    ...standardMistakes(at, name, option as RequestOption),
-    ...defaultMistakes(at, name, option as RequestOption),
-  ];
+    issues.push(`${at}.description: ${shown(description)}; allowed: 1 to ${DESCRIPTION_MAX_LENGTH} characters`);
+  issues.push(...(type === "string" ? textIssues(at, option) : type === "boolean" ? [] : boundIssues(at, option)));
+  if (issues.length > 0) return issues;
+  return [...standardIssues(at, name, option as RequestOption), ...defaultIssues(at, name, option as RequestOption)];
 }
 
-function boundMistakes(at: string, { type, minimum, maximum }: Members): string[] {
+function boundIssues(at: string, { type, minimum, maximum }: Members): string[] {
   const isBound = (value: unknown): boolean =>
     type === "integer" ? Number.isSafeInteger(value) : Number.isFinite(value);
   const allowed = type === "integer" ? "a whole number" : "a number";
-  const mistakes: string[] = [];
-  if (!isBound(minimum)) mistakes.push(`${at}.minimum: ${shown(minimum)}; allowed: ${allowed}`);
-  if (!isBound(maximum)) mistakes.push(`${at}.maximum: ${shown(maximum)}; allowed: ${allowed}`);
-  if (mistakes.length === 0 && (minimum as number) > (maximum as number))
-    mistakes.push(`${at}.maximum: ${shown(maximum)}; allowed: from minimum, ${shown(minimum)}, up`);
-  return mistakes;
+  const issues: string[] = [];
+  if (!isBound(minimum)) issues.push(`${at}.minimum: ${shown(minimum)}; allowed: ${allowed}`);
+  if (!isBound(maximum)) issues.push(`${at}.maximum: ${shown(maximum)}; allowed: ${allowed}`);
+  if (issues.length === 0 && (minimum as number) > (maximum as number))
+    issues.push(`${at}.maximum: ${shown(maximum)}; allowed: from minimum, ${shown(minimum)}, up`);
+  return issues;
 }
 
-function textMistakes(at: string, { minLength = 0, maxLength, allowed }: Members): string[] {
+function textIssues(at: string, { minLength = 0, maxLength, allowed }: Members): string[] {
   const isLength = (value: unknown): value is number =>
     Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= TEXT_MAX_LENGTH;
-  const mistakes: string[] = [];
+  const issues: string[] = [];
   if (allowed !== undefined) {
     const isList =
       Array.isArray(allowed) &&
@@ -75,15 +70,15 @@ function textMistakes(at: string, { minLength = 0, maxLength, allowed }: Members
       allowed.length <= ALLOWED_MAX &&
       new Set(allowed).size === allowed.length;
     if (!isList || !(allowed as unknown[]).every(isAllowedValue))
-      mistakes.push(`${at}.allowed: ${shown(allowed)}; allowed: ${ALLOWED_LISTS}`);
+      issues.push(`${at}.allowed: ${shown(allowed)}; allowed: ${ALLOWED_LISTS}`);
   } else if (maxLength === undefined) {
-    mistakes.push(`${at}.maxLength: missing; allowed: up to ${TEXT_MAX_LENGTH}, or a list of \`allowed\` values`);
+    issues.push(`${at}.maxLength: missing; allowed: up to ${TEXT_MAX_LENGTH}, or a list of \`allowed\` values`);
   }
   if (maxLength !== undefined && !isLength(maxLength))
-    mistakes.push(`${at}.maxLength: ${shown(maxLength)}; allowed: up to ${TEXT_MAX_LENGTH}`);
+    issues.push(`${at}.maxLength: ${shown(maxLength)}; allowed: up to ${TEXT_MAX_LENGTH}`);
   if (!isLength(minLength) || (isLength(maxLength) && minLength > maxLength))
-    mistakes.push(`${at}.minLength: ${shown(minLength)}; allowed: from 0 to maxLength`);
-  return mistakes;
+    issues.push(`${at}.minLength: ${shown(minLength)}; allowed: from 0 to maxLength`);
+  return issues;
 }
 
 function isAllowedValue(value: unknown): boolean {
@@ -93,12 +88,12 @@ function isAllowedValue(value: unknown): boolean {
 }
 
 /** A standard name has its type and bounds in every plugin: a declaration may only be narrower. */
-function standardMistakes(at: string, name: string, option: RequestOption): string[] {
+function standardIssues(at: string, name: string, option: RequestOption): string[] {
   if (!Object.hasOwn(STANDARD_OPTIONS, name)) return [];
   const standard: RequestOption = STANDARD_OPTIONS[name as keyof typeof STANDARD_OPTIONS];
   if (option.type !== standard.type)
     return [`${at}.type: ${shown(option.type)}; allowed: ${standard.type}, as in every plugin`];
-  return widerMistakes(at, name, option, standard);
+  return widerIssues(at, name, option, standard);
 }
 
 /**
@@ -106,8 +101,8 @@ function standardMistakes(at: string, name: string, option: RequestOption): stri
  *
  * @param widest the most that it may take
  */
-export function widerMistakes(at: string, name: string, option: RequestOption, widest: RequestOption): string[] {
-  if (option.type === "string" && widest.type === "string") return widerTextMistakes(at, name, option, widest);
+export function widerIssues(at: string, name: string, option: RequestOption, widest: RequestOption): string[] {
+  if (option.type === "string" && widest.type === "string") return widerTextIssues(at, name, option, widest);
   if (option.type === "boolean" || option.type === "string" || widest.type === "boolean" || widest.type === "string")
     return [];
   const { minimum, maximum } = widest;
@@ -120,22 +115,22 @@ export function widerMistakes(at: string, name: string, option: RequestOption, w
 
 type TextOption = RequestOption & { readonly type: "string" };
 
-function widerTextMistakes(at: string, name: string, option: TextOption, widest: TextOption): string[] {
+function widerTextIssues(at: string, name: string, option: TextOption, widest: TextOption): string[] {
   if (option.allowed !== undefined) {
     const wrong = option.allowed.filter((value) => !takesValue(name, widest, value));
     return wrong.map((value) => `${at}.allowed: ${shown(value)}; allowed: ${allowedValues(name, widest)}`);
   }
   if (widest.allowed !== undefined) return [`${at}.allowed: missing; allowed: some of ${widest.allowed.join(", ")}`];
   const { minLength = 0, maxLength = TEXT_MAX_LENGTH } = widest;
-  const mistakes: string[] = [];
+  const issues: string[] = [];
   if ((option.minLength ?? 0) < minLength)
-    mistakes.push(`${at}.minLength: ${option.minLength ?? 0}; allowed: from ${minLength}`);
+    issues.push(`${at}.minLength: ${option.minLength ?? 0}; allowed: from ${minLength}`);
   if ((option.maxLength ?? 0) > maxLength)
-    mistakes.push(`${at}.maxLength: ${shown(option.maxLength)}; allowed: up to ${maxLength}`);
-  return mistakes;
+    issues.push(`${at}.maxLength: ${shown(option.maxLength)}; allowed: up to ${maxLength}`);
+  return issues;
 }
 
-function defaultMistakes(at: string, name: string, option: RequestOption): string[] {
+function defaultIssues(at: string, name: string, option: RequestOption): string[] {
   if (option.default === undefined || takesValue(name, option, option.default)) return [];
   return [`${at}.default: ${shown(option.default)}; allowed: ${allowedValues(name, option)}`];
 }

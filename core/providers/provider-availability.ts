@@ -17,6 +17,13 @@ import {
 
 const CACHE_MS = 1_000;
 
+export interface ProviderAvailabilityDeps {
+  readonly store: ProviderHealthStore;
+  readonly unitOfWork: UnitOfWork;
+  readonly clock: Clock;
+  readonly policy: BreakerPolicy;
+}
+
 /**
  * The circuit breakers of all providers, and of their models and operations ({@link healthIdOf}), as this process sees
  * them: at most a second behind the other processes.
@@ -26,17 +33,12 @@ export class ProviderAvailability {
   private readAt = Number.NEGATIVE_INFINITY;
   private reading: Promise<void> | null = null;
 
-  constructor(
-    private readonly store: ProviderHealthStore,
-    private readonly unitOfWork: UnitOfWork,
-    private readonly clock: Clock,
-    private readonly policy: BreakerPolicy,
-  ) {}
+  constructor(private readonly deps: ProviderAvailabilityDeps) {}
 
   async state(providerId: string): Promise<BreakerState> {
-    if (this.clock.now() - this.readAt >= CACHE_MS) await this.refresh();
+    if (this.deps.clock.now() - this.readAt >= CACHE_MS) await this.refresh();
     const health = this.health.get(providerId);
-    return health === undefined ? "closed" : breakerState(health, this.policy, this.clock.now());
+    return health === undefined ? "closed" : breakerState(health, this.deps.policy, this.deps.clock.now());
   }
 
   /** False while the provider is unavailable, or has not got the model or the operation any more. */
@@ -47,12 +49,12 @@ export class ProviderAvailability {
 
   /** Counts an `unavailable` or `timeout`. @returns true when it opened the breaker */
   async recordFailure(providerId: string): Promise<boolean> {
-    return this.change(providerId, (health) => afterFailure(health, this.policy, this.clock.now()));
+    return this.change(providerId, (health) => afterFailure(health, this.deps.policy, this.deps.clock.now()));
   }
 
   /** Opens the breaker at once, until somebody tries again. */
   async recordBroken(providerId: string): Promise<void> {
-    await this.change(providerId, (health) => afterBreakdown(health, this.policy, this.clock.now()));
+    await this.change(providerId, (health) => afterBreakdown(health, this.deps.policy, this.deps.clock.now()));
   }
 
   /** Records that the provider, or the model, is there; writes nothing while it was well anyway. */
@@ -66,7 +68,7 @@ export class ProviderAvailability {
   async takeTrial(providerId: string): Promise<boolean> {
     const { before, after } = await this.write(
       providerId,
-      (health) => beginTrial(health, this.policy, this.clock.now()) ?? health,
+      (health) => beginTrial(health, this.deps.policy, this.deps.clock.now()) ?? health,
     );
     return after !== before;
   }
@@ -85,10 +87,10 @@ export class ProviderAvailability {
     providerId: string,
     rule: (health: ProviderHealth) => ProviderHealth,
   ): Promise<{ readonly before: ProviderHealth; readonly after: ProviderHealth }> {
-    const written = await this.unitOfWork.inTransaction(async (tx) => {
-      const before = (await this.store.lockHealth(tx, providerId)) ?? healthyProvider(providerId);
+    const written = await this.deps.unitOfWork.inTransaction(async (tx) => {
+      const before = (await this.deps.store.lockHealth(tx, providerId)) ?? healthyProvider(providerId);
       const after = rule(before);
-      if (after !== before) await this.store.saveHealth(tx, after);
+      if (after !== before) await this.deps.store.saveHealth(tx, after);
       return { before, after };
     });
     this.health.set(providerId, written.after);
@@ -96,11 +98,11 @@ export class ProviderAvailability {
   }
 
   private refresh(): Promise<void> {
-    this.reading ??= this.store
+    this.reading ??= this.deps.store
       .listHealth()
       .then((list) => {
         this.health = new Map(list.map((health) => [health.providerId, health]));
-        this.readAt = this.clock.now();
+        this.readAt = this.deps.clock.now();
       })
       .finally(() => {
         this.reading = null;

@@ -23,7 +23,7 @@ interface KnownCallback extends IncomingCallback, CallbackSubject {
   readonly jobId: JobId;
 }
 
-export interface ReceiveCallbackParts {
+export interface ReceiveCallbackDeps {
   readonly urls: CallbackUrls;
   readonly jobs: JobStore;
   readonly callbacks: CallbackStore;
@@ -46,7 +46,7 @@ const DROPPED_HEADERS: ReadonlySet<string> = new Set(["authorization", "cookie",
  * who knows the provider.
  */
 export class ReceiveCallback {
-  constructor(private readonly parts: ReceiveCallbackParts) {}
+  constructor(private readonly deps: ReceiveCallbackDeps) {}
 
   /**
    * Returns once the callback is kept, or is known to change nothing: an equal one was kept, or the job has ended.
@@ -56,11 +56,11 @@ export class ReceiveCallback {
    */
   async receive(incoming: IncomingCallback): Promise<void> {
     const { providerId, jobId, token } = incoming;
-    const { unitOfWork, queue } = this.parts;
+    const { unitOfWork, queue } = this.deps;
     const subject = await this.subjectOf(providerId, jobId, token);
     if (!isId("job", jobId) || subject === null) throw new NotFoundError();
     const isNews = await unitOfWork.inTransaction((tx) => this.keep(tx, { ...incoming, ...subject, jobId }));
-    if (isNews) queue.ring([{ jobId, providerId }]);
+    if (isNews) queue.notify([{ jobId, providerId }]);
   }
 
   /**
@@ -74,11 +74,11 @@ export class ReceiveCallback {
   }
 
   private async subjectOf(providerId: string, jobId: string, token: string): Promise<CallbackSubject | null> {
-    return isId("job", jobId) ? this.parts.urls.read(providerId, jobId, token) : null;
+    return isId("job", jobId) ? this.deps.urls.read(providerId, jobId, token) : null;
   }
 
   private async keep(tx: Transaction, incoming: KnownCallback): Promise<boolean> {
-    const { jobs, clock } = this.parts;
+    const { jobs, clock } = this.deps;
     const { jobId } = incoming;
     // The lock orders this after or before a worker's hand-back: either that sees the callback, or this sees the job
     // without a lease.
@@ -96,7 +96,7 @@ export class ReceiveCallback {
   /** @returns false when there is one like it, or there are too many: nothing was written */
   private async insert(tx: Transaction, incoming: KnownCallback, receivedAt: number): Promise<boolean> {
     const { jobId, attempt } = incoming;
-    const { callbacks, ids, digest, logger } = this.parts;
+    const { callbacks, ids, digest, logger } = this.deps;
     if ((await callbacks.countOf(tx, jobId)) >= KEPT_PER_JOB_MAX) {
       logger.warn("A provider reports more about a job than is kept", { job_id: jobId, provider: incoming.providerId });
       return false;

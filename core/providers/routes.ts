@@ -25,7 +25,7 @@ export interface Route {
 
 export interface RoutePreferences {
   /** Models to go to, in order, when a model's own provider does not take a job; by model id. */
-  readonly standIns: Readonly<Record<string, readonly string[]>>;
+  readonly fallbacks: Readonly<Record<string, readonly string[]>>;
   /** Providers to ask, in order. */
   readonly splits: Readonly<Record<SplitKind, readonly string[]>>;
 }
@@ -36,12 +36,14 @@ export type RoutedJob = Pick<Job, "kind" | "modelId"> & {
   readonly request: (BoundedRequest & Partial<Pick<JobRequest, "sourceUse">>) | null;
 };
 
+export interface RoutesDeps {
+  readonly catalogue: Catalogue;
+  readonly preferences: RoutePreferences;
+}
+
 /** Who may do a job, in which order. The same for the same job as long as config and the track are. */
 export class Routes {
-  constructor(
-    private readonly catalogue: Catalogue,
-    private readonly preferences: RoutePreferences,
-  ) {}
+  constructor(private readonly deps: RoutesDeps) {}
 
   /**
    * The routes of providers that are on, the preferred one first.
@@ -68,9 +70,9 @@ export class Routes {
   }
 
   /** Whether any job of this provider may go to another. */
-  hasStandIns(providerId: string): boolean {
+  hasFallbacks(providerId: string): boolean {
     const splits = SPLIT_KINDS.map((kind) => this.splitters(kind).map(({ id }) => id));
-    const chains = Object.keys(this.preferences.standIns).map((modelId) =>
+    const chains = Object.keys(this.deps.preferences.fallbacks).map((modelId) =>
       this.modelsFor({ modelId, request: null }, null).map((model) => model.providerId),
     );
     return [...splits, ...chains].some((ids) => ids.includes(providerId) && ids.some((id) => id !== providerId));
@@ -82,13 +84,15 @@ export class Routes {
   }
 
   private modelsFor({ modelId, request }: Pick<RoutedJob, "modelId" | "request">, source: Track | null): Model[] {
-    const standIns = (this.preferences.standIns[modelId] ?? []).flatMap((id) => this.catalogue.find(id) ?? []);
-    const own = this.catalogue.find(modelId);
-    const fitting = standIns.filter(
+    const fallbacks = (this.deps.preferences.fallbacks[modelId] ?? []).flatMap(
+      (id) => this.deps.catalogue.find(id) ?? [],
+    );
+    const own = this.deps.catalogue.find(modelId);
+    const fitting = fallbacks.filter(
       (model) => request === null || (fits(model, request) && this.worksFrom(model, request, source)),
     );
     return [...(own === null ? [] : [own]), ...fitting].filter(({ providerId }) =>
-      this.catalogue.isEnabled(providerId),
+      this.deps.catalogue.isEnabled(providerId),
     );
   }
 
@@ -99,12 +103,14 @@ export class Routes {
     source: Track | null,
   ): boolean {
     if (sourceUse === null) return true;
-    return source !== null && referenceIssues(model, this.catalogue.takerOf(model), sourceUse, source).length === 0;
+    return (
+      source !== null && referenceIssues(model, this.deps.catalogue.takerOf(model), sourceUse, source).length === 0
+    );
   }
 
   private splitters(kind: SplitKind): readonly CatalogueProvider[] {
-    const byId = new Map(this.catalogue.providers.map((provider) => [provider.id, provider]));
-    return this.preferences.splits[kind].flatMap((id) => {
+    const byId = new Map(this.deps.catalogue.providers.map((provider) => [provider.id, provider]));
+    return this.deps.preferences.splits[kind].flatMap((id) => {
       const provider = byId.get(id);
       return provider !== undefined && provider.enabled && capabilityOf(provider, kind) !== undefined ? [provider] : [];
     });

@@ -2,29 +2,28 @@ import { ASSET_CONTENT_TYPES, REFERENCE_MODES } from "../ports/music-provider.js
 import { COST, isCost, isObject, isWhole, shown } from "./plain-values.js";
 
 /** Everything that is wrong with what a plugin declares of the tracks that it takes, a line each. */
-export function sourceMistakes(at: string, limits: unknown): string[] {
+export function sourceIssues(at: string, limits: unknown): string[] {
   if (limits === undefined) return [];
   if (!isObject(limits)) return [`${at}: ${shown(limits)}; allowed: { sources, … }; left out where it cannot`];
   const { sources, contentTypes, upstreamCost, needsUrl } = limits;
-  const mistakes: string[] = [];
-  if (sources !== "any" && sources !== "own") mistakes.push(`${at}.sources: ${shown(sources)}; allowed: any, own`);
+  const issues: string[] = [];
+  if (sources !== "any" && sources !== "own") issues.push(`${at}.sources: ${shown(sources)}; allowed: any, own`);
   const areKnown =
     contentTypes === undefined ||
     (Array.isArray(contentTypes) &&
       contentTypes.length > 0 &&
       contentTypes.every((type) => (ASSET_CONTENT_TYPES as readonly unknown[]).includes(type)));
-  if (!areKnown)
-    mistakes.push(`${at}.contentTypes: ${shown(contentTypes)}; allowed: ${ASSET_CONTENT_TYPES.join(", ")}`);
+  if (!areKnown) issues.push(`${at}.contentTypes: ${shown(contentTypes)}; allowed: ${ASSET_CONTENT_TYPES.join(", ")}`);
   for (const name of ["maxBytes", "maxSeconds"]) {
     const value = limits[name];
     if (value !== undefined && !isWhole(value, 1))
-      mistakes.push(`${at}.${name}: ${shown(value)}; allowed: a whole number from 1`);
+      issues.push(`${at}.${name}: ${shown(value)}; allowed: a whole number from 1`);
   }
   if (needsUrl !== undefined && typeof needsUrl !== "boolean")
-    mistakes.push(`${at}.needsUrl: ${shown(needsUrl)}; allowed: true, false`);
+    issues.push(`${at}.needsUrl: ${shown(needsUrl)}; allowed: true, false`);
   if (upstreamCost !== undefined && !isCost(upstreamCost))
-    mistakes.push(`${at}.upstreamCost: ${shown(upstreamCost)}; allowed: ${COST}`);
-  return mistakes;
+    issues.push(`${at}.upstreamCost: ${shown(upstreamCost)}; allowed: ${COST}`);
+  return issues;
 }
 
 const MEMBERS = [
@@ -41,13 +40,13 @@ export function referenceDeclarationIssues(at: string, references: unknown): str
       return [`${its}: there is no such mode; allowed: ${REFERENCE_MODES.join(", ")}`];
     if (!isObject(capability)) return [`${its}: ${shown(capability)}; allowed: { sources, … }`];
     const { creditCost, takesStrength } = capability;
-    const mistakes = sourceMistakes(its, capability);
+    const issues = sourceIssues(its, capability);
     if (creditCost !== undefined && !isWhole(creditCost, 0))
-      mistakes.push(`${its}.creditCost: ${shown(creditCost)}; allowed: a whole number of credits`);
+      issues.push(`${its}.creditCost: ${shown(creditCost)}; allowed: a whole number of credits`);
     if (takesStrength !== undefined && typeof takesStrength !== "boolean")
-      mistakes.push(`${its}.takesStrength: ${shown(takesStrength)}; allowed: true, false`);
+      issues.push(`${its}.takesStrength: ${shown(takesStrength)}; allowed: true, false`);
     for (const name of Object.keys(capability))
-      if (!MEMBERS.includes(name)) mistakes.push(`${its}.${name}: no such member; allowed: ${MEMBERS.join(", ")}`);
-    return mistakes;
+      if (!MEMBERS.includes(name)) issues.push(`${its}.${name}: no such member; allowed: ${MEMBERS.join(", ")}`);
+    return issues;
   });
 }

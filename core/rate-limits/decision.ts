@@ -17,6 +17,6 @@ export function rateDecision(
 }
 
 /** Whether one more request passes: every window has room. @param states one per rule, as of now */
-export function allHaveRoom(states: readonly WindowState[], rules: readonly WindowRule[]): boolean {
+export function allHaveCapacity(states: readonly WindowState[], rules: readonly WindowRule[]): boolean {
   return rules.every((rule, index) => (states[index] as WindowState).count < rule.limit);
 }

@@ -16,32 +16,37 @@ export interface Allowance {
   readonly exceeded: RateLimitedError | null;
 }
 
+export interface LimitsDeps {
+  readonly limiter: RateLimiter;
+  readonly tiers: Tiers;
+  readonly authFailuresPerMinute: number;
+}
+
 /**
  * What accounts may ask in a minute and a day, by tier, and how often an address may fail to authenticate.
  *
  * @see API v1, section 8; decisions, "Rate limits"
  */
 export class Limits {
-  constructor(
-    private readonly limiter: RateLimiter,
-    private readonly tiers: Tiers,
-    private readonly authFailuresPerMinute: number,
-  ) {}
+  constructor(private readonly deps: LimitsDeps) {}
 
   /** Counts a request of this kind, unless it is one too many. */
   async consume(account: Account, kind: RateLimitKind): Promise<Allowance> {
-    return toAllowance(kind, await this.limiter.consume(subjectOf(account, kind), this.rulesOf(account, kind)));
+    return toAllowance(kind, await this.deps.limiter.consume(subjectOf(account, kind), this.rulesOf(account, kind)));
   }
 
   /** The allowance as it is, counting nothing. */
   async peek(account: Account, kind: RateLimitKind): Promise<Allowance> {
-    const allowance = toAllowance(kind, await this.limiter.peek(subjectOf(account, kind), this.rulesOf(account, kind)));
+    const allowance = toAllowance(
+      kind,
+      await this.deps.limiter.peek(subjectOf(account, kind), this.rulesOf(account, kind)),
+    );
     return { ...allowance, exceeded: null };
   }
 
   /** Takes back a request that turned out to draw on another allowance. */
   giveBack(account: Account, kind: RateLimitKind): void {
-    this.limiter.giveBack(subjectOf(account, kind), this.rulesOf(account, kind));
+    this.deps.limiter.giveBack(subjectOf(account, kind), this.rulesOf(account, kind));
   }
 
   /**
@@ -51,13 +56,13 @@ export class Limits {
    * @throws {RateLimitedError} it failed too often
    */
   async countAuthFailure(address: string | undefined): Promise<void> {
-    const rules = [{ limit: this.authFailuresPerMinute, windowSeconds: MINUTE_SECONDS }];
-    const decision = await this.limiter.consume(`auth ${clientNetwork(address)}`, rules);
+    const rules = [{ limit: this.deps.authFailuresPerMinute, windowSeconds: MINUTE_SECONDS }];
+    const decision = await this.deps.limiter.consume(`auth ${clientNetwork(address)}`, rules);
     if (!decision.allowed) throw toError(decision.windows);
   }
 
   private rulesOf(account: Account, kind: RateLimitKind): readonly WindowRule[] {
-    const limit: RateLimit = this.tiers.of(account.tier).rateLimits[kind];
+    const limit: RateLimit = this.deps.tiers.of(account.tier).rateLimits[kind];
     return [
       { limit: limit.perMinute, windowSeconds: MINUTE_SECONDS },
       { limit: limit.perDay, windowSeconds: DAY_SECONDS },

@@ -1,4 +1,4 @@
-import { allHaveRoom, type RateDecision, rateDecision } from "./decision.js";
+import { allHaveCapacity, type RateDecision, rateDecision } from "./decision.js";
 import { countRequest, currentWindow, isRunning, type WindowRule, type WindowState } from "./window.js";
 
 /** A window of a known length. */
@@ -61,7 +61,7 @@ function merged(running: WindowCount | undefined, own: WindowCount, now: number)
 
 function decide(windows: Map<number, WindowCount>, rules: readonly WindowRule[], now: number): RateDecision {
   const states = rules.map((rule) => currentWindow(windows.get(rule.windowSeconds), rule, now));
-  if (!allHaveRoom(states, rules)) return rateDecision(false, states, rules, now);
+  if (!allHaveCapacity(states, rules)) return rateDecision(false, states, rules, now);
   const counted = states.map((state) => countRequest(state, now));
   for (const [index, { windowSeconds }] of rules.entries()) {
     windows.set(windowSeconds, { ...(counted[index] as WindowState), windowSeconds });

@@ -34,21 +34,23 @@ export interface UsageReport {
 
 const NO_CREDITS: RequestCredits = { used: 0, refunded: 0 };
 
+export interface ReadUsageDeps {
+  readonly log: RequestLogStore;
+  readonly recorder: Pick<RecordRequests, "flush">;
+  readonly clock: Clock;
+}
+
 /**
  * What an account sees of its requests. Those that this process answered are all there; those of other processes follow within a second.
  *
  * @see decisions, "Usage, logs"
  */
 export class ReadUsage {
-  constructor(
-    private readonly log: RequestLogStore,
-    private readonly recorder: Pick<RecordRequests, "flush">,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly deps: ReadUsageDeps) {}
 
   async usage(accountId: AccountId, { from, to, client, route, status }: UsageFilter): Promise<UsageReport> {
-    await this.recorder.flush();
-    const { log } = this;
+    await this.deps.recorder.flush();
+    const { log } = this.deps;
     const window = {
       accountId,
       from: Math.max(from ?? 0, this.oldest()),
@@ -69,12 +71,12 @@ export class ReadUsage {
 
   /** Newest first. */
   async logs(accountId: AccountId, limit: number): Promise<LoggedRequest[]> {
-    await this.recorder.flush();
-    return this.log.list({ accountId, from: this.oldest(), to: Number.MAX_SAFE_INTEGER }, limit);
+    await this.deps.recorder.flush();
+    return this.deps.log.list({ accountId, from: this.oldest(), to: Number.MAX_SAFE_INTEGER }, limit);
   }
 
   private oldest(): number {
-    return this.clock.now() - LOG_KEPT_MS;
+    return this.deps.clock.now() - LOG_KEPT_MS;
   }
 }
 

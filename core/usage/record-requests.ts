@@ -19,7 +19,7 @@ const PAUSE_MAX_MS = 5_000;
 /** The pause between tries when there is no time to lose. */
 const LAST_PAUSE_MS = 100;
 
-export interface RecordRequestsParts {
+export interface RecordRequestsDeps {
   readonly log: RequestLogStore;
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
@@ -46,8 +46,8 @@ export class RecordRequests {
   private readonly loop: BackgroundLoop;
   private writing: Promise<void> | null = null;
 
-  constructor(private readonly parts: RecordRequestsParts) {
-    const { clock, logger } = parts;
+  constructor(private readonly deps: RecordRequestsDeps) {
+    const { clock, logger } = deps;
     const onError = { errorPauseMs: PAUSE_MAX_MS, errorMessage: "Request log rows could not be written" };
     this.loop = new BackgroundLoop({ step: () => this.drain(), ...onError, clock, logger });
     this.loop.start(null);
@@ -84,7 +84,7 @@ export class RecordRequests {
 
   /** Takes no more, and writes what waits, trying for at most `graceMs`; what is left then is dropped. */
   async close(graceMs: number): Promise<void> {
-    const { clock } = this.parts;
+    const { clock } = this.deps;
     this.isClosed = true;
     void this.loop.stop();
     const timeUp = new AbortController();
@@ -128,7 +128,7 @@ export class RecordRequests {
     try {
       await this.insert([...batch, ...merged].map((request) => this.toRow(request)));
     } catch (error) {
-      if (this.failures === 0) this.parts.logger.warn("The storage takes no request log rows; they wait", { error });
+      if (this.failures === 0) this.deps.logger.warn("The storage takes no request log rows; they wait", { error });
       this.failures += 1;
       return;
     }
@@ -142,14 +142,14 @@ export class RecordRequests {
 
   /** A batch that is refused is halved until the row that spoils it stands alone. @throws {ServiceUnavailableError} some are not written */
   private async insert(rows: readonly LoggedRequest[]): Promise<void> {
-    const { unitOfWork, log, logger } = this.parts;
+    const { unitOfWork, log, logger } = this.deps;
     try {
       await unitOfWork.inTransaction((tx) => log.insert(tx, rows));
     } catch (error) {
       if (error instanceof ServiceUnavailableError) throw error;
       if (rows.length === 1) {
         logger.error("A request log row was refused", { error, request_id: rows[0]?.id });
-        this.parts.metrics?.countDroppedLogRows(1);
+        this.deps.metrics?.countDroppedLogRows(1);
         return;
       }
       const half = Math.ceil(rows.length / 2);
@@ -160,13 +160,13 @@ export class RecordRequests {
 
   /** A path is what its caller made of it. */
   private toRow(request: LoggedRequest): LoggedRequest {
-    const path = this.parts.redact(request.path);
+    const path = this.deps.redact(request.path);
     return { ...request, path: path.length <= PATH_MAX_LENGTH ? path : `${path.slice(0, PATH_MAX_LENGTH - 1)}…` };
   }
 
   private drop(count: number): void {
-    if (!this.isDropping) this.parts.logger.warn("Request log rows are dropped", { waiting: this.waiting.length });
+    if (!this.isDropping) this.deps.logger.warn("Request log rows are dropped", { waiting: this.waiting.length });
     this.isDropping = true;
-    this.parts.metrics?.countDroppedLogRows(count);
+    this.deps.metrics?.countDroppedLogRows(count);
   }
 }

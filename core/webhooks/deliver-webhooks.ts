@@ -8,21 +8,21 @@ import type { ClaimedDelivery, DeliveryClaim, WebhookStore } from "../ports/webh
 import type { WebhookEndpoint } from "./endpoint.js";
 import type { EndpointBreakerPolicy } from "./endpoint-health.js";
 import { Hosts } from "./hosts.js";
-import type { RecordTry } from "./record-try.js";
+import type { RecordDeliveryAttempt } from "./record-delivery-attempt.js";
 import type { SendDelivery } from "./send-delivery.js";
-import { shareOut } from "./share-out.js";
+import { fairShares } from "./fair-shares.js";
 import { hostKeyOf } from "./url-rules.js";
 
 /** Tries under way at once in one process. */
 const TRIES_MAX = 100;
 /** A lease lasts for as many times the longest try: who is silent for so long is lost. */
-const LEASE_TRIES = 4;
+const LEASE_ATTEMPTS = 4;
 
-export interface DeliverWebhooksParts {
+export interface DeliverWebhooksDeps {
   readonly webhooks: WebhookStore;
   readonly unitOfWork: UnitOfWork;
   readonly sendDelivery: SendDelivery;
-  readonly recordTry: RecordTry;
+  readonly recordAttempt: RecordDeliveryAttempt;
   readonly clock: Clock;
   readonly logger: Logger;
   /** The longest a try may take, in milliseconds. */
@@ -46,10 +46,10 @@ export class DeliverWebhooks {
 
   constructor(
     private readonly owner: ProcessId,
-    private readonly parts: DeliverWebhooksParts,
+    private readonly deps: DeliverWebhooksDeps,
   ) {
-    const { clock, logger, sweepMs: errorPauseMs } = parts;
-    this.hosts = new Hosts(parts.breaker);
+    const { clock, logger, sweepMs: errorPauseMs } = deps;
+    this.hosts = new Hosts(deps.breaker);
     const errorMessage = "Due webhook deliveries could not be claimed";
     this.loop = new BackgroundLoop({ step: () => this.claimDue(), errorPauseMs, clock, logger, errorMessage });
   }
@@ -77,7 +77,7 @@ export class DeliverWebhooks {
     const idle = Promise.all(this.underWay.values());
     const grace = new AbortController();
     const waits = now === undefined ? grace.signal : AbortSignal.any([grace.signal, now]);
-    await Promise.race([idle, this.parts.clock.sleep(graceMs, waits)]);
+    await Promise.race([idle, this.deps.clock.sleep(graceMs, waits)]);
     grace.abort();
     this.breakingOff.abort();
     await idle;
@@ -85,12 +85,12 @@ export class DeliverWebhooks {
 
   /** Claims what is due and begins its tries. @returns how long to wait for the next look, in milliseconds */
   private async claimDue(): Promise<number> {
-    const { webhooks, clock, sweepMs, timeoutMs } = this.parts;
+    const { webhooks, clock, sweepMs, timeoutMs } = this.deps;
     const now = clock.now();
     const endpoints = await this.endpointsWithDue(now);
-    const claims = this.shareOut([...endpoints.values()], now);
+    const claims = this.fairShares([...endpoints.values()], now);
     if (claims.length > 0) {
-      const claimed = await webhooks.claimDeliveries(claims, now, this.owner, now + timeoutMs * LEASE_TRIES);
+      const claimed = await webhooks.claimDeliveries(claims, now, this.owner, now + timeoutMs * LEASE_ATTEMPTS);
       for (const one of claimed) this.begin(one, endpoints.get(one.delivery.endpointId) as WebhookEndpoint);
     }
     const dueAt = await webhooks.nextDeliveryAt();
@@ -100,7 +100,7 @@ export class DeliverWebhooks {
   }
 
   private async endpointsWithDue(now: number): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
-    const { webhooks, recordTry } = this.parts;
+    const { webhooks, recordAttempt: recordTry } = this.deps;
     const ids = await webhooks.endpointsWithDue(now);
     if (ids.length === 0) return new Map();
     const endpoints = await webhooks.findEndpoints(ids);
@@ -112,7 +112,7 @@ export class DeliverWebhooks {
     return endpoints;
   }
 
-  private shareOut(endpoints: readonly WebhookEndpoint[], now: number): DeliveryClaim[] {
+  private fairShares(endpoints: readonly WebhookEndpoint[], now: number): DeliveryClaim[] {
     const start = endpoints.length === 0 ? 0 : this.turn++ % endpoints.length;
     const demand = this.hosts.demandOf(
       [...endpoints.slice(start), ...endpoints.slice(0, start)],
@@ -120,7 +120,7 @@ export class DeliverWebhooks {
       (host) => this.triesAt.get(host) ?? 0,
       now,
     );
-    const shares = shareOut(TRIES_MAX - this.underWay.size, demand);
+    const shares = fairShares(TRIES_MAX - this.underWay.size, demand);
     return shares.map(({ of, count }) => ({ endpointId: of, limit: count }));
   }
 
@@ -140,13 +140,13 @@ export class DeliverWebhooks {
 
   /** Never rejects: what cannot be written is left to the lease, and sent again. */
   private async attempt({ delivery, event }: ClaimedDelivery, endpoint: WebhookEndpoint): Promise<void> {
-    const { sendDelivery, recordTry, clock, logger } = this.parts;
+    const { sendDelivery, recordAttempt: recordTry, clock, logger } = this.deps;
     const startedAt = clock.now();
     const fields = { delivery: delivery.id, event: event.id, endpoint: endpoint.id };
     try {
       const result = await sendDelivery.send(event, endpoint, this.breakingOff.signal);
       // A try broken off by our own stop says nothing about the receiver.
-      if (this.breakingOff.signal.aborted && result.status === null) return await this.handBack({ delivery, event });
+      if (this.breakingOff.signal.aborted && result.status === null) return await this.release({ delivery, event });
       this.hosts.note(endpoint.url, result.failure, clock.now());
       await recordTry.record({ delivery, event, endpoint, startedAt, result });
       logger.debug("A webhook delivery was tried", { ...fields, failure: result.failure, status: result.status });
@@ -157,11 +157,11 @@ export class DeliverWebhooks {
   }
 
   private warn(fields: object, { failure, status, message }: WebhookResult): void {
-    this.parts.logger.info("A webhook delivery failed", { ...fields, failure, status, message });
+    this.deps.logger.info("A webhook delivery failed", { ...fields, failure, status, message });
   }
 
-  private async handBack({ delivery }: ClaimedDelivery): Promise<void> {
-    const { webhooks, unitOfWork, clock } = this.parts;
+  private async release({ delivery }: ClaimedDelivery): Promise<void> {
+    const { webhooks, unitOfWork, clock } = this.deps;
     const changes = { leaseOwner: null, dueAt: clock.now() };
     await unitOfWork.inTransaction((tx) =>
       webhooks.updateDeliveries(tx, [{ id: delivery.id, fence: delivery.fence, changes }]),

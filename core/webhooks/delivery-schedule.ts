@@ -18,7 +18,7 @@ const EVENTS_KEPT_MIN_MS = 30 * DAY_MS;
  * @param fraction jitter, from 0 to 1
  * @see decisions, "Webhooks" (Delivery)
  */
-export function afterTry(
+export function afterDeliveryAttempt(
   delivery: Pick<WebhookDelivery, "attempts">,
   result: Pick<WebhookResult, "failure" | "retryAfterMs">,
   scheduleMs: readonly number[],
@@ -45,7 +45,7 @@ export function afterTry(
  * How long an event is kept, with its deliveries: 30 days, or until the last attempt of the schedule is over, with
  * every wait as long as jitter and `Retry-After` can make it.
  *
- * @param scheduleMs as for {@link afterTry}
+ * @param scheduleMs as for {@link afterDeliveryAttempt}
  */
 export function eventsKeptMs(scheduleMs: readonly number[]): number {
   const longestWaitsMs = scheduleMs.map((waitMs) => Math.max(waitMs * (1 + JITTER), RETRY_AFTER_MAX_MS));

@@ -65,7 +65,7 @@ export interface HealthChange {
 }
 
 /** The health after a try failed. @see webhooks, section 4, points 6 and 9 */
-export function afterFailedTry(
+export function afterFailedAttempt(
   health: EndpointHealth,
   eventId: WebhookEventId,
   failure: WebhookFailure,

@@ -82,7 +82,7 @@ export interface WebhookDelivery {
 }
 
 /** One try of a delivery, as it came out. */
-export interface WebhookTry extends WebhookResult {
+export interface DeliveryAttempt extends WebhookResult {
   readonly deliveryId: WebhookDeliveryId;
   /** Counts from 1, resends included. */
   readonly number: number;

@@ -3,7 +3,7 @@ import type { WebhookFailure } from "../ports/webhook-sender.js";
 import type { WebhookEndpoint } from "./endpoint.js";
 import { type EndpointBreakerPolicy, triesAllowed } from "./endpoint-health.js";
 import { afterAttempt, ATTEMPTS_PER_HOST_MAX, holdsBack, type HostHealth, isFailing } from "./host-health.js";
-import { shareOut, type Wish } from "./share-out.js";
+import { fairShares, type Wish } from "./fair-shares.js";
 import { hostKeyOf } from "./url-rules.js";
 
 /** Delivery attempts under way at once to one endpoint: endpoints that hang must not take all. */
@@ -59,7 +59,7 @@ export class Hosts {
     for (const [host, those] of byHost) {
       const busy = atHost(host);
       const demand = this.demandAt(this.health.get(host) ?? null, those, { underWay, busy, now });
-      for (const { of, count } of shareOut(ATTEMPTS_PER_HOST_MAX - busy, demand)) allowed.set(of, count);
+      for (const { of, count } of fairShares(ATTEMPTS_PER_HOST_MAX - busy, demand)) allowed.set(of, count);
     }
     return endpoints.map(({ id }) => ({ of: id, count: allowed.get(id) ?? 0 })).filter(({ count }) => count > 0);
   }
@@ -84,7 +84,7 @@ export class Hosts {
       endpoints.filter((one) => !holdsBack(host, one)),
     ];
     const capacity = now < host.openUntil ? 0 : 1 - busy;
-    const tested = shareOut(
+    const tested = fairShares(
       capacity,
       held.map((endpoint) => demand(endpoint, 1)),
     );

@@ -23,7 +23,7 @@ export const ENDPOINTS_MAX = 20;
 /** A name that takes longer to look up is accepted unseen; every delivery looks again. */
 const LOOKUP_MAX_MS = 2_000;
 
-export interface ManageEndpointsPorts {
+export interface ManageEndpointsDeps {
   readonly unitOfWork: UnitOfWork;
   readonly webhooks: WebhookStore;
   readonly guard: AddressGuard;
@@ -45,11 +45,11 @@ export interface NewEndpoint {
 
 /** What an account does with its webhook endpoints. @see API v1, sections 3 and 4; decisions, "Webhooks" */
 export class ManageEndpoints {
-  constructor(private readonly ports: ManageEndpointsPorts) {}
+  constructor(private readonly deps: ManageEndpointsDeps) {}
 
   /** Newest first. */
   async list(accountId: AccountId, status: EndpointStatus | "all" = "active"): Promise<WebhookEndpoint[]> {
-    const all = await this.ports.webhooks.listEndpoints(accountId);
+    const all = await this.deps.webhooks.listEndpoints(accountId);
     return all.filter((endpoint) => status === "all" || endpoint.status === status);
   }
 
@@ -59,18 +59,18 @@ export class ManageEndpoints {
    * @throws {InvalidRequestError} the account has as many endpoints as it may
    */
   async create(accountId: AccountId, url: string): Promise<NewEndpoint> {
-    const { ports } = this;
+    const { deps } = this;
     const href = await this.checkUrl(url);
-    const id = ports.ids.next("whe");
-    const secret = makeSecret((count) => ports.random.bytes(count));
-    const now = ports.clock.now();
+    const id = deps.ids.next("whe");
+    const secret = makeSecret((count) => deps.random.bytes(count));
+    const now = deps.clock.now();
     const endpoint: WebhookEndpoint = {
       id,
       accountId,
       url: href,
       status: "active",
       secretPrefix: shownPrefixOf(secret),
-      sealedSecret: ports.secretBox.seal(secret, id),
+      sealedSecret: deps.secretBox.seal(secret, id),
       retiredSecrets: [],
       createdAt: now,
       updatedAt: now,
@@ -78,8 +78,8 @@ export class ManageEndpoints {
       disabledBy: null,
       health: HEALTHY,
     };
-    await ports.unitOfWork.inTransaction(async (tx) => {
-      const existing = await ports.webhooks.lockEndpoints(tx, accountId);
+    await deps.unitOfWork.inTransaction(async (tx) => {
+      const existing = await deps.webhooks.lockEndpoints(tx, accountId);
       // The reply to a commit may be lost; the second run then finds what the first has made.
       if (existing.some((other) => other.id === id)) return;
       if (existing.length >= ENDPOINTS_MAX) {
@@ -87,9 +87,9 @@ export class ManageEndpoints {
           { path: "body.url", message: `would be one more than the ${ENDPOINTS_MAX} endpoints an account may have` },
         ]);
       }
-      await ports.sealKeys.requireInForce(tx, ports.secretBox.keyIdOf(endpoint.sealedSecret));
+      await deps.sealKeys.requireInForce(tx, deps.secretBox.keyIdOf(endpoint.sealedSecret));
       checkIsFree(href, existing);
-      await ports.webhooks.insertEndpoint(tx, endpoint);
+      await deps.webhooks.insertEndpoint(tx, endpoint);
     });
     return { endpoint, secret };
   }
@@ -106,7 +106,7 @@ export class ManageEndpoints {
     id: string,
     changes: { readonly url?: string; readonly status?: EndpointStatus },
   ): Promise<WebhookEndpoint> {
-    const { webhooks, clock } = this.ports;
+    const { webhooks, clock } = this.deps;
     // What is not the caller's own is not found, whatever the URL.
     await this.find(accountId, id);
     const url = changes.url === undefined ? undefined : await this.checkUrl(changes.url);
@@ -126,7 +126,7 @@ export class ManageEndpoints {
 
   /** @throws {WebhookEndpointNotFoundError} unknown, or another account's */
   async remove(accountId: AccountId, id: string): Promise<WebhookEndpointId> {
-    const { unitOfWork, webhooks, clock } = this.ports;
+    const { unitOfWork, webhooks, clock } = this.deps;
     const { id: known } = await this.find(accountId, id);
     await unitOfWork.inTransaction(async (tx) => {
       if ((await webhooks.lockEndpoint(tx, known)) === null) return;
@@ -141,7 +141,7 @@ export class ManageEndpoints {
     id: string,
     rule: (tx: Transaction, endpoint: WebhookEndpoint, others: readonly WebhookEndpoint[]) => Promise<WebhookEndpoint>,
   ): Promise<WebhookEndpoint> {
-    const { unitOfWork, webhooks, clock } = this.ports;
+    const { unitOfWork, webhooks, clock } = this.deps;
     return unitOfWork.inTransaction(async (tx) => {
       // All of the account: one that is being added may have the URL that this one is to get.
       const all = await webhooks.lockEndpoints(tx, accountId);
@@ -160,14 +160,14 @@ export class ManageEndpoints {
   }
 
   private async find(accountId: AccountId, id: string): Promise<WebhookEndpoint> {
-    const endpoint = isId("whe", id) ? (await this.ports.webhooks.findEndpoints([id])).get(id) : undefined;
+    const endpoint = isId("whe", id) ? (await this.deps.webhooks.findEndpoints([id])).get(id) : undefined;
     if (endpoint === undefined || endpoint.accountId !== accountId) throw new WebhookEndpointNotFoundError();
     return endpoint;
   }
 
   /** @returns the normalised form */
   private async checkUrl(text: string): Promise<string> {
-    const { guard, allowHttp, logger } = this.ports;
+    const { guard, allowHttp, logger } = this.deps;
     const url = normaliseWebhookUrl(text, { guard, allowHttp });
     const found = await guard.resolve(url.hostname, LOOKUP_MAX_MS);
     if (found.state === "blocked") throw new WebhookHostBlockedError();

@@ -10,7 +10,7 @@ import type { SecretBox } from "../ports/secret-box.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { type BlockedEndpoint, findBlockedEndpoints } from "./blocked-endpoints.js";
-import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "./endpoint.js";
+import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, DeliveryAttempt } from "./endpoint.js";
 import { makeSecret, type SealKeys, withNewSecret } from "./secrets.js";
 import type { SendDelivery } from "./send-delivery.js";
 import { newDelivery, newEvent } from "./write-events.js";
@@ -23,7 +23,7 @@ export const RESEND_MAX_MS = 14 * DAY_MS;
 const RESEND_MAX = 10_000;
 const PAGE = 200;
 
-export interface OperateWebhooksPorts {
+export interface OperateWebhooksDeps {
   readonly unitOfWork: UnitOfWork;
   readonly audit: RecordsActions;
   readonly webhooks: WebhookStore;
@@ -39,7 +39,7 @@ export interface OperateWebhooksPorts {
 /** A delivery with every try that was made of it. */
 export interface DeliveryReport {
   readonly delivery: WebhookDelivery;
-  readonly tries: readonly WebhookTry[];
+  readonly tries: readonly DeliveryAttempt[];
 }
 
 /** What a resend of a range has come to. */
@@ -51,21 +51,21 @@ export interface ResendProgress {
 
 /** Webhooks as operators see and mend them. */
 export class OperateWebhooks {
-  constructor(private readonly ports: OperateWebhooksPorts) {}
+  constructor(private readonly deps: OperateWebhooksDeps) {}
 
   /** @throws {OperationRefusedError} no such endpoint */
   async endpoint(id: string): Promise<WebhookEndpoint> {
-    const found = isId("whe", id) ? (await this.ports.webhooks.findEndpoints([id])).get(id) : undefined;
+    const found = isId("whe", id) ? (await this.deps.webhooks.findEndpoints([id])).get(id) : undefined;
     if (found === undefined) throw new OperationRefusedError(`There is no webhook endpoint ${id}.`);
     return found;
   }
 
   /** Newest first. @throws {OperationRefusedError} no such endpoint */
   async deliveries(endpointId: string, limit: number): Promise<DeliveryReport[]> {
-    const { webhooks } = this.ports;
+    const { webhooks } = this.deps;
     const { id } = await this.endpoint(endpointId);
     const deliveries = await webhooks.listDeliveries({ endpointId: id, order: "newest", limit });
-    const tries = await webhooks.listTries(deliveries.map((delivery) => delivery.id));
+    const tries = await webhooks.listDeliveryAttempts(deliveries.map((delivery) => delivery.id));
     return deliveries.map((delivery) => ({ delivery, tries: tries.get(delivery.id) ?? [] }));
   }
 
@@ -75,14 +75,14 @@ export class OperateWebhooks {
    *
    * @throws {OperationRefusedError} no such delivery, its event is deleted, or its endpoint is disabled
    */
-  async resend(deliveryId: string, signal: AbortSignal): Promise<WebhookTry> {
-    const { webhooks } = this.ports;
+  async resend(deliveryId: string, signal: AbortSignal): Promise<DeliveryAttempt> {
+    const { webhooks } = this.deps;
     const delivery = isId("dlv", deliveryId) ? await webhooks.findDelivery(deliveryId) : null;
     if (delivery === null) throw new OperationRefusedError(`There is no webhook delivery ${deliveryId}.`);
     const event = (await webhooks.findEvents([delivery.eventId])).get(delivery.eventId);
     if (event === undefined) throw new OperationRefusedError(`The event of ${deliveryId} is no longer kept.`);
     const endpoint = await this.activeEndpoint(delivery.endpointId);
-    return this.tryNow("webhooks.resend", { delivery, event, endpoint }, signal);
+    return this.attemptNow("webhooks.resend", { delivery, event, endpoint }, signal);
   }
 
   /**
@@ -96,7 +96,7 @@ export class OperateWebhooks {
     since: number,
     options: { readonly after?: string; readonly signal: AbortSignal },
   ): AsyncGenerator<ResendProgress> {
-    const { webhooks, clock } = this.ports;
+    const { webhooks, clock } = this.deps;
     const { id } = await this.activeEndpoint(endpointId);
     if (clock.now() - since > RESEND_MAX_MS) {
       throw new OperationRefusedError(`Deliveries of the last ${RESEND_MAX_MS / DAY_MS} days can be sent again.`);
@@ -125,8 +125,8 @@ export class OperateWebhooks {
   }
 
   /** Sends `webhook.ping` by the same door as everything else. @throws {OperationRefusedError} no such endpoint, or it is disabled */
-  async ping(endpointId: string, signal: AbortSignal): Promise<WebhookTry> {
-    const { unitOfWork, webhooks, ids, clock } = this.ports;
+  async ping(endpointId: string, signal: AbortSignal): Promise<DeliveryAttempt> {
+    const { unitOfWork, webhooks, ids, clock } = this.deps;
     const endpoint = await this.activeEndpoint(endpointId);
     const now = clock.now();
     const event = newEvent(
@@ -145,7 +145,7 @@ export class OperateWebhooks {
       await webhooks.insertEvents(tx, [event]);
       await webhooks.insertDeliveries(tx, [delivery]);
     });
-    return this.tryNow("webhooks.ping", { delivery, event, endpoint }, signal);
+    return this.attemptNow("webhooks.ping", { delivery, event, endpoint }, signal);
   }
 
   /**
@@ -158,7 +158,7 @@ export class OperateWebhooks {
     endpointId: string,
     overlapMs: number,
   ): Promise<{ readonly endpoint: WebhookEndpoint; readonly secret: string }> {
-    const { audit, webhooks, secretBox, sealKeys, random, clock } = this.ports;
+    const { audit, webhooks, secretBox, sealKeys, random, clock } = this.deps;
     if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS))
       throw new OperationRefusedError("Two secrets sign side by side for 0 to 168 hours.");
     const { id } = await this.endpoint(endpointId);
@@ -182,7 +182,7 @@ export class OperateWebhooks {
 
   /** The active endpoints whose host resolves to what must not be reached. */
   blockedEndpoints(): Promise<BlockedEndpoint[]> {
-    return findBlockedEndpoints(this.ports.webhooks, this.ports.guard);
+    return findBlockedEndpoints(this.deps.webhooks, this.deps.guard);
   }
 
   private async activeEndpoint(id: string): Promise<WebhookEndpoint> {
@@ -194,29 +194,29 @@ export class OperateWebhooks {
   }
 
   private async deliveryOf(endpointId: WebhookEndpointId, id: string): Promise<WebhookDelivery> {
-    const found = isId("dlv", id) ? await this.ports.webhooks.findDelivery(id) : null;
+    const found = isId("dlv", id) ? await this.deps.webhooks.findDelivery(id) : null;
     if (found?.endpointId !== endpointId)
       throw new OperationRefusedError(`The webhook endpoint ${endpointId} has no delivery ${id}.`);
     return found;
   }
 
   /** What was sent is on record with what became of it: both are known together. */
-  private async tryNow(
+  private async attemptNow(
     action: AuditAction,
-    { delivery, event, endpoint }: ManualTry,
+    { delivery, event, endpoint }: ManualDeliveryAttempt,
     signal: AbortSignal,
-  ): Promise<WebhookTry> {
-    const { audit, webhooks, sendDelivery, clock } = this.ports;
+  ): Promise<DeliveryAttempt> {
+    const { audit, webhooks, sendDelivery, clock } = this.deps;
     const startedAt = clock.now();
     const result = await sendDelivery.send(event, endpoint, signal);
     const made = { ...result, deliveryId: delivery.id, startedAt, isManual: true };
     const isLate = result.failure === null && (delivery.state === "exhausted" || delivery.state === "dropped");
-    const keep = async (tx: Transaction): Promise<WebhookTry> => {
+    const keep = async (tx: Transaction): Promise<DeliveryAttempt> => {
       if (isLate)
         await webhooks.updateDeliveries(tx, [
           { id: delivery.id, fence: delivery.fence, changes: { state: "delivered" } },
         ]);
-      return { ...made, number: await webhooks.insertTry(tx, made) };
+      return { ...made, number: await webhooks.insertDeliveryAttempt(tx, made) };
     };
     return audit.inTransaction(keep, ({ failure }): AuditEntry => ({
       action,
@@ -228,7 +228,7 @@ export class OperateWebhooks {
 }
 
 /** What is sent by hand, and where to. */
-interface ManualTry {
+interface ManualDeliveryAttempt {
   readonly delivery: WebhookDelivery;
   readonly event: WebhookEvent;
   readonly endpoint: WebhookEndpoint;

@@ -6,26 +6,28 @@ import type { WebhookEndpoint, WebhookEvent } from "./endpoint.js";
 import { signingSecrets } from "./secrets.js";
 
 /** Figures of the tries of one process. */
-export type WebhookMetrics = Pick<Metrics, "countWebhookTry" | "countEndpointWarning" | "countEndpointDisabled">;
+export type WebhookMetrics = Pick<Metrics, "countDeliveryAttempt" | "countEndpointWarning" | "countEndpointDisabled">;
+
+export interface SendDeliveryDeps {
+  readonly sender: WebhookSender;
+  readonly secretBox: SecretBox;
+  readonly clock: Clock;
+  readonly metrics: WebhookMetrics | null;
+}
 
 /** The one door by which an event leaves: for tries of the schedule, resends and pings alike. */
 export class SendDelivery {
-  constructor(
-    private readonly sender: WebhookSender,
-    private readonly secretBox: SecretBox,
-    private readonly clock: Clock,
-    private readonly metrics: WebhookMetrics | null,
-  ) {}
+  constructor(private readonly deps: SendDeliveryDeps) {}
 
   /** One try. @throws {Error} the endpoint's secret cannot be opened; nothing was sent */
   async send(event: WebhookEvent, endpoint: WebhookEndpoint, signal: AbortSignal): Promise<WebhookResult> {
-    const sentAt = this.clock.now();
-    const secrets = await signingSecrets(endpoint, this.secretBox, sentAt);
-    const result = await this.sender.send(
+    const sentAt = this.deps.clock.now();
+    const secrets = await signingSecrets(endpoint, this.deps.secretBox, sentAt);
+    const result = await this.deps.sender.send(
       { url: endpoint.url, eventId: event.id, sentAt, body: event.body, secrets },
       signal,
     );
-    this.metrics?.countWebhookTry(result.failure ?? "delivered", result.phases.totalMs / 1000);
+    this.deps.metrics?.countDeliveryAttempt(result.failure ?? "delivered", result.phases.totalMs / 1000);
     return result;
   }
 }

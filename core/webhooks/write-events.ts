@@ -16,18 +16,20 @@ const SUBJECTS: Readonly<Record<JobKind, string>> = {
 /** An ended job as JSON, as `GET /jobs/{id}` shows it; its URLs outlive the schedule of tries. */
 export type JobPresenter = (ended: JobEnded) => object;
 
+export interface WriteEventsDeps {
+  readonly webhooks: WebhookStore;
+  readonly ids: IdGenerator;
+  readonly presentJob: JobPresenter;
+}
+
 /** Writes what an endpoint is to be told, in the transaction that makes it true. */
 export class WriteEvents {
-  constructor(
-    private readonly webhooks: WebhookStore,
-    private readonly ids: IdGenerator,
-    private readonly presentJob: JobPresenter,
-  ) {}
+  constructor(private readonly deps: WriteEventsDeps) {}
 
   /** One event for each job of an account with active endpoints, and one delivery for each of these. @see decisions, "Webhooks" */
   async write(tx: Transaction, ended: readonly JobEnded[], now: number): Promise<void> {
     const accountIds = [...new Set(ended.map(({ job }) => job.accountId))];
-    const active = await this.webhooks.activeEndpoints(tx, accountIds);
+    const active = await this.deps.webhooks.activeEndpoints(tx, accountIds);
     if (active.length === 0) return;
     const byAccount = new Map<AccountId, WebhookEndpointId[]>();
     for (const { id, accountId } of active) byAccount.set(accountId, [...(byAccount.get(accountId) ?? []), id]);
@@ -39,18 +41,18 @@ export class WriteEvents {
       if (endpointIds.length === 0) continue;
       const event = this.toEvent(one, now);
       events.push(event);
-      deliveries.push(...endpointIds.map((endpointId) => newDelivery(this.ids, event, endpointId)));
+      deliveries.push(...endpointIds.map((endpointId) => newDelivery(this.deps.ids, event, endpointId)));
     }
-    await this.webhooks.insertEvents(tx, events);
-    await this.webhooks.insertDeliveries(tx, deliveries);
+    await this.deps.webhooks.insertEvents(tx, events);
+    await this.deps.webhooks.insertDeliveries(tx, deliveries);
   }
 
   private toEvent(ended: JobEnded, now: number): WebhookEvent {
     const { job } = ended;
     const { client, metadata } = job.request;
-    const data = { ...this.presentJob(ended), client, metadata };
+    const data = { ...this.deps.presentJob(ended), client, metadata };
     return newEvent(
-      this.ids,
+      this.deps.ids,
       { accountId: job.accountId, jobId: job.id, type: `${SUBJECTS[job.kind]}.${job.status}`, data },
       now,
     );

@@ -19,6 +19,9 @@ export interface Stats {
   readonly averageJobMs: number | null;
 }
 
+/** JSON, or a form where the task has a file. */
+export type TaskBody = { readonly json: JsonObject } | { readonly body: FormData };
+
 /** The native task API. Successful responses wrap their `data` in an envelope; errors have a `detail`. */
 export class AceStepClient {
   private readonly api: ProviderApi;
@@ -30,8 +33,8 @@ export class AceStepClient {
   }
 
   /** Queues a task. @returns its id */
-  async release(json: JsonObject, signal: AbortSignal): Promise<string> {
-    const response = await this.queued(json, signal);
+  async release(task: TaskBody, signal: AbortSignal): Promise<string> {
+    const response = await this.queued(task, signal);
     const { task_id: id } = dataOf(response);
     if (typeof id !== "string" || id === "")
       throw providerFailure("outcome_unknown", response, { message: "The response has no task_id." });
@@ -80,9 +83,9 @@ export class AceStepClient {
     }
   }
 
-  private async queued(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
+  private async queued(task: TaskBody, signal: AbortSignal): Promise<ApiResponse> {
     try {
-      return await this.api.call({ path: "/release_task", json, creates: true, signal });
+      return await this.api.call({ path: "/release_task", ...task, creates: true, signal });
     } catch (error) {
       if (!ProviderFailure.is(error) || error.kind !== "rate_limited" || error.retryAfterMs !== null) throw error;
       const retryAfterMs = await this.waitOfFullQueue(signal);

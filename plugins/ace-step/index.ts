@@ -1,6 +1,7 @@
 import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
 import { modelIssue, REQUEST_OPTIONS } from "./options.js";
 import { AceStepProvider } from "./provider.js";
+import { REFERENCES } from "./references.js";
 import { SETTINGS } from "./settings.js";
 
 /** ACE-Step 1.5 on a server of the operator's own: songs and instrumentals. */
@@ -28,6 +29,7 @@ export default defineProvider({
       promptMaxLength: 512,
       upstream: "acestep-v15-turbo",
       requestOptions: REQUEST_OPTIONS,
+      references: REFERENCES,
     },
   ],
   checkModel: modelIssue,

@@ -1,4 +1,4 @@
-import { asObject, isLink, NO_TAGS, parseJson, ProviderFailure } from "../sdk/index.js";
+import { asObject, isLink, lyricsOf, NO_TAGS, parseJson, ProviderFailure } from "../sdk/index.js";
 import type {
   JsonObject,
   MusicRequest,
@@ -9,6 +9,7 @@ import type {
   UrlSource,
 } from "../sdk/index.js";
 import { chosenOf, optionsOf } from "./options.js";
+import { referenceFields } from "./references.js";
 
 const NEXT_POLL_MS = 4_000;
 
@@ -18,9 +19,13 @@ const INSTRUMENTAL = { lyrics: "[Instrumental]", vocal_language: "unknown" };
 /** Where the files of finished tasks are, relative to the base URL. */
 const FILE_PATH = "/v1/audio?";
 
-/** The body of a submission: always one track, though the server's default is two. */
+/**
+ * The body of a submission: always one track, though the server's default is two.
+ *
+ * @throws {ProviderFailure} `invalid_input`: it cannot be made of the track that the request names
+ */
 export function taskOf(request: MusicRequest, audioFormat: string): JsonObject {
-  const { model, prompt, lyrics, durationSeconds, instrumental } = request;
+  const { model, prompt, lyrics, durationSeconds, instrumental, reference } = request;
   const { seed, bpm, key, language } = chosenOf(request);
   const { thinking = false, inferenceSteps, guidanceScale, shift, vocalLanguage } = optionsOf(model);
   return {
@@ -38,6 +43,7 @@ export function taskOf(request: MusicRequest, audioFormat: string): JsonObject {
     key_scale: key,
     // A seed alone does not count.
     ...(seed === undefined ? { use_random_seed: true } : { use_random_seed: false, seed }),
+    ...(reference === undefined ? {} : referenceFields(reference, request)),
   };
 }
 
@@ -99,7 +105,7 @@ function failureIn({ status, error }: JsonObject): TaskState {
   return failed("failed", `The task failed: ${said}`, "failed");
 }
 
-function trackOf({ metas }: JsonObject, source: UrlSource): ProviderTrack {
+function trackOf({ metas, lyrics }: JsonObject, source: UrlSource): ProviderTrack {
   const { bpm, genres } = asObject(metas);
   return {
     title: null,
@@ -107,6 +113,7 @@ function trackOf({ metas }: JsonObject, source: UrlSource): ProviderTrack {
     tags: tagsIn(genres),
     // The server sends opus as audio/mpeg, and the requested length as the real one.
     assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source }],
+    ...lyricsOf(lyrics),
   };
 }
 

@@ -1,5 +1,6 @@
 import { STANDARD_OPTIONS } from "../sdk/index.js";
 import type { JsonObject, MusicRequest, OptionValues, ProviderModel, RequestOptions } from "../sdk/index.js";
+import { referencesIssue } from "./references.js";
 
 /** Languages of lyrics that the model knows. */
 const LANGUAGES = (
@@ -53,7 +54,7 @@ export function modelIssue(model: ProviderModel): string | null {
     const [what, isAllowed] = ALLOWED[name];
     if (!isAllowed(value)) return `has options.${name}: ${JSON.stringify(value)}; allowed: ${what}`;
   }
-  return null;
+  return referencesIssue(model);
 }
 
 /** Of a model that {@link modelIssue} found nothing wrong with. */

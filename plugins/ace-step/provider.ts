@@ -14,6 +14,7 @@ import { AceStepClient } from "./client.js";
 import { LostTasks } from "./lost-tasks.js";
 import { readTask, sourcesOf, type TaskState, taskOf } from "./map.js";
 import { optionsOf } from "./options.js";
+import { formOf } from "./references.js";
 import type { Host } from "./settings.js";
 
 const FIRST_POLL_MS = 3_000;
@@ -48,7 +49,10 @@ export class AceStepProvider implements MusicProvider {
       const message = "ACE-Step generates stems again; it does not separate a track.";
       throw new ProviderFailure("invalid_input", message, { billable: "no" });
     }
-    const taskId = await this.client.release(taskOf(request, this.host.settings.audioFormat), signal);
+    const task = taskOf(request, this.host.settings.audioFormat);
+    const { reference } = request;
+    const body = reference === undefined ? { json: task } : { body: await formOf(task, reference) };
+    const taskId = await this.client.release(body, signal);
     const handle = handles.write({ taskId, model: request.model.upstream ?? "" });
     return { state: "accepted", handle, nextPollMs: FIRST_POLL_MS };
   }

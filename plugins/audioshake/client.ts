@@ -1,6 +1,5 @@
-import { asObject, failureOf, isObject, type ProviderApi, providerFailure } from "../sdk/index.js";
+import { asObject, failureOf, isObject, type ProviderApi, providerFailure, streamedForm } from "../sdk/index.js";
 import type { ApiCall, ApiResponse, JsonObject, ProviderFailure, SourceAudio } from "../sdk/index.js";
-import { streamedForm } from "./multipart.js";
 import type { Host } from "./settings.js";
 
 /** Assets and tasks of their API. */
@@ -16,7 +15,7 @@ export class AudioShakeClient {
 
   /** Uploads a track; nothing is billed, and it is deleted there after 72 hours. @returns its asset id */
   async upload(source: SourceAudio, name: string, signal: AbortSignal): Promise<string> {
-    const form = streamedForm(source, name);
+    const form = streamedForm(source, { name });
     const response = await this.api.call({ path: "/assets", ...form, timeoutMs: this.uploadTimeoutMs, signal });
     const { id } = asObject(response.json());
     if (typeof id !== "string" || id === "")

@@ -41,18 +41,18 @@ function trackIn({ track_url: url, stems_url: stems }: JsonObject): ProviderTrac
   const links = asObject(stems);
   const assets = STEMS.flatMap((label): ProviderAsset[] => {
     const link = links[label];
-    return isLink(link) ? [{ role: "stem", label, ...UNTOLD, source: { kind: "url", url: link } }] : [];
+    return isLink(link) ? [{ role: "stem", label, ...NOT_REPORTED, source: { kind: "url", url: link } }] : [];
   });
   return {
     title: null,
     bpm: null,
     tags: NO_TAGS,
-    assets: [{ role: "mix", label: "full", ...UNTOLD, source: { kind: "url", url } }, ...assets],
+    assets: [{ role: "mix", label: "full", ...NOT_REPORTED, source: { kind: "url", url } }, ...assets],
   };
 }
 
 /** Whether stems have the format of the track is not documented. */
-const UNTOLD = { contentType: null, durationSeconds: null } as const;
+const NOT_REPORTED = { contentType: null, durationSeconds: null } as const;
 
 function reasonIn({ error, detail }: JsonObject): string {
   const said = [error, detail].filter((value) => typeof value === "string" && value !== "");

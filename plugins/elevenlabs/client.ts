@@ -1,5 +1,6 @@
-import { asObject, failureOf, ProviderFailure, retryAfterMs } from "../sdk/index.js";
-import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailureKind } from "../sdk/index.js";
+import { asObject, failureOf, ProviderFailure, providerFailure, retryAfterMs, streamedForm } from "../sdk/index.js";
+import type { ApiCall, ApiResponse, JsonObject, ProviderApi, ProviderFailureKind, SourceAudio } from "../sdk/index.js";
+import { isSongId } from "./references.js";
 import type { Host } from "./settings.js";
 
 /** Six stems of ten minutes at 320 kbit/s, and room. */
@@ -29,13 +30,16 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
 /** The calls of the music API; each answers what came, to be read by `map.ts`. */
 export class ElevenLabsClient {
   private readonly api: ProviderApi;
+  private readonly trackApi: ProviderApi;
   private readonly format: string;
   private readonly stemFormat: string | null;
 
   constructor({ settings, api }: Host) {
     this.format = settings.outputFormat;
     this.stemFormat = stemFormatOf(this.format);
-    this.api = api({ headers: { "xi-api-key": settings.apiKey }, classify });
+    const headers = { "xi-api-key": settings.apiKey };
+    this.api = api({ headers, classify });
+    this.trackApi = api({ headers, classify: classifyFromTrack });
   }
 
   /** A plan of the piece; makes no music and no cost. */
@@ -44,14 +48,28 @@ export class ElevenLabsClient {
   }
 
   compose(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
+    return this.api.call(this.composition(json, signal));
+  }
+
+  /** The same with parts of a track in its plan. */
+  composeFromTrack(json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
+    return this.trackApi.call(this.composition(json, signal));
+  }
+
+  /** Uploads a track, which is billed like a generation. @returns its song id */
+  async upload(source: SourceAudio, signal: AbortSignal): Promise<string> {
+    const form = streamedForm(source, { name: "track" });
+    const response = await this.trackApi.call({ path: "/v1/music/upload", ...form, creates: true, signal });
+    const { song_id: songId } = asObject(response.json());
+    if (!isSongId(songId))
+      throw providerFailure("outcome_unknown", response, { message: "The response has no song id." });
+    return songId;
+  }
+
+  private composition(json: JsonObject, signal: AbortSignal): ApiCall {
     const path = `/v1/music/detailed?output_format=${encodeURIComponent(this.format)}`;
-    return this.api.call({
-      path,
-      json,
-      headers: { accept: "multipart/mixed, application/json" },
-      creates: true,
-      signal,
-    });
+    const headers = { accept: "multipart/mixed, application/json" };
+    return { path, json: withWordTimes(json), headers, creates: true, signal };
   }
 
   /** What the plan of the account has left. */
@@ -90,6 +108,18 @@ function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   });
 }
 
+/** The right to work from a track is one by itself: without it the key, and all other music, go on. */
+function classifyFromTrack(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
+  const failure = classify(answer, call);
+  const isAboutKey = answer.status === 401 && failure?.providerCode !== "missing_permissions";
+  if (failure?.kind !== "misconfigured" || isAboutKey) return failure;
+  return new ProviderFailure("failed", `This account may not work from a track. ${failure.message}`, {
+    billable: "no",
+    providerCode: failure.providerCode ?? "forbidden",
+    requestId: failure.requestId ?? undefined,
+  });
+}
+
 interface Detail {
   readonly code: string | undefined;
   readonly message: string | undefined;
@@ -123,4 +153,9 @@ function detailIn(body: unknown): Detail {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Times of words are given where they are asked for; music without voices has none. */
+function withWordTimes(body: JsonObject): JsonObject {
+  return body["force_instrumental"] === true ? body : { ...body, with_timestamps: true };
 }

@@ -1,6 +1,7 @@
 import { defineProvider, PROVIDER_PORT_VERSION, STANDARD_OPTIONS } from "../sdk/index.js";
 import type { ProviderModel, SplitCapability } from "../sdk/index.js";
 import { ElevenLabsProvider } from "./provider.js";
+import { REFERENCES, referencesIssue } from "./references.js";
 import { SETTINGS } from "./settings.js";
 
 const MODEL = {
@@ -26,8 +27,8 @@ export default defineProvider({
   label: "ElevenLabs",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
-  // Music with lyrics: a plan, then the music.
-  longestCallMs: ({ timeoutMs }) => 2 * timeoutMs,
+  // Music from a track: a plan, an upload, then the music.
+  longestCallMs: ({ timeoutMs }) => 3 * timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: [
@@ -38,6 +39,7 @@ export default defineProvider({
       creditCost: 15,
       upstream: "music_v2",
       lyricsMaxLength: 5_000,
+      references: REFERENCES,
     },
     {
       ...MODEL,
@@ -46,6 +48,7 @@ export default defineProvider({
       creditCost: 15,
       upstream: "music_v2_5",
       lyricsMaxLength: 5_000,
+      references: REFERENCES,
     },
     {
       ...MODEL,
@@ -67,10 +70,11 @@ export default defineProvider({
   create: (host) => new ElevenLabsProvider(host),
 });
 
-function checkModel({ upstream, duration, options = {} }: ProviderModel): string | null {
+function checkModel(model: ProviderModel): string | null {
+  const { upstream, duration, options = {} } = model;
   if (upstream === undefined) return "needs `upstream`: ElevenLabs' name of the model, such as music_v2";
   if (duration !== null && (duration.minSeconds < 3 || duration.maxSeconds > 600))
     return "has a `duration` outside 3 to 600 seconds";
   const [unknown] = Object.keys(options);
-  return unknown === undefined ? null : `has options.${unknown}; allowed: none`;
+  return unknown === undefined ? referencesIssue(model) : `has options.${unknown}; allowed: none`;
 }

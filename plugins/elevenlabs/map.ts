@@ -1,5 +1,5 @@
 import { fromBufferPromise } from "yauzl";
-import { asObject, fileEndingOf, NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import { asObject, fileEndingOf, lyricsOf, NO_TAGS, ProviderFailure, timedWord } from "../sdk/index.js";
 import type {
   ApiResponse,
   JsonObject,
@@ -10,6 +10,8 @@ import type {
   SplitRequest,
 } from "../sdk/index.js";
 import { partsOf } from "./multipart.js";
+import { wordsIn } from "./plan.js";
+import { isSongId } from "./references.js";
 
 /** Names of stems, by a word of the file's name; the names themselves are not documented. */
 const STEM_WORDS: readonly (readonly [word: RegExp, label: string])[] = [
@@ -53,21 +55,26 @@ export function promptBody(request: MusicRequest): JsonObject {
   return { prompt, model_id: model.upstream, ...lengthOf(request), force_instrumental: instrumental };
 }
 
-/** The body of the request for a plan. */
-export function planBody(request: MusicRequest): JsonObject {
+/** The body of the request for a plan, of the whole or of a part this long. */
+export function planBody(request: MusicRequest, partMs?: number): JsonObject {
   const { prompt, model } = request;
-  return { prompt, model_id: model.upstream, ...lengthOf(request) };
+  const length = partMs === undefined ? lengthOf(request) : { music_length_ms: partMs };
+  return { prompt, model_id: model.upstream, ...length };
 }
 
-/** The piece in the answer to `detailed`; null when there is no sound in it. */
-export function trackIn({ bytes, headers }: ApiResponse): ProviderTrack | null {
+/**
+ * The track in the response to `detailed`; null when there is no sound in it.
+ *
+ * @param isStored ElevenLabs was asked to keep it; the id under which it does goes with the track
+ */
+export function trackIn({ bytes, headers }: ApiResponse, isStored: boolean): ProviderTrack | null {
   const contentType = headers.get("content-type") ?? "";
   const parts = contentType.startsWith("audio/") ? [{ contentType, bytes }] : partsOf(bytes, contentType);
   const audio = parts.find((part) => part.contentType !== "application/json" && part.bytes.length > 0);
   if (audio === undefined) return null;
-  const { song_metadata: metadata } = asObject(
-    parsed(parts.find((part) => part.contentType === "application/json")?.bytes),
-  );
+  const details = asObject(parsed(parts.find((part) => part.contentType === "application/json")?.bytes));
+  const { song_metadata: metadata } = details;
+  const songId = isStored ? headers.get("song-id") : null;
   const { title, genres, is_explicit: isExplicit } = asObject(metadata);
   const words = (Array.isArray(genres) ? genres : [])
     .filter((word) => typeof word === "string")
@@ -89,7 +96,17 @@ export function trackIn({ bytes, headers }: ApiResponse): ProviderTrack | null {
         source: { kind: "bytes", bytes: audio.bytes },
       },
     ],
+    ...(isSongId(songId) ? { reference: { songId } } : {}),
+    ...lyricsIn(details),
   };
+}
+
+/** The words of the plan that was sung, and their times; without a plan the words that have times. */
+function lyricsIn({ composition_plan: plan, words_timestamps: listed }: JsonObject): Pick<ProviderTrack, "lyrics"> {
+  const words = (Array.isArray(listed) ? listed : [])
+    .map(asObject)
+    .flatMap(({ word, start_ms: start, end_ms: end }) => timedWord(word, start, end));
+  return lyricsOf(wordsIn(plan) || words.map(({ text }) => text).join(" "), words);
 }
 
 /** The form of a split. @throws {ProviderFailure} `unavailable`: the track cannot be read; nothing was sent */

@@ -39,6 +39,30 @@ export function withLyrics(plan: unknown, lyrics: string): JsonObject | null {
   return null;
 }
 
+/** A chunk that nothing is sung in; its directions stay. */
+export function withoutWords(chunk: JsonObject): JsonObject {
+  return singChunk(chunk, []);
+}
+
+/** What a plan has its parts sing, with their labels; empty where it sings nothing, or is none that is known. */
+export function wordsIn(plan: unknown): string {
+  const { sections, chunks } = asObject(plan);
+  const ofChunks = objectsIn(chunks)
+    .filter(isSungChunk)
+    .map(({ text }) => linesOf(text).filter((line) => !isDirection(line)));
+  const ofSections = objectsIn(sections)
+    .filter(isSungSection)
+    .map(({ section_name: name, lines }) => [
+      ...(typeof name === "string" ? labelled(name.trim()) : []),
+      ...(lines as readonly unknown[]).filter((line) => typeof line === "string"),
+    ]);
+  return [...ofChunks, ...ofSections].map((lines) => lines.join("\n")).join("\n\n");
+}
+
+function objectsIn(list: unknown): JsonObject[] {
+  return Array.isArray(list) ? list.map(asObject) : [];
+}
+
 interface Voice {
   isSung(part: JsonObject): boolean;
   /** `lines` is empty for a part that has no words left. */

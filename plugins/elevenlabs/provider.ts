@@ -1,25 +1,33 @@
 import { asObject, ProviderFailure, providerFailure } from "../sdk/index.js";
 import type {
-  JsonObject,
+  ApiResponse,
   CallContext,
   Completed,
+  JsonObject,
   MusicProvider,
+  MusicReference,
   MusicRequest,
   ProbeResult,
+  SourceAudio,
   SplitRequest,
   SubmitRequest,
 } from "../sdk/index.js";
 import { ElevenLabsClient } from "./client.js";
 import { planBody, probeResultOf, promptBody, splitForm, stemsIn, trackIn } from "./map.js";
-import { planIn, withLyrics } from "./plan.js";
+import { planIn, withLyrics, withoutWords } from "./plan.js";
+import { cutOf, fittedChunks, joinedPlan, songIdIn, voiceless } from "./references.js";
 import type { Host } from "./settings.js";
+import { afterUpload, Uploads } from "./uploads.js";
 
 /** One call that makes the music, or the stems, and answers them. */
 export class ElevenLabsProvider implements MusicProvider {
   private readonly client: ElevenLabsClient;
+  private readonly uploads = new Uploads();
+  private readonly storesSongs: boolean;
 
   constructor(host: Host) {
     this.client = new ElevenLabsClient(host);
+    this.storesSongs = host.settings.storeForInpainting;
   }
 
   submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed> {
@@ -37,13 +45,61 @@ export class ElevenLabsProvider implements MusicProvider {
   }
 
   private async compose(request: MusicRequest, signal: AbortSignal): Promise<Completed> {
-    const lyrics = request.lyrics?.trim() ?? "";
-    const isPlanned = lyrics !== "" || request.options["seed"] !== undefined;
-    const body = isPlanned ? await this.plannedBody(request, lyrics, signal) : promptBody(request);
-    const answer = await this.client.compose(body, signal);
-    const track = trackIn(answer);
+    const isStored = this.storesSongs && request.model.references !== undefined;
+    const stored = isStored ? { store_for_inpainting: true } : {};
+    const answer =
+      request.reference === undefined
+        ? await this.client.compose({ ...(await this.bodyOf(request, signal)), ...stored }, signal)
+        : await this.composeFrom(request, request.reference, stored, signal);
+    const track = trackIn(answer, isStored);
     if (track === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no music." });
     return { state: "completed", tracks: [track] };
+  }
+
+  private async bodyOf(request: MusicRequest, signal: AbortSignal): Promise<JsonObject> {
+    const lyrics = request.lyrics?.trim() ?? "";
+    const isPlanned = lyrics !== "" || request.options["seed"] !== undefined;
+    return isPlanned ? this.plannedBody(request, lyrics, signal) : promptBody(request);
+  }
+
+  /** The plan costs nothing, so it comes before the upload, which does. */
+  private async composeFrom(
+    request: MusicRequest,
+    reference: MusicReference,
+    stored: JsonObject,
+    signal: AbortSignal,
+  ): Promise<ApiResponse> {
+    const { jobId, model, options } = request;
+    const cut = cutOf(request, reference);
+    const chunks = await this.chunksOf(request, cut.partMs, signal);
+    const keepsNothing = cut.head === null && cut.tail === null;
+    const own = keepsNothing ? null : songIdIn(reference.source.reference);
+    const songId = keepsNothing ? null : (own ?? (await this.uploaded(jobId, reference.source, signal)));
+    const seed = options["seed"] === undefined ? {} : { seed: options["seed"] };
+    const body = { composition_plan: joinedPlan(chunks, cut, songId), model_id: model.upstream, ...seed, ...stored };
+    try {
+      const answer = await this.client.composeFromTrack(body, signal);
+      this.uploads.done(jobId);
+      return answer;
+    } catch (error) {
+      throw this.uploads.of(jobId) === null ? error : afterUpload(error);
+    }
+  }
+
+  private async chunksOf(request: MusicRequest, partMs: number, signal: AbortSignal): Promise<JsonObject[]> {
+    const response = await this.client.plan(planBody(request, partMs), signal);
+    const chunks = fittedChunks(response.json(), partMs);
+    if (chunks === null) throw providerFailure("unavailable", response, { message: "The response has no known plan." });
+    if (request.instrumental) return chunks.map(withoutWords).map(voiceless);
+    const lyrics = request.lyrics?.trim() ?? "";
+    const plan = lyrics === "" ? null : withLyrics({ chunks }, lyrics);
+    return plan === null ? chunks : (plan["chunks"] as JsonObject[]);
+  }
+
+  private async uploaded(jobId: string, source: SourceAudio, signal: AbortSignal): Promise<string> {
+    const songId = this.uploads.of(jobId) ?? (await this.client.upload(source, signal));
+    this.uploads.add(jobId, songId);
+    return songId;
   }
 
   /**

@@ -24,6 +24,11 @@ export const SETTINGS = defineSettings({
     description:
       "Kind of file: codec, sample rate, kbit/s; the better ones need a higher plan. auto is the model's own",
   },
+  storeForInpainting: {
+    type: "boolean",
+    default: false,
+    description: "Have ElevenLabs keep what it generates, so that it can be worked from without an upload",
+  },
   timeoutMs: timeoutMs(300_000, {
     maximum: 1_800_000,
     description: "How long one call may take; the music comes in the response, after minutes",

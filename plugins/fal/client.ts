@@ -2,6 +2,13 @@ import { type ApiResponse, httpUrl, type ModelInputs, type ProviderApi } from ".
 import { billingRefusalOf, finalFailureOf, refusalOf } from "./errors.js";
 import type { Host } from "./settings.js";
 
+export interface QueuedRequest {
+  readonly endpoint: string;
+  readonly input: ModelInputs;
+  /** Whether a track is part of the input. */
+  readonly isInline: boolean;
+}
+
 /** The calls of the queue; `map.ts` reads the responses. URLs are those of the response to the submission. */
 export class FalClient {
   private readonly api: ProviderApi;
@@ -24,8 +31,12 @@ export class FalClient {
     this.keys = api({ baseUrl: httpUrl("jwksUrl", settings.jwksUrl) });
   }
 
-  submit(endpoint: string, input: ModelInputs, callbackUrl: string | null, signal: AbortSignal): Promise<ApiResponse> {
-    const { keepFilesSeconds, startTimeoutSeconds } = this.host.settings;
+  submit(
+    { endpoint, input, isInline }: QueuedRequest,
+    callbackUrl: string | null,
+    signal: AbortSignal,
+  ): Promise<ApiResponse> {
+    const { keepFilesSeconds, startTimeoutSeconds, timeoutMs, uploadTimeoutMs } = this.host.settings;
     const query = callbackUrl === null ? "" : `?fal_webhook=${encodeURIComponent(callbackUrl)}`;
     return this.api.call({
       path: `/${endpoint}${query}`,
@@ -35,6 +46,7 @@ export class FalClient {
         ...(startTimeoutSeconds === undefined ? {} : { "x-fal-request-timeout": String(startTimeoutSeconds) }),
       },
       creates: true,
+      timeoutMs: isInline ? uploadTimeoutMs : timeoutMs,
       signal,
     });
   }

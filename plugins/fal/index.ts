@@ -1,5 +1,5 @@
 import { PROVIDER_PORT_VERSION, defineProvider } from "../sdk/index.js";
-import { modelMistake, MODELS } from "./models.js";
+import { modelIssue, MODELS } from "./models.js";
 import { FalProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
@@ -9,12 +9,12 @@ export default defineProvider({
   label: "fal",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
-  // A poll: the status, then the result.
-  longestCallMs: ({ timeoutMs }) => 2 * timeoutMs,
+  // A poll: the status, then the result. A submission: a track in it.
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) => Math.max(2 * timeoutMs, uploadTimeoutMs),
   hosts: [],
   settings: SETTINGS,
   models: MODELS,
-  checkModel: modelMistake,
+  checkModel: modelIssue,
   capabilities: ({ splits }) => ({
     idempotentSubmit: false,
     lookup: false,

@@ -1,4 +1,5 @@
 import { inputTemplateIssue, type ProviderModel, STANDARD_OPTIONS } from "../sdk/index.js";
+import { ACE_STEP_MODES, INLINE_MAX_BYTES, STABLE_AUDIO_25_MODES, stableAudio3Modes } from "./references.js";
 
 const ENDPOINT = /^[\w.-]+(\/[\w.-]+)+$/;
 
@@ -27,13 +28,19 @@ const MINIMAX = {
   },
 } as const;
 
-/** Open weights of Stability; bounds as the small one states them. */
-const STABLE_AUDIO_3 = {
-  ...PLAIN,
-  duration: { minSeconds: 1, maxSeconds: 120, defaultSeconds: 30 },
-  requestOptions: SEED_AND_NEGATIVE,
-  options: { prompt: "prompt", duration: "duration", inputs: BOTH_INPUTS, output: "audio" },
-} as const;
+/** Open weights of Stability; bounds of the duration as the small one states them. */
+function stableAudio3(base: string, maxSeconds: number): Omit<ProviderModel, "id" | "name" | "creditCost"> {
+  const duration = { minSeconds: 1, maxSeconds: 120, defaultSeconds: 30 };
+  const { references, templates } = stableAudio3Modes(base, maxSeconds, { duration });
+  return {
+    ...PLAIN,
+    duration,
+    upstream: `${base}/text-to-audio`,
+    requestOptions: SEED_AND_NEGATIVE,
+    references,
+    options: { prompt: "prompt", duration: "duration", inputs: BOTH_INPUTS, output: "audio", references: templates },
+  };
+}
 
 /** Models as fal's own list has them; the operator changes them, and names others, under `plugins.fal.models`. */
 export const MODELS: readonly ProviderModel[] = [
@@ -76,21 +83,26 @@ export const MODELS: readonly ProviderModel[] = [
     duration: { minSeconds: 1, maxSeconds: 190, defaultSeconds: 190 },
     upstream: "fal-ai/stable-audio-25/text-to-audio",
     requestOptions: SEED,
-    options: { prompt: "prompt", duration: "seconds_total", inputs: SEED_INPUTS, output: "audio" },
+    references: STABLE_AUDIO_25_MODES.references,
+    options: {
+      prompt: "prompt",
+      duration: "seconds_total",
+      inputs: SEED_INPUTS,
+      output: "audio",
+      references: STABLE_AUDIO_25_MODES.templates,
+    },
   },
   {
-    ...STABLE_AUDIO_3,
+    ...stableAudio3("fal-ai/stable-audio-3/medium", 380),
     id: "fal/stable-audio-3-medium",
     name: "Stable Audio 3 Medium",
     creditCost: 10,
-    upstream: "fal-ai/stable-audio-3/medium/text-to-audio",
   },
   {
-    ...STABLE_AUDIO_3,
+    ...stableAudio3("fal-ai/stable-audio-3/small/music", 120),
     id: "fal/stable-audio-3-small",
     name: "Stable Audio 3 Small",
     creditCost: 5,
-    upstream: "fal-ai/stable-audio-3/small/music/text-to-audio",
   },
   {
     id: "fal/ace-step",
@@ -104,6 +116,7 @@ export const MODELS: readonly ProviderModel[] = [
     duration: { minSeconds: 5, maxSeconds: 240, defaultSeconds: 60 },
     upstream: "fal-ai/ace-step",
     requestOptions: SEED,
+    references: ACE_STEP_MODES.references,
     options: {
       prompt: "tags",
       lyrics: "lyrics",
@@ -111,6 +124,7 @@ export const MODELS: readonly ProviderModel[] = [
       inputs: SEED_INPUTS,
       instrumental: { lyrics: "[inst]" },
       output: "audio",
+      references: ACE_STEP_MODES.templates,
     },
   },
   {
@@ -156,11 +170,16 @@ export const MODELS: readonly ProviderModel[] = [
   },
 ];
 
-export function modelMistake(model: ProviderModel): string | null {
-  const { upstream } = model;
-  if (upstream === undefined || !isEndpoint(upstream))
-    return `upstream: ${upstream ?? "missing"}; allowed: an endpoint id such as fal-ai/ace-step`;
-  return inputTemplateIssue(model);
+export function modelIssue(model: ProviderModel): string | null {
+  const issue = endpointIssue(model.upstream);
+  if (issue !== null) return `upstream: ${issue}`;
+  return inputTemplateIssue(model, { upstreamIssue: endpointIssue, sentMaxBytes: INLINE_MAX_BYTES });
+}
+
+function endpointIssue(id: string | undefined): string | null {
+  return id !== undefined && isEndpoint(id)
+    ? null
+    : `${id ?? "missing"}; allowed: an endpoint id such as fal-ai/ace-step`;
 }
 
 export function isEndpoint(id: string): boolean {

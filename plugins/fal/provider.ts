@@ -1,14 +1,15 @@
 import type { KeyObject } from "node:crypto";
 import {
   asObject,
+  dataUriOf,
   handleCodec,
-  inputsOf,
+  inputsWithTrack,
   inputTemplateOf,
   isLostReply,
-  type ModelInputs,
   parseJson,
   ProviderFailure,
   providerFailure,
+  templatesOf,
 } from "../sdk/index.js";
 import type {
   Accepted,
@@ -19,12 +20,13 @@ import type {
   ParsedCallback,
   ProbeResult,
   ProviderHandle,
+  ProviderModel,
   ReceivedCallback,
   Snapshot,
   SplitRequest,
   SubmitRequest,
 } from "../sdk/index.js";
-import { FalClient } from "./client.js";
+import { FalClient, type QueuedRequest } from "./client.js";
 import { ERROR_CODE, failureOfStatus } from "./errors.js";
 import { completedOf, probeOf, readAccepted, readStatus, reportIn, urlsOf, type Work, workIn } from "./map.js";
 import { type Host, type Separator, separatorOf } from "./settings.js";
@@ -54,9 +56,9 @@ export class FalProvider implements MusicProvider {
   }
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
-    const submission = request.operation === "music" ? generationOf(request) : this.splitOf(request);
-    const { endpoint, operation, input, output } = submission;
-    const answer = await this.client.submit(endpoint, input, request.callbackUrl, signal);
+    const submission = request.operation === "music" ? await generationOf(request) : this.splitOf(request);
+    const { operation, output } = submission;
+    const answer = await this.client.submit(submission, request.callbackUrl, signal);
     const accepted = readAccepted(answer);
     if (accepted === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no request." });
     const handle = HANDLES.write({ ...accepted, operation, output });
@@ -113,16 +115,26 @@ export class FalProvider implements MusicProvider {
   /** Of a submission whose reply was lost: what the webhook leaves open is asked for with the handle that it brings. */
   private reportOfLost(body: unknown, { request }: ReceivedCallback): ParsedCallback {
     const { request_id: requestId } = asObject(body);
-    const model = this.host.models.find(({ id }) => id === request?.modelId);
-    const endpoint = request?.operation === "music" ? model?.upstream : this.separator?.endpoint;
     const operation = request?.operation;
-    if (typeof requestId !== "string" || requestId === "" || endpoint === undefined) return { trust: "hint" };
+    if (typeof requestId !== "string" || requestId === "") return { trust: "hint" };
     if (operation !== "music" && operation !== "stem_split") return { trust: "hint" };
-    const output = model === undefined ? "" : (inputTemplateOf(model).output ?? "");
-    const work: Work = { ...urlsOf(this.host.settings.baseUrl, endpoint, requestId), operation, output };
+    const at = operation === "music" ? this.generationAt(requestId, request?.modelId) : this.splitAt(requestId);
+    if (at === null) return { trust: "hint" };
+    const work: Work = { ...at, operation };
     const handle = HANDLES.write(work);
     const snapshot = reportIn(body, work) ?? { state: "running", nextPollMs: this.host.settings.pollMs };
     return { trust: "verified", snapshot: ProviderFailure.is(snapshot) ? snapshot : { ...snapshot, handle } };
+  }
+
+  private generationAt(requestId: string, modelId: string | null | undefined): Omit<Work, "operation"> | null {
+    const model = this.host.models.find(({ id }) => id === modelId);
+    return model === undefined ? null : workOf(this.host.settings.baseUrl, model, requestId);
+  }
+
+  private splitAt(requestId: string): Omit<Work, "operation"> | null {
+    const { separator } = this;
+    if (separator === null) return null;
+    return { ...urlsOf(this.host.settings.baseUrl, separator.endpoint, requestId), output: "" };
   }
 
   private async webhookKeys(signal: AbortSignal): Promise<readonly KeyObject[]> {
@@ -151,18 +163,26 @@ export class FalProvider implements MusicProvider {
         billable: "no",
       });
     const input = { ...separator.inputs, [separator.audioInput]: source.url };
-    return { endpoint: separator.endpoint, operation, input, output: "" };
+    return { endpoint: separator.endpoint, operation, input, output: "", isInline: false };
   }
 }
 
 /** What is submitted, and what a poll has to know of it. */
-interface Submission extends Pick<Work, "operation" | "output"> {
-  readonly endpoint: string;
-  readonly input: ModelInputs;
+type Submission = QueuedRequest & Pick<Work, "operation" | "output">;
+
+async function generationOf(request: MusicRequest): Promise<Submission> {
+  const { model, operation, reference } = request;
+  const { upstream = model.upstream ?? "", output = "" } = inputTemplateOf(model, reference?.mode);
+  const input = await inputsWithTrack(request, (source) => source.url ?? dataUriOf(source));
+  return { endpoint: upstream, operation, input, output, isInline: reference?.source.url === null };
 }
 
-function generationOf(request: MusicRequest): Submission {
-  const { model, operation } = request;
-  const input = inputsOf(request);
-  return { endpoint: model.upstream ?? "", operation, input, output: inputTemplateOf(model).output ?? "" };
+/** The one place where a request to the model can be polled; null where its modes are at several. */
+function workOf(baseUrl: string, model: ProviderModel, requestId: string): Omit<Work, "operation"> | null {
+  const [own, ...modes] = templatesOf(model).map(({ upstream, output }) => ({
+    ...urlsOf(baseUrl, upstream, requestId),
+    output,
+  }));
+  const isOne = modes.every(({ statusUrl, output }) => statusUrl === own?.statusUrl && output === own.output);
+  return own !== undefined && isOne ? own : null;
 }

@@ -14,6 +14,10 @@ export const SETTINGS = defineSettings({
     "Base URL of the platform's API, which reports the balance, without a slash at its end",
   ),
   timeoutMs: timeoutMs(30_000),
+  uploadTimeoutMs: timeoutMs(120_000, {
+    maximum: 3_600_000,
+    description: "How long the submission of a request may take that has a track in it",
+  }),
   pollMs: pollMs(2_000),
   startTimeoutSeconds: {
     type: "integer",

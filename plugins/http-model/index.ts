@@ -23,11 +23,15 @@ export default defineProvider({
   create: (host) => new HttpModelProvider(host),
 });
 
-function checkModel({ options = {} }: ProviderModel): string | null {
+function checkModel({ options = {}, requestOptions = {} }: ProviderModel): string | null {
   const odd = Object.entries(options).find(
     ([name, value]) => !/^[\w-]+$/.test(name) || !["string", "number", "boolean"].includes(typeof value),
   );
-  return odd === undefined
+  if (odd !== undefined)
+    return `options.${odd[0]}: allowed: text, numbers, booleans, by names of letters, digits, _ and -`;
+  // One placeholder stands for both.
+  const twice = Object.keys(requestOptions).find((name) => Object.hasOwn(options, name));
+  return twice === undefined
     ? null
-    : `options.${odd[0]}: allowed: text, numbers, booleans, by names of letters, digits, _ and -`;
+    : `has options.${twice} and requestOptions.${twice}; allowed: one of them, the first as the default of the second`;
 }

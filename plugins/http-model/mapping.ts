@@ -1,7 +1,7 @@
-import { isObject, parseJson } from "../sdk/index.js";
-import { pointerMistake } from "./pointer.js";
+import { isObject, parseJson, type ProviderModel } from "../sdk/index.js";
+import { pointerIssue } from "./pointer.js";
 import type { Host } from "./settings.js";
-import { placeholdersIn, unknownPlaceholders } from "./template.js";
+import { optionIssues, placeholdersIn, unknownPlaceholders } from "./template.js";
 
 /** What a status word means here. */
 export const MEANINGS = ["running", "completed", "failed", "cancelled", "timeout", "content_rejected", "gone"] as const;
@@ -42,11 +42,14 @@ type Settings = Host["settings"];
 /** Names of settings that are texts. */
 type TextName = { [Name in keyof Settings]: Settings[Name] extends string | undefined ? Name : never }[keyof Settings];
 
-/** @throws {Error} with a line for every setting that is wrong */
-export function readMapping(settings: Settings): Mapping {
-  const mistakes: string[] = [];
+/**
+ * @param models whose options the template of a request has placeholders for
+ * @throws {Error} with a line for every setting that is wrong
+ */
+export function readMapping(settings: Settings, models: readonly ProviderModel[]): Mapping {
+  const issues: string[] = [];
   const wrong = (name: keyof Settings, why: string): void =>
-    void mistakes.push(`${name}: ${JSON.stringify(settings[name])}; ${why}`);
+    void issues.push(`${name}: ${JSON.stringify(settings[name])}; ${why}`);
   const text = (name: TextName): string => (settings[name] ?? "").trim();
 
   const baseUrl = text("baseUrl").replace(/\/+$/, "");
@@ -61,15 +64,15 @@ export function readMapping(settings: Settings): Mapping {
     if (known === "id" && !isLeftOut && !placeholders.includes(known)) wrong(name, "allowed: a path with {{id}} in it");
   }
   for (const name of POINTERS) {
-    const mistake = pointerMistake(text(`${name}Pointer`));
-    if (mistake !== null) wrong(`${name}Pointer`, mistake);
+    const issue = pointerIssue(text(`${name}Pointer`));
+    if (issue !== null) wrong(`${name}Pointer`, issue);
   }
-  const request = readRequest(text("request"), (why) => wrong("request", why));
+  const request = readRequest(text("request"), models, (why) => wrong("request", why));
   const statusWords = readStatusWords(text("statusWords"), (why) => wrong("statusWords", why));
   const key = text("apiKey");
   const scheme = text("authScheme");
   if (!/^[!#$%&'*+.^`|~\w-]+$/.test(text("authHeader"))) wrong("authHeader", "allowed: the name of a header");
-  if (mistakes.length > 0) throw new Error(mistakes.join("\n"));
+  if (issues.length > 0) throw new Error(issues.join("\n"));
   return {
     baseUrl,
     headers: key === "" ? {} : { [text("authHeader").toLowerCase()]: scheme === "" ? key : `${scheme} ${key}` },
@@ -91,7 +94,7 @@ export function readMapping(settings: Settings): Mapping {
   };
 }
 
-function readRequest(json: string, wrong: (why: string) => void): object {
+function readRequest(json: string, models: readonly ProviderModel[], wrong: (why: string) => void): object {
   const template = parseJson(json);
   if (typeof template !== "object" || template === null) {
     wrong("allowed: a JSON object, its placeholders inside quotation marks");
@@ -99,6 +102,7 @@ function readRequest(json: string, wrong: (why: string) => void): object {
   }
   const unknown = unknownPlaceholders(template);
   if (unknown.length > 0) wrong(`there is no {{${unknown.join("}}, {{")}}}; its README lists the placeholders`);
+  for (const issue of optionIssues(template, models)) wrong(issue);
   return template;
 }
 

@@ -1,5 +1,5 @@
 /** What is wrong with a JSON pointer (RFC 6901); null when nothing is. */
-export function pointerMistake(pointer: string): string | null {
+export function pointerIssue(pointer: string): string | null {
   if (pointer !== "" && !pointer.startsWith("/"))
     return "allowed: empty for the whole, or a JSON pointer such as /output/0";
   return /~([^01]|$)/.test(pointer) ? "in a JSON pointer, ~ is written ~0 and / is written ~1" : null;

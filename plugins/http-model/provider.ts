@@ -12,7 +12,7 @@ import type {
 import { read, refusalOf } from "./answers.js";
 import { type Mapping, readMapping } from "./mapping.js";
 import type { Host } from "./settings.js";
-import { filled, filledPath, valuesOf } from "./template.js";
+import { filled, filledPath, nameOf, valuesOf } from "./template.js";
 
 const HANDLES = handleCodec(1, ({ id }) => (typeof id === "string" ? { id } : null));
 
@@ -23,8 +23,8 @@ export class HttpModelProvider implements MusicProvider {
   private readonly mapping: Mapping;
   private readonly api: ProviderApi;
 
-  constructor({ settings, api }: Host) {
-    const mapping = readMapping(settings);
+  constructor({ settings, models, api }: Host) {
+    const mapping = readMapping(settings, models);
     const { baseUrl, headers, timeoutMs, cancelPath } = mapping;
     this.mapping = mapping;
     this.api = api({ baseUrl, headers, timeoutMs, classify: (answer) => refusalOf(answer, mapping) });
@@ -40,7 +40,7 @@ export class HttpModelProvider implements MusicProvider {
     const { mapping } = this;
     const values = valuesOf(mapping.callbacks ? request : { ...request, callbackUrl: null });
     const answer = await this.api.call({
-      path: filledPath(mapping.submitPath, { model: String(values["model"]) }),
+      path: filledPath(mapping.submitPath, { model: nameOf(request.model) }),
       json: filled(mapping.request, values),
       headers: { accept: "application/json, audio/*", "idempotency-key": request.jobId },
       creates: true,

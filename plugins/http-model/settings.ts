@@ -3,8 +3,8 @@ import { defineSettings, type ProviderHost } from "../sdk/index.js";
 /** What is sent where the operator gives no template: the documented shape. */
 const REQUEST =
   '{"job_id":"{{job_id}}","attempt_id":"{{attempt_id}}","model":"{{model}}","prompt":"{{prompt}}",' +
-  '"lyrics":"{{lyrics}}",' +
-  '"duration":"{{duration}}","instrumental":"{{instrumental}}","callback_url":"{{callback_url}}"}';
+  '"lyrics":"{{lyrics}}","duration":"{{duration}}","instrumental":"{{instrumental}}",' +
+  '"options":"{{options}}","callback_url":"{{callback_url}}"}';
 
 const STATUS_WORDS =
   '{"queued":"running","running":"running","succeeded":"completed","failed":"failed",' +

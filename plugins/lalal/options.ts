@@ -16,11 +16,11 @@ export interface SplitOptions {
 export function readOptions(settings: Host["settings"]): SplitOptions {
   const { stems: list, splitter, extractionLevel, encoderFormat, dereverb } = settings;
   const stems = list.split(",").map((stem) => stem.trim());
-  const mistakes: string[] = [];
+  const issues: string[] = [];
   const unknown = stems.filter((stem) => !STEMS.includes(stem));
-  if (unknown.length > 0) mistakes.push(`stems: ${JSON.stringify(unknown.join(", "))}; allowed: ${STEMS.join(", ")}`);
-  if (new Set(stems).size < stems.length) mistakes.push(`stems: ${JSON.stringify(list)}; allowed: each once`);
-  if (mistakes.length > 0) throw new Error(mistakes.join("\n"));
+  if (unknown.length > 0) issues.push(`stems: ${JSON.stringify(unknown.join(", "))}; allowed: ${STEMS.join(", ")}`);
+  if (new Set(stems).size < stems.length) issues.push(`stems: ${JSON.stringify(list)}; allowed: each once`);
+  if (issues.length > 0) throw new Error(issues.join("\n"));
   return {
     stems,
     presets: {

@@ -1,7 +1,7 @@
 import { asObject, ProviderFailure } from "../sdk/index.js";
 import type { JsonObject, CancelOutcome, ProviderTrack } from "../sdk/index.js";
 import { isRefusal } from "./errors.js";
-import { trackOf } from "./map.js";
+import { lyricsIn, trackOf } from "./map.js";
 
 const RUNNING: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
 
@@ -23,7 +23,10 @@ export function interactionIn(body: unknown): Interaction {
   const sounds = content.filter(({ type }) => type === "audio").map(({ data }) => trackOf(data));
   // The last is the one that it settled on.
   const track = sounds.findLast((sound) => sound !== null) ?? null;
-  if (track !== null && status !== "failed") return { state: "completed", tracks: [track] };
+  if (track !== null && status !== "failed") {
+    const texts = content.filter(({ type }) => type === "text").map(({ text }) => text);
+    return { state: "completed", tracks: [{ ...track, ...lyricsIn(texts) }] };
+  }
   const { code, message } = errorIn(asObject(body)) ?? {};
   const said = typeof message === "string" ? `: ${message.replace(/\s+/gu, " ").slice(0, 300)}` : ".";
   const reason = typeof code === "string" || typeof code === "number" ? String(code) : status;

@@ -1,4 +1,4 @@
-import { asObject, NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import { asObject, lyricsOf, NO_TAGS, parseJson, ProviderFailure } from "../sdk/index.js";
 import type { JsonObject, MusicRequest, ProviderFailureKind, ProviderTrack } from "../sdk/index.js";
 
 /** Why a candidate without music ended, where its content is the reason. */
@@ -31,11 +31,16 @@ export function interactionBody(request: MusicRequest): JsonObject {
   return { model: request.model.upstream, input: wordsOf(request), background: true, ...format };
 }
 
-/** The body of a `predict`; `seed` and `sample_count` exclude each other, and it is the second that is sent. */
-export function predictBody({ model, prompt }: MusicRequest): JsonObject {
-  const { sampleCount = 1, negativePrompt } = model.options ?? {};
-  const negative = negativePrompt === undefined ? {} : { negative_prompt: negativePrompt };
-  return { instances: [{ prompt, ...negative }], parameters: { sample_count: sampleCount } };
+/** The body of a `predict`; `seed` and `sample_count` exclude each other: one clip needs no `sample_count`. */
+export function predictBody({ model, prompt, options }: MusicRequest): JsonObject {
+  const { sampleCount = 1 } = model.options ?? {};
+  const { seed, negative_prompt } = options;
+  const instance = {
+    prompt,
+    ...(negative_prompt === undefined ? {} : { negative_prompt }),
+    ...(seed === undefined ? {} : { seed }),
+  };
+  return { instances: [instance], parameters: seed === undefined ? { sample_count: sampleCount } : {} };
 }
 
 /** The song in the answer of `generateContent`; null when it says nothing of any. */
@@ -48,11 +53,12 @@ export function songIn(body: unknown): ProviderTrack[] | ProviderFailure | null 
   if (candidate === undefined) return null;
   const { content, finishReason } = asObject(candidate);
   const { parts } = asObject(content);
-  const sounds = (Array.isArray(parts) ? parts : []).map((part) => asObject(asObject(part)["inlineData"]));
+  const given = (Array.isArray(parts) ? parts : []).map(asObject);
+  const sounds = given.map(({ inlineData }) => asObject(inlineData));
   const sound = sounds
     .map(({ mimeType, data }) => (isImage(mimeType) ? null : trackOf(data)))
     .find((track) => track !== null);
-  if (sound !== undefined) return [sound];
+  if (sound !== undefined) return [{ ...sound, ...lyricsIn(given.map(({ text }) => text)) }];
   const reason = typeof finishReason === "string" ? finishReason : "none";
   return failed(
     REFUSED.has(reason) ? "content_rejected" : "failed",
@@ -73,6 +79,12 @@ export function clipsIn(body: unknown): ProviderTrack[] | ProviderFailure | null
     .map(({ bytesBase64Encoded, audioContent }) => trackOf(bytesBase64Encoded ?? audioContent));
   const whole = tracks.filter((track) => track !== null);
   return whole.length > 0 ? whole : failed("failed", "Its predictions hold no music.", undefined);
+}
+
+/** The lyrics in the texts of a response; another one may describe the structure of the song, in JSON. */
+export function lyricsIn(texts: readonly unknown[]): Pick<ProviderTrack, "lyrics"> {
+  const words = texts.filter((text) => typeof text === "string" && parseJson(text) === undefined);
+  return lyricsOf(words.join("\n"));
 }
 
 /** null: it is no base64. */

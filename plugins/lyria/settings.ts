@@ -62,14 +62,14 @@ export function readSettings({ settings, models }: Pick<Host, "settings" | "mode
     throw new Error("apiKey, serviceAccount: neither is set; allowed: the one, the other, or both");
   const inBackground = isInBackground(settings);
   const gemini = apiKey === undefined ? null : { apiKey, baseUrl: httpUrl("geminiUrl", geminiUrl), inBackground };
-  if (serviceAccount === undefined) return withDoors({ gemini, vertex: null }, models);
+  if (serviceAccount === undefined) return withBackends({ gemini, vertex: null }, models);
   const account = readAccount(serviceAccount);
   const projectId = project ?? account.projectId;
   if (projectId === null)
     throw new Error("project: missing, and the service account names none; allowed: a project of Google Cloud");
   const parent = `projects/${encodeURIComponent(projectId)}/locations/${encodeURIComponent(location)}`;
   const url = httpUrl("vertexUrl", vertexUrl ?? `https://${location}-aiplatform.googleapis.com/v1`);
-  return withDoors({ gemini, vertex: { account, baseUrl: url, parent } }, models);
+  return withBackends({ gemini, vertex: { account, baseUrl: url, parent } }, models);
 }
 
 /** True where there is work that can be polled and cancelled. */
@@ -78,7 +78,7 @@ export function isInBackground({ apiKey, geminiApi }: Host["settings"]): boolean
 }
 
 /** A model behind a door without a key would fail whoever chooses it. */
-function withDoors(config: Config, models: readonly ProviderModel[]): Config {
+function withBackends(config: Config, models: readonly ProviderModel[]): Config {
   const closed = models.filter(({ options }) => config[options?.["api"] as (typeof APIS)[number]] === null);
   if (closed.length === 0) return config;
   const ids = closed.map(({ id }) => id).join(", ");

@@ -1,5 +1,5 @@
 import { asObject, isLink, providerFailure } from "../sdk/index.js";
-import type { ApiResponse, JsonObject, ProviderApi, ProviderFailure } from "../sdk/index.js";
+import type { ApiCall, ApiResponse, JsonObject, ProviderApi, ProviderFailure } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
 /** Songs and instrumentals are asked after by routes of their own. */
@@ -34,6 +34,18 @@ export class MurekaClient {
     const { id } = asObject(answer.json());
     if (typeof id !== "string" || id === "")
       throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    return id;
+  }
+
+  /** Hands a file over; nothing is billed. @returns its id, for calls of this purpose */
+  async upload(file: Blob, filename: string, purpose: string, signal: AbortSignal): Promise<string> {
+    const body = new FormData();
+    body.append("purpose", purpose);
+    body.append("file", file, filename);
+    const answer = await this.api.call({ path: "/v1/files/upload", body, signal });
+    const { id } = asObject(answer.json());
+    if (typeof id !== "string" || id === "")
+      throw providerFailure("unavailable", answer, { message: "It answered no id of the upload." });
     return id;
   }
 
@@ -76,7 +88,10 @@ export class MurekaClient {
 /** 429 has two opposite meanings, which its words alone tell apart. */
 const NO_CREDIT = /quota|billing|credit/i;
 
-function classify(answer: ApiResponse): ProviderFailure | undefined {
+function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | undefined {
+  // The words of the request did not pass their review.
+  if (answer.status === 451 && call.isStatusCall !== true)
+    return providerFailure("content_rejected", answer, said(answer));
   if (answer.status !== 429) return undefined;
   return providerFailure(NO_CREDIT.test(said(answer).message) ? "out_of_credit" : "rate_limited", answer, said(answer));
 }

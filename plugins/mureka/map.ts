@@ -1,6 +1,15 @@
 import { asObject, isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
-import type { JsonObject, MusicRequest, ProviderAsset, ProviderTrack, Snapshot } from "../sdk/index.js";
+import type {
+  JsonObject,
+  MusicRequest,
+  ProviderAsset,
+  ProviderModel,
+  ProviderReference,
+  ProviderTrack,
+  Snapshot,
+} from "../sdk/index.js";
 import type { Kind, Zip } from "./client.js";
+import { lyricsIn } from "./lyrics.js";
 
 const NEXT_POLL_MS = 5_000;
 const LINKS_LIVE_MS = 30 * 86_400_000;
@@ -11,29 +20,49 @@ const TRACKS_DEFAULT = 1;
 /** No mark of a moderator's refusal is documented: these words are taken for one. */
 const REFUSED = /moderat|sensitive|violat|prohibit|inappropriate|offensive|copyright|policy/i;
 
-/** Which route a generation takes, what it is sent, and which one it is asked after by. */
-export function generationOf({ model, prompt, lyrics, instrumental }: MusicRequest): {
-  path: string;
-  json: JsonObject;
-  kind: Kind;
-} {
-  const { tracks = TRACKS_DEFAULT, gender } = model.options ?? {};
-  const common = { model: model.upstream, prompt, n: tracks, stream: false };
-  if (instrumental) return { path: "/v1/instrumental/generate", json: common, kind: "instrumental" };
-  if (lyrics === null) return { path: "/v1/song/easy-generate", json: { ...common, gender }, kind: "song" };
-  return { path: "/v1/song/generate", json: { ...common, lyrics, gender }, kind: "song" };
+/** A call that starts billed work, and the route by which it is polled. */
+export interface Generation {
+  readonly path: string;
+  readonly json: JsonObject;
+  readonly kind: Kind;
+}
+
+/** A generation from words alone. @throws {ProviderFailure} for an option that does not go with it */
+export function generationOf(request: MusicRequest): Generation {
+  const { model, prompt, lyrics, instrumental, options } = request;
+  const common = { model: model.upstream, prompt, n: tracksOf(model), stream: false };
+  if (instrumental) {
+    if (optionAgainst(request, "vocal_gender")) {
+      const why = "An instrumental has no singer: it takes no vocal_gender.";
+      throw new ProviderFailure("invalid_input", why, { billable: "no" });
+    }
+    return { path: "/v1/instrumental/generate", json: common, kind: "instrumental" };
+  }
+  const song = { ...common, gender: options["vocal_gender"] };
+  if (lyrics === null) return { path: "/v1/song/easy-generate", json: song, kind: "song" };
+  return { path: "/v1/song/generate", json: { ...song, lyrics }, kind: "song" };
+}
+
+/** How many tracks a generation makes. */
+export function tracksOf({ options = {} }: ProviderModel): unknown {
+  return options["tracks"] ?? TRACKS_DEFAULT;
+}
+
+/** Whether the caller chose an option where it does not go; a default of the operator's is left out there. */
+export function optionAgainst({ model, options }: MusicRequest, name: string): boolean {
+  return options[name] !== undefined && options[name] !== model.requestOptions?.[name]?.default;
 }
 
 /** What a task says. A word that is not known does not say that it ended. @throws {ProviderFailure} */
-export function snapshotOf(task: JsonObject): Snapshot {
+export function snapshotOf(task: JsonObject, kind: Kind): Snapshot {
   const { status, failed_reason: reason } = task;
   const why = typeof reason === "string" ? reason.slice(0, 300) : "";
   switch (status) {
     case "succeeded":
-      return { state: "completed", tracks: tracksIn(task) };
+      return { state: "completed", tracks: tracksIn(task, kind) };
     case "failed": {
-      const kind = REFUSED.test(why) ? "content_rejected" : "failed";
-      throw new ProviderFailure(kind, `The task failed: ${why}`, { providerCode: status });
+      const failure = REFUSED.test(why) ? "content_rejected" : "failed";
+      throw new ProviderFailure(failure, `The task failed: ${why}`, { providerCode: status });
     }
     case "timeouted":
       throw new ProviderFailure("timeout", `The task ran out of time: ${why}`);
@@ -44,10 +73,11 @@ export function snapshotOf(task: JsonObject): Snapshot {
   }
 }
 
-function tracksIn({ choices, finished_at: finishedAt }: JsonObject): ProviderTrack[] {
+function tracksIn({ choices, finished_at: finishedAt }: JsonObject, kind: Kind): ProviderTrack[] {
   const expires = typeof finishedAt === "number" ? { expiresAt: finishedAt * 1_000 + LINKS_LIVE_MS } : {};
   const ordered = (Array.isArray(choices) ? choices : []).map(asObject).sort((a, b) => placeOf(a) - placeOf(b));
-  const tracks = ordered.flatMap(({ url, flac_url: flac, wav_url: wav, duration }): ProviderTrack[] => {
+  const tracks = ordered.flatMap((choice): ProviderTrack[] => {
+    const { id, url, flac_url: flac, wav_url: wav, duration } = choice;
     const [mix] = [url, flac, wav].filter(isLink);
     const [master] = [flac, wav].filter(isLink);
     if (mix === undefined) return [];
@@ -61,10 +91,20 @@ function tracksIn({ choices, finished_at: finishedAt }: JsonObject): ProviderTra
       source: { kind: "url", url: link, ...expires },
     });
     const assets = [asset("mix", mix), ...(master === undefined || master === mix ? [] : [asset("master", master)])];
-    return [{ title: null, bpm: null, tags: NO_TAGS, assets }];
+    // Ids of instrumentals count for no other call.
+    const reference = kind === "song" ? referenceOf(id, finishedAt) : null;
+    const own = reference === null ? {} : { reference };
+    return [{ title: null, bpm: null, tags: NO_TAGS, assets, ...own, ...lyricsIn(choice) }];
   });
   if (tracks.length === 0) throw new ProviderFailure("failed", "The task succeeded, and there are no files.");
   return tracks;
+}
+
+/** What a track of a task is known by later; null where it does not tell its id or its age. */
+function referenceOf(songId: unknown, madeAtSeconds: unknown): ProviderReference | null {
+  return typeof songId === "string" && songId !== "" && typeof madeAtSeconds === "number"
+    ? { songId, madeAt: madeAtSeconds * 1_000 }
+    : null;
 }
 
 /** The files of a split, by our labels. */

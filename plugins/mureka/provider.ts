@@ -4,6 +4,7 @@ import type {
   CallContext,
   Completed,
   MusicProvider,
+  MusicRequest,
   ProbeResult,
   ProviderHandle,
   Snapshot,
@@ -12,7 +13,8 @@ import type {
   SubmitRequest,
 } from "../sdk/index.js";
 import { type Kind, MurekaClient } from "./client.js";
-import { generationOf, snapshotOf, stemsOf } from "./map.js";
+import { type Generation, generationOf, snapshotOf, stemsOf } from "./map.js";
+import { checkReferenced, ownSongIdOf, purposeOf, referencedOf } from "./references.js";
 import type { Host } from "./settings.js";
 import { readStemFiles, type StemFiles } from "./stem-files.js";
 
@@ -38,14 +40,14 @@ export class MurekaProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted | Completed> {
     if (request.operation !== "music") return this.split(request, signal);
-    const { path, json, kind } = generationOf(request);
+    const { path, json, kind } = await this.generationOf(request, signal);
     const taskId = await this.client.generate(path, json, signal);
     return { state: "accepted", handle: HANDLES.write({ kind, taskId }), nextPollMs: FIRST_POLL_MS };
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const { kind, taskId } = HANDLES.read(handle);
-    return snapshotOf(await this.client.query(kind, taskId, signal));
+    return snapshotOf(await this.client.query(kind, taskId, signal), kind);
   }
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {
@@ -59,6 +61,21 @@ export class MurekaProvider implements MusicProvider {
       ...(isTight ? [`concurrent_request_limit is ${concurrentRequestLimit}: set maxInFlight to that or less.`] : []),
     ];
     return { credit: balanceCents === null ? null : { amount: balanceCents, unit: "cents" }, warnings };
+  }
+
+  /** What is to be sent for a request; a track that Mureka does not know is uploaded first. */
+  private async generationOf(request: MusicRequest, signal: AbortSignal): Promise<Generation> {
+    const { reference } = request;
+    if (reference === undefined) return generationOf(request);
+    checkReferenced(request, reference);
+    const { source } = reference;
+    const songId = ownSongIdOf(source, this.host.clock.now());
+    if (songId !== null) return referencedOf(request, reference, { song_id: songId });
+    const type = source.contentType;
+    const file = new Blob(await bytesOf(source), { type });
+    const name = type === "audio/mpeg" ? "track.mp3" : "track.m4a";
+    const uploadId = await this.client.upload(file, name, purposeOf(reference), signal);
+    return referencedOf(request, reference, { upload_audio_id: uploadId });
   }
 
   private async split({ operation, source }: SplitRequest, signal: AbortSignal): Promise<Completed> {
@@ -83,9 +100,13 @@ async function linkTo(source: SourceAudio): Promise<string> {
     const why = `${limit}; it has ${sizeBytes}.`;
     throw new ProviderFailure("invalid_input", why, { billable: "no" });
   }
-  const parts: Uint8Array[] = [];
-  for await (const part of source.open()) parts.push(part);
-  return `data:${contentType};base64,${Buffer.concat(parts).toString("base64")}`;
+  return `data:${contentType};base64,${Buffer.concat(await bytesOf(source)).toString("base64")}`;
+}
+
+async function bytesOf(source: SourceAudio): Promise<Uint8Array<ArrayBuffer>[]> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
+  for await (const part of source.open()) parts.push(new Uint8Array(part));
+  return parts;
 }
 
 function isKind(kind: unknown): kind is Kind {

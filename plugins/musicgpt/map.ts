@@ -1,4 +1,4 @@
-import { isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import { isLink, lyricsOf, NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type { JsonObject, MusicRequest, ProviderAsset, ProviderCost, ProviderTrack, Snapshot } from "../sdk/index.js";
 import { saysRefused } from "./content.js";
 
@@ -6,8 +6,9 @@ import { saysRefused } from "./content.js";
 const PARTIAL_AFTER_MS = 10 * 60_000;
 
 /** The body of a generation. Cover and word times are not asked for: what they cost is not documented. */
-export function bodyOf({ model, prompt, lyrics, instrumental, callbackUrl }: MusicRequest): JsonObject {
-  const { gender } = model.options ?? {};
+export function bodyOf(request: MusicRequest): JsonObject {
+  const { model, prompt, lyrics, instrumental, options, callbackUrl } = request;
+  const { vocal_gender: gender } = options;
   return {
     model: model.upstream,
     prompt,
@@ -47,7 +48,7 @@ export function snapshotOf(task: JsonObject, now: number, nextPollMs: number): S
 
 function completedOf(task: JsonObject): Snapshot {
   const tracks = [1, 2].flatMap((number): ProviderTrack[] => {
-    const [mix, duration, title] = ["conversion_path", "conversion_duration", "title"].map(
+    const [mix, duration, title, lyrics] = ["conversion_path", "conversion_duration", "title", "lyrics"].map(
       (name) => task[`${name}_${number}`],
     );
     if (!isFile(mix)) return [];
@@ -60,7 +61,8 @@ function completedOf(task: JsonObject): Snapshot {
       source: { kind: "url", url: mix },
     };
     const tags = { ...NO_TAGS, other: stylesIn(task) };
-    return [{ title: typeof title === "string" && title !== "" ? title : null, bpm: null, tags, assets: [asset] }];
+    const said = { title: typeof title === "string" && title !== "" ? title : null, ...lyricsOf(lyrics) };
+    return [{ ...said, bpm: null, tags, assets: [asset] }];
   });
   // Without a code the host polls again for a while: links may follow the status.
   if (tracks.length === 0) throw new ProviderFailure("failed", "The task completed without files.");

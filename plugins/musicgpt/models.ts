@@ -1,8 +1,13 @@
-import type { ProviderModel } from "../sdk/index.js";
+import { STANDARD_OPTIONS } from "../sdk/index.js";
+import type { ProviderModel, RequestOptions } from "../sdk/index.js";
 
 const PROMPT_MAX_LENGTH = 1_000;
 const LYRICS_MAX_LENGTH = 5_000;
-const GENDERS: readonly unknown[] = ["male", "female", "neutral"];
+
+/** What callers may choose; sent where there is a voice. */
+const REQUEST_OPTIONS = {
+  vocal_gender: STANDARD_OPTIONS.vocal_gender,
+} as const satisfies RequestOptions;
 
 const MODEL = {
   supportsLyrics: true,
@@ -10,6 +15,7 @@ const MODEL = {
   duration: null,
   promptMaxLength: PROMPT_MAX_LENGTH,
   lyricsMaxLength: LYRICS_MAX_LENGTH,
+  requestOptions: REQUEST_OPTIONS,
 } as const;
 
 export const MODELS: readonly ProviderModel[] = [
@@ -21,17 +27,17 @@ export const MODELS: readonly ProviderModel[] = [
 
 /** What is wrong with a model of the operator's; null when nothing is. */
 export function modelIssue(model: ProviderModel): string | null {
-  const { upstream, duration, promptMaxLength, lyricsMaxLength, supportsLyrics, options = {} } = model;
+  const { upstream, duration, promptMaxLength, lyricsMaxLength, supportsLyrics } = model;
+  const { options = {}, requestOptions = {} } = model;
   if (upstream === undefined) return "needs `upstream`: MusicGPT's name of the model, such as v7";
   if (duration !== null) return "has a `duration`; allowed: null, the length is the model's own";
   if (promptMaxLength === undefined || promptMaxLength > PROMPT_MAX_LENGTH)
     return `needs a \`promptMaxLength\` of at most ${PROMPT_MAX_LENGTH}`;
   if (supportsLyrics && (lyricsMaxLength === undefined || lyricsMaxLength > LYRICS_MAX_LENGTH))
     return `needs a \`lyricsMaxLength\` of at most ${LYRICS_MAX_LENGTH}`;
-  const { gender, ...unknown } = options;
-  const [other] = Object.keys(unknown);
-  if (other !== undefined) return `has options.${other}; allowed: gender`;
-  return gender === undefined || GENDERS.includes(gender)
-    ? null
-    : `has another options.gender than ${GENDERS.join(", ")}`;
+  const [other] = Object.keys(options);
+  if (other !== undefined) return `has options.${other}; allowed: none`;
+  const allowed = Object.keys(REQUEST_OPTIONS);
+  const unknown = Object.keys(requestOptions).find((name) => !allowed.includes(name));
+  return unknown === undefined ? null : `has requestOptions.${unknown}; allowed: ${allowed.join(", ")}`;
 }

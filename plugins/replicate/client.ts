@@ -1,5 +1,5 @@
-import { asObject, providerFailure, retryAfterMs } from "../sdk/index.js";
-import type { ApiCall, ApiResponse, ModelInputs, ProviderApi, ProviderFailure } from "../sdk/index.js";
+import { asObject, isLink, providerFailure, retryAfterMs, sourceFile } from "../sdk/index.js";
+import type { ApiCall, ApiResponse, ModelInputs, ProviderApi, ProviderFailure, SourceAudio } from "../sdk/index.js";
 import type { Host } from "./settings.js";
 
 /** The calls of the predictions API; each answers what came, to be read by `map.ts`. */
@@ -25,6 +25,18 @@ export class ReplicateClient {
     });
   }
 
+  /** Stores a track there, for a day. @returns the URL that inputs of models take */
+  async upload(source: SourceAudio, signal: AbortSignal): Promise<string> {
+    const body = new FormData();
+    body.set("content", await sourceFile(source));
+    const timeoutMs = this.host.settings.uploadTimeoutMs;
+    const response = await this.api.call({ path: FILES_PATH, body, timeoutMs, signal });
+    const { get: url } = asObject(asObject(response.json())["urls"]);
+    if (!isLink(url))
+      throw providerFailure("unavailable", response, { message: "The response has no URL of the uploaded file." });
+    return url;
+  }
+
   prediction(id: string, signal: AbortSignal): Promise<ApiResponse> {
     return this.api.call({ path: `/predictions/${encodeURIComponent(id)}`, isStatusCall: true, signal });
   }
@@ -42,11 +54,15 @@ export class ReplicateClient {
   }
 }
 
+const FILES_PATH = "/files";
+
 /** The title of 422 for a version that is not there, or not for this account. */
 const NO_VERSION = /^invalid version/i;
 
 /** Statuses mean what they usually mean, but for a version that is not there; the wait may stand in words. */
-function classify(answer: ApiResponse, { creates }: ApiCall): ProviderFailure | undefined {
+function classify(answer: ApiResponse, { creates, path }: ApiCall): ProviderFailure | undefined {
+  // Nothing was asked for yet that could be gone.
+  if (path === FILES_PATH && answer.status === 404) return providerFailure("misconfigured", answer);
   const { title, detail } = asObject(answer.json());
   if (creates === true && answer.status === 422 && typeof title === "string" && NO_VERSION.test(title))
     return providerFailure("model_unavailable", answer, { message: [title, detail].join(": ").slice(0, 300) });

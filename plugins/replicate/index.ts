@@ -1,6 +1,6 @@
 import { PROVIDER_PORT_VERSION, defineProvider } from "../sdk/index.js";
 import type { SplitCapability } from "../sdk/index.js";
-import { modelMistake, MODELS } from "./models.js";
+import { modelIssue, MODELS } from "./models.js";
 import { ReplicateProvider } from "./provider.js";
 import { SETTINGS } from "./settings.js";
 
@@ -13,11 +13,12 @@ export default defineProvider({
   label: "Replicate",
   portVersion: PROVIDER_PORT_VERSION,
   concurrency: 4,
-  longestCallMs: ({ timeoutMs }) => timeoutMs,
+  // A submission: the track, then the prediction.
+  longestCallMs: ({ timeoutMs, uploadTimeoutMs }) => uploadTimeoutMs + timeoutMs,
   hosts: [],
   settings: SETTINGS,
   models: MODELS,
-  checkModel: modelMistake,
+  checkModel: modelIssue,
   capabilities: ({ splits }) => ({
     idempotentSubmit: false,
     lookup: false,

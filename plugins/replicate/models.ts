@@ -2,6 +2,9 @@ import { inputTemplateIssue, type ProviderModel, STANDARD_OPTIONS } from "../sdk
 
 const UPSTREAM = /^([\w.-]+\/[\w.-]+(:[0-9a-f]{64})?|[0-9a-f]{64})$/;
 
+/** Files that Replicate stores have up to 100 MiB; this much of a track is held in memory, for each submission. */
+export const UPLOAD_MAX_BYTES = 64 * 1024 * 1024;
+
 /** Its bounds are not told: these are what every model takes. */
 const SEED = { ...STANDARD_OPTIONS.seed, maximum: 2_147_483_647 };
 
@@ -70,11 +73,27 @@ export const MODELS: readonly ProviderModel[] = [
     upstream: "meta/musicgen:671ac645ce5e552cc63a54a2bbff63fcf798043055d2dac5fc9e36a837eedcfb",
     // 0 may stand for none there.
     requestOptions: { seed: { ...SEED, minimum: 1 } },
+    references: {
+      cover: {
+        sources: "any",
+        contentTypes: ["audio/wav", "audio/flac", "audio/mpeg"],
+        maxBytes: UPLOAD_MAX_BYTES,
+      },
+    },
     options: {
       prompt: "prompt",
       duration: "duration",
       inputs: { seed: "seed" },
       fixed: { model_version: "stereo-large", output_format: "mp3" },
+      references: {
+        cover: {
+          source: "input_audio",
+          duration: "duration",
+          wholeSeconds: true,
+          // The version that takes a melody; it follows that of the track.
+          fixed: { model_version: "stereo-melody-large", output_format: "mp3" },
+        },
+      },
     },
   },
 ];
@@ -82,11 +101,15 @@ export const MODELS: readonly ProviderModel[] = [
 /** The separator that splits are made with, unless settings name another. */
 export const SPLIT_MODEL = "ryan5453/demucs:5a7041cc9b82e5a558fea6b3d7b12dea89625e89da33f0447bd727c2d0ab9e77";
 
-export function modelMistake(model: ProviderModel): string | null {
-  const { upstream } = model;
-  if (upstream === undefined || !isVersion(upstream))
-    return `upstream: ${upstream ?? "missing"}; allowed: owner/name, owner/name:<version of 64 hex digits>, or the version alone`;
-  return inputTemplateIssue(model);
+export function modelIssue(model: ProviderModel): string | null {
+  const issue = versionIssue(model.upstream);
+  if (issue !== null) return `upstream: ${issue}`;
+  return inputTemplateIssue(model, { upstreamIssue: versionIssue, sentMaxBytes: UPLOAD_MAX_BYTES });
+}
+
+function versionIssue(upstream: string | undefined): string | null {
+  const allowed = "owner/name, owner/name:<version of 64 hex digits>, or the version alone";
+  return upstream !== undefined && isVersion(upstream) ? null : `${upstream ?? "missing"}; allowed: ${allowed}`;
 }
 
 /** Whether it can stand as `version` of a prediction. */

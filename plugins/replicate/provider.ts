@@ -1,13 +1,14 @@
 import {
   bearer,
   handleCodec,
-  inputsOf,
+  inputsWithTrack,
   inputTemplateOf,
   isLostReply,
   type ModelInputs,
   parseJson,
   ProviderFailure,
   providerFailure,
+  templatesOf,
 } from "../sdk/index.js";
 import type {
   Accepted,
@@ -49,7 +50,8 @@ export class ReplicateProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     const { operation, callbackUrl } = request;
-    const { version, input, output } = operation === "music" ? generationOf(request) : this.splitOf(request);
+    const submission = operation === "music" ? await this.generationOf(request, signal) : this.splitOf(request);
+    const { version, input, output } = submission;
     const answer = await this.client.create(version, input, callbackUrl, signal);
     const prediction = readPrediction(answer.json());
     if (prediction === null)
@@ -108,7 +110,9 @@ export class ReplicateProvider implements MusicProvider {
     const { operation, modelId } = request;
     if (operation !== "music") return handleOf(prediction, operation, "");
     const model = this.host.models.find(({ id }) => id === modelId);
-    return model === undefined ? null : handleOf(prediction, operation, inputTemplateOf(model).output ?? "");
+    const [output, ...others] = model === undefined ? [] : new Set(templatesOf(model).map(({ output: path }) => path));
+    // With several, it cannot be told in which mode the model was asked.
+    return output === undefined || others.length > 0 ? null : handleOf(prediction, operation, output);
   }
 
   private async webhookSecret(signal: AbortSignal): Promise<string | null> {
@@ -127,6 +131,13 @@ export class ReplicateProvider implements MusicProvider {
       });
       return null;
     }
+  }
+
+  private async generationOf(request: MusicRequest, signal: AbortSignal): Promise<Submission> {
+    const { model, reference } = request;
+    const { upstream = model.upstream ?? "", output = "" } = inputTemplateOf(model, reference?.mode);
+    const input = await inputsWithTrack(request, (source) => source.url ?? this.client.upload(source, signal));
+    return { version: upstream, input, output };
   }
 
   private splitOf({ operation, source }: SplitRequest): Submission {
@@ -166,11 +177,6 @@ interface Submission {
   readonly input: ModelInputs;
   /** `options.output` of the model; empty for the output itself. */
   readonly output: string;
-}
-
-function generationOf(request: MusicRequest): Submission {
-  const { model } = request;
-  return { version: model.upstream ?? "", input: inputsOf(request), output: inputTemplateOf(model).output ?? "" };
 }
 
 /** What says nothing of the work does not say that it failed: it is asked again. */

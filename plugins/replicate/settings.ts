@@ -6,6 +6,7 @@ export const SETTINGS = defineSettings({
   apiKey: apiKey("API token of replicate.com (Account settings, API tokens)"),
   baseUrl: baseUrl("https://api.replicate.com/v1"),
   timeoutMs: timeoutMs(30_000),
+  uploadTimeoutMs: timeoutMs(300_000, { maximum: 3_600_000, description: "How long the upload of a track may take" }),
   pollMs: pollMs(2_000),
   cancelAfterSeconds: {
     type: "integer",

@@ -121,7 +121,8 @@ export class ProviderApi {
       });
       return toResponse(response, await readBody(response, call.maxBytes ?? options.maxBytes ?? MAX_BYTES));
     } catch (error) {
-      if (ProviderFailure.is(error)) throw error;
+      const known = failureAmong(error);
+      if (known !== null) throw known;
       throw lostCall(call, error, timeout.aborted && !call.signal.aborted);
     }
   }
@@ -179,6 +180,12 @@ function lostCall(call: ApiCall, cause: unknown, timedOut: boolean): ProviderFai
   if (wasNotSent(cause) || (code !== null && NOT_SENT.has(code)))
     return new ProviderFailure("unavailable", message, { cause, billable: "no" });
   return new ProviderFailure(call.creates === true ? "outcome_unknown" : "unavailable", message, { cause });
+}
+
+/** The failure that ended the call: its own, or that of the body that it sends, which fetch hides behind an error. */
+function failureAmong(error: unknown): ProviderFailure | null {
+  for (let at = error; at instanceof Error; at = at.cause) if (ProviderFailure.is(at)) return at;
+  return null;
 }
 
 /** True where the host's fetch says that no connection was established. */

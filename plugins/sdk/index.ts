@@ -10,7 +10,17 @@ export { defineProvider, type TypedDefinition } from "./define-provider.js";
 export { foreignHandle, type HandleCodec, handleCodec, isLostReply } from "./handles.js";
 export { bearer, type HostApiOptions, type ProviderHost } from "./host.js";
 export { asObject, isLink, isObject, type JsonObject, parseJson } from "./json.js";
-export { type InputTemplate, inputTemplateIssue, inputTemplateOf, inputsOf, type ModelInputs } from "./model-inputs.js";
+export { lyricsOf, timedWord } from "./lyrics.js";
+export { inputsOf, inputsWithTrack } from "./model-inputs.js";
+export { type HostedModels, inputTemplateIssue } from "./model-template-issues.js";
+export {
+  type InputTemplate,
+  inputTemplateOf,
+  type ModelInputs,
+  type ReferenceTemplate,
+  type StrengthInput,
+  templatesOf,
+} from "./model-templates.js";
 export {
   apiKey,
   baseUrl,
@@ -22,4 +32,6 @@ export {
   type SettingValues,
   timeoutMs,
 } from "./settings.js";
+export { dataUriOf, sourceFile } from "./sources.js";
+export { type FormParts, streamedForm, type StreamedForm } from "./streamed-form.js";
 export { NO_TAGS } from "./tracks.js";

@@ -1,95 +1,118 @@
-import type { MusicRequest, OptionValues, ProviderModel } from "../../core/ports/music-provider.js";
-import { isObject, type JsonObject } from "./json.js";
+import {
+  type MusicReference,
+  type MusicRequest,
+  type OptionValues,
+  ProviderFailure,
+  type SourceAudio,
+} from "../../core/ports/music-provider.js";
+import {
+  type InputTemplate,
+  inputTemplateOf,
+  type ModelInputs,
+  type ReferenceTemplate,
+  type StrengthInput,
+} from "./model-templates.js";
 
-/** What a hosted model is called with: its own names, each with its value. */
-export type ModelInputs = JsonObject;
+type Template = InputTemplate & Partial<ReferenceTemplate>;
+
+/** Lengths are measured: a point this near to the end is the end. */
+const END_TOLERANCE_SECONDS = 0.1;
 
 /**
- * `options` of a model at a provider that hosts many (fal, Replicate): which of its inputs takes what, and where in its
- * output the files are.
+ * The inputs of one request, by its model's template; without a duration, the model's default is sent. With a
+ * reference, all but the track itself: see {@link inputsWithTrack}.
+ *
+ * @throws {ProviderFailure} `invalid_input`: the template has no input for what is asked of the track
  */
-export interface InputTemplate {
-  /** Input that takes the prompt. */
-  readonly prompt: string;
-  /** Input that takes the lyrics; needed where the model supports them. */
-  readonly lyrics?: string;
-  /** Input that takes the duration; needed where the model has one. */
-  readonly duration?: string;
-  /** Seconds by default. */
-  readonly durationUnit?: "s" | "ms";
-  /** Inputs that take the request options, by their names; each that the model declares needs one. */
-  readonly inputs?: { readonly [option: string]: string };
-  /** Sent with every request. */
-  readonly fixed?: ModelInputs;
-  /** Sent with an instrumental request, in addition. */
-  readonly instrumental?: ModelInputs;
-  /** Sent, in addition, with a request that is not instrumental and has no lyrics. */
-  readonly wordless?: ModelInputs;
-  /** Path to the files in the output, with dots between its steps (`audio`, `result.0`); left out: the whole output. */
-  readonly output?: string;
-}
-
-const NAMES = ["prompt", "lyrics", "duration", "output"] as const;
-const INPUTS = ["fixed", "instrumental", "wordless"] as const;
-const KNOWN: readonly string[] = [...NAMES, ...INPUTS, "durationUnit", "inputs"];
-
-/** What is wrong with the `options` of a model as an {@link InputTemplate}; null when nothing is. */
-export function inputTemplateIssue(model: ProviderModel): string | null {
-  const { options = {}, supportsLyrics, duration } = model;
-  const unknown = Object.keys(options).find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) return `options.${unknown}: there is no such option; allowed: ${KNOWN.join(", ")}`;
-  for (const name of NAMES) {
-    const value = options[name];
-    if (value !== undefined && (typeof value !== "string" || value === "")) return `options.${name}: allowed: a name`;
-  }
-  for (const name of INPUTS) {
-    const value = options[name];
-    if (value !== undefined && !isObject(value))
-      return `options.${name}: allowed: inputs of the model, each with its value`;
-  }
-  if (!["s", "ms", undefined].includes(options["durationUnit"] as string | undefined))
-    return "options.durationUnit: allowed: s, ms";
-  if (options["prompt"] === undefined)
-    return "options.prompt: missing; allowed: the model's input that takes the prompt";
-  if (supportsLyrics && options["lyrics"] === undefined)
-    return "options.lyrics: missing; a model that supports lyrics has an input for them";
-  if (duration !== null && options["duration"] === undefined)
-    return "options.duration: missing; a model with a duration has an input for it";
-  return optionInputsIssue(options["inputs"], Object.keys(model.requestOptions ?? {}));
-}
-
-/** Operators may remove a request option and leave its input: that is no mistake. */
-function optionInputsIssue(inputs: unknown = {}, declared: readonly string[]): string | null {
-  if (!isObject(inputs) || Object.values(inputs).some((name) => typeof name !== "string" || name === ""))
-    return "options.inputs: allowed: request options, each with the name of its input";
-  const lacking = declared.find((name) => !Object.hasOwn(inputs, name));
-  return lacking === undefined ? null : `options.inputs.${lacking}: missing; a request option has an input for it`;
-}
-
-/** The template of a model that {@link inputTemplateIssue} found nothing wrong with. */
-export function inputTemplateOf({ options }: ProviderModel): InputTemplate {
-  return options as unknown as InputTemplate;
-}
-
-/** The inputs of one request, by its model's template; without a duration, the model's default is sent. */
 export function inputsOf(request: MusicRequest): ModelInputs {
-  const { model, prompt, lyrics, durationSeconds, instrumental, options } = request;
-  const template = inputTemplateOf(model);
-  // Without one the model chooses for itself, and may bill for minutes.
-  const seconds = durationSeconds ?? model.duration?.defaultSeconds ?? null;
-  const factor = template.durationUnit === "ms" ? 1_000 : 1;
+  const { model, prompt, lyrics, instrumental, options, reference } = request;
+  const template = inputTemplateOf(model, reference?.mode);
+  const seconds = reference === undefined ? lengthOf(request) : lengthIn(reference, request);
   return {
     ...template.fixed,
     [template.prompt]: prompt,
-    ...(template.duration === undefined || seconds === null ? {} : { [template.duration]: seconds * factor }),
+    ...(template.duration === undefined || seconds === null
+      ? {}
+      : { [template.duration]: timeIn(template, seconds, Math.ceil) }),
     ...(template.lyrics === undefined || lyrics === null ? {} : { [template.lyrics]: lyrics }),
     ...(instrumental ? template.instrumental : {}),
     ...(!instrumental && lyrics === null ? template.wordless : {}),
     ...optionInputs(template, options),
+    ...(reference === undefined ? {} : referenceInputs(template, reference, request)),
   };
+}
+
+/**
+ * The inputs of one request with the track that it works from, where there is one.
+ *
+ * @param give how the provider is given a track; called when nothing else stands against the request
+ * @throws {ProviderFailure} `invalid_input`, as {@link inputsOf}; and what `give` throws
+ */
+export async function inputsWithTrack(
+  request: MusicRequest,
+  give: (source: SourceAudio) => string | Promise<string>,
+): Promise<ModelInputs> {
+  const inputs = inputsOf(request);
+  const { model, reference } = request;
+  if (reference === undefined) return inputs;
+  const { source: input } = inputTemplateOf(model, reference.mode);
+  if (input === undefined) throw refused(`${model.id} has no input for a track to ${reference.mode}.`);
+  if (model.references?.[reference.mode]?.needsUrl === true && reference.source.url === null)
+    throw refused("The provider fetches tracks by URL, and this one has none.");
+  return { ...inputs, [input]: await give(reference.source) };
+}
+
+/** Without one the model chooses for itself, and may bill for minutes. */
+function lengthOf({ durationSeconds, model }: MusicRequest): number | null {
+  return durationSeconds ?? model.duration?.defaultSeconds ?? null;
+}
+
+/** A cover is as long as its track unless told otherwise, as far as the model goes; a mended track keeps its length. */
+function lengthIn({ mode, source }: MusicReference, request: MusicRequest): number | null {
+  const { durationSeconds: asked, model } = request;
+  if (mode === "inpaint") return source.durationSeconds;
+  if (mode === "extend" || asked !== null || source.durationSeconds === null) return lengthOf(request);
+  return Math.min(source.durationSeconds, model.duration?.maxSeconds ?? Infinity);
 }
 
 function optionInputs({ inputs = {} }: InputTemplate, options: OptionValues): ModelInputs {
   const named = Object.entries(inputs).map(([option, input]) => [input, options[option]] as const);
   return Object.fromEntries(named.filter(([, value]) => value !== undefined));
+}
+
+function referenceInputs(template: Template, reference: MusicReference, request: MusicRequest): ModelInputs {
+  const { from, to, total, strength } = template;
+  const { mode, fromSeconds, toSeconds, source, strength: kept } = reference;
+  if (mode === "extend" && from === undefined) refuseEarlierPoint(request.model.id, reference);
+  const start = fromSeconds ?? source.durationSeconds;
+  const added = lengthOf(request);
+  if (total !== undefined && (start === null || added === null))
+    throw refused("The length of the extended track is not known: that of the track was not measured.");
+  const roundStart = mode === "inpaint" ? Math.floor : Math.round;
+  return {
+    ...(from === undefined || fromSeconds === null ? {} : { [from]: timeIn(template, fromSeconds, roundStart) }),
+    ...(to === undefined || toSeconds === null ? {} : { [to]: timeIn(template, toSeconds, Math.ceil) }),
+    ...(total === undefined ? {} : { [total]: timeIn(template, (start ?? 0) + (added ?? 0), Math.ceil) }),
+    ...(strength === undefined || kept === null ? {} : { [strength.input]: strengthIn(strength, kept) }),
+  };
+}
+
+function refuseEarlierPoint(modelId: string, { fromSeconds, source }: MusicReference): void {
+  const end = source.durationSeconds;
+  if (fromSeconds === null || (end !== null && fromSeconds >= end - END_TOLERANCE_SECONDS)) return;
+  throw refused(`${modelId} goes on from the end of a track alone, not from ${fromSeconds} s.`);
+}
+
+function timeIn({ durationUnit, wholeSeconds }: Template, seconds: number, round: (at: number) => number): number {
+  if (durationUnit === "ms") return Math.round(seconds * 1_000);
+  return wholeSeconds === true ? round(seconds) : seconds;
+}
+
+/** To four digits: 1 - 0.7 is not 0.3 in binary fractions. */
+function strengthIn({ none = 0, all = 1 }: StrengthInput, kept: number): number {
+  return Math.round((none + kept * (all - none)) * 10_000) / 10_000;
+}
+
+function refused(message: string): ProviderFailure {
+  return new ProviderFailure("invalid_input", message, { billable: "no" });
 }

@@ -12,13 +12,13 @@ export class SonautoClient {
   }
 
   /** Starts a billed generation. @returns its task id */
-  async generate(version: string, json: JsonObject, signal: AbortSignal): Promise<string> {
-    const path = `/generations/${version}`;
-    const response = await this.api.call({ path, json, creates: true, signal });
-    const { task_id: taskId } = asObject(response.json());
-    if (typeof taskId !== "string" || taskId === "")
-      throw providerFailure("outcome_unknown", response, { message: "The response has no task." });
-    return taskId;
+  generate(version: string, json: JsonObject, signal: AbortSignal): Promise<string> {
+    return this.start(`/generations/${version}`, json, signal);
+  }
+
+  /** Starts a billed extension of a track. @returns its task id */
+  extend(version: string, json: JsonObject, signal: AbortSignal): Promise<string> {
+    return this.start(`/generations/${version}${EXTEND}`, json, signal);
   }
 
   /** The status word of a task. It comes as a JSON string, or as a member of an object. */
@@ -53,7 +53,18 @@ export class SonautoClient {
       throw providerFailure("unavailable", response, { message: "The response has no number of credits." });
     return numberOf(included) + numberOf(bought);
   }
+
+  private async start(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
+    const response = await this.api.call({ path, json, creates: true, signal });
+    const { task_id: taskId } = asObject(response.json());
+    if (typeof taskId !== "string" || taskId === "")
+      throw providerFailure("outcome_unknown", response, { message: "The response has no task." });
+    return taskId;
+  }
 }
+
+/** End of the path of an extension. */
+const EXTEND = "/extend";
 
 /** `GENERATING_STREAMING_READY`; there are more of them than are documented. */
 const STATUS = /^[A-Z][A-Z_]*$/;
@@ -62,7 +73,7 @@ const STATUS = /^[A-Z][A-Z_]*$/;
 const NO_CREDIT = /credit|balance|payment/i;
 
 /** A redirect, as one address of the API may send to the other, says that the setting is wrong. */
-function classify(response: ApiResponse, { isStatusCall }: ApiCall): ProviderFailure | undefined {
+function classify(response: ApiResponse, { path, isStatusCall }: ApiCall): ProviderFailure | undefined {
   const { status } = response;
   if (isStatusCall === true || status < 300 || status >= 500) return undefined;
   const { detail } = asObject(response.json());
@@ -71,7 +82,9 @@ function classify(response: ApiResponse, { isStatusCall }: ApiCall): ProviderFai
   // Validation errors repeat the request, in which any word may stand: only a text says what was refused.
   const kind = typeof detail === "string" ? kindOf(status, detail) : undefined;
   if (kind !== undefined) return providerFailure(kind, response, options);
-  return status === 422 ? providerFailure("invalid_input", response, options) : undefined;
+  // A version that extends nothing, or a track that is not found, says nothing of the model's songs.
+  const isUnextended = path.endsWith(EXTEND) && [404, 405, 410].includes(status);
+  return status === 422 || isUnextended ? providerFailure("invalid_input", response, options) : undefined;
 }
 
 function kindOf(status: number, detail: string): ProviderFailureKind | undefined {

@@ -1,4 +1,4 @@
-import { asObject, isLink, NO_TAGS, ProviderFailure } from "../sdk/index.js";
+import { asObject, isLink, lyricsOf, NO_TAGS, ProviderFailure } from "../sdk/index.js";
 import type { Completed, JsonObject, MusicRequest, ProviderTrack } from "../sdk/index.js";
 import { saysRefused } from "./content.js";
 import { LENGTH_STEP_SECONDS } from "./models.js";
@@ -11,9 +11,17 @@ const FILES_LIVE_MS = 7 * 86_400_000;
  * are never sent. Without lyrics they are written there, unless the song is instrumental.
  */
 export function bodyOf(request: MusicRequest, outputFormat: string): JsonObject {
+  const seconds = request.durationSeconds ?? request.model.duration?.defaultSeconds ?? null;
+  return {
+    ...commonBodyOf(request, outputFormat),
+    ...(seconds === null ? {} : { length_range: lengthRangeOf(seconds) }),
+  };
+}
+
+/** What a generation and an extension have in common. */
+export function commonBodyOf(request: MusicRequest, outputFormat: string): JsonObject {
   const { model, prompt, lyrics, instrumental, callbackUrl } = request;
-  const seconds = request.durationSeconds ?? model.duration?.defaultSeconds ?? null;
-  const { songs = 1, negativeTags } = model.options ?? {};
+  const { songs = 1 } = model.options ?? {};
   const hasLyrics = lyrics !== null && !instrumental;
   return {
     prompt,
@@ -21,10 +29,19 @@ export function bodyOf(request: MusicRequest, outputFormat: string): JsonObject 
     output_format: outputFormat,
     ...(hasLyrics ? { lyrics } : {}),
     ...(model.upstream === "v2" ? { num_songs: songs } : {}),
-    ...(seconds === null ? {} : { length_range: lengthRangeOf(seconds) }),
-    ...(negativeTags === undefined ? {} : { negative_tags: negativeTags }),
+    ...choicesOf(request),
     ...(callbackUrl === null ? {} : { webhook_url: callbackUrl }),
   };
+}
+
+/** The options of a request; the tags to avoid are a list there. */
+function choicesOf({ options }: MusicRequest): JsonObject {
+  const { seed, bpm, prompt_strength, balance_strength, negative_tags: text } = options;
+  const tags = typeof text === "string" ? text.split(",").map((tag) => tag.trim()) : [];
+  const avoided = tags.filter((tag) => tag !== "");
+  const negative_tags = avoided.length === 0 ? undefined : avoided;
+  const choices = { seed, bpm, prompt_strength, balance_strength, negative_tags };
+  return Object.fromEntries(Object.entries(choices).filter(([, value]) => value !== undefined));
 }
 
 /** The narrowest range with a length in it: 100 seconds are within 90 and 120, 90 within 60 and 90. */
@@ -35,7 +52,7 @@ function lengthRangeOf(seconds: number): readonly [min: number, max: number] {
 
 /** The songs of a generation whose status is `SUCCESS`. */
 export function completedOf(generation: JsonObject): Completed {
-  const { song_paths: paths, created_at: createdAt, tags } = generation;
+  const { song_paths: paths, created_at: createdAt, tags, lyrics } = generation;
   const created = typeof createdAt === "string" ? Date.parse(createdAt) : Number.NaN;
   const expires = Number.isNaN(created) ? {} : { expiresAt: created + FILES_LIVE_MS };
   const bpm = asObject(generation["v2_params"])["bpm"];
@@ -52,6 +69,7 @@ export function completedOf(generation: JsonObject): Completed {
         source: { kind: "url", url, ...expires },
       },
     ],
+    ...lyricsOf(lyrics),
   });
   const tracks = (Array.isArray(paths) ? paths : []).filter(isLink).map(track);
   // Without a code the host polls again for a while: paths may follow the status word.

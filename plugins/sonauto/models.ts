@@ -1,14 +1,58 @@
-import type { ProviderModel } from "../sdk/index.js";
+import { STANDARD_OPTIONS } from "../sdk/index.js";
+import type { ProviderModel, ReferenceModes, RequestOption, RequestOptions } from "../sdk/index.js";
 
-/** With either version; a second song of one request costs half as much again. */
+/** With either version, also to extend; a second song of one request costs half as much again. */
 export const CREDITS_PER_SONG = 100;
+
+/** A file of this size has the 40 MB in base64 that they take. */
+const SOURCE_MAX_BYTES = 30_000_000;
+
+const COST = { amount: CREDITS_PER_SONG, unit: "credits" } as const;
+
+const REFERENCES = {
+  extend: { sources: "any", maxBytes: SOURCE_MAX_BYTES, upstreamCost: COST },
+} as const satisfies ReferenceModes;
 
 const MODEL = {
   creditCost: 10,
   supportsLyrics: true,
   supportsInstrumental: true,
-  upstreamCost: { amount: CREDITS_PER_SONG, unit: "credits" },
+  upstreamCost: COST,
+  references: REFERENCES,
 } as const;
+
+const PROMPT_STRENGTH = {
+  type: "number",
+  minimum: 1.4,
+  maximum: 3.1,
+  description: "How closely the song follows the prompt: higher is stricter, lower more natural. 2 by default.",
+} as const satisfies RequestOption;
+
+/** What callers may choose, by version. */
+const REQUEST_OPTIONS = {
+  v3: {
+    prompt_strength: PROMPT_STRENGTH,
+    negative_tags: {
+      type: "string",
+      maxLength: 500,
+      description: "Tags that the song should not have, with commas between them; only tags that the provider knows.",
+    },
+  },
+  v2: {
+    seed: {
+      ...STANDARD_OPTIONS.seed,
+      description: "Start of what is random. The prompt is read anew for each song, so none comes exactly again.",
+    },
+    bpm: STANDARD_OPTIONS.bpm,
+    prompt_strength: PROMPT_STRENGTH,
+    balance_strength: {
+      type: "number",
+      minimum: 0,
+      maximum: 1,
+      description: "Higher: more natural vocals; lower: sharper instruments. 0.7 by default.",
+    },
+  },
+} as const satisfies Readonly<Record<string, RequestOptions>>;
 
 export const MODELS: readonly ProviderModel[] = [
   {
@@ -17,8 +61,16 @@ export const MODELS: readonly ProviderModel[] = [
     name: "Melodia v3",
     upstream: "v3",
     duration: { minSeconds: 30, maxSeconds: 300, defaultSeconds: 150 },
+    requestOptions: REQUEST_OPTIONS.v3,
   },
-  { ...MODEL, id: "sonauto/v2", name: "Melodia v2 (deprecated there)", upstream: "v2", duration: null },
+  {
+    ...MODEL,
+    id: "sonauto/v2",
+    name: "Melodia v2 (deprecated there)",
+    upstream: "v2",
+    duration: null,
+    requestOptions: REQUEST_OPTIONS.v2,
+  },
 ];
 
 /** Lengths of v3 are ranges, whose ends are multiples of this; the longest ends at ten of them. */
@@ -26,24 +78,35 @@ export const LENGTH_STEP_SECONDS = 30;
 const LENGTH_MAX_SECONDS = 300;
 
 /** What is wrong with a model of the operator's; null when nothing is. */
-export function modelIssue({ upstream, duration, options = {} }: ProviderModel): string | null {
+export function modelIssue(model: ProviderModel): string | null {
+  const { upstream, duration, options = {} } = model;
   if (upstream !== "v2" && upstream !== "v3") return "needs `upstream`: v2 or v3";
-  const { songs, negativeTags, ...unknown } = options;
+  const { songs, ...unknown } = options;
   const [other] = Object.keys(unknown);
-  if (other !== undefined) return `has options.${other}; allowed: negativeTags, songs`;
-  return upstream === "v2" ? v2Issue(duration, songs, negativeTags) : v3Issue(duration, songs, negativeTags);
+  if (other !== undefined) return `has options.${other}; allowed: songs`;
+  const issue = upstream === "v2" ? v2Issue(duration, songs) : v3Issue(duration, songs);
+  return issue ?? requestOptionsIssue(model, Object.keys(REQUEST_OPTIONS[upstream])) ?? referencesIssue(model);
 }
 
-function v2Issue(duration: ProviderModel["duration"], songs: unknown, negativeTags: unknown): string | null {
+function v2Issue(duration: ProviderModel["duration"], songs: unknown): string | null {
   if (duration !== null) return "has a `duration`; allowed: null, songs of v2 have about 95 seconds";
-  if (negativeTags !== undefined) return "has options.negativeTags, which v3 alone takes";
   return songs === undefined || songs === 1 || songs === 2 ? null : "has another options.songs than 1, 2";
 }
 
-function v3Issue(duration: ProviderModel["duration"], songs: unknown, negativeTags: unknown): string | null {
+function v3Issue(duration: ProviderModel["duration"], songs: unknown): string | null {
   if (songs !== undefined) return "has options.songs, which v2 alone takes";
-  if (duration !== null && duration.maxSeconds > LENGTH_MAX_SECONDS)
-    return `has a \`duration\` of more than ${LENGTH_MAX_SECONDS} seconds`;
-  const areTags = Array.isArray(negativeTags) && negativeTags.every((tag) => typeof tag === "string" && tag !== "");
-  return negativeTags === undefined || areTags ? null : "has options.negativeTags that are no list of texts";
+  return duration !== null && duration.maxSeconds > LENGTH_MAX_SECONDS
+    ? `has a \`duration\` of more than ${LENGTH_MAX_SECONDS} seconds`
+    : null;
+}
+
+function requestOptionsIssue({ requestOptions = {} }: ProviderModel, allowed: readonly string[]): string | null {
+  const unknown = Object.keys(requestOptions).find((name) => !allowed.includes(name));
+  return unknown === undefined ? null : `has requestOptions.${unknown}; allowed: ${allowed.join(", ")}`;
+}
+
+function referencesIssue({ references = {} }: ProviderModel): string | null {
+  const other = Object.keys(references).find((mode) => mode !== "extend");
+  if (other !== undefined) return `has references.${other}; allowed: extend`;
+  return references.extend?.takesStrength === true ? "has references.extend.takesStrength; they take none" : null;
 }

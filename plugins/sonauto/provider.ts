@@ -9,6 +9,7 @@ import type {
   SubmitRequest,
 } from "../sdk/index.js";
 import { SonautoClient } from "./client.js";
+import { extensionOf } from "./extend.js";
 import { bodyOf, completedOf, failureOf } from "./map.js";
 import { CREDITS_PER_SONG } from "./models.js";
 import type { Host } from "./settings.js";
@@ -27,9 +28,13 @@ export class SonautoProvider implements MusicProvider {
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     if (request.operation !== "music")
       throw new ProviderFailure("invalid_input", "Sonauto splits no tracks.", { billable: "no" });
-    const { upstream = "v3" } = request.model;
-    const body = bodyOf(request, this.host.settings.outputFormat);
-    const taskId = await this.client.generate(upstream, body, signal);
+    const { model, reference } = request;
+    const { upstream = "v3" } = model;
+    const { outputFormat } = this.host.settings;
+    const taskId =
+      reference === undefined
+        ? await this.client.generate(upstream, bodyOf(request, outputFormat), signal)
+        : await this.client.extend(upstream, await extensionOf(request, reference, outputFormat), signal);
     return { state: "accepted", handle: HANDLES.write({ taskId }), nextPollMs: FIRST_POLL_MS };
   }
 

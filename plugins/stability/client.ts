@@ -19,14 +19,12 @@ export class StabilityClient {
   }
 
   /** @param accept `audio/*` for the sound itself; `application/json` where the answer is an id */
-  generate(endpoint: string, body: FormData, accept: string, signal: AbortSignal): Promise<ApiResponse> {
-    return this.api.call({
-      path: `/v2beta/audio/${endpoint}/text-to-audio`,
-      body,
-      headers: { accept },
-      creates: true,
-      signal,
-    });
+  generate(
+    call: Pick<ApiCall, "path" | "body" | "headers">,
+    accept: string,
+    signal: AbortSignal,
+  ): Promise<ApiResponse> {
+    return this.api.call({ ...call, headers: { ...call.headers, accept }, creates: true, signal });
   }
 
   /** 202 while it runs, then the sound. */

@@ -2,6 +2,7 @@ import { defineProvider, PROVIDER_PORT_VERSION, STANDARD_OPTIONS } from "../sdk/
 import type { ProviderModel } from "../sdk/index.js";
 import { ENDPOINTS } from "./map.js";
 import { StabilityProvider } from "./provider.js";
+import { referencesIssue, referencesOf } from "./references.js";
 import { SETTINGS } from "./settings.js";
 
 const MODEL = {
@@ -17,6 +18,8 @@ const OLDER_OPTIONS = { endpoint: "stable-audio-2" };
 
 /** A hundredth of a dollar each. */
 const cost = (amount: number): { readonly amount: number; readonly unit: string } => ({ amount, unit: "credits" });
+
+const AT_2 = referencesOf("stable-audio-2", cost(20));
 
 /** Bounds of `options.steps` by model; of another model they are not known. */
 const STEPS: Readonly<Record<string, readonly [least: number, most: number]>> = {
@@ -45,6 +48,7 @@ export default defineProvider({
       upstream: "stable-audio-3",
       upstreamCost: cost(26),
       options: { endpoint: "stable-audio" },
+      references: referencesOf("stable-audio", cost(26)),
     },
     {
       ...OLDER,
@@ -53,6 +57,7 @@ export default defineProvider({
       upstream: "stable-audio-2.5",
       upstreamCost: cost(20),
       options: OLDER_OPTIONS,
+      references: AT_2,
     },
     // 17 credits, and 0.06 for each of the usual 50 steps.
     {
@@ -62,6 +67,7 @@ export default defineProvider({
       upstream: "stable-audio-2",
       upstreamCost: cost(20),
       options: OLDER_OPTIONS,
+      references: { cover: AT_2.cover },
     },
   ],
   checkModel,
@@ -69,7 +75,8 @@ export default defineProvider({
   create: (host) => new StabilityProvider(host),
 });
 
-function checkModel({ upstream, supportsLyrics, options = {} }: ProviderModel): string | null {
+function checkModel(model: ProviderModel): string | null {
+  const { upstream, supportsLyrics, options = {} } = model;
   const { endpoint, steps, cfgScale, ...others } = options;
   if (upstream === undefined) return "needs `upstream`: Stability's name of the model, such as stable-audio-3";
   if (supportsLyrics) return "supports lyrics; Stable Audio sings none";
@@ -81,7 +88,8 @@ function checkModel({ upstream, supportsLyrics, options = {} }: ProviderModel): 
   if (cfgScale !== undefined && !isBetween(cfgScale, 1, 25, false))
     return "has another options.cfgScale than a number from 1 to 25";
   const [unknown] = Object.keys(others);
-  return unknown === undefined ? null : `has options.${unknown}; allowed: endpoint, steps, cfgScale`;
+  if (unknown !== undefined) return `has options.${unknown}; allowed: endpoint, steps, cfgScale`;
+  return referencesIssue(model);
 }
 
 function isBetween(value: unknown, minimum: number, maximum: number, whole: boolean): boolean {

@@ -10,7 +10,7 @@ import type {
   SubmitRequest,
 } from "../sdk/index.js";
 import { StabilityClient } from "./client.js";
-import { ENDPOINTS, formOf, isSound, trackOf } from "./map.js";
+import { callOf, ENDPOINTS, isSound, trackOf } from "./map.js";
 import type { Host } from "./settings.js";
 
 const HANDLES = handleCodec(1, ({ id }) => (typeof id === "string" ? { id } : null));
@@ -32,7 +32,7 @@ export class StabilityProvider implements MusicProvider {
       });
     const endpoint = String(request.model.options?.["endpoint"]);
     const accept = endpoint === ENDPOINTS[0] ? "application/json" : "audio/*";
-    const answer = await this.client.generate(endpoint, formOf(request, this.settings.outputFormat), accept, signal);
+    const answer = await this.client.generate(callOf(request, this.settings.outputFormat), accept, signal);
     if (isSound(answer) && answer.bytes.length > 0) return completed(answer);
     const { id } = answer.status === 202 ? asObject(answer.json()) : {};
     if (typeof id !== "string" || id === "")

@@ -1,8 +1,8 @@
-import { defineProvider, PROVIDER_PORT_VERSION } from "../sdk/index.js";
-import type { ProviderModel } from "../sdk/index.js";
+import { defineProvider, PROVIDER_PORT_VERSION, STANDARD_OPTIONS } from "../sdk/index.js";
+import type { ProviderModel, RequestOptions } from "../sdk/index.js";
 import { CURRENT_MODELS, DIALECTS, EARLIER_MODELS } from "./dialects.js";
-import { CUSTOM_OPTIONS } from "./map.js";
 import { SunoProvider } from "./provider.js";
+import { referencesUpTo } from "./references.js";
 import { SETTINGS } from "./settings.js";
 
 /** The description is sent as `style`, which is no longer with any model. */
@@ -13,12 +13,31 @@ const TIMED_MODELS = [...CURRENT_MODELS, "V5_5"];
 const UNTIMED_MODELS = EARLIER_MODELS.filter((name) => !TIMED_MODELS.includes(name));
 const DURATION = { minSeconds: 10, maxSeconds: 360, defaultSeconds: 180 };
 
+/** Both go along in the vendors' custom mode alone. */
+const REQUEST_OPTIONS: RequestOptions = {
+  negative_prompt: {
+    ...STANDARD_OPTIONS.negative_prompt,
+    maxLength: 1_000,
+    description: "What the music should not be like. With lyrics or for an instrumental only.",
+  },
+  vocal_gender: {
+    ...STANDARD_OPTIONS.vocal_gender,
+    description: "Voice of the singer, as a preference. With lyrics only.",
+  },
+};
+
+/** Of a track to work from. */
+const SOURCE_MAX_SECONDS = 480;
+const SOURCE_MAX_SECONDS_V4_5ALL = 60;
+
 const MODEL = {
   supportsLyrics: true,
   supportsInstrumental: true,
   duration: null,
   lyricsMaxLength: 5_000,
   promptMaxLength: 500,
+  requestOptions: REQUEST_OPTIONS,
+  references: referencesUpTo(SOURCE_MAX_SECONDS),
 };
 const V6 = { ...MODEL, creditCost: 12, duration: DURATION, promptMaxLength: PROMPT_MAX_LENGTH };
 
@@ -48,7 +67,14 @@ export default defineProvider({
     },
     { ...MODEL, id: "suno-compatible/v4.5", name: "Suno V4.5", creditCost: 10, upstream: "V4_5" },
     { ...MODEL, id: "suno-compatible/v4.5-plus", name: "Suno V4.5 Plus", creditCost: 10, upstream: "V4_5PLUS" },
-    { ...MODEL, id: "suno-compatible/v4.5-all", name: "Suno V4.5 All", creditCost: 10, upstream: "V4_5ALL" },
+    {
+      ...MODEL,
+      id: "suno-compatible/v4.5-all",
+      name: "Suno V4.5 All",
+      creditCost: 10,
+      upstream: "V4_5ALL",
+      references: referencesUpTo(SOURCE_MAX_SECONDS_V4_5ALL),
+    },
     { ...MODEL, id: "suno-compatible/v5", name: "Suno V5", creditCost: 12, upstream: "V5" },
     { ...MODEL, id: "suno-compatible/v5.5", name: "Suno V5.5", creditCost: 12, upstream: "V5_5", duration: DURATION },
   ],
@@ -65,23 +91,44 @@ export default defineProvider({
   create: (host) => new SunoProvider(host),
 });
 
-function checkModel({ upstream, duration, promptMaxLength, options = {} }: ProviderModel): string | null {
+function checkModel(model: ProviderModel): string | null {
+  const { upstream, promptMaxLength, requestOptions = {}, references = {} } = model;
   if (upstream === undefined) return "needs `upstream`: the vendor's name of the model, such as V5";
-  const { minSeconds, maxSeconds } = DURATION;
-  if (duration === null && TIMED_MODELS.includes(upstream))
-    return `needs a \`duration\` within ${minSeconds} to ${maxSeconds} seconds: left out, it is 20 there`;
-  if (duration !== null && UNTIMED_MODELS.includes(upstream))
-    return "has a `duration`; allowed: null, the length is the model's own";
-  if (duration !== null && (duration.minSeconds < minSeconds || duration.maxSeconds > maxSeconds))
-    return `has a \`duration\` outside ${minSeconds} to ${maxSeconds} seconds`;
+  const issue = durationIssue(upstream, model.duration);
+  if (issue !== null) return issue;
   if (promptMaxLength === undefined || promptMaxLength > PROMPT_MAX_LENGTH)
     return `needs a \`promptMaxLength\` of at most ${PROMPT_MAX_LENGTH}`;
-  const unknown = Object.keys(options).find((name) => !(CUSTOM_OPTIONS as readonly string[]).includes(name));
-  if (unknown !== undefined) return `has options.${unknown}; allowed: ${CUSTOM_OPTIONS.join(", ")}`;
-  const { negativeTags, vocalGender, styleWeight, weirdnessConstraint } = options;
-  if (negativeTags !== undefined && typeof negativeTags !== "string") return "has options.negativeTags that is no text";
-  if (vocalGender !== undefined && vocalGender !== "m" && vocalGender !== "f")
-    return "has another options.vocalGender than m, f";
+  const unknown = Object.keys(requestOptions).find((name) => !Object.hasOwn(REQUEST_OPTIONS, name));
+  if (unknown !== undefined)
+    return `has requestOptions.${unknown}; allowed: ${Object.keys(REQUEST_OPTIONS).join(", ")}`;
+  if (references.inpaint !== undefined) return "has references.inpaint; allowed: extend, cover";
+  return optionsIssue(model.options ?? {});
+}
+
+function durationIssue(upstream: string, duration: ProviderModel["duration"]): string | null {
+  const { minSeconds, maxSeconds } = DURATION;
+  if (duration === null)
+    return TIMED_MODELS.includes(upstream)
+      ? `needs a \`duration\` within ${minSeconds} to ${maxSeconds} seconds: left out, it is 20 there`
+      : null;
+  if (UNTIMED_MODELS.includes(upstream)) return "has a `duration`; allowed: null, the length is the model's own";
+  return duration.minSeconds < minSeconds || duration.maxSeconds > maxSeconds
+    ? `has a \`duration\` outside ${minSeconds} to ${maxSeconds} seconds`
+    : null;
+}
+
+/** What to write in place of an option that callers choose now. */
+const REPLACED: Readonly<Record<string, string>> = {
+  negativeTags: "{ negative_prompt: { default: metal } }",
+  vocalGender: "{ vocal_gender: { default: female } }",
+};
+
+function optionsIssue(options: NonNullable<ProviderModel["options"]>): string | null {
+  const { styleWeight, weirdnessConstraint, ...others } = options;
+  const [other] = Object.keys(others);
+  if (other !== undefined && Object.hasOwn(REPLACED, other))
+    return `has options.${other}; it is a request option now: requestOptions: ${REPLACED[other] ?? ""}`;
+  if (other !== undefined) return `has options.${other}; allowed: styleWeight, weirdnessConstraint`;
   const odd = Object.entries({ styleWeight, weirdnessConstraint }).find(
     ([, weight]) => weight !== undefined && !isWeight(weight),
   );

@@ -1,19 +1,6 @@
-import { asObject, isLink, ProviderFailure } from "../sdk/index.js";
-import type {
-  JsonObject,
-  MusicRequest,
-  ProviderAsset,
-  ProviderFailureKind,
-  ProviderTrack,
-  SplitRequest,
-} from "../sdk/index.js";
+import { asObject, isLink, lyricsOf, ProviderFailure } from "../sdk/index.js";
+import type { JsonObject, ProviderAsset, ProviderFailureKind, ProviderTrack } from "../sdk/index.js";
 import { tagsOf } from "./tags.js";
-
-/** Of every vendor and model the lowest. */
-const TITLE_MAX_LENGTH = 80;
-
-/** Members of a model's `options`; they go along in custom mode, `vocalGender` with lyrics only. */
-export const CUSTOM_OPTIONS = ["negativeTags", "vocalGender", "styleWeight", "weirdnessConstraint"] as const;
 
 /** Their names of stems and ours; `originUrl` is the whole piece. */
 const STEMS: Readonly<Record<string, string>> = {
@@ -46,51 +33,6 @@ const REFUNDED_CODE = "531";
 /** `unreported`: they could not reach our callback address, whatever became of the work. */
 export type Stage = "running" | "unreported" | "succeeded" | "failed";
 
-/**
- * The body of a generation. In custom mode `prompt` is the lyrics and `style` the description. Otherwise `prompt` is
- * the description, and so is `style`: a request with a `prompt` alone is refused by now.
- */
-export function generationOf(request: MusicRequest, callBackUrl: string): JsonObject {
-  const { model, prompt, lyrics, instrumental, durationSeconds } = request;
-  const common = { instrumental, model: model.upstream, callBackUrl };
-  if (lyrics === null && !instrumental) {
-    // The vendor writes words in this mode only, and takes no duration in it.
-    if (durationSeconds !== null) {
-      const why = "It takes a duration with lyrics or for an instrumental only.";
-      throw new ProviderFailure("invalid_input", why, { billable: "no" });
-    }
-    return { customMode: false, prompt, style: prompt, ...common };
-  }
-  const { vocalGender, ...options } = Object.fromEntries(CUSTOM_OPTIONS.map((name) => [name, model.options?.[name]]));
-  return {
-    customMode: true,
-    ...(instrumental ? {} : { prompt: lyrics, vocalGender }),
-    style: prompt,
-    title: titleOf(prompt),
-    // Left out, it is 20 seconds there.
-    ...(model.duration === null ? {} : { duration: durationSeconds ?? model.duration.defaultSeconds }),
-    ...options,
-    ...common,
-  };
-}
-
-/** The body of a split of an own piece. */
-export function splitOf(
-  { operation, source: { reference } }: SplitRequest,
-  dialect: string,
-  callBackUrl: string,
-): JsonObject {
-  const refuse = (why: string): never => {
-    throw new ProviderFailure("invalid_input", why, { billable: "no" });
-  };
-  if (reference === null) return refuse("It takes only pieces apart that it made itself, and this is none.");
-  const { taskId, audioId, dialect: madeAt } = reference;
-  if (madeAt !== dialect) return refuse(`The piece was made at ${String(madeAt)}; the setting dialect is ${dialect}.`);
-  if (typeof taskId !== "string" || typeof audioId !== "string")
-    return refuse("The piece's reference names no task and audio.");
-  return { taskId, audioId, type: operation === "vocal_removal" ? "separate_vocal" : "split_stem", callBackUrl };
-}
-
 /** Words that are not known do not say that the work ended. */
 export function stageOf(word: unknown): Stage {
   switch (word) {
@@ -119,18 +61,26 @@ export function failureIn(record: JsonObject, word: unknown): ProviderFailure {
   });
 }
 
-/** The tracks whose files are there. */
-export function tracksIn({ taskId, response }: JsonObject, dialect: string): ProviderTrack[] {
+/** What a generation was asked of, and when, in milliseconds since 1970. */
+export interface Origin {
+  readonly model: string;
+  readonly submittedAt: number;
+}
+
+/** The tracks whose files are there, with what their vendor knows them by. */
+export function tracksIn({ taskId, response }: JsonObject, dialect: string, origin: Origin | null): ProviderTrack[] {
   const { sunoData } = asObject(response);
   return (Array.isArray(sunoData) ? sunoData : []).map(asObject).flatMap((track) => {
-    const { id, audioUrl, imageUrl, title, tags, duration } = track;
+    const { id, audioUrl, imageUrl, title, tags, duration, prompt } = track;
     if (!isLink(audioUrl)) return [];
     const durationSeconds = typeof duration === "number" && duration > 0 ? duration : null;
     const assets: ProviderAsset[] = [{ ...FULL, role: "mix", durationSeconds, source: { kind: "url", url: audioUrl } }];
     if (isLink(imageUrl)) assets.push({ ...FULL, role: "cover", source: { kind: "url", url: imageUrl } });
-    const reference =
-      typeof id === "string" && typeof taskId === "string" ? { reference: { dialect, taskId, audioId: id } } : {};
-    return [{ title: isText(title) ? title.trim() : null, bpm: null, tags: tagsOf(tags), assets, ...reference }];
+    const isNamed = typeof id === "string" && typeof taskId === "string";
+    const reference = isNamed ? { reference: { dialect, taskId, audioId: id, ...origin } } : {};
+    // What they call the prompt of a track is what it sings.
+    const said = { title: isText(title) ? title.trim() : null, ...lyricsOf(prompt) };
+    return [{ ...said, bpm: null, tags: tagsOf(tags), assets, ...reference }];
   });
 }
 
@@ -144,15 +94,6 @@ export function stemsIn({ response }: JsonObject): ProviderAsset[] {
 }
 
 const FULL = { label: "full", contentType: null, durationSeconds: null } as const;
-
-/** The beginning of the description, cut between two words. */
-function titleOf(prompt: string): string {
-  const letters = [...prompt.trim().replace(/\s+/gu, " ")];
-  if (letters.length <= TITLE_MAX_LENGTH) return letters.join("");
-  const cut = letters.slice(0, TITLE_MAX_LENGTH + 1).join("");
-  const space = cut.lastIndexOf(" ");
-  return space > 0 ? cut.slice(0, space) : letters.slice(0, TITLE_MAX_LENGTH).join("");
-}
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value.trim() !== "";

@@ -14,10 +14,12 @@ import type {
 } from "../sdk/index.js";
 import { SunoClient } from "./client.js";
 import { type Dialect, DIALECTS } from "./dialects.js";
-import { failureIn, generationOf, splitOf, stageOf, stemsIn, tracksIn } from "./map.js";
+import { failureIn, type Origin, stageOf, stemsIn, tracksIn } from "./map.js";
+import { generationOf, splitOf } from "./requests.js";
 import type { Host } from "./settings.js";
 
-const PATHS = { music: "/api/v1/generate", split: "/api/v1/vocal-removal" } as const;
+/** Where the state of work is read, whichever route started it. */
+const RECORDS = { music: "/api/v1/generate/record-info", split: "/api/v1/vocal-removal/record-info" } as const;
 
 /** No file is there before two minutes have passed; a split is quicker. */
 const FIRST_POLL_MS = { music: 30_000, split: 15_000 } as const;
@@ -35,11 +37,19 @@ interface Work {
   readonly taskId: string;
   /** When it was first seen that they could not report it, in milliseconds since 1970. */
   readonly unreportedSince: number | null;
+  /** null: a split, or work whose handle does not tell. */
+  readonly origin: Origin | null;
 }
 
-const HANDLES = handleCodec(1, ({ operation, taskId, unreportedSince, dialect }: JsonObject) =>
+const HANDLES = handleCodec(1, ({ operation, taskId, unreportedSince, dialect, model, submittedAt }: JsonObject) =>
   isOperation(operation) && typeof taskId === "string" && typeof dialect === "string"
-    ? { operation, taskId, unreportedSince: typeof unreportedSince === "number" ? unreportedSince : null, dialect }
+    ? {
+        operation,
+        taskId,
+        unreportedSince: typeof unreportedSince === "number" ? unreportedSince : null,
+        dialect,
+        ...(typeof model === "string" && typeof submittedAt === "number" ? { model, submittedAt } : {}),
+      }
     : null,
 );
 
@@ -57,18 +67,19 @@ export class SunoProvider implements MusicProvider {
 
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     const { operation } = request;
+    const now = this.host.clock.now();
     const callBackUrl = request.callbackUrl ?? this.host.settings.fallbackCallbackUrl;
-    const what = kindOf(operation);
-    const body =
-      operation === "music" ? generationOf(request, callBackUrl) : splitOf(request, this.dialect.name, callBackUrl);
-    const taskId = await this.client.create(`${PATHS[what]}${what === "music" ? "" : "/generate"}`, body, signal);
-    const handle = this.toHandle({ operation, taskId, unreportedSince: null });
-    return { state: "accepted", handle, nextPollMs: FIRST_POLL_MS[what] };
+    const occasion = { dialect: this.dialect.name, callBackUrl, now };
+    const { path, json } = operation === "music" ? generationOf(request, occasion) : splitOf(request, occasion);
+    const taskId = await this.client.create(path, json, signal);
+    const origin = operation === "music" ? originOf(request.model.upstream, now) : null;
+    const handle = this.toHandle({ operation, taskId, unreportedSince: null, origin });
+    return { state: "accepted", handle, nextPollMs: FIRST_POLL_MS[kindOf(operation)] };
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const work = this.workOf(handle);
-    const record = await this.client.record(`${PATHS[kindOf(work.operation)]}/record-info`, work.taskId, signal);
+    const record = await this.client.record(RECORDS[kindOf(work.operation)], work.taskId, signal);
     const word = work.operation === "music" ? record["status"] : record["successFlag"];
     if (typeof word !== "string") throw new ProviderFailure("unavailable", "It answered no status of the task.");
     switch (stageOf(word)) {
@@ -91,7 +102,7 @@ export class SunoProvider implements MusicProvider {
     const key = this.host.settings.webhookKey;
     if (key === undefined) return { trust: "hint" };
     const isLost = isLostReply(handle);
-    const work = isLost ? workIn(body, request) : this.workOf(handle);
+    const work = isLost ? this.lostWork(body, request, receivedAt) : this.workOf(handle);
     if (work === null) return { trust: "hint" };
     const sentAt = headers["x-webhook-timestamp"] ?? "";
     const expected = Buffer.from(createHmac("sha256", key).update(`${work.taskId}.${sentAt}`).digest("base64"));
@@ -108,8 +119,9 @@ export class SunoProvider implements MusicProvider {
     return { credit: { amount, unit: "credits" }, warnings: amount > 0 ? [] : ["No credit is left."] };
   }
 
-  private completed({ operation }: Work, record: JsonObject, word: string): Snapshot {
-    const [tracks, stems] = operation === "music" ? [tracksIn(record, this.dialect.name), []] : [[], stemsIn(record)];
+  private completed({ operation, origin }: Work, record: JsonObject, word: string): Snapshot {
+    const [tracks, stems] =
+      operation === "music" ? [tracksIn(record, this.dialect.name, origin), []] : [[], stemsIn(record)];
     if (tracks.length + stems.length === 0) throw new ProviderFailure("failed", `${word}, and there are no files.`);
     if (
       operation === "vocal_removal" &&
@@ -124,7 +136,7 @@ export class SunoProvider implements MusicProvider {
 
   /** Their report may have failed in the middle of the work, or at its end: the files tell. */
   private unreported(work: Work, record: JsonObject, word: string): Snapshot {
-    const files = work.operation === "music" ? tracksIn(record, this.dialect.name) : stemsIn(record);
+    const files = work.operation === "music" ? tracksIn(record, this.dialect.name, work.origin) : stemsIn(record);
     const now = this.host.clock.now();
     const unreportedSince = work.unreportedSince ?? now;
     if (files.length >= FILES_MIN || now - unreportedSince >= UNREPORTED_WAIT_MS)
@@ -132,27 +144,33 @@ export class SunoProvider implements MusicProvider {
     return { state: "running", nextPollMs: NEXT_POLL_MS, handle: this.toHandle({ ...work, unreportedSince }) };
   }
 
-  private toHandle(work: Work): ProviderHandle {
-    return HANDLES.write({ ...work, dialect: this.dialect.name });
+  private toHandle({ origin, ...work }: Work): ProviderHandle {
+    return HANDLES.write({ ...work, dialect: this.dialect.name, ...origin });
   }
 
   private workOf(handle: ProviderHandle): Work {
-    const { dialect, ...work } = HANDLES.read(handle);
+    const { dialect, model, submittedAt, ...work } = HANDLES.read(handle);
     // Another vendor does not know the task; this one will again when the setting is put back.
     if (dialect !== this.dialect.name)
       throw new ProviderFailure(
         "misconfigured",
         `The work is at ${dialect}; the setting dialect is ${this.dialect.name}.`,
       );
-    return work;
+    return { ...work, origin: originOf(model, submittedAt) };
+  }
+
+  /** The task that a callback names; null when it names none. */
+  private lostWork(body: Uint8Array, request: ReceivedCallback["request"], receivedAt: number): Work | null {
+    const { task_id: taskId } = asObject(asObject(parseJson(body))["data"]);
+    if (request === undefined || typeof taskId !== "string" || taskId === "") return null;
+    const model = this.host.models.find(({ id }) => id === request.modelId);
+    const origin = originOf(model?.upstream, receivedAt);
+    return { operation: request.operation, taskId, unreportedSince: null, origin };
   }
 }
 
-/** The task that a callback names; null when it names none. */
-function workIn(body: Uint8Array, request: ReceivedCallback["request"]): Work | null {
-  const { task_id: taskId } = asObject(asObject(parseJson(body))["data"]);
-  if (request === undefined || typeof taskId !== "string" || taskId === "") return null;
-  return { operation: request.operation, taskId, unreportedSince: null };
+function originOf(model: string | undefined, submittedAt: number | undefined): Origin | null {
+  return model === undefined || submittedAt === undefined ? null : { model, submittedAt };
 }
 
 function isOperation(value: unknown): value is Work["operation"] {

@@ -49,7 +49,7 @@ export class SynthProvider implements MusicProvider {
     const asked: PieceOrder = {
       prompt,
       lyrics: request.lyrics,
-      seconds: request.durationSeconds ?? DEFAULT_SECONDS,
+      seconds: request.durationSeconds ?? request.model.duration?.defaultSeconds ?? DEFAULT_SECONDS,
       sung: request.model.id === "synth/song" && !request.instrumental,
       ...pieceOptions(request.options),
     };

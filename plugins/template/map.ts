@@ -4,11 +4,12 @@ import type { Task } from "./client.js";
 
 /** Our request in their words. */
 export function toBody({ model, prompt, lyrics, durationSeconds, instrumental, attemptId }: MusicRequest): JsonObject {
+  const seconds = durationSeconds ?? model.duration?.defaultSeconds;
   return {
     model: model.upstream ?? model.id.slice(model.id.indexOf("/") + 1),
     prompt,
     ...(lyrics === null ? {} : { lyrics }),
-    ...(durationSeconds === null ? {} : { seconds: durationSeconds }),
+    ...(seconds === undefined ? {} : { seconds }),
     instrumental,
     reference: attemptId,
   };

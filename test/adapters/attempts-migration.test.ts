@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type AssetOpenerParts, GuardedAssetOpener } from "../../adapters/downloads/asset-opener.js";
+import { type AssetOpenerDeps, GuardedAssetOpener } from "../../adapters/downloads/asset-opener.js";
 import type { AssetOpener } from "../../core/ports/asset-opener.js";
 import type { JobAttempt } from "../../core/jobs/job.js";
 import type { ProviderCapabilities } from "../../core/ports/music-provider.js";
@@ -7,7 +7,7 @@ import { MemoryVendor } from "../support/doubles/memory-vendor.js";
 import { SCRIPTED_AUDIO } from "../support/doubles/scripted-provider.js";
 import { insertOldJob, LINK, OLD_JOBS, type OldIds, type OldJob, type OldName } from "../support/old-jobs.js";
 import { migrateInterrupted, oldMysql, oldSqlite } from "../support/old-schema.js";
-import { Workshop } from "../system/jobs/workshop.js";
+import { Workshop } from "../system/jobs/worker-harness.js";
 
 const NAME = "0017-attempts";
 const MINUTE = 60_000;
@@ -91,7 +91,7 @@ const PROVIDERS: readonly Provider[] = [
 /** Behind the link is what the provider delivered before; all else is in memory. */
 function openerOf(shop: Workshop): AssetOpener {
   const refusal = new Error("Nothing else is fetched.");
-  const connect: AssetOpenerParts["connect"] = (_options, callback) => callback(refusal, null);
+  const connect: AssetOpenerDeps["connect"] = (_options, callback) => callback(refusal, null);
   const inMemory = new GuardedAssetOpener({ connect, clock: shop.clock, version: "0.0.0" });
   return {
     open: (source, options) =>

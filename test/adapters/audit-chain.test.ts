@@ -23,7 +23,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     let audit: ReadAudit;
     beforeEach(async () => {
       storage = await open();
-      audit = new ReadAudit(storage.auditLog, digest);
+      audit = new ReadAudit({ auditLog: storage.auditLog, digest });
     });
     afterEach(() => storage.close());
 

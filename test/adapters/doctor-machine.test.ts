@@ -1,21 +1,21 @@
 import { chmod, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { examineSecretKey, type SecretKeyQuestion } from "../../adapters/crypto/doctor.js";
+import { checkSecretKey, type SecretKeyCheckOptions } from "../../adapters/crypto/doctor.js";
 import { fingerprint } from "../../adapters/crypto/secret-key.js";
-import { examineClock, examineFolder } from "../../adapters/system/doctor.js";
-import type { Finding } from "../../core/ports/self-check.js";
+import { checkClock, checkFolder } from "../../adapters/system/doctor.js";
+import type { CheckResult } from "../../core/ports/self-check.js";
 import { temporaryFolder } from "../support/databases.js";
 
 const KEY = "k".repeat(43);
 
 describe("The doctor of a folder", () => {
-  const examine = (path: string, isPrivate = true): Promise<readonly Finding[]> =>
-    examineFolder({ name: "data directory", path, setting: "dataDir", fileMaxBytes: 1, isPrivate });
+  const check = (path: string, isPrivate = true): Promise<readonly CheckResult[]> =>
+    checkFolder({ name: "data directory", path, setting: "dataDir", fileMaxBytes: 1, isPrivate });
 
   it("finds one that can be written, and leaves nothing in it", async () => {
     const folder = await temporaryFolder();
-    const [rights, space] = await examine(folder);
+    const [rights, space] = await check(folder);
     expect(rights?.message).to.include(`${folder} can be written`);
     expect(space?.message).to.match(/^\d+\.\d GiB are free in /);
     expect(await readdir(folder)).to.deep.equal([]);
@@ -25,16 +25,16 @@ describe("The doctor of a folder", () => {
     const folder = await temporaryFolder();
     for (const mode of [0o750, 0o705, 0o710]) {
       await chmod(folder, mode);
-      const [found] = await examine(folder);
-      expect(found).to.include({ result: "failed", mend: `\`chmod 700 ${folder}\`` });
+      const [found] = await check(folder);
+      expect(found).to.include({ result: "failed", fix: `\`chmod 700 ${folder}\`` });
       expect(found?.message).to.include(`${folder} has the rights ${mode.toString(8)}`);
-      expect((await examine(folder, false)).map(({ result }) => result)).not.to.include("failed");
+      expect((await check(folder, false)).map(({ result }) => result)).not.to.include("failed");
     }
   });
 
   it("finds where one can be made, and does not make it", async () => {
     const folder = await temporaryFolder();
-    const [rights] = await examine(join(folder, "deep", "down"));
+    const [rights] = await check(join(folder, "deep", "down"));
     expect(rights?.message).to.include(`${join(folder, "deep", "down")} is made at the first start`);
     expect(await readdir(folder)).to.deep.equal([]);
   });
@@ -43,7 +43,7 @@ describe("The doctor of a folder", () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "file"), "");
     for (const path of [join(folder, "file"), join(folder, "file", "data")]) {
-      const [found, ...others] = await examine(path);
+      const [found, ...others] = await check(path);
       expect([found?.name, found?.result, others], path).to.deep.equal(["data directory", "failed", []]);
       expect(found?.message).to.include(`${path} (dataDir) cannot be written: `).and.include("ENOTDIR");
     }
@@ -59,7 +59,7 @@ describe("The doctor of the clock", () => {
     [-61 * 60_000, "warning", /is 36(60|59)\.\d s behind the storage's\./],
   ] as const) {
     it(`finds a machine that is ${aheadMs} ms ahead: ${result}`, async () => {
-      const found = await examineClock({ readStorageTime: async () => Date.now(), wall: () => Date.now() + aheadMs });
+      const found = await checkClock({ readStorageTime: async () => Date.now(), wall: () => Date.now() + aheadMs });
       expect([found.name, found.result]).to.deep.equal(["clock", result]);
       expect(found.message).to.match(says);
     });
@@ -74,11 +74,11 @@ describe("The doctor of the secret key", () => {
     path = join(dataDir, "secret.key");
   });
 
-  const examine = (question: Partial<SecretKeyQuestion> = {}): Promise<Finding> =>
-    examineSecretKey({ given: null, dataDir, kept: null, isShared: false, ...question });
+  const check = (question: Partial<SecretKeyCheckOptions> = {}): Promise<CheckResult> =>
+    checkSecretKey({ given: null, dataDir, kept: null, isShared: false, ...question });
 
   it("leaves it to the first start to make one", async () => {
-    expect(await examine()).to.include({ result: "ok", message: `${path} is made at the first start.` });
+    expect(await check()).to.include({ result: "ok", message: `${path} is made at the first start.` });
     expect(await readdir(dataDir)).to.deep.equal([]);
   });
 
@@ -86,43 +86,43 @@ describe("The doctor of the secret key", () => {
     await writeFile(path, KEY, { mode: 0o600 });
     for (const mode of [0o640, 0o604, 0o666]) {
       await chmod(path, mode);
-      const found = await examine();
-      expect(found).to.include({ result: "failed", mend: `\`chmod 600 ${path}\`` });
+      const found = await check();
+      expect(found).to.include({ result: "failed", fix: `\`chmod 600 ${path}\`` });
       expect(found.message).to.include(`the rights ${mode.toString(8)}`);
     }
     await chmod(path, 0o600);
-    expect((await examine()).result).to.equal("ok");
+    expect((await check()).result).to.equal("ok");
   });
 
   it("finds a file that holds no key, or cannot be read", async () => {
     await writeFile(path, "short", { mode: 0o600 });
-    expect(await examine()).to.include({ result: "failed", mend: "Restore the file from a backup." });
+    expect(await check()).to.include({ result: "failed", fix: "Restore the file from a backup." });
     await mkdir(join(dataDir, "other", "secret.key"), { recursive: true, mode: 0o700 });
     await chmod(join(dataDir, "other", "secret.key"), 0o700);
-    const unreadable = await examine({ dataDir: join(dataDir, "other") });
+    const unreadable = await check({ dataDir: join(dataDir, "other") });
     expect(unreadable.result).to.equal("failed");
     expect(unreadable.message).to.include("EISDIR");
   });
 
   it("finds a key that is not the storage's, wherever it comes from, and one that is missing", async () => {
     await writeFile(path, KEY, { mode: 0o600 });
-    expect((await examine({ kept: fingerprint(KEY) })).message).to.include("and the storage's");
+    expect((await check({ kept: fingerprint(KEY) })).message).to.include("and the storage's");
     for (const question of [{}, { given: KEY }]) {
-      const found = await examine({ ...question, kept: fingerprint("another") });
+      const found = await check({ ...question, kept: fingerprint("another") });
       expect(found.result).to.equal("failed");
       expect(found.message).to.include("not the one this storage was first opened with").and.not.include(KEY);
     }
-    const missing = await examine({ dataDir: join(dataDir, "elsewhere"), kept: fingerprint(KEY) });
+    const missing = await check({ dataDir: join(dataDir, "elsewhere"), kept: fingerprint(KEY) });
     expect(missing.result).to.equal("failed");
     expect(missing.message).to.include("is missing");
   });
 
   it("warns of a key of one machine where several may share the storage", async () => {
-    expect(await examine({ isShared: true })).to.include({ result: "warning" });
+    expect(await check({ isShared: true })).to.include({ result: "warning" });
     await writeFile(path, KEY, { mode: 0o600 });
-    const found = await examine({ isShared: true });
+    const found = await check({ isShared: true });
     expect(found.result).to.equal("warning");
-    expect(found.mend).to.include("FERMATA_SECRETS__KEY");
-    expect((await examine({ isShared: true, given: KEY })).result).to.equal("ok");
+    expect(found.fix).to.include("FERMATA_SECRETS__KEY");
+    expect((await check({ isShared: true, given: KEY })).result).to.equal("ok");
   });
 });

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { createConnection, type Connection, type RowDataPacket } from "mysql2/promise";
-import { examineStorage } from "../../adapters/storage/knex/doctor/doctor.js";
+import { checkStorage } from "../../adapters/storage/knex/doctor/doctor.js";
 import { openDatabase } from "../../adapters/storage/knex/index.js";
-import { examineClock } from "../../adapters/system/doctor.js";
-import type { Finding } from "../../core/ports/self-check.js";
+import { checkClock } from "../../adapters/system/doctor.js";
+import type { CheckResult } from "../../core/ports/self-check.js";
 import { SILENT } from "../support/databases.js";
 import { createMysqlDatabase } from "../support/mysql.js";
 import { type PrivateMysql, startPrivateMysql } from "../support/mysql-server.js";
@@ -105,26 +105,26 @@ describe("The doctor of MySQL", function () {
     await server.close();
   });
 
-  const examine = (at = url): Promise<readonly Finding[]> => examineStorage({ url: at, logger: SILENT });
+  const check = (at = url): Promise<readonly CheckResult[]> => checkStorage({ url: at, logger: SILENT });
 
-  async function named(name: string, at?: string): Promise<Finding> {
-    const findings = await examine(at);
+  async function named(name: string, at?: string): Promise<CheckResult> {
+    const findings = await check(at);
     const found = findings.find((finding) => finding.name === name);
     if (found === undefined) throw new Error(`There is no ${name} among ${JSON.stringify(findings)}.`);
     return found;
   }
 
   /** Does what the finding says. */
-  async function mend({ mend }: Finding): Promise<void> {
-    const statements = (mend ?? "").match(/(?:SET (?:GLOBAL|PERSIST)|ALTER|GRANT|CREATE) [^;]+;/g);
-    expect(statements, String(mend)).to.not.equal(null);
+  async function mend({ fix }: CheckResult): Promise<void> {
+    const statements = (fix ?? "").match(/(?:SET (?:GLOBAL|PERSIST)|ALTER|GRANT|CREATE) [^;]+;/g);
+    expect(statements, String(fix)).to.not.equal(null);
     for (const statement of statements ?? []) await root.query(statement.replaceAll("…", "sesame"));
   }
 
   const withUser = (name: string, password = "sesame"): string => url.replace("root@", `${name}:${password}@`);
 
   it("finds a server with safe settings well, and says which it is", async () => {
-    expect((await examine()).filter(({ result }) => result !== "ok")).to.deep.equal([]);
+    expect((await check()).filter(({ result }) => result !== "ok")).to.deep.equal([]);
     expect((await named("mysql version")).message).to.match(/^The server is (MariaDB|MySQL) \d+\.\d+/);
     expect((await named("mysql session")).message).to.include("READ COMMITTED");
   });
@@ -136,7 +136,7 @@ describe("The doctor of MySQL", function () {
   });
 
   for (const { setting, value, finding, result, says } of FAULTS) {
-    it(`finds ${setting} = ${value}, and what it says mends that`, async () => {
+    it(`finds ${setting} = ${value}, and what it says fixes that`, async () => {
       const [[before]] = await root.query<RowDataPacket[]>(`SELECT @@GLOBAL.${setting} AS value`);
       await root.query(`SET GLOBAL ${setting} = ${value}`);
       try {
@@ -177,15 +177,15 @@ describe("The doctor of MySQL", function () {
       result: "failed",
       message: "In our sessions texts travel as latin1, which garbles them.",
     });
-    expect(found.mend).to.include("skip-character-set-client-handshake").and.include("init_connect");
+    expect(found.fix).to.include("skip-character-set-client-handshake").and.include("init_connect");
     expect((await named("mysql session", withUser("app"))).result).to.equal("ok");
   });
 
   it("finds a clock that is not the server's, either way, whatever time zone the server is in", async () => {
-    const clock = async (): Promise<Finding> => {
+    const clock = async (): Promise<CheckResult> => {
       const database = await openDatabase({ url: withUser("app"), logger: SILENT });
       try {
-        return await examineClock({ readStorageTime: () => database.readTime(), wall: () => Date.now() });
+        return await checkClock({ readStorageTime: () => database.readTime(), wall: () => Date.now() });
       } finally {
         await database.close();
       }
@@ -237,24 +237,24 @@ describe("The doctor of MySQL", function () {
     expect(refused.result).to.equal("failed");
     expect(refused.message).to.include("Access denied");
     await mend(refused);
-    expect((await examine(stranger)).filter(({ result }) => result !== "ok")).to.deep.equal([]);
+    expect((await check(stranger)).filter(({ result }) => result !== "ok")).to.deep.equal([]);
 
     const nowhere = withUser("stranger").replace(/\/\w+$/, "/nowhere-yet");
     const denied = await named("mysql connection", nowhere);
-    expect(denied.mend).to.include("GRANT SELECT").and.include("ON `nowhere-yet`.*");
+    expect(denied.fix).to.include("GRANT SELECT").and.include("ON `nowhere-yet`.*");
     await mend(denied);
     const missing = await named("mysql connection", nowhere);
     expect(missing.message).to.include("Unknown database");
     await mend(missing);
-    const found = await examine(nowhere);
-    expect(found.filter(({ result }) => result !== "ok").map(({ name, mend }) => [name, mend])).to.deep.equal([
+    const found = await check(nowhere);
+    expect(found.filter(({ result }) => result !== "ok").map(({ name, fix }) => [name, fix])).to.deep.equal([
       ["schema", "Run `fermata migrate`."],
     ]);
   });
 
   it("finds that nothing answers, once, and says where", async () => {
     const port = await freePort();
-    const findings = await examine(`mysql://root@127.0.0.1:${port}/fermata`);
+    const findings = await check(`mysql://root@127.0.0.1:${port}/fermata`);
     expect(findings.map(({ name, result }) => [name, result])).to.deep.equal([["mysql connection", "failed"]]);
     expect(findings[0]?.message).to.include(`127.0.0.1:${port}`).and.include("ECONNREFUSED");
   });

@@ -1,7 +1,7 @@
 import type { Options } from "amqplib";
 import { expect } from "chai";
-import { examineRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
-import type { Finding } from "../../core/ports/self-check.js";
+import { checkRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
+import type { CheckResult } from "../../core/ports/self-check.js";
 import {
   eventually,
   makePrivateBroker,
@@ -35,27 +35,27 @@ describe("The doctor of RabbitMQ", function () {
   });
   afterEach(() => space.clear("one", "two"));
 
-  const examine = (url = space.url): Promise<readonly Finding[]> =>
-    examineRabbitmq({ url, providerIds: ["one", "two"], managementUrl, fetch });
+  const check = (url = space.url): Promise<readonly CheckResult[]> =>
+    checkRabbitmq({ url, providerIds: ["one", "two"], managementUrl, fetch });
 
   /** What is not as it should be. */
-  async function wrong(url?: string): Promise<readonly Finding[]> {
-    return (await examine(url)).filter(({ result }) => result !== "ok");
+  async function wrong(url?: string): Promise<readonly CheckResult[]> {
+    return (await check(url)).filter(({ result }) => result !== "ok");
   }
 
   const asNarrow = (): string => space.url.replace("guest:guest", "narrow:sesame");
 
   /** Runs the commands between backticks, as an operator would. */
-  async function mend({ mend }: Finding): Promise<void> {
-    const commands = [...(mend ?? "").matchAll(/`rabbitmqctl ([^`]+)`/g)].map(([, command]) => command as string);
-    expect(commands, String(mend)).to.not.be.empty;
+  async function mend({ fix }: CheckResult): Promise<void> {
+    const commands = [...(fix ?? "").matchAll(/`rabbitmqctl ([^`]+)`/g)].map(([, command]) => command as string);
+    expect(commands, String(fix)).to.not.be.empty;
     for (const command of commands)
       await broker.control(...command.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1")));
   }
 
   it("finds an empty broker well, makes what a start would make, and says which broker it is", async () => {
     expect(await wrong()).to.deep.equal([]);
-    expect((await examine()).map(({ name }) => name)).to.deep.equal([
+    expect((await check()).map(({ name }) => name)).to.deep.equal([
       "rabbitmq connection",
       "rabbitmq version",
       "rabbitmq exchanges",
@@ -64,18 +64,18 @@ describe("The doctor of RabbitMQ", function () {
       "rabbitmq alarms",
       "rabbitmq policies",
     ]);
-    expect((await examine())[1]?.message).to.match(/^The broker is RabbitMQ \d+\.\d+/);
+    expect((await check())[1]?.message).to.match(/^The broker is RabbitMQ \d+\.\d+/);
   });
 
   it("leaves no bell, no consumer and no dead letter behind, and touches no bell that waits", async () => {
-    await examine();
+    await check();
     await space.onServer(async (channel) => {
       channel.publish(space.jobs, "one", Buffer.from("a bell"));
       // Answered after the message has gone out.
       await channel.checkQueue(space.queueOf("one"));
     });
     await eventually(async () =>
-      expect((await examine()).find(({ name }) => name.endsWith(".one"))?.message).to.include("1 bell waiting"),
+      expect((await check()).find(({ name }) => name.endsWith(".one"))?.message).to.include("1 bell waiting"),
     );
     await space.onServer(async (channel) => {
       expect(await channel.checkQueue(space.queueOf("two"))).to.include({ messageCount: 0, consumerCount: 0 });
@@ -107,7 +107,7 @@ describe("The doctor of RabbitMQ", function () {
       expect(found).to.include({ name: `rabbitmq queue ${queue}`, result: "failed" });
       expect(found?.message).to.match(says).and.include(queue);
       expect(others).to.deep.equal([]);
-      await mend(found as Finding);
+      await mend(found as CheckResult);
       expect(await wrong()).to.deep.equal([]);
     });
   }
@@ -117,17 +117,17 @@ describe("The doctor of RabbitMQ", function () {
     const [found, ...others] = await wrong();
     expect(found).to.include({ name: "rabbitmq exchanges", result: "failed" });
     expect(found?.message).to.include(`${space.dead}: type differs, received 'fanout' but current is 'topic'`);
-    expect(found?.mend).to.include(`rabbitmqadmin --vhost=/ delete exchange name=${space.dead}`);
+    expect(found?.fix).to.include(`rabbitmqadmin --vhost=/ delete exchange name=${space.dead}`);
     expect(others).to.deep.equal([]);
   });
 
   it("finds each right that a user lacks, and what it says grants them all", async () => {
-    await examine();
+    await check();
     await broker.control("clear_permissions", "narrow");
     const [admission] = await wrong(asNarrow());
     expect(admission).to.include({ name: "rabbitmq connection", result: "failed" });
     expect(admission?.message).to.include('the vhost "/"');
-    let last: Finding | undefined;
+    let last: CheckResult | undefined;
     for (const [configure, write, read, name] of [
       ["^$", ".*", ".*", "rabbitmq exchanges"],
       [".*", "^$", ".*", "rabbitmq exchanges"],
@@ -139,7 +139,7 @@ describe("The doctor of RabbitMQ", function () {
       expect(found?.message).to.include("ACCESS_REFUSED").and.not.include("sesame");
       last = found;
     }
-    await mend(last as Finding);
+    await mend(last as CheckResult);
     expect(await wrong(asNarrow())).to.deep.equal([]);
   });
 
@@ -147,16 +147,16 @@ describe("The doctor of RabbitMQ", function () {
     const elsewhere = asNarrow().replace("?", "/elsewhere?");
     const [vhost] = await wrong(elsewhere);
     expect(vhost?.message).to.include('the vhost "elsewhere"');
-    await mend(vhost as Finding);
+    await mend(vhost as CheckResult);
     expect(await wrong(elsewhere)).to.deep.equal([]);
 
     const [user] = await wrong(space.url.replace("guest:guest", "nobody:sesame"));
     expect(user).to.include({ name: "rabbitmq connection", result: "failed" });
-    expect(user?.mend).to.include("rabbitmqctl add_user nobody");
+    expect(user?.fix).to.include("rabbitmqctl add_user nobody");
 
     const [broken] = await wrong(`amqp://127.0.0.1:${await freePort()}`);
     expect(broken?.message).to.include("ECONNREFUSED");
-    expect(broken?.mend).to.include("queue.url");
+    expect(broken?.fix).to.include("queue.url");
 
     const [misspelt] = await wrong(`${broker.server}?prefx=x`);
     expect(misspelt?.message).to.include('no parameter "prefx"');
@@ -170,7 +170,7 @@ describe("The doctor of RabbitMQ", function () {
         const [found] = await wrong();
         expect(found).to.include({ name: "rabbitmq alarms", result: "failed" });
         expect(found?.message).to.include("low on memory");
-        expect(found?.mend).to.include("rabbitmq-diagnostics alarms");
+        expect(found?.fix).to.include("rabbitmq-diagnostics alarms");
       });
     } finally {
       await broker.control("set_vm_memory_high_watermark", "0.4");
@@ -179,7 +179,7 @@ describe("The doctor of RabbitMQ", function () {
   });
 
   it("finds policies that override our arguments, and is content when they are cleared as it says", async () => {
-    await examine();
+    await check();
     await broker.control("set_policy", "rule", `^${space.jobs}`, '{"delivery-limit":2}', "--apply-to", "queues");
     await broker.control(
       "set_operator_policy",
@@ -189,7 +189,7 @@ describe("The doctor of RabbitMQ", function () {
       "--apply-to",
       "queues",
     );
-    let found: Finding | undefined;
+    let found: CheckResult | undefined;
     // The management API learns of it a little later.
     await eventually(async () => {
       found = (await wrong())[0];
@@ -198,12 +198,12 @@ describe("The doctor of RabbitMQ", function () {
       expect(found?.message.match(/delivery-limit 2 /g), found?.message).to.have.lengthOf(2);
       expect(found?.message.match(/message-ttl 60000 /g), found?.message).to.have.lengthOf(2);
     });
-    await mend(found as Finding);
+    await mend(found as CheckResult);
     await eventually(async () => expect(await wrong()).to.deep.equal([]));
   });
 
   it("says where policies can be seen when the management API does not show them", async () => {
-    const findings = await examineRabbitmq({
+    const findings = await checkRabbitmq({
       url: space.url,
       providerIds: ["one"],
       managementUrl: `http://127.0.0.1:${await freePort()}`,

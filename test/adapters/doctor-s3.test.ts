@@ -1,8 +1,8 @@
 import { ListObjectsV2Command } from "@aws-sdk/client-s3";
 import { expect } from "chai";
-import { examineBucket } from "../../adapters/audio/s3/doctor.js";
+import { checkBucket } from "../../adapters/audio/s3/doctor.js";
 import { operatorAgents } from "../../config/operator-network.js";
-import type { Finding } from "../../core/ports/self-check.js";
+import type { CheckResult } from "../../core/ports/self-check.js";
 import { selfCheckContract } from "../contract/self-check.contract.js";
 import { type S3Server, startS3Server } from "../support/s3-server.js";
 
@@ -18,12 +18,12 @@ describe("The doctor of S3", function () {
   });
   after(() => server.remove());
 
-  const examine = (
+  const check = (
     url = server.urlOf(bucket),
     secretAccessKey = server.secretAccessKey,
     givesLinks = false,
-  ): Promise<readonly Finding[]> =>
-    examineBucket({
+  ): Promise<readonly CheckResult[]> =>
+    checkBucket({
       url,
       credentials: () => ({ accessKeyId: server.accessKeyId, secretAccessKey }),
       givesLinks,
@@ -31,30 +31,30 @@ describe("The doctor of S3", function () {
     });
 
   selfCheckContract("the bucket", async () => ({
-    check: () => examine(),
+    check: () => check(),
     secrets: [server.secretAccessKey],
     close: () => Promise.resolve(),
   }));
 
   it("finds a bucket well, and leaves nothing in it", async () => {
-    expect((await examine()).map(({ name, result }) => `${name}: ${result}`)).to.deep.equal(["audio bucket: ok"]);
+    expect((await check()).map(({ name, result }) => `${name}: ${result}`)).to.deep.equal(["audio bucket: ok"]);
     expect((await server.client.send(new ListObjectsV2Command({ Bucket: bucket }))).Contents ?? []).to.deep.equal([]);
   });
 
   it("names what cannot be done, and which right is wanting", async () => {
-    const [missing] = await examine(server.urlOf("nobody-made-it"));
+    const [missing] = await check(server.urlOf("nobody-made-it"));
     expect(missing).to.include({ result: "failed" });
     expect(missing?.message).to.include("nobody-made-it").and.include("cannot be reached: NotFound (404)");
-    const [wrongKey] = await examine(undefined, "wrong-secret");
+    const [wrongKey] = await check(undefined, "wrong-secret");
     expect(wrongKey?.message).to.include("(403)").and.not.include("wrong-secret");
-    expect(wrongKey?.mend).to.include("s3:ListBucket");
-    const [gone] = await examine("s3://music?endpoint=http://127.0.0.1:1");
+    expect(wrongKey?.fix).to.include("s3:ListBucket");
+    const [gone] = await check("s3://music?endpoint=http://127.0.0.1:1");
     expect(gone?.message).to.include("ECONNREFUSED");
   });
 
   it("says what is wrong with the settings", async () => {
-    expect(await examine("s3://music?acl=public")).to.have.lengthOf(1);
-    const [half] = await examineBucket({
+    expect(await check("s3://music?acl=public")).to.have.lengthOf(1);
+    const [half] = await checkBucket({
       url: "s3://music",
       credentials: () => {
         throw new Error("audio.accessKeyId and audio.secretAccessKey go together.");
@@ -66,6 +66,6 @@ describe("The doctor of S3", function () {
   });
 
   it("warns of links by plain http, which pages of https do not play", async () => {
-    expect((await examine(undefined, undefined, true))[1]).to.include({ name: "audio links", result: "warning" });
+    expect((await check(undefined, undefined, true))[1]).to.include({ name: "audio links", result: "warning" });
   });
 });

@@ -2,8 +2,8 @@ import { chmod, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
-import { examineStorage } from "../../adapters/storage/knex/doctor/doctor.js";
-import type { Finding } from "../../core/ports/self-check.js";
+import { checkStorage } from "../../adapters/storage/knex/doctor/doctor.js";
+import type { CheckResult } from "../../core/ports/self-check.js";
 import { SILENT, type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../support/databases.js";
 
 describe("The doctor of SQLite", () => {
@@ -15,16 +15,16 @@ describe("The doctor of SQLite", () => {
   });
   afterEach(() => storage.close());
 
-  const examine = (url = storage.url): Promise<readonly Finding[]> => examineStorage({ url, logger: SILENT });
+  const check = (url = storage.url): Promise<readonly CheckResult[]> => checkStorage({ url, logger: SILENT });
 
   /** What is not as it should be. */
-  async function wrong(url?: string): Promise<readonly Finding[]> {
-    return (await examine(url)).filter(({ result }) => result !== "ok");
+  async function wrong(url?: string): Promise<readonly CheckResult[]> {
+    return (await check(url)).filter(({ result }) => result !== "ok");
   }
 
   it("finds a database of ours well, and says which SQLite it is", async () => {
     expect(await wrong()).to.deep.equal([]);
-    expect((await examine()).find(({ name }) => name === "sqlite mode")?.message).to.match(
+    expect((await check()).find(({ name }) => name === "sqlite mode")?.message).to.match(
       /^SQLite 3\.\d+\.\d+, write-ahead log/,
     );
   });
@@ -35,7 +35,7 @@ describe("The doctor of SQLite", () => {
     expect(finding).to.include({
       name: "sqlite file",
       result: "failed",
-      mend: "Run `fermata migrate`, or `fermata start`.",
+      fix: "Run `fermata migrate`, or `fermata start`.",
     });
     expect([others, await readdir(folder)]).to.deep.equal([[], []]);
   });
@@ -44,14 +44,14 @@ describe("The doctor of SQLite", () => {
     const [finding] = await wrong(`sqlite:${path}/fermata.sqlite`);
     expect(finding).to.include({ name: "sqlite file", result: "failed" });
     expect(finding?.message).to.include("ENOTDIR");
-    expect(finding?.mend).to.include("chown");
+    expect(finding?.fix).to.include("chown");
   });
 
   it("finds a file that is no database", async () => {
     const garbage = join(await temporaryFolder(), "fermata.sqlite");
     await writeFile(garbage, "not a database".repeat(1_000));
     const [finding] = await wrong(`sqlite:${garbage}`);
-    expect(finding).to.include({ name: "sqlite file", result: "failed", mend: "Restore the file from a backup." });
+    expect(finding).to.include({ name: "sqlite file", result: "failed", fix: "Restore the file from a backup." });
     expect(finding?.message).to.include("not a database");
   });
 
@@ -66,7 +66,7 @@ describe("The doctor of SQLite", () => {
       const [found, ...others] = await wrong();
       expect([found?.name, found?.result, others]).to.deep.equal(["sqlite file", "failed", []]);
       // A companion that is empty or created anew gets the rights of the file.
-      expect(found?.mend?.slice(1, -1).split(" ")).to.include.members(["chmod", "600", `${path}${ending}`]);
+      expect(found?.fix?.slice(1, -1).split(" ")).to.include.members(["chmod", "600", `${path}${ending}`]);
     }
   });
 
@@ -100,7 +100,7 @@ describe("The doctor of SQLite", () => {
         name: "schema",
         result: "failed",
         message: "The schema lacks 0007-installation.",
-        mend: "Run `fermata migrate`.",
+        fix: "Run `fermata migrate`.",
       });
     } finally {
       other.close();

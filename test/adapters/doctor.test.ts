@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { examineSecretKey } from "../../adapters/crypto/doctor.js";
-import { examineRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
-import { examineStorage } from "../../adapters/storage/knex/doctor/doctor.js";
-import { examineFolder } from "../../adapters/system/doctor.js";
+import { checkSecretKey } from "../../adapters/crypto/doctor.js";
+import { checkRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
+import { checkStorage } from "../../adapters/storage/knex/doctor/doctor.js";
+import { checkFolder } from "../../adapters/system/doctor.js";
 import type { SelfCheck } from "../../core/ports/self-check.js";
 import { type SelfCheckUnderTest, selfCheckContract } from "../contract/self-check.contract.js";
 import { SILENT, sqliteStorage, temporaryFolder } from "../support/databases.js";
@@ -14,7 +14,7 @@ const PASSWORD = "correct-horse-battery-staple";
 const nothing = (): Promise<void> => Promise.resolve();
 
 function storageAt(url: string, close: () => Promise<void>, secrets: readonly string[] = []): SelfCheckUnderTest {
-  return { check: () => examineStorage({ url, logger: SILENT }), secrets, close };
+  return { check: () => checkStorage({ url, logger: SILENT }), secrets, close };
 }
 
 selfCheckContract("SQLite", async () => {
@@ -43,7 +43,7 @@ selfCheckContract("MySQL with a wrong password", async () => {
 selfCheckContract("RabbitMQ", async () => {
   const space = await openQueueSpace();
   return {
-    check: () => examineRabbitmq({ url: space.url, providerIds: ["one", "two"], fetch }),
+    check: () => checkRabbitmq({ url: space.url, providerIds: ["one", "two"], fetch }),
     secrets: [],
     close: () => space.clear("one", "two"),
   };
@@ -53,7 +53,7 @@ selfCheckContract("RabbitMQ with a wrong password", async () => {
   const url = new URL(RABBITMQ_SERVER);
   url.password = PASSWORD;
   return {
-    check: () => examineRabbitmq({ url: url.href, providerIds: ["one"], fetch }),
+    check: () => checkRabbitmq({ url: url.href, providerIds: ["one"], fetch }),
     secrets: [PASSWORD],
     close: nothing,
   };
@@ -62,7 +62,7 @@ selfCheckContract("RabbitMQ with a wrong password", async () => {
 selfCheckContract("a folder", async () => {
   const path = await temporaryFolder();
   return {
-    check: () => examineFolder({ name: "folder", path, setting: "dataDir", fileMaxBytes: 1, isPrivate: true }),
+    check: () => checkFolder({ name: "folder", path, setting: "dataDir", fileMaxBytes: 1, isPrivate: true }),
     secrets: [],
     close: nothing,
   };
@@ -71,7 +71,7 @@ selfCheckContract("a folder", async () => {
 for (const kept of [null, "another fingerprint"]) {
   selfCheckContract(`the secret key, ${kept === null ? "for a new storage" : "but not the storage's"}`, async () => {
     const dataDir = await temporaryFolder();
-    const check: SelfCheck = async () => [await examineSecretKey({ given: PASSWORD, dataDir, kept, isShared: false })];
+    const check: SelfCheck = async () => [await checkSecretKey({ given: PASSWORD, dataDir, kept, isShared: false })];
     return { check, secrets: [PASSWORD], close: nothing };
   });
 }

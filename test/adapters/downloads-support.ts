@@ -1,4 +1,4 @@
-import { GuardedAssetOpener, type AssetOpenerParts } from "../../adapters/downloads/asset-opener.js";
+import { GuardedAssetOpener, type AssetOpenerDeps } from "../../adapters/downloads/asset-opener.js";
 import { AddressPolicy, DnsAddressGuard, GuardedConnector } from "../../adapters/network/index.js";
 import { SystemClock } from "../../adapters/system/clock.js";
 import type { OpenedAsset, OpenOptions } from "../../core/ports/asset-opener.js";
@@ -6,7 +6,7 @@ import type { AssetSource, ProviderFailure, UrlSource } from "../../core/ports/m
 import { contentOf, failureOf } from "../contract/asset-opener.contract.js";
 
 /** An opener that may reach loopback, as `localhost` and as an address, but nothing else that is not public. */
-export function openerFor(parts: Partial<AssetOpenerParts> = {}, ca: readonly string[] = []): GuardedAssetOpener {
+export function openerFor(parts: Partial<AssetOpenerDeps> = {}, ca: readonly string[] = []): GuardedAssetOpener {
   const guard = new DnsAddressGuard(new AddressPolicy({ allowNetworks: ["127.0.0.0/8"] }));
   const limits = { resumeMs: 1, ...parts.limits };
   return new GuardedAssetOpener({
@@ -30,7 +30,7 @@ export function openWith(
 export interface Asking extends Partial<Omit<UrlSource, "kind" | "url">> {
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
-  readonly parts?: Partial<AssetOpenerParts>;
+  readonly parts?: Partial<AssetOpenerDeps>;
   readonly ca?: readonly string[];
 }
 

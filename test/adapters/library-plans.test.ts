@@ -41,6 +41,7 @@ const search = (wanted: Partial<LibrarySearch>): LibrarySearch => ({
 /** What each operation goes by, apart from fetching the rows of what it found. */
 const OPERATIONS: Readonly<Record<string, (library: LibraryStore, storage: Storage) => Promise<unknown>>> = {
   findTracks: (library) => library.findTracks(TRACK_IDS.slice(0, 120)),
+  findLyrics: (library) => library.findLyrics(TRACK_IDS[7] ?? anId("trk")),
   namedAudioKeys: (library) => library.namedAudioKeys(TRACK_IDS.slice(0, 120).map((id) => `${id}/mix.mp3`)),
   findSharedTrack: (library) => library.findSharedTrack(SHARED),
   linkGeneration: (library) => library.linkGeneration(`${TRACK_IDS[7] ?? ""}/mix.mp3`),
@@ -121,6 +122,11 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       });
     }
 
+    it("tracks are read without their lyrics", async () => {
+      const plans = await plansOf(() => OPERATIONS["findTracks"]?.(library, storage) ?? Promise.resolve());
+      for (const { told } of plans) expect(told).to.not.include("track_lyrics");
+    });
+
     it("tracks of 25 playlists of 500 are few questions", async () => {
       const ids = Array.from({ length: 12_500 }, () => anId("trk"));
       const asked = await askedBy(storage.database, () => library.findTracks(ids));
@@ -164,7 +170,10 @@ async function fill({ database, library, inTransaction }: Storage): Promise<void
     }),
   );
   await inTransaction(async (tx) => {
-    await library.insertTracks(tx, tracks);
+    await library.insertTracks(
+      tx,
+      tracks.map((track) => ({ ...track, lyrics: { text: "Rain on tin", words: null } })),
+    );
     await library.insertPlaylists(tx, playlists);
   });
   while (await inTransaction((tx) => library.fileForSearch(tx))) continue;
@@ -176,7 +185,8 @@ async function fill({ database, library, inTransaction }: Storage): Promise<void
     ),
   );
   const tables =
-    "tracks, track_tags, track_assets, playlists, playlist_tracks, search_items, search_loose, search_segments, search_postings, search_due";
+    "tracks, track_tags, track_assets, track_lyrics, playlists, playlist_tracks, search_items, search_loose, " +
+    "search_segments, search_postings, search_due";
   await database.write.raw(database.dialect.name === "mysql" ? `ANALYZE TABLE ${tables}` : "SELECT 1");
 }
 

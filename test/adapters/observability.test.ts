@@ -336,8 +336,8 @@ describe("PrometheusMetrics", () => {
 
   it("counts tries of webhooks by their outcome, warnings, and endpoints that were disabled", async () => {
     const metrics = open();
-    metrics.countWebhookTry("delivered", 0.02);
-    metrics.countWebhookTry("timeout", 15);
+    metrics.countDeliveryAttempt("delivered", 0.02);
+    metrics.countDeliveryAttempt("timeout", 15);
     metrics.countEndpointWarning(24);
     metrics.countEndpointDisabled("gone");
     const text = await metrics.text();

@@ -14,7 +14,7 @@ describe("MemoryJobQueue", () => {
       throw new Error("a listener's own mistake");
     });
     const bell = aBell();
-    queue.ring([bell]);
+    queue.notify([bell]);
     await nextTurn();
     expect(logger.lines).to.have.length(1);
     expect(logger.lines[0]?.fields)
@@ -27,7 +27,7 @@ describe("MemoryJobQueue", () => {
     const logger = new RecordingLogger();
     const queue = new MemoryJobQueue(logger);
     await queue.listen("synth", () => Promise.reject(new Error("a listener's own mistake")));
-    queue.ring([aBell()]);
+    queue.notify([aBell()]);
     await nextTurn();
     expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A listener of the job queue failed"]);
     await queue.close();
@@ -39,9 +39,9 @@ describe("MemoryJobQueue", () => {
     await queue.listen("synth", (bell) => heard.push(`first ${bell.jobId}`));
     await queue.listen("synth", (bell) => heard.push(`second ${bell.jobId}`));
     const [one, two] = [aBell(), aBell()];
-    queue.ring([one]);
+    queue.notify([one]);
     await nextTurn();
-    queue.ring([two]);
+    queue.notify([two]);
     await nextTurn();
     await nextTurn();
     expect(heard).to.deep.equal(
@@ -54,7 +54,7 @@ describe("MemoryJobQueue", () => {
     const queue = new MemoryJobQueue(new RecordingLogger());
     const heard: unknown[] = [];
     await queue.listen("synth", (bell) => heard.push(bell));
-    queue.ring([aBell()]);
+    queue.notify([aBell()]);
     await queue.close();
     await nextTurn();
     expect(heard).to.deep.equal([]);

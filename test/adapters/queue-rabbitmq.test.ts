@@ -6,7 +6,7 @@ import {
   type RabbitmqJobQueueOptions,
 } from "../../adapters/queue/rabbitmq/job-queue.js";
 import { declareQueue } from "../../adapters/queue/rabbitmq/topology.js";
-import type { Doorbell } from "../../core/ports/job-queue.js";
+import type { JobNotification } from "../../core/ports/job-queue.js";
 import { aBell, jobQueueContract } from "../contract/job-queue.contract.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import {
@@ -76,10 +76,10 @@ describe("RabbitmqJobQueue", function () {
   }
 
   /** Rings until the bell is heard: one that is rung while something is broken may be lost. */
-  async function reaches(from: RabbitmqJobQueue, heard: readonly Doorbell[]): Promise<void> {
+  async function reaches(from: RabbitmqJobQueue, heard: readonly JobNotification[]): Promise<void> {
     const bell = aBell();
     await eventually(() => {
-      from.ring([bell]);
+      from.notify([bell]);
       expect(heard.map(({ jobId }) => jobId)).to.include(bell.jobId);
     });
   }
@@ -110,7 +110,7 @@ describe("RabbitmqJobQueue", function () {
       const bell = aBell();
       await space.onServer(async (channel) => {
         await declareQueue(channel, space, "synth");
-        queue.ring([bell]);
+        queue.notify([bell]);
         await eventually(() => expect(queue.counts.confirmed).to.equal(1));
       });
       const message = await space.onServer((channel) => channel.get(space.queueOf("synth"), { noAck: true }));
@@ -129,18 +129,18 @@ describe("RabbitmqJobQueue", function () {
         });
       });
       await eventually(() => waiting(space.queueOf("synth")));
-      first.ring([bell]);
+      first.notify([bell]);
       await began;
       await first.close();
       const second = await aQueue();
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await second.listen("synth", async (again) => void heard.push(again));
       await eventually(() => expect(heard).to.deep.equal([bell]));
       await second.close();
       const third = await aQueue({ prefetch: 1 });
       await third.listen("synth", async (again) => void heard.push(again));
       const next = aBell();
-      third.ring([next]);
+      third.notify([next]);
       await eventually(() => expect(heard).to.deep.equal([bell, next]));
     });
 
@@ -148,7 +148,7 @@ describe("RabbitmqJobQueue", function () {
       const queue = await aQueue({ prefetch: 3 });
       const finish: (() => void)[] = [];
       await queue.listen("synth", () => new Promise<void>((resolve) => finish.push(resolve)));
-      queue.ring(Array.from({ length: 10 }, () => aBell()));
+      queue.notify(Array.from({ length: 10 }, () => aBell()));
       await eventually(async () =>
         expect([finish.length, await waiting(space.queueOf("synth"))]).to.deep.equal([3, 7]),
       );
@@ -168,7 +168,7 @@ describe("RabbitmqJobQueue", function () {
         times += 1;
         throw new Error("the storage is away");
       });
-      queue.ring([bell]);
+      queue.notify([bell]);
       const [letter] = await deadLetters(1);
       expect(times).to.equal(DELIVERY_LIMIT + 1);
       expect(JSON.parse(letter?.content.toString() ?? "")).to.have.property("job_id", bell.jobId);
@@ -182,7 +182,7 @@ describe("RabbitmqJobQueue", function () {
 
     it("that are no bells of the provider are dead letters at once", async () => {
       const queue = await aQueue();
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await queue.listen("synth", (bell) => void heard.push(bell));
       const wrong = [
         "",
@@ -206,11 +206,11 @@ describe("RabbitmqJobQueue", function () {
     });
 
     it("are heard by one of several processes", async () => {
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       const [one, other] = [await aQueue(), await aQueue()];
       for (const queue of [one, other]) await queue.listen("synth", (bell) => void heard.push(bell));
       const bells = Array.from({ length: 50 }, () => aBell());
-      one.ring(bells);
+      one.notify(bells);
       await eventually(() => expect(heard).to.have.deep.members(bells));
     });
 
@@ -218,7 +218,7 @@ describe("RabbitmqJobQueue", function () {
       const queue = await aQueue();
       const heard = new Set<string>();
       await queue.listen("synth", async ({ jobId }) => void heard.add(jobId));
-      queue.ring(Array.from({ length: 5_000 }, () => aBell()));
+      queue.notify(Array.from({ length: 5_000 }, () => aBell()));
       await eventually(() => expect(heard.size).to.equal(5_000));
       await eventually(() => expect(queue.counts).to.deep.equal({ confirmed: 5_000, unroutable: 0, dropped: 0 }));
     });
@@ -227,8 +227,8 @@ describe("RabbitmqJobQueue", function () {
   describe("what cannot be sent", () => {
     it("is dropped beyond the bound of unconfirmed messages, counted and logged once", async () => {
       const queue = await aQueue({ unconfirmedMax: 10 });
-      queue.ring(Array.from({ length: 30 }, () => aBell()));
-      queue.ring(Array.from({ length: 20 }, () => aBell()));
+      queue.notify(Array.from({ length: 30 }, () => aBell()));
+      queue.notify(Array.from({ length: 20 }, () => aBell()));
       await eventually(() => expect(queue.counts).to.include({ confirmed: 10, dropped: 40 }));
       expect(linesLike(/Bells are dropped/)).to.have.length(1);
       expect(linesLike(/Bells reach RabbitMQ again/).map(({ fields }) => fields)).to.deep.equal([{ dropped: 40 }]);
@@ -237,7 +237,7 @@ describe("RabbitmqJobQueue", function () {
     it("is dropped while the broker is away; the next bells go out when it is back", async () => {
       const relay = await aRelay();
       const queue = await aQueue({ url: space.through(relay.address) });
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await queue.listen("synth", (bell) => void heard.push(bell));
       await reaches(queue, heard);
       await relay.shut();
@@ -245,8 +245,8 @@ describe("RabbitmqJobQueue", function () {
         /^RabbitMQ at 127\.0\.0\.1:\d+ cannot be reached: /,
       );
       const before = queue.counts.dropped;
-      queue.ring(Array.from({ length: 1_000 }, () => aBell()));
-      queue.ring([aBell()]);
+      queue.notify(Array.from({ length: 1_000 }, () => aBell()));
+      queue.notify([aBell()]);
       expect(queue.counts.dropped - before).to.equal(1_001);
       expect(linesLike(/Bells are dropped/)).to.have.length(1);
       await relay.reopen();
@@ -257,14 +257,14 @@ describe("RabbitmqJobQueue", function () {
 
     it("is counted and told when no queue takes it; the queue is declared for the next bells", async () => {
       const queue = await aQueue();
-      queue.ring([aBell("nobody")]);
+      queue.notify([aBell("nobody")]);
       const error = await refusal(() => queue.check());
       expect(error.message).to.equal(
         `RabbitMQ has no queue ${space.queueOf("nobody")}, or it is not bound to ${space.jobs}.`,
       );
       expect(queue.counts).to.deep.equal({ confirmed: 1, unroutable: 1, dropped: 0 });
       await eventually(() => queue.check());
-      queue.ring([aBell("nobody")]);
+      queue.notify([aBell("nobody")]);
       await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(1);
     });
@@ -280,13 +280,13 @@ describe("RabbitmqJobQueue", function () {
       expect(held("Timeout")).to.be.above(timers);
       relay.freeze();
       expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at \S+ has not answered for 2000 ms\.$/);
-      queue.ring([aBell()]);
+      queue.notify([aBell()]);
       await eventually(async () => {
         expect((await refusal(() => queue.check())).message).to.equal(
           "RabbitMQ has not confirmed a message for 300 ms.",
         );
       });
-      queue.ring([aBell()]);
+      queue.notify([aBell()]);
       expect(queue.counts.dropped).to.equal(1);
       await queue.close();
       // What the relay holds is still there; the queue's own two have let go of the process.
@@ -299,7 +299,7 @@ describe("RabbitmqJobQueue", function () {
     it("counts as gone after two heartbeats, and is found again", async () => {
       const relay = await aRelay();
       const queue = await aQueue({ url: `${space.through(relay.address)}&heartbeat=1` });
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await queue.listen("synth", (bell) => void heard.push(bell));
       relay.freeze();
       await eventually(() =>
@@ -318,7 +318,7 @@ describe("RabbitmqJobQueue", function () {
       relay.freeze();
       const queue = await aQueue({ url: space.through(relay.address) });
       expect((await refusal(() => queue.check())).message).to.contain("it has not answered yet");
-      queue.ring([aBell()]);
+      queue.notify([aBell()]);
       await queue.close();
     });
   });
@@ -330,7 +330,7 @@ describe("RabbitmqJobQueue", function () {
       process.on("warning", onWarning);
       const relay = await aRelay();
       const queue = await aQueue({ url: space.through(relay.address) });
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await queue.listen("synth", (bell) => void heard.push(bell));
       for (let times = 0; times < 12; times += 1) {
         const { connections } = relay;
@@ -359,10 +359,10 @@ describe("RabbitmqJobQueue", function () {
       const ringing = await aQueue();
       await ringing.prepare(["synth", "mureka"]);
       const bell = aBell();
-      ringing.ring([bell]);
+      ringing.notify([bell]);
       await eventually(() => expect(ringing.counts).to.deep.equal({ confirmed: 1, unroutable: 0, dropped: 0 }));
       const listening = await aQueue();
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await listening.listen("synth", (again) => void heard.push(again));
       await eventually(() => expect(heard).to.deep.equal([bell]));
       expect(await waiting(space.queueOf("mureka"))).to.equal(0);
@@ -382,7 +382,7 @@ describe("RabbitmqJobQueue", function () {
       await relay.reopen();
       await isThere();
       await eventually(() => queue.check());
-      queue.ring([aBell("nobody")]);
+      queue.notify([aBell("nobody")]);
       await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(0);
     });
@@ -397,17 +397,17 @@ describe("RabbitmqJobQueue", function () {
       expect(logger.lines.filter(({ level }) => level === "error").map(({ fields }) => fields["reason"])).to.deep.equal(
         [error.message],
       );
-      queue.ring([aBell("mureka")]);
+      queue.notify([aBell("mureka")]);
       await eventually(async () => expect(await waiting(space.queueOf("mureka"))).to.equal(1));
       await space.onServer((channel) => channel.deleteQueue(name));
       await eventually(() => queue.check());
-      queue.ring([aBell()]);
+      queue.notify([aBell()]);
       await eventually(async () => expect(await waiting(name)).to.equal(1));
     });
 
     it("is made again when a queue is deleted while it is consumed", async () => {
       const queue = await aQueue();
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await queue.listen("synth", (bell) => void heard.push(bell));
       await space.onServer((channel) => channel.deleteQueue(space.queueOf("synth")));
       await reaches(queue, heard);
@@ -416,7 +416,7 @@ describe("RabbitmqJobQueue", function () {
 
     it("is made again when everything is deleted", async () => {
       const queue = await aQueue();
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await queue.listen("synth", (bell) => void heard.push(bell));
       await space.clear("synth");
       await reaches(queue, heard);
@@ -429,7 +429,7 @@ describe("RabbitmqJobQueue", function () {
         channel.assertQueue(name, { arguments: { "x-queue-type": "quorum", "x-delivery-limit": 3 } }),
       );
       const queue = await aQueue();
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await queue.listen("synth", (bell) => void heard.push(bell));
       await queue.listen("mureka", (bell) => void heard.push(bell));
       const error = await refusal(() => queue.check());
@@ -440,7 +440,7 @@ describe("RabbitmqJobQueue", function () {
       const lines = logger.lines.filter(({ level }) => level === "error");
       expect(lines.map(({ fields }) => fields["reason"])).to.deep.equal([error.message]);
       const other = aBell("mureka");
-      queue.ring([other]);
+      queue.notify([other]);
       await eventually(() => expect(heard).to.deep.equal([other]));
       await space.onServer((channel) => channel.deleteQueue(name));
       await eventually(() => queue.check());
@@ -451,7 +451,7 @@ describe("RabbitmqJobQueue", function () {
       const name = space.queueOf("synth");
       await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
       const queue = await aQueue();
-      queue.ring([aBell()]);
+      queue.notify([aBell()]);
       await eventually(async () => {
         expect((await refusal(() => queue.check())).message).to.contain(`another queue ${name}: x-`);
       });
@@ -463,7 +463,7 @@ describe("RabbitmqJobQueue", function () {
 
     it("keeps its credentials out of logs and errors", async () => {
       const queue = await aQueue({ url: `amqp://${username}:not-the-p%40ssword@${host}` });
-      queue.ring([aBell()]);
+      queue.notify([aBell()]);
       const error = await refusal(() => queue.check());
       expect(error.message).to.contain("ACCESS_REFUSED").and.not.contain("ssword");
       expect(JSON.stringify(logger.lines)).to.contain("ACCESS_REFUSED").and.not.contain("ssword");
@@ -501,7 +501,7 @@ describe("RabbitmqJobQueue", function () {
       const relay = await aRelay(pair);
       const url = space.through(relay.address).replace("amqp:", "amqps:");
       const trusting = await aQueue({ url, tls: { ca: pair.cert } });
-      const heard: Doorbell[] = [];
+      const heard: JobNotification[] = [];
       await trusting.listen("synth", (bell) => void heard.push(bell));
       await trusting.check();
       await reaches(trusting, heard);

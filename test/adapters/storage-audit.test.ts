@@ -295,7 +295,7 @@ async function addWebhooks(
     for (const one of [endpoint, disabled]) await storage.webhooks.insertEndpoint(tx, one);
     await storage.webhooks.insertEvents(tx, [...events, ofPing]);
     await storage.webhooks.insertDeliveries(tx, [pending, delivered, dropped]);
-    await storage.webhooks.insertTry(tx, aTry({ deliveryId: delivered.id }));
+    await storage.webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: delivered.id }));
   });
   return { endpoint, pending, delivered };
 }

@@ -29,6 +29,7 @@ export const BIG_TABLES = [
   "tracks",
   "track_tags",
   "track_assets",
+  "track_lyrics",
   "job_outputs",
   "provider_callbacks",
   "webhook_endpoints",

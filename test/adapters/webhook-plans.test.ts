@@ -100,9 +100,11 @@ const OPERATIONS: Readonly<
   insertTry: {
     by: ["id"],
     run: (storage) =>
-      storage.inTransaction((tx) => storage.webhooks.insertTry(tx, aTry({ deliveryId: idOf("dlv", 19_000) }))),
+      storage.inTransaction((tx) =>
+        storage.webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: idOf("dlv", 19_000) })),
+      ),
   },
-  listTries: { by: ["id"], run: ({ webhooks }) => webhooks.listTries([idOf("dlv", 1), idOf("dlv", 2)]) },
+  listTries: { by: ["id"], run: ({ webhooks }) => webhooks.listDeliveryAttempts([idOf("dlv", 1), idOf("dlv", 2)]) },
   deleteOld: {
     by: ["events_age", "deliveries_event", "id"],
     run: (storage) => storage.inTransaction((tx) => storage.webhooks.deleteOld(tx, NOON + 100, 20)),

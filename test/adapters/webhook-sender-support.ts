@@ -1,6 +1,6 @@
 import { AddressPolicy, DnsAddressGuard, GuardedConnector } from "../../adapters/network/index.js";
 import { SystemClock } from "../../adapters/system/clock.js";
-import { HttpsWebhookSender, type WebhookSenderParts } from "../../adapters/webhooks/https/webhook-sender.js";
+import { HttpsWebhookSender, type WebhookSenderDeps } from "../../adapters/webhooks/https/webhook-sender.js";
 import type { FaultReceiver } from "../support/fault-receiver/receiver.js";
 
 /** May reach loopback, and trusts the receiver's authority. */
@@ -14,7 +14,7 @@ export function connectorFor({ ca }: Pick<FaultReceiver, "ca">): GuardedConnecto
 /** A sender that may reach loopback and trusts the receiver's authority. */
 export function senderFor(
   receiver: Pick<FaultReceiver, "ca">,
-  parts: Partial<WebhookSenderParts> = {},
+  parts: Partial<WebhookSenderDeps> = {},
 ): HttpsWebhookSender {
   return new HttpsWebhookSender({
     connector: connectorFor(receiver),
@@ -27,7 +27,7 @@ export function senderFor(
 /** The same for one piece of work. */
 export async function withSender<T>(
   receiver: Pick<FaultReceiver, "ca">,
-  parts: Partial<WebhookSenderParts>,
+  parts: Partial<WebhookSenderDeps>,
   work: (sender: HttpsWebhookSender) => Promise<T>,
 ): Promise<T> {
   const sender = senderFor(receiver, parts);

@@ -73,6 +73,7 @@ describe("What an embedding app does for its operator", () => {
       },
       library: {
         playlist: "reads",
+        trackWithLyrics: "reads",
         createPlaylist: ["playlists.create", () => app.library.manage.createPlaylist(sound)],
         editPlaylist: ["playlists.edit", () => app.library.manage.editPlaylist(playlist.id, { title: "z" })],
         deletePlaylist: ["playlists.delete", () => app.library.manage.deletePlaylist(playlist.id)],

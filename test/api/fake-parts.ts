@@ -59,7 +59,11 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     },
     publicUrl,
     authenticate: { identify: () => Promise.resolve({ key, account }) },
-    limits: new Limits(new MemoryRateLimiter(clock), new Tiers([{ ...tier, rateLimits, uploads: NO_UPLOADS }]), 2),
+    limits: new Limits({
+      limiter: new MemoryRateLimiter(clock),
+      tiers: new Tiers([{ ...tier, rateLimits, uploads: NO_UPLOADS }]),
+      authFailuresPerMinute: 2,
+    }),
     networkBudget: new NetworkBudget(100),
     credits: { balance: () => Promise.resolve(aBalance({ accountId: account.id })) },
     models: {} as HttpParts["models"],

@@ -52,4 +52,14 @@ describe("A provider that says too much", () => {
     // eslint-disable-next-line no-control-regex -- they are what must not be there
     expect(page).to.not.match(/[\u0000-\u0008\u000e-\u001f\u0080-\u009f\u202e]/);
   });
+
+  it("has its lyrics cut, and control characters taken out; times that are none cost the times alone", async () => {
+    const text = `\u001b]0;owned\u0007Rain\u202e\r\n\u009b31m ${"x".repeat(5_000_000)}`;
+    const words = [{ text: "Rain", startSeconds: 0, endSeconds: Infinity }];
+    const { generation } = await generate({ lyrics: { text, words } }, 12);
+    expect([generation.status, generation.credits_charged]).to.deep.equal(["completed", 10]);
+    const { lyrics } = await test.app.library.manage.trackWithLyrics(generation.tracks[0]?.id as TrackId);
+    expect(lyrics?.text.slice(0, 20)).to.equal("]0;ownedRain\n31m xxx");
+    expect([lyrics?.text.length, lyrics?.words]).to.deep.equal([50_000, null]);
+  });
 });

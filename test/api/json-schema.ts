@@ -2,7 +2,7 @@ import type { Schema } from "../../adapters/http/openapi/model.js";
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** The keywords that {@link mistakesIn} knows; a schema with another one is a mistake itself. */
+/** The keywords that {@link issuesIn} knows; a schema with another one is a mistake itself. */
 const KEYWORDS = new Set([
   ...["$ref", "type", "format", "description", "enum", "properties", "required", "additionalProperties"],
   ...["maxProperties", "items", "allOf", "anyOf", "minLength", "maxLength", "minimum", "maximum"],
@@ -15,24 +15,24 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 };
 
 /** What of `value` does not fit `schema` (JSON Schema, as far as this API's description uses it), a line each. */
-export function mistakesIn(value: unknown, schema: Schema, schemas: Schemas, at = "$"): string[] {
+export function issuesIn(value: unknown, schema: Schema, schemas: Schemas, at = "$"): string[] {
   const unknown = Object.keys(schema).filter((keyword) => !KEYWORDS.has(keyword));
   const own = [
     ...unknown.map((keyword) => `${at}: the keyword ${keyword} is not known`),
-    ...typeMistakes(value, schema, at),
-    ...textMistakes(value, schema, at),
-    ...memberMistakes(value, schema, schemas, at),
+    ...typeIssues(value, schema, at),
+    ...textIssues(value, schema, at),
+    ...memberIssues(value, schema, schemas, at),
   ];
   if (schema.enum !== undefined && !schema.enum.includes(value))
     own.push(`${at}: ${JSON.stringify(value)} is not one of ${schema.enum.join(", ")}`);
   const { items } = schema;
   if (Array.isArray(value) && items !== undefined) {
-    own.push(...value.flatMap((item, index) => mistakesIn(item, items, schemas, `${at}[${index}]`)));
+    own.push(...value.flatMap((item, index) => issuesIn(item, items, schemas, `${at}[${index}]`)));
   }
-  for (const part of schema.allOf ?? []) own.push(...mistakesIn(value, part, schemas, at));
-  if (schema.anyOf !== undefined && schema.anyOf.every((part) => mistakesIn(value, part, schemas, at).length > 0))
+  for (const part of schema.allOf ?? []) own.push(...issuesIn(value, part, schemas, at));
+  if (schema.anyOf !== undefined && schema.anyOf.every((part) => issuesIn(value, part, schemas, at).length > 0))
     own.push(`${at}: fits none of anyOf`);
-  if (schema.$ref !== undefined) own.push(...mistakesIn(value, resolve(schema.$ref, schemas), schemas, at));
+  if (schema.$ref !== undefined) own.push(...issuesIn(value, resolve(schema.$ref, schemas), schemas, at));
   return own;
 }
 
@@ -42,7 +42,7 @@ export function resolve(ref: string, schemas: Schemas): Schema {
   return found;
 }
 
-function typeMistakes(value: unknown, { type }: Schema, at: string): string[] {
+function typeIssues(value: unknown, { type }: Schema, at: string): string[] {
   if (type === undefined) return [];
   const types = Array.isArray(type) ? type : [type];
   const isOne = types.some((name) => {
@@ -55,29 +55,29 @@ function typeMistakes(value: unknown, { type }: Schema, at: string): string[] {
   return isOne ? [] : [`${at}: ${JSON.stringify(value)} is no ${types.join(" or ")}`];
 }
 
-function textMistakes(value: unknown, schema: Schema, at: string): string[] {
+function textIssues(value: unknown, schema: Schema, at: string): string[] {
   if (typeof value !== "string") return [];
-  const mistakes = [];
+  const issues = [];
   const length = [...value].length;
-  if (schema.format !== undefined && !FORMATS[schema.format]?.(value)) mistakes.push(`${at}: is no ${schema.format}`);
+  if (schema.format !== undefined && !FORMATS[schema.format]?.(value)) issues.push(`${at}: is no ${schema.format}`);
   if (length < (schema.minLength ?? 0) || length > (schema.maxLength ?? Infinity))
-    mistakes.push(`${at}: has ${length} characters`);
+    issues.push(`${at}: has ${length} characters`);
   if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value))
-    mistakes.push(`${at}: does not fit ${schema.pattern}`);
-  return mistakes;
+    issues.push(`${at}: does not fit ${schema.pattern}`);
+  return issues;
 }
 
-function memberMistakes(value: unknown, schema: Schema, schemas: Schemas, at: string): string[] {
+function memberIssues(value: unknown, schema: Schema, schemas: Schemas, at: string): string[] {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [];
   const { properties = {}, required = [], additionalProperties } = schema;
   const { maxProperties = Infinity } = schema;
   const count = Object.keys(value).length;
   if (count > maxProperties) return [`${at}: has ${count} members`];
-  const mistakes = required.filter((name) => !Object.hasOwn(value, name)).map((name) => `${at}.${name}: is missing`);
+  const issues = required.filter((name) => !Object.hasOwn(value, name)).map((name) => `${at}.${name}: is missing`);
   for (const [name, member] of Object.entries(value)) {
     const known = properties[name] ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
-    if (known !== undefined) mistakes.push(...mistakesIn(member, known, schemas, `${at}.${name}`));
-    else if (additionalProperties === false) mistakes.push(`${at}.${name}: is one too many`);
+    if (known !== undefined) issues.push(...issuesIn(member, known, schemas, `${at}.${name}`));
+    else if (additionalProperties === false) issues.push(`${at}.${name}: is one too many`);
   }
-  return mistakes;
+  return issues;
 }

@@ -3,10 +3,10 @@ import type { OpenApiDocument, Operation, Response, Schema } from "../../adapter
 import { STATUS_BY_CODE } from "../../adapters/http/index.js";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { A_GENERATION, type Answer, dataOf } from "../support/api-client.js";
-import { completes, fails, holds } from "../support/doubles/scripted-provider.js";
+import { completes, fails, holds, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { Shelf, UNHEARD } from "../support/shelf.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-import { mistakesIn, resolve } from "./json-schema.js";
+import { issuesIn, resolve } from "./json-schema.js";
 
 interface DescribedOperation {
   readonly method: string;
@@ -97,10 +97,10 @@ describe("GET /openapi.json", () => {
       const examples = Object.entries(media?.examples ?? {});
       expect(examples, where).not.to.have.length(0);
       for (const [name, { value }] of examples)
-        expect(mistakesIn(value, media?.schema ?? {}, schemas()), `${where} ${name}`).to.deep.equal([]);
+        expect(issuesIn(value, media?.schema ?? {}, schemas()), `${where} ${name}`).to.deep.equal([]);
     }
     const body = document.paths["/api/v1/generations"]?.["post"]?.requestBody?.content["application/json"];
-    expect(mistakesIn(body?.examples?.["request"]?.value, body?.schema ?? {}, schemas())).to.deep.equal([]);
+    expect(issuesIn(body?.examples?.["request"]?.value, body?.schema ?? {}, schemas())).to.deep.equal([]);
   });
 
   it("lists the codes of every refusal under their own status", () => {
@@ -144,7 +144,7 @@ describe("GET /openapi.json", () => {
       const where = `${method} ${path} ${answer.status}: ${answer.text}`;
       expect(response, where).not.to.equal(undefined);
       const schema = response?.content?.["application/json"]?.schema ?? {};
-      expect(mistakesIn(answer.json, schema, schemas()), where).to.deep.equal([]);
+      expect(issuesIn(answer.json, schema, schemas()), where).to.deep.equal([]);
       for (const header of Object.keys(response?.headers ?? {})) {
         const isOptional = ["Idempotent-Replayed", "Preference-Applied"].includes(header);
         if (!isOptional) expect(answer.headers.get(header), `${where} ${header}`).to.be.a("string");
@@ -195,6 +195,20 @@ describe("GET /openapi.json", () => {
       check("GET", "/api/v1/tracks/{id}", await caller.api.get(`/api/v1/tracks/${rain}`));
       check("GET", "/api/v1/playlists", await caller.api.get("/api/v1/playlists"));
       check("GET", "/api/v1/playlists/{id}", await caller.api.get(`/api/v1/playlists/${list}`));
+    });
+
+    it("of a track with lyrics", async () => {
+      const words = [{ text: "Rain", startSeconds: 0.25, endSeconds: 1 }];
+      test.provider.behaviour = () =>
+        Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, lyrics: { text: "Rain", words } }] });
+      const { api } = await test.account();
+      const { id } = dataOf<{ readonly id: string }>(await api.generate(A_GENERATION, { Prefer: "wait=20" }));
+      const generation = dataOf<{ readonly tracks: readonly { readonly id: string }[] }>(
+        await api.get(`/api/v1/generations/${id}`),
+      );
+      const response = await api.get(`/api/v1/tracks/${generation.tracks[0]?.id}`);
+      expect(dataOf(response)).to.have.property("lyrics");
+      check("GET", "/api/v1/tracks/{id}", response);
     });
 
     it("of refused reads", async () => {
@@ -254,7 +268,7 @@ describe("GET /openapi.json", () => {
 
   it("keeps to JSON Schema's own words", () => {
     for (const [name, schema] of Object.entries(schemas())) {
-      const unknown = mistakesIn({}, schema, schemas()).filter((mistake) => mistake.includes("keyword"));
+      const unknown = issuesIn({}, schema, schemas()).filter((issue) => issue.includes("keyword"));
       expect(unknown, name).to.deep.equal([]);
       expect(resolve(`#/components/schemas/${name}`, schemas())).to.equal(schema);
     }

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { type Answer, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { ManualClock } from "../support/doubles/manual-clock.js";
 import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -34,7 +35,22 @@ describe("GET /api/v1/generations", () => {
       await api.get("/api/v1/generations"),
     );
     expect(generations.map(({ id }) => id)).to.deep.equal(ids);
-    expect(generations[0]).to.deep.equal(dataOf(await api.get(`/api/v1/generations/${ids[0]}`)));
+  });
+
+  it("lists each generation as it is shown alone, links included", async () => {
+    // The expiry in a link is in whole seconds: a second that ends between the two requests would change it.
+    const clock = new ManualClock();
+    const still = await startTestApp({ work: true, clock });
+    try {
+      const { api } = await still.account();
+      const id = idOf(await api.generate(undefined, WAIT));
+      const { generations } = dataOf<{ readonly generations: readonly Generation[] }>(
+        await api.get("/api/v1/generations"),
+      );
+      expect(generations).to.deep.equal([dataOf(await api.get(`/api/v1/generations/${id}`))]);
+    } finally {
+      await still.close();
+    }
   });
 
   it("is empty for an account without any", async () => {

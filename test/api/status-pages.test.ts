@@ -8,7 +8,7 @@ import { eventually } from "../support/process.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const DEAD_QUEUE: JobQueue = {
-  ring: () => undefined,
+  notify: () => undefined,
   prepare: () => Promise.resolve(),
   listen: () => Promise.resolve(),
   check: () => Promise.reject(new Error("connection refused by amqp://user:secret@broker")),

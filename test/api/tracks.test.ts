@@ -1,5 +1,8 @@
 import { expect } from "chai";
+import { TrackNotFoundError } from "../../core/errors.js";
+import type { ProviderLyrics } from "../../core/ports/music-provider.js";
 import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
+import { type Behaviour, completes, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { Shelf, SILENCE_WAV, UNHEARD, unsigned } from "../support/shelf.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -61,6 +64,65 @@ describe("GET /api/v1/tracks/{id}", () => {
     const { tracks } = dataOf<{ tracks: { id: string }[] }>(await api.get(`/api/v1/generations/${id}`));
     expect(tracks).to.have.length(1);
     expect(unsigned(dataOf(await api.get(`${PATH}/${tracks[0]?.id}`)))).to.deep.equal(unsigned(tracks[0] ?? {}));
+  });
+
+  describe("of a provider that gives lyrics", () => {
+    const words = [
+      { text: "Rain", startSeconds: 1.25, endSeconds: 1.5 },
+      { text: "on", startSeconds: 1.5, endSeconds: 1.7 },
+    ];
+    const sing =
+      (...lyrics: readonly (ProviderLyrics | undefined)[]): Behaviour =>
+      () =>
+        Promise.resolve({
+          state: "completed",
+          tracks: lyrics.map((one) => ({ ...SCRIPTED_TRACK, ...(one === undefined ? {} : { lyrics: one }) })),
+        });
+
+    afterEach(() => {
+      test.provider.behaviour = completes;
+    });
+
+    it("shows them, with the times of words where there are any, in the track alone", async () => {
+      test.provider.behaviour = sing({ text: "[Verse]\nRain on", words }, { text: "Rain" }, undefined);
+      const { api } = await test.account();
+      const { id } = dataOf<{ id: string }>(await api.generate(undefined, { Prefer: "wait=20" }));
+      const { tracks } = dataOf<{ tracks: { id: string }[] }>(await api.get(`/api/v1/generations/${id}`));
+      const singles = await Promise.all(tracks.map(async (track) => dataOf(await api.get(`${PATH}/${track.id}`))));
+      expect(singles.map((single) => single["lyrics"])).to.deep.equal([
+        {
+          text: "[Verse]\nRain on",
+          words: [
+            { text: "Rain", start: 1.25, end: 1.5 },
+            { text: "on", start: 1.5, end: 1.7 },
+          ],
+        },
+        { text: "Rain", words: null },
+        undefined,
+      ]);
+      expect(singles[2]).to.not.have.property("lyrics");
+      const found = dataOf<{ tracks: object[] }>(await api.get("/api/v1/library/search?q=rain"));
+      for (const listed of [...tracks, ...found.tracks]) expect(listed).to.not.have.property("lyrics");
+    });
+
+    it("shows them to the embedding app, and to those alone who may see the track", async () => {
+      test.provider.behaviour = sing({ text: "Rain on", words });
+      const [alice, bob] = [await test.account(), await test.account()];
+      const { id } = dataOf<{ id: string }>(await alice.api.generate(undefined, { Prefer: "wait=20" }));
+      const { tracks } = dataOf<{ tracks: { id: string }[] }>(await alice.api.get(`/api/v1/generations/${id}`));
+      const trackId = tracks[0]?.id ?? "";
+      const { read, manage } = test.app.library;
+      const found = await read.trackWithLyrics(alice.account.id, trackId);
+      expect(found.lyrics).to.deep.equal({ text: "Rain on", words });
+      expect(found.track).to.deep.equal(await read.track(alice.account.id, trackId));
+      expect(await manage.trackWithLyrics(trackId)).to.deep.equal(found);
+      expect(refusalOf(await bob.api.get(`${PATH}/${trackId}`))).to.equal("404 track_not_found");
+      for (const look of [
+        () => read.trackWithLyrics(bob.account.id, trackId),
+        () => manage.trackWithLyrics(trackId, { owner: bob.account.id }),
+      ])
+        expect(await look().catch((error: unknown) => error)).to.be.instanceOf(TrackNotFoundError);
+    });
   });
 
   it("shows public tracks to everybody, whoever owns them", async () => {

@@ -70,7 +70,7 @@ describe("The example in the README of plugins", function () {
   it("passes the check of plugins, and makes music", async () => {
     const [program = ""] = programsIn("plugins/README.md");
     const definition = await exportedBy(program);
-    expect(await checkProvider(definition)).to.deep.include({ id: "nightingale", mistakes: [], notes: [] });
+    expect(await checkProvider(definition)).to.deep.include({ id: "nightingale", issues: [], notes: [] });
     const fake = await FakeApi.open();
     try {
       fake.on("POST", "/v1/music", json({ id: "t1" }));

@@ -5,7 +5,7 @@ import { SystemRandom } from "../../adapters/system/random.js";
 import type { WebhookMessage, WebhookResult, WebhookSender } from "../../core/ports/webhook-sender.js";
 import { DeliverWebhooks } from "../../core/webhooks/deliver-webhooks.js";
 import { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
-import { RecordTry } from "../../core/webhooks/record-try.js";
+import { RecordDeliveryAttempt } from "../../core/webhooks/record-delivery-attempt.js";
 import { SendDelivery } from "../../core/webhooks/send-delivery.js";
 import { newDelivery, newEvent } from "../../core/webhooks/write-events.js";
 import { anId } from "../support/builders.js";
@@ -71,7 +71,7 @@ async function rateOfHealthy(hangingOnes: number): Promise<number> {
   await fill(storage, secretBox, hangingOnes);
   const { unitOfWork, webhooks } = storage;
   const breaker = { openMs: 30_000, openMaxMs: 600_000 };
-  const recordTry = new RecordTry({
+  const recordAttempt = new RecordDeliveryAttempt({
     unitOfWork,
     webhooks,
     clock,
@@ -81,12 +81,12 @@ async function rateOfHealthy(hangingOnes: number): Promise<number> {
     scheduleMs: [5_000],
     breaker,
   });
-  const sendDelivery = new SendDelivery(sender, secretBox, clock, null);
+  const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null });
   const work = new DeliverWebhooks(anId("prc"), {
     webhooks,
     unitOfWork,
     sendDelivery,
-    recordTry,
+    recordAttempt: recordAttempt,
     clock,
     logger: SILENT,
     timeoutMs: TIMEOUT_MS,

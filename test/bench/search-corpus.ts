@@ -1,13 +1,11 @@
-import { SEARCH_DUE, SEARCH_ITEMS, SEARCH_LOOSE, searchRowsOfTracks } from "../../adapters/storage/knex/search/rows.js";
-import { notesOf } from "../../adapters/storage/knex/search/writes.js";
 import {
-  toAssetRows,
-  toTagRows,
-  toTrackRow,
-  TRACK_ASSETS,
-  TRACK_TAGS,
-  TRACKS,
-} from "../../adapters/storage/knex/track-rows.js";
+  SEARCH_DUE,
+  SEARCH_ITEMS,
+  SEARCH_UNINDEXED,
+  searchRowsOfTracks,
+} from "../../adapters/storage/knex/search/rows.js";
+import { notesOf } from "../../adapters/storage/knex/search/writes.js";
+import { toAssetRows, toTagRows, TRACK_ASSETS, TRACK_TAGS, TRACKS } from "../../adapters/storage/knex/track-tables.js";
 import type { AccountId } from "../../core/ids.js";
 import type { Track } from "../../core/library/track.js";
 import { anAsset, aTrack, NOON } from "../support/builders.js";
@@ -98,11 +96,11 @@ export async function fillLibrary(url: string, tracks: Iterable<Track>): Promise
   let batch: Track[] = [];
   const flush = async (): Promise<void> => {
     const items = searchRowsOfTracks(batch);
-    await write(TRACKS, batch.map(toTrackRow));
+    await write(TRACKS, batch.map(TRACKS.toRow));
     await write(TRACK_TAGS, batch.flatMap(toTagRows));
     await write(TRACK_ASSETS, batch.flatMap(toAssetRows));
     await write(SEARCH_ITEMS, items);
-    await write(SEARCH_LOOSE, items);
+    await write(SEARCH_UNINDEXED, items);
     await write(SEARCH_DUE, notesOf(items));
     batch = [];
   };

@@ -1,22 +1,22 @@
 import { expect } from "chai";
 import type { JobId } from "../../core/ids.js";
-import type { Doorbell, JobQueue } from "../../core/ports/job-queue.js";
+import type { JobNotification, JobQueue } from "../../core/ports/job-queue.js";
 
 let made = 0;
 
 /** A bell that no other test rings. */
-export function aBell(providerId = "synth"): Doorbell {
+export function aBell(providerId = "synth"): JobNotification {
   made += 1;
   return { jobId: `job_${String(made).padStart(26, "0")}`, providerId };
 }
 
 /** Collects bells; `heard` resolves when a bell has arrived, and mocha's time limit bounds the wait. */
 function aListener(): {
-  readonly bells: Doorbell[];
-  readonly listen: (bell: Doorbell) => void;
-  heard(bell: Doorbell): Promise<void>;
+  readonly bells: JobNotification[];
+  readonly listen: (bell: JobNotification) => void;
+  heard(bell: JobNotification): Promise<void>;
 } {
-  const bells: Doorbell[] = [];
+  const bells: JobNotification[] = [];
   const waiting: { readonly jobId: JobId; resolve(): void }[] = [];
   return {
     bells,
@@ -46,7 +46,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       const bells = [aBell(), aBell()] as const;
-      queue.ring(bells);
+      queue.notify(bells);
       await Promise.all(bells.map((bell) => listener.heard(bell)));
       expect(listener.bells).to.have.deep.members([...bells]);
     });
@@ -55,7 +55,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       for (const bell of [aBell(), aBell(), aBell()]) {
-        queue.ring([bell]);
+        queue.notify([bell]);
         await listener.heard(bell);
       }
     });
@@ -64,7 +64,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       const ours = aBell();
-      queue.ring([aBell("mureka"), ours]);
+      queue.notify([aBell("mureka"), ours]);
       await listener.heard(ours);
       expect(listener.bells.map(({ providerId }) => providerId)).to.deep.equal(["synth"]);
     });
@@ -73,7 +73,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       const bell = aBell();
-      queue.ring([bell]);
+      queue.notify([bell]);
       expect(listener.bells).to.deep.equal([]);
       await listener.heard(bell);
     });
@@ -86,7 +86,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
         if (bell.jobId === first.jobId) throw new Error("a listener's own mistake");
       });
       const second = aBell();
-      queue.ring([first, second]);
+      queue.notify([first, second]);
       await Promise.all([listener.heard(first), listener.heard(second)]);
     });
 
@@ -98,7 +98,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
         if (bell.jobId === first.jobId) throw new Error("a listener's own mistake");
       });
       const second = aBell();
-      queue.ring([first, second]);
+      queue.notify([first, second]);
       await Promise.all([listener.heard(first), listener.heard(second)]);
     });
 
@@ -114,8 +114,8 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
         if (bell.jobId === first.jobId) await held;
       });
       const second = aBell();
-      queue.ring([first]);
-      queue.ring([second]);
+      queue.notify([first]);
+      queue.notify([second]);
       await Promise.all([listener.heard(first), listener.heard(second)]);
       finish();
     });
@@ -125,18 +125,18 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await queue.listen("synth", one.listen);
       await queue.listen("synth", other.listen);
       const bell = aBell();
-      queue.ring([bell]);
+      queue.notify([bell]);
       await Promise.all([one.heard(bell), other.heard(bell)]);
     });
 
     it("takes bells that nobody listens for, and none at all", () => {
-      queue.ring([aBell("nobody")]);
-      queue.ring([]);
+      queue.notify([aBell("nobody")]);
+      queue.notify([]);
     });
 
     it("is fine after the first bell of a provider that it was prepared for and nobody listens for", async () => {
       await queue.prepare(["synth", "nobody"]);
-      queue.ring([aBell("nobody"), aBell()]);
+      queue.notify([aBell("nobody"), aBell()]);
       await queue.check();
     });
 
@@ -147,7 +147,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await queue.listen("synth", listener.listen);
       await queue.prepare(["synth", "mureka"]);
       const bell = aBell();
-      queue.ring([bell]);
+      queue.notify([bell]);
       await listener.heard(bell);
       await queue.check();
     });
@@ -177,7 +177,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       await queue.close();
-      queue.ring([aBell()]);
+      queue.notify([aBell()]);
       await queue.close();
       expect(listener.bells).to.deep.equal([]);
     });

@@ -9,7 +9,7 @@ import type {
   JobReference,
   JobUpdate,
 } from "../../core/ports/job-store.js";
-import { aHash, aJob, aJobRequest, anAttempt, anId, NOON } from "../support/builders.js";
+import { aHash, aJob, aJobRequest, anAttempt, anId, aTrack, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 
 export function jobStoreContract(name: string, open: () => Promise<StorageUnderTest>): void {
@@ -626,6 +626,19 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           new Map([[jobId, [first, second]]]),
         );
         expect(await storage.jobs.listAttempts(anId("job"))).to.deep.equal([]);
+      });
+
+      it("keeps the tracks of stored files as they are to be inserted: with waveform and lyrics", async () => {
+        const words = [{ text: "Regen", startSeconds: 0.25, endSeconds: 1 }];
+        const waveform = Uint8Array.from({ length: 400 }, (_, index) => index % 256);
+        const tracks = [{ ...aTrack({ waveform }), lyrics: { text: "Regen\nauf Blech", words } }, aTrack()];
+        const attempt = anAttempt({ files: { tracks, outputs: [], missing: [] } });
+        await addAttempts(attempt);
+        const [kept] = await storage.jobs.listAttempts(attempt.jobId);
+        expect(kept).to.deep.equal(attempt);
+        await storage.inTransaction((tx) => storage.library.insertTracks(tx, kept?.files?.tracks ?? []));
+        const id = tracks[0]?.id ?? anId("trk");
+        expect((await storage.library.findTracks([id])).get(id)?.waveform).to.deep.equal(Buffer.from(waveform));
       });
 
       it("writes what is named of the attempt of that number only, and clears what is set to null", async () => {

@@ -1,4 +1,5 @@
 import type { StorageUnderTest } from "../support/databases.js";
+import { libraryLyrics } from "./library-store/lyrics.js";
 import { libraryPlaylists } from "./library-store/playlists.js";
 import { librarySearch } from "./library-store/search.js";
 import { libraryTracks } from "./library-store/tracks.js";
@@ -17,6 +18,7 @@ export function libraryStoreContract(name: string, open: () => Promise<StorageUn
 
     const opened = (): StorageUnderTest => storage;
     describe("tracks", () => libraryTracks(opened));
+    describe("lyrics", () => libraryLyrics(opened));
     describe("playlists", () => libraryPlaylists(opened));
     describe("search", () => librarySearch(opened, CORPORA));
   });

@@ -52,12 +52,10 @@ export function loggerContract(name: string, open: () => LoggerUnderTest): void 
 
     it("masks secrets in fields, in messages and in errors, on children too", () => {
       const { logger, lines } = open();
-      logger
-        .child({ apiKey: "hunter2-child" })
-        .error(`used ${TOKEN}`, {
-          headers: { authorization: "Bearer hunter2-header" },
-          error: new Error(`refused ${TOKEN}`),
-        });
+      logger.child({ apiKey: "hunter2-child" }).error(`used ${TOKEN}`, {
+        headers: { authorization: "Bearer hunter2-header" },
+        error: new Error(`refused ${TOKEN}`),
+      });
       const written = JSON.stringify(lines());
       expect(written).to.not.include("hunter2").and.not.include(TOKEN);
       expect(written).to.include("refused frm_");

@@ -1,16 +1,21 @@
 import { describeCallbacks } from "./music-provider/callbacks.js";
 import { describeDefinition } from "./music-provider/definition.js";
 import { expectNone } from "./music-provider/expect-none.js";
-import { missingScenarios, type MusicProviderHarness } from "./music-provider/harness.js";
+import type { MusicProviderHarness } from "./music-provider/harness.js";
 import { describeLosses } from "./music-provider/losses.js";
+import { missingScenarios } from "./music-provider/missing-scenarios.js";
+import { describeModels } from "./music-provider/models.js";
+import { describeMultipart } from "./music-provider/multipart.js";
 import { describeOperations } from "./music-provider/operations.js";
 import { describeOptions } from "./music-provider/options.js";
 import { describeRecovery } from "./music-provider/recovery.js";
+import { describeReferences } from "./music-provider/references.js";
 import { describeRefusals } from "./music-provider/refusals.js";
 import { ProviderUnderTest } from "./music-provider/tested.js";
 import { describeWork } from "./music-provider/work.js";
 
 export type * from "./music-provider/harness.js";
+export type * from "./music-provider/reference-scenarios.js";
 
 /**
  * What the plugin port promises, tried on one plugin against a scripted copy of its provider's API. Every test starts the plugin anew, and at
@@ -32,7 +37,10 @@ export function musicProviderContract(name: string, harness: MusicProviderHarnes
     const tested = (): ProviderUnderTest => provider;
     describeDefinition(harness, tested);
     describeOperations(harness, tested);
+    describeMultipart(harness, tested);
+    describeModels(harness, tested);
     describeOptions(harness, tested);
+    describeReferences(harness, tested);
     describeLosses(harness, tested);
     describeWork(harness, tested);
     describeRefusals(harness, tested);

@@ -19,7 +19,7 @@ import {
   reporting,
   reportingOn,
   type Step,
-} from "../support/racer.js";
+} from "../support/race-harness.js";
 import { aCancellation, aCompletion, anIntent, aReport } from "../support/reports.js";
 import type { Point } from "../support/stepping.js";
 import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";

@@ -6,7 +6,7 @@ import { aJob, aMovement, anId, aReservation, aSettlement, NO_UPLOADS, NOON } fr
 import type { StorageUnderTest } from "../support/databases.js";
 import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { collide, type Step } from "../support/racer.js";
+import { collide, type Step } from "../support/race-harness.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "../support/stepping.js";
 
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };

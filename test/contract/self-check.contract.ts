@@ -24,15 +24,15 @@ export function selfCheckContract(name: string, open: () => Promise<SelfCheckUnd
       expect(new Set(names).size, names.join(", ")).to.equal(names.length);
     });
 
-    it("says of each what was found, and how to mend what is not as it should be", async () => {
-      for (const { name, result, message, mend } of await subject.check()) {
+    it("says of each what was found, and how to fix what is not as it should be", async () => {
+      for (const { name, result, message, fix } of await subject.check()) {
         expect(["ok", "warning", "failed"], name).to.include(result);
         expect(message, name)
           .to.match(/^\S.*\.$/s)
           .and.not.match(/undefined|null|NaN|\.\.$/);
-        if (result === "ok") expect(mend, name).to.equal(null);
+        if (result === "ok") expect(fix, name).to.equal(null);
         else
-          expect(mend, name)
+          expect(fix, name)
             .to.match(/^\S.+\S$/s)
             .and.not.match(/undefined|null|NaN/);
       }

@@ -13,7 +13,7 @@ import { anAsset, anId, aTrack, NOON, NO_UPLOADS } from "../support/builders.js"
 import { SILENT, type StorageUnderTest } from "../support/databases.js";
 import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
-import { collide, type Step } from "../support/racer.js";
+import { collide, type Step } from "../support/race-harness.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "../support/stepping.js";
 
 const COST = 8;
@@ -37,7 +37,7 @@ const SPLITTER = {
   lookup: false,
   cancel: false,
 };
-const PREFERENCES = { standIns: {}, splits: { stem_split: ["splitter"], vocal_removal: ["splitter"] } };
+const PREFERENCES = { fallbacks: {}, splits: { stem_split: ["splitter"], vocal_removal: ["splitter"] } };
 
 /** Where two calls meet: after the locking read, or when all is written and only the commit is left. */
 const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
@@ -86,10 +86,10 @@ export function splitReferencesContract(
         ...stores,
         audit: unrecorded(stores.unitOfWork),
         acceptJobs: new AcceptJobs({ ...stores, queue: new MemoryJobQueue(SILENT), clock }),
-        routes: new Routes(
-          new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: any, vocalRemoval: any }]),
-          PREFERENCES,
-        ),
+        routes: new Routes({
+          catalogue: new Catalogue([{ ...SPLITTER, enabled: !isOff, stemSplit: any, vocalRemoval: any }]),
+          preferences: PREFERENCES,
+        }),
         availability: { isOffered: () => Promise.resolve(!isDown) },
         tiers: TIERS,
         clock,

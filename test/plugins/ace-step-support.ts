@@ -1,5 +1,10 @@
 import definition from "../../plugins/ace-step/index.js";
-import type { ExpectedTracks, MusicProviderHarness, Script } from "../contract/music-provider.contract.js";
+import type {
+  ExpectedTracks,
+  MusicProviderHarness,
+  ReferenceScenario,
+  Script,
+} from "../contract/music-provider.contract.js";
 import { bytes, type FakeAnswer, type FakeApi, type FakeRequest, json, text } from "../support/provider-kit/index.js";
 
 export const API_KEY = "key-of-the-gpu-box";
@@ -47,7 +52,7 @@ export const done = (file: string, more: Entry = {}): Entry => ({
   file,
   status: 1,
   prompt: "warm folk",
-  lyrics: "[Verse]",
+  lyrics: "[Verse]\nRain on the tin roof",
   metas: { ...NO_METAS, bpm: 92, duration: 95, genres: "Folk, Acoustic", keyscale: "G major", timesignature: "4" },
   generation_info: "**Seed**: 771204",
   seed_value: "771204",
@@ -190,6 +195,27 @@ export function up(fake: FakeApi, health: object = HEALTHY, stock: object = STOC
   fake.on(INVENTORY.method, INVENTORY.path, keyed(enveloped(stock)));
 }
 
+/** A form has numbers as text; without a form there are none. */
+const numberOf = (requests: readonly FakeRequest[], name: string): number | undefined => {
+  const value = requests.find(({ path }) => path === SUBMIT.path)?.field(name);
+  return typeof value === "string" ? Number(value) : undefined;
+};
+
+/** A task with the track in it, as a file. */
+const withTrack: Pick<ReferenceScenario, "submit" | "completes" | "receivedSource" | "sent"> = {
+  submit: SUBMIT,
+  completes: completes(["one"]),
+  receivedSource: (requests, { bytes: track }) => {
+    const file = requests.find(({ path }) => path === SUBMIT.path)?.field("src_audio");
+    return file !== undefined && typeof file !== "string" && Buffer.from(track).equals(file.bytes);
+  },
+  sent: (requests) => ({
+    from: numberOf(requests, "repainting_start"),
+    to: numberOf(requests, "repainting_end"),
+    strength: numberOf(requests, "audio_cover_strength"),
+  }),
+};
+
 export const aceStep: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url }),
@@ -200,6 +226,7 @@ export const aceStep: MusicProviderHarness = {
       return { seed: isRandom === false ? seed : undefined, bpm, key, language };
     },
   },
+  references: { extend: withTrack, cover: withTrack, inpaint: withTrack },
   work: {
     status: QUERY,
     accepts,

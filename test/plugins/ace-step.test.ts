@@ -155,6 +155,7 @@ describe("ace-step", () => {
         bpm: 92,
         tags: { mood: [], activity: [], genre: ["folk", "acoustic"], other: [] },
         assets: [{ role: "mix", label: "full", contentType: null, durationSeconds: null, source }],
+        lyrics: { text: "[Verse]\nRain on the tin roof" },
       });
     });
 
@@ -181,6 +182,14 @@ describe("ace-step", () => {
         { kind: "url", url: `${fake.url}/b.flac`, headers },
         { kind: "url", url: "https://cdn.example/c.flac" },
       ]);
+    });
+
+    it("no lyrics where nothing is sung, in each of its spellings", async () => {
+      const handle = await bench.accepted();
+      for (const lyrics of ["[Instrumental]", "[inst]", "N/A", "", undefined]) {
+        await says(1, [done("/v1/audio?path=a", { lyrics })])(fake);
+        expect((await bench.tracks(handle))[0], String(lyrics)).to.not.have.property("lyrics");
+      }
     });
 
     it("no tempo and no tags where the server has none, in each of its spellings", async () => {

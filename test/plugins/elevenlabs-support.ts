@@ -6,7 +6,17 @@ import type {
   Script,
   SplitScenarios,
 } from "../contract/music-provider.contract.js";
-import { bytes, type FakeAnswer, type FakeApi, json, tinyMp3, tinyZip } from "../support/provider-kit/index.js";
+import {
+  bytes,
+  type FakeAnswer,
+  type FakeApi,
+  json,
+  multipart,
+  type MultipartPart,
+  tinyMp3,
+  tinyZip,
+} from "../support/provider-kit/index.js";
+import { referencesWith } from "./elevenlabs-references-support.js";
 
 export const PLAN = { method: "POST", path: "/v1/music/plan" } as const;
 export const COMPOSE = { method: "POST", path: "/v1/music/detailed" } as const;
@@ -67,16 +77,18 @@ export const METADATA = {
   words_timestamps: null,
 };
 
-/** An answer of `detailed`, as documented: two parts, JSON and sound. */
+/** The parts of a response of `detailed`, as documented: JSON and sound. */
+const partsOf = (sound: Uint8Array, metadata: object): MultipartPart[] => [
+  { headers: { "Content-Type": "application/json" }, bytes: JSON.stringify(metadata) },
+  {
+    headers: { "Content-Type": "audio/mpeg", "Content-Disposition": 'attachment; filename="harbour.mp3"' },
+    bytes: sound,
+  },
+];
+
+/** A response of `detailed`. */
 export function detailed(sound: Uint8Array, metadata: object = METADATA, boundary = "b1"): FakeAnswer {
-  const body = Buffer.concat([
-    Buffer.from(
-      `--${boundary}\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(metadata)}\r\n--${boundary}\r\n`,
-    ),
-    Buffer.from('Content-Type: audio/mpeg\r\nContent-Disposition: attachment; filename="harbour.mp3"\r\n\r\n'),
-    Buffer.from(sound),
-    Buffer.from(`\r\n--${boundary}--\r\n`),
-  ]);
+  const body = multipart(partsOf(sound, metadata), boundary);
   return bytes(body, `multipart/mixed; boundary=${boundary}`, { headers: { "song-id": "sng_7f2" } });
 }
 
@@ -143,7 +155,19 @@ export const elevenLabsHarness: MusicProviderHarness = {
     },
     requestFor: () => ({ instrumental: false }),
   },
-  generation: { submit: COMPOSE, completes, severalTracks: { notApplicable: "a call makes one piece" } },
+  generation: {
+    submit: COMPOSE,
+    completes,
+    severalTracks: { notApplicable: "a call makes one piece" },
+    multipart: {
+      route: COMPOSE,
+      response: (fake, mix) => {
+        planned(fake);
+        return { parts: partsOf(mix, METADATA), tracks: [{ title: "Harbour" }] };
+      },
+    },
+  },
+  references: referencesWith(completes),
   work: { notApplicable: "the music is the answer of the call" },
   refusals: {
     content: refused(refusal(422, "bad_prompt", { data: { prompt_suggestion: "warm 60s style beat group" } })),
@@ -152,7 +176,12 @@ export const elevenLabsHarness: MusicProviderHarness = {
       retryAfterMs: 12_000,
     },
     key: refused(refusal(401, "invalid_api_key")),
-    credit: refused(refusal(401, "quota_exceeded")),
+    credit: [
+      refused(refusal(401, "quota_exceeded")),
+      refused(refusal(402, "payment_required")),
+      // The envelope of old.
+      refused(json({ detail: { status: "quota_exceeded", message: "none left" } }, { status: 401 })),
+    ],
     unavailable: refused(refusal(429, "system_busy")),
     input: refused(
       json({ detail: [{ loc: ["body", "music_length_ms"], msg: "too large", type: "value_error" }] }, { status: 422 }),
@@ -176,12 +205,7 @@ export const elevenLabsHarness: MusicProviderHarness = {
         script: refused(refusal(403, "only_for_creator+")),
       },
       "a missing subscription": { kind: "misconfigured", script: refused(refusal(403, "subscription_required")) },
-      "a payment that is due": { kind: "out_of_credit", script: refused(refusal(402, "payment_required")) },
       "a 401 without a word": { kind: "misconfigured", script: refused(json({}, { status: 401 })) },
-      "an error in the envelope of old": {
-        kind: "out_of_credit",
-        script: refused(json({ detail: { status: "quota_exceeded", message: "none left" } }, { status: 401 })),
-      },
       "an address that is not there": {
         kind: "model_unavailable",
         script: refused(json({ detail: "Not Found" }, { status: 404 })),

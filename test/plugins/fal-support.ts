@@ -4,6 +4,7 @@ import type { ExpectedTracks, MusicProviderHarness, Script } from "../contract/m
 import { type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 import definition from "../../plugins/fal/index.js";
 import { asObject } from "../../plugins/sdk/index.js";
+import { falReferences } from "./fal-references-support.js";
 
 export const KEY = "fal-key-id:fal-key-secret";
 export const BILLING = { method: "GET", path: "/v1/account/billing" } as const;
@@ -124,6 +125,7 @@ export const falHarness: MusicProviderHarness = {
       return { seed, negative_prompt };
     },
   },
+  references: falReferences({ acceptsAt, succeeds }),
   generation: { submit: SUBMIT, completes: completes(["one"]), severalTracks: completes(["one", "two"]) },
   work: {
     status: STATUS,
@@ -198,19 +200,15 @@ export const falHarness: MusicProviderHarness = {
       retryAfterMs: 9_000,
     },
     key: refused(json({ detail: "Unauthorized" }, { status: 401 })),
-    credit: refused(json({ detail: EMPTY }, { status: 403 })),
+    credit: [
+      refused(json({ detail: EMPTY }, { status: 403 })),
+      refused(json({ detail: "User is locked. Reason: TOP_UP." }, { status: 403 })),
+      refused(json({ detail: "Payment required" }, { status: 402 })),
+    ],
     unavailable: refused(platform(503, "runner_scheduling_failure")),
     input: refused(modelError(422, "missing")),
     errorWith200: { notApplicable: "a submission's errors have their status; a failed request's stand in its own" },
     others: {
-      "an empty account, by the status": {
-        kind: "out_of_credit",
-        script: refused(json({ detail: "Payment required" }, { status: 402 })),
-      },
-      "an account that is locked until it is topped up": {
-        kind: "out_of_credit",
-        script: refused(json({ detail: "User is locked. Reason: TOP_UP." }, { status: 403 })),
-      },
       "a service behind the model, which may be back": {
         kind: "unavailable",
         script: refused(modelError(400, "downstream_service_error", { "x-fal-retryable": "true" })),

@@ -3,7 +3,8 @@ import { expect } from "chai";
 import { parse } from "yaml";
 import { loadSettings } from "../../config/load.js";
 import { loadPlugins } from "../../config/plugins.js";
-import type { ProviderHost, ProviderModel } from "../../core/ports/music-provider.js";
+import type { OptionValues, ProviderHost, ProviderModel } from "../../core/ports/music-provider.js";
+import { withDefaults } from "../../core/providers/request-options.js";
 import definition from "../../plugins/http-model/index.js";
 import { type MusicProviderHarness, musicProviderContract, type Script } from "../contract/music-provider.contract.js";
 import {
@@ -44,7 +45,10 @@ interface Server {
   readonly mix: Uint8Array;
   readonly answer: (body: Body) => FakeAnswer;
   readonly errorOf: (status: number) => unknown;
-  /** What it is sent for a song of 95 seconds. */
+  /** What a caller chooses of a song, and the members of a body that are options, by their names here. */
+  readonly options: OptionValues;
+  readonly optionsIn: (body: Body) => Body;
+  /** What it is sent for a song of 95 seconds with these options. */
   readonly song: Body;
   readonly instrumental: Body;
 }
@@ -65,12 +69,16 @@ const SERVERS: readonly Server[] = [
       return bytes(text === undefined ? tinyWav(330) : tinyMp3("another"), "audio/flac");
     },
     errorOf: error,
+    options: { bpm: 92, key: "D minor" },
+    optionsIn: ({ bpm, keyscale: key, language }) => ({ bpm, key, language }),
     song: {
       model_id: "ace-step-turbo",
       caption: PROMPT,
       lyrics: LYRICS,
       duration_seconds: 95,
       instrumental: false,
+      bpm: 92,
+      keyscale: "D minor",
       language: "en",
     },
     instrumental: {
@@ -94,11 +102,24 @@ const SERVERS: readonly Server[] = [
       return json({ id: "chatcmpl-1", choices: [{ index: 0, message, finish_reason: "stop" }] });
     },
     errorOf: (status) => detail(status === 500 ? "Traceback (most recent call last): …" : "no"),
+    options: { seed: 7, bpm: 92, key: "D minor", language: "de" },
+    optionsIn: ({ seed, audio_config: config }) => {
+      const { bpm, key_scale: key, vocal_language: language } = config as Body;
+      return { seed, bpm, key, language };
+    },
     song: {
       model: "acestep/acestep-v15-turbo",
       messages: [{ role: "user", content: `<prompt>${PROMPT}</prompt>` }],
       lyrics: LYRICS,
-      audio_config: { duration: 95, format: "mp3", instrumental: false },
+      audio_config: {
+        duration: 95,
+        format: "mp3",
+        bpm: 92,
+        key_scale: "D minor",
+        vocal_language: "de",
+        instrumental: false,
+      },
+      seed: 7,
       batch_size: 1,
       stream: false,
     },
@@ -119,14 +140,22 @@ const SERVERS: readonly Server[] = [
       return json({ text: "", audio, sample_rate: 48_000, channels: 2, timing: { wall_ms: 9_000.5 } });
     },
     errorOf: (status) => ({ error: { message: "no", type: status === 503 ? "server_busy" : "invalid_request" } }),
-    song: { model: "ace-step", request: { text: PROMPT, lyrics: LYRICS, duration_seconds: 95, language: "en" } },
+    options: { seed: 7 },
+    optionsIn: ({ request }) => {
+      const { seed, language } = request as Body;
+      return { seed, language };
+    },
+    song: {
+      model: "ace-step",
+      request: { text: PROMPT, lyrics: LYRICS, duration_seconds: 95, seed: 7, language: "en" },
+    },
     instrumental: { model: "ace-step", request: { text: PROMPT, duration_seconds: 95, language: "en" } },
   },
 ];
 
 const LACKING = { notApplicable: "the server has no such thing" } as const;
 
-function harnessOf({ heading, path, mix, answer, errorOf }: Server): MusicProviderHarness {
+function harnessOf({ heading, path, mix, answer, errorOf, optionsIn }: Server): MusicProviderHarness {
   const { own, models } = presetOf(heading);
   const refused =
     (status: number, headers: Record<string, string> = {}): Script =>
@@ -136,6 +165,9 @@ function harnessOf({ heading, path, mix, answer, errorOf }: Server): MusicProvid
     definition,
     models,
     settings: (fake) => ({ ...own, baseUrl: fake.url, apiKey: "key-of-the-server" }),
+    options: {
+      sent: (requests) => optionsIn(requests.find((request) => request.path === path)?.json as Body),
+    },
     generation: {
       submit: { method: "POST", path },
       completes: (fake) => {
@@ -171,7 +203,7 @@ function harnessOf({ heading, path, mix, answer, errorOf }: Server): MusicProvid
 describe("http-model and the settings files of its README", () => {
   it("loads all of them", async () => {
     const files = [...README.matchAll(/```yaml\n([^]*?)```/g)].map(([, yaml = ""]) => yaml);
-    expect(files).to.have.lengthOf(2 + SERVERS.length);
+    expect(files).to.have.lengthOf(3 + SERVERS.length);
     for (const yaml of files) {
       const env = { FERMATA_CONFIG: "fermata.yaml" };
       const loaded = await loadPlugins(loadSettings({ env, cwd: "/", readFile: () => yaml, isTerminal: false }));
@@ -181,7 +213,7 @@ describe("http-model and the settings files of its README", () => {
 });
 
 for (const server of SERVERS) {
-  const { heading, path, answer, song, instrumental } = server;
+  const { heading, path, answer, options, song, instrumental } = server;
   musicProviderContract(`http-model, the mapping of its README: ${heading}`, harnessOf(server));
 
   describe(`http-model, the mapping of its README: ${heading}`, () => {
@@ -197,8 +229,12 @@ for (const server of SERVERS) {
         if (model === undefined) throw new Error("there is no model");
         const common = { prompt: PROMPT, durationSeconds: 95 };
         const { signal } = new AbortController();
-        await provider.submit(aMusicRequest(model, { ...common, lyrics: LYRICS, instrumental: false }), { signal });
-        await provider.submit(aMusicRequest(model, { ...common, lyrics: null, instrumental: true }), { signal });
+        const [chosen, defaults] = [withDefaults(model, options), withDefaults(model, {})];
+        for (const parts of [
+          { lyrics: LYRICS, instrumental: false, options: chosen },
+          { lyrics: null, instrumental: true, options: defaults },
+        ])
+          await provider.submit(aMusicRequest(model, { ...common, ...parts }), { signal });
         expect(fake.requests.map((request) => request.json)).to.deep.equal([song, instrumental]);
       } finally {
         await fake.close();

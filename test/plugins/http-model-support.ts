@@ -1,6 +1,6 @@
-import type { ProviderModel } from "../../core/ports/music-provider.js";
+import { type ProviderModel, STANDARD_OPTIONS } from "../../core/ports/music-provider.js";
 import type { ExpectedTracks, MusicProviderHarness, Script } from "../contract/music-provider.contract.js";
-import { bytes, type FakeApi, json, tinyMp3, tinyWav } from "../support/provider-kit/index.js";
+import { bytes, type FakeApi, type FakeRequest, json, tinyMp3, tinyWav } from "../support/provider-kit/index.js";
 import definition from "../../plugins/http-model/index.js";
 
 export const SUBMIT = { method: "POST", path: "/v1/generations" } as const;
@@ -16,6 +16,33 @@ export const MODEL: ProviderModel = {
   upstream: "facebook/musicgen-large",
   options: { seed: 7, format: "wav" },
 };
+
+/** Some of its options are the caller's. */
+export const CHOOSING: ProviderModel = {
+  ...MODEL,
+  id: "http-model/choosing",
+  name: "MusicGen, with choices",
+  options: { format: "wav" },
+  requestOptions: {
+    seed: STANDARD_OPTIONS.seed,
+    negative_prompt: STANDARD_OPTIONS.negative_prompt,
+    voice: { type: "string", allowed: ["alto", "bass"], description: "Who sings." },
+    loop: { type: "boolean", description: "Whether the end leads to the beginning." },
+  },
+};
+
+type Members = { readonly [name: string]: unknown };
+
+/** The options of requests among the members of an object in the body that creates. */
+function optionsIn(
+  requests: readonly FakeRequest[],
+  objectIn: (body: Members) => unknown,
+  model: ProviderModel,
+): Members {
+  const call = requests.find(({ method }) => method === "POST");
+  const all = Object.entries((objectIn((call?.json ?? {}) as Members) ?? {}) as Members);
+  return Object.fromEntries(all.filter(([name]) => Object.hasOwn(model.requestOptions ?? {}, name)));
+}
 
 const NONE = { notApplicable: "a model server has no such thing" } as const;
 
@@ -80,7 +107,8 @@ export function documented(): MusicProviderHarness {
   return {
     ...LACKING,
     definition,
-    models: [MODEL],
+    models: [MODEL, CHOOSING],
+    options: { sent: (requests, model) => optionsIn(requests, ({ options }) => options, model) },
     settings: (fake) => ({
       baseUrl: fake.url,
       apiKey: "key-of-the-server",
@@ -152,7 +180,16 @@ export function foreign(): MusicProviderHarness {
   return {
     ...LACKING,
     definition,
-    models: [MODEL],
+    models: [MODEL, CHOOSING],
+    options: {
+      sent: (requests, model) => {
+        const ours = ({ input }: Members): Members => {
+          const { avoid: negative_prompt, singer: voice, ...others } = input as Members;
+          return { ...others, negative_prompt, voice };
+        };
+        return optionsIn(requests, ours, model);
+      },
+    },
     settings: (fake) => ({
       baseUrl: fake.url,
       apiKey: "token-of-the-server",
@@ -161,7 +198,9 @@ export function foreign(): MusicProviderHarness {
       submitPath: "/predict/{{model}}",
       statusPath: "/predict/status/{{id}}",
       request:
-        '{"input":{"text":"{{prompt}}, seed {{options.seed}}","seconds":"{{duration}}","words":"{{lyrics}}","seed":"{{options.seed}}"}}',
+        '{"input":{"text":"{{prompt}}, seed {{options.seed}}","seconds":"{{duration}}","words":"{{lyrics}}",' +
+        '"seed":"{{options.seed}}","avoid":"{{options.negative_prompt}}","singer":"{{options.voice}}",' +
+        '"loop":"{{options.loop}}"}}',
       idPointer: "/prediction/uid",
       statusPointer: "/prediction/phase",
       statusWords:

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import type { MusicRequest, ProviderHost } from "../../core/ports/music-provider.js";
+import type { MusicRequest, ProviderHost, ProviderModel } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/http-model/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import { aMusicRequest, FakeApi, json, providerHost, settingsOf } from "../support/provider-kit/index.js";
-import { documented, foreign, immediate, MODEL, SUBMIT } from "./http-model-support.js";
+import { CHOOSING, documented, foreign, immediate, MODEL, SUBMIT } from "./http-model-support.js";
 
 musicProviderContract("http-model, the documented protocol", documented());
 musicProviderContract("http-model, a server of another shape", foreign());
@@ -58,6 +58,21 @@ describe("http-model: what is sent", () => {
     expect(body).to.deep.equal({ a: [7, { b: false }], c: "rain for 5 s", e: null, f: 1 });
   });
 
+  it("has what the caller chose, under its own placeholder and all together, and nothing else", async () => {
+    const request =
+      '{"seed":"{{options.seed}}","voice":"{{options.voice}}","as":"{{options.format}}",' +
+      '"say":"{{options.voice}} {{options}}","all":"{{options}}"}';
+    const undeclared = { voice: "alto", temperature: 2 };
+    expect((await sent({ request }, { model: CHOOSING, options: undeclared })).body).to.deep.equal({
+      voice: "alto",
+      as: "wav",
+      say: 'alto {"voice":"alto"}',
+      all: { voice: "alto" },
+    });
+    fake.requests.length = 0;
+    expect((await sent({ request }, { model: CHOOSING })).body).to.deep.equal({ as: "wav", say: " " });
+  });
+
   it("goes to the path with the model's name in it, its slashes kept", async () => {
     const upstream = "acme/step 1?";
     await sent({ submitPath: "/predict/{{ model }}/go/{{model}}" }, { model: { ...MODEL, upstream } });
@@ -108,6 +123,33 @@ describe("http-model: settings", () => {
         'statusWords: "{\\"done\\":\\"ready\\",\\"busy\\":\\"running\\"}"; no word means completed',
         'authHeader: "X Token"; allowed: the name of a header',
       ].join("\n"),
+    );
+  });
+
+  it("names a placeholder that no model has an option for, and an option that would never be sent", () => {
+    const created = (request: string, models: readonly ProviderModel[]) => (): unknown =>
+      definition.create(
+        providerHost({ models, settings: settingsOf(definition, { baseUrl: "http://127.0.0.1:1", request }) }),
+      );
+    const request = '{"a":"{{options.sede}}","b":"{{options.format}}","c":"{{options.seed}}"}';
+    expect(created(request, [MODEL, CHOOSING])).to.throw(
+      [
+        `request: ${JSON.stringify(request)}; no model has {{options.sede}} in its options or requestOptions`,
+        ...["negative_prompt", "voice", "loop"].map(
+          (name) =>
+            `request: ${JSON.stringify(request)}; ` +
+            `http-model/choosing has requestOptions.${name}, and there is no {{options.${name}}}`,
+        ),
+      ].join("\n"),
+    );
+    expect(created('{"a":"{{options.voice}}"}', [MODEL])).to.throw(/no model has \{\{options\.voice\}\}/);
+    expect(created('{"a":"{{options}}","b":"{{options.format}}"}', [MODEL, CHOOSING])).to.not.throw();
+  });
+
+  it("refuses an option that is the operator's and the caller's", () => {
+    expect(definition.checkModel?.(CHOOSING)).to.equal(null);
+    expect(definition.checkModel?.({ ...CHOOSING, options: { loop: true } })).to.equal(
+      "has options.loop and requestOptions.loop; allowed: one of them, the first as the default of the second",
     );
   });
 

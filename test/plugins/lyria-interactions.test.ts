@@ -93,6 +93,7 @@ describe("lyria by interactions", () => {
     fake.on("POST", CREATE.path, interaction("completed", stepsOf(content)));
     const done = (await submitted()) as Completed;
     expect(done.tracks[0]?.assets[0]?.source).to.deep.equal(expected);
+    expect(done.tracks[0]?.lyrics).to.deep.equal({ text: "[Verse] Neon on the water" });
   });
 
   it("is of unknown outcome where the response has neither id nor music", async () => {

@@ -7,7 +7,14 @@ import type {
   NamedFailure,
   Script,
 } from "../contract/music-provider.contract.js";
-import { type FakeAnswer, type FakeApi, json, tinyMp3, tinyWav } from "../support/provider-kit/index.js";
+import {
+  type FakeAnswer,
+  type FakeApi,
+  type FakeRequest,
+  json,
+  tinyMp3,
+  tinyWav,
+} from "../support/provider-kit/index.js";
 
 export const GENERATE = { method: "POST", path: "/v1beta/models/lyria-3.5:generateContent" } as const;
 export const PREDICT = {
@@ -96,7 +103,7 @@ export function common(
     content: refused(400, "INVALID_ARGUMENT", "The generated music was blocked by recitation checks."),
     rateLimit: { script: refused(429, "RESOURCE_EXHAUSTED", "quota", { details: RETRY_IN_20S }), retryAfterMs: 20_500 },
     key: refused(401, "UNAUTHENTICATED"),
-    credit: refused(402, "RESOURCE_EXHAUSTED", "Payment required."),
+    credit: [refused(402, "RESOURCE_EXHAUSTED", "Payment required."), refused(429, "RESOURCE_EXHAUSTED", DEPLETED)],
     unavailable: refused(503, "UNAVAILABLE"),
     input: refused(400, "INVALID_ARGUMENT", "Request contains an invalid argument."),
   };
@@ -110,7 +117,6 @@ export function others(route: Called): Record<string, NamedFailure> {
     "an internal error": named("outcome_unknown", refused(500, "INTERNAL")),
     "a deadline that passed": named("outcome_unknown", refused(504, "DEADLINE_EXCEEDED")),
     "a 500 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 500 }))),
-    "prepaid credits that are used up": named("out_of_credit", refused(429, "RESOURCE_EXHAUSTED", DEPLETED)),
     "a region, a free tier, or billing that is off": named(
       "misconfigured",
       refused(400, "FAILED_PRECONDITION", "User location is not supported for the API use."),
@@ -191,6 +197,14 @@ function clips(fake: FakeApi, pitches: readonly number[], member = "bytesBase64E
   return { mixes, tracks: pitches.map(() => ({ title: null, bpm: null, mixSeconds: null })) };
 }
 
+/** `seed` and `negative_prompt` of the instance of a predict call. */
+function sentOptions(requests: readonly FakeRequest[]): { readonly [name: string]: unknown } {
+  const call = requests.find(({ path }) => path === PREDICT.path);
+  const { instances } = call?.json as { readonly instances: readonly [Record<string, unknown>] };
+  const { prompt: _, ...options } = instances[0];
+  return options;
+}
+
 const token =
   (answer: FakeAnswer): Script =>
   (fake) =>
@@ -200,6 +214,7 @@ export const vertexHarness: MusicProviderHarness = {
   ...SAME,
   settings: vertexSettings,
   models: behind("vertex"),
+  options: { sent: (requests) => sentOptions(requests) },
   generation: {
     submit: PREDICT,
     completes: (fake) => clips(fake, [440]),

@@ -1,6 +1,6 @@
 import { verify } from "node:crypto";
 import { expect } from "chai";
-import { ProviderFailure } from "../../core/ports/music-provider.js";
+import { ProviderFailure, STANDARD_OPTIONS } from "../../core/ports/music-provider.js";
 import type {
   Completed,
   MusicProvider,
@@ -125,6 +125,20 @@ describe("lyria", () => {
       expect(source).to.deep.equal({ kind: "text", encoding: "base64", text: sound });
     });
 
+    it("takes the words that come with a song as its lyrics, and not those that describe its structure", async () => {
+      const sound = { inlineData: { mimeType: "audio/mpeg", data: base64(tinyMp3()) } };
+      const lyricsOf = async (...texts: readonly string[]): Promise<unknown> => {
+        const parts = [...texts.map((text) => ({ text })), sound];
+        fake.on("POST", GENERATE.path, json({ candidates: [{ finishReason: "STOP", content: { parts } }] }));
+        return (await submitted(model("3.5"))).tracks[0]?.lyrics;
+      };
+      const structure = JSON.stringify({ sections: [{ name: "verse", start: 0 }] });
+      const words = { text: "[Verse] Neon on the water\n[Chorus] Neon" };
+      expect(await lyricsOf("[Verse] Neon on the water", structure, "[Chorus] Neon")).to.deep.equal(words);
+      for (const texts of [[], [structure], [" "], ["[Instrumental]"]])
+        expect(await lyricsOf(...texts), texts.join()).to.equal(undefined);
+    });
+
     it("says why a song was not made, with the provider's own word", async () => {
       fake.on("POST", GENERATE.path, json({ promptFeedback: { blockReason: "MODEL_ARMOR" }, candidates: [] }));
       expect(await failureOf(submitted(model("3.5")))).to.include({
@@ -149,12 +163,16 @@ describe("lyria", () => {
   describe("on Vertex AI", () => {
     const two = (): ProviderModel => model("2");
 
-    it("asks for clips by number, and never by seed", async () => {
+    it("asks for clips by number, or for one by its seed", async () => {
+      const prompt = "Synth pop, 118 BPM.";
       await submitted(two());
-      await submitted({ ...two(), options: { api: "vertex", sampleCount: 3, negativePrompt: "vocals" } });
+      const three = { ...two(), options: { api: "vertex", sampleCount: 3 } };
+      await submitted(three, { options: { negative_prompt: "vocals" } });
+      await submitted(two(), { options: { seed: 0, negative_prompt: "vocals" } });
       expect(fake.calls(PREDICT).map((request) => request.json)).to.deep.equal([
-        { instances: [{ prompt: "Synth pop, 118 BPM." }], parameters: { sample_count: 1 } },
-        { instances: [{ prompt: "Synth pop, 118 BPM.", negative_prompt: "vocals" }], parameters: { sample_count: 3 } },
+        { instances: [{ prompt }], parameters: { sample_count: 1 } },
+        { instances: [{ prompt, negative_prompt: "vocals" }], parameters: { sample_count: 3 } },
+        { instances: [{ prompt, negative_prompt: "vocals", seed: 0 }], parameters: {} },
       ]);
       expect(fake.calls(PREDICT)[0]?.headers).to.include({ authorization: `Bearer ${ACCESS_TOKEN}` });
       expect(fake.calls(PREDICT)[0]?.headers).to.not.have.any.keys("x-goog-api-key");
@@ -291,7 +309,7 @@ describe("lyria", () => {
     const wrong = (parts: Partial<ProviderModel>, of = "3.5"): string | null | undefined =>
       definition.checkModel?.({ ...model(of), ...parts });
     const { upstream: _, ...nameless } = model("2");
-    expect(wrong({ options: { api: "vertex", sampleCount: 4, negativePrompt: "drums" } }, "2")).to.equal(null);
+    expect(wrong({ options: { api: "vertex", sampleCount: 4 }, requestOptions: {} }, "2")).to.equal(null);
     expect(wrong({ options: { api: "gemini", format: "mp3" } })).to.equal(null);
     expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
     expect(wrong({ duration: { minSeconds: 1, maxSeconds: 2, defaultSeconds: 1 } })).to.match(/^has a `duration`/);
@@ -303,6 +321,23 @@ describe("lyria", () => {
     expect(wrong({ options: { api: "vertex" } })).to.match(/^supports lyrics/);
     for (const sampleCount of [0, 1.5, "2"])
       expect(wrong({ options: { api: "vertex", sampleCount } }, "2")).to.match(/sampleCount/);
-    expect(wrong({ options: { api: "vertex", negativePrompt: 1 } }, "2")).to.match(/negativePrompt/);
+    const former = { api: "vertex", negativePrompt: "drums" };
+    expect(wrong({ options: former }, "2")).to.match(/^has options\.negativePrompt; /);
+  });
+
+  it("refuses several clips with a seed, and options that the model's API does not take", () => {
+    const wrong = (parts: Partial<ProviderModel>, of: string): string | null | undefined =>
+      definition.checkModel?.({ ...model(of), ...parts });
+    const { seed, negative_prompt } = STANDARD_OPTIONS;
+    expect(wrong({ options: { api: "vertex", sampleCount: 2 } }, "2")).to.equal(
+      "has options.sampleCount: 2 and requestOptions.seed; Vertex AI takes one of the two: " +
+        "set sampleCount: 1, or remove the seed (requestOptions: { seed: false })",
+    );
+    const two = { options: { api: "vertex", sampleCount: 2 }, requestOptions: { negative_prompt } };
+    expect(wrong(two, "2")).to.equal(null);
+    expect(wrong({ requestOptions: { bpm: STANDARD_OPTIONS.bpm } }, "2")).to.equal(
+      "has requestOptions.bpm; allowed for vertex: seed, negative_prompt",
+    );
+    expect(wrong({ requestOptions: { seed } }, "3.5")).to.equal("has requestOptions.seed; allowed for gemini: none");
   });
 });

@@ -131,12 +131,11 @@ export const mubert: MusicProviderHarness = {
     content: nothing("how moderation answers is not documented"),
     rateLimit: refused(403, "LicenseLimitConcurrentTrackGenerationsCount"),
     key: refused(401, "Unauthenticated"),
-    credit: refused(403, "LicenseLimitTracksCount"),
+    credit: [refused(403, "LicenseLimitTracksCount"), refused(403, "LicenseLimitTracksDuration")],
     unavailable: refused(503),
     input: refused(422),
     errorWith200: nothing("errors have a status of their own"),
     others: {
-      ...forbidden("out_of_credit", ["LicenseLimitTracksDuration"]),
       ...forbidden("invalid_input", ["LicenseForbiddenDuration"]),
       ...forbidden("unavailable", ["AccessTokenExpired"]),
       ...forbidden("misconfigured", [

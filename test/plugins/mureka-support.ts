@@ -2,16 +2,28 @@ import definition from "../../plugins/mureka/index.js";
 import type {
   ExpectedTracks,
   MusicProviderHarness,
+  ReferenceScenario,
   Script,
   SplitScenarios,
 } from "../contract/music-provider.contract.js";
-import { type FakeApi, type FakeRequest, json, tinyMp3, tinyWav, tinyZip } from "../support/provider-kit/index.js";
+import {
+  type FakeApi,
+  type FakeRequest,
+  json,
+  type Route,
+  tinyMp3,
+  tinyWav,
+  tinyZip,
+} from "../support/provider-kit/index.js";
 
 export const API_KEY = "key-of-the-platform";
 export const SONG = { method: "POST", path: "/v1/song/generate" } as const;
 export const EASY = { method: "POST", path: "/v1/song/easy-generate" } as const;
 export const INSTRUMENTAL = { method: "POST", path: "/v1/instrumental/generate" } as const;
 export const QUERY = { method: "GET", path: "/v1/song/query/:id" } as const;
+export const EXTEND = { method: "POST", path: "/v1/song/extend" } as const;
+export const REMIX = { method: "POST", path: "/v1/song/remix" } as const;
+export const UPLOAD = { method: "POST", path: "/v1/files/upload" } as const;
 export const STEM = { method: "POST", path: "/v1/song/stem" } as const;
 export const BILLING = { method: "GET", path: "/v1/account/billing" } as const;
 
@@ -29,11 +41,17 @@ export const billing = (balance: number, limit: number): object => ({
 
 let made = 435_134;
 export const accepts: Script = (fake) => {
-  for (const { method, path } of [SONG, EASY, INSTRUMENTAL]) {
+  for (const { method, path } of [SONG, EASY, INSTRUMENTAL, EXTEND, REMIX]) {
     fake.on(method, path, () =>
       json({ id: String((made += 1)), created_at: 1_790_000_000, model: "mureka-9", status: "preparing" }),
     );
   }
+  fake.on(UPLOAD.method, UPLOAD.path, (request) => {
+    const [purpose, file] = [request.field("purpose"), request.field("file")];
+    const { filename, bytes } = typeof file === "object" ? file : { filename: "", bytes: [] };
+    const id = `file-${typeof purpose === "string" ? purpose : ""}`;
+    return json({ id, filename, bytes: bytes.length, created_at: 1_790_000_000, purpose });
+  });
 };
 
 export const says =
@@ -78,9 +96,46 @@ const refused =
   (fake) =>
     void fake.on(SONG.method, SONG.path, json(body, { status, headers }));
 
+/** What the plugin leaves with a song of today. */
+const OWN = { songId: "s1", madeAt: Date.now() };
+
+/** Whether the track came over, by its id or as an upload for this purpose. */
+const received =
+  (route: Route, purpose: string): ReferenceScenario["receivedSource"] =>
+  (requests, { bytes, reference }) => {
+    const call = bodyOf(requests.find(({ path }) => path === route.path));
+    if (reference !== null) return call["song_id"] === reference["songId"];
+    const upload = requests.find(({ path }) => path === UPLOAD.path);
+    const file = upload?.field("file");
+    const isWhole = typeof file === "object" && Buffer.compare(file.bytes, bytes) === 0;
+    return isWhole && upload?.field("purpose") === purpose && call["upload_audio_id"] === `file-${purpose}`;
+  };
+
+/** Where an extension is told to begin; its greatest number is the end of any track. */
+const extendAt = (requests: readonly FakeRequest[]): number | undefined => {
+  const at = bodyOf(requests.find(({ path }) => path === EXTEND.path))["extend_at"];
+  return typeof at === "number" && at < 420_000 ? at / 1_000 : undefined;
+};
+
+const references: MusicProviderHarness["references"] = {
+  extend: {
+    submit: EXTEND,
+    completes: completes(["one", "two"]),
+    own: OWN,
+    receivedSource: received(EXTEND, "audio"),
+    sent: (requests) => ({ from: extendAt(requests) }),
+  },
+  cover: { submit: REMIX, completes: completes(["one"]), own: OWN, receivedSource: received(REMIX, "remix") },
+};
+
 export const mureka: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url }),
+  options: {
+    sent: (requests) => ({ vocal_gender: bodyOf(requests.find(({ path }) => path === SONG.path))["gender"] }),
+    requestFor: () => ({ lyrics: "[Verse]\nPaper boats", instrumental: false }),
+  },
+  references,
   generation: { submit: SONG, completes: completes(["one"]), severalTracks: completes(["one", "two", "three"]) },
   work: {
     status: QUERY,
@@ -115,22 +170,21 @@ export const mureka: MusicProviderHarness = {
     },
   },
   refusals: {
-    content: { notApplicable: "words are looked at when the work has begun" },
+    content: refused(451, { error: { message: "The request parameters did not pass the security review" } }),
     rateLimit: {
       script: refused(429, { error: { message: "Rate limit reached for requests" } }, { "retry-after": "4" }),
       retryAfterMs: 4_000,
     },
     key: refused(401, { error: { message: "Invalid key" } }),
-    credit: refused(429, { error: { message: "You exceeded your current quota, please check your billing details" } }),
+    credit: [
+      refused(429, { error: { message: "You exceeded your current quota, please check your billing details" } }),
+      refused(429, { message: "Quota exceeded" }),
+    ],
     unavailable: refused(503, { error: { message: "overloaded" } }),
     input: refused(400, { error: { message: "Invalid request" } }),
     errorWith200: { notApplicable: "errors have a status of their own" },
     others: {
       "a region that it does not serve": { kind: "misconfigured", script: refused(403) },
-      "an account without credit, in the other place": {
-        kind: "out_of_credit",
-        script: refused(429, { message: "Quota exceeded" }),
-      },
       "a rate limit without words": { kind: "rate_limited", script: refused(429) },
       "an error of the server": { kind: "outcome_unknown", script: refused(500) },
     },

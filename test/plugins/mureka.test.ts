@@ -79,7 +79,7 @@ describe("mureka", () => {
     const parts = { prompt: "dream pop", lyrics: "[Verse]\nPaper boats", instrumental: false };
     const body = { model: "mureka-9", prompt: "dream pop", lyrics: "[Verse]\nPaper boats", stream: false };
     await accepted(model("v9"), parts);
-    await accepted(model("v9", { options: { tracks: 3, gender: "female" } }), parts);
+    await accepted(model("v9", { options: { tracks: 3 } }), { ...parts, options: { vocal_gender: "female" } });
     expect(fake.calls(SONG).map(bodyOf)).to.deep.equal([
       { ...body, n: 1 },
       { ...body, n: 3, gender: "female" },
@@ -91,20 +91,39 @@ describe("mureka", () => {
   });
 
   it("lets it write the words where there are none", async () => {
-    await accepted(model("o2", { options: { gender: "male" } }), { prompt: "rain", lyrics: null, instrumental: false });
+    const options = { vocal_gender: "male" };
+    await accepted(model("o2"), { prompt: "rain", lyrics: null, instrumental: false, options });
     const body = { model: "mureka-o2", prompt: "rain", n: 1, stream: false, gender: "male" };
     expect(fake.calls(EASY).map(bodyOf)).to.deep.equal([body]);
   });
 
   it("asks after an instrumental by its own route, and sends it no singer", async () => {
     const request = { prompt: "rain", lyrics: null, instrumental: true };
-    const handle = await accepted(model("auto", { options: { gender: "male", tracks: 2 } }), request);
+    const handle = await accepted(model("auto", { options: { tracks: 2 } }), request);
     expect(fake.calls(INSTRUMENTAL).map(bodyOf)).to.deep.equal([
       { model: "auto", prompt: "rain", n: 2, stream: false },
     ]);
     fake.on("GET", "/v1/instrumental/query/:id", json({ id: "1", status: "running" }));
     expect(await poll(handle)).to.deep.equal({ state: "running", nextPollMs: 5_000 });
     expect(fake.unexpected).to.deep.equal([]);
+  });
+
+  it("leaves the operator's default voice out of an instrumental, and refuses a caller's choice there", async () => {
+    const { requestOptions } = model("auto");
+    const { vocal_gender: voice } = requestOptions ?? {};
+    if (voice?.type !== "string") throw new Error("vocal_gender is a text");
+    const of = model("auto", { requestOptions: { vocal_gender: { ...voice, default: "male" } } });
+    const instrumental = { prompt: "rain", lyrics: null, instrumental: true };
+    await accepted(of, { ...instrumental, options: { vocal_gender: "male" } });
+    expect(bodyOf(fake.calls(INSTRUMENTAL)[0])).to.not.have.property("gender");
+    for (const [name, options] of [
+      [of, { vocal_gender: "female" }],
+      [model("auto"), { vocal_gender: "male" }],
+    ] as const) {
+      const failure = await failureOf(accepted(name, { ...instrumental, options }));
+      expect(failure).to.include({ kind: "invalid_input", billable: "no" });
+    }
+    expect(fake.calls(INSTRUMENTAL)).to.have.lengthOf(1);
   });
 
   it("delivers a lossless copy beside the mix, until the links die after 30 days", async () => {
@@ -116,6 +135,42 @@ describe("mureka", () => {
     ]);
     for (const { source } of tracks[0]?.assets ?? [])
       expect(source).to.have.property("expiresAt", 1_790_000_080_000 + 30 * DAY_MS);
+  });
+
+  describe("lyrics", () => {
+    const word = (text: string, start: unknown, end: unknown): object => ({ text, start, end });
+    const line = (text: string, words?: readonly object[]): object => ({ start: 0, end: 9_000, text, words });
+    const verse = (...lines: readonly object[]): object => ({ section_type: "verse", start: 0, end: 9_000, lines });
+    const sung = async (...sections: readonly object[]): Promise<unknown> => {
+      const choice = { ...aChoice(fake, tinyMp3("one"), 0), lyrics_sections: sections };
+      await says({ status: "succeeded", choices: [choice] })(fake);
+      return ((await poll(await accepted(model("v9"), {}))) as Completed).tracks[0]?.lyrics;
+    };
+
+    it("are the lines of the sections, with the times of all words in seconds", async () => {
+      const [paper, blank, boats] = [word("Paper", 1_250, 1_500), word(" ", 1_500, 1_500), word("boats", 1_500, 2_000)];
+      const far = verse(line("Far", [word("Far", 3_000, 3_250)]));
+      const silent = { section_type: "intro", lines: [] };
+      expect(await sung(verse(line("Paper boats", [paper, blank, boats])), silent, far)).to.deep.equal({
+        text: "[verse]\nPaper boats\n\n[verse]\nFar",
+        words: [
+          { text: "Paper", startSeconds: 1.25, endSeconds: 1.5 },
+          { text: "boats", startSeconds: 1.5, endSeconds: 2 },
+          { text: "Far", startSeconds: 3, endSeconds: 3.25 },
+        ],
+      });
+    });
+
+    it("have no times where a line has no words with times", async () => {
+      const text = { text: "[verse]\nPaper boats\nFar" };
+      expect(await sung(verse(line("Paper boats", [word("Paper", 0, 1)]), line("Far")))).to.deep.equal(text);
+      expect(await sung(verse(line("Paper boats"), line("Far")))).to.deep.equal(text);
+    });
+
+    it("are none where no section has a line", async () => {
+      expect(await sung()).to.equal(undefined);
+      expect(await sung(verse(), { section_type: "outro" })).to.equal(undefined);
+    });
   });
 
   it("delivers the lossless file alone where there is no other", async () => {
@@ -214,15 +269,22 @@ describe("mureka", () => {
   it("names what is wrong with a model of the operator's", () => {
     const wrong = (parts: Partial<ProviderModel>): string | null | undefined =>
       definition.checkModel?.(model("v9", parts));
-    expect(wrong({ options: { tracks: 3, gender: "female" } })).to.equal(null);
+    expect(wrong({ options: { tracks: 3 } })).to.equal(null);
     const { upstream: _, ...nameless } = model("v9");
     expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
     expect(wrong({ upstream: "mureka-o2" })).to.match(/no instrumentals$/);
     expect(wrong({ duration: { minSeconds: 1, maxSeconds: 2, defaultSeconds: 1 } })).to.match(/^has a `duration`/);
     expect(wrong({ promptMaxLength: 1_025 })).to.match(/at most 1024$/);
-    expect(wrong({ options: { seed: 1 } })).to.equal("has options.seed; allowed: tracks, gender");
+    expect(wrong({ options: { seed: 1 } })).to.equal("has options.seed; allowed: tracks");
     for (const tracks of [0, 4, 1.5, "2"])
       expect(wrong({ options: { tracks } })).to.match(/options.tracks than 1 to 3/);
-    expect(wrong({ options: { gender: "f" } })).to.match(/options.gender/);
+    expect(wrong({ options: { gender: "female" } })).to.match(/requestOptions: { vocal_gender: { default: female } }$/);
+    const seed = { type: "integer", minimum: 0, maximum: 1, description: "Seed." } as const;
+    expect(wrong({ requestOptions: { seed } })).to.equal("has requestOptions.seed; allowed: vocal_gender");
+    const references = { extend: { sources: "any" } } as const;
+    expect(wrong({ references })).to.equal("has references.extend; only for auto, mureka-8, mureka-7.6");
+    expect(wrong({ upstream: "mureka-8", references })).to.equal(null);
+    const inpaint = { inpaint: { sources: "own" } } as const;
+    expect(wrong({ references: inpaint })).to.equal("has references.inpaint; allowed: extend, cover");
   });
 });

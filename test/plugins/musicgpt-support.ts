@@ -88,6 +88,12 @@ export const INVALID = {
 export const musicGpt: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url }),
+  options: {
+    sent: (requests) => {
+      const call = requests.find(({ path }) => path === GENERATE.path);
+      return { vocal_gender: (call?.json as Readonly<Record<string, unknown>>)["gender"] };
+    },
+  },
   generation: { submit: GENERATE, completes, severalTracks: completes },
   work: {
     status: BY_ID,
@@ -123,7 +129,7 @@ export const musicGpt: MusicProviderHarness = {
     content: refused(400, { success: false, message: "The prompt must not have an artist name" }),
     rateLimit: { script: refused(429, { detail: "Too many" }, { "retry-after": "20" }), retryAfterMs: 20_000 },
     key: refused(401, { detail: "Invalid API key" }),
-    credit: refused(402, { detail: "Insufficient credits" }),
+    credit: [refused(402, { detail: "Insufficient credits" }), refused(403, { detail: "Insufficient funds" })],
     unavailable: refused(503, { detail: "Service Unavailable" }),
     input: refused(422, INVALID),
     errorWith200: {
@@ -131,10 +137,6 @@ export const musicGpt: MusicProviderHarness = {
       script: refused(200, { success: false, error: { code: "NO_FUNDS", message: "Not enough credits" } }),
     },
     others: {
-      "an account without funds, as a 403": {
-        kind: "out_of_credit",
-        script: refused(403, { detail: "Insufficient funds" }),
-      },
       "a key without the right": { kind: "misconfigured", script: refused(403, { detail: "Upgrade your plan" }) },
       "a refusal with status 200 that says no more": {
         kind: "failed",

@@ -6,6 +6,7 @@ import {
   type MusicRequest,
   ProviderFailure,
   type ProviderModel,
+  STANDARD_OPTIONS,
 } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/musicgpt/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
@@ -51,7 +52,7 @@ describe("musicgpt", () => {
 
   it("sends the model, prompt and lyrics with the bare key, and asks for nothing that might cost more", async () => {
     const parts = { lyrics: "[Verse]\nBoats", instrumental: false, callbackUrl: "https://f.example/cb" };
-    await submit(model("v7", { options: { gender: "female" } }), parts);
+    await submit(model("v7"), { ...parts, options: { vocal_gender: "female" } });
     expect(fake.calls(GENERATE)[0]?.headers).to.include({ authorization: API_KEY });
     expect(sent()).to.deep.equal({
       model: "v7",
@@ -66,8 +67,8 @@ describe("musicgpt", () => {
   });
 
   it("sends neither lyrics nor a gender with an instrumental", async () => {
-    const of = model("v6", { options: { gender: "female" } });
-    await submit(of, { lyrics: "[Verse]\nBoats", instrumental: true });
+    const options = { vocal_gender: "female" };
+    await submit(model("v6"), { lyrics: "[Verse]\nBoats", instrumental: true, options });
     expect(sent()).to.deep.equal({
       model: "v6",
       prompt: "dream pop",
@@ -93,6 +94,15 @@ describe("musicgpt", () => {
     expect(fake.calls(BY_ID)[0]?.query).to.deep.equal({ conversionType: "MUSIC_AI", task_id: "t&1" });
     expect(tracks.map(({ tags }) => tags.other)).to.deep.equal(Array(2).fill(["cinematic", "orchestral"]));
     expect(cost).to.equal(undefined);
+  });
+
+  it("takes the lyrics of each track, and none of an instrumental", async () => {
+    const links = ["https://cdn.example/1.mp3", "https://cdn.example/2.mp3"];
+    await says(completed(links, { lyrics_1: "[Verse]\nPaper boats" }))(fake);
+    expect((await polled()).tracks.map(({ lyrics }) => lyrics)).to.deep.equal([
+      { text: "[Verse]\nPaper boats" },
+      undefined,
+    ]);
   });
 
   it("delivers the one track that there is when a completed task has no other", async () => {
@@ -125,14 +135,16 @@ describe("musicgpt", () => {
 
   it("names what is wrong with a model of the operator's", () => {
     const issue = (parts: Partial<ProviderModel>): unknown => definition.checkModel?.(model("v7", parts));
-    expect(issue({ options: { gender: "neutral" } })).to.equal(null);
+    expect(issue({ requestOptions: {} })).to.equal(null);
     const { upstream: _, ...nameless } = model("v7");
     expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
     expect(issue({ duration: { minSeconds: 1, maxSeconds: 2, defaultSeconds: 1 } })).to.match(/^has a `duration`/);
     expect(issue({ promptMaxLength: 1_001 })).to.match(/`promptMaxLength` of at most 1000$/);
     expect(issue({ lyricsMaxLength: 5_001 })).to.match(/`lyricsMaxLength` of at most 5000$/);
     expect(issue({ supportsLyrics: false, lyricsMaxLength: 9_000 })).to.equal(null);
-    expect(issue({ options: { gender: "robot" } })).to.equal("has another options.gender than male, female, neutral");
-    expect(issue({ options: { voice: "x" } })).to.equal("has options.voice; allowed: gender");
+    expect(issue({ options: { gender: "female" } })).to.equal("has options.gender; allowed: none");
+    expect(issue({ requestOptions: { bpm: STANDARD_OPTIONS.bpm } })).to.equal(
+      "has requestOptions.bpm; allowed: vocal_gender",
+    );
   });
 });

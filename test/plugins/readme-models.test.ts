@@ -1,24 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { BUILT_IN } from "../../config/plugins.js";
-import type { ProviderModel } from "../../core/ports/music-provider.js";
-import type { MusicProviderHarness } from "../contract/music-provider.contract.js";
-import { isApplicable } from "../contract/music-provider/harness.js";
-import { aMusicRequest, FakeApi, type FakeRequest, providerHost, settingsOf } from "../support/provider-kit/index.js";
-import { aceStep } from "./ace-step-support.js";
-import { comfyUi } from "./comfyui-support.js";
-import { elevenLabsHarness } from "./elevenlabs-support.js";
-import { falHarness } from "./fal-support.js";
-import { interactionsHarness } from "./lyria-interactions-support.js";
-import { geminiHarness, vertexHarness } from "./lyria-support.js";
-import { miniMaxHarness } from "./minimax-support.js";
-import { mubert } from "./mubert-support.js";
-import { mureka } from "./mureka-support.js";
-import { musicGpt } from "./musicgpt-support.js";
-import { replicateHarness } from "./replicate-support.js";
-import { sonauto } from "./sonauto-support.js";
-import { asyncHarness, syncHarness } from "./stability-support.js";
-import { kie, sunoapi } from "./suno-compatible-support.js";
+import { type ProviderModel, REFERENCE_MODES } from "../../core/ports/music-provider.js";
 
 /** What the port assumes of a model that says nothing. */
 const PROMPT_MAX_LENGTH = 3_000;
@@ -139,71 +122,20 @@ describe("the table of models in the README of a plugin", () => {
   }
 });
 
-/** Plugins by what the vendor would answer. */
-const HARNESSES: Readonly<Record<string, MusicProviderHarness>> = {
-  "ace-step": aceStep,
-  comfyui: comfyUi,
-  elevenlabs: elevenLabsHarness,
-  fal: falHarness,
-  "lyria by interactions": interactionsHarness,
-  "lyria by generateContent": geminiHarness,
-  "lyria on Vertex AI": vertexHarness,
-  minimax: miniMaxHarness,
-  mubert,
-  mureka,
-  musicgpt: musicGpt,
-  replicate: replicateHarness,
-  sonauto,
-  "stability, Stable Audio 3": asyncHarness,
-  "stability, Stable Audio 2": syncHarness,
-  "suno-compatible, sunoapi.org": sunoapi,
-  "suno-compatible, kie.ai": kie,
-};
-
-/** Everything that a request holds, as text: parts of its path, fields, and values of its JSON. */
-function valuesIn({ path, query, json, fields }: FakeRequest): string[] {
-  const flat = (value: unknown): unknown[] =>
-    typeof value === "object" && value !== null ? Object.values(value).flatMap(flat) : [value];
-  const whole = decodeURIComponent(path);
-  return [whole, ...whole.split(/[/:]/), ...flat(query), ...flat(json), ...flat(fields)].map(String);
-}
-
-/** What was sent for a request that names no duration; a response may be another model's, and is not looked at. */
-async function sentFor(harness: MusicProviderHarness, index: number): Promise<string[]> {
-  const { definition, generation } = harness;
-  const model = (harness.models ?? definition.models)[index];
-  if (model === undefined || !isApplicable(generation)) throw new Error("there is no generation");
-  const fake = await FakeApi.open();
-  try {
-    await generation.completes(fake);
-    const settings = settingsOf(definition, harness.settings(fake));
-    const provider = definition.create(providerHost({ settings, models: harness.models ?? definition.models }));
-    const { signal } = new AbortController();
-    const request = aMusicRequest(model, { ...harness.request, durationSeconds: null });
-    await provider.submit(request, { signal }).catch(() => undefined);
-    await provider.close?.();
-    return fake.requests.flatMap(valuesIn);
-  } finally {
-    await fake.close();
-  }
-}
-
-describe("what is sent for a model", () => {
-  for (const [name, harness] of Object.entries(HARNESSES)) {
-    (harness.models ?? harness.definition.models).forEach((model, index) => {
-      const { id, upstream, duration } = model;
-      it(`of ${name} names ${id} as its table does, and its default duration`, async () => {
-        const sent = await sentFor(harness, index);
-        const isNamed = upstream === undefined || sent.some((value) => value.includes(upstream));
-        expect(isNamed, `${upstream ?? ""} is sent`).to.equal(true);
-        if (duration !== null) {
-          const { defaultSeconds } = duration;
-          expect(sent, "the default duration, in seconds or milliseconds").to.include.oneOf([
-            String(defaultSeconds),
-            String(defaultSeconds * 1_000),
-          ]);
-        }
-      });
+describe("the table of plugins", () => {
+  it("names the modes in which the models of each plugin work from a track", async () => {
+    const rows = (await readFile("plugins/README.md", "utf8")).split("\n").filter((line) => /^\| \[`/.test(line));
+    const said = rows.map((row) => {
+      const [name = "", , modes = ""] = cellsOf(row);
+      return [quoted(name)[0], quoted(modes)];
     });
-  }
+    const are = await Promise.all(
+      Object.entries(BUILT_IN).map(async ([plugin, load]) => {
+        const { models } = (await load()).default;
+        const modes = new Set(models.flatMap(({ references = {} }) => Object.keys(references)));
+        return [plugin, REFERENCE_MODES.filter((mode) => modes.has(mode))];
+      }),
+    );
+    expect(said).to.deep.equal(are);
+  });
 });

@@ -5,13 +5,14 @@ import type {
   MusicProviderHarness,
   Script,
 } from "../contract/music-provider.contract.js";
-import { bytes, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
+import { bytes, type FakeApi, type FakeRequest, json, tinyMp3 } from "../support/provider-kit/index.js";
 import definition from "../../plugins/replicate/index.js";
 import { asObject } from "../../plugins/sdk/index.js";
 
 export const KEY = "r8_token-of-the-test";
 export const SECRET = `whsec_${Buffer.from("a key that signs webhooks").toString("base64")}`;
 export const SUBMIT = { method: "POST", path: "/v1/predictions" } as const;
+export const FILES = { method: "POST", path: "/v1/files" } as const;
 export const STATUS = { method: "GET", path: "/v1/predictions/:id" } as const;
 export const CANCEL = { method: "POST", path: "/v1/predictions/:id/cancel" } as const;
 
@@ -83,6 +84,27 @@ const audioSent = (requests: readonly { readonly json: unknown }[], url: string 
     (request) => ((request.json ?? {}) as { readonly input?: { readonly audio?: string } }).input?.audio === url,
   );
 
+/** A file that was stored there, by what it is named then. */
+const STORED = "https://api.replicate.com/v1/files/cneqzikepnug6xezperrr4z55o";
+
+/** Stores what is uploaded. */
+export const stores: Script = (fake) =>
+  void fake.on("POST", FILES.path, ({ field }) => {
+    const content = field("content");
+    if (content === undefined || typeof content === "string") return json({ detail: "no content" }, { status: 422 });
+    return json(
+      { id: "cneqzikepnug6xezperrr4z55o", size: content.bytes.length, urls: { get: STORED } },
+      { status: 201 },
+    );
+  });
+
+/** Whether the bytes were stored, and named to a model. */
+const storedAndNamed = (requests: readonly FakeRequest[], bytes: Uint8Array): boolean => {
+  const content = requests.find(({ path }) => path === FILES.path)?.field("content");
+  const isStored = content !== undefined && typeof content !== "string" && Buffer.from(bytes).equals(content.bytes);
+  return isStored && requests.some(({ json: body }) => asObject(asObject(body)["input"])["input_audio"] === STORED);
+};
+
 export const replicateHarness: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: KEY, baseUrl: `${fake.url}/v1` }),
@@ -91,6 +113,16 @@ export const replicateHarness: MusicProviderHarness = {
       const body = asObject(requests.find(({ path }) => path === SUBMIT.path)?.json);
       const { seed, negative_prompt } = asObject(body["input"]);
       return { seed, negative_prompt };
+    },
+  },
+  references: {
+    cover: {
+      submit: SUBMIT,
+      completes: async (fake) => {
+        await stores(fake);
+        return completes(["one"])(fake);
+      },
+      receivedSource: (requests, { bytes: track }) => storedAndNamed(requests, track),
     },
   },
   generation: { submit: SUBMIT, completes: completes(["one"]), severalTracks: completes(["one", "two"]) },

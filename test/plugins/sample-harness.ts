@@ -3,6 +3,7 @@ import type {
   ExpectedTracks,
   MusicProviderHarness,
   Script,
+  SentPoints,
 } from "../contract/music-provider.contract.js";
 import { type FakeApi, type FakeRequest, json, tinyMp3 } from "../support/provider-kit/index.js";
 import { nightingale, signatureOf } from "./sample-provider.js";
@@ -20,7 +21,7 @@ function tasks(task: object): Script {
 
 let made = 0;
 const accepts: Script = (fake) => {
-  for (const path of ["/v1/music", "/v1/splits"])
+  for (const path of ["/v1/music", "/v1/extensions", "/v1/splits"])
     fake.on("POST", path, () => json({ id: `task-${(made += 1)}` }, { status: 202 }));
 };
 
@@ -59,6 +60,16 @@ const refused =
   (fake) =>
     void fake.on("POST", "/v1/music", json(body, { status, headers }));
 
+function sentPoints(requests: readonly FakeRequest[]): SentPoints {
+  const [body = {}] = requests.map(bodyOf).filter(({ prompt }) => prompt !== undefined);
+  const { begin, end, change } = body as { readonly [name: string]: number | undefined };
+  return {
+    from: begin === undefined ? undefined : begin / 1_000,
+    to: end === undefined ? undefined : end / 1_000,
+    strength: change === undefined ? undefined : 1 - change / 100,
+  };
+}
+
 const bodyOf = (request: FakeRequest | undefined): Record<string, unknown> =>
   (request?.json ?? {}) as Record<string, unknown>;
 
@@ -69,6 +80,29 @@ export const nightingaleHarness: MusicProviderHarness = {
     sent([request]) {
       const { seed, key, voice, loop } = bodyOf(request);
       return { seed, key, vocal_gender: voice, loop };
+    },
+  },
+  references: {
+    extend: {
+      submit: { method: "POST", path: "/v1/extensions" },
+      completes: completes(["one", "two"]),
+      own: { task: "task-of-before" },
+      receivedSource: (requests, { reference }) =>
+        requests.some((request) => bodyOf(request)["task"] === (reference?.["task"] ?? "task-of-before")),
+      sent: sentPoints,
+    },
+    cover: {
+      submit: { method: "POST", path: "/v1/music" },
+      completes: completes(["one"]),
+      receivedSource: (requests, { bytes }) =>
+        requests.some((request) => bodyOf(request)["audio"] === Buffer.from(bytes).toString("base64")),
+      sent: sentPoints,
+    },
+    inpaint: {
+      submit: { method: "POST", path: "/v1/music" },
+      completes: completes(["one"]),
+      receivedSource: (requests, { url }) => requests.some((request) => bodyOf(request)["audio"] === url),
+      sent: sentPoints,
     },
   },
   generation: {
@@ -94,7 +128,7 @@ export const nightingaleHarness: MusicProviderHarness = {
     content: refused(422, { code: "blocked" }),
     rateLimit: { script: refused(429, {}, { "retry-after": "7" }), retryAfterMs: 7_000 },
     key: refused(401),
-    credit: refused(402),
+    credit: [refused(402), refused(429, { code: "no_credit" })],
     unavailable: refused(503),
     input: refused(400),
     errorWith200: { kind: "content_rejected", script: refused(200, { code: "blocked" }) },

@@ -21,6 +21,7 @@ import type {
   Completed,
   LookupOutcome,
   MusicProvider,
+  MusicReference,
   MusicRequest,
   ParsedCallback,
   ProbeResult,
@@ -29,6 +30,7 @@ import type {
   ProviderHost,
   ReceivedCallback,
   Snapshot,
+  SourceAudio,
   SplitRequest,
   SubmitRequest,
 } from "../../plugins/sdk/index.js";
@@ -67,12 +69,18 @@ export const nightingale = defineProvider({
       creditCost: 10,
       supportsLyrics: true,
       supportsInstrumental: true,
-      duration: null,
+      duration: { minSeconds: 10, maxSeconds: 120, defaultSeconds: 45 },
+      upstream: "gale-2",
       requestOptions: {
         seed: STANDARD_OPTIONS.seed,
         key: STANDARD_OPTIONS.key,
         vocal_gender: STANDARD_OPTIONS.vocal_gender,
         loop: { type: "boolean", description: "Whether the end leads to the beginning." },
+      },
+      references: {
+        extend: { sources: "own", takesStrength: true },
+        cover: { sources: "any", contentTypes: ["audio/wav"], maxSeconds: 12, takesStrength: true },
+        inpaint: { sources: "any", needsUrl: true },
       },
     },
   ],
@@ -103,11 +111,11 @@ export class NightingaleProvider implements MusicProvider {
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Completed | Accepted> {
     const { operation, jobId, attemptId, callbackUrl } = request;
     const json = {
-      ...(operation === "music" ? inputsOf(request) : { mode: operation, audio: await audioOf(request) }),
+      ...(operation === "music" ? await inputsOf(request) : { mode: operation, audio: await audioOf(request) }),
       ref: attemptId,
       webhook: callbackUrl ?? undefined,
     };
-    const path = operation === "music" ? "/v1/music" : "/v1/splits";
+    const path = operation === "music" ? (PATHS[request.reference?.mode ?? "none"] ?? "/v1/music") : "/v1/splits";
     const answer = await this.api.call({ path, json, headers: { "idempotency-key": jobId }, creates: true, signal });
     const { id } = (answer.json() ?? {}) as { readonly id?: unknown };
     if (typeof id !== "string") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
@@ -166,10 +174,30 @@ export class NightingaleProvider implements MusicProvider {
   }
 }
 
+/** Where work from a track is created that has a path of its own. */
+const PATHS: Readonly<Record<string, string>> = { extend: "/v1/extensions" };
+
 /** The request in their words. */
-function inputsOf({ prompt, options }: MusicRequest): object {
+async function inputsOf(request: MusicRequest): Promise<object> {
+  const { model, prompt, lyrics, durationSeconds, options, reference } = request;
   const { seed, key, vocal_gender: voice, loop } = options;
-  return { prompt, seed, key, voice, loop };
+  const seconds = durationSeconds ?? model.duration?.defaultSeconds;
+  const inputs = { model: model.upstream, prompt, lyrics, seconds, seed, key, voice, loop };
+  return reference === undefined ? inputs : { ...inputs, ...(await trackOf(reference)) };
+}
+
+/** Milliseconds and hundredths; the strength is how much is changed. */
+async function trackOf({ mode, source, fromSeconds, toSeconds, strength }: MusicReference): Promise<object> {
+  const points = {
+    begin: fromSeconds === null ? undefined : fromSeconds * 1_000,
+    end: toSeconds === null ? undefined : toSeconds * 1_000,
+    change: strength === null ? undefined : Math.round((1 - strength) * 100),
+  };
+  if (mode === "cover") return { ...points, audio: await base64Of(source) };
+  const track = mode === "extend" ? { task: source.reference?.["task"] } : { audio: source.url };
+  if (typeof Object.values(track)[0] !== "string")
+    throw new ProviderFailure("invalid_input", `It cannot be given this track for ${mode}.`, { billable: "no" });
+  return { ...points, ...track };
 }
 
 export function signatureOf(secret: string, sentAt: string, body: Uint8Array): string {
@@ -182,6 +210,7 @@ function idOf(handle: ProviderHandle): string {
 
 function refusalOf(answer: ApiResponse): ProviderFailure | undefined {
   const { code } = (answer.json() ?? {}) as { readonly code?: string };
+  if (code === "no_credit") return providerFailure("out_of_credit", answer, { code });
   if (code === "blocked") return providerFailure("content_rejected", answer, { code });
   return undefined;
 }
@@ -194,6 +223,10 @@ async function audioOf({ source, operation }: SplitRequest): Promise<string> {
       });
     return source.url;
   }
+  return base64Of(source);
+}
+
+async function base64Of(source: SourceAudio): Promise<string> {
   const parts: Uint8Array[] = [];
   for await (const part of source.open()) parts.push(part);
   return Buffer.concat(parts).toString("base64");
@@ -222,6 +255,7 @@ function snapshotOf({ id, kind, status, files = [], price, code }: Task): Snapsh
           bpm: null,
           tags: { mood: [], activity: [], genre: [], other: [] },
           assets: [asset],
+          reference: { task: id },
         })),
         ...cost,
       };

@@ -1,11 +1,13 @@
 import definition from "../../plugins/sonauto/index.js";
 import type { ProviderModel } from "../../core/ports/music-provider.js";
-import type { ExpectedTracks, MusicProviderHarness, Script } from "../contract/music-provider.contract.js";
-import { type FakeAnswer, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
+import type { ExpectedTracks, MusicProviderHarness, Script, SentPoints } from "../contract/music-provider.contract.js";
+import { type FakeAnswer, type FakeApi, type FakeRequest, json, tinyMp3 } from "../support/provider-kit/index.js";
 
 export const API_KEY = "sksonauto_key_of_the_test";
 export const V3 = { method: "POST", path: "/v1/generations/v3" } as const;
 export const V2 = { method: "POST", path: "/v1/generations/v2" } as const;
+export const EXTEND_V3 = { method: "POST", path: "/v1/generations/v3/extend" } as const;
+export const EXTEND_V2 = { method: "POST", path: "/v1/generations/v2/extend" } as const;
 export const STATUS = { method: "GET", path: "/v1/generations/status/:id" } as const;
 export const GENERATION = { method: "GET", path: "/v1/generations/:id" } as const;
 export const BALANCE = { method: "GET", path: "/v1/credits/balance" } as const;
@@ -25,7 +27,8 @@ const TWO_SONGS: ProviderModel = {
 let tasks = 0;
 
 export const accepts: Script = (fake) => {
-  for (const { method, path } of [V3, V2]) fake.on(method, path, () => json({ task_id: `task-${(tasks += 1)}` }));
+  for (const { method, path } of [V3, V2, EXTEND_V3, EXTEND_V2])
+    fake.on(method, path, () => json({ task_id: `task-${(tasks += 1)}` }));
 };
 
 /** The status call responds with the word alone, as a JSON string. */
@@ -78,6 +81,24 @@ function completes(names: readonly string[]): Script<ExpectedTracks> {
   };
 }
 
+type Body = Readonly<Record<string, unknown>>;
+
+const bodyIn = (requests: readonly FakeRequest[]): Body =>
+  (requests.find(({ method }) => method === "POST")?.json ?? {}) as Body;
+
+/** The members of a body that are options of requests; the tags to avoid are a list there. */
+function sentOptions(requests: readonly FakeRequest[]): Body {
+  const { seed, bpm, prompt_strength, balance_strength, negative_tags: tags } = bodyIn(requests);
+  const negative_tags = Array.isArray(tags) ? tags.join(", ") : tags;
+  return { seed, bpm, prompt_strength, balance_strength, negative_tags };
+}
+
+/** The suite's tracks have 20 seconds; what is cropped counts from their end. */
+function sentPoints(requests: readonly FakeRequest[]): SentPoints {
+  const { crop_duration: cropped } = bodyIn(requests);
+  return typeof cropped === "number" ? { from: 20 - cropped } : {};
+}
+
 /** The submission is refused with this. */
 export function refused(code: number, detail: unknown, headers: Record<string, string> = {}): Script {
   return (fake) => {
@@ -94,6 +115,17 @@ export const sonauto: MusicProviderHarness = {
   definition,
   models: [...definition.models, TWO_SONGS],
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: `${fake.url}/v1` }),
+  options: { sent: sentOptions },
+  references: {
+    extend: {
+      submit: EXTEND_V3,
+      completes: completes(["one"]),
+      request: { durationSeconds: null },
+      receivedSource: (requests, { bytes }) =>
+        bodyIn(requests)["audio_base64"] === Buffer.from(bytes).toString("base64"),
+      sent: sentPoints,
+    },
+  },
   generation: { submit: V3, completes: completes(["one"]), severalTracks: completes(["one", "two"]) },
   work: {
     status: STATUS,
@@ -121,14 +153,16 @@ export const sonauto: MusicProviderHarness = {
     content: refused(422, "The prompt was refused by moderation"),
     rateLimit: { script: refused(429, "Too many requests", { "retry-after": "11" }), retryAfterMs: 11_000 },
     key: refused(401, "Invalid API key"),
-    credit: refused(402, "Insufficient credits"),
+    credit: [
+      refused(402, "Insufficient credits"),
+      refused(403, "Not enough credits"),
+      refused(429, "Your credit balance is 0"),
+      refused(400, "No credits left"),
+    ],
     unavailable: refused(503, "Maintenance"),
     input: refused(422, INVALID_TAGS),
     errorWith200: { notApplicable: "errors have a status of their own" },
     others: {
-      "an empty account, as a 403": { kind: "out_of_credit", script: refused(403, "Not enough credits") },
-      "an empty account, as a 429": { kind: "out_of_credit", script: refused(429, "Your credit balance is 0") },
-      "an empty account, as a 400": { kind: "out_of_credit", script: refused(400, "No credits left") },
       "a key without the right": { kind: "misconfigured", script: refused(403, "Forbidden") },
       "an address that moved": {
         kind: "misconfigured",

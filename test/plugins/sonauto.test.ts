@@ -5,6 +5,7 @@ import {
   type MusicRequest,
   ProviderFailure,
   type ProviderModel,
+  STANDARD_OPTIONS,
 } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/sonauto/index.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
@@ -109,9 +110,17 @@ describe("sonauto", () => {
     expect(sent(V2)).to.deep.equal({ ...body, num_songs: 2 });
   });
 
-  it("sends the tags that a model is to avoid", async () => {
-    await submit(model("v3", { options: { negativeTags: ["opera"] } }), { lyrics: null });
-    expect(sent(V3)).to.deep.include({ negative_tags: ["opera"] });
+  it("sends the tags to avoid as a list, and none where the text has none", async () => {
+    await submit(model("v3"), { options: { negative_tags: " opera,, male vocalist " } });
+    expect(sent(V3)).to.deep.include({ negative_tags: ["opera", "male vocalist"] });
+    await submit(model("v3"), { options: { negative_tags: " , " } });
+    expect(sent(V3)).to.not.have.any.keys("negative_tags");
+  });
+
+  it("sends the options of v2 as numbers", async () => {
+    const options = { seed: 0, bpm: 90, prompt_strength: 2.5, balance_strength: 0.3 };
+    await submit(model("v2"), { options });
+    expect(sent(V2)).to.deep.include(options);
   });
 
   it("takes the files with the week that they live, the tags and the tempo", async () => {
@@ -128,6 +137,18 @@ describe("sonauto", () => {
       "/v1/generations/status/a%2Fb",
       "/v1/generations/a%2Fb",
     ]);
+  });
+
+  it("takes the lyrics of a song, and none of an instrumental", async () => {
+    for (const [lyrics, expected] of [
+      ["[Verse]\nPaper boats\n", { text: "[Verse]\nPaper boats" }],
+      ["", undefined],
+      [null, undefined],
+      ["[Instrumental]", undefined],
+    ] as const) {
+      await ended("SUCCESS", json(generation({ song_paths: ["https://cdn.example/0.mp3"], lyrics })))(fake);
+      expect(((await polled()) as Completed).tracks[0]?.lyrics, JSON.stringify(lyrics)).to.deep.equal(expected);
+    }
   });
 
   it("takes a status that is a member of an object, and words that are not documented for running", async () => {
@@ -175,15 +196,30 @@ describe("sonauto", () => {
     const issue = (version: "v2" | "v3", parts: Partial<ProviderModel>): unknown =>
       definition.checkModel?.(model(version, parts));
     const duration = { minSeconds: 10, maxSeconds: 301, defaultSeconds: 60 };
-    expect(issue("v3", { options: { negativeTags: ["opera"] }, duration: null })).to.equal(null);
+    expect(issue("v3", { requestOptions: {}, references: {}, duration: null })).to.equal(null);
     expect(issue("v2", { options: { songs: 2 } })).to.equal(null);
     expect(issue("v3", { upstream: "v4" })).to.match(/^needs `upstream`/);
     expect(issue("v3", { duration })).to.equal("has a `duration` of more than 300 seconds");
     expect(issue("v2", { duration })).to.match(/^has a `duration`; allowed: null/);
     expect(issue("v2", { options: { songs: 3 } })).to.equal("has another options.songs than 1, 2");
-    expect(issue("v2", { options: { negativeTags: ["a"] } })).to.match(/v3 alone/);
     expect(issue("v3", { options: { songs: 2 } })).to.match(/v2 alone/);
-    expect(issue("v3", { options: { negativeTags: "opera" } })).to.match(/no list of texts/);
-    expect(issue("v3", { options: { seed: 1 } })).to.equal("has options.seed; allowed: negativeTags, songs");
+    expect(issue("v3", { options: { negativeTags: ["opera"] } })).to.equal("has options.negativeTags; allowed: songs");
+  });
+
+  it("names options and modes of a model that its version has not", () => {
+    const issue = (version: "v2" | "v3", parts: Partial<ProviderModel>): unknown =>
+      definition.checkModel?.(model(version, parts));
+    expect(issue("v3", { requestOptions: { seed: STANDARD_OPTIONS.seed } })).to.equal(
+      "has requestOptions.seed; allowed: prompt_strength, negative_tags",
+    );
+    expect(issue("v2", { requestOptions: { key: STANDARD_OPTIONS.key } })).to.equal(
+      "has requestOptions.key; allowed: seed, bpm, prompt_strength, balance_strength",
+    );
+    expect(issue("v2", { references: { inpaint: { sources: "any" } } })).to.equal(
+      "has references.inpaint; allowed: extend",
+    );
+    expect(issue("v3", { references: { extend: { sources: "any", takesStrength: true } } })).to.equal(
+      "has references.extend.takesStrength; they take none",
+    );
   });
 });

@@ -7,6 +7,7 @@ import type {
   Script,
 } from "../contract/music-provider.contract.js";
 import { bytes, type FakeAnswer, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
+import { COVER, COVER_AT_2, INPAINT, INPAINT_AT_2, referencesOn } from "./stability-references-support.js";
 
 export const ASYNC = { method: "POST", path: "/v2beta/audio/stable-audio/text-to-audio" } as const;
 export const SYNC = { method: "POST", path: "/v2beta/audio/stable-audio-2/text-to-audio" } as const;
@@ -37,12 +38,26 @@ const answers =
 const named = (kind: ProviderFailureKind, script: Script): NamedFailure => ({ kind, script });
 
 let made = 0;
-export const accepts: Script = (fake) =>
-  void fake.on("POST", ASYNC.path, () => json({ id: `a1b2-${(made += 1)}` }, { status: 202 }));
+const acceptsAt = (path: string, fake: FakeApi): void =>
+  void fake.on("POST", path, () => json({ id: `a1b2-${(made += 1)}` }, { status: 202 }));
+export const accepts: Script = (fake) => acceptsAt(ASYNC.path, fake);
 
 function succeeds(fake: FakeApi): ExpectedTracks {
   const mix = tinyMp3("pad");
   fake.on("GET", RESULTS.path, sound(mix));
+  return { mixes: [mix], tracks: [{ title: null, bpm: null, mixSeconds: null }] };
+}
+
+function completesLater(path: string, fake: FakeApi): ExpectedTracks {
+  acceptsAt(path, fake);
+  const expected = succeeds(fake);
+  fake.once("GET", RESULTS.path, json({}, { status: 202 }));
+  return expected;
+}
+
+function completesAtOnce(path: string, fake: FakeApi): ExpectedTracks {
+  const mix = tinyMp3("sync");
+  fake.on("POST", path, sound(mix));
   return { mixes: [mix], tracks: [{ title: null, bpm: null, mixSeconds: null }] };
 }
 
@@ -104,12 +119,7 @@ export const asyncHarness: MusicProviderHarness = {
   models: [modelOf("stable-audio-3")],
   generation: {
     submit: ASYNC,
-    completes: async (fake) => {
-      await accepts(fake);
-      const expected = succeeds(fake);
-      fake.once("GET", RESULTS.path, json({}, { status: 202 }));
-      return expected;
-    },
+    completes: (fake) => completesLater(ASYNC.path, fake),
     severalTracks: ONE_TRACK,
   },
   work: {
@@ -138,6 +148,7 @@ export const asyncHarness: MusicProviderHarness = {
       "a 404 of somebody else": named("unavailable", answers(RESULTS, json({ message: "no route" }, { status: 404 }))),
     },
   },
+  references: referencesOn({ cover: COVER, inpaint: INPAINT }, (path) => (fake) => completesLater(path, fake)),
   refusals: refusalsOf(ASYNC),
 };
 
@@ -148,13 +159,15 @@ export const syncHarness: MusicProviderHarness = {
   models: [modelOf("stable-audio-2.5"), modelOf("stable-audio-2")],
   generation: {
     submit: SYNC,
-    completes: (fake) => {
-      const mix = tinyMp3("sync");
-      fake.on("POST", SYNC.path, sound(mix));
-      return { mixes: [mix], tracks: [{ title: null, bpm: null, mixSeconds: null }] };
-    },
+    completes: (fake) => completesAtOnce(SYNC.path, fake),
     severalTracks: ONE_TRACK,
   },
+  // Stable Audio 2.5 keeps no track whole: its strength is tested by itself.
+  references: referencesOn(
+    { cover: COVER_AT_2, inpaint: INPAINT_AT_2 },
+    (path) => (fake) => completesAtOnce(path, fake),
+    "stability/stable-audio-2",
+  ),
   work: { notApplicable: "the music of these models is the answer of the call" },
   refusals: refusalsOf(SYNC),
 };

@@ -18,7 +18,7 @@ describe("suno-compatible: models", () => {
 
   it("names what is wrong with a model of the operator's", () => {
     const wrong = (parts: Partial<ProviderModel>): unknown => definition.checkModel?.(model("v5", parts));
-    const options = { styleWeight: 0.5, vocalGender: "m", negativeTags: "x", weirdnessConstraint: 1 };
+    const options = { styleWeight: 0.5, weirdnessConstraint: 1 };
     expect(wrong({ options })).to.equal(null);
     const { upstream: _, ...nameless } = model("v5");
     expect(definition.checkModel?.(nameless)).to.match(/^needs `upstream`/);
@@ -29,10 +29,29 @@ describe("suno-compatible: models", () => {
     expect(definition.checkModel?.(untimed)).to.match(/^needs a `duration` within 10 to 360 seconds/);
     expect(definition.checkModel?.({ ...timed, upstream: "V7", duration: null })).to.equal(null);
     expect(wrong({ promptMaxLength: 1_001 })).to.match(/at most 1000$/);
-    expect(wrong({ options: { seed: 1 } })).to.match(/^has options.seed; allowed: negativeTags/);
-    expect(wrong({ options: { vocalGender: "x" } })).to.match(/vocalGender/);
-    expect(wrong({ options: { negativeTags: 1 } })).to.match(/negativeTags/);
+    expect(wrong({ options: { seed: 1 } })).to.equal("has options.seed; allowed: styleWeight, weirdnessConstraint");
+    const written = /^has options.\w+; it is a request option now: requestOptions: { (\w+): { default: \w+ } }$/;
+    expect(wrong({ options: { vocalGender: "f" } }))
+      .to.match(written)
+      .and.include("vocal_gender");
+    expect(wrong({ options: { negativeTags: "metal" } }))
+      .to.match(written)
+      .and.include("negative_prompt");
+    const seed = { type: "integer", minimum: 0, maximum: 1, description: "Seed." } as const;
+    expect(wrong({ requestOptions: { seed } })).to.equal(
+      "has requestOptions.seed; allowed: negative_prompt, vocal_gender",
+    );
+    const references = { inpaint: { sources: "own" } } as const;
+    expect(wrong({ references })).to.equal("has references.inpaint; allowed: extend, cover");
     for (const styleWeight of [1.1, 0.123, "1"])
       expect(wrong({ options: { styleWeight } })).to.match(/styleWeight than 0 to 1/);
+  });
+
+  it("works with every model from tracks of eight minutes, which it fetches, with one of them from a minute", () => {
+    for (const { id, references } of definition.models) {
+      const maxSeconds = id === "suno-compatible/v4.5-all" ? 60 : 480;
+      const any = { sources: "any", needsUrl: true, maxSeconds, takesStrength: true };
+      expect(references, id).to.deep.equal({ extend: any, cover: any });
+    }
   });
 });

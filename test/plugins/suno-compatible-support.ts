@@ -7,9 +7,12 @@ import type {
   Script,
   SplitScenarios,
 } from "../contract/music-provider.contract.js";
-import { type FakeApi, json, tinyMp3, tinyPng } from "../support/provider-kit/index.js";
+import { type FakeApi, type FakeRequest, json, tinyMp3, tinyPng } from "../support/provider-kit/index.js";
 
 export const GENERATE = { method: "POST", path: "/api/v1/generate" } as const;
+export const EXTEND = { method: "POST", path: "/api/v1/generate/extend" } as const;
+export const UPLOAD_EXTEND = { method: "POST", path: "/api/v1/generate/upload-extend" } as const;
+export const UPLOAD_COVER = { method: "POST", path: "/api/v1/generate/upload-cover" } as const;
 export const RECORD = { method: "GET", path: "/api/v1/generate/record-info" } as const;
 export const SPLIT = { method: "POST", path: "/api/v1/vocal-removal/generate" } as const;
 export const SPLIT_RECORD = { method: "GET", path: "/api/v1/vocal-removal/record-info" } as const;
@@ -25,7 +28,7 @@ export const envelope = (data: unknown, code = 200, msg = "success"): ReturnType
 
 let made = 0;
 const accepts: Script = (fake) => {
-  for (const { method, path } of [GENERATE, SPLIT])
+  for (const { method, path } of [GENERATE, EXTEND, UPLOAD_EXTEND, UPLOAD_COVER, SPLIT])
     fake.on(method, path, () => envelope({ taskId: `t${(made += 1)}` }));
 };
 
@@ -101,10 +104,54 @@ function splits(names: Readonly<Record<string, string>>, type: string): SplitSce
   };
 }
 
+const bodyOf = (requests: readonly FakeRequest[]): Record<string, unknown> =>
+  (requests.find(({ method }) => method === "POST")?.json ?? {}) as Record<string, unknown>;
+
+/** How a vendor is asked to work from tracks, its own ones by their ids. */
+function referencesOf(dialect: string): MusicProviderHarness["references"] {
+  const own = { dialect, taskId: "t77", audioId: "a1", model: "V6", submittedAt: Date.now() };
+  const strengthIn = (requests: readonly FakeRequest[]): number | undefined =>
+    bodyOf(requests)["audioWeight"] as number | undefined;
+  return {
+    extend: {
+      submit: UPLOAD_EXTEND,
+      completes,
+      own,
+      // It takes no duration.
+      request: { durationSeconds: null },
+      receivedSource: (requests, { url, reference }) => {
+        const { uploadUrl, audioId } = bodyOf(requests);
+        return reference === null ? uploadUrl === url : audioId === reference["audioId"];
+      },
+      sent: (requests) => ({
+        from: bodyOf(requests)["continueAt"] as number | undefined,
+        strength: strengthIn(requests),
+      }),
+    },
+    cover: {
+      submit: UPLOAD_COVER,
+      completes,
+      own,
+      receivedSource: (requests, { url }) => bodyOf(requests)["uploadUrl"] === url,
+      sent: (requests) => ({ strength: strengthIn(requests) }),
+    },
+  };
+}
+
+const GENDERS: Readonly<Record<string, string>> = { f: "female", m: "male" };
+
 /** The vendor whose callbacks nobody signs. */
 export const sunoapi: MusicProviderHarness = {
   definition,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url, dialect: "sunoapi.org" }),
+  options: {
+    sent: (requests) => {
+      const { negativeTags, vocalGender } = bodyOf(requests);
+      return { negative_prompt: negativeTags, vocal_gender: GENDERS[String(vocalGender)] };
+    },
+    requestFor: () => ({ lyrics: "[Verse]\nPaper boats", instrumental: false }),
+  },
+  references: referencesOf("sunoapi.org"),
   generation: { submit: GENERATE, completes, severalTracks: completes },
   work: {
     status: RECORD,
@@ -191,18 +238,19 @@ export const kie: MusicProviderHarness = {
   ...sunoapi,
   settings: (fake) => ({ apiKey: API_KEY, baseUrl: fake.url, dialect: "kie.ai", webhookKey: WEBHOOK_KEY }),
   models: definition.models.filter((model) => definition.offersModel?.(model, { dialect: "kie.ai" })),
+  references: referencesOf("kie.ai"),
   probe: probeOf(KIE_CREDIT),
   refusals: {
     content: { notApplicable: "words are looked at when the work has begun" },
     rateLimit: refused(429),
     key: refused(401),
-    credit: refused(402),
+    // The balance, and a key that has used up its own limit.
+    credit: [refused(402), refused(433)],
     unavailable: refused(455),
     input: refused(422),
     errorWith200: { kind: "rate_limited", script: refused(429) },
     others: {
       "a source that it could not fetch": { kind: "invalid_input", script: refused(451) },
-      "a key that has used up its own limit": { kind: "out_of_credit", script: refused(433) },
       "a generation that failed at once": { kind: "unavailable", script: refused(501) },
       "a feature that is switched off": { kind: "unavailable", script: refused(505) },
       "a path that is not there": { kind: "model_unavailable", script: refused(404) },

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import {
+  type CallbackRequest,
   type Completed,
   type MusicProvider,
   type MusicRequest,
@@ -57,13 +58,10 @@ describe("suno-compatible", () => {
   });
   afterEach(() => fake.close());
 
-  const open = (settings: Record<string, string> = {}): MusicProvider =>
-    definition.create(
-      providerHost({
-        clock,
-        settings: settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings }),
-      }),
-    );
+  const open = (settings: Record<string, string> = {}): MusicProvider => {
+    const given = settingsOf(definition, { apiKey: API_KEY, baseUrl: `${fake.url}/`, ...settings });
+    return definition.create(providerHost({ clock, models: definition.models, settings: given }));
+  };
   const model = (id: string, parts: Partial<ProviderModel> = {}): ProviderModel => {
     const found = definition.models.find((candidate) => candidate.id === `suno-compatible/${id}`);
     if (found === undefined) throw new Error(`there is no model ${id}`);
@@ -88,8 +86,8 @@ describe("suno-compatible", () => {
 
   describe("what is sent", () => {
     it("has the lyrics as prompt and the description as style, where there are lyrics", async () => {
-      const options = { negativeTags: "metal", vocalGender: "f", styleWeight: 0.65 };
-      const body = await sent(model("v5.5", { options }), {
+      const body = await sent(model("v5.5", { options: { styleWeight: 0.65 } }), {
+        options: { negative_prompt: "metal", vocal_gender: "female" },
         prompt: "dream pop",
         lyrics: "[Verse]\nPaper boats",
         instrumental: false,
@@ -117,7 +115,7 @@ describe("suno-compatible", () => {
     const callBackUrl = "https://callback.invalid/";
 
     it("has the description as prompt and style where words are to be written: a prompt alone is refused", async () => {
-      const of = model("v4.5-plus", { options: { negativeTags: "metal" } });
+      const of = model("v4.5-plus");
       expect(await sent(of, { prompt: "rain", lyrics: null, instrumental: false })).to.deep.equal({
         customMode: false,
         instrumental: false,
@@ -129,8 +127,9 @@ describe("suno-compatible", () => {
     });
 
     it("has the description as style and no words, for an instrumental", async () => {
-      const of = model("v4.5-plus", { options: { negativeTags: "metal", vocalGender: "f" } });
-      expect(await sent(of, { prompt: "rain", lyrics: null, instrumental: true })).to.deep.equal({
+      const of = model("v4.5-plus");
+      const options = { negative_prompt: "metal" };
+      expect(await sent(of, { prompt: "rain", lyrics: null, instrumental: true, options })).to.deep.equal({
         customMode: true,
         instrumental: true,
         model: "V4_5PLUS",
@@ -205,6 +204,17 @@ describe("suno-compatible", () => {
       expect(fake.calls(RECORD)[0]?.query).to.deep.equal({ taskId: "t77" });
     });
 
+    it("is the words that a track sings, which they call its prompt; none of an instrumental", async () => {
+      const sunoData = ["[Verse]\nPaper boats", "[Instrumental]", "", null].map((prompt, index) => ({
+        ...aTrack(fake, tinyMp3(String(index)), index),
+        prompt,
+      }));
+      await status({ status: "SUCCESS", response: { sunoData } })(fake);
+      const { tracks } = (await poll()) as Completed;
+      const words = { text: "[Verse]\nPaper boats" };
+      expect(tracks.map(({ lyrics }) => lyrics)).to.deep.equal([words, undefined, undefined, undefined]);
+    });
+
     it("is the tracks that are there, when a callback did not reach us", async () => {
       const sunoData = [1, 2].map((number) => aTrack(fake, tinyMp3(String(number)), number));
       await status({ status: "CALLBACK_EXCEPTION", response: { sunoData } })(fake);
@@ -275,7 +285,8 @@ describe("suno-compatible", () => {
   });
 
   describe("a signed callback of a submission whose reply was lost", () => {
-    const parseLost = (taskId: string, signedTaskId = taskId): Promise<ParsedCallback> | undefined => {
+    const split: CallbackRequest = { operation: "stem_split", modelId: null };
+    const parseLost = (taskId: string, signedTaskId = taskId, request = split): Promise<ParsedCallback> | undefined => {
       const sentAt = String(Math.floor(clock.now() / 1_000));
       const signature = createHmac("sha256", WEBHOOK_KEY).update(`${signedTaskId}.${sentAt}`).digest("base64");
       const provider = open({ dialect: "kie.ai", webhookKey: WEBHOOK_KEY });
@@ -286,7 +297,7 @@ describe("suno-compatible", () => {
           body: Buffer.from(JSON.stringify({ code: 200, msg: "", data: { task_id: taskId } })),
           receivedAt: clock.now(),
           handle: { version: 0, data: {} },
-          request: { operation: "stem_split", modelId: null },
+          request,
         },
         { signal },
       );
@@ -298,6 +309,12 @@ describe("suno-compatible", () => {
         trust: "verified",
         snapshot: { state: "running", nextPollMs: 0, handle: { version: 1, data } },
       });
+    });
+
+    it("notes of a generation which model it was asked of, and when", async () => {
+      const parsed = await parseLost("t9", "t9", { operation: "music", modelId: "suno-compatible/v6" });
+      if (parsed?.trust !== "verified" || !("handle" in parsed.snapshot)) throw new Error("It was to be verified.");
+      expect(parsed.snapshot.handle?.data).to.include({ taskId: "t9", model: "V6", submittedAt: clock.now() });
     });
 
     it("is forged where another task is signed, and a hint where none is named", async () => {

@@ -1,24 +1,44 @@
-import type { SplitRequest } from "../../core/ports/music-provider.js";
+import type { MusicReference, SplitRequest } from "../../core/ports/music-provider.js";
+import { goingOn } from "../../plugins/synth/extend.js";
 import definition from "../../plugins/synth/index.js";
+import type { PieceOrder } from "../../plugins/synth/order.js";
 import { renderTrack } from "../../plugins/synth/render.js";
+import { toReference } from "../../plugins/synth/split/own-piece.js";
 import { splitAudio } from "../../plugins/synth/split/split-audio.js";
 import { musicProviderContract } from "../contract/music-provider.contract.js";
 import type { MusicProviderHarness, SplitScenarios } from "../contract/music-provider.contract.js";
 import { wavFile } from "../support/audio-files.js";
+import { aSource } from "../support/provider-kit/index.js";
 import { aBand } from "./synth-split-support.js";
 
 const OFFLINE = { notApplicable: "it works on this machine, without a network" };
 const REQUEST = { prompt: "a quiet tune", durationSeconds: 5 };
 const SOURCE = wavFile(aBand(0.5).mix);
 
+const PIECE: PieceOrder = { prompt: REQUEST.prompt, lyrics: null, seconds: REQUEST.durationSeconds, sung: false };
+const EARLIER = { ...PIECE, prompt: "wild drums", seconds: 6, masterDigest: "0".repeat(64) };
+
 /** The files that the renderer makes on this thread are those that the plugin must deliver. */
-async function renderedMix(): Promise<Uint8Array> {
-  const piece = { prompt: REQUEST.prompt, lyrics: null, seconds: REQUEST.durationSeconds, sung: false };
+async function renderedMix(piece: PieceOrder): Promise<Uint8Array> {
   const mix = (await renderTrack({ kind: "render", ...piece, keepStems: false })).assets.find(
     ({ role }) => role === "mix",
   );
   return mix?.bytes ?? new Uint8Array(0);
 }
+
+const unread = (): never => {
+  throw new Error("a track of its own is not read");
+};
+
+/** What `synth` leaves with a track. */
+const OWN = toReference(EARLIER) ?? {};
+const FROM_EARLIER: MusicReference = {
+  mode: "extend",
+  source: aSource({ reference: OWN }),
+  fromSeconds: null,
+  toSeconds: null,
+  strength: null,
+};
 
 const splits = (operation: SplitRequest["operation"]): SplitScenarios => ({
   submit: OFFLINE,
@@ -41,10 +61,19 @@ const synthHarness: MusicProviderHarness = {
   settings: () => ({ threads: 1, keepStems: false }),
   request: REQUEST,
   options: OFFLINE,
+  references: {
+    extend: {
+      submit: OFFLINE,
+      completes: async () => ({ mixes: [await renderedMix(goingOn(PIECE, FROM_EARLIER))] }),
+      own: OWN,
+      source: { durationSeconds: EARLIER.seconds, open: unread },
+      receivedSource: (requests) => requests.length === 0,
+    },
+  },
   generation: {
     submit: OFFLINE,
     completes: async () => ({
-      mixes: [await renderedMix()],
+      mixes: [await renderedMix(PIECE)],
       tracks: [{ title: "Quiet Tune", mixSeconds: REQUEST.durationSeconds }],
     }),
     severalTracks: { notApplicable: "a submission makes one track" },

@@ -8,7 +8,7 @@ import type {
 } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/synth/index.js";
 import { splitAudio } from "../../plugins/synth/split/split-audio.js";
-import { completedMistakes } from "../contract/music-provider/assets.js";
+import { completedIssues } from "../contract/music-provider/assets.js";
 import { decodeMp3, readWav, rmsOf } from "../support/audio-analysis.js";
 import type { TestSound, WavOptions } from "../support/audio-files.js";
 import { mp3File, vorbisFile, wavFile } from "../support/audio-files.js";
@@ -247,7 +247,7 @@ describe("synth: splits as a provider", function () {
   it("answers stems of the source, the same for the same source", async () => {
     const file = wavFile(aBand(1).mix);
     const [first, again] = [await submit(aSource({}, file)), await submit(aSource({}, file))];
-    expect(completedMistakes(first, "stem_split")).to.deep.equal([]);
+    expect(completedIssues(first, "stem_split")).to.deep.equal([]);
     const described = first.stems?.map(({ role, label, contentType, durationSeconds }) => ({
       role,
       label,
@@ -267,7 +267,7 @@ describe("synth: splits as a provider", function () {
       for (let start = 0; start < file.length; start += 777) yield file.subarray(start, start + 777);
     };
     const completed = await submit(aSource({ open }), never, "vocal_removal");
-    expect(completedMistakes(completed, "vocal_removal")).to.deep.equal([]);
+    expect(completedIssues(completed, "vocal_removal")).to.deep.equal([]);
     expect(sumErrorOf(soundsOf(completed.stems), readWav(file))).to.be.below(SUM_ERROR_MAX);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { PNG } from "pngjs";
-import type { MusicProvider, ProviderTrack } from "../../core/ports/music-provider.js";
+import type { Completed, MusicProvider, ProviderTrack } from "../../core/ports/music-provider.js";
 import { PROVIDER_PORT_VERSION } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/synth/index.js";
 import { countMp3Frames, decodeMp3, peakOf, readWav, rmsOf } from "../support/audio-analysis.js";
@@ -148,6 +148,14 @@ describe("synth: files of a track", function () {
   it("renders the default length where none is asked for", async () => {
     const track = await renderOne(provider, { durationSeconds: null });
     expect(track.assets[0]?.durationSeconds).to.equal(30);
+  });
+
+  it("renders the default length that the operator chose for the model", async () => {
+    const { model, ...request } = aRequest({ durationSeconds: null });
+    const duration = { minSeconds: 5, maxSeconds: 240, defaultSeconds: 6 };
+    const { signal } = new AbortController();
+    const { tracks } = (await provider.submit({ ...request, model: { ...model, duration } }, { signal })) as Completed;
+    expect(tracks[0]?.assets[0]?.durationSeconds).to.equal(6);
   });
 });
 

@@ -15,12 +15,13 @@ export async function refusalOf(words: readonly string[]): Promise<string | null
     root: "/opt/fermata",
     stdout: new Writable({ write: (_chunk, _encoding, done) => done() }),
     stderr: collect,
-    confirm: null,
+    confirm: understood,
     open: understood,
     run: understood,
     migrate: understood,
     doctor: understood,
     importPlugin: understood,
+    openLiveCheck: understood,
     writePackage: understood,
   };
   const code = await runCli(words, host, () => false);

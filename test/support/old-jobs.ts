@@ -1,5 +1,5 @@
-import { toJobRow } from "../../adapters/storage/knex/job-rows.js";
-import { toAssetRows, toTrackRow } from "../../adapters/storage/knex/track-rows.js";
+import { toJobRow } from "../../adapters/storage/knex/job-tables.js";
+import { toAssetRows, TRACKS } from "../../adapters/storage/knex/track-tables.js";
 import type { AccountId, AttemptId, JobId } from "../../core/ids.js";
 import { CANCELLED_ERROR, DEADLINE_ERROR, jobErrorOf } from "../../core/jobs/job-errors.js";
 import type { Job, JobAttempt } from "../../core/jobs/job.js";
@@ -124,7 +124,7 @@ export async function insertOldJob(
   }
   if (old.status === "completed") {
     const track = aTrack({ jobId: job.id, accountId, assets: [anAsset()] });
-    const { link_generation: _linkGeneration, ...trackRow } = toTrackRow(track);
+    const { link_generation: _linkGeneration, ...trackRow } = TRACKS.toRow(track);
     await storage.database.write("tracks").insert(trackRow);
     await storage.database.write("track_assets").insert(toAssetRows(track));
   }

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/knex/index.js";
 import { MIGRATIONS } from "../../adapters/storage/knex/migrations/index.js";
 import type { Migration } from "../../adapters/storage/knex/migrations/migration.js";
-import { toAccountRow } from "../../adapters/storage/knex/account-rows.js";
-import { BALANCES, toBalanceRow } from "../../adapters/storage/knex/rows.js";
+import { ACCOUNTS } from "../../adapters/storage/knex/account-tables.js";
+import { BALANCES } from "../../adapters/storage/knex/ledger-tables.js";
 import { emptyBalance } from "../../core/credits/balance.js";
 import { aBalance, aMovement, anAccount } from "./builders.js";
 import { SILENT, type SqliteUnderTest, temporaryFolder, TEST_PORTS, underTest } from "./databases.js";
@@ -62,9 +62,9 @@ function addAccountWith(
   return async (overrides = {}, credits = {}) => {
     const account = anAccount(overrides);
     const columns = await write("accounts").columnInfo();
-    const row = Object.entries(toAccountRow(account)).filter(([name]) => name in columns);
+    const row = Object.entries(ACCOUNTS.toRow(account)).filter(([name]) => name in columns);
     await write("accounts").insert(Object.fromEntries(row));
-    await write(BALANCES.name).insert(toBalanceRow(emptyBalance(account.id)));
+    await write(BALANCES.name).insert(BALANCES.toRow(emptyBalance(account.id)));
     await apply(aMovement(aBalance({ accountId: account.id }), credits));
     return account;
   };

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Writable } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { run, type RunProcess } from "../../config/run.js";
@@ -117,6 +117,10 @@ export class FermataProcess {
 export interface CallOptions {
   /** Whether its stdout counts as a terminal; no by default. */
   readonly isTerminal?: boolean;
+  /** What the operator types; with it stdin and stderr count as a terminal. */
+  readonly keyboard?: PassThrough;
+  /** The working directory. */
+  readonly cwd?: string;
 }
 
 /** `fermata` inside this process: as quick as a function call. Signals are sent by hand. */
@@ -126,14 +130,20 @@ export class FermataCall {
   readonly ended: Promise<number>;
   private readonly signals = new EventEmitter();
 
-  constructor(args: readonly string[], env: Environment, cwd: string, { isTerminal = false }: CallOptions = {}) {
+  constructor(
+    args: readonly string[],
+    env: Environment,
+    cwd: string,
+    { isTerminal = false, keyboard }: CallOptions = {},
+  ) {
     const { signals } = this;
+    const hasKeyboard = keyboard !== undefined;
     const fake: { [name in keyof RunProcess]: unknown } = {
       env,
       cwd: () => cwd,
-      stdin: { isTTY: false },
+      stdin: Object.assign(keyboard ?? new PassThrough(), { isTTY: hasKeyboard }),
       stdout: Object.assign(this.collector("stdout"), { isTTY: isTerminal }),
-      stderr: this.collector("stderr"),
+      stderr: Object.assign(this.collector("stderr"), { isTTY: hasKeyboard }),
       on: signals.on.bind(signals),
       off: signals.off.bind(signals),
       exit: (code: number) => {
@@ -189,7 +199,7 @@ export class Sandbox {
 
   /** The same inside this process. */
   call(args: readonly string[], dataDir: string, env: Environment = {}, options: CallOptions = {}): FermataCall {
-    const call = new FermataCall(args, { ...defaultsFor(dataDir), ...env }, tmpdir(), options);
+    const call = new FermataCall(args, { ...defaultsFor(dataDir), ...env }, options.cwd ?? tmpdir(), options);
     this.calls.push(call);
     return call;
   }

@@ -28,7 +28,7 @@ type JobRef = Pick<JobState, "id" | "accountId" | "fence">;
 export function reportsOn(
   stores: Pick<Stores, "unitOfWork" | "ledger" | "jobs" | "library" | "webhooks" | "callbacks">,
   clock: Clock,
-  events = new JobEvents(SILENT),
+  events = new JobEvents({ logger: SILENT }),
 ): ApplyReports {
   const { unitOfWork, ledger, jobs, library, webhooks, callbacks } = stores;
   const settleJobs = new SettleJobs({ ledger, jobs, library, writeEvents: eventsOf({ webhooks }), events });

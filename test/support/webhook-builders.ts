@@ -1,4 +1,4 @@
-import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "../../core/webhooks/endpoint.js";
+import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, DeliveryAttempt } from "../../core/webhooks/endpoint.js";
 import { HEALTHY } from "../../core/webhooks/endpoint-health.js";
 import { anId, NOON } from "./builders.js";
 
@@ -53,7 +53,7 @@ export function aDelivery(overrides: Partial<WebhookDelivery> = {}): WebhookDeli
 }
 
 /** A try that the receiver took. */
-export function aTry(overrides: Partial<Omit<WebhookTry, "number">> = {}): Omit<WebhookTry, "number"> {
+export function aTry(overrides: Partial<Omit<DeliveryAttempt, "number">> = {}): Omit<DeliveryAttempt, "number"> {
   return {
     deliveryId: anId("dlv"),
     startedAt: NOON,

@@ -7,11 +7,11 @@ import {
   PutObjectCommand,
   type S3Client,
 } from "@aws-sdk/client-s3";
-import { failed, type Finding, ok, warning } from "../../../core/ports/self-check.js";
+import { failed, type CheckResult, ok, warning } from "../../../core/ports/self-check.js";
 import { clientFor, reasonOf, S3_TIMEOUTS, type S3Agents, type S3Credentials, type S3Timeouts } from "./client.js";
 import { readS3Url, type S3Place } from "./s3-url.js";
 
-export interface BucketQuestion {
+export interface BucketCheckOptions {
   /** As in `audio.url`. */
   readonly url: string;
   /** @throws {Error} they are incomplete */
@@ -26,13 +26,13 @@ const NAME = "audio bucket";
 const LINKS = "audio links";
 
 /** Whether the bucket is there, and its objects can be written, read, listed and deleted. What is written for that is deleted again. */
-export async function examineBucket({
+export async function checkBucket({
   url,
   credentials,
   givesLinks,
   timeouts,
   agents,
-}: BucketQuestion): Promise<readonly Finding[]> {
+}: BucketCheckOptions): Promise<readonly CheckResult[]> {
   let place: S3Place;
   let client: S3Client;
   try {
@@ -42,13 +42,13 @@ export async function examineBucket({
     return [failed(NAME, (error as Error).message, "Correct audio.url, audio.accessKeyId and audio.secretAccessKey.")];
   }
   try {
-    return [await examineAccess(client, place), ...(givesLinks ? [judgeLinks(place)] : [])];
+    return [await checkAccess(client, place), ...(givesLinks ? [classifyLinks(place)] : [])];
   } finally {
     client.destroy();
   }
 }
 
-async function examineAccess(client: S3Client, { bucket, prefix, endpoint }: S3Place): Promise<Finding> {
+async function checkAccess(client: S3Client, { bucket, prefix, endpoint }: S3Place): Promise<CheckResult> {
   const Key = `${prefix === "" ? "" : `${prefix}/`}.doctor-${randomUUID()}`;
   const object = { Bucket: bucket, Key };
   const steps: readonly (readonly [what: string, action: string, () => Promise<unknown>])[] = [
@@ -82,7 +82,7 @@ async function examineAccess(client: S3Client, { bucket, prefix, endpoint }: S3P
 }
 
 /** A link that a page of https may not load, or that leads nowhere from outside, is heard by nobody. */
-function judgeLinks({ endpoint }: S3Place): Finding {
+function classifyLinks({ endpoint }: S3Place): CheckResult {
   if (endpoint === null || endpoint.startsWith("https:"))
     return ok(LINKS, `Players are sent on to ${endpoint ?? "AWS"}, which callers have to reach.`);
   const message = `Players are sent on to ${endpoint}: pages of https do not play what comes over plain http.`;

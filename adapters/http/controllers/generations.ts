@@ -15,17 +15,17 @@ import {
 import type express from "express";
 import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
 import { createGeneration, type GenerationRequest } from "../create-generation.js";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 import { bodyClient } from "../middleware/body-client.js";
 import { idempotencyKey } from "../middleware/idempotency-key.js";
 import { jsonBody } from "../middleware/json-body.js";
-import type { HttpParts } from "../parts.js";
+import type { HttpDeps } from "../deps.js";
 import { type AcceptedGeneration, type Generation, presentGeneration } from "../presenters/generation.js";
 
 @Route("api/v1/generations")
 @Tags("Generations")
 export class GenerationsController {
-  constructor(private readonly parts: Pick<HttpParts, "readGenerations" | "audioUrls" | "shareUrls">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "readGenerations" | "audioUrls" | "shareUrls">) {}
 
   /**
    * Starts a generation and reserves its credits. It runs on by itself: poll `status_url`, or ask with `Prefer` to wait for its end.
@@ -63,9 +63,9 @@ export class GenerationsController {
     @Request() request: express.Request,
     @Query() limit?: number,
   ): Promise<{ data: { generations: Generation[] } }> {
-    const { account } = exchangeOf(request);
-    const found = await this.parts.readGenerations.list(account.id, limit ?? GENERATIONS_LIMIT.default);
-    return { data: { generations: found.map((each) => presentGeneration(each, this.parts)) } };
+    const { account } = contextOf(request);
+    const found = await this.deps.readGenerations.list(account.id, limit ?? GENERATIONS_LIMIT.default);
+    return { data: { generations: found.map((each) => presentGeneration(each, this.deps)) } };
   }
 
   /**
@@ -76,9 +76,9 @@ export class GenerationsController {
   @Get("{id}")
   @Security("bearer", ["generations:read"])
   async getGeneration(@Request() request: express.Request, @Path() id: string): Promise<{ data: Generation }> {
-    const exchange = exchangeOf(request);
-    const found = await this.parts.readGenerations.get(exchange.account.id, id);
+    const exchange = contextOf(request);
+    const found = await this.deps.readGenerations.get(exchange.account.id, id);
     exchange.jobId = found.job.id;
-    return { data: presentGeneration(found, this.parts) };
+    return { data: presentGeneration(found, this.deps) };
   }
 }

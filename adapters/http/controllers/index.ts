@@ -1,4 +1,4 @@
-import type { ControllerClass } from "../parts.js";
+import type { ControllerClass } from "../deps.js";
 import { CreditsController } from "./credits.js";
 import { GenerationsController } from "./generations.js";
 import { JobsController } from "./jobs.js";

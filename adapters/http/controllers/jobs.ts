@@ -1,13 +1,13 @@
 import { Get, Path, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
-import { exchangeOf } from "../exchange.js";
-import type { HttpParts } from "../parts.js";
+import { contextOf } from "../request-context.js";
+import type { HttpDeps } from "../deps.js";
 import { type Job, presentJob } from "../presenters/job.js";
 
 @Route("api/v1/jobs")
 @Tags("Jobs")
 export class JobsController {
-  constructor(private readonly parts: Pick<HttpParts, "readGenerations" | "audioUrls">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "readGenerations" | "audioUrls">) {}
 
   /**
    * Polls a music, stem split or vocal removal job. Its outputs are there once it completed.
@@ -17,9 +17,9 @@ export class JobsController {
   @Get("{job_id}")
   @Security("bearer", ["generations:read"])
   async getJob(@Request() request: express.Request, @Path() job_id: string): Promise<{ data: Job }> {
-    const exchange = exchangeOf(request);
-    const found = await this.parts.readGenerations.getJob(exchange.account.id, job_id);
+    const exchange = contextOf(request);
+    const found = await this.deps.readGenerations.getJob(exchange.account.id, job_id);
     exchange.jobId = found.job.id;
-    return { data: presentJob(found, this.parts.audioUrls) };
+    return { data: presentJob(found, this.deps.audioUrls) };
   }
 }

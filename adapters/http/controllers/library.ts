@@ -1,14 +1,14 @@
 import { Get, Query, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
-import { exchangeOf } from "../exchange.js";
-import type { HttpParts } from "../parts.js";
+import { contextOf } from "../request-context.js";
+import type { HttpDeps } from "../deps.js";
 import { type Playlist, presentPlaylists } from "../presenters/playlist.js";
 import { presentTrack, type Track } from "../presenters/track.js";
 
 @Route("api/v1/library")
 @Tags("Library")
 export class LibraryController {
-  constructor(private readonly parts: Pick<HttpParts, "readLibrary" | "audioUrls" | "shareUrls">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "readLibrary" | "audioUrls" | "shareUrls">) {}
 
   /**
    * Finds playable tracks and playlists among the public ones and the account's own. Filters combine; without any, everything is found.
@@ -33,12 +33,12 @@ export class LibraryController {
     @Query() activity?: string,
     @Query() limit?: number,
   ): Promise<{ data: { tracks: Track[]; playlists: Playlist[] } }> {
-    const { parts } = this;
-    const found = await parts.readLibrary.search(exchangeOf(request).account.id, { q, mood, activity, limit });
+    const { deps } = this;
+    const found = await deps.readLibrary.search(contextOf(request).account.id, { q, mood, activity, limit });
     return {
       data: {
-        tracks: found.tracks.map((track) => presentTrack(track, parts)),
-        playlists: await presentPlaylists(found.playlists, parts),
+        tracks: found.tracks.map((track) => presentTrack(track, deps)),
+        playlists: await presentPlaylists(found.playlists, deps),
       },
     };
   }

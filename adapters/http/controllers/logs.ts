@@ -1,14 +1,14 @@
 import { Get, Query, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
 import { LOGS_LIMIT } from "../../../core/usage/read-usage.js";
-import { exchangeOf } from "../exchange.js";
-import type { HttpParts } from "../parts.js";
+import { contextOf } from "../request-context.js";
+import type { HttpDeps } from "../deps.js";
 import { type LogEntry, presentLogEntry } from "../presenters/log-entry.js";
 
 @Route("api/v1/logs")
 @Tags("Account")
 export class LogsController {
-  constructor(private readonly parts: Pick<HttpParts, "usage">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "usage">) {}
 
   /**
    * The account's requests of the last 30 days, newest first. They follow within a second of their answer.
@@ -24,7 +24,7 @@ export class LogsController {
     @Request() request: express.Request,
     @Query() limit?: number,
   ): Promise<{ data: { logs: LogEntry[] } }> {
-    const found = await this.parts.usage.logs(exchangeOf(request).account.id, limit ?? LOGS_LIMIT.default);
+    const found = await this.deps.usage.logs(contextOf(request).account.id, limit ?? LOGS_LIMIT.default);
     return { data: { logs: found.map(presentLogEntry) } };
   }
 }

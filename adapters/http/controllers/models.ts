@@ -1,11 +1,11 @@
 import { Get, Path, Route, Security, Tags } from "@tsoa/runtime";
-import type { HttpParts } from "../parts.js";
+import type { HttpDeps } from "../deps.js";
 import { type Model, presentModel } from "../presenters/model.js";
 
 @Route("api/v1/models")
 @Tags("Models")
 export class ModelsController {
-  constructor(private readonly parts: Pick<HttpParts, "models">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "models">) {}
 
   /**
    * All generation models with their credit costs.
@@ -14,7 +14,7 @@ export class ModelsController {
   @Get()
   @Security("bearer", ["models:read"])
   async listModels(): Promise<{ data: { models: Model[] } }> {
-    return { data: { models: (await this.parts.models.list()).map(presentModel) } };
+    return { data: { models: (await this.deps.models.list()).map(presentModel) } };
   }
 
   /**
@@ -25,6 +25,6 @@ export class ModelsController {
   @Get("{model_id}")
   @Security("bearer", ["models:read"])
   async getModel(@Path() model_id: string): Promise<{ data: Model }> {
-    return { data: presentModel(await this.parts.models.get(model_id)) };
+    return { data: presentModel(await this.deps.models.get(model_id)) };
   }
 }

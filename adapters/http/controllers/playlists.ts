@@ -1,13 +1,13 @@
 import { Get, Path, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
-import { exchangeOf } from "../exchange.js";
-import type { HttpParts } from "../parts.js";
+import { contextOf } from "../request-context.js";
+import type { HttpDeps } from "../deps.js";
 import { type Playlist, presentPlaylist, presentPlaylists } from "../presenters/playlist.js";
 
 @Route("api/v1/playlists")
 @Tags("Library")
 export class PlaylistsController {
-  constructor(private readonly parts: Pick<HttpParts, "readLibrary" | "audioUrls" | "shareUrls">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "readLibrary" | "audioUrls" | "shareUrls">) {}
 
   /**
    * The account's own playlists and public ones, the newest first: at most 200, and as many as hold 10,000 tracks together.
@@ -16,8 +16,8 @@ export class PlaylistsController {
   @Get()
   @Security("bearer", ["library:read"])
   async listPlaylists(@Request() request: express.Request): Promise<{ data: { playlists: Playlist[] } }> {
-    const found = await this.parts.readLibrary.playlists(exchangeOf(request).account.id);
-    return { data: { playlists: await presentPlaylists(found, this.parts) } };
+    const found = await this.deps.readLibrary.playlists(contextOf(request).account.id);
+    return { data: { playlists: await presentPlaylists(found, this.deps) } };
   }
 
   /**
@@ -29,7 +29,7 @@ export class PlaylistsController {
   @Security("bearer", ["library:read"])
   async getPlaylist(@Request() request: express.Request, @Path() id: string): Promise<{ data: Playlist }> {
     return {
-      data: presentPlaylist(await this.parts.readLibrary.playlist(exchangeOf(request).account.id, id), this.parts),
+      data: presentPlaylist(await this.deps.readLibrary.playlist(contextOf(request).account.id, id), this.deps),
     };
   }
 }

@@ -1,6 +1,6 @@
 import { Get, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 import { presentProfile, type Profile } from "../presenters/profile.js";
 
 @Route("api/v1/me")
@@ -13,6 +13,6 @@ export class ProfileController {
   @Get()
   @Security("bearer", ["profile:read"])
   getProfile(@Request() request: express.Request): { data: Profile } {
-    return { data: presentProfile(exchangeOf(request).account) };
+    return { data: presentProfile(contextOf(request).account) };
   }
 }

@@ -1,15 +1,15 @@
 import { Get, Middlewares, Path, Post, Request, Route, Security, SuccessResponse, Tags } from "@tsoa/runtime";
 import type express from "express";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 import { multipart } from "../middleware/multipart.js";
-import type { HttpParts } from "../parts.js";
-import { presentTrack, type Track } from "../presenters/track.js";
+import type { HttpDeps } from "../deps.js";
+import { presentSingleTrack, presentTrack, type SingleTrack, type Track } from "../presenters/track.js";
 import { uploadTrack } from "../upload-track.js";
 
 @Route("api/v1/tracks")
 @Tags("Library")
 export class TracksController {
-  constructor(private readonly parts: Pick<HttpParts, "readLibrary" | "audioUrls" | "shareUrls">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "readLibrary" | "audioUrls" | "shareUrls">) {}
 
   /**
    * Makes a private track of the account's own from an audio file, with length, waveform, preview and cover. What the
@@ -23,17 +23,18 @@ export class TracksController {
   @SuccessResponse(201, "Created")
   @Middlewares(multipart)
   async uploadTrack(@Request() request: express.Request): Promise<{ data: Track }> {
-    return { data: presentTrack(await uploadTrack(request), this.parts) };
+    return { data: presentTrack(await uploadTrack(request), this.deps) };
   }
 
   /**
-   * One track: the account's own, or a public one.
+   * One track: the account's own, or a public one. Lyrics are shown here alone, where the provider gave any.
    * @summary One track
    * @param id The track's id.
    */
   @Get("{id}")
   @Security("bearer", ["library:read"])
-  async getTrack(@Request() request: express.Request, @Path() id: string): Promise<{ data: Track }> {
-    return { data: presentTrack(await this.parts.readLibrary.track(exchangeOf(request).account.id, id), this.parts) };
+  async getTrack(@Request() request: express.Request, @Path() id: string): Promise<{ data: SingleTrack }> {
+    const found = await this.deps.readLibrary.trackWithLyrics(contextOf(request).account.id, id);
+    return { data: presentSingleTrack(found, this.deps) };
   }
 }

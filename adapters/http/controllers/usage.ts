@@ -2,14 +2,14 @@ import { Get, Query, Request, Route, Security, Tags } from "@tsoa/runtime";
 import type express from "express";
 import { InvalidRequestError, type RequestIssue } from "../../../core/errors.js";
 import { momentOf } from "../date-time.js";
-import { exchangeOf } from "../exchange.js";
-import type { HttpParts } from "../parts.js";
+import { contextOf } from "../request-context.js";
+import type { HttpDeps } from "../deps.js";
 import { presentUsage, type Usage } from "../presenters/usage.js";
 
 @Route("api/v1/usage")
 @Tags("Account")
 export class UsageController {
-  constructor(private readonly parts: Pick<HttpParts, "usage">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "usage">) {}
 
   /**
    * What the account's requests of the last 30 days were, and what they cost. Filters combine.
@@ -42,6 +42,6 @@ export class UsageController {
     }
     if (issues.length > 0) throw new InvalidRequestError(issues);
     const filter = { ...moments, client, route: endpoint, status };
-    return { data: presentUsage(await this.parts.usage.usage(exchangeOf(request).account.id, filter)) };
+    return { data: presentUsage(await this.deps.usage.usage(contextOf(request).account.id, filter)) };
   }
 }

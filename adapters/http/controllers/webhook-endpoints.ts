@@ -14,9 +14,9 @@ import {
   Tags,
 } from "@tsoa/runtime";
 import type express from "express";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 import { jsonBody } from "../middleware/json-body.js";
-import type { HttpParts } from "../parts.js";
+import type { HttpDeps } from "../deps.js";
 import {
   type NewWebhookEndpoint,
   presentWebhookEndpoint,
@@ -40,7 +40,7 @@ export interface WebhookEndpointChanges {
 @Route("api/v1/webhook-endpoints")
 @Tags("Webhooks")
 export class WebhookEndpointsController {
-  constructor(private readonly parts: Pick<HttpParts, "webhookEndpoints">) {}
+  constructor(private readonly deps: Pick<HttpDeps, "webhookEndpoints">) {}
 
   /**
    * The account's active webhook endpoints, newest first.
@@ -53,7 +53,7 @@ export class WebhookEndpointsController {
     @Request() request: express.Request,
     @Query() status?: "active" | "disabled" | "all",
   ): Promise<{ data: { webhook_endpoints: WebhookEndpoint[] } }> {
-    const found = await this.parts.webhookEndpoints.list(exchangeOf(request).account.id, status);
+    const found = await this.deps.webhookEndpoints.list(contextOf(request).account.id, status);
     return { data: { webhook_endpoints: found.map(presentWebhookEndpoint) } };
   }
 
@@ -71,7 +71,7 @@ export class WebhookEndpointsController {
     @Request() request: express.Request,
     @Body() body: WebhookEndpointRequest,
   ): Promise<{ data: NewWebhookEndpoint }> {
-    const { endpoint, secret } = await this.parts.webhookEndpoints.create(exchangeOf(request).account.id, body.url);
+    const { endpoint, secret } = await this.deps.webhookEndpoints.create(contextOf(request).account.id, body.url);
     return { data: { ...presentWebhookEndpoint(endpoint), signing_secret: secret } };
   }
 
@@ -88,7 +88,7 @@ export class WebhookEndpointsController {
     @Path() id: string,
     @Body() body: WebhookEndpointChanges,
   ): Promise<{ data: WebhookEndpoint }> {
-    const changed = await this.parts.webhookEndpoints.update(exchangeOf(request).account.id, id, body);
+    const changed = await this.deps.webhookEndpoints.update(contextOf(request).account.id, id, body);
     return { data: presentWebhookEndpoint(changed) };
   }
 
@@ -103,8 +103,6 @@ export class WebhookEndpointsController {
     @Request() request: express.Request,
     @Path() id: string,
   ): Promise<{ data: { id: string; deleted: boolean } }> {
-    return {
-      data: { id: await this.parts.webhookEndpoints.remove(exchangeOf(request).account.id, id), deleted: true },
-    };
+    return { data: { id: await this.deps.webhookEndpoints.remove(contextOf(request).account.id, id), deleted: true } };
   }
 }

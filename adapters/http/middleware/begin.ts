@@ -1,14 +1,14 @@
 import type { RequestHandler } from "express";
 import { ServiceUnavailableError } from "../../../core/errors.js";
-import { Exchange } from "../exchange.js";
+import { RequestContext } from "../request-context.js";
 import type { Lifecycle } from "../lifecycle.js";
-import type { HttpParts } from "../parts.js";
+import type { HttpDeps } from "../deps.js";
 import { json } from "../send.js";
 
 /** The first thing that happens to a request: it gets its id, and its answer the headers that all answers have. */
-export function begin(parts: HttpParts, lifecycle: Lifecycle): RequestHandler {
+export function begin(parts: HttpDeps, lifecycle: Lifecycle): RequestHandler {
   return (request, response, next) => {
-    const exchange = new Exchange(parts, lifecycle, request, response);
+    const exchange = new RequestContext(parts, lifecycle, request, response);
     response.setHeader("X-Request-Id", exchange.requestId);
     response.setHeader("Cache-Control", "no-store");
     response.setHeader("X-Content-Type-Options", "nosniff");

@@ -8,7 +8,7 @@ import {
   toFermataError,
   toShownError,
 } from "../errors.js";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 import { limitedInstead } from "../rate-limits.js";
 import { sendJson } from "../send.js";
 
@@ -19,8 +19,8 @@ export async function handleError(
   response: Response,
   _next: NextFunction,
 ): Promise<void> {
-  const exchange = exchangeOf(request);
-  const { logger } = exchange.parts;
+  const exchange = contextOf(request);
+  const { logger } = exchange.deps;
   const about = { request_id: exchange.requestId, method: request.method, path: pathOf(request) };
   if (response.headersSent) {
     logger.error("An answer broke off", { ...about, error: thrown });
@@ -41,7 +41,7 @@ export function refuse(
   error: ShownError,
   status = STATUS_BY_CODE[error.code],
 ): void {
-  const exchange = exchangeOf(request);
+  const exchange = contextOf(request);
   exchange.errorCode = error.code;
   const headers = errorHeaders(error);
   for (const name in headers) response.setHeader(name, headers[name] as string);

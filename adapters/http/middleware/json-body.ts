@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { NextFunction, Request, Response } from "express";
 import { InvalidRequestError, UnsupportedMediaTypeError } from "../../../core/errors.js";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 import { readBody } from "./read-body.js";
 
 const JSON_TYPE = "application/json";
@@ -16,7 +16,7 @@ export function jsonBody(request: Request, _response: Response, next: NextFuncti
     next();
     return;
   }
-  readBody(request, exchangeOf(request).parts.settings.bodyLimitBytes)
+  readBody(request, contextOf(request).deps.settings.bodyLimitBytes)
     .then((bytes) => {
       if (bytes === null) return;
       request.body = parseJson(bytes);

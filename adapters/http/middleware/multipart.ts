@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from "express";
 import { InvalidRequestError, PayloadTooLargeError, UnsupportedMediaTypeError } from "../../../core/errors.js";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 
 /** What the parts of a form may need beside the file. */
 const FORM_OVERHEAD_BYTES = 64 * 1024;
@@ -19,7 +19,7 @@ export function multipart(request: Request, _response: Response, next: NextFunct
   if (!parameters.some((parameter) => /^\s*boundary="?[^"]/i.test(parameter))) {
     throw new InvalidRequestError([{ path: "header.Content-Type", message: "must name the boundary of the parts" }]);
   }
-  const { maxBytes } = exchangeOf(request).parts.settings.uploads;
+  const { maxBytes } = contextOf(request).deps.settings.uploads;
   if (Number(headers["content-length"] ?? 0) > maxBytes + FORM_OVERHEAD_BYTES) throw new PayloadTooLargeError(maxBytes);
   next();
 }

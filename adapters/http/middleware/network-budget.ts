@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from "express";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 
 /**
  * Counts a request that needs no key against the budget of its network, until its response is complete.
@@ -8,7 +8,7 @@ import { exchangeOf } from "../exchange.js";
  */
 export function drawOnNetworkBudget(request: Request, response: Response): void {
   try {
-    response.once("close", exchangeOf(request).parts.networkBudget.enter(request.ip));
+    response.once("close", contextOf(request).deps.networkBudget.enter(request.ip));
   } catch (error) {
     // Kept alive, the connection of one that asks too much would stay open for another minute.
     response.setHeader("Connection", "close");

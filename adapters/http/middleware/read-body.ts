@@ -1,7 +1,7 @@
 import type { Request } from "express";
 import { PayloadTooLargeError } from "../../../core/errors.js";
 import type { BodyShare } from "../connections/body-budget.js";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 
 const FIRST_CAPACITY_BYTES = 1024;
 
@@ -13,7 +13,7 @@ const FIRST_CAPACITY_BYTES = 1024;
  *   After each of these, what still comes is read and dropped, so that the client sees the response.
  */
 export function readBody(request: Request, limitBytes: number): Promise<Buffer | null> {
-  const exchange = exchangeOf(request);
+  const exchange = contextOf(request);
   const share = exchange.lifecycle.bodies.open(request.ip);
   const collected = new CollectedBody(share, limitBytes);
   return new Promise<Buffer | null>((resolve, reject) => {

@@ -6,7 +6,7 @@ import type { LogEntry } from "../presenters/log-entry.js";
 import type { Model } from "../presenters/model.js";
 import type { Playlist } from "../presenters/playlist.js";
 import type { Profile } from "../presenters/profile.js";
-import type { Track } from "../presenters/track.js";
+import type { SingleTrack, Track } from "../presenters/track.js";
 import type { Usage } from "../presenters/usage.js";
 import type { WebhookEndpoint } from "../presenters/webhook-endpoint.js";
 
@@ -117,6 +117,19 @@ export const TRACK: Track = {
   share_url: null,
   thumbnail_url: `${LINK}cover.png${SIGNED}`,
   preview_audio_url: `${LINK}preview.mp3${SIGNED}`,
+};
+
+export const SUNG_TRACK: SingleTrack = {
+  ...TRACK,
+  lyrics: {
+    text: "[Verse]\nRain on the window",
+    words: [
+      { text: "Rain", start: 4.12, end: 4.6 },
+      { text: "on", start: 4.6, end: 4.78 },
+      { text: "the", start: 4.78, end: 4.9 },
+      { text: "window", start: 4.9, end: 5.664 },
+    ],
+  },
 };
 
 export const UPLOADED_TRACK: Track = { ...TRACK, title: "Hummed melody", artist_label: "Upload", bpm: null };

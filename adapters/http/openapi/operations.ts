@@ -121,7 +121,7 @@ export const OPERATIONS: { readonly [operationId: string]: OperationNotes } = {
   },
   getTrack: {
     errors: ["invalid_request", "track_not_found"],
-    examples: { track: { data: example.TRACK } },
+    examples: { track: { data: example.TRACK }, sung: { data: example.SUNG_TRACK } },
     parameters: { id: { schema: {}, example: example.TRACK.id } },
   },
   listPlaylists: { errors: [], examples: { playlists: { data: { playlists: [example.PLAYLIST] } } } },

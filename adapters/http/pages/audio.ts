@@ -2,7 +2,7 @@ import type { Router } from "express";
 import { NotFoundError } from "../../../core/errors.js";
 import type { LinkCheck } from "../../../core/library/audio-urls.js";
 import { refuse } from "../middleware/handle-error.js";
-import type { HttpParts } from "../parts.js";
+import type { HttpDeps } from "../deps.js";
 import { sendStoredFile } from "./stored-file.js";
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ const STORE_LINK_MS_MAX = 15 * 60_000;
 const REDIRECT_SECONDS_MAX = 300;
 
 /** Stored audio and images behind signed links, which need no API key: whoever has the link may listen until it expires. */
-export function audioFiles(router: Router, parts: HttpParts): void {
+export function audioFiles(router: Router, parts: HttpDeps): void {
   router.get("/audio/*key", async (request, response) => {
     // Players on other pages may read what a link gives them.
     response.setHeader("Access-Control-Allow-Origin", "*");

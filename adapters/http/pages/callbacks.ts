@@ -1,6 +1,6 @@
 import type { Request, Router } from "express";
 import { NotFoundError } from "../../../core/errors.js";
-import type { HttpParts } from "../parts.js";
+import type { HttpDeps } from "../deps.js";
 import { readBody } from "../middleware/read-body.js";
 import { sendJson } from "../send.js";
 
@@ -11,7 +11,7 @@ const BODY_LIMIT_BYTES = 1024 * 1024;
  * What providers report about their work, at addresses that only they were given. The answer comes as soon as it is kept, before anybody looks at it.
  * A body parser of an app around this one would take away the raw bytes that signatures are made over: mount the router before it.
  */
-export function callbackPages(router: Router, parts: HttpParts): void {
+export function callbackPages(router: Router, parts: HttpDeps): void {
   const received = JSON.stringify({ received: true });
   router.post("/callbacks/:provider/:job/:token", async (request, response) => {
     const { provider, job, token } = request.params;

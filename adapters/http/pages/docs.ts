@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Response, Router } from "express";
 import { describeApi } from "../openapi/document.js";
-import type { HttpParts } from "../parts.js";
+import type { HttpDeps } from "../deps.js";
 import { sendBytes } from "../send.js";
 
 /** Everything comes from here, and nothing else can be reached: no other host, no inline script. */
@@ -66,7 +66,7 @@ const LIBRARY_FILES: Readonly<Record<string, string>> = {
 };
 
 /** `GET /openapi.json`: the description of the API. `GET /docs`: the same to read and to try out. */
-export function docsPages(router: Router, { publicUrl, settings }: HttpParts): void {
+export function docsPages(router: Router, { publicUrl, settings }: HttpDeps): void {
   let described: { readonly url: string; readonly bytes: Buffer } | undefined;
   router.get("/openapi.json", (_request, response) => {
     const url = publicUrl.current;

@@ -1,6 +1,6 @@
 import type { Router } from "express";
 import { ServiceUnavailableError } from "../../../core/errors.js";
-import type { HttpParts } from "../parts.js";
+import type { HttpDeps } from "../deps.js";
 import { sendBytes, sendJson } from "../send.js";
 
 /** A part of the service is not fine. */
@@ -13,7 +13,7 @@ class NotReadyError extends ServiceUnavailableError {
 }
 
 /** `GET /healthz`: the process is up. `GET /readyz`: storage, queue and whatever else it needs is fine. `GET /metrics`, where there are any. */
-export function statusPages(router: Router, parts: HttpParts): void {
+export function statusPages(router: Router, parts: HttpDeps): void {
   const { metricsPage } = parts;
   const fine = JSON.stringify({ status: "ok" });
   router.get("/healthz", (_request, response) => sendJson(response, 200, fine));

@@ -4,9 +4,9 @@ import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
 import { InvalidRequestError } from "../../../core/errors.js";
 import type { StoredAudio } from "../../../core/ports/audio-store.js";
-import { exchangeOf } from "../exchange.js";
+import { contextOf } from "../request-context.js";
 import { refuse } from "../middleware/handle-error.js";
-import type { HttpParts } from "../parts.js";
+import type { HttpDeps } from "../deps.js";
 import { type ByteRange, requestedRange } from "./byte-range.js";
 
 /**
@@ -16,7 +16,7 @@ import { type ByteRange, requestedRange } from "./byte-range.js";
 export async function sendStoredFile(
   request: IncomingMessage,
   response: Response,
-  parts: Pick<HttpParts, "audioStore">,
+  parts: Pick<HttpDeps, "audioStore">,
   key: string,
   stored: StoredAudio,
 ): Promise<void> {
@@ -52,7 +52,7 @@ async function stream(request: IncomingMessage, response: Response, source: Asyn
     // The pipeline ends the source, and so closes its file, whichever side breaks off.
     await pipeline(Readable.from(source, { objectMode: false }), response);
   } catch (error) {
-    if (!exchangeOf(request).clientIsGone) throw error;
+    if (!contextOf(request).clientIsGone) throw error;
   }
 }
 

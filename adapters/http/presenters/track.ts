@@ -1,6 +1,8 @@
 import type { AudioUrls } from "../../../core/library/audio-urls.js";
 import type { ShareUrls } from "../../../core/library/share-urls.js";
+import type { TrackWithLyrics } from "../../../core/library/lyrics.js";
 import { assetOf, type Track as LibraryTrack, type TrackAsset } from "../../../core/library/track.js";
+import type { LyricsWord as StoredWord } from "../../../core/ports/music-provider.js";
 import { seconds } from "./time.js";
 
 /** Signs the links in an answer. */
@@ -44,6 +46,40 @@ export interface Track {
    * @format uri
    */
   preview_audio_url: string | null;
+}
+
+/** A word that is sung, and when. */
+export interface LyricsWord {
+  text: string;
+  /** Seconds from the beginning of the track, with at most 3 decimals. */
+  start: number;
+  /** Seconds; not before its `start`. */
+  end: number;
+}
+
+/** What the provider of a track says it sang. */
+export interface Lyrics {
+  /** Lines are separated by line feeds. */
+  text: string;
+  /** In the order of their beginnings; null where the provider gave no times. */
+  words: LyricsWord[] | null;
+}
+
+/** A track as it is shown alone. */
+export interface SingleTrack extends Track {
+  /** What its provider says it sang; left out where it gave none. Lyrics of a request are not repeated here. */
+  lyrics?: Lyrics;
+}
+
+/** A track whose provider gave no lyrics is as it is in lists. */
+export function presentSingleTrack({ track, lyrics }: TrackWithLyrics, links: TrackLinks): SingleTrack {
+  if (lyrics === null) return presentTrack(track, links);
+  const { text, words } = lyrics;
+  return { ...presentTrack(track, links), lyrics: { text, words: words === null ? null : words.map(presentWord) } };
+}
+
+function presentWord({ text, startSeconds, endSeconds }: StoredWord): LyricsWord {
+  return { text, start: startSeconds, end: endSeconds };
 }
 
 export function presentTrack(track: LibraryTrack, { audioUrls, shareUrls }: TrackLinks): Track {

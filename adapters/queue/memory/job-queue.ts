@@ -1,4 +1,4 @@
-import type { BellListener, Doorbell, JobQueue } from "../../../core/ports/job-queue.js";
+import type { NotificationListener, JobNotification, JobQueue } from "../../../core/ports/job-queue.js";
 import type { Logger } from "../../../core/ports/logger.js";
 
 /**
@@ -6,13 +6,13 @@ import type { Logger } from "../../../core/ports/logger.js";
  * that nobody listens for is dropped.
  */
 export class MemoryJobQueue implements JobQueue {
-  private readonly listeners = new Map<string, BellListener[]>();
-  private pending: Doorbell[] = [];
+  private readonly listeners = new Map<string, NotificationListener[]>();
+  private pending: JobNotification[] = [];
   private isClosed = false;
 
   constructor(private readonly logger: Logger) {}
 
-  ring(bells: readonly Doorbell[]): void {
+  notify(bells: readonly JobNotification[]): void {
     if (this.isClosed || bells.length === 0) return;
     if (this.pending.length === 0) setImmediate(() => this.deliver());
     for (const bell of bells) this.pending.push(bell);
@@ -22,7 +22,7 @@ export class MemoryJobQueue implements JobQueue {
     if (this.isClosed) throw new Error("The job queue is closed.");
   }
 
-  async listen(providerId: string, listener: BellListener): Promise<void> {
+  async listen(providerId: string, listener: NotificationListener): Promise<void> {
     if (this.isClosed) throw new Error("The job queue is closed.");
     this.listeners.set(providerId, [...(this.listeners.get(providerId) ?? []), listener]);
   }
@@ -44,7 +44,7 @@ export class MemoryJobQueue implements JobQueue {
     }
   }
 
-  private async call(listener: BellListener, bell: Doorbell): Promise<void> {
+  private async call(listener: NotificationListener, bell: JobNotification): Promise<void> {
     try {
       await listener(bell);
     } catch (error) {

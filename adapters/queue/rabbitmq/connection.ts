@@ -14,7 +14,7 @@ export const CONNECT_MAX_MS = 4_000;
 /** How long the broker's farewell is waited for. */
 const CLOSE_MAX_MS = 1_000;
 
-export interface ConnectionParts {
+export interface ConnectionDeps {
   readonly broker: Broker;
   /** What it is for, in logs and in the broker's own list: "publish" or "consume". */
   readonly purpose: string;
@@ -42,12 +42,12 @@ export class RabbitmqConnection {
     this.hasFailed = resolve;
   });
 
-  private constructor(private readonly parts: ConnectionParts) {
-    this.logger = parts.logger.child({ connection: parts.purpose, broker: parts.broker.place });
+  private constructor(private readonly deps: ConnectionDeps) {
+    this.logger = deps.logger.child({ connection: deps.purpose, broker: deps.broker.place });
   }
 
   /** Connects in the background, as often as it must. */
-  static async open(parts: ConnectionParts): Promise<RabbitmqConnection> {
+  static async open(parts: ConnectionDeps): Promise<RabbitmqConnection> {
     const connection = new RabbitmqConnection(parts);
     connection.recovering = await connect(parts.broker.address, {
       ...parts.tls,
@@ -63,12 +63,12 @@ export class RabbitmqConnection {
 
   /** Host and port, for messages. */
   get place(): string {
-    return this.parts.broker.place;
+    return this.deps.broker.place;
   }
 
   /** A broker's words as they may be shown. */
   get mask(): (text: string) => string {
-    return this.parts.broker.mask;
+    return this.deps.broker.mask;
   }
 
   /** Whether the broker takes no messages for now: it is short of memory or disk. */
@@ -154,7 +154,7 @@ export class RabbitmqConnection {
   /** Said once, until it is reached again. */
   private down(error: Error): void {
     if (this.isClosed) return;
-    this.downBecause = this.parts.broker.mask(reasonOf(error, this.parts.broker));
+    this.downBecause = this.deps.broker.mask(reasonOf(error, this.deps.broker));
     if (!this.isReported)
       this.logger.warn("RabbitMQ cannot be reached; the sweep finds the jobs", { reason: this.downBecause });
     this.isReported = true;

@@ -1,11 +1,11 @@
 import type { Channel, ChannelModel, ConsumeMessage } from "amqplib";
-import type { BellListener, Doorbell } from "../../../core/ports/job-queue.js";
+import type { NotificationListener, JobNotification } from "../../../core/ports/job-queue.js";
 import type { Logger } from "../../../core/ports/logger.js";
 import { KeptChannel } from "./kept-channel.js";
-import { decodeBell } from "./message.js";
+import { decodeNotification } from "./message.js";
 import { declareExchanges, declareQueue, type Topology } from "./topology.js";
 
-export interface ConsumerParts {
+export interface ConsumerDeps {
   readonly providerId: string;
   readonly topology: Topology;
   readonly logger: Logger;
@@ -17,22 +17,22 @@ export interface ConsumerParts {
 /** Hears the bells of one provider. A message is acknowledged when every listener has done what it does with the bell. */
 export class Consumer {
   readonly channel: KeptChannel;
-  private readonly listeners: BellListener[] = [];
+  private readonly listeners: NotificationListener[] = [];
   private readonly running = new Set<Promise<void>>();
   private consumerTag: string | null = null;
   private isStopped = false;
 
-  constructor(private readonly parts: ConsumerParts) {
+  constructor(private readonly deps: ConsumerDeps) {
     this.channel = new KeptChannel({
       does: `consumes ${this.queue}`,
-      logger: parts.logger,
-      mask: parts.mask,
+      logger: deps.logger,
+      mask: deps.mask,
       create: (model: ChannelModel) => model.createChannel(),
       prepare: (channel) => this.prepare(channel),
     });
   }
 
-  add(listener: BellListener): void {
+  add(listener: NotificationListener): void {
     this.listeners.push(listener);
   }
 
@@ -47,11 +47,11 @@ export class Consumer {
   }
 
   private get queue(): string {
-    return this.parts.topology.queueOf(this.parts.providerId);
+    return this.deps.topology.queueOf(this.deps.providerId);
   }
 
   private async prepare(channel: Channel): Promise<void> {
-    const { topology, providerId, prefetch } = this.parts;
+    const { topology, providerId, prefetch } = this.deps;
     await declareExchanges(channel, topology);
     await declareQueue(channel, topology, providerId);
     await channel.prefetch(prefetch);
@@ -65,19 +65,19 @@ export class Consumer {
         `RabbitMQ has cancelled the consumer of ${this.queue}; the queue may have been deleted.`,
       );
     if (this.isStopped) return;
-    const bell = decodeBell(message.content);
-    if (bell === null || bell.providerId !== this.parts.providerId) {
-      this.parts.logger.warn("A message in a job queue is no bell; it becomes a dead letter", { queue: this.queue });
+    const bell = decodeNotification(message.content);
+    if (bell === null || bell.providerId !== this.deps.providerId) {
+      this.deps.logger.warn("A message in a job queue is no bell; it becomes a dead letter", { queue: this.queue });
       return quietly(() => channel.reject(message, false));
     }
     const work = this.pass(channel, message, bell).finally(() => this.running.delete(work));
     this.running.add(work);
   }
 
-  private async pass(channel: Channel, message: ConsumeMessage, bell: Doorbell): Promise<void> {
+  private async pass(channel: Channel, message: ConsumeMessage, bell: JobNotification): Promise<void> {
     const results = await Promise.allSettled(this.listeners.map(async (listener) => listener(bell)));
     const failures = results.filter((result) => result.status === "rejected").map(({ reason }) => reason as unknown);
-    for (const error of failures) this.parts.logger.error("A listener of the job queue failed", { ...bell, error });
+    for (const error of failures) this.deps.logger.error("A listener of the job queue failed", { ...bell, error });
     // Rejected, not nacked: from RabbitMQ 4.3 on only that counts towards the delivery limit.
     quietly(() => (failures.length === 0 ? channel.ack(message) : channel.reject(message, true)));
   }

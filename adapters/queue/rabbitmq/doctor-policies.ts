@@ -1,14 +1,14 @@
-import { type Finding, ok, warning } from "../../../core/ports/self-check.js";
+import { type CheckResult, ok, warning } from "../../../core/ports/self-check.js";
 import type { Broker } from "./broker-url.js";
 import { vhostOf } from "./doctor-topology.js";
-import { BELLS_MAX, DELIVERY_LIMIT } from "./topology.js";
+import { NOTIFICATIONS_MAX, DELIVERY_LIMIT } from "./topology.js";
 
 const ANSWER_MAX_MS = 2_000;
 
 /** Of a number in a policy and in our arguments the broker takes the smaller one. Of other values and of what only one has, the policy's. */
 const HARMFUL: Readonly<Record<string, { readonly when: (value: unknown) => boolean; readonly so: string }>> = {
   "delivery-limit": { when: isBelow(DELIVERY_LIMIT), so: "bells become dead letters sooner" },
-  "max-length": { when: isBelow(BELLS_MAX), so: "bells are refused sooner" },
+  "max-length": { when: isBelow(NOTIFICATIONS_MAX), so: "bells are refused sooner" },
   "max-length-bytes": { when: isBelow(Infinity), so: "bells are refused sooner" },
   "message-ttl": { when: isBelow(Infinity), so: "bells that wait become dead letters" },
   expires: { when: isBelow(Infinity), so: "the queue is deleted when nobody listens" },
@@ -21,7 +21,7 @@ interface QueueReport {
   readonly effective_policy_definition?: Readonly<Record<string, unknown>> | null;
 }
 
-export interface PolicyQuestion {
+export interface PolicyCheckOptions {
   readonly broker: Broker;
   readonly queues: readonly string[];
   /** Where the management API answers. */
@@ -34,12 +34,12 @@ export interface PolicyQuestion {
  * Policies change queues behind their arguments. AMQP does not show them; the management API does, where it is on, some seconds after they were
  * set.
  */
-export async function examinePolicies({
+export async function checkPolicies({
   broker,
   queues,
   url = managementUrlOf(broker),
   fetch,
-}: PolicyQuestion): Promise<Finding> {
+}: PolicyCheckOptions): Promise<CheckResult> {
   const name = "rabbitmq policies";
   const found: string[] = [];
   const mends = new Set<string>();
@@ -83,7 +83,7 @@ function isBelow(ours: number): (value: unknown) => boolean {
 }
 
 async function ask(
-  fetch: PolicyQuestion["fetch"],
+  fetch: PolicyCheckOptions["fetch"],
   url: string,
   { address }: Broker,
   queue: string,

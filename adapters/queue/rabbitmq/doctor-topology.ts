@@ -1,5 +1,5 @@
 import type { Channel, ChannelModel, ConfirmChannel } from "amqplib";
-import { failed, type Finding, ok } from "../../../core/ports/self-check.js";
+import { failed, type CheckResult, ok } from "../../../core/ports/self-check.js";
 import type { Broker } from "./broker-url.js";
 import { declareExchanges, declareQueue, DELIVERY_LIMIT, type Topology, TopologyError } from "./topology.js";
 import { LATE, within } from "./waiting.js";
@@ -13,7 +13,7 @@ const ACCESS_REFUSED = 403;
 const NOBODY = "no provider";
 
 /** Declares the exchanges and the queue of dead letters, which also checks what is there, argument by argument. */
-export function examineExchanges(model: ChannelModel, broker: Broker, topology: Topology): Promise<Finding> {
+export function checkExchanges(model: ChannelModel, broker: Broker, topology: Topology): Promise<CheckResult> {
   const name = "rabbitmq exchanges";
   return examined(name, broker, async () => {
     await onChannel(model, (channel) => declareExchanges(channel, topology));
@@ -26,12 +26,12 @@ export function examineExchanges(model: ChannelModel, broker: Broker, topology: 
 }
 
 /** The same for the queue of one provider, and whether it may be listened to. */
-export function examineQueue(
+export function checkQueue(
   model: ChannelModel,
   broker: Broker,
   topology: Topology,
   providerId: string,
-): Promise<Finding> {
+): Promise<CheckResult> {
   const queue = topology.queueOf(providerId);
   const name = `rabbitmq queue ${queue}`;
   return examined(name, broker, async () => {
@@ -44,7 +44,7 @@ export function examineQueue(
 }
 
 /** Sends a message to nobody: a broker that is short of memory or disk takes none, and says so only to those who send. */
-export function examineAlarms(model: ChannelModel, broker: Broker, topology: Topology): Promise<Finding> {
+export function checkAlarms(model: ChannelModel, broker: Broker, topology: Topology): Promise<CheckResult> {
   const name = "rabbitmq alarms";
   return examined(name, broker, async () => {
     const blocked = new Promise<string>((resolve) => void model.once("blocked", resolve));
@@ -55,12 +55,12 @@ export function examineAlarms(model: ChannelModel, broker: Broker, topology: Top
       channel.close().catch(() => undefined);
       return ok(name, "The broker takes messages.");
     }
-    const mend =
+    const repair =
       "`rabbitmq-diagnostics alarms` says what is short: make room, or change vm_memory_high_watermark or disk_free_limit.";
     return failed(
       name,
       `The broker takes no messages: ${reason}. Jobs still run, as the sweep finds them, but later.`,
-      mend,
+      repair,
     );
   });
 }
@@ -75,16 +75,16 @@ export function vhostOf({ address }: Broker): string {
   return decodeURIComponent(address.vhost) || "/";
 }
 
-async function examined(name: string, broker: Broker, examine: () => Promise<Finding>): Promise<Finding> {
+async function examined(name: string, broker: Broker, check: () => Promise<CheckResult>): Promise<CheckResult> {
   try {
-    const finding = await within(ANSWER_MAX_MS, examine());
+    const finding = await within(ANSWER_MAX_MS, check());
     if (finding !== LATE) return finding;
-    const mend =
+    const repair =
       "`rabbitmqctl list_queues name state` shows queues without a leader; restart the broker, or delete them.";
-    return failed(name, `The broker has not answered for ${ANSWER_MAX_MS / 1000} s.`, mend);
+    return failed(name, `The broker has not answered for ${ANSWER_MAX_MS / 1000} s.`, repair);
   } catch (error) {
     const message = broker.mask((error as Error).message);
-    if (error instanceof TopologyError) return judgeDifference(name, broker, message);
+    if (error instanceof TopologyError) return classifyDifference(name, broker, message);
     const isRight = (error as { readonly code?: unknown }).code === ACCESS_REFUSED;
     // amqplib puts words of its own around the broker's.
     const [, words = message] = /with message "(.*)"$/.exec(message) ?? [];
@@ -93,7 +93,7 @@ async function examined(name: string, broker: Broker, examine: () => Promise<Fin
 }
 
 /** The message is that of {@link TopologyError}, which names the exchange or queue and the argument. */
-function judgeDifference(name: string, broker: Broker, message: string): Finding {
+function classifyDifference(name: string, broker: Broker, message: string): CheckResult {
   const [found, advice] = message.split(". Delete it");
   const [, kind, what] = /another (queue|exchange) (\S+):/.exec(message) ?? [];
   const commands: Readonly<Record<string, string>> = {

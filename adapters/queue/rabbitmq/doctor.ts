@@ -1,10 +1,10 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { type ChannelModel, connect } from "amqplib";
-import { failed, type Finding, ok } from "../../../core/ports/self-check.js";
+import { failed, type CheckResult, ok } from "../../../core/ports/self-check.js";
 import { type Broker, readBrokerUrl } from "./broker-url.js";
 import { CONNECT_MAX_MS, destroySocket, reasonOf } from "./connection.js";
-import { examinePolicies } from "./doctor-policies.js";
-import { examineAlarms, examineExchanges, examineQueue, grantOf, vhostOf } from "./doctor-topology.js";
+import { checkPolicies } from "./doctor-policies.js";
+import { checkAlarms, checkExchanges, checkQueue, grantOf, vhostOf } from "./doctor-topology.js";
 import { topologyOf } from "./topology.js";
 import { within } from "./waiting.js";
 
@@ -28,13 +28,13 @@ const CONNECTION = "rabbitmq connection";
 const CLOSE_MAX_MS = 1_000;
 
 /** Looks at the broker as our connections meet it. Exchanges and queues that are missing are made, as a start would make them. */
-export async function examineRabbitmq({
+export async function checkRabbitmq({
   url,
   providerIds,
   tls,
   managementUrl,
   fetch,
-}: RabbitmqDoctorOptions): Promise<readonly Finding[]> {
+}: RabbitmqDoctorOptions): Promise<readonly CheckResult[]> {
   let broker: Broker;
   try {
     broker = readBrokerUrl(url);
@@ -50,22 +50,22 @@ export async function examineRabbitmq({
       clientProperties: { connection_name: "fermata doctor" },
     });
   } catch (error) {
-    return [judgeRefusal(broker, error as Error)];
+    return [classifyRefusal(broker, error as Error)];
   }
   // What it says rejects the call that waits as well.
   model.on("error", () => undefined);
   try {
-    const findings: Finding[] = [
+    const findings: CheckResult[] = [
       ok(CONNECTION, `${broker.place} lets ${broker.address.username} into the vhost ${vhostOf(broker)}.`),
     ];
-    findings.push(judgeVersion(model.connection.serverProperties));
-    const exchanges = await examineExchanges(model, broker, topology);
+    findings.push(classifyVersion(model.connection.serverProperties));
+    const exchanges = await checkExchanges(model, broker, topology);
     findings.push(exchanges);
     if (exchanges.result !== "ok") return findings;
-    for (const id of providerIds) findings.push(await examineQueue(model, broker, topology, id));
-    findings.push(await examineAlarms(model, broker, topology));
+    for (const id of providerIds) findings.push(await checkQueue(model, broker, topology, id));
+    findings.push(await checkAlarms(model, broker, topology));
     findings.push(
-      await examinePolicies({
+      await checkPolicies({
         broker,
         queues: providerIds.map((id) => topology.queueOf(id)),
         fetch,
@@ -82,12 +82,12 @@ export async function examineRabbitmq({
   }
 }
 
-function judgeRefusal(broker: Broker, error: Error): Finding {
+function classifyRefusal(broker: Broker, error: Error): CheckResult {
   const { username } = broker.address;
   const reason = broker.mask(reasonOf(error, broker)).replace(/\.$/, "");
-  return failed(CONNECTION, `${broker.place} cannot be used: ${reason}.`, mendOf());
+  return failed(CONNECTION, `${broker.place} cannot be used: ${reason}.`, fixOf());
 
-  function mendOf(): string {
+  function fixOf(): string {
     if (error.message.includes("ACCESS_REFUSED") || error.message.includes("ACCESS-REFUSED")) {
       const guest = username === "guest" ? "; guest may only come from the broker's own machine" : "";
       return `Correct user and password in queue.url${guest}. \`rabbitmqctl add_user ${username} PASSWORD\` makes the user.`;
@@ -98,7 +98,13 @@ function judgeRefusal(broker: Broker, error: Error): Finding {
   }
 }
 
-export function judgeVersion({ product, version }: { readonly product: string; readonly version: string }): Finding {
+export function classifyVersion({
+  product,
+  version,
+}: {
+  readonly product: string;
+  readonly version: string;
+}): CheckResult {
   const name = "rabbitmq version";
   const [major = 0, minor = 0] = version.split(".").map(Number);
   const isOld = major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);

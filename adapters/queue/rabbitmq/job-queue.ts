@@ -1,14 +1,14 @@
 import type { ConnectionOptions as TlsOptions } from "node:tls";
-import type { BellListener, Doorbell, JobQueue } from "../../../core/ports/job-queue.js";
+import type { NotificationListener, JobNotification, JobQueue } from "../../../core/ports/job-queue.js";
 import type { Logger } from "../../../core/ports/logger.js";
 import { type Broker, readBrokerUrl } from "./broker-url.js";
 import { RabbitmqConnection } from "./connection.js";
 import { Consumer } from "./consumer.js";
-import { type BellCounts, Publisher } from "./publisher.js";
+import { type NotificationCounts, Publisher } from "./publisher.js";
 import { type Topology, topologyOf } from "./topology.js";
 import { within } from "./waiting.js";
 
-export type { BellCounts } from "./publisher.js";
+export type { NotificationCounts as BellCounts } from "./publisher.js";
 export { DELIVERY_LIMIT } from "./topology.js";
 
 export interface RabbitmqJobQueueOptions {
@@ -66,11 +66,11 @@ export class RabbitmqJobQueue implements JobQueue {
   }
 
   /** What became of the bells that this process has rung. */
-  get counts(): BellCounts {
+  get counts(): NotificationCounts {
     return this.publisher.counts;
   }
 
-  ring(bells: readonly Doorbell[]): void {
+  notify(bells: readonly JobNotification[]): void {
     if (this.closing === null) this.publisher.publish(bells);
   }
 
@@ -79,7 +79,7 @@ export class RabbitmqJobQueue implements JobQueue {
     await within(FIRST_TRY_MAX_MS, this.publisher.declare(providerIds));
   }
 
-  async listen(providerId: string, listener: BellListener): Promise<void> {
+  async listen(providerId: string, listener: NotificationListener): Promise<void> {
     if (this.closing !== null) throw new Error("The job queue is closed.");
     const known = this.consumers.get(providerId);
     const consumer =

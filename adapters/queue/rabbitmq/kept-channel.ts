@@ -16,7 +16,7 @@ const STEADY_MS = 30_000;
 /** How long declaring and consuming may take: after a crash of the broker a single queue may never answer. */
 const PREPARE_MAX_MS = 5_000;
 
-export interface KeptChannelParts<C extends Channel> {
+export interface KeptChannelDeps<C extends Channel> {
   /** What the channel does, in messages: "publishes to fermata.jobs". */
   readonly does: string;
   readonly logger: Logger;
@@ -36,12 +36,12 @@ export class KeptChannel<C extends Channel = Channel> {
   private why: Error | null;
   private isReported = false;
   private isEnded = false;
-  private firstTryDone: () => void = () => undefined;
-  private readonly firstTry = new Promise<void>((resolve) => {
-    this.firstTryDone = resolve;
+  private firstAttemptDone: () => void = () => undefined;
+  private readonly firstAttempt = new Promise<void>((resolve) => {
+    this.firstAttemptDone = resolve;
   });
 
-  constructor(private readonly parts: KeptChannelParts<C>) {
+  constructor(private readonly deps: KeptChannelDeps<C>) {
     this.why = this.notOpenYet();
   }
 
@@ -56,7 +56,7 @@ export class KeptChannel<C extends Channel = Channel> {
 
   /** Resolves when there has been a channel, or a try at one. */
   tried(): Promise<void> {
-    return this.firstTry;
+    return this.firstAttempt;
   }
 
   /** Keeps a channel on this connection until it is `gone`. */
@@ -86,7 +86,7 @@ export class KeptChannel<C extends Channel = Channel> {
     while (!gone.aborted && !this.isEnded) {
       const beganAt = performance.now();
       const ended = await this.useOne(model, gone);
-      this.firstTryDone();
+      this.firstAttemptDone();
       if (gone.aborted || this.isEnded) return;
       this.why = ended;
       this.report(ended);
@@ -99,18 +99,18 @@ export class KeptChannel<C extends Channel = Channel> {
   /** Opens a channel and waits for its end. @returns why it ended */
   private async useOne(model: ChannelModel, gone: AbortSignal): Promise<Error> {
     try {
-      const channel = await this.parts.create(model);
+      const channel = await this.deps.create(model);
       const ended = endOf(channel, gone);
       try {
-        const prepared = await within(PREPARE_MAX_MS, this.parts.prepare(channel));
+        const prepared = await within(PREPARE_MAX_MS, this.deps.prepare(channel));
         if (prepared === LATE) throw new Error(`RabbitMQ has not answered for ${PREPARE_MAX_MS} ms`);
         if (gone.aborted) return await ended;
         this.open = channel;
         this.why = null;
         if (this.isReported)
-          this.parts.logger.info("The channel to RabbitMQ is open again", { channel: this.parts.does });
+          this.deps.logger.info("The channel to RabbitMQ is open again", { channel: this.deps.does });
         this.isReported = false;
-        this.firstTryDone();
+        this.firstAttemptDone();
         const error = await ended;
         return this.why ?? this.shown(error);
       } finally {
@@ -124,14 +124,14 @@ export class KeptChannel<C extends Channel = Channel> {
   }
 
   private notOpenYet(): Error {
-    return new Error(`The channel that ${this.parts.does} is not open yet.`);
+    return new Error(`The channel that ${this.deps.does} is not open yet.`);
   }
 
   private shown(error: Error): Error {
-    const message = this.parts.mask(error.message);
+    const message = this.deps.mask(error.message);
     return error instanceof TopologyError
       ? new TopologyError(message)
-      : new Error(`The channel that ${this.parts.does} has ended: ${message}`);
+      : new Error(`The channel that ${this.deps.does} has ended: ${message}`);
   }
 
   /** Once, until it is open again. */
@@ -139,8 +139,8 @@ export class KeptChannel<C extends Channel = Channel> {
     if (this.isReported) return;
     this.isReported = true;
     const level = reason instanceof TopologyError ? "error" : "warn";
-    this.parts.logger[level]("A channel to RabbitMQ is opened again and again until it works", {
-      channel: this.parts.does,
+    this.deps.logger[level]("A channel to RabbitMQ is opened again and again until it works", {
+      channel: this.deps.does,
       reason: reason.message,
     });
   }

@@ -1,6 +1,6 @@
 import type { Options } from "amqplib";
 import { isId } from "../../../core/ids.js";
-import type { Doorbell } from "../../../core/ports/job-queue.js";
+import type { JobNotification } from "../../../core/ports/job-queue.js";
 
 /** Written to disk, and given back to us when no queue takes it. */
 export const PUBLISH_OPTIONS: Options.Publish = {
@@ -10,12 +10,12 @@ export const PUBLISH_OPTIONS: Options.Publish = {
   type: "doorbell",
 };
 
-export function encodeBell({ jobId, providerId }: Doorbell): Buffer {
+export function encodeNotification({ jobId, providerId }: JobNotification): Buffer {
   return Buffer.from(JSON.stringify({ job_id: jobId, provider_id: providerId }));
 }
 
 /** @returns null for what is no bell */
-export function decodeBell(content: Buffer): Doorbell | null {
+export function decodeNotification(content: Buffer): JobNotification | null {
   const value = parse(content.toString());
   if (typeof value !== "object" || value === null) return null;
   const { job_id: jobId, provider_id: providerId } = value as Readonly<Record<string, unknown>>;

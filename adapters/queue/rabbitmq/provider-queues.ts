@@ -4,10 +4,10 @@ import { declareQueue, type Topology } from "./topology.js";
 import { pause } from "./waiting.js";
 
 /** Consumers get this long to declare a queue that was deleted; see the pauses in kept-channel.ts. */
-const MEND_MIN_MS = 2_000;
-const MEND_MAX_MS = 30_000;
+const REPAIR_MIN_MS = 2_000;
+const REPAIR_MAX_MS = 30_000;
 
-export interface ProviderQueuesParts {
+export interface ProviderQueuesDeps {
   readonly connection: RabbitmqConnection;
   readonly topology: Topology;
   readonly logger: Logger;
@@ -21,7 +21,7 @@ export class ProviderQueues {
   private readonly missing = new Map<string, Error>();
   private readonly stopping = new AbortController();
 
-  constructor(private readonly parts: ProviderQueuesParts) {}
+  constructor(private readonly deps: ProviderQueuesDeps) {}
 
   /** Why bells of some provider find no queue; null when there is none that is known to be missing. */
   get problem(): Error | null {
@@ -32,7 +32,7 @@ export class ProviderQueues {
   /** Declares the queues of these providers, now and on every new connection. Resolves after the first try. */
   async declare(providerIds: readonly string[]): Promise<void> {
     for (const id of providerIds) this.told.add(id);
-    await Promise.all(providerIds.map((id) => this.tryOnce(id)));
+    await Promise.all(providerIds.map((id) => this.attemptOnce(id)));
   }
 
   /** To be called on every new connection. */
@@ -42,30 +42,30 @@ export class ProviderQueues {
 
   /** A bell came back. The exchange is there, the queue is not: somebody has deleted it, or nobody has declared it yet. */
   missed(providerId: string): void {
-    const { topology, logger } = this.parts;
+    const { topology, logger } = this.deps;
     if (this.missing.has(providerId)) return;
     const queue = topology.queueOf(providerId);
     logger.warn("A bell found no queue; the sweep finds the jobs", { queue });
-    void this.mend(providerId, new Error(`RabbitMQ has no queue ${queue}, or it is not bound to ${topology.jobs}.`));
+    void this.repair(providerId, new Error(`RabbitMQ has no queue ${queue}, or it is not bound to ${topology.jobs}.`));
   }
 
   stop(): void {
     this.stopping.abort();
   }
 
-  private async tryOnce(providerId: string): Promise<void> {
+  private async attemptOnce(providerId: string): Promise<void> {
     try {
       await this.declareNow(providerId);
     } catch (error) {
       // Without a connection it is declared on the next one.
-      if (this.parts.connection.problem === null && !this.missing.has(providerId))
-        void this.mend(providerId, this.reported(providerId, error as Error));
+      if (this.deps.connection.problem === null && !this.missing.has(providerId))
+        void this.repair(providerId, this.reported(providerId, error as Error));
     }
   }
 
-  private async mend(providerId: string, because: Error): Promise<void> {
+  private async repair(providerId: string, because: Error): Promise<void> {
     this.missing.set(providerId, because);
-    for (let waitMs = MEND_MIN_MS; this.missing.has(providerId); waitMs = Math.min(waitMs * 2, MEND_MAX_MS)) {
+    for (let waitMs = REPAIR_MIN_MS; this.missing.has(providerId); waitMs = Math.min(waitMs * 2, REPAIR_MAX_MS)) {
       await pause(waitMs, this.stopping.signal);
       if (this.stopping.signal.aborted) return;
       try {
@@ -78,7 +78,7 @@ export class ProviderQueues {
 
   /** On a channel of its own: a queue that is made otherwise costs the channel. */
   private async declareNow(providerId: string): Promise<void> {
-    const { connection, topology, logger } = this.parts;
+    const { connection, topology, logger } = this.deps;
     await connection.brief((channel) => declareQueue(channel, topology, providerId));
     if (this.missing.delete(providerId))
       logger.info("The queue is there again", { queue: topology.queueOf(providerId) });
@@ -86,7 +86,7 @@ export class ProviderQueues {
 
   /** Said again only when the reason has changed. */
   private reported(providerId: string, error: Error): Error {
-    const { connection, topology, logger } = this.parts;
+    const { connection, topology, logger } = this.deps;
     const reason = connection.mask(error.message);
     if (this.missing.get(providerId)?.message !== reason) {
       logger.error("The queue cannot be declared", { queue: topology.queueOf(providerId), reason });

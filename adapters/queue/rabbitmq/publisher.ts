@@ -1,9 +1,9 @@
 import type { ChannelModel, ConfirmChannel } from "amqplib";
-import type { Doorbell } from "../../../core/ports/job-queue.js";
+import type { JobNotification } from "../../../core/ports/job-queue.js";
 import type { Logger } from "../../../core/ports/logger.js";
 import type { RabbitmqConnection } from "./connection.js";
 import { KeptChannel } from "./kept-channel.js";
-import { encodeBell, PUBLISH_OPTIONS } from "./message.js";
+import { encodeNotification, PUBLISH_OPTIONS } from "./message.js";
 import { ProviderQueues } from "./provider-queues.js";
 import { declareExchanges, type Topology } from "./topology.js";
 import { LATE, within } from "./waiting.js";
@@ -11,7 +11,7 @@ import { LATE, within } from "./waiting.js";
 /** How long the broker may take to answer a check. */
 const ANSWER_MAX_MS = 2_000;
 
-export interface PublisherParts {
+export interface PublisherDeps {
   readonly connection: RabbitmqConnection;
   readonly topology: Topology;
   readonly logger: Logger;
@@ -22,7 +22,7 @@ export interface PublisherParts {
 }
 
 /** What became of the bells since the start. */
-export interface BellCounts {
+export interface NotificationCounts {
   /** The broker has them, even if no queue took them. */
   readonly confirmed: number;
   /** No queue took them. */
@@ -44,23 +44,23 @@ export class Publisher {
   private asking: Promise<void> | null = null;
   private onceDrained: () => void = () => undefined;
 
-  constructor(private readonly parts: PublisherParts) {
-    this.queues = new ProviderQueues(parts);
+  constructor(private readonly deps: PublisherDeps) {
+    this.queues = new ProviderQueues(deps);
     this.channel = new KeptChannel<ConfirmChannel>({
-      does: `publishes to ${parts.topology.jobs}`,
-      logger: parts.logger,
-      mask: parts.connection.mask,
+      does: `publishes to ${deps.topology.jobs}`,
+      logger: deps.logger,
+      mask: deps.connection.mask,
       create: (model: ChannelModel) => model.createConfirmChannel(),
       prepare: (channel) => this.prepare(channel),
     });
   }
 
-  get counts(): BellCounts {
+  get counts(): NotificationCounts {
     return { ...this.counted };
   }
 
   /** Never throws. */
-  publish(bells: readonly Doorbell[]): void {
+  publish(bells: readonly JobNotification[]): void {
     for (const bell of bells) {
       const channel = this.channel.current;
       const obstacle = this.obstacle();
@@ -76,7 +76,7 @@ export class Publisher {
 
   /** Asks the broker. @throws {Error} it cannot be reached or does not answer in time, or a queue is missing */
   async check(): Promise<void> {
-    const { problem, place } = this.parts.connection;
+    const { problem, place } = this.deps.connection;
     if (problem !== null) throw problem;
     // One question at a time: a broker that hangs must not collect them.
     this.asking ??= this.ask().finally(() => {
@@ -84,9 +84,7 @@ export class Publisher {
     });
     if ((await within(ANSWER_MAX_MS, this.asking)) === LATE) {
       // That it is blocked may have been heard meanwhile.
-      throw (
-        this.parts.connection.problem ?? new Error(`RabbitMQ at ${place} has not answered for ${ANSWER_MAX_MS} ms.`)
-      );
+      throw this.deps.connection.problem ?? new Error(`RabbitMQ at ${place} has not answered for ${ANSWER_MAX_MS} ms.`);
     }
     if (this.queues.problem !== null) throw this.queues.problem;
   }
@@ -94,7 +92,7 @@ export class Publisher {
   /** Resolves when nothing that was sent waits for its confirm, or none can be expected. */
   async stop(): Promise<void> {
     this.queues.stop();
-    if (this.unconfirmed.size === 0 || this.parts.connection.problem !== null) return;
+    if (this.unconfirmed.size === 0 || this.deps.connection.problem !== null) return;
     await new Promise<void>((resolve) => {
       this.onceDrained = resolve;
     });
@@ -102,23 +100,23 @@ export class Publisher {
 
   private async prepare(channel: ConfirmChannel): Promise<void> {
     channel.on("return", ({ fields }) => this.missed(fields.routingKey));
-    await declareExchanges(channel, this.parts.topology);
+    await declareExchanges(channel, this.deps.topology);
     // Not waited for: a queue that never answers must not hold up the bells of other providers.
     void this.queues.declareAgain();
   }
 
   private obstacle(): string | null {
-    const { connection, unconfirmedMax } = this.parts;
+    const { connection, unconfirmedMax } = this.deps;
     if (this.unconfirmed.size >= unconfirmedMax) return `${unconfirmedMax} messages wait for the broker's confirm`;
     return connection.problem?.message ?? null;
   }
 
-  private send(channel: ConfirmChannel, bell: Doorbell): void {
-    const { jobs } = this.parts.topology;
+  private send(channel: ConfirmChannel, bell: JobNotification): void {
+    const { jobs } = this.deps.topology;
     const number = (this.sent += 1);
     try {
       // A full write buffer (false) needs no waiting: the bound on what is unconfirmed bounds the buffer as well.
-      channel.publish(jobs, bell.providerId, encodeBell(bell), PUBLISH_OPTIONS, (error: Error | null) =>
+      channel.publish(jobs, bell.providerId, encodeNotification(bell), PUBLISH_OPTIONS, (error: Error | null) =>
         this.settle(number, error),
       );
       this.unconfirmed.set(number, performance.now());
@@ -140,7 +138,7 @@ export class Publisher {
   private drop(reason: string): void {
     if (this.droppedAtFirst === null) {
       this.droppedAtFirst = this.counted.dropped;
-      this.parts.logger.warn("Bells are dropped; the sweep finds the jobs", { reason });
+      this.deps.logger.warn("Bells are dropped; the sweep finds the jobs", { reason });
     }
     this.counted.dropped += 1;
   }
@@ -148,7 +146,7 @@ export class Publisher {
   /** All that was sent is confirmed: whatever was the matter is over. */
   private recover(): void {
     if (this.droppedAtFirst === null) return;
-    this.parts.logger.info("Bells reach RabbitMQ again", { dropped: this.counted.dropped - this.droppedAtFirst });
+    this.deps.logger.info("Bells reach RabbitMQ again", { dropped: this.counted.dropped - this.droppedAtFirst });
     this.droppedAtFirst = null;
   }
 
@@ -156,7 +154,7 @@ export class Publisher {
   private expectConfirms(): void {
     const [oldest] = this.unconfirmed.values();
     if (this.deadline !== null || oldest === undefined) return;
-    const { connection, confirmMaxMs } = this.parts;
+    const { connection, confirmMaxMs } = this.deps;
     const restMs = connection.isBlocked ? confirmMaxMs : oldest + confirmMaxMs - performance.now();
     this.deadline = setTimeout(() => {
       this.deadline = null;
@@ -175,7 +173,7 @@ export class Publisher {
   }
 
   private async ask(): Promise<void> {
-    const { connection, topology } = this.parts;
+    const { connection, topology } = this.deps;
     try {
       await this.channel.current?.checkExchange(topology.jobs);
     } catch (error) {

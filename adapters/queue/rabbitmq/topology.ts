@@ -4,7 +4,7 @@ import type { Channel } from "amqplib";
 export const DELIVERY_LIMIT = 10;
 
 /** A queue beyond this refuses bells: whoever works on it has enough to do, and the sweep finds the rest. */
-export const BELLS_MAX = 100_000;
+export const NOTIFICATIONS_MAX = 100_000;
 
 /** Dead letters are there to be looked at; the newest of a week are enough. */
 const DEAD_LETTERS_MAX = 10_000;
@@ -56,7 +56,7 @@ export async function declareExchanges(channel: Channel, { jobs, dead }: Topolog
  */
 export async function declareQueue(channel: Channel, topology: Topology, providerId: string): Promise<void> {
   const queue = topology.queueOf(providerId);
-  const options = { deadLetterExchange: topology.dead, maxLength: BELLS_MAX };
+  const options = { deadLetterExchange: topology.dead, maxLength: NOTIFICATIONS_MAX };
   // Refused, not dropped at the head: what a full queue drops would fill the dead letters.
   const quorum = { "x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT, "x-overflow": "reject-publish" };
   await checked(`queue ${queue}`, channel.assertQueue(queue, { durable: true, ...options, arguments: quorum }));

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../core/ports/clock.js";
 import type { RateLimiter } from "../../../core/ports/rate-limiter.js";
-import { allHaveRoom, type RateDecision, rateDecision } from "../../../core/rate-limits/decision.js";
+import { allHaveCapacity, type RateDecision, rateDecision } from "../../../core/rate-limits/decision.js";
 import { SubjectKinds } from "../../../core/rate-limits/subject-kinds.js";
 import { countRequest, currentWindow, type WindowRule, type WindowState } from "../../../core/rate-limits/window.js";
 
@@ -34,7 +34,7 @@ export class MemoryRateLimiter implements RateLimiter {
   async consume(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
     const now = this.clock.now();
     const states = this.statesOf(subject, rules, now);
-    if (!allHaveRoom(states, rules)) return rateDecision(false, states, rules, now);
+    if (!allHaveCapacity(states, rules)) return rateDecision(false, states, rules, now);
     const counted = states.map((state) => countRequest(state, now));
     this.keep(subject, rules, counted);
     this.subjects.sweep(subject, (counters) => hasEnded(counters, now));
@@ -44,7 +44,7 @@ export class MemoryRateLimiter implements RateLimiter {
   async peek(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
     const now = this.clock.now();
     const states = this.statesOf(subject, rules, now);
-    return rateDecision(allHaveRoom(states, rules), states, rules, now);
+    return rateDecision(allHaveCapacity(states, rules), states, rules, now);
   }
 
   giveBack(subject: string, rules: readonly WindowRule[]): void {
@@ -73,7 +73,7 @@ export class MemoryRateLimiter implements RateLimiter {
       if (counter === undefined) counters.push({ rule, state });
       else counter.state = state;
     }
-    const isFull = !allHaveRoom(states, rules);
+    const isFull = !allHaveCapacity(states, rules);
     // A look-up and a move for every request would cost more than the count itself.
     if (known === undefined || isFull || this.subjects.isFull(subject))
       this.subjects.set(subject, counters, { isFull });

@@ -1,4 +1,4 @@
-import { allHaveRoom, type RateDecision, rateDecision } from "../../../core/rate-limits/decision.js";
+import { allHaveCapacity, type RateDecision, rateDecision } from "../../../core/rate-limits/decision.js";
 import { overlap, type WindowCount } from "../../../core/rate-limits/settle-counts.js";
 import { currentWindow, isRunning, type WindowRule, type WindowState } from "../../../core/rate-limits/window.js";
 
@@ -43,7 +43,7 @@ export class LocalCounts {
 
   look(rules: readonly WindowRule[], now: number): RateDecision {
     const states = this.statesOf(rules, now);
-    return rateDecision(allHaveRoom(states, rules), states, rules, now);
+    return rateDecision(allHaveCapacity(states, rules), states, rules, now);
   }
 
   /** Decides as if there were no other process. */

@@ -2,13 +2,13 @@ import type { RateLimiter } from "../../../core/ports/rate-limiter.js";
 import type { RateDecision } from "../../../core/rate-limits/decision.js";
 import { Subjects } from "../../../core/rate-limits/subjects.js";
 import type { WindowRule } from "../../../core/rate-limits/window.js";
-import { CountExchange, type ExchangeOptions, type ExchangeParts } from "./exchange.js";
+import { RateCountSync, type RateCountSyncOptions, type RateCountSyncDeps } from "./rate-count-sync.js";
 import { LocalCounts } from "./local-counts.js";
 
 /** One that was forgotten is looked up again. */
 const SUBJECTS_MAX = 100_000;
 
-const DEFAULTS: ExchangeOptions = { syncMs: 200, waitMaxMs: 1_000, retryMs: 1_000 };
+const DEFAULTS: RateCountSyncOptions = { syncMs: 200, waitMaxMs: 1_000, retryMs: 1_000 };
 
 /**
  * Counts together with all processes on one storage, and never writes for every request. A process counts by itself up to a sixtieth of
@@ -19,13 +19,13 @@ const DEFAULTS: ExchangeOptions = { syncMs: 200, waitMaxMs: 1_000, retryMs: 1_00
  */
 export class SharedRateLimiter implements RateLimiter {
   private readonly subjects = new Subjects<LocalCounts>(SUBJECTS_MAX);
-  private readonly exchange: CountExchange;
+  private readonly exchange: RateCountSync;
 
   constructor(
-    private readonly parts: ExchangeParts,
-    options: Partial<ExchangeOptions> = {},
+    private readonly deps: RateCountSyncDeps,
+    options: Partial<RateCountSyncOptions> = {},
   ) {
-    this.exchange = new CountExchange(parts, { ...DEFAULTS, ...options });
+    this.exchange = new RateCountSync(deps, { ...DEFAULTS, ...options });
   }
 
   /** Subjects held right now, ended ones that no sweep has met yet included. */
@@ -35,7 +35,7 @@ export class SharedRateLimiter implements RateLimiter {
 
   async consume(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
     if (rules.length === 0) return { allowed: true, windows: [] };
-    const { clock } = this.parts;
+    const { clock } = this.deps;
     const counts = this.countsOf(subject);
     if (!this.exchange.isAlone) {
       const decision = counts.decideWithinShare(rules, clock.now());
@@ -56,12 +56,12 @@ export class SharedRateLimiter implements RateLimiter {
   async peek(subject: string, rules: readonly WindowRule[]): Promise<RateDecision> {
     const counts = this.countsOf(subject);
     if (!counts.isKnown && !this.exchange.isAlone) await this.exchange.ask(counts, null);
-    return counts.look(rules, this.parts.clock.now());
+    return counts.look(rules, this.deps.clock.now());
   }
 
   giveBack(subject: string, rules: readonly WindowRule[]): void {
     const counts = this.subjects.get(subject);
-    if (counts?.giveBack(rules, this.parts.clock.now()) === true) this.exchange.tell(counts);
+    if (counts?.giveBack(rules, this.deps.clock.now()) === true) this.exchange.tell(counts);
   }
 
   /** Shares what is left to share. */
@@ -70,7 +70,7 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   private countsOf(subject: string): LocalCounts {
-    const now = this.parts.clock.now();
+    const now = this.deps.clock.now();
     this.subjects.sweep((counts) => counts.isOver(now));
     let counts = this.subjects.get(subject);
     if (counts === undefined) this.subjects.set(subject, (counts = new LocalCounts(subject)));

@@ -3,7 +3,7 @@ import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import type { Clock } from "../../../core/ports/clock.js";
 import { settleCounts, type SubjectClaim, type SubjectSettlement } from "../../../core/rate-limits/settle-counts.js";
 
-export interface SettlingParts {
+export interface SettlingDeps {
   readonly counts: RateCountStore;
   readonly unitOfWork: UnitOfWork;
   readonly clock: Clock;
@@ -22,7 +22,7 @@ export interface SubjectOfGroup extends SubjectClaim {
  * @returns one settlement per subject, in their order
  */
 export function settleTogether(
-  { counts, unitOfWork, clock }: SettlingParts,
+  { counts, unitOfWork, clock }: SettlingDeps,
   group: readonly SubjectOfGroup[],
 ): Promise<SubjectSettlement[]> {
   return unitOfWork.inTransaction(async (tx) => {

@@ -3,19 +3,10 @@ import type { AccountId, ApiKeyId } from "../../../core/ids.js";
 import type { AccountChanges, AccountFilter, AccountStore, KeyHolder } from "../../../core/ports/account-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
-import {
-  ACCOUNTS,
-  type AccountRow,
-  API_KEYS,
-  type ApiKeyRow,
-  toAccount,
-  toAccountRow,
-  toApiKey,
-  toApiKeyRow,
-} from "./account-rows.js";
-import { BALANCES, toBalanceRow } from "./rows.js";
+import { ACCOUNTS, type AccountRow, API_KEYS, type ApiKeyRow } from "./account-tables.js";
 import { emptyBalance } from "../../../core/credits/balance.js";
-import { columnsOf, sessionOf, type SqlValue } from "./session.js";
+import { BALANCES } from "./ledger-tables.js";
+import { columnsOf, sessionOf } from "./session.js";
 
 const FIND_ACCOUNT = `SELECT ${columnsOf(ACCOUNTS)} FROM accounts WHERE id = ?`;
 
@@ -46,23 +37,23 @@ export class KnexAccountStore implements AccountStore {
 
   async insertAccounts(tx: Transaction, accounts: readonly Account[]): Promise<void> {
     const session = sessionOf(tx);
-    await session.insert(ACCOUNTS, accounts.map(toAccountRow));
+    await session.insert(ACCOUNTS, accounts.map(ACCOUNTS.toRow));
     await session.insert(
       BALANCES,
-      accounts.map((account) => toBalanceRow(emptyBalance(account.id))),
+      accounts.map((account) => BALANCES.toRow(emptyBalance(account.id))),
     );
   }
 
   async findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>> {
     const lists = ids.map((id) => [id]);
     const rows = await this.database.reading((session) => session.allEach<AccountRow>(FIND_ACCOUNT, lists));
-    return new Map(rows.map((row) => [row.id, toAccount(row)]));
+    return new Map(rows.map((row) => [row.id, ACCOUNTS.fromRow(row)]));
   }
 
   async listAccounts({ isSuspended = false, limit }: AccountFilter): Promise<Account[]> {
     const query = isSuspended ? LIST_SUSPENDED_ACCOUNTS : LIST_ACCOUNTS;
     const rows = await this.database.reading((session) => session.all<AccountRow>(query, [limit]));
-    return rows.map(toAccount);
+    return rows.map(ACCOUNTS.fromRow);
   }
 
   async listSuspended(): Promise<AccountId[]> {
@@ -71,18 +62,10 @@ export class KnexAccountStore implements AccountStore {
   }
 
   async updateAccount(tx: Transaction, id: AccountId, changes: AccountChanges): Promise<boolean> {
-    const columns: [string, SqlValue | undefined][] = [
-      ["tier", changes.tier],
-      ["email_verified", changes.emailVerified === undefined ? undefined : Number(changes.emailVerified)],
-      ["terms_accepted_at", changes.termsAcceptedAt],
-      ["suspended_at", changes.suspendedAt],
-      ["suspended_reason", changes.suspendedReason],
-    ];
-    const named = columns.filter((column): column is [string, SqlValue] => column[1] !== undefined);
-    // Without changes it still answers whether there is such an account.
-    const assignments = named.length === 0 ? "tier = tier" : named.map(([name]) => `${name} = ?`).join(", ");
-    const values = [...named.map(([, value]) => value), id];
-    return (await sessionOf(tx).run(`UPDATE accounts SET ${assignments} WHERE id = ?`, values)) > 0;
+    const { columns, values } = ACCOUNTS.changed(changes);
+    // Without changes it still says whether there is such an account.
+    const assignments = columns.length === 0 ? "tier = tier" : columns.map((name) => `${name} = ?`).join(", ");
+    return (await sessionOf(tx).run(`UPDATE accounts SET ${assignments} WHERE id = ?`, [...values, id])) > 0;
   }
 
   async isEmpty(): Promise<boolean> {
@@ -91,7 +74,7 @@ export class KnexAccountStore implements AccountStore {
   }
 
   async insertKeys(tx: Transaction, keys: readonly ApiKey[]): Promise<void> {
-    await sessionOf(tx).insert(API_KEYS, keys.map(toApiKeyRow));
+    await sessionOf(tx).insert(API_KEYS, keys.map(API_KEYS.toRow));
   }
 
   async findKeyHolders(tokenHashes: readonly string[]): Promise<Map<string, KeyHolder>> {
@@ -102,7 +85,7 @@ export class KnexAccountStore implements AccountStore {
 
   async listKeys(accountId: AccountId): Promise<ApiKey[]> {
     const rows = await this.database.reading((session) => session.all<ApiKeyRow>(LIST_KEYS, [accountId]));
-    return rows.map(toApiKey);
+    return rows.map(API_KEYS.fromRow);
   }
 
   async revokeKey(tx: Transaction, id: ApiKeyId, at: number): Promise<boolean> {
@@ -126,6 +109,11 @@ export class KnexAccountStore implements AccountStore {
 }
 
 function toKeyHolder(row: KeyHolderRow): KeyHolder {
-  const account = toAccount({ ...row, id: row.account_id, name: row.account_name, created_at: row.account_created_at });
-  return { key: toApiKey(row), account };
+  const account = ACCOUNTS.fromRow({
+    ...row,
+    id: row.account_id,
+    name: row.account_name,
+    created_at: row.account_created_at,
+  });
+  return { key: API_KEYS.fromRow(row), account };
 }

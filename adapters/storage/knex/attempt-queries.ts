@@ -1,7 +1,7 @@
 import type { JobId } from "../../../core/ids.js";
 import type { JobAttempt } from "../../../core/jobs/job.js";
 import type { AttemptUpdate } from "../../../core/ports/job-store.js";
-import { type AttemptRow, JOB_ATTEMPTS, toAttempt, toAttemptRow, toChangedAttemptColumns } from "./attempt-rows.js";
+import { type AttemptRow, JOB_ATTEMPTS } from "./attempt-table.js";
 import { groupBy } from "./lists.js";
 import { columnsOf, type Session } from "./session.js";
 
@@ -19,11 +19,11 @@ export async function attemptsOf(session: Session, jobIds: readonly JobId[]): Pr
     LIST,
     jobIds.map((id) => [id]),
   );
-  return groupBy(rows.map(toAttempt), ({ jobId }) => jobId);
+  return groupBy(rows.map(JOB_ATTEMPTS.fromRow), ({ jobId }) => jobId);
 }
 
 export async function insertAttempts(session: Session, attempts: readonly JobAttempt[]): Promise<void> {
-  await session.insert(JOB_ATTEMPTS, attempts.map(toAttemptRow));
+  await session.insert(JOB_ATTEMPTS, attempts.map(JOB_ATTEMPTS.toRow));
 }
 
 /**
@@ -31,7 +31,7 @@ export async function insertAttempts(session: Session, attempts: readonly JobAtt
  */
 export async function updateAttempts(session: Session, updates: readonly AttemptUpdate[]): Promise<void> {
   const texts = updates.flatMap(({ jobId, number, changes }) => {
-    const { columns, values } = toChangedAttemptColumns(changes);
+    const { columns, values } = JOB_ATTEMPTS.changed(changes);
     if (columns.length === 0) return [];
     const text = `UPDATE job_attempts SET ${columns.map((column) => `${column} = ?`).join(", ")} WHERE job_id = ? AND number = ?`;
     return [{ text, values: [...values, jobId, number] }];
@@ -68,7 +68,7 @@ export async function claimCancels(
     CANCEL_AGAIN,
     rows.map(({ job_id: jobId, number }) => [claim.dueAgainAt, jobId, number]),
   );
-  return rows.map(toAttempt);
+  return rows.map(JOB_ATTEMPTS.fromRow);
 }
 
 /** Work that was finished with the call itself took as long as the call. */

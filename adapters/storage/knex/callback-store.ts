@@ -2,28 +2,26 @@ import type { CallbackId, JobId } from "../../../core/ids.js";
 import type { CallbackStore, StoredCallback } from "../../../core/ports/callback-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
-import { fromJson } from "./rows.js";
-import { columnsOf, sessionOf, type Table } from "./session.js";
+import { columnsOf, sessionOf } from "./session.js";
+import { base64, json, plain, type RowOf, table } from "./table.js";
 
-interface CallbackRow {
-  id: CallbackId;
-  job_id: JobId;
-  provider_id: string;
-  attempt: number | null;
-  digest: string;
-  received_at: number;
-  read_at: number | null;
-  headers: string;
-  query: string;
-  /** Base64. */
-  body: string;
-}
-
-const CALLBACKS: Table<CallbackRow> = {
-  name: "provider_callbacks",
-  columns: ["id", "job_id", "provider_id", "attempt", "digest", "received_at", "read_at", "headers", "query", "body"],
-  key: ["id"],
-};
+const CALLBACKS = table(
+  "provider_callbacks",
+  {
+    id: plain<CallbackId>(),
+    jobId: plain<JobId>(),
+    providerId: plain<string>(),
+    attempt: plain<number | null>(),
+    digest: plain<string>(),
+    receivedAt: plain<number>(),
+    readAt: plain<number | null>(),
+    headers: json<StoredCallback["headers"]>(),
+    query: json<StoredCallback["query"]>(),
+    body: base64<Uint8Array>(),
+  },
+  ["id"],
+);
+type CallbackRow = RowOf<typeof CALLBACKS>;
 
 const IS_KEPT = "SELECT 1 FROM provider_callbacks WHERE job_id = ? AND digest = ?";
 const COUNT = "SELECT COUNT(*) AS total FROM provider_callbacks WHERE job_id = ?";
@@ -39,7 +37,7 @@ export class KnexCallbackStore implements CallbackStore {
   async insert(tx: Transaction, callback: StoredCallback): Promise<boolean> {
     const session = sessionOf(tx);
     if ((await session.all(IS_KEPT, [callback.jobId, callback.digest])).length > 0) return false;
-    await session.insert(CALLBACKS, [toRow(callback)]);
+    await session.insert(CALLBACKS, [CALLBACKS.toRow({ ...callback, readAt: null })]);
     return true;
   }
 
@@ -81,31 +79,7 @@ export class KnexCallbackStore implements CallbackStore {
   }
 }
 
-function toRow(callback: StoredCallback): CallbackRow {
-  return {
-    id: callback.id,
-    job_id: callback.jobId,
-    provider_id: callback.providerId,
-    attempt: callback.attempt,
-    digest: callback.digest,
-    received_at: callback.receivedAt,
-    read_at: null,
-    headers: JSON.stringify(callback.headers),
-    query: JSON.stringify(callback.query),
-    body: Buffer.from(callback.body).toString("base64"),
-  };
-}
-
 function toCallback(row: CallbackRow): StoredCallback {
-  return {
-    id: row.id,
-    jobId: row.job_id,
-    providerId: row.provider_id,
-    attempt: row.attempt,
-    digest: row.digest,
-    headers: fromJson<StoredCallback["headers"]>(row.headers),
-    query: fromJson<StoredCallback["query"]>(row.query),
-    body: new Uint8Array(Buffer.from(row.body, "base64")),
-    receivedAt: row.received_at,
-  };
+  const { readAt: _readAt, ...callback } = CALLBACKS.fromRow(row);
+  return callback;
 }

@@ -1,7 +1,12 @@
 import type { IdempotencyRecord, StoredAnswer } from "../../../core/idempotency/replay.js";
 import type { AnsweredKey, IdempotencyKey, IdempotencyStore } from "../../../core/ports/idempotency-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
-import { IDEMPOTENCY_RECORDS, type IdempotencyRow, toIdempotencyRecord, toIdempotencyRow } from "./rows.js";
+import {
+  IDEMPOTENCY_RECORDS,
+  type IdempotencyRow,
+  toIdempotencyRecord,
+  toIdempotencyRow,
+} from "./idempotency-table.js";
 import { columnsOf, sessionOf } from "./session.js";
 
 const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at > ?`;

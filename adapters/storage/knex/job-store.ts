@@ -17,19 +17,17 @@ import type { KnexDatabase } from "./database.js";
 import { writeGuarded } from "./guarded-updates.js";
 import {
   JOB_OUTPUTS,
-  JOB_STATE_COLUMNS,
+  JOB_STATES,
   JOBS,
   type JobRow,
   type JobStateRow,
   type OutputRow,
-  toChangedColumns,
   toJob,
   toJobRow,
   toJobState,
   toOutput,
-  toOutputRow,
   toRequest,
-} from "./job-rows.js";
+} from "./job-tables.js";
 import { HELD, RENEW } from "./lease-rows.js";
 import { lockProvider } from "./provider-health-store.js";
 import { columnsOf, type Session, sessionOf, type SqlValue } from "./session.js";
@@ -41,10 +39,10 @@ const WAITING = "AND phase = 'waiting'";
 const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
 
 const FIND = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id = ?`;
-const LOCK = `SELECT ${JOB_STATE_COLUMNS} FROM jobs WHERE id = ?`;
+const LOCK = `SELECT ${columnsOf(JOB_STATES)} FROM jobs WHERE id = ?`;
 const REQUESTS = "SELECT id, request FROM jobs WHERE id = ?";
 const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE account_id = ? AND reference = ?`;
-const FIND_DUE = `SELECT ${JOB_STATE_COLUMNS} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
+const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
 const COUNT_PHASE =
   "SELECT COUNT(*) AS total FROM (SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL LIMIT ?) AS some";
 const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
@@ -155,7 +153,7 @@ export class KnexJobStore implements JobStore {
   }
 
   async updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<Set<JobId>> {
-    const guarded = updates.map(({ id, fence, changes }) => ({ id, fence, ...toChangedColumns(changes) }));
+    const guarded = updates.map(({ id, fence, changes }) => ({ id, fence, ...JOBS.changed(changes) }));
     return writeGuarded(sessionOf(tx), "jobs", guarded);
   }
 
@@ -226,7 +224,7 @@ export class KnexJobStore implements JobStore {
     made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
   ): Promise<void> {
     const rows = made.flatMap(({ jobId, outputs }) =>
-      outputs.map((output, position) => toOutputRow(jobId, output, position)),
+      outputs.map((output, position) => JOB_OUTPUTS.toRow({ ...output, jobId, position })),
     );
     await sessionOf(tx).insert(JOB_OUTPUTS, rows);
   }

@@ -9,11 +9,9 @@ import {
   BALANCES,
   LEDGER_ENTRIES,
   type LedgerEntryRow,
-  toBalance,
-  toBalanceRow,
   toLedgerEntry,
   toLedgerEntryRow,
-} from "./rows.js";
+} from "./ledger-tables.js";
 import { columnsOf, sessionOf } from "./session.js";
 
 const FIND_BALANCE = `SELECT ${columnsOf(BALANCES)} FROM balances WHERE account_id = ?`;
@@ -27,13 +25,13 @@ export class KnexLedgerStore implements LedgerStore {
   async lockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
     const ascending = [...new Set(accountIds)].sort().map((id) => [id]);
     const rows = await sessionOf(tx).allEach<BalanceRow>(FIND_BALANCE + this.database.dialect.forUpdate, ascending);
-    return new Map(rows.map((row) => [row.account_id, toBalance(row)]));
+    return new Map(rows.map((row) => [row.account_id, BALANCES.fromRow(row)]));
   }
 
   async findBalances(accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
     const lists = accountIds.map((id) => [id]);
     const rows = await this.database.reading((session) => session.allEach<BalanceRow>(FIND_BALANCE, lists));
-    return new Map(rows.map((row) => [row.account_id, toBalance(row)]));
+    return new Map(rows.map((row) => [row.account_id, BALANCES.fromRow(row)]));
   }
 
   async apply(tx: Transaction, movements: readonly Movement[]): Promise<void> {
@@ -45,7 +43,7 @@ export class KnexLedgerStore implements LedgerStore {
     // The rows are locked, so absolute values are safe; were they not, an entry's number would have been taken above.
     await session.upsert(
       BALANCES,
-      movements.map((movement) => toBalanceRow(movement.after)),
+      movements.map((movement) => BALANCES.toRow(movement.after)),
     );
   }
 

@@ -1,4 +1,5 @@
 import type { AccountId, JobId, PlaylistId, TrackId } from "../../../core/ids.js";
+import type { Lyrics, NewTrack } from "../../../core/library/lyrics.js";
 import type { Playlist } from "../../../core/library/playlist.js";
 import type { LibrarySearch } from "../../../core/library/search.js";
 import type { Track } from "../../../core/library/track.js";
@@ -7,6 +8,7 @@ import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
 import { LibrarySearchQueries, SEARCH_LIMITS, type SearchLimits } from "./search/library-search.js";
 import { groupBy } from "./lists.js";
+import { findLyrics, insertLyrics } from "./lyrics-queries.js";
 import {
   deletePlaylist,
   findPlaylists,
@@ -39,8 +41,9 @@ export class KnexLibraryStore implements LibraryStore {
     this.searches = new LibrarySearchQueries(searchLimits, database.dialect);
   }
 
-  async insertTracks(tx: Transaction, tracks: readonly Track[]): Promise<void> {
+  async insertTracks(tx: Transaction, tracks: readonly NewTrack[]): Promise<void> {
     await insertTracks(sessionOf(tx), tracks);
+    await insertLyrics(sessionOf(tx), tracks);
     await insertSearchRows(sessionOf(tx), searchRowsOfTracks(tracks));
   }
 
@@ -51,6 +54,10 @@ export class KnexLibraryStore implements LibraryStore {
 
   findTracks(ids: readonly TrackId[]): Promise<Map<TrackId, Track>> {
     return this.database.reading((session) => findTracks(session, ids));
+  }
+
+  findLyrics(id: TrackId): Promise<Lyrics | null> {
+    return this.database.reading((session) => findLyrics(session, id));
   }
 
   namedAudioKeys(keys: readonly string[]): Promise<Set<string>> {

@@ -9,9 +9,8 @@ import {
   type PlaylistRow,
   type PlaylistTrackRow,
   toPlaylist,
-  toPlaylistRow,
   toPlaylistTrackRows,
-} from "./playlist-rows.js";
+} from "./playlist-tables.js";
 import { searchRowsOfPlaylists } from "./search/rows.js";
 import { deleteSearchRows, insertSearchRows } from "./search/writes.js";
 import { columnsOf, type Session } from "./session.js";
@@ -28,7 +27,7 @@ const DELETE = "DELETE FROM playlists WHERE id = ?";
 const DELETE_TRACKS = "DELETE FROM playlist_tracks WHERE playlist_id = ?";
 
 export async function insertPlaylists(session: Session, playlists: readonly Playlist[]): Promise<void> {
-  await session.insert(PLAYLISTS, playlists.map(toPlaylistRow));
+  await session.insert(PLAYLISTS, playlists.map(PLAYLISTS.toRow));
   await session.insert(PLAYLIST_TRACKS, playlists.flatMap(toPlaylistTrackRows));
   await insertSearchRows(session, searchRowsOfPlaylists(playlists));
 }

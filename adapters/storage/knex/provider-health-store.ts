@@ -3,8 +3,20 @@ import type { ProviderHealthStore } from "../../../core/ports/provider-health-st
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
 import type { Dialect } from "./dialect.js";
-import { type HealthRow, PROVIDER_HEALTH, toHealth, toHealthRow } from "./rows.js";
 import { columnsOf, type Session, sessionOf } from "./session.js";
+import { plain, type RowOf, table } from "./table.js";
+
+const PROVIDER_HEALTH = table(
+  "provider_health",
+  {
+    providerId: plain<string>(),
+    failures: plain<number>(),
+    openedAt: plain<number | null>(),
+    trialUntil: plain<number | null>(),
+  },
+  ["providerId"],
+);
+type HealthRow = RowOf<typeof PROVIDER_HEALTH>;
 
 const LIST = `SELECT ${columnsOf(PROVIDER_HEALTH)} FROM provider_health ORDER BY provider_id`;
 const FIND = `SELECT ${columnsOf(PROVIDER_HEALTH)} FROM provider_health WHERE provider_id = ?`;
@@ -16,9 +28,9 @@ export async function lockProvider(
   providerId: string,
 ): Promise<ProviderHealth | null> {
   const [row] = await session.all<HealthRow>(FIND + dialect.forUpdate, [providerId]);
-  if (row !== undefined) return toHealth(row);
+  if (row !== undefined) return PROVIDER_HEALTH.fromRow(row);
   // A row that is not there cannot be locked; of two that make it, one runs again and finds it.
-  await session.insert(PROVIDER_HEALTH, [toHealthRow(healthyProvider(providerId))]);
+  await session.insert(PROVIDER_HEALTH, [PROVIDER_HEALTH.toRow(healthyProvider(providerId))]);
   return null;
 }
 
@@ -27,7 +39,7 @@ export class KnexProviderHealthStore implements ProviderHealthStore {
 
   async listHealth(): Promise<ProviderHealth[]> {
     const rows = await this.database.reading((session) => session.all<HealthRow>(LIST));
-    return rows.map(toHealth);
+    return rows.map(PROVIDER_HEALTH.fromRow);
   }
 
   lockHealth(tx: Transaction, providerId: string): Promise<ProviderHealth | null> {
@@ -35,6 +47,6 @@ export class KnexProviderHealthStore implements ProviderHealthStore {
   }
 
   async saveHealth(tx: Transaction, health: ProviderHealth): Promise<void> {
-    await sessionOf(tx).upsert(PROVIDER_HEALTH, [toHealthRow(health)]);
+    await sessionOf(tx).upsert(PROVIDER_HEALTH, [PROVIDER_HEALTH.toRow(health)]);
   }
 }

@@ -1,21 +1,21 @@
 import type { RateCount, RateCountStore } from "../../../core/ports/rate-count-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "./database.js";
-import { columnsOf, sessionOf, type Table } from "./session.js";
+import { columnsOf, sessionOf } from "./session.js";
+import { named, plain, type RowOf, table } from "./table.js";
 
-interface RateCountRow {
-  readonly subject: string;
-  readonly window_seconds: number;
-  readonly started_at: number;
-  readonly requests: number;
-  readonly ends_at: number;
-}
-
-const RATE_COUNTS: Table<RateCountRow> = {
-  name: "rate_counts",
-  columns: ["subject", "window_seconds", "started_at", "requests", "ends_at"],
-  key: ["subject", "window_seconds"],
-};
+const RATE_COUNTS = table(
+  "rate_counts",
+  {
+    subject: plain<string>(),
+    windowSeconds: plain<number>(),
+    startedAt: plain<number>(),
+    count: named("requests", plain<number>()),
+    endsAt: plain<number>(),
+  },
+  ["subject", "windowSeconds"],
+);
+type RateCountRow = RowOf<typeof RATE_COUNTS>;
 
 const FIND = `SELECT ${columnsOf(RATE_COUNTS)} FROM rate_counts WHERE subject = ?`;
 const FIND_ENDED = "SELECT subject, window_seconds FROM rate_counts WHERE ends_at <= ? ORDER BY ends_at LIMIT ?";
@@ -59,15 +59,10 @@ function byKey(one: Key, other: Key): number {
 }
 
 function toRateCount(row: RateCountRow): RateCount {
-  return { subject: row.subject, windowSeconds: row.window_seconds, startedAt: row.started_at, count: row.requests };
+  const { endsAt: _endsAt, ...count } = RATE_COUNTS.fromRow(row);
+  return count;
 }
 
-function toRateCountRow({ subject, windowSeconds, startedAt, count }: RateCount): RateCountRow {
-  return {
-    subject,
-    window_seconds: windowSeconds,
-    started_at: startedAt,
-    requests: count,
-    ends_at: startedAt + windowSeconds * 1000,
-  };
+function toRateCountRow(count: RateCount): RateCountRow {
+  return RATE_COUNTS.toRow({ ...count, endsAt: count.startedAt + count.windowSeconds * 1000 });
 }

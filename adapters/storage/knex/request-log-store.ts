@@ -19,13 +19,10 @@ import {
   mayBeMerged,
   mergedStatement,
   pageStatement,
-  REQUEST_LOG,
-  type RequestRow,
   type Statement,
   stepStatement,
-  toLoggedRequest,
-  toRequestRow,
-} from "./request-log-rows.js";
+} from "./request-log-statements.js";
+import { REQUEST_LOG, type RequestRow, toLoggedRequest, toRequestRow } from "./request-log-table.js";
 import { columnsOf, sessionOf } from "./session.js";
 
 /** Rows that one statement looks at: SQLite holds up the whole process meanwhile, and MySQL may take only so long for one. */

@@ -8,12 +8,11 @@ import {
   toAssetRows,
   toTagRows,
   toTrack,
-  toTrackRow,
   TRACK_ASSETS,
   TRACK_TAGS,
   type TrackRow,
   TRACKS,
-} from "./track-rows.js";
+} from "./track-tables.js";
 
 const FIND = (marks: string): string => `SELECT ${columnsOf(TRACKS)} FROM tracks WHERE id IN (${marks})`;
 const TAGS = (marks: string): string =>
@@ -35,7 +34,7 @@ const LINK_GENERATION =
   "WHERE a.audio_key = ?";
 
 export async function insertTracks(session: Session, tracks: readonly Track[]): Promise<void> {
-  await session.insert(TRACKS, tracks.map(toTrackRow));
+  await session.insert(TRACKS, tracks.map(TRACKS.toRow));
   await session.insert(TRACK_TAGS, tracks.flatMap(toTagRows));
   await session.insert(TRACK_ASSETS, tracks.flatMap(toAssetRows));
 }

@@ -3,22 +3,22 @@ import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import type { StoredUpload, Upload, UploadStore, UploadUsage } from "../../../core/ports/upload-store.js";
 import type { KnexDatabase } from "./database.js";
 import { allIn } from "./lists.js";
-import { columnsOf, sessionOf, type Table } from "./session.js";
+import { columnsOf, sessionOf } from "./session.js";
+import { plain, type RowOf, table } from "./table.js";
 
-interface UploadRow {
-  track_id: TrackId;
-  account_id: AccountId;
-  size_bytes: number;
-  created_at: number;
-  /** null until the track exists. */
-  stored_at: number | null;
-}
-
-const UPLOADS: Table<UploadRow> = {
-  name: "uploads",
-  columns: ["track_id", "account_id", "size_bytes", "created_at", "stored_at"],
-  key: ["track_id"],
-};
+const UPLOADS = table(
+  "uploads",
+  {
+    trackId: plain<TrackId>(),
+    accountId: plain<AccountId>(),
+    sizeBytes: plain<number>(),
+    createdAt: plain<number>(),
+    /** null until the track exists. */
+    storedAt: plain<number | null>(),
+  },
+  ["trackId"],
+);
+type UploadRow = RowOf<typeof UPLOADS>;
 
 const USAGE =
   "SELECT COUNT(*) AS tracks, SUM(size_bytes) AS bytes FROM uploads " +
@@ -42,7 +42,7 @@ export class KnexUploadStore implements UploadStore {
   }
 
   async insertUpload(tx: Transaction, upload: Upload): Promise<void> {
-    await sessionOf(tx).insert(UPLOADS, [toRow(upload)]);
+    await sessionOf(tx).insert(UPLOADS, [UPLOADS.toRow(upload)]);
   }
 
   async markStored(tx: Transaction, { trackId, sizeBytes, storedAt }: StoredUpload): Promise<boolean> {
@@ -55,7 +55,7 @@ export class KnexUploadStore implements UploadStore {
 
   async findUploads(trackIds: readonly TrackId[]): Promise<Map<TrackId, Upload>> {
     const rows = await this.database.reading((session) => allIn<UploadRow>(session, FIND, trackIds));
-    return new Map(rows.map((row) => [row.track_id, toUpload(row)]));
+    return new Map(rows.map((row) => [row.track_id, UPLOADS.fromRow(row)]));
   }
 
   async deleteAbandoned(tx: Transaction, begunBefore: number, limit: number): Promise<number> {
@@ -67,24 +67,4 @@ export class KnexUploadStore implements UploadStore {
     );
     return counts.reduce((sum, count) => sum + count, 0);
   }
-}
-
-function toRow({ trackId, accountId, sizeBytes, createdAt, storedAt }: Upload): UploadRow {
-  return {
-    track_id: trackId,
-    account_id: accountId,
-    size_bytes: sizeBytes,
-    created_at: createdAt,
-    stored_at: storedAt,
-  };
-}
-
-function toUpload(row: UploadRow): Upload {
-  return {
-    trackId: row.track_id,
-    accountId: row.account_id,
-    sizeBytes: row.size_bytes,
-    createdAt: row.created_at,
-    storedAt: row.stored_at,
-  };
 }

@@ -4,12 +4,12 @@ import type { DeliveryClaim } from "../../../core/ports/webhook-store.js";
 import type { WebhookDelivery } from "../../../core/webhooks/endpoint.js";
 import type { Dialect } from "./dialect.js";
 import { columnsOf, type Session, type SqlValue } from "./session.js";
-import { type DeliveryRow, toDelivery, WEBHOOK_DELIVERIES } from "./webhook-rows.js";
+import { type DeliveryRow, WEBHOOK_DELIVERIES } from "./webhook-tables.js";
 
 /** As many due deliveries are looked through one by one. */
 const DUE_MAX = 200;
 /** Entries of an index that are read in one go; as many for each endpoint as there were in the go before. */
-const STRIP = { first: 50, perEndpoint: 4, max: 500 } as const;
+const PAGE_SIZE = { first: 50, perEndpoint: 4, max: 500 } as const;
 /** Deliveries dropped by one statement: MySQL may take only so long for one, and SQLite holds up the whole process meanwhile. */
 const DROP_STEP = 500;
 
@@ -30,7 +30,7 @@ interface DueRow {
  */
 export class DueQueries {
   private readonly due: string;
-  private readonly strip: string;
+  private readonly pendingPage: string;
   private readonly dueOfEndpoint: string;
   private readonly count: string;
   private readonly page: string;
@@ -41,7 +41,7 @@ export class DueQueries {
     const byAge = `webhook_deliveries${useIndex("webhook_deliveries_endpoint")}`;
     this.due = `SELECT endpoint_id, due_at FROM ${next} WHERE state = 'pending' AND due_at <= ? ORDER BY due_at LIMIT ?`;
     this.count = `SELECT COUNT(*) AS total FROM ${next} WHERE state = 'pending' AND due_at >= 0`;
-    this.strip =
+    this.pendingPage =
       `SELECT endpoint_id, due_at FROM ${byEndpoint} WHERE state = 'pending' AND endpoint_id > ? AND due_at IS NOT NULL ` +
       "ORDER BY endpoint_id, due_at LIMIT ?";
     this.dueOfEndpoint =
@@ -52,7 +52,7 @@ export class DueQueries {
       "ORDER BY created_at, id LIMIT ?";
   }
 
-  /** Found among the few that are due, most of the time; where more have piled up, by leaps. */
+  /** Found among the few that are due, most of the time; where more have piled up, by an index skip scan. */
   async endpoints(session: Session, now: number): Promise<WebhookEndpointId[]> {
     const due = await session.all<DueRow>(this.due, [now, DUE_MAX]);
     const found = due.length < DUE_MAX ? due : (await this.firstOfEach(session)).filter((first) => first.due_at <= now);
@@ -71,7 +71,10 @@ export class DueQueries {
     );
     const claimed = new Map<WebhookDeliveryId, WebhookDelivery>();
     for (const row of rows)
-      claimed.set(row.id, toDelivery({ ...row, fence: row.fence + 1, lease_owner: owner, due_at: leaseUntil }));
+      claimed.set(
+        row.id,
+        WEBHOOK_DELIVERIES.fromRow({ ...row, fence: row.fence + 1, lease_owner: owner, due_at: leaseUntil }),
+      );
     await session.runEach(
       CLAIM,
       [...claimed.values()].map(({ id, fence }) => [fence, owner, leaseUntil, id, fence - 1]),
@@ -110,21 +113,21 @@ export class DueQueries {
   }
 
   /**
-   * The first pending deliveries of each endpoint. Leaps in the index from where one endpoint begins to where another does, in strips: long ones
+   * The first pending deliveries of each endpoint. Skips in the index from where one endpoint begins to where another does, in pages: long ones
    * where endpoints have little, short ones where each has a backlog. A loop, since only SQLite finds such leaps in a recursion and
    * only MySQL in a GROUP BY: MariaDB reads all that is pending for either (measured with a million: 0.8 s).
    */
   private async firstOfEach(session: Session): Promise<DueRow[]> {
     const firsts: DueRow[] = [];
-    let [last, length]: [string, number] = ["", STRIP.first];
+    let [last, length]: [string, number] = ["", PAGE_SIZE.first];
     for (;;) {
-      const strip = await session.all<DueRow>(this.strip, [last, length]);
-      firsts.push(...strip);
-      const end = strip.at(-1);
-      if (end === undefined || strip.length < length) return firsts;
+      const page = await session.all<DueRow>(this.pendingPage, [last, length]);
+      firsts.push(...page);
+      const end = page.at(-1);
+      if (end === undefined || page.length < length) return firsts;
       last = end.endpoint_id;
-      const endpoints = new Set(strip.map((row) => row.endpoint_id)).size;
-      length = Math.min(STRIP.perEndpoint * endpoints, STRIP.max);
+      const endpoints = new Set(page.map((row) => row.endpoint_id)).size;
+      length = Math.min(PAGE_SIZE.perEndpoint * endpoints, PAGE_SIZE.max);
     }
   }
 }

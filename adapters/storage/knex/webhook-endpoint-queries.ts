@@ -3,7 +3,7 @@ import type { AccountId, WebhookEndpointId } from "../../../core/ids.js";
 import type { WebhookEndpoint } from "../../../core/webhooks/endpoint.js";
 import type { KnexDatabase } from "./database.js";
 import { columnsOf, type Session } from "./session.js";
-import { type EndpointRow, toEndpoint, toEndpointRow, WEBHOOK_ENDPOINTS } from "./webhook-rows.js";
+import { type EndpointRow, WEBHOOK_ENDPOINTS } from "./webhook-tables.js";
 
 const COLUMNS = columnsOf(WEBHOOK_ENDPOINTS);
 const NEWEST_FIRST = "ORDER BY created_at DESC, id DESC";
@@ -33,34 +33,34 @@ export class EndpointQueries {
       FIND + forUpdate,
       ids.map(({ id }) => [id]),
     );
-    return rows.map(toEndpoint).sort(newestFirst);
+    return rows.map(WEBHOOK_ENDPOINTS.fromRow).sort(newestFirst);
   }
 
   async lock(session: Session, id: WebhookEndpointId): Promise<WebhookEndpoint | null> {
     const [row] = await session.all<EndpointRow>(FIND + this.database.dialect.forUpdate, [id]);
-    return row === undefined ? null : toEndpoint(row);
+    return row === undefined ? null : WEBHOOK_ENDPOINTS.fromRow(row);
   }
 
   async save(session: Session, endpoint: WebhookEndpoint): Promise<void> {
-    const row = toEndpointRow(endpoint);
+    const row = WEBHOOK_ENDPOINTS.toRow(endpoint);
     await session.run(SAVE, [...CHANGING.map((column) => row[column]), endpoint.id]);
   }
 
   async ofAccount(accountId: AccountId): Promise<WebhookEndpoint[]> {
     return (await this.database.reading((session) => session.all<EndpointRow>(OF_ACCOUNT, [accountId]))).map(
-      toEndpoint,
+      WEBHOOK_ENDPOINTS.fromRow,
     );
   }
 
   async find(ids: readonly WebhookEndpointId[]): Promise<Map<WebhookEndpointId, WebhookEndpoint>> {
     const lists = [...new Set(ids)].map((id) => [id]);
     const rows = await this.database.reading((session) => session.allEach<EndpointRow>(FIND, lists));
-    return new Map(rows.map((row) => [row.id, toEndpoint(row)]));
+    return new Map(rows.map((row) => [row.id, WEBHOOK_ENDPOINTS.fromRow(row)]));
   }
 
   async page(after: WebhookEndpointId | null, limit: number): Promise<WebhookEndpoint[]> {
     return (await this.database.reading((session) => session.all<EndpointRow>(PAGE, [after ?? "", limit]))).map(
-      toEndpoint,
+      WEBHOOK_ENDPOINTS.fromRow,
     );
   }
 

@@ -2,7 +2,7 @@ import type { DeliveryFilter } from "../../../core/ports/webhook-store.js";
 import type { DeliveryState } from "../../../core/webhooks/endpoint.js";
 import type { Dialect } from "./dialect.js";
 import { columnsOf, type SqlValue } from "./session.js";
-import { WEBHOOK_DELIVERIES } from "./webhook-rows.js";
+import { WEBHOOK_DELIVERIES } from "./webhook-tables.js";
 
 const STATES: readonly DeliveryState[] = ["pending", "delivered", "exhausted", "dropped"];
 

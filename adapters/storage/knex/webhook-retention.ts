@@ -5,7 +5,7 @@ import type { Session } from "./session.js";
 const OLD_EVENTS = "SELECT id FROM webhook_events WHERE created_at < ? ORDER BY created_at LIMIT ?";
 const DELIVERIES_OF_EVENT = "SELECT id FROM webhook_deliveries WHERE event_id = ?";
 const DELETE_DELIVERY = "DELETE FROM webhook_deliveries WHERE id = ?";
-const DELETE_TRIES = "DELETE FROM webhook_tries WHERE delivery_id = ?";
+const DELETE_ATTEMPTS = "DELETE FROM webhook_tries WHERE delivery_id = ?";
 const DELETE_EVENT = "DELETE FROM webhook_events WHERE id = ?";
 
 /**
@@ -32,7 +32,7 @@ export async function deleteOldEvents(
     .sort()
     .map((id) => [id]);
   await session.runEach(DELETE_DELIVERY, deliveryIds);
-  await session.runEach(DELETE_TRIES, deliveryIds);
+  await session.runEach(DELETE_ATTEMPTS, deliveryIds);
   await session.runEach(DELETE_EVENT, eventIds);
   return events.length;
 }

@@ -8,7 +8,12 @@ import type {
   DeliveryUpdate,
   WebhookStore,
 } from "../../../core/ports/webhook-store.js";
-import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTry } from "../../../core/webhooks/endpoint.js";
+import type {
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEvent,
+  DeliveryAttempt,
+} from "../../../core/webhooks/endpoint.js";
 import type { KnexDatabase } from "./database.js";
 import { writeGuarded } from "./guarded-updates.js";
 import { columnsOf, type Session, sessionOf } from "./session.js";
@@ -19,25 +24,17 @@ import { deleteOldEvents } from "./webhook-retention.js";
 import {
   type DeliveryRow,
   type EventRow,
-  toChangedColumns,
-  toDelivery,
-  toDeliveryRow,
-  toEndpointRow,
-  toEvent,
-  toEventRow,
-  toTry,
-  toTryRow,
-  type TryRow,
+  type DeliveryAttemptRow,
   WEBHOOK_DELIVERIES,
   WEBHOOK_ENDPOINTS,
   WEBHOOK_EVENTS,
-  WEBHOOK_TRIES,
-} from "./webhook-rows.js";
+  DELIVERY_ATTEMPTS,
+} from "./webhook-tables.js";
 
 const FIND_EVENT = `SELECT ${columnsOf(WEBHOOK_EVENTS)} FROM webhook_events WHERE id = ?`;
 const FIND_DELIVERY = `SELECT ${columnsOf(WEBHOOK_DELIVERIES)} FROM webhook_deliveries WHERE id = ?`;
-const LAST_TRY = "SELECT MAX(number) AS number FROM webhook_tries WHERE delivery_id = ?";
-const LIST_TRIES = `SELECT ${columnsOf(WEBHOOK_TRIES)} FROM webhook_tries WHERE delivery_id = ? ORDER BY number`;
+const LAST_ATTEMPT = "SELECT MAX(number) AS number FROM webhook_tries WHERE delivery_id = ?";
+const LIST_ATTEMPTS = `SELECT ${columnsOf(DELIVERY_ATTEMPTS)} FROM webhook_tries WHERE delivery_id = ? ORDER BY number`;
 
 export class KnexWebhookStore implements WebhookStore {
   private readonly endpoints: EndpointQueries;
@@ -60,7 +57,7 @@ export class KnexWebhookStore implements WebhookStore {
   }
 
   async insertEndpoint(tx: Transaction, endpoint: WebhookEndpoint): Promise<void> {
-    await sessionOf(tx).insert(WEBHOOK_ENDPOINTS, [toEndpointRow(endpoint)]);
+    await sessionOf(tx).insert(WEBHOOK_ENDPOINTS, [WEBHOOK_ENDPOINTS.toRow(endpoint)]);
   }
 
   saveEndpoint(tx: Transaction, endpoint: WebhookEndpoint): Promise<void> {
@@ -91,11 +88,11 @@ export class KnexWebhookStore implements WebhookStore {
   }
 
   async insertEvents(tx: Transaction, events: readonly WebhookEvent[]): Promise<void> {
-    await sessionOf(tx).insert(WEBHOOK_EVENTS, events.map(toEventRow));
+    await sessionOf(tx).insert(WEBHOOK_EVENTS, events.map(WEBHOOK_EVENTS.toRow));
   }
 
   async insertDeliveries(tx: Transaction, deliveries: readonly WebhookDelivery[]): Promise<void> {
-    await sessionOf(tx).insert(WEBHOOK_DELIVERIES, deliveries.map(toDeliveryRow));
+    await sessionOf(tx).insert(WEBHOOK_DELIVERIES, deliveries.map(WEBHOOK_DELIVERIES.toRow));
   }
 
   findEvents(ids: readonly WebhookEventId[]): Promise<Map<WebhookEventId, WebhookEvent>> {
@@ -104,14 +101,14 @@ export class KnexWebhookStore implements WebhookStore {
 
   async findDelivery(id: WebhookDeliveryId): Promise<WebhookDelivery | null> {
     const [row] = await this.database.reading((session) => session.all<DeliveryRow>(FIND_DELIVERY, [id]));
-    return row === undefined ? null : toDelivery(row);
+    return row === undefined ? null : WEBHOOK_DELIVERIES.fromRow(row);
   }
 
   async listDeliveries(filter: DeliveryFilter): Promise<WebhookDelivery[]> {
     if (filter.states?.length === 0) return [];
     const { text, values } = listStatement(filter, this.database.dialect);
     const rows = await this.database.reading((session) => session.all<DeliveryRow>(text, values));
-    return rows.map(toDelivery);
+    return rows.map(WEBHOOK_DELIVERIES.fromRow);
   }
 
   endpointsWithDue(now: number): Promise<WebhookEndpointId[]> {
@@ -140,7 +137,7 @@ export class KnexWebhookStore implements WebhookStore {
   async updateDeliveries(tx: Transaction, updates: readonly DeliveryUpdate[]): Promise<Set<WebhookDeliveryId>> {
     // Rows are locked in ascending order everywhere; updates of the same one keep theirs.
     const ascending = [...updates].sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
-    const guarded = ascending.map(({ id, fence, changes }) => ({ id, fence, ...toChangedColumns(changes) }));
+    const guarded = ascending.map(({ id, fence, changes }) => ({ id, fence, ...WEBHOOK_DELIVERIES.changed(changes) }));
     return writeGuarded(sessionOf(tx), "webhook_deliveries", guarded);
   }
 
@@ -152,24 +149,26 @@ export class KnexWebhookStore implements WebhookStore {
     return this.database.reading((session) => this.pending.nextAt(session));
   }
 
-  async insertTry(tx: Transaction, made: Omit<WebhookTry, "number">): Promise<number> {
+  async insertDeliveryAttempt(tx: Transaction, made: Omit<DeliveryAttempt, "number">): Promise<number> {
     const session = sessionOf(tx);
     const found = await session.all(FIND_DELIVERY + this.database.dialect.forUpdate, [made.deliveryId]);
     if (found.length === 0) return 0;
-    const [last] = await session.all<{ number: number | null }>(LAST_TRY, [made.deliveryId]);
+    const [last] = await session.all<{ number: number | null }>(LAST_ATTEMPT, [made.deliveryId]);
     const number = (last?.number ?? 0) + 1;
-    await session.insert(WEBHOOK_TRIES, [toTryRow({ ...made, number })]);
+    await session.insert(DELIVERY_ATTEMPTS, [DELIVERY_ATTEMPTS.toRow({ ...made, number })]);
     return number;
   }
 
-  async listTries(deliveryIds: readonly WebhookDeliveryId[]): Promise<Map<WebhookDeliveryId, WebhookTry[]>> {
+  async listDeliveryAttempts(
+    deliveryIds: readonly WebhookDeliveryId[],
+  ): Promise<Map<WebhookDeliveryId, DeliveryAttempt[]>> {
     const lists = [...new Set(deliveryIds)].map((id) => [id]);
-    const rows = await this.database.reading((session) => session.allEach<TryRow>(LIST_TRIES, lists));
-    const tries = new Map<WebhookDeliveryId, WebhookTry[]>();
+    const rows = await this.database.reading((session) => session.allEach<DeliveryAttemptRow>(LIST_ATTEMPTS, lists));
+    const tries = new Map<WebhookDeliveryId, DeliveryAttempt[]>();
     for (const row of rows) {
       const list = tries.get(row.delivery_id);
-      if (list === undefined) tries.set(row.delivery_id, [toTry(row)]);
-      else list.push(toTry(row));
+      if (list === undefined) tries.set(row.delivery_id, [DELIVERY_ATTEMPTS.fromRow(row)]);
+      else list.push(DELIVERY_ATTEMPTS.fromRow(row));
     }
     return tries;
   }
@@ -188,6 +187,6 @@ export class KnexWebhookStore implements WebhookStore {
   ): Promise<Map<WebhookEventId, WebhookEvent>> {
     const lists = [...ids].map((id) => [id]);
     const rows = await session.allEach<EventRow>(FIND_EVENT, lists);
-    return new Map(rows.map((row) => [row.id, toEvent(row)]));
+    return new Map(rows.map((row) => [row.id, WEBHOOK_EVENTS.fromRow(row)]));
   }
 }

@@ -15,8 +15,8 @@ export class Deadline {
     timeoutMs: number,
     private readonly outer: AbortSignal,
   ) {
-    this.timer = setTimeout(() => this.breakOff(`it was not over within ${timeoutMs} ms`), timeoutMs);
-    if (outer.aborted) this.breakOff(BROKEN_OFF);
+    this.timer = setTimeout(() => this.abort(`it was not over within ${timeoutMs} ms`), timeoutMs);
+    if (outer.aborted) this.abort(BROKEN_OFF);
     else followersOf(outer).add(this);
   }
 
@@ -52,7 +52,7 @@ export class Deadline {
   }
 
   /** Ends it now; the first reason counts. */
-  breakOff(reason: string): void {
+  abort(reason: string): void {
     if (this.isOver) return;
     this.because = reason;
     for (const listener of [...this.listeners]) listener();
@@ -70,8 +70,6 @@ function followersOf(signal: AbortSignal): Set<Deadline> {
   if (known !== undefined) return known;
   const deadlines = new Set<Deadline>();
   followers.set(signal, deadlines);
-  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.breakOff(BROKEN_OFF)), {
-    once: true,
-  });
+  signal.addEventListener("abort", () => deadlines.forEach((deadline) => deadline.abort(BROKEN_OFF)), { once: true });
   return deadlines;
 }

@@ -10,8 +10,8 @@ import type {
 import { excerptOf, failureOf, refusalOf, retryAfterMs } from "./answer.js";
 import { Connection, KeptConnections } from "./connections.js";
 import { Deadline } from "./deadline.js";
-import { type Answer, post, type Request } from "./exchange.js";
-import { exchangeFailure, isGone } from "./exchange-failure.js";
+import { type Answer, post, type Request } from "./post.js";
+import { postFailure, isGone } from "./post-failure.js";
 import { signedHeaders } from "./signature.js";
 
 type ConnectPhases = Pick<WebhookPhases, "dnsMs" | "connectMs" | "tlsMs">;
@@ -35,7 +35,7 @@ export interface Connector {
   >;
 }
 
-export interface WebhookSenderParts {
+export interface WebhookSenderDeps {
   readonly connector: Connector;
   readonly clock: Clock;
   /** Of Fermata, for `User-Agent`. */
@@ -71,7 +71,7 @@ export class HttpsWebhookSender implements WebhookSender {
     timeoutMs = 15_000,
     connectTimeoutMs = 5_000,
     allowHttp = false,
-  }: WebhookSenderParts) {
+  }: WebhookSenderDeps) {
     this.connector = connector;
     this.clock = clock;
     this.userAgent = `Fermata-Webhooks/${version}`;
@@ -84,7 +84,7 @@ export class HttpsWebhookSender implements WebhookSender {
     const deadline = new Deadline(this.timeoutMs, signal);
     this.underWay.add(deadline);
     try {
-      if (this.isClosed) deadline.breakOff("the sender is closed");
+      if (this.isClosed) deadline.abort("the sender is closed");
       return await this.try(message, deadline);
     } catch (error) {
       // A message that cannot be sent is its own failure, not that of whoever sends the others.
@@ -102,7 +102,7 @@ export class HttpsWebhookSender implements WebhookSender {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const deadline of this.underWay) deadline.breakOff("the sender is closed");
+    for (const deadline of this.underWay) deadline.abort("the sender is closed");
     this.kept.close();
   }
 
@@ -176,7 +176,7 @@ export class HttpsWebhookSender implements WebhookSender {
     if (!(end instanceof Error)) return { ...told, failure: null, message: null };
     const begun = status === null ? "No answer" : `The answer ${status} was not whole`;
     if (deadline.isOver) return { ...told, failure: "timeout", message: `${begun}: ${deadline.reason}.` };
-    const { failure, words } = exchangeFailure(end);
+    const { failure, words } = postFailure(end);
     return { ...told, failure, message: `${begun}: ${words}.` };
   }
 }

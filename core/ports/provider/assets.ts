@@ -79,6 +79,21 @@ export interface ProviderReference {
   readonly [key: string]: string | number | boolean | null;
 }
 
+/** A word that is sung, and when: seconds from the beginning of the mix. */
+export interface LyricsWord {
+  readonly text: string;
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+}
+
+/** What a provider says it sang. */
+export interface ProviderLyrics {
+  /** Lines are separated by `\n`; headings such as `[Verse]` as the provider writes them. */
+  readonly text: string;
+  /** In their order; left out where the provider gives no times of words. */
+  readonly words?: readonly LyricsWord[];
+}
+
 /** One finished piece. */
 export interface ProviderTrack {
   /** null: the core derives one from the prompt. */
@@ -87,4 +102,6 @@ export interface ProviderTrack {
   readonly tags: TrackTags;
   readonly assets: readonly ProviderAsset[];
   readonly reference?: ProviderReference;
+  /** What the provider says it sang. Left out where it gives none: lyrics of the request are not repeated here. */
+  readonly lyrics?: ProviderLyrics;
 }

@@ -26,6 +26,7 @@ export type ProviderSetting = {
 export interface DurationBounds {
   readonly minSeconds: number;
   readonly maxSeconds: number;
+  /** What a plugin asks its provider for where a request names no duration. */
   readonly defaultSeconds: number;
 }
 

@@ -21,7 +21,7 @@ export interface SourceLimits {
   readonly maxSeconds?: number;
   /** True when it fetches the file by `SourceAudio.url`: without a public address it cannot be asked. */
   readonly needsUrl?: boolean;
-  /** What it is expected to cost there. */
+  /** What it is expected to cost there; for a mode of a model the model's own by default. */
   readonly upstreamCost?: ProviderCost;
 }
 

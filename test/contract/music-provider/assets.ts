@@ -1,10 +1,13 @@
 import { unzipSync } from "fflate";
 import { ASSET_CONTENT_TYPES } from "../../../core/ports/music-provider.js";
+import { RESULT_LIMITS } from "../../../core/execution/clamp-result.js";
+import { COST, isCost } from "../../../core/providers/plain-values.js";
 import type {
   AssetContentType,
   AssetSource,
   Completed,
   ProviderAsset,
+  ProviderLyrics,
   ProviderTrack,
   SubmitRequest,
 } from "../../../core/ports/music-provider.js";
@@ -12,74 +15,90 @@ import type {
 const ROLES = ["mix", "master", "preview", "stem", "cover"];
 
 /** What is wrong with completed work, a line each; looks at no bytes. */
-export function completedMistakes({ tracks, stems, cost }: Completed, operation: SubmitRequest["operation"]): string[] {
-  const mistakes: string[] = [];
+export function completedIssues({ tracks, stems, cost }: Completed, operation: SubmitRequest["operation"]): string[] {
+  const issues: string[] = [];
   if (operation === "music") {
-    if (tracks.length === 0) mistakes.push("tracks: none; a generation that completed has at least one");
-    if (stems !== undefined) mistakes.push("stems: given; a generation's stems are assets of its tracks");
+    if (tracks.length === 0) issues.push("tracks: none; a generation that completed has at least one");
+    if (stems !== undefined) issues.push("stems: given; a generation's stems are assets of its tracks");
   } else {
-    if (tracks.length > 0) mistakes.push("tracks: given; a split answers [] there and its parts as `stems`");
-    mistakes.push(...splitMistakes(stems ?? [], operation));
+    if (tracks.length > 0) issues.push("tracks: given; a split answers [] there and its parts as `stems`");
+    issues.push(...splitIssues(stems ?? [], operation));
   }
-  tracks.forEach((track, index) => mistakes.push(...trackMistakes(`tracks[${index}]`, track)));
-  if (cost !== undefined && !(Number.isFinite(cost.amount) && cost.amount >= 0 && cost.unit !== ""))
-    mistakes.push(`cost: ${JSON.stringify(cost)}; allowed: { amount, unit }`);
-  return mistakes;
+  tracks.forEach((track, index) => issues.push(...trackIssues(`tracks[${index}]`, track)));
+  if (cost !== undefined && !isCost(cost))
+    issues.push(`cost: ${cost.amount} ${JSON.stringify(cost.unit)}; allowed: ${COST}, of at least 0, with a unit`);
+  return issues;
 }
 
-function splitMistakes(stems: readonly ProviderAsset[], operation: SubmitRequest["operation"]): string[] {
-  const mistakes = stems.length === 0 ? ["stems: none; a split that completed has at least one"] : [];
+function splitIssues(stems: readonly ProviderAsset[], operation: SubmitRequest["operation"]): string[] {
+  const issues = stems.length === 0 ? ["stems: none; a split that completed has at least one"] : [];
   stems.forEach((stem, index) => {
-    if (stem.role !== "stem") mistakes.push(`stems[${index}].role: ${stem.role}; allowed: stem`);
-    mistakes.push(...assetMistakes(`stems[${index}]`, stem));
+    if (stem.role !== "stem") issues.push(`stems[${index}].role: ${stem.role}; allowed: stem`);
+    issues.push(...assetIssues(`stems[${index}]`, stem));
   });
   const labels = stems.map(({ label }) => label);
-  if (new Set(labels).size < labels.length) mistakes.push(`stems: a label is there twice: ${labels.join(", ")}`);
+  if (new Set(labels).size < labels.length) issues.push(`stems: a label is there twice: ${labels.join(", ")}`);
   for (const label of operation === "vocal_removal" ? ["instrumental", "vocals"] : []) {
     if (!labels.includes(label))
-      mistakes.push(
+      issues.push(
         `stems: there is no ${label}; a vocal removal answers instrumental and vocals, got ${labels.join(", ")}`,
       );
   }
-  return mistakes;
+  return issues;
 }
 
-function trackMistakes(at: string, { title, bpm, tags, assets, reference }: ProviderTrack): string[] {
-  const mistakes = assets.flatMap((asset, index) => assetMistakes(`${at}.assets[${index}]`, asset));
+function trackIssues(at: string, { title, bpm, tags, assets, reference, lyrics }: ProviderTrack): string[] {
+  const issues = assets.flatMap((asset, index) => assetIssues(`${at}.assets[${index}]`, asset));
   const mixes = assets.filter(({ role }) => role === "mix").length;
-  if (mixes !== 1) mistakes.push(`${at}: ${mixes} assets of role mix; a track has exactly one playable file`);
+  if (mixes !== 1) issues.push(`${at}: ${mixes} assets of role mix; a track has exactly one playable file`);
   const names = assets.map(({ role, label }) => `${role} ${label}`);
-  if (new Set(names).size < names.length) mistakes.push(`${at}: an asset is there twice: ${names.join(", ")}`);
-  if (title !== null && title.trim() === "") mistakes.push(`${at}.title: empty; allowed: null, or a title`);
-  if (bpm !== null && !(bpm > 0 && bpm < 1_000)) mistakes.push(`${at}.bpm: ${bpm}; allowed: null, or beats per minute`);
+  if (new Set(names).size < names.length) issues.push(`${at}: an asset is there twice: ${names.join(", ")}`);
+  if (title !== null && title.trim() === "") issues.push(`${at}.title: empty; allowed: null, or a title`);
+  if (bpm !== null && !(bpm > 0 && bpm < 1_000)) issues.push(`${at}.bpm: ${bpm}; allowed: null, or beats per minute`);
   for (const group of ["mood", "activity", "genre", "other"] as const) {
     const odd = tags[group].filter((tag) => tag.trim() === "" || tag !== tag.toLowerCase());
-    if (odd.length > 0) mistakes.push(`${at}.tags.${group}: ${JSON.stringify(odd)}; allowed: words in lower case`);
+    if (odd.length > 0) issues.push(`${at}.tags.${group}: ${JSON.stringify(odd)}; allowed: words in lower case`);
   }
   const odd = Object.entries(reference ?? {}).filter(
     ([, value]) => value !== null && !["string", "number", "boolean"].includes(typeof value),
   );
   if (odd.length > 0)
-    mistakes.push(`${at}.reference: ${odd.map(([name]) => name).join(", ")}; allowed: text, numbers, booleans, null`);
-  return mistakes;
+    issues.push(`${at}.reference: ${odd.map(([name]) => name).join(", ")}; allowed: text, numbers, booleans, null`);
+  const length = JSON.stringify(reference ?? {}).length;
+  if (length > RESULT_LIMITS.referenceLength)
+    issues.push(`${at}.reference: ${length} characters; kept are at most ${RESULT_LIMITS.referenceLength}`);
+  if (lyrics !== undefined) issues.push(...lyricsIssues(`${at}.lyrics`, lyrics));
+  return issues;
 }
 
-function assetMistakes(at: string, { role, label, contentType, durationSeconds, source }: ProviderAsset): string[] {
-  const mistakes: string[] = [];
-  if (!ROLES.includes(role)) mistakes.push(`${at}.role: ${role}; allowed: ${ROLES.join(", ")}`);
+function lyricsIssues(at: string, { text, words = [] }: ProviderLyrics): string[] {
+  const issues = text.trim() === "" ? [`${at}.text: empty; leave \`lyrics\` out where there are none`] : [];
+  words.forEach(({ text: word, startSeconds, endSeconds }, index) => {
+    const before = words[index - 1]?.startSeconds ?? 0;
+    if (word.trim() === "") issues.push(`${at}.words[${index}].text: empty; allowed: a word`);
+    const isRight = startSeconds >= before && endSeconds >= startSeconds && endSeconds < 86_400;
+    const said = `${startSeconds} to ${endSeconds}`;
+    if (!isRight) issues.push(`${at}.words[${index}]: ${said}; allowed: seconds (a day at most), in order`);
+  });
+  return issues;
+}
+
+function assetIssues(at: string, { role, label, contentType, durationSeconds, source }: ProviderAsset): string[] {
+  const issues: string[] = [];
+  if (!ROLES.includes(role)) issues.push(`${at}.role: ${role}; allowed: ${ROLES.join(", ")}`);
   if (role === "stem" ? !/^[a-z][a-z0-9_ -]*$/.test(label) || label === "full" : label !== "full") {
-    mistakes.push(`${at}.label: ${label}; allowed: ${role === "stem" ? "the stem's lower-case name" : "full"}`);
+    issues.push(`${at}.label: ${label}; allowed: ${role === "stem" ? "the stem's lower-case name" : "full"}`);
   }
   if (contentType !== null && !ASSET_CONTENT_TYPES.includes(contentType))
-    mistakes.push(`${at}.contentType: ${String(contentType)}; allowed: null, ${ASSET_CONTENT_TYPES.join(", ")}`);
+    issues.push(`${at}.contentType: ${String(contentType)}; allowed: null, ${ASSET_CONTENT_TYPES.join(", ")}`);
   if (durationSeconds !== null && !(durationSeconds > 0 && durationSeconds < 86_400))
-    mistakes.push(
+    issues.push(
       `${at}.durationSeconds: ${durationSeconds}; allowed: null, or seconds (of milliseconds, a day at most)`,
     );
-  return [...mistakes, ...sourceMistakes(`${at}.source`, source)];
+  return [...issues, ...sourceIssues(`${at}.source`, source)];
 }
 
-function sourceMistakes(at: string, source: AssetSource): string[] {
+function sourceIssues(at: string, source: AssetSource): string[] {
   switch (source.kind) {
     case "bytes":
       return source.bytes.length > 0 ? [] : [`${at}: no bytes`];
@@ -92,10 +111,7 @@ function sourceMistakes(at: string, source: AssetSource): string[] {
     case "stream":
       return typeof source.open === "function" ? [] : [`${at}.open: missing`];
     case "archive":
-      return [
-        ...(source.entry === "" ? [`${at}.entry: empty`] : []),
-        ...sourceMistakes(`${at}.archive`, source.archive),
-      ];
+      return [...(source.entry === "" ? [`${at}.entry: empty`] : []), ...sourceIssues(`${at}.archive`, source.archive)];
     default:
       return [
         `${at}.kind: ${String((source as { readonly kind: unknown }).kind)}; allowed: bytes, stream, text, url, archive`,

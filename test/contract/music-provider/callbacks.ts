@@ -4,7 +4,10 @@ import {
   type ParsedCallback,
   ProviderFailure,
   type ProviderHandle,
+  type SubmitRequest,
 } from "../../../core/ports/music-provider.js";
+import { completedIssues } from "./assets.js";
+import { expectNone } from "./expect-none.js";
 import {
   type CallbackScenarios,
   type CallbackStage,
@@ -151,6 +154,7 @@ function describeParsing(
       // A signature that leaves the body out proves that something happened, not what.
       if (!signature.coversBody) expect(read).to.deep.equal({ trust: "hint" });
       else expect(stateOf(read)).to.equal(STATES[stage]);
+      expectNone(issuesOf(read, tested().main.name), "mistakes of what a callback completed");
     });
   }
 
@@ -232,6 +236,11 @@ async function eachOf<T, R>(list: readonly T[], work: (item: T) => Promise<R>): 
 function stateOf(read: ParsedCallback): string {
   if (read.trust !== "verified") return read.trust;
   return ProviderFailure.is(read.snapshot) ? "failure" : read.snapshot.state;
+}
+
+function issuesOf(read: ParsedCallback, operation: SubmitRequest["operation"]): string[] {
+  if (read.trust !== "verified" || ProviderFailure.is(read.snapshot)) return [];
+  return read.snapshot.state === "completed" ? completedIssues(read.snapshot, operation) : [];
 }
 
 function wholeOf(text: string, query: object, headers: object): string {

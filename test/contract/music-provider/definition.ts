@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { definitionMistakes, methodMistakes } from "../../../core/providers/definition-mistakes.js";
+import { definitionIssues, methodIssues } from "../../../core/providers/definition-issues.js";
 import { modelIssues } from "../../../core/providers/model-rules.js";
-import { capabilityMistakes, longestCallMistakes } from "../../../core/providers/definition-parts.js";
+import { capabilityIssues, longestCallIssues } from "../../../core/providers/definition-parts.js";
 import { expectNone } from "./expect-none.js";
 import { isApplicable, type MusicProviderHarness } from "./harness.js";
 import { modelsOf, type ProviderUnderTest } from "./tested.js";
@@ -11,7 +11,7 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
   const { definition } = harness;
 
   it("exports a definition that the host can load", () => {
-    expectNone(definitionMistakes(definition), "mistakes of the definition");
+    expectNone(definitionIssues(definition), "mistakes of the definition");
   });
 
   it("knows every setting that the harness gives, and is given what it requires", () => {
@@ -45,9 +45,9 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
     const longest = typeof longestCallMs === "function" ? longestCallMs(host.settings) : longestCallMs;
     expectNone(
       [
-        ...capabilityMistakes(capabilities),
+        ...capabilityIssues(capabilities),
         ...modelIssues(modelsOf(harness), definition.id),
-        ...(longest === undefined ? [] : longestCallMistakes(longest)),
+        ...(longest === undefined ? [] : longestCallIssues(longest)),
       ],
       "mistakes of capabilities, models and the longest call",
     );
@@ -57,7 +57,7 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
 
   it("has a method for every capability, and none that nobody would call", () => {
     expectNone(
-      methodMistakes(tested().provider, tested().capabilities),
+      methodIssues(tested().provider, tested().capabilities),
       "methods and capabilities that contradict each other",
     );
   });

@@ -1,5 +1,4 @@
 import type {
-  MusicRequest,
   ProviderCost,
   ProviderDefinition,
   ProviderFailureKind,
@@ -8,38 +7,13 @@ import type {
   ProviderModel,
   SourceAudio,
 } from "../../../core/ports/music-provider.js";
+import type { MultipartPart } from "../../support/provider-kit/answers.js";
 import type { FakeApi, Route } from "../../support/provider-kit/fake-api.js";
 import type { FakeRequest } from "../../support/provider-kit/request.js";
+import type { ReferenceScenarios } from "./reference-scenarios.js";
+import type { ExpectedStems, ExpectedTracks, HarnessRequest, OrNot, Script, NotApplicable } from "./scenario.js";
 
-/** A scenario that cannot exist at this provider, and why. The suite then checks that the plugin does not claim it. */
-export interface NotApplicable {
-  readonly notApplicable: string;
-}
-
-export type OrNot<T> = T | NotApplicable;
-
-/** Teaches the fake one situation: `fake.on("POST", "/v1/music", json({ … }))`. On a fake that knows nothing yet, or only `accepts`. */
-export type Script<Result = void> = (fake: FakeApi) => Result | Promise<Result>;
-
-/** What must come out of work that succeeds. */
-export interface ExpectedTracks {
-  /** The bytes of every track's playable file, in the provider's order; files that the fake serves as URL are fetched. */
-  readonly mixes: readonly Uint8Array[];
-  /** What it cost, where the provider tells. */
-  readonly cost?: ProviderCost;
-  /** What the tracks must hold beside it, in the same order. */
-  readonly tracks?: readonly {
-    readonly title?: string | null;
-    readonly bpm?: number | null;
-    readonly mixSeconds?: number | null;
-  }[];
-}
-
-export interface ExpectedStems {
-  /** The bytes of every stem, by our label: `vocals`, `instrumental`, `drums`, `bass`, `other`, … */
-  readonly stems: { readonly [label: string]: Uint8Array };
-  readonly cost?: ProviderCost;
-}
+export * from "./scenario.js";
 
 export interface GenerationScenarios {
   /** The call that makes billed work. Not applicable: a provider without network. */
@@ -48,6 +22,19 @@ export interface GenerationScenarios {
   readonly completes: Script<ExpectedTracks>;
   /** One submission that makes more than one track. */
   readonly severalTracks: OrNot<Script<ExpectedTracks>>;
+  /** Where a call that creates is answered with a multipart body. */
+  readonly multipart?: MultipartScenario;
+}
+
+/** A response in parts. The suite sends it with CRLF and LF, the boundary in the header or in the body alone. */
+export interface MultipartScenario {
+  /** The call that is answered so. */
+  readonly route: Route;
+  /** Teaches the fake what comes before that call, and says what the response holds beside headers of HTTP. */
+  response(
+    fake: FakeApi,
+    mix: Uint8Array,
+  ): { readonly parts: readonly MultipartPart[]; readonly tracks?: ExpectedTracks["tracks"] };
 }
 
 /** Work that is accepted first and asked after. All but `accepts` say what the status call answers; the work was accepted before. */
@@ -89,7 +76,8 @@ export interface RefusalScenarios {
   /** Give `retryAfterMs` where it says how long to wait. */
   readonly rateLimit: OrNot<Script | { readonly script: Script; readonly retryAfterMs: number }>;
   readonly key: OrNot<Script>;
-  readonly credit: OrNot<Script>;
+  /** Every status and body with which it says that the balance is empty: 402, 403, 429, or 200 with an error. */
+  readonly credit: OrNot<Script | readonly Script[]>;
   /** Overload, maintenance. */
   readonly unavailable: OrNot<Script>;
   readonly input: OrNot<Script>;
@@ -181,8 +169,6 @@ export interface OptionScenarios {
   completes?(fake: FakeApi, model: ProviderModel): void | Promise<void>;
 }
 
-type HarnessRequest = Partial<Pick<MusicRequest, "prompt" | "lyrics" | "durationSeconds" | "instrumental">>;
-
 /**
  * What the conformance suite needs to know of a plugin. Each scenario teaches the fake what the real API would answer; what cannot exist
  * there is `{ notApplicable: "why" }`. The suite does the rest: lost connections, garbage, aborts, forgeries are its own.
@@ -198,6 +184,8 @@ export interface MusicProviderHarness {
   readonly request?: HarnessRequest;
   /** Needed where a model declares `requestOptions`. Not applicable: a provider without network. */
   readonly options?: OrNot<OptionScenarios>;
+  /** How the provider is asked to work from a track: each mode that a model declares (`references`), and no other. */
+  readonly references?: ReferenceScenarios;
   readonly generation: OrNot<GenerationScenarios>;
   /** Not applicable: `submit` always answers `completed`. */
   readonly work: OrNot<WorkScenarios>;
@@ -210,53 +198,4 @@ export interface MusicProviderHarness {
   readonly probe: OrNot<ProbeScenarios>;
   readonly stemSplit: OrNot<SplitScenarios>;
   readonly vocalRemoval: OrNot<SplitScenarios>;
-}
-
-/** Narrowing that plain truthiness cannot do: a script is a function, a group an object, and either may be said not to exist. */
-export function isApplicable<T>(scenario: OrNot<T>): scenario is T {
-  return !(typeof scenario === "object" && scenario !== null && "notApplicable" in scenario);
-}
-
-/** Names of scenarios that are neither given nor said not to exist: JavaScript and casts get past the types. */
-export function missingScenarios(harness: MusicProviderHarness): string[] {
-  const groups: Record<string, readonly string[]> = {
-    generation: ["submit", "completes", "severalTracks"],
-    work: [
-      "status",
-      "accepts",
-      "running",
-      "succeeds",
-      "fails",
-      "rejectsContent",
-      "cancelled",
-      "timesOut",
-      "gone",
-      "expiredLink",
-      "succeedsEmpty",
-      "partlyReady",
-    ],
-    refusals: ["content", "rateLimit", "key", "credit", "unavailable", "input", "errorWith200"],
-    idempotency: ["keyOf"],
-    callbacks: ["stages", "send", "signature"],
-    lookup: ["route", "found", "absent"],
-    cancel: ["route", "cancels", "tooLate"],
-    probe: ["route", "answers", "refusesKey"],
-    stemSplit: ["submit", "completes", "receivedSource"],
-    vocalRemoval: ["submit", "completes", "receivedSource"],
-  };
-  const models = harness.models ?? harness.definition.models;
-  if (models.some(({ requestOptions }) => requestOptions !== undefined)) groups["options"] = ["sent"];
-  return Object.entries(groups).flatMap(([group, members]) => {
-    const given = (harness as unknown as Readonly<Record<string, unknown>>)[group] as
-      OrNot<Readonly<Record<string, unknown>>> | undefined;
-    if (given === undefined) return [group];
-    if (!isApplicable(given)) return given.notApplicable.trim() === "" ? [`${group} (why is it not applicable?)`] : [];
-    return members.flatMap((member) => {
-      const value = given[member];
-      if (value === undefined) return [`${group}.${member}`];
-      return !isApplicable<unknown>(value) && (value as NotApplicable).notApplicable.trim() === ""
-        ? [`${group}.${member} (why is it not applicable?)`]
-        : [];
-    });
-  });
 }

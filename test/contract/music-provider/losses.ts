@@ -28,24 +28,35 @@ export function describeLosses(harness: MusicProviderHarness, tested: () => Prov
     const scenarios = harness[group];
     if (isApplicable(scenarios) && !isApplicable(scenarios.submit)) {
       it(`makes ${operation} without any call: ${scenarios.submit.notApplicable}`, async () => {
-        const asked = tested()
-          .operations()
-          .find(({ name }) => name === operation);
-        if (asked === undefined) throw new Error(`the harness has no ${operation}`);
-        await tested().submit(asked.request());
+        await tested().submit(operationOf(tested(), operation).request());
         expectNone(tested().host.fetched, "calls of a provider without network");
         expect(tested().fake.requests).to.have.lengthOf(0);
       });
-    } else describeLost(operation, harness, tested);
+    } else describeLost(operation, harness, tested, (started) => operationOf(started, operation));
   }
 }
 
-function describeLost(name: Operation["name"], harness: MusicProviderHarness, tested: () => ProviderUnderTest): void {
+function operationOf(tested: ProviderUnderTest, operation: Operation["name"]): Operation {
+  const found = tested.operations().find(({ name }) => name === operation);
+  if (found === undefined) throw new Error(`the harness has no ${operation}`);
+  return found;
+}
+
+/**
+ * The same for one call that creates.
+ *
+ * @param name what it is called in the titles
+ * @param pick the operation whose call it is, of a plugin that was started
+ */
+export function describeLost(
+  name: string,
+  harness: MusicProviderHarness,
+  tested: () => ProviderUnderTest,
+  pick: (started: ProviderUnderTest) => Operation,
+): void {
   const prepared = async (): Promise<Operation & { readonly submit: Route }> => {
-    const operation = tested()
-      .operations()
-      .find((candidate) => candidate.name === name);
-    if (operation === undefined || operation.submit === null) throw new Error(`${name} has no call that creates`);
+    const operation = pick(tested());
+    if (operation.submit === null) throw new Error(`${name} has no call that creates`);
     await operation.completes(tested().fake);
     return { ...operation, submit: operation.submit };
   };
@@ -87,13 +98,10 @@ function describeLost(name: Operation["name"], harness: MusicProviderHarness, te
   it(`is unavailable for ${name} when the connection is refused`, async () => {
     const gone = await FakeApi.open();
     await gone.close();
+    // Another server may have its port by now; nothing listens at this one.
+    gone.url = "http://127.0.0.1:2";
     const lonely = await tested().another(() => harness.settings(gone));
-    const request = lonely
-      .operations()
-      .find((candidate) => candidate.name === name)
-      ?.request();
-    if (request === undefined) throw new Error(`the harness has no ${name}`);
-    const { kind } = await lonely.failure(lonely.submit(request));
+    const { kind } = await lonely.failure(lonely.submit(pick(lonely).request()));
     expect(kind).to.equal("unavailable");
   });
 

@@ -121,7 +121,7 @@ export async function expectExpected(completed: Completed, expected: ExpectedTra
   await ("stems" in expected ? expectStems(completed, expected) : expectTracks(completed, expected));
 }
 
-async function expectTracks(
+export async function expectTracks(
   { tracks, cost }: Completed,
   { mixes, cost: expectedCost, tracks: said = [] }: ExpectedTracks,
 ): Promise<void> {

@@ -1,17 +1,19 @@
 import { expect } from "chai";
 import type { ProviderFailureKind } from "../../../core/ports/music-provider.js";
+import { json } from "../../support/provider-kit/answers.js";
 import {
   isApplicable,
   type MusicProviderHarness,
   type NamedFailure,
   type OrNot,
   type RefusalScenarios,
+  type Script,
 } from "./harness.js";
-import { json } from "../../support/provider-kit/answers.js";
 import type { ProviderUnderTest } from "./tested.js";
 
 /** What the provider says no to, and what the core is told then. */
-export function describeRefusals({ refusals }: MusicProviderHarness, tested: () => ProviderUnderTest): void {
+export function describeRefusals(harness: MusicProviderHarness, tested: () => ProviderUnderTest): void {
+  const { refusals } = harness;
   if (!isApplicable(refusals)) {
     it(`is refused nothing: ${refusals.notApplicable}`, () => {
       expect(tested().main.submit, "a provider with a call that creates can be refused it").to.equal(null);
@@ -36,6 +38,7 @@ export function describeRefusals({ refusals }: MusicProviderHarness, tested: () 
     });
   }
   describeRetired(refusals, tested);
+  if (refusals.retiredModel === undefined) describeRetiredSplits(harness, tested);
   const { rateLimit } = refusals;
   if (isApplicable(rateLimit) && typeof rateLimit !== "function") {
     it("passes on how long it asks to wait", async () => {
@@ -69,10 +72,34 @@ function describeRetired({ retiredModel }: RefusalScenarios, tested: () => Provi
   });
 }
 
+/** Nor must a split that is gone keep the generations off. */
+function describeRetiredSplits(harness: MusicProviderHarness, tested: () => ProviderUnderTest): void {
+  for (const [name, scenarios] of [
+    ["stem_split", harness.stemSplit],
+    ["vocal_removal", harness.vocalRemoval],
+  ] as const) {
+    if (!isApplicable(scenarios) || !isApplicable(scenarios.submit)) continue;
+    const { submit, completes } = scenarios;
+    it(`says model_unavailable of ${name} where that is not there any more`, async () => {
+      const { fake } = tested();
+      await completes(fake);
+      fake.on(submit.method, submit.path, json({ error: "no such operation" }, { status: 404 }));
+      const { kind, billable } = await tested().failure(tested().submit(tested().split(name, scenarios)));
+      expect([kind, billable]).to.deep.equal(["model_unavailable", "no"]);
+      expect(fake.calls(submit).length, "calls that create").to.be.at.most(1);
+    });
+  }
+}
+
 function tableOf(refusals: RefusalScenarios): (readonly [what: string, scenario: OrNot<NamedFailure>])[] {
   const { content, rateLimit, key, credit, unavailable, input, errorWith200, others = {} } = refusals;
   const named = (kind: ProviderFailureKind, scenario: OrNot<NamedFailure["script"]>): OrNot<NamedFailure> =>
     isApplicable(scenario) ? { kind, script: scenario } : scenario;
+  const scripts = isApplicable(credit) && typeof credit !== "function" ? credit : [credit as OrNot<Script>];
+  const credits = scripts.map((script, index) => {
+    const which = scripts.length > 1 ? ` (${index + 1})` : "";
+    return [`an account without credit${which}`, named("out_of_credit", script)] as const;
+  });
   return [
     ["content it refuses", named("content_rejected", content)],
     [
@@ -80,7 +107,7 @@ function tableOf(refusals: RefusalScenarios): (readonly [what: string, scenario:
       named("rate_limited", isApplicable(rateLimit) && typeof rateLimit !== "function" ? rateLimit.script : rateLimit),
     ],
     ["a key it refuses", named("misconfigured", key)],
-    ["an account without credit", named("out_of_credit", credit)],
+    ...credits,
     ["overload", named("unavailable", unavailable)],
     ["a request it does not take", named("invalid_input", input)],
     ["an error with status 200", errorWith200],

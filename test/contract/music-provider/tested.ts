@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { type Accepted, type Completed, ProviderFailure } from "../../../core/ports/music-provider.js";
+import { RESULT_LIMITS } from "../../../core/execution/clamp-result.js";
 import type {
   MusicProvider,
   MusicRequest,
@@ -14,7 +15,7 @@ import { FakeApi, type Route } from "../../support/provider-kit/fake-api.js";
 import { type HostUnderTest, providerHost, settingsOf } from "../../support/provider-kit/host.js";
 import { aMusicRequest, aSource, aSplitRequest } from "../../support/provider-kit/requests.js";
 import { tinyMp3 } from "../../support/provider-kit/sounds.js";
-import { completedMistakes } from "./assets.js";
+import { completedIssues } from "./assets.js";
 import { expectNone } from "./expect-none.js";
 import {
   type ExpectedStems,
@@ -229,12 +230,14 @@ export class ProviderUnderTest {
     if (handle === undefined) return;
     expect(Number.isSafeInteger(handle.version), "the handle's version is a whole number").to.equal(true);
     expect(stored(handle), "the handle, as it comes back from storage").to.deep.equal(handle);
-    this.said.push(JSON.stringify(handle));
+    const json = JSON.stringify(handle);
+    expect(Buffer.byteLength(json), "bytes of the handle as JSON").to.be.at.most(RESULT_LIMITS.handleBytes);
+    this.said.push(json);
   }
 
   private expectWhole(completed: Completed, operation: SubmitRequest["operation"]): void {
     this.said.push(JSON.stringify(completed.tracks.map(({ title, tags, reference }) => [title, tags, reference])));
-    expectNone(completedMistakes(completed, operation), "mistakes of what was completed");
+    expectNone(completedIssues(completed, operation), "mistakes of what was completed");
   }
 }
 

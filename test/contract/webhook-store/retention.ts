@@ -21,7 +21,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
       await opened().webhooks.insertEvents(tx, [event]);
       await opened().webhooks.insertDeliveries(tx, deliveries);
       for (let tries = 0; tries < 2; tries++)
-        await opened().webhooks.insertTry(tx, aTry({ deliveryId: deliveries[1].id }));
+        await opened().webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: deliveries[1].id }));
     });
     return { event, deliveries };
   }
@@ -32,7 +32,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     const { webhooks } = opened();
     const events = await webhooks.findEvents([event.id]);
     const found = await Promise.all(deliveries.map(({ id }) => webhooks.findDelivery(id)));
-    const tries = await webhooks.listTries(deliveries.map(({ id }) => id));
+    const tries = await webhooks.listDeliveryAttempts(deliveries.map(({ id }) => id));
     return [events.size, found.filter((delivery) => delivery !== null).length, [...tries.values()].flat().length];
   }
 
@@ -78,7 +78,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
       const [, delivered] = old.deliveries as readonly [WebhookDelivery, WebhookDelivery];
       const tries = Array.from({ length: 4 }, () =>
         opened().inTransaction((tx) =>
-          opened().webhooks.insertTry(tx, aTry({ deliveryId: delivered.id, isManual: true })),
+          opened().webhooks.insertDeliveryAttempt(tx, aTry({ deliveryId: delivered.id, isManual: true })),
         ),
       );
       await Promise.all([...tries.slice(2), deleteOld(LONG_AGO + 1, 5), ...tries.slice(0, 2)]);

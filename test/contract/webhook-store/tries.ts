@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import type { WebhookTry } from "../../../core/webhooks/endpoint.js";
+import type { DeliveryAttempt } from "../../../core/webhooks/endpoint.js";
 import { anId, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { aDelivery, anEvent, aTry } from "../../support/webhook-builders.js";
 
 export function webhookTries(opened: () => StorageUnderTest): void {
-  const addDelivery = async (): Promise<WebhookTry["deliveryId"]> => {
+  const addDelivery = async (): Promise<DeliveryAttempt["deliveryId"]> => {
     const event = anEvent();
     const delivery = aDelivery({ eventId: event.id });
     await opened().inTransaction(async (tx) => {
@@ -14,8 +14,8 @@ export function webhookTries(opened: () => StorageUnderTest): void {
     });
     return delivery.id;
   };
-  const add = (made: Omit<WebhookTry, "number">): Promise<number> =>
-    opened().inTransaction((tx) => opened().webhooks.insertTry(tx, made));
+  const add = (made: Omit<DeliveryAttempt, "number">): Promise<number> =>
+    opened().inTransaction((tx) => opened().webhooks.insertDeliveryAttempt(tx, made));
 
   it("keep every member, under numbers from 1", async () => {
     const deliveryId = await addDelivery();
@@ -32,7 +32,7 @@ export function webhookTries(opened: () => StorageUnderTest): void {
     });
     const taken = aTry({ deliveryId });
     expect([await add(failed), await add(taken)]).to.deep.equal([1, 2]);
-    expect((await opened().webhooks.listTries([deliveryId])).get(deliveryId)).to.deep.equal([
+    expect((await opened().webhooks.listDeliveryAttempts([deliveryId])).get(deliveryId)).to.deep.equal([
       { ...failed, number: 1 },
       { ...taken, number: 2 },
     ]);
@@ -41,20 +41,20 @@ export function webhookTries(opened: () => StorageUnderTest): void {
   it("keep a long excerpt", async () => {
     const deliveryId = await addDelivery();
     await add(aTry({ deliveryId, excerpt: "ÿ".repeat(1_024), message: "m".repeat(2_000) }));
-    const [found] = (await opened().webhooks.listTries([deliveryId])).get(deliveryId) ?? [];
+    const [found] = (await opened().webhooks.listDeliveryAttempts([deliveryId])).get(deliveryId) ?? [];
     expect(found).to.include({ excerpt: "ÿ".repeat(1_024), message: "m".repeat(2_000) });
   });
 
   it("are listed by delivery, each with its own; one without any is left out", async () => {
     const [one, two, untried] = [await addDelivery(), await addDelivery(), await addDelivery()];
     for (const deliveryId of [one, two, one, one]) await add(aTry({ deliveryId }));
-    const found = await opened().webhooks.listTries([two, untried, one, anId("dlv"), one]);
+    const found = await opened().webhooks.listDeliveryAttempts([two, untried, one, anId("dlv"), one]);
     const numbers = [...found].map(([id, tries]) => [id, tries.map(({ number }) => number)]);
     expect(numbers).to.deep.equal([
       [two, [1]],
       [one, [1, 2, 3]],
     ]);
-    expect(await opened().webhooks.listTries([])).to.deep.equal(new Map());
+    expect(await opened().webhooks.listDeliveryAttempts([])).to.deep.equal(new Map());
   });
 
   it("are numbered without gaps or doubles, however many are added at once", async () => {
@@ -66,6 +66,6 @@ export function webhookTries(opened: () => StorageUnderTest): void {
   it("are not added to a delivery that is gone", async () => {
     const deliveryId = anId("dlv");
     expect(await add(aTry({ deliveryId }))).to.equal(0);
-    expect((await opened().webhooks.listTries([deliveryId])).size).to.equal(0);
+    expect((await opened().webhooks.listDeliveryAttempts([deliveryId])).size).to.equal(0);
   });
 }

@@ -1,15 +1,19 @@
 import { fingerprint } from "../../../adapters/crypto/secret-key.js";
 import { subkeyOf } from "../../../adapters/crypto/subkey.js";
-import { type Keyring, type KeyPurpose, NO_KEY_ID, type Subkey } from "../../../core/ports/keyring.js";
+import { type KeyPurpose, NO_KEY_ID, type RefreshableKeyring, type Subkey } from "../../../core/ports/keyring.js";
 
 /** A keyring whose keys a test changes by hand. */
-export class FixedKeyring implements Keyring {
+export class FixedKeyring implements RefreshableKeyring {
   /** Accepted next to the current key. */
   previous: string | null = null;
   /** The key of signatures and seals without a key id. */
   unnamed: string | null = null;
 
   constructor(public secretKey = "a secret key of a test, long enough for it") {}
+
+  refresh(): Promise<void> {
+    return Promise.resolve();
+  }
 
   current(purpose: KeyPurpose): Subkey {
     return subkeyOf(this.secretKey, purpose);

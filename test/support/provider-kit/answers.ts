@@ -37,6 +37,21 @@ export function text(body: string, { status = 200, headers = {} }: Head = {}): F
   return { status, headers: { "content-type": "text/plain", ...headers }, body };
 }
 
+/** A part of a multipart body. */
+export interface MultipartPart {
+  readonly headers: { readonly [name: string]: string };
+  readonly bytes: Uint8Array | string;
+}
+
+/** A `multipart/mixed` body (RFC 2046), its lines ended by CRLF or, as some servers have it, by LF. */
+export function multipart(parts: readonly MultipartPart[], boundary: string, lineEnd: "\r\n" | "\n" = "\r\n"): Buffer {
+  const chunks = parts.flatMap(({ headers, bytes: content }) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    return [[`--${boundary}`, ...lines, "", ""].join(lineEnd), content, lineEnd];
+  });
+  return Buffer.concat([...chunks, `--${boundary}--${lineEnd}`].map((chunk) => Buffer.from(chunk)));
+}
+
 /** A page of a gateway or a maintenance notice, where JSON was due. */
 export function htmlPage(status = 502): FakeAnswer {
   return {

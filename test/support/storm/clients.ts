@@ -39,7 +39,7 @@ export interface JobEnd {
   readonly completed_at: string;
 }
 
-export interface ClientsParts {
+export interface ClientsDeps {
   readonly dice: Dice;
   readonly callers: readonly Caller[];
   /** Where a server may answer right now. Who gets no answer at one goes on to the next. */
@@ -60,7 +60,7 @@ export class Clients {
   readonly counts = { lost: 0, putOff: 0 };
   private allowance = 0;
 
-  constructor(private readonly parts: ClientsParts) {}
+  constructor(private readonly deps: ClientsDeps) {}
 
   /** Lets the clients wish for this many pieces more. */
   allow(wishes: number): void {
@@ -89,7 +89,7 @@ export class Clients {
   }
 
   private async speakAsOne(signal: AbortSignal): Promise<void> {
-    const { dice } = this.parts;
+    const { dice } = this.deps;
     while (!signal.aborted) {
       const chance = dice.fraction();
       const known = this.wishes.filter(({ isWaited }) => !isWaited);
@@ -105,7 +105,7 @@ export class Clients {
   }
 
   private newWish(): Wish {
-    const { dice, callers, order } = this.parts;
+    const { dice, callers, order } = this.deps;
     const number = this.wishes.length;
     const { prompt, ...rest } = order();
     const wish: Wish = {
@@ -141,12 +141,12 @@ export class Clients {
     if (isRepeated) expect(answer.headers.get("Idempotent-Replayed"), wish.idempotencyKey).to.equal("true");
     expect(answer.text, `a replay of ${wish.idempotencyKey}`).to.equal(wish.answer ?? answer.text);
     wish.answer = answer.text;
-    wish.jobId ??= answer.status === 202 ? dataOf<{ id: string }>(answer).id : await this.parts.findJobId(wish);
+    wish.jobId ??= answer.status === 202 ? dataOf<{ id: string }>(answer).id : await this.deps.findJobId(wish);
   }
 
   /** Sends a wish and is gone before the answer comes. */
   private askAndHangUp(wish: Wish): Promise<void> {
-    const { dice, urls } = this.parts;
+    const { dice, urls } = this.deps;
     const url = dice.pick(urls());
     if (url === undefined) return Promise.resolve();
     const patienceMs = Math.floor(dice.between(0, 20));
@@ -185,7 +185,7 @@ export class Clients {
 
   /** Asks one server after the other, in any order. null when none has answered, which says nothing about what they did. */
   private async anyAnswer(ask: (url: string) => Promise<Answer>): Promise<Answer | null> {
-    const { dice, urls } = this.parts;
+    const { dice, urls } = this.deps;
     for (const url of dice.shuffled(urls())) {
       const answer = await orLost(ask(url));
       if (answer !== null && answer.status !== 503) return answer;

@@ -116,8 +116,8 @@ describe("An app whose broker is in trouble", function () {
   });
 
   it("runs a job once, however often its bell is heard, and whatever else is in the queue", async () => {
-    const { ring }: JobQueue = queue;
-    queue.ring = (bells) => {
+    const { notify: ring }: JobQueue = queue;
+    queue.notify = (bells) => {
       for (let times = 0; times < 5; times += 1) ring.call(queue, [...bells, aBell("scripted")]);
     };
     await Promise.all(Array.from({ length: 20 }, () => caller.api.generate()));

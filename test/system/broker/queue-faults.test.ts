@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { RabbitmqJobQueue } from "../../../adapters/queue/rabbitmq/job-queue.js";
-import type { Doorbell } from "../../../core/ports/job-queue.js";
+import type { JobNotification } from "../../../core/ports/job-queue.js";
 import { aBell } from "../../contract/job-queue.contract.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import {
@@ -20,8 +20,8 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
   let space: QueueSpace;
   let queue: RabbitmqJobQueue;
   const logger = new RecordingLogger();
-  const heard: Doorbell[] = [];
-  const held: Doorbell[] = [];
+  const heard: JobNotification[] = [];
+  const held: JobNotification[] = [];
   let isWell = true;
 
   before(async () => {
@@ -45,13 +45,13 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     await eventually(() => queue.check());
     const bell = aBell();
     await eventually(() => {
-      queue.ring([bell]);
+      queue.notify([bell]);
       expect(heard.map(({ jobId }) => jobId)).to.include(bell.jobId);
     });
   }
 
   it("is opened without a broker, and finds it once it is there", async () => {
-    queue.ring([aBell()]);
+    queue.notify([aBell()]);
     expect(queue.counts).to.deep.equal({ confirmed: 0, unroutable: 0, dropped: 1 });
     expect((await refusal(() => queue.check())).message).to.match(
       /^RabbitMQ at \S+ cannot be reached: connect ECONNREFUSED/,
@@ -63,11 +63,11 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
   it("sends nothing to a broker that is short of memory, says so, and goes on when it is well again", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.000001");
     // The broker tells a connection with its first message.
-    queue.ring([aBell()]);
+    queue.notify([aBell()]);
     const error = await refusal(() => queue.check());
     expect(error.message).to.match(/^RabbitMQ at \S+ takes no messages: low on memory$/);
     const { dropped } = queue.counts;
-    queue.ring([aBell(), aBell()]);
+    queue.notify([aBell(), aBell()]);
     expect(queue.counts.dropped - dropped).to.equal(2);
     await broker.control("set_vm_memory_high_watermark", "0.4");
     await works();
@@ -76,7 +76,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
   it("is closed at once while the broker takes no messages", async () => {
     const other = await RabbitmqJobQueue.open({ url: space.url, logger: new RecordingLogger() });
     await broker.control("set_vm_memory_high_watermark", "0.000001");
-    other.ring([aBell()]);
+    other.notify([aBell()]);
     await refusal(() => other.check());
     await other.close();
     await broker.control("set_vm_memory_high_watermark", "0.4");
@@ -92,12 +92,12 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
   it("outlives kill -9 of the broker; what no listener was done with is heard again", async () => {
     const bell = aBell("mureka");
     isWell = false;
-    queue.ring([bell]);
+    queue.notify([bell]);
     await eventually(() => expect(held).to.deep.equal([bell]));
     await broker.kill();
     isWell = true;
     await refusal(() => queue.check());
-    expect(() => queue.ring([aBell()])).not.to.throw();
+    expect(() => queue.notify([aBell()])).not.to.throw();
     await broker.start();
     await works();
     await eventually(() => expect(held).to.deep.equal([bell, bell]));

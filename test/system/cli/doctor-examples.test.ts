@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import type { Finding } from "../../../core/ports/self-check.js";
+import type { CheckResult } from "../../../core/ports/self-check.js";
 import { ApiClient } from "../../support/api-client.js";
 import { readDockerfile } from "../../support/examples.js";
 import { useSandbox } from "../../support/process.js";
@@ -19,7 +19,7 @@ describe("An installation from config/embedded.yaml", () => {
     const url = await started.listening();
     expect(started.stdout).to.include("An account `demo` was made");
     expect((await new ApiClient(url, null).get("/readyz")).status).to.equal(200);
-    const { checks } = await sandbox.json<{ checks: readonly Finding[] }>(["doctor"], dataDir, env);
+    const { checks } = await sandbox.json<{ checks: readonly CheckResult[] }>(["doctor"], dataDir, env);
     expect(checks.filter(({ result }) => result === "failed")).to.deep.equal([]);
     expect(checks.map(({ name }) => name)).to.include.members(["sqlite mode", "schema"]);
     expect(await started.stop()).to.equal(0);

@@ -1,7 +1,7 @@
 import { chmod, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Finding } from "../../../core/ports/self-check.js";
+import type { CheckResult } from "../../../core/ports/self-check.js";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { mysqlStorage } from "../../support/mysql.js";
 import { type Environment, useSandbox } from "../../support/process.js";
@@ -9,7 +9,7 @@ import { openQueueSpace } from "../../support/rabbitmq.js";
 
 interface Diagnosis {
   readonly ok: boolean;
-  readonly checks: readonly Finding[];
+  readonly checks: readonly CheckResult[];
 }
 
 describe("fermata doctor", () => {
@@ -25,7 +25,7 @@ describe("fermata doctor", () => {
   async function wrong(
     dataDir: string,
     env?: Environment,
-  ): Promise<{ readonly code: number; readonly checks: readonly Finding[] }> {
+  ): Promise<{ readonly code: number; readonly checks: readonly CheckResult[] }> {
     const { code, json } = await sandbox.command(["doctor", "--json"], dataDir, env);
     const { ok, checks } = json<Diagnosis>();
     expect(ok).to.equal(code === 0);
@@ -36,7 +36,7 @@ describe("fermata doctor", () => {
     const dataDir = await migrated();
     const { ok, checks } = await sandbox.json<Diagnosis>(["doctor"], dataDir);
     expect(ok, JSON.stringify(checks)).to.equal(true);
-    for (const check of checks) expect(Object.keys(check)).to.deep.equal(["name", "result", "message", "mend"]);
+    for (const check of checks) expect(Object.keys(check)).to.deep.equal(["name", "result", "message", "fix", "mend"]);
     const secrets = ["secret key", "secret key rotation"];
     const names = ["node", "plugins", "data directory", ...secrets, "sqlite writes", "schema", "queue"];
     expect(checks.map(({ name }) => name)).to.include.members(names);
@@ -49,7 +49,7 @@ describe("fermata doctor", () => {
     const dataDir = await sandbox.dataDir();
     const { code, checks } = await wrong(dataDir);
     expect(code).to.equal(1);
-    expect(checks.filter(({ result }) => result === "failed").map(({ name, mend }) => [name, mend])).to.deep.equal([
+    expect(checks.filter(({ result }) => result === "failed").map(({ name, fix }) => [name, fix])).to.deep.equal([
       ["sqlite file", "Run `fermata migrate`, or `fermata start`."],
     ]);
     expect(await readdir(dataDir)).to.deep.equal([]);
@@ -95,7 +95,7 @@ describe("fermata doctor", () => {
     expect(stderr).to.include("http.port");
   });
 
-  it("exits with 0 when all it has are warnings, and says how to mend them", async () => {
+  it("exits with 0 when all it has are warnings, and says how to fix them", async () => {
     const dataDir = await migrated();
     const { code, stdout } = await sandbox.command(["doctor"], dataDir, { FERMATA_HTTP__TRUST_PROXY: "uniquelocal" });
     expect(code).to.equal(0);
@@ -107,7 +107,7 @@ describe("fermata doctor", () => {
     const dataDir = await migrated();
     await sandbox.json(["models", "list"], dataDir);
     await chmod(join(dataDir, "secret.key"), 0o644);
-    expect((await wrong(dataDir)).checks.map(({ name, mend }) => [name, mend])).to.deep.include([
+    expect((await wrong(dataDir)).checks.map(({ name, fix }) => [name, fix])).to.deep.include([
       "secret key",
       `\`chmod 600 ${join(dataDir, "secret.key")}\``,
     ]);
@@ -125,7 +125,7 @@ describe("fermata doctor", () => {
       FERMATA_PLUGINS__SYNTH__ENABLED: "false",
     });
     expect(code).to.equal(1);
-    expect(checks.filter(({ result }) => result === "failed").map(({ name, mend }) => [name, mend])).to.deep.equal([
+    expect(checks.filter(({ result }) => result === "failed").map(({ name, fix }) => [name, fix])).to.deep.equal([
       ["plugins", "Set plugins.ID.enabled to true."],
       ["public address", "Set http.publicUrl to what callers use."],
     ]);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { filesUnder, Sandbox } from "../../support/process.js";
@@ -258,6 +259,31 @@ describe("fermata library and fermata playlists", function () {
     );
     for (const command of ["share", "unshare"])
       expect(await refused("library", command, "trk_nobody")).to.equal("There is no such track.\n");
+  });
+
+  it("shows a track, with the lyrics that its provider gave", async () => {
+    const [track] = (await imported({ tracks: [RAIN] })).tracks;
+    const id = track?.id ?? "";
+    const own = { account: null, visibility: "public" };
+    const bare = await json<object>("library", "show", id);
+    expect(bare)
+      .to.include({ id, title: "Rain", ...own })
+      .and.not.have.property("lyrics");
+    expect((await sandbox.command(["library", "show", id], dataDir)).stdout).to.match(/^words with times +-\n$/m);
+    const words = [{ text: "Rain", startSeconds: 1.25, endSeconds: 1.5 }];
+    const database = new BetterSqlite3(join(dataDir, "fermata.sqlite"));
+    const insert = database.prepare("INSERT INTO track_lyrics (track_id, lyrics, words) VALUES (?, ?, ?)");
+    insert.run(id, "Rain\non \u001btin", JSON.stringify(words));
+    database.close();
+    expect(await json<object>("library", "show", id)).to.deep.equal({
+      ...bare,
+      lyrics: { text: "Rain\non \u001btin", words: [{ text: "Rain", start: 1.25, end: 1.5 }] },
+    });
+    const { stdout } = await sandbox.command(["library", "show", id], dataDir);
+    expect(stdout)
+      .to.match(/^title +Rain$/m)
+      .and.match(/^words with times +1\n\nRain\non \\u001btin\n$/m);
+    expect(await refused("library", "show", "trk_nobody")).to.equal("There is no such track.\n");
   });
 
   it("searches as an account does", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Finding } from "../../../core/ports/self-check.js";
+import type { CheckResult } from "../../../core/ports/self-check.js";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { type Environment, eventually, useSandbox } from "../../support/process.js";
 
@@ -37,8 +37,8 @@ describe("fermata jobs pause and fermata jobs resume", function () {
   /** What doctor says, and the code it exits with. */
   const doctor = async (env: Environment = {}): Promise<unknown> => {
     const { code, json: document } = await sandbox.command(["doctor", "--json"], dataDir, env);
-    const found = document<{ checks: readonly Finding[] }>().checks.find(({ name }) => name === "submissions");
-    return [code, found?.result, found?.mend];
+    const found = document<{ checks: readonly CheckResult[] }>().checks.find(({ name }) => name === "submissions");
+    return [code, found?.result, found?.fix];
   };
 
   it("hold back what a running server accepts, say so in doctor, and let it go on", async () => {
@@ -81,8 +81,8 @@ describe("fermata jobs pause and fermata jobs resume", function () {
 
   it("let a server go on that its settings started as paused", async () => {
     const settings = { FERMATA_JOBS__SUBMISSIONS: "paused" };
-    const mend = "Run `fermata jobs resume`, and set jobs.submissions to active before the next start.";
-    expect(await doctor(settings)).to.deep.equal([0, "warning", mend]);
+    const fix = "Run `fermata jobs resume`, and set jobs.submissions to active before the next start.";
+    expect(await doctor(settings)).to.deep.equal([0, "warning", fix]);
     const server = sandbox.spawn(["start"], dataDir, settings);
     const id = await accepted(await server.listening());
     await eventually("the server says that submissions are paused", () =>

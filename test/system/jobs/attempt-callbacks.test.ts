@@ -17,7 +17,7 @@ import {
   type PollBehaviour,
   SCRIPTED_TRACK,
 } from "../../support/doubles/scripted-provider.js";
-import { Workshop } from "./workshop.js";
+import { Workshop } from "./worker-harness.js";
 
 const BUSY = new ProviderFailure("unavailable", "busy");
 const LOST = new ProviderFailure("outcome_unknown", "the connection was cut");

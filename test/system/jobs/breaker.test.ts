@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ProviderFailure, type SubmitRequest } from "../../../core/ports/music-provider.js";
 import { accepts, type Behaviour, completes, fails, holds } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, type Worker, Workshop } from "./workshop.js";
+import { GRACE_MS, type Worker, Workshop } from "./worker-harness.js";
 
 const OPEN_MS = 30_000;
 

@@ -12,7 +12,7 @@ import {
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { accepts, fails, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, type Worker, Workshop } from "./workshop.js";
+import { GRACE_MS, type Worker, Workshop } from "./worker-harness.js";
 
 const FAR = 600_000;
 const SIGNED = { callbacks: "signed" } as const;

@@ -7,7 +7,7 @@ import {
   type ProviderHandle,
 } from "../../../core/ports/music-provider.js";
 import { accepts, holds } from "../../support/doubles/scripted-provider.js";
-import { type Worker, type WorkerOptions, Workshop } from "./workshop.js";
+import { type Worker, type WorkerOptions, Workshop } from "./worker-harness.js";
 
 const CANCELS = { cancel: true } as const;
 const MINUTE = 60_000;

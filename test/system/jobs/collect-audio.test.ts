@@ -10,7 +10,7 @@ import type { AssetOpener } from "../../../core/ports/asset-opener.js";
 import { aJob, anAsset, anId, aTrack } from "../../support/builders.js";
 import { temporaryFolder } from "../../support/databases.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { until, Workshop } from "./workshop.js";
+import { until, Workshop } from "./worker-harness.js";
 
 const HOUR_MS = 3_600_000;
 const SIZE = 10;
@@ -190,7 +190,7 @@ describe("Audio files that were left behind", () => {
         entries.push(entry);
         return isFull ? Promise.reject(new Error("The disk is full.")) : Promise.resolve();
       };
-      const operate = new OperateAudio(collector(), { note });
+      const operate = new OperateAudio({ collectAudio: collector(), audit: { note } });
       const error = await operate.collect({ isDryRun: false }).catch((cause: unknown) => cause);
       expect((error as Error).message).to.equal("The disk is full.");
       expect(await keys()).to.deep.equal(before);

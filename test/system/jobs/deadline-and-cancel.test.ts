@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { OperationRefusedError } from "../../../core/errors.js";
 import { accepts, fails, holds } from "../../support/doubles/scripted-provider.js";
-import { LEASE_MS, until, Workshop } from "./workshop.js";
+import { LEASE_MS, until, Workshop } from "./worker-harness.js";
 
 const HOUR_MS = 3_600_000;
 

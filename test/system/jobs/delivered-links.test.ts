@@ -8,7 +8,7 @@ import {
 } from "../../../core/ports/music-provider.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, LEASE_MS, until, Workshop } from "./workshop.js";
+import { GRACE_MS, LEASE_MS, until, Workshop } from "./worker-harness.js";
 
 const LINK = "https://cdn.test/song.mp3";
 

@@ -14,7 +14,7 @@ import {
   SCRIPTED_AUDIO,
   SCRIPTED_TRACK,
 } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./workshop.js";
+import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./worker-harness.js";
 
 const STOP_GRACE_MS = 1_000;
 /** Longer than two leases, so that they must be renewed meanwhile. */

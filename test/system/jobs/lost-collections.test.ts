@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import type { Track } from "../../../core/library/track.js";
 import { anId } from "../../support/builders.js";
-import { LEASE_MS, until, Workshop } from "./workshop.js";
+import { LEASE_MS, until, Workshop } from "./worker-harness.js";
 
 const REPEATABLE = { capabilities: { idempotentSubmit: true } } as const;
 

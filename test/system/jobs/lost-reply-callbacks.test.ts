@@ -12,7 +12,7 @@ import {
 import { anId } from "../../support/builders.js";
 import { holds, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
-import { until, Workshop } from "./workshop.js";
+import { until, Workshop } from "./worker-harness.js";
 
 const SIGNED = { callbacks: "signed" } as const;
 const HANDLE = { version: 1, data: { task: "theirs" } };

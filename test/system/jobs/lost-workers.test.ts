@@ -6,7 +6,7 @@ import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { anId } from "../../support/builders.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./workshop.js";
+import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./worker-harness.js";
 
 const DELIVERY: Completed = { state: "completed", tracks: [SCRIPTED_TRACK] };
 
@@ -309,7 +309,7 @@ describe("A job whose worker is lost", () => {
     await shop.provider.submitted();
     // The whole process pauses: nobody wakes, and the bell is heard before the heartbeat.
     shop.clock.set(shop.clock.now() + LEASE_MS + 1);
-    shop.queue.ring([{ jobId: id, providerId: "scripted" }]);
+    shop.queue.notify([{ jobId: id, providerId: "scripted" }]);
     // Work that is accepted afterwards finds a hand free.
     const next = await shop.acceptOne();
     await shop.provider.submitted(2);
@@ -431,7 +431,7 @@ describe("A job whose worker is lost", () => {
       dueAt: shop.clock.now() + 5_000,
     });
     await shop.pass(5_000);
-    // Each wait is four times the one before: what is broken may take minutes to mend.
+    // Each wait is four times the one before: what is broken may take minutes to fix.
     expect(await shop.job(id)).to.include({ crashes: 2, dueAt: shop.clock.now() + 20_000 });
     await shop.pass(20_000 + 80_000 + 320_000);
     await shop.expectFailed(id, "generation_failed");

@@ -4,7 +4,7 @@ import type { JobId } from "../../../core/ids.js";
 import type { JobStore } from "../../../core/ports/job-store.js";
 import { aLoggedRequest, anIdempotencyRecord, NOON } from "../../support/builders.js";
 import { anEvent } from "../../support/webhook-builders.js";
-import { until, type Worker, Workshop } from "./workshop.js";
+import { until, type Worker, Workshop } from "./worker-harness.js";
 
 const DEADLINE_MS = 60_000;
 const OLD = NOON - 90 * 86_400_000;

@@ -3,7 +3,7 @@ import { KnexLibraryStore } from "../../../adapters/storage/knex/library-store.j
 import type { Track } from "../../../core/library/track.js";
 import { endingInZero } from "../../contract/library-store/search-corpus.js";
 import { anId, aTrack, NOON } from "../../support/builders.js";
-import { Workshop } from "./workshop.js";
+import { Workshop } from "./worker-harness.js";
 
 const SEGMENT = 5;
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type MarginQuery, type MarginReport, ReportMargin } from "../../../core/execution/report-margin.js";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
 import { accepts, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { COST, GRACE_MS, Workshop } from "./workshop.js";
+import { COST, GRACE_MS, Workshop } from "./worker-harness.js";
 
 const DAY_MS = 86_400_000;
 const EXPECTED = { amount: 0.1, unit: "USD" };
@@ -15,7 +15,12 @@ describe("The margin report", () => {
   afterEach(() => shop.close());
 
   const report = (query: Partial<MarginQuery> = {}): Promise<MarginReport> =>
-    new ReportMargin(shop.storage.jobs).report({ from: 0, to: Number.MAX_SAFE_INTEGER, refundedLimit: 10, ...query });
+    new ReportMargin({ jobs: shop.storage.jobs }).report({
+      from: 0,
+      to: Number.MAX_SAFE_INTEGER,
+      refundedLimit: 10,
+      ...query,
+    });
 
   it("sets what was paid against what the provider reported, or was expected to cost", async () => {
     let isFirst = true;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { MusicRequest, OptionValues, ProviderModel } from "../../../core/ports/music-provider.js";
 import { fails, type ScriptedProvider } from "../../support/doubles/scripted-provider.js";
-import { Workshop } from "./workshop.js";
+import { Workshop } from "./worker-harness.js";
 
 const GIVEN = { seed: 7, key: "C major" } as const;
 

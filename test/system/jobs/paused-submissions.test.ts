@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ProviderCapabilities } from "../../../core/ports/music-provider.js";
 import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, Workshop } from "./workshop.js";
+import { GRACE_MS, Workshop } from "./worker-harness.js";
 
 /** How soon every process has heard of a change: what it knows is a second old at most, and it looks every second. */
 const HEARD_MS = 2_000;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { accepts, completes, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { Workshop } from "./workshop.js";
+import { Workshop } from "./worker-harness.js";
 
 describe("The jobs that a provider takes at once", () => {
   let shop: Workshop;

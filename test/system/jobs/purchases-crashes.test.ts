@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import { anId } from "../../support/builders.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
-import { LEASE_MS, Workshop } from "./workshop.js";
+import { LEASE_MS, Workshop } from "./worker-harness.js";
 
 const CANCELS = { capabilities: { cancel: true } };
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Job } from "../../../core/jobs/job.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
-import { type WorkerOptions, Workshop } from "./workshop.js";
+import { type WorkerOptions, Workshop } from "./worker-harness.js";
 
 const MINUTE = 60_000;
 const RENDERS = 30;

@@ -5,7 +5,7 @@ import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { cutOffStores } from "../../support/doubles/faulty-storage.js";
 import { gate, MemoryVendor } from "../../support/doubles/memory-vendor.js";
 import { completes } from "../../support/doubles/scripted-provider.js";
-import { CALL_LIMIT_MS, GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./workshop.js";
+import { CALL_LIMIT_MS, GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./worker-harness.js";
 
 const MINUTE = 60_000;
 /** What a plugin gets to obey its signal. */

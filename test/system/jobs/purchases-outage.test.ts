@@ -4,7 +4,7 @@ import type { Job } from "../../../core/jobs/job.js";
 import { anId } from "../../support/builders.js";
 import { cutOffStores } from "../../support/doubles/faulty-storage.js";
 import { gate, MemoryVendor } from "../../support/doubles/memory-vendor.js";
-import { CALL_LIMIT_MS, LEASE_MS, type Worker, type WorkerOptions, Workshop } from "./workshop.js";
+import { CALL_LIMIT_MS, LEASE_MS, type Worker, type WorkerOptions, Workshop } from "./worker-harness.js";
 
 describe("Purchases while the storage is away for longer than a lease", () => {
   let shop: Workshop;

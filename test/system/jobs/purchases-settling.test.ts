@@ -1,10 +1,14 @@
 import { expect } from "chai";
 import type { Stores } from "../../../adapters/storage/knex/index.js";
-import type { JobId } from "../../../core/ids.js";
+import type { JobId, TrackId } from "../../../core/ids.js";
 import { LosesReplies } from "../../support/doubles/faulty-storage.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
-import { completes } from "../../support/doubles/scripted-provider.js";
-import { until, type Worker, Workshop } from "./workshop.js";
+import { type Behaviour, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { until, type Worker, Workshop } from "./worker-harness.js";
+
+const LYRICS = { text: "Rain\non tin", words: [{ text: "Rain", startSeconds: 1.25, endSeconds: 1.5 }] };
+
+const sings: Behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, lyrics: LYRICS }] });
 
 describe("A purchase whose job is being settled", () => {
   let shop: Workshop;
@@ -71,7 +75,7 @@ describe("A purchase whose job is being settled", () => {
 
   for (const kind of ["behind its handle", "in the worker's memory"] as const) {
     it(`keeps its files when settling fails otherwise, and is settled without another call (${kind})`, async () => {
-      if (kind === "in the worker's memory") shop.provider.behaviour = completes;
+      if (kind === "in the worker's memory") shop.provider.behaviour = sings;
       let isBroken = true;
       const id = await shop.acceptOne();
       const worker = await shop.start({ stores: brokenLibrary(() => isBroken) });
@@ -86,6 +90,10 @@ describe("A purchase whose job is being settled", () => {
       await shop.pass(60_000);
       await shop.expectCompleted(id);
       expect([shop.provider.submissions.length, shop.provider.polls.length]).to.deep.equal([submissions, polls]);
+      const [track] = (await shop.storage.library.tracksOfJobs([id])).get(id) ?? [];
+      const lyrics = await shop.storage.library.findLyrics(track?.id as TrackId);
+      const expected = { text: LYRICS.text, words: LYRICS.words };
+      expect(lyrics).to.deep.equal(kind === "in the worker's memory" ? expected : null);
     });
   }
 

@@ -14,7 +14,15 @@ import {
   type PollBehaviour,
   SCRIPTED_TRACK,
 } from "../../support/doubles/scripted-provider.js";
-import { CALL_LIMIT_MS, GRACE_MS, LEASE_MS, until, type Worker, type WorkerOptions, Workshop } from "./workshop.js";
+import {
+  CALL_LIMIT_MS,
+  GRACE_MS,
+  LEASE_MS,
+  until,
+  type Worker,
+  type WorkerOptions,
+  Workshop,
+} from "./worker-harness.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -219,7 +227,7 @@ function committing(inner: UnitOfWork, inTransaction: UnitOfWork["inTransaction"
 }
 
 async function figuresOf(shop: Workshop): Promise<Figures> {
-  const margin = new ReportMargin(shop.storage.jobs);
+  const margin = new ReportMargin({ jobs: shop.storage.jobs });
   const { providers } = await margin.report({ from: 0, to: Number.MAX_SAFE_INTEGER, refundedLimit: 0 });
   const { bought, delivered, wasted: inVain, perhaps, reasons } = providers[0] ?? NOTHING;
   return { bought, delivered, wasted: inVain, perhaps, reasons };

@@ -4,7 +4,7 @@ import type { ClaimedJob } from "../../../core/ports/job-store.js";
 import { anId } from "../../support/builders.js";
 import { SILENT, TEST_PORTS } from "../../support/databases.js";
 import { aCancellation, aCompletion, begun, reportsOn } from "../../support/reports.js";
-import { COST, LEASE_MS, Workshop } from "./workshop.js";
+import { COST, LEASE_MS, Workshop } from "./worker-harness.js";
 
 /** Rounds of each race: who is first changes with the turns of the event loop. */
 const ROUNDS = 25;

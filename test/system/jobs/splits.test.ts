@@ -7,7 +7,7 @@ import type { LibraryStore } from "../../../core/ports/library-store.js";
 import type { Completed, ProviderAsset, SplitRequest } from "../../../core/ports/music-provider.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";
 import { accepts, fails, SCRIPTED_AUDIO, scriptedBytes } from "../../support/doubles/scripted-provider.js";
-import { COST, type WorkerOptions, Workshop } from "./workshop.js";
+import { COST, type WorkerOptions, Workshop } from "./worker-harness.js";
 
 const ANY = { sources: "any" } as const;
 const SPLITS = { stemSplit: ANY, vocalRemoval: ANY };

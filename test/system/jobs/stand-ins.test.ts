@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ProviderFailure, type ProviderFailureKind } from "../../../core/ports/music-provider.js";
 import { accepts, fails } from "../../support/doubles/scripted-provider.js";
-import { COST, GRACE_MS, Workshop } from "./workshop.js";
+import { COST, GRACE_MS, Workshop } from "./worker-harness.js";
 
 describe("A job whose model has a stand-in", () => {
   let shop: Workshop;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ClaimRequest } from "../../../core/ports/job-store.js";
 import { accepts, completes, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, until, Workshop } from "./workshop.js";
+import { GRACE_MS, until, Workshop } from "./worker-harness.js";
 
 describe("A worker that is stopped", () => {
   let shop: Workshop;

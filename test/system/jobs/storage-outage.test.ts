@@ -3,7 +3,7 @@ import type { Stores } from "../../../adapters/storage/knex/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { accepts, completes, fails } from "../../support/doubles/scripted-provider.js";
-import { LEASE_MS, Workshop } from "./workshop.js";
+import { LEASE_MS, Workshop } from "./worker-harness.js";
 
 /** A storage that a test can take out of reach. */
 class OutOfReach implements UnitOfWork {

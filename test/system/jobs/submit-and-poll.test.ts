@@ -8,7 +8,7 @@ import {
 } from "../../../core/ports/music-provider.js";
 import { accepts, completes, fails, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { aCompletion, begun } from "../../support/reports.js";
-import { COST, LEASE_MS, Workshop } from "./workshop.js";
+import { COST, LEASE_MS, Workshop } from "./worker-harness.js";
 
 /** A finished track whose mix comes from this source. */
 function trackFrom(open: () => AsyncIterable<Uint8Array>): ProviderTrack {
@@ -89,7 +89,7 @@ describe("A job", () => {
     });
 
     it("is found by the sweep when its bell got lost", async () => {
-      shop.queue.ring = () => undefined;
+      shop.queue.notify = () => undefined;
       await shop.start();
       await shop.quiet();
       const id = await shop.acceptOne();

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
 import { accepts, type Behaviour, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, Workshop } from "./workshop.js";
+import { GRACE_MS, Workshop } from "./worker-harness.js";
 
 const LOST = fails("outcome_unknown");
 

@@ -56,7 +56,7 @@ describe("Processes on one MySQL database", function () {
     expect(await applied()).to.deep.equal([...NAMES, "9999-from-the-future"]);
   });
 
-  it("refuse to serve or work on an older schema, and name what would mend it", async () => {
+  it("refuse to serve or work on an older schema, and name what would fix it", async () => {
     for (const command of ["serve", "work"]) {
       const { code, stderr } = await sandbox.command([command], await sandbox.dataDir(), env);
       expect(code, command).to.equal(1);

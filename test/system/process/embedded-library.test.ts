@@ -9,7 +9,7 @@ import {
   PlaylistNotFoundError,
   TrackNotFoundError,
 } from "../../../core/index.js";
-import { ImportLibrary, type ImportLibraryPorts } from "../../../core/library/import-library.js";
+import { ImportLibrary, type ImportLibraryDeps } from "../../../core/library/import-library.js";
 import type { ImportFiles } from "../../../core/ports/import-files.js";
 import { anId } from "../../support/builders.js";
 import { type StorageUnderTest, sqliteStorage } from "../../support/databases.js";
@@ -128,7 +128,7 @@ describe("The library of an embedding app", () => {
       () => null,
       (thrown: unknown) => thrown,
     );
-    expect(mistakesOf(error)).to.deep.equal(["tracks[0].audio_file: there is no folder to take it from"]);
+    expect(issuesOf(error)).to.deep.equal(["tracks[0].audio_file: there is no folder to take it from"]);
   });
 });
 
@@ -156,7 +156,7 @@ describe("An import that fails after its files were checked", () => {
       }),
   };
   const document = { tracks: ["a", "b"].map((ref) => ({ ...RAIN, ref, audio_file: `${ref}.wav` })) };
-  type Given = Partial<ImportLibraryPorts> & { readonly unitOfWork?: UnitOfWork };
+  type Given = Partial<ImportLibraryDeps> & { readonly unitOfWork?: UnitOfWork };
   const run = async ({ unitOfWork = storage.unitOfWork, ...parts }: Given, given = files): Promise<unknown> => {
     const { library, accounts } = storage;
     const audit = unrecorded(unitOfWork);
@@ -189,7 +189,7 @@ describe("An import that fails after its files were checked", () => {
     const hello = Buffer.from("hello");
     const other = { sizeBytes: 5, head: hello, read: () => once(hello) };
     const error = await run({}, { open: (path) => (++opened === 4 ? Promise.resolve(other) : files.open(path)) });
-    expect(mistakesOf(error)).to.deep.equal(["tracks[1].audio_file: holds none of mp3, wav, flac, ogg, m4a"]);
+    expect(issuesOf(error)).to.deep.equal(["tracks[1].audio_file: holds none of mp3, wav, flac, ogg, m4a"]);
     expect([await stored(), await found()]).to.deep.equal([[], 0]);
   });
 
@@ -238,9 +238,9 @@ describe("An import that fails after its files were checked", () => {
   });
 });
 
-function mistakesOf(error: unknown): string[] {
+function issuesOf(error: unknown): string[] {
   expect(error).to.be.instanceOf(ImportRefusedError);
-  return (error as ImportRefusedError).mistakes.map(({ path, message }) => `${path}: ${message}`);
+  return (error as ImportRefusedError).issues.map(({ path, message }) => `${path}: ${message}`);
 }
 
 async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {

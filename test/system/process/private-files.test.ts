@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
-import type { Finding } from "../../../core/ports/self-check.js";
+import type { CheckResult } from "../../../core/ports/self-check.js";
 import { tinyMp3 } from "../../support/provider-kit/sounds.js";
 import { useSandbox } from "../../support/process.js";
 
@@ -52,7 +52,7 @@ describe("What an installation stores, with umask 022", function () {
     }
     expect(await openToOthers(dataDir)).to.deep.equal([]);
     expect((await stat(dirname(dataDir))).mode & 0o077).to.equal(0);
-    const { checks } = await sandbox.json<{ checks: readonly Finding[] }>(["doctor"], dataDir);
+    const { checks } = await sandbox.json<{ checks: readonly CheckResult[] }>(["doctor"], dataDir);
     expect(checks.filter(({ result }) => result === "failed")).to.deep.equal([]);
     expect(await started.stop()).to.equal(0);
   });
@@ -73,9 +73,9 @@ describe("What an installation stores, with umask 022", function () {
     await chmod(join(dataDir, "fermata.sqlite"), 0o644);
     const { code, json } = await sandbox.command(["doctor", "--json"], dataDir);
     expect(code).to.equal(1);
-    const failed = json<{ checks: readonly Finding[] }>().checks.filter(({ result }) => result === "failed");
+    const failed = json<{ checks: readonly CheckResult[] }>().checks.filter(({ result }) => result === "failed");
     expect(failed.map(({ name }) => name)).to.deep.equal(["data directory", "audio directory", "sqlite file"]);
-    const [data, audio, database] = failed.map(({ mend }) => mend);
+    const [data, audio, database] = failed.map(({ fix }) => fix);
     expect([data, audio]).to.deep.equal([`\`chmod 700 ${dataDir}\``, `\`chmod 700 ${join(dataDir, "audio")}\``]);
     expect(database).to.include(`chmod 600 ${join(dataDir, "fermata.sqlite")}`);
 

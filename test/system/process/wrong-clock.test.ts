@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../../adapters/storage/knex/index.js";
 import type { AccountId, JobId } from "../../../core/ids.js";
 import type { Job } from "../../../core/jobs/job.js";
-import type { Finding } from "../../../core/ports/self-check.js";
+import type { CheckResult } from "../../../core/ports/self-check.js";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { aJob, anId, anIdempotencyRecord, aReservation } from "../../support/builders.js";
 import { SILENT, TEST_PORTS } from "../../support/databases.js";
@@ -156,11 +156,11 @@ for (const { name, open, offsets } of STORAGES) {
     it("by 61 minutes is found by the doctor", async () => {
       const doctor = sandbox.spawn(["doctor", "--json"], dataDir, { ...settings, ...wallClockOffBy(61 * MINUTE) });
       expect(await doctor.exited).to.deep.equal({ code: 0, signal: null });
-      const { checks } = JSON.parse(doctor.stdout) as { readonly checks: readonly Finding[] };
+      const { checks } = JSON.parse(doctor.stdout) as { readonly checks: readonly CheckResult[] };
       const found = checks.find((check) => check.name === "clock");
       expect(found).to.include({ result: "warning" });
       expect(found?.message).to.match(/^This machine's clock is 36(60|59)\.\d s ahead of the storage's\./);
-      expect(found?.mend).to.include("chrony");
+      expect(found?.fix).to.include("chrony");
     });
   });
 }

@@ -61,7 +61,7 @@ export class Installation {
   async process(keys: ReadableSecretKeys = new SecretKeyFile(this.dataDir)): Promise<InstallationProcess> {
     const { clock, logger, random, sender } = this;
     const { unitOfWork, webhooks, installation } = this.storage;
-    const states = new KeyStates(installation, unitOfWork);
+    const states = new KeyStates({ installation, unitOfWork });
     const state: KeyState = await states.open(keys, clock.now());
     const deps = { readKeys: () => keys.read(), readState: () => states.find(), clock, logger };
     const keyring = await StoredKeyring.open(deps, state);
@@ -80,7 +80,7 @@ export class Installation {
     const ids = { next: anId };
     const parts = { unitOfWork, webhooks, guard: new StubGuard(), secretBox, sealKeys: states, clock, ids, random };
     const endpoints = new ManageEndpoints({ ...parts, logger, allowHttp: false });
-    const sendDelivery = new SendDelivery(sender, secretBox, clock, null);
+    const sendDelivery = new SendDelivery({ sender, secretBox, clock, metrics: null });
     const operate = new OperateWebhooks({ ...parts, audit: unrecorded(unitOfWork), sendDelivery });
     return { states, keyring, secretBox, reseal, secrets, endpoints, operate, sendDelivery };
   }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { WebhookDelivery } from "../../../core/webhooks/endpoint.js";
 import { answers, fails, holds } from "../../support/doubles/recording-sender.js";
-import { DeliveryRoom, SCHEDULE_MS } from "./delivery-room.js";
+import { DeliveryRoom, SCHEDULE_MS } from "./delivery-harness.js";
 
 const HOUR_MS = 3_600_000;
 
@@ -37,7 +37,7 @@ describe("The delivery of a webhook event", () => {
       endedAt: room.clock.now(),
     });
     expect(await room.tries(delivery.id)).to.have.length(1);
-    expect(room.counted).to.deep.equal([["try", "delivered"]]);
+    expect(room.metrics.counted).to.deep.equal([["try", "delivered"]]);
   });
 
   it("is tried by the schedule with the same id and bytes, each time signed anew, until it is exhausted", async () => {
@@ -153,7 +153,7 @@ describe("The delivery of a webhook event", () => {
         "dropped",
         "dropped",
       ]);
-      expect(room.counted.at(-1)).to.deep.equal(["disabled", "gone"]);
+      expect(room.metrics.counted.at(-1)).to.deep.equal(["disabled", "gone"]);
       expect(
         room.logger.lines.some(
           ({ level, message }) => level === "error" && message === "A webhook endpoint was disabled",
@@ -170,7 +170,7 @@ describe("The delivery of a webhook event", () => {
         await room.pass(4 * HOUR_MS);
       }
       expect(await room.kept(endpoint.id)).to.include({ status: "disabled", disabledBy: "failing" });
-      expect(room.counted.filter(([what]) => what !== "try")).to.deep.equal([
+      expect(room.metrics.counted.filter(([what]) => what !== "try")).to.deep.equal([
         ["warning", 24],
         ["warning", 72],
         ["disabled", "failing"],

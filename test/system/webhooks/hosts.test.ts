@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { WebhookDelivery, WebhookEndpoint } from "../../../core/webhooks/endpoint.js";
 import { answers, fails, holds } from "../../support/doubles/recording-sender.js";
 import { anId } from "../../support/builders.js";
-import { DeliveryRoom } from "./delivery-room.js";
+import { DeliveryRoom } from "./delivery-harness.js";
 
 const ENDPOINTS = 20;
 const EVENTS = 3;

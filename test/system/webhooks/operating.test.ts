@@ -3,7 +3,7 @@ import { OperationRefusedError } from "../../../core/errors.js";
 import type { WebhookDelivery, WebhookEndpoint } from "../../../core/webhooks/endpoint.js";
 import type { ResendProgress } from "../../../core/webhooks/operate-webhooks.js";
 import { answers } from "../../support/doubles/recording-sender.js";
-import { DeliveryRoom } from "./delivery-room.js";
+import { DeliveryRoom } from "./delivery-harness.js";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -34,6 +34,7 @@ const COMMANDS = [
   "library share",
   "library unshare",
   "library search",
+  "library show",
   "library upload",
   "playlists create",
   "playlists list",
@@ -60,7 +61,7 @@ const COMMANDS = [
   "plugins check",
 ] as const;
 
-class UsageMistake extends Error {}
+class UsageIssue extends Error {}
 
 interface Ended {
   readonly code: number;
@@ -86,10 +87,11 @@ describe("The command line", () => {
       migrate: nothing,
       doctor: nothing,
       importPlugin: nothing,
+      openLiveCheck: nothing,
       writePackage: nothing,
       ...given,
     };
-    const code = await runCli(args, host, (error) => error instanceof UsageMistake);
+    const code = await runCli(args, host, (error) => error instanceof UsageIssue);
     return { code, ...written };
   }
 
@@ -113,7 +115,7 @@ describe("The command line", () => {
     expect(await run(["--version"])).to.deep.equal({ code: 0, stdout: "1.2.3\n", stderr: "" });
   });
 
-  const mistakes: readonly (readonly [string, readonly string[], RegExp])[] = [
+  const issues: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["no command", [], /^Usage: fermata/],
     ["a group alone", ["credits"], /^Usage: fermata credits/],
     ["an unknown command", ["dance"], /^error: unknown command 'dance'/],
@@ -184,7 +186,7 @@ describe("The command line", () => {
       /'-5' is invalid for argument 'amount'\. Allowed: a whole number\./,
     ],
   ];
-  for (const [what, args, message] of mistakes) {
+  for (const [what, args, message] of issues) {
     it(`exits with 2 and a word on stderr after ${what}`, async () => {
       const { code, stdout, stderr } = await run(args);
       expect([code, stdout]).to.deep.equal([2, ""]);
@@ -249,7 +251,7 @@ describe("The command line", () => {
       stdout: "",
       stderr: "No.\n",
     });
-    expect(await run(["models", "list"], failing(new UsageMistake("Wrong.")))).to.deep.equal({
+    expect(await run(["models", "list"], failing(new UsageIssue("Wrong.")))).to.deep.equal({
       code: 2,
       stdout: "",
       stderr: "Wrong.\n",
@@ -269,13 +271,8 @@ describe("The command line", () => {
     const app = { models, close: async () => void closed++ } as unknown as OperatorApp;
     const empty = (): object => ({});
     const present = {
-      credits: empty,
-      job: empty,
-      model: empty,
-      webhookEndpoint: empty,
-      playlist: empty,
-      track: empty,
-      shareUrl: () => null,
+      ...{ credits: empty, job: empty, model: empty, webhookEndpoint: empty, playlist: empty, track: empty },
+      ...{ singleTrack: empty, shareUrl: () => null },
     };
     const host: Partial<CliHost> = { open: async () => ({ app, present }) };
     expect(await run(["models", "list"], host)).to.deep.equal({ code: 0, stdout: "No models.\n", stderr: "" });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { SettingsError, loadSettings } from "../../../config/load.js";
-import { keyLifetimeMistakes } from "../../../config/settings/key-lifetime.js";
+import { keyLifetimeIssues } from "../../../config/settings/key-lifetime.js";
 import type { SettingsSources } from "../../../config/load.js";
 import { pathOfUrl } from "../../../config/settings.js";
 import type { Settings } from "../../../config/settings.js";
@@ -12,7 +12,7 @@ function load({ file, env = {}, ...others }: Given = {}): Settings {
   return loadSettings({ cwd: "/srv/app", isTerminal: false, readFile: () => file ?? "", env: withFile, ...others });
 }
 
-function mistakes(given: Given): readonly string[] {
+function issues(given: Given): readonly string[] {
   try {
     load(given);
   } catch (error) {
@@ -273,10 +273,10 @@ describe("loading settings", () => {
     });
 
     it("wants an added tier complete, and its name plain", () => {
-      expect(mistakes({ file: "tiers: { team: { maxConcurrent: 4 } }" })).to.deep.equal([
+      expect(issues({ file: "tiers: { team: { maxConcurrent: 4 } }" })).to.deep.equal([
         "tiers.team.monthlyCredits: missing; allowed: an integer of at least 0",
       ]);
-      expect(mistakes({ file: "tiers: { Team!: { maxConcurrent: 4 } }" })).to.deep.equal([
+      expect(issues({ file: "tiers: { Team!: { maxConcurrent: 4 } }" })).to.deep.equal([
         'tiers (fermata.yaml): "Team!" is not allowed; allowed: up to 30 lower-case letters, digits, _ and -',
       ]);
     });
@@ -318,7 +318,7 @@ describe("loading settings", () => {
 
   describe("mistakes", () => {
     it("come all at once, a line each, from every source", () => {
-      const lines = mistakes({
+      const lines = issues({
         file: "http: { prot: 1, port: high }\njobs: 3\nplugins: { x: [] }",
         env: { FERMATA_LOGS__LEVEL: "loud", FERMATA_HTPP__HOST: "x", FERMATA_DEMO__ENABLED: "yes" },
       });
@@ -334,7 +334,7 @@ describe("loading settings", () => {
     });
 
     it("show no secret", () => {
-      const lines = mistakes({
+      const lines = issues({
         env: {
           FERMATA_SECRETS__KEY: "hunter2-too-short",
           FERMATA_STORAGE__URL: "mysql://root:hunter2@db",
@@ -347,17 +347,17 @@ describe("loading settings", () => {
     });
 
     it("say one thing once: what depends on a wrong setting is not reported with it", () => {
-      expect(mistakes({ env: { FERMATA_RATE_LIMITS__READ__PER_MINUTE: "many", FERMATA_DATA_DIR: "" } })).to.have.length(
+      expect(issues({ env: { FERMATA_RATE_LIMITS__READ__PER_MINUTE: "many", FERMATA_DATA_DIR: "" } })).to.have.length(
         2,
       );
     });
 
     it("count in the last source only: a wrong value that another source replaces does no harm", () => {
-      expect(mistakes({ file: "http: { port: high }", env: { FERMATA_HTTP__PORT: "80" } })).to.deep.equal([]);
+      expect(issues({ file: "http: { port: high }", env: { FERMATA_HTTP__PORT: "80" } })).to.deep.equal([]);
     });
 
     it("fit on their line", () => {
-      const [line = ""] = mistakes({ env: { FERMATA_LOGS__LEVEL: `first\nsecond${"x".repeat(5_000)}` } });
+      const [line = ""] = issues({ env: { FERMATA_LOGS__LEVEL: `first\nsecond${"x".repeat(5_000)}` } });
       expect(line).to.not.include("\n");
       expect(line.length).to.be.below(250);
     });
@@ -465,7 +465,7 @@ describe("loading settings", () => {
       ],
     ] as readonly (readonly [string, Given, string])[]) {
       it(`are found: ${name}`, () => {
-        const lines = mistakes(given);
+        const lines = issues(given);
         expect(lines).to.have.length(1);
         expect(lines[0]).to.include(part);
       });
@@ -476,8 +476,8 @@ describe("loading settings", () => {
 describe("the lifetime of keys", () => {
   it("is compared with all that a job may take, and may be exactly that", () => {
     const deadlines = { "jobs.oneMinutes": 60, "jobs.otherMinutes": 90 };
-    expect(keyLifetimeMistakes(deadlines, 2.5)).to.deep.equal([]);
-    expect(keyLifetimeMistakes(deadlines, 2)).to.deep.equal([
+    expect(keyLifetimeIssues(deadlines, 2.5)).to.deep.equal([]);
+    expect(keyLifetimeIssues(deadlines, 2)).to.deep.equal([
       "jobs.oneMinutes + jobs.otherMinutes: 150 is not allowed; allowed: at most 120 minutes, " +
         "since idempotency.ttlHours is 2: a job never outlives its idempotency key",
     ]);

@@ -24,7 +24,7 @@ const changed = (
 
 describe("Options of models in config", () => {
   it("are removed and narrowed one by one; the others stay", () => {
-    const { models: result, mistakes } = changed({
+    const { models: result, issues: mistakes } = changed({
       seed: false,
       bpm: { maximum: 180, default: 120 },
       vocal_gender: { allowed: ["female"] },
@@ -45,13 +45,13 @@ describe("Options of models in config", () => {
 
   it("are declared whole with a model that the operator adds", () => {
     const added = { id: "p/new", name: "New", creditCost: 1 };
-    const { models: result, mistakes } = withGivenModels(definition, [
+    const { models: result, issues: mistakes } = withGivenModels(definition, [
       { ...added, requestOptions: { weight: { ...weight } } },
     ]);
     expect(mistakes).to.deep.equal([]);
     expect(result.at(-1)?.requestOptions).to.deep.equal({ weight });
     expect(
-      withGivenModels(definition, [{ ...added, requestOptions: { weight: { maximum: 1 } } }]).mistakes,
+      withGivenModels(definition, [{ ...added, requestOptions: { weight: { maximum: 1 } } }]).issues,
     ).to.deep.equal([
       "plugins.p.models: p/new requestOptions.weight.type: missing; allowed: integer, number, string, boolean",
     ]);
@@ -78,12 +78,12 @@ describe("Options of models in config", () => {
   ];
   for (const [given, says] of wrong) {
     it(`stop the start with what is wrong, where, and what is allowed: ${says.slice(0, 60)}`, () => {
-      expect(changed(given).mistakes).to.deep.equal([`plugins.p.models: p/song ${says}`]);
+      expect(changed(given).issues).to.deep.equal([`plugins.p.models: p/song ${says}`]);
     });
   }
 
   it("cannot be given to a model of the plugin's that declares none", () => {
-    expect(changed({ seed: { ...STANDARD_OPTIONS.seed } }, "p/beat").mistakes).to.deep.equal([
+    expect(changed({ seed: { ...STANDARD_OPTIONS.seed } }, "p/beat").issues).to.deep.equal([
       "plugins.p.models: p/beat requestOptions.seed: not an option of this model; allowed: none",
     ]);
   });

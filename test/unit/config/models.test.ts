@@ -16,7 +16,7 @@ const definition = { id: "p", models: [SONG, BEAT] };
 
 describe("models of config", () => {
   it("change what they name, in its place, and leave the rest as the plugin has it", () => {
-    const { models, mistakes } = withGivenModels(definition, [
+    const { models, issues: mistakes } = withGivenModels(definition, [
       { id: "p/song", creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } },
     ]);
     expect(mistakes).to.deep.equal([]);
@@ -81,20 +81,20 @@ describe("models of config", () => {
   });
 
   it("need a name and a price when the plugin does not know them", () => {
-    expect(withGivenModels(definition, [{ id: "p/new", name: "New" }]).mistakes).to.deep.equal([
+    expect(withGivenModels(definition, [{ id: "p/new", name: "New" }]).issues).to.deep.equal([
       "plugins.p.models: p/new is not one of the plugin's: it needs a `name` and a `creditCost`",
     ]);
   });
 
   it("are checked as the plugin's own are: durations within bounds, required lyrics are supported", () => {
     const wrong = { minSeconds: 10, maxSeconds: 20, defaultSeconds: 30 };
-    expect(withGivenModels(definition, [{ id: "p/song", duration: wrong }]).mistakes).to.deep.equal([
+    expect(withGivenModels(definition, [{ id: "p/song", duration: wrong }]).issues).to.deep.equal([
       'plugins.p: its model "p/song": duration: {"minSeconds":10,"maxSeconds":20,"defaultSeconds":30}; ' +
         "allowed: null, or whole " +
         "seconds from 1 to 86400 with minSeconds ≤ defaultSeconds ≤ maxSeconds and no other member",
     ]);
     expect(
-      withGivenModels(definition, [{ id: "p/song", supportsLyrics: false, requiresLyrics: true }]).mistakes,
+      withGivenModels(definition, [{ id: "p/song", supportsLyrics: false, requiresLyrics: true }]).issues,
     ).to.deep.equal(['plugins.p: its model "p/song": requiresLyrics: true; allowed where supportsLyrics is true']);
     expect(
       withGivenModels(
@@ -106,14 +106,14 @@ describe("models of config", () => {
           ],
         },
         [],
-      ).mistakes,
+      ).issues,
     ).to.have.length(2);
   });
 
   it("are checked by the plugin, which knows what its options mean", () => {
     const checkModel = ({ upstream }: ProviderModel): string | null =>
       upstream === undefined ? "needs an `upstream`" : null;
-    expect(withGivenModels({ ...definition, checkModel }, []).mistakes).to.deep.equal([
+    expect(withGivenModels({ ...definition, checkModel }, []).issues).to.deep.equal([
       'plugins.p: its model "p/song" needs an `upstream`',
     ]);
   });

@@ -23,14 +23,14 @@ const check = (given: Readonly<Record<string, GivenSetting>>) => validatePluginS
 
 describe("a plugin's own settings", () => {
   it("take their defaults; without one they are absent", () => {
-    const { values, mistakes } = check({ apiKey: inFile("k") });
+    const { values, issues: mistakes } = check({ apiKey: inFile("k") });
     expect(mistakes).to.deep.equal([]);
     expect(values).to.deep.equal({ apiKey: "k", region: "eu", timeoutMs: 30_000, keepStems: true, license: "none" });
     expect(Object.isFrozen(values)).to.equal(true);
   });
 
   it("are converted when they come from the environment", () => {
-    const { values, mistakes } = check({
+    const { values, issues: mistakes } = check({
       apiKey: inEnvironment("12345", "API_KEY"),
       timeoutMs: inEnvironment("5000", "TIMEOUT_MS"),
       keepStems: inEnvironment("false", "KEEP_STEMS"),
@@ -40,7 +40,11 @@ describe("a plugin's own settings", () => {
   });
 
   it("are not converted when they come from a file", () => {
-    const { mistakes } = check({ apiKey: inFile(12345), timeoutMs: inFile("5000"), keepStems: inFile("false") });
+    const { issues: mistakes } = check({
+      apiKey: inFile(12345),
+      timeoutMs: inFile("5000"),
+      keepStems: inFile("false"),
+    });
     expect(mistakes).to.have.length(3);
   });
 
@@ -53,7 +57,7 @@ describe("a plugin's own settings", () => {
   });
 
   it("report every mistake, a line each, secrets masked", () => {
-    const { mistakes } = check({
+    const { issues: mistakes } = check({
       apiKey: inFile(["hunter2"]),
       region: inFile("moon"),
       timeoutMs: inEnvironment("10", "TIMEOUT_MS"),
@@ -76,25 +80,28 @@ describe("a plugin's own settings", () => {
       pointer: { type: "string", default: "/id", canBeEmpty: true, description: "Empty for the whole" },
       path: { type: "string", default: "/", description: "A path" },
     } as const;
-    const { values, mistakes } = validatePluginSettings("p", declared, { pointer: inFile(""), path: inFile("") });
+    const { values, issues: mistakes } = validatePluginSettings("p", declared, {
+      pointer: inFile(""),
+      path: inFile(""),
+    });
     expect(values["pointer"]).to.equal("");
     expect(mistakes).to.deep.equal([
       'plugins.p.path (fermata.yaml): "" is not allowed; allowed: a text that is not empty',
     ]);
-    const [mistake] = validatePluginSettings("p", declared, { pointer: inFile(7) }).mistakes;
+    const [mistake] = validatePluginSettings("p", declared, { pointer: inFile(7) }).issues;
     expect(mistake).to.equal("plugins.p.pointer (fermata.yaml): 7 is not allowed; allowed: a text");
   });
 
   it("must be there when they are required", () => {
-    expect(check({}).mistakes).to.deep.equal(["plugins.p.apiKey: missing; allowed: a text that is not empty"]);
+    expect(check({}).issues).to.deep.equal(["plugins.p.apiKey: missing; allowed: a text that is not empty"]);
   });
 
   it("take a fraction and a number beyond exactness for no integer", () => {
-    expect(check({ apiKey: inFile("k"), timeoutMs: inFile(1_000.5) }).mistakes).to.have.length(1);
-    expect(check({ apiKey: inFile("k"), timeoutMs: inFile(2 ** 60) }).mistakes).to.have.length(1);
+    expect(check({ apiKey: inFile("k"), timeoutMs: inFile(1_000.5) }).issues).to.have.length(1);
+    expect(check({ apiKey: inFile("k"), timeoutMs: inFile(2 ** 60) }).issues).to.have.length(1);
   });
 
   it("are not misled by names that every object has", () => {
-    expect(check({ apiKey: inFile("k"), constructor: inFile("x") }).mistakes).to.have.length(1);
+    expect(check({ apiKey: inFile("k"), constructor: inFile("x") }).issues).to.have.length(1);
   });
 });

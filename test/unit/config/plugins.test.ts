@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { openProviderSandbox } from "../../../adapters/sandbox/index.js";
 import { loadSettings } from "../../../config/load.js";
 import { BUILT_IN, type LoadedPlugin, loadPlugins, startPlugin } from "../../../config/plugins.js";
-import { SettingsError } from "../../../config/settings/mistakes.js";
+import { SettingsError } from "../../../config/settings/issues.js";
 import {
   defineProvider,
   type MusicProvider,
@@ -12,7 +12,7 @@ import {
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 
-const NO_POWERS = { idempotentSubmit: false, lookup: false, cancel: false };
+const NO_CAPABILITIES = { idempotentSubmit: false, lookup: false, cancel: false };
 
 function aPlugin(id: string, overrides: Partial<ProviderDefinition> = {}): ProviderDefinition {
   const model = { name: "V1", creditCost: 1, supportsLyrics: true, supportsInstrumental: true, duration: null };
@@ -23,7 +23,7 @@ function aPlugin(id: string, overrides: Partial<ProviderDefinition> = {}): Provi
     concurrency: 1,
     settings: {},
     models: [{ ...model, id: `${id}/v1` }],
-    capabilities: NO_POWERS,
+    capabilities: NO_CAPABILITIES,
     create: () => ({ submit: () => Promise.reject(new Error("nothing is made here")) }),
     ...overrides,
   });
@@ -36,7 +36,7 @@ function load(
   return loadPlugins(loadSettings({ env: {}, cwd: "/", overrides }), given);
 }
 
-async function mistakesOf(
+async function issuesOf(
   overrides: Record<string, unknown>,
   given?: readonly ProviderDefinition[],
 ): Promise<readonly string[]> {
@@ -48,19 +48,19 @@ describe("plugins of config", () => {
   it("may stand in for each other, each once", async () => {
     const loaded = await load({ routing: { standIns: ["a/v1 > b/v1"] } });
     expect(loaded.map(({ definition: { id } }) => id)).to.deep.equal(["synth", "a", "b"]);
-    expect(await mistakesOf({ routing: { standIns: ["a/v1 > b/v1 > a/v1"] } })).to.deep.equal([
+    expect(await issuesOf({ routing: { standIns: ["a/v1 > b/v1 > a/v1"] } })).to.deep.equal([
       "routing.standIns: a/v1 is in the chain a/v1 > b/v1 > a/v1 twice; allowed: once",
     ]);
-    expect(await mistakesOf({ routing: { standIns: ["a/v1 > b/v1", "a/v1 > synth/song"] } })).to.deep.equal([
+    expect(await issuesOf({ routing: { standIns: ["a/v1 > b/v1", "a/v1 > synth/song"] } })).to.deep.equal([
       "routing.standIns: a/v1 begins more than one chain; allowed: one",
     ]);
-    expect(await mistakesOf({ stemSplit: { providers: ["synth", "a", "synth"] } })).to.deep.equal([
+    expect(await issuesOf({ stemSplit: { providers: ["synth", "a", "synth"] } })).to.deep.equal([
       "stemSplit.providers: synth is there twice; allowed: once",
     ]);
   });
 
   it("must have the models that stand in for others", async () => {
-    const [line = ""] = await mistakesOf({ routing: { standIns: ["a/v1 > c/v9"] } });
+    const [line = ""] = await issuesOf({ routing: { standIns: ["a/v1 > c/v9"] } });
     expect(line).to.match(
       /^routing\.standIns: there is no model "c\/v9" \(synth\/instrumental, synth\/song, a\/v1, b\/v1\)$/,
     );
@@ -70,7 +70,7 @@ describe("plugins of config", () => {
     const slow = aPlugin("slow");
     const models = slow.models.map((model) => ({ ...model, renderDeadlineMinutes: 120 }));
     const overrides = { jobs: { queueDeadlineMinutes: 30, renderDeadlineMinutes: 30 }, idempotency: { ttlHours: 2 } };
-    expect(await mistakesOf(overrides, [{ ...slow, models }])).to.deep.equal([
+    expect(await issuesOf(overrides, [{ ...slow, models }])).to.deep.equal([
       "jobs.queueDeadlineMinutes + plugins.slow: renderDeadlineMinutes of slow/v1: 150 is not allowed; allowed: at most 120 minutes, " +
         "since idempotency.ttlHours is 2: a job never outlives its idempotency key",
     ]);
@@ -109,7 +109,7 @@ describe("plugins of config", () => {
   it("that are off need not know what powers they would have", async () => {
     const picky = aPlugin("picky", {
       settings: { region: { type: "string", required: true, description: "Where" } },
-      capabilities: ({ region }) => ({ ...NO_POWERS, cancel: (region as string).length > 1 }),
+      capabilities: ({ region }) => ({ ...NO_CAPABILITIES, cancel: (region as string).length > 1 }),
     });
     const loaded = await load({ plugins: { picky: { enabled: false } } }, [picky]);
     expect(loaded.find(({ definition: { id } }) => id === "picky")?.capabilities.cancel).to.equal(false);
@@ -136,18 +136,18 @@ const LONGEST_CALLS: Readonly<Record<string, readonly [settings: Record<string, 
   audioshake: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 104_000],
   beatoven: [{ timeoutMs: 5_000 }, 5_000],
   comfyui: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 15_000],
-  elevenlabs: [{ timeoutMs: 5_000 }, 10_000],
-  fal: [{ timeoutMs: 5_000 }, 10_000],
+  elevenlabs: [{ timeoutMs: 5_000 }, 15_000],
+  fal: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 99_000],
   "http-model": [{ timeoutSeconds: 5 }, 5_000],
   lalal: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 14_000],
   loudly: [{ timeoutMs: 5_000 }, 30_000],
   lyria: [{ timeoutMs: 5_000 }, 35_000],
   minimax: [{ timeoutMs: 5_000 }, 5_000],
   mubert: [{ timeoutMs: 5_000 }, 10_000],
-  mureka: [{ timeoutMs: 5_000, stemTimeoutMs: 9_000 }, 9_000],
+  mureka: [{ timeoutMs: 5_000, stemTimeoutMs: 9_000 }, 10_000],
   musicai: [{ timeoutMs: 5_000, uploadTimeoutMs: 99_000 }, 109_000],
   musicgpt: [{ timeoutMs: 5_000 }, 5_000],
-  replicate: [{ timeoutMs: 5_000 }, 5_000],
+  replicate: [{ timeoutMs: 5_000, uploadTimeoutMs: 9_000 }, 14_000],
   sonauto: [{ timeoutMs: 5_000 }, 10_000],
   stability: [{ timeoutMs: 5_000 }, 5_000],
   "suno-compatible": [{ timeoutMs: 5_000 }, 5_000],
@@ -193,16 +193,16 @@ describe("a plugin that starts", () => {
 
   it("can do what its capabilities promise, also those that depend on settings", async () => {
     expect(await start({})).to.equal("started");
-    expect(await start({ capabilities: () => ({ ...NO_POWERS, cancel: true }) })).to.equal(
+    expect(await start({ capabilities: () => ({ ...NO_CAPABILITIES, cancel: true }) })).to.equal(
       "The plugin a could not start: capabilities.cancel is true, and there is no method `cancel`",
     );
     expect(
       await start({
-        capabilities: () => ({ ...NO_POWERS, cancel: true }),
+        capabilities: () => ({ ...NO_CAPABILITIES, cancel: true }),
         ...provider({ cancel: () => Promise.resolve("cancelled") }),
       }),
     ).to.equal("started");
-    expect(await start({ capabilities: () => ({ ...NO_POWERS, callbacks: "sometimes" as never }) })).to.include(
+    expect(await start({ capabilities: () => ({ ...NO_CAPABILITIES, callbacks: "sometimes" as never }) })).to.include(
       "capabilities.callbacks",
     );
   });

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import {
-  judgeFilesystem as judgeSqliteFilesystem,
-  judgeMode,
-  judgeSqliteRefusal,
+  classifyFilesystem as judgeSqliteFilesystem,
+  classifyMode,
+  classifySqliteRefusal,
 } from "../../../adapters/storage/knex/doctor/sqlite.js";
-import { judgeFilesystem, judgeOwner, judgeSpace } from "../../../adapters/system/doctor.js";
+import { classifyFilesystem, classifyOwner, classifySpace } from "../../../adapters/system/doctor.js";
 
 const GIB = 1024 ** 3;
 
@@ -18,34 +18,34 @@ describe("The doctor of this machine, by what it is told", () => {
   };
 
   it("wants room for the largest file, and warns below a gibibyte", () => {
-    expect([GIB / 4 - 1, GIB / 4, GIB - 1, GIB].map((free) => judgeSpace(folder, free).result)).to.deep.equal([
+    expect([GIB / 4 - 1, GIB / 4, GIB - 1, GIB].map((free) => classifySpace(folder, free).result)).to.deep.equal([
       "failed",
       "warning",
       "warning",
       "ok",
     ]);
-    expect(judgeSpace(folder, GIB / 8)).to.include({
+    expect(classifySpace(folder, GIB / 8)).to.include({
       message: "0.1 GiB are free in /data. One file may need 0.3 GiB.",
-      mend: "Make room, or set dataDir to another disk.",
+      fix: "Make room, or set dataDir to another disk.",
     });
   });
 
   it("warns of folders that end with a container or a restart", () => {
     const [ext4, tmpfs, overlay] = [0xef53, 0x01021994, 0x794c7630];
     expect(
-      [ext4, tmpfs, overlay].map((type) => judgeFilesystem("data", "It is there", type, "dataDir").result),
+      [ext4, tmpfs, overlay].map((type) => classifyFilesystem("data", "It is there", type, "dataDir").result),
     ).to.deep.equal(["ok", "warning", "warning"]);
-    expect(judgeFilesystem("data", "It is there", overlay, "dataDir").message).to.equal(
+    expect(classifyFilesystem("data", "It is there", overlay, "dataDir").message).to.equal(
       "It is there, but is in a layer of a container, and gone with it.",
     );
   });
 
   it("does not take root's rights for those of a folder's owner", () => {
-    expect(judgeOwner("data", "/data", 0, 0)).to.equal(null);
-    expect(judgeOwner("data", "/data", 1001, 1001)).to.equal(null);
-    expect(judgeOwner("data", "/data", 1001, 0)).to.include({
+    expect(classifyOwner("data", "/data", 0, 0)).to.equal(null);
+    expect(classifyOwner("data", "/data", 1001, 1001)).to.equal(null);
+    expect(classifyOwner("data", "/data", 1001, 0)).to.include({
       result: "warning",
-      mend: "Run doctor as the user that Fermata runs as: `sudo -u '#1001' fermata doctor`",
+      fix: "Run doctor as the user that Fermata runs as: `sudo -u '#1001' fermata doctor`",
     });
   });
 
@@ -61,17 +61,17 @@ describe("The doctor of this machine, by what it is told", () => {
 
   it("wants SQLite's write-ahead log, flushed at each commit", () => {
     expect(
-      [judgeMode("3.53.0", "wal", 2), judgeMode("3.53.0", "delete", 2), judgeMode("3.53.0", "wal", 1)].map(
+      [classifyMode("3.53.0", "wal", 2), classifyMode("3.53.0", "delete", 2), classifyMode("3.53.0", "wal", 1)].map(
         ({ result }) => result,
       ),
     ).to.deep.equal(["ok", "failed", "failed"]);
   });
 
   it("tells a SQLite file that is held from one that is broken", () => {
-    expect(judgeSqliteRefusal("/data/f", new Error("database is locked")).mend).to.equal(
+    expect(classifySqliteRefusal("/data/f", new Error("database is locked")).fix).to.equal(
       "End the process that holds it: `fuser /data/f` names it.",
     );
-    expect(judgeSqliteRefusal("/data/f", new Error("database disk image is malformed")).mend).to.equal(
+    expect(classifySqliteRefusal("/data/f", new Error("database disk image is malformed")).fix).to.equal(
       "Restore the file from a backup.",
     );
   });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { examineLocks } from "../../../adapters/storage/knex/doctor/mysql-privileges.js";
-import { judgeServer, type MysqlServer } from "../../../adapters/storage/knex/doctor/mysql-settings.js";
+import { checkLocks } from "../../../adapters/storage/knex/doctor/mysql-privileges.js";
+import { classifyServer, type MysqlServer } from "../../../adapters/storage/knex/doctor/mysql-settings.js";
 import type { Session } from "../../../adapters/storage/knex/session.js";
-import type { Finding } from "../../../core/ports/self-check.js";
+import type { CheckResult } from "../../../core/ports/self-check.js";
 
 const SAFE: Readonly<Record<string, string>> = {
   transaction_isolation: "READ-COMMITTED",
@@ -23,30 +23,30 @@ const SAFE: Readonly<Record<string, string>> = {
   max_allowed_packet: "67108864",
 };
 
-function examine(
+function check(
   variables: Readonly<Record<string, string>> = {},
   server: Partial<MysqlServer> = {},
-): readonly Finding[] {
+): readonly CheckResult[] {
   const all = new Map(Object.entries({ ...SAFE, ...variables }));
   const told = { version: "8.4.3", connections: 1, foreignTables: [], ...server, variables: all };
-  return judgeServer(told, { connectionsMax: 13, lockWaitSeconds: 3 });
+  return classifyServer(told, { connectionsMax: 13, lockWaitSeconds: 3 });
 }
 
-const wrong = (...told: Parameters<typeof examine>): readonly Finding[] =>
-  examine(...told).filter(({ result }) => result !== "ok");
+const wrong = (...told: Parameters<typeof check>): readonly CheckResult[] =>
+  check(...told).filter(({ result }) => result !== "ok");
 
 describe("The doctor of MySQL, by what the server says of itself", () => {
-  it("finds nothing to mend at a server with safe settings", () => {
+  it("finds nothing to fix at a server with safe settings", () => {
     expect(wrong()).to.deep.equal([]);
   });
 
   it("takes MySQL from 8.0 and MariaDB from 10.6 on, and tells them apart", () => {
-    const versionOf = (version: string): Finding | undefined =>
-      examine({}, { version }).find(({ name }) => name === "mysql version");
+    const versionOf = (version: string): CheckResult | undefined =>
+      check({}, { version }).find(({ name }) => name === "mysql version");
     for (const version of ["5.7.44-log", "10.5.27-MariaDB-1:10.5.27+maria~deb11", "10.4.34-MariaDB"]) {
       expect(versionOf(version), version).to.include({
         result: "failed",
-        mend: "Move to MySQL 8.0, MariaDB 10.6 or later of either.",
+        fix: "Move to MySQL 8.0, MariaDB 10.6 or later of either.",
       });
     }
     for (const version of ["8.0.36", "8.0.36-28", "9.7.4-2", "10.6.0-MariaDB", "11.8.2-MariaDB-ubu2404"]) {
@@ -67,13 +67,13 @@ describe("The doctor of MySQL, by what the server says of itself", () => {
           name: "mysql session",
           result: "failed",
           message: says,
-          mend: "Something undoes what a session sets: connect without a proxy, or let the proxy keep sessions apart.",
+          fix: "Something undoes what a session sets: connect without a proxy, or let the proxy keep sessions apart.",
         },
       ]);
     }
     const [both] = wrong({ sql_mode: "", autocommit: "OFF" });
     expect(both?.message).to.equal("In our sessions sql_mode is not strict, and autocommit is off.");
-    expect(both?.mend).to.include("proxy").and.include("autocommit");
+    expect(both?.fix).to.include("proxy").and.include("autocommit");
   });
 
   it("reads the isolation under MariaDB's older name", () => {
@@ -81,7 +81,7 @@ describe("The doctor of MySQL, by what the server says of itself", () => {
     const variables = new Map(Object.entries({ ...others, tx_isolation: "READ-COMMITTED" }));
     const told = { version: "10.11.6-MariaDB", connections: 1, foreignTables: [], variables };
     expect(
-      judgeServer(told, { connectionsMax: 13, lockWaitSeconds: 3 }).find(({ name }) => name === "mysql session")
+      classifyServer(told, { connectionsMax: 13, lockWaitSeconds: 3 }).find(({ name }) => name === "mysql session")
         ?.result,
     ).to.equal("ok");
   });
@@ -90,9 +90,9 @@ describe("The doctor of MySQL, by what the server says of itself", () => {
     expect(wrong({ log_bin: "OFF", sync_binlog: "0", binlog_format: "STATEMENT" })).to.deep.equal([]);
   });
 
-  it("says the mend in the words of the server at hand", () => {
-    expect(wrong({ sync_binlog: "0" })[0]?.mend).to.equal("SET PERSIST sync_binlog = 1;");
-    expect(wrong({ sync_binlog: "0" }, { version: "11.4.2-MariaDB" })[0]?.mend).to.match(
+  it("says the fix in the words of the server at hand", () => {
+    expect(wrong({ sync_binlog: "0" })[0]?.fix).to.equal("SET PERSIST sync_binlog = 1;");
+    expect(wrong({ sync_binlog: "0" }, { version: "11.4.2-MariaDB" })[0]?.fix).to.match(
       /^SET GLOBAL sync_binlog = 1; and the same under \[mysqld\]/,
     );
   });
@@ -107,13 +107,13 @@ describe("The doctor of MySQL, at a server that refuses named locks", () => {
   const session = (all: () => Promise<unknown[]>): Session => ({ all }) as unknown as Session;
 
   it("says so, with the server's words", async () => {
-    const found = await examineLocks(session(() => Promise.reject(new Error("GET_LOCK is prohibited"))));
+    const found = await checkLocks(session(() => Promise.reject(new Error("GET_LOCK is prohibited"))));
     expect(found).to.include({
       name: "mysql locks",
       result: "failed",
       message: "Named locks are refused: GET_LOCK is prohibited.",
     });
-    expect((await examineLocks(session(() => Promise.resolve([{ got: null }])))).result).to.equal("failed");
-    expect((await examineLocks(session(() => Promise.resolve([{ got: 1 }])))).result).to.equal("ok");
+    expect((await checkLocks(session(() => Promise.resolve([{ got: null }])))).result).to.equal("failed");
+    expect((await checkLocks(session(() => Promise.resolve([{ got: 1 }])))).result).to.equal("ok");
   });
 });

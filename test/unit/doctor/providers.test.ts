@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AddressPolicy, DnsAddressGuard } from "../../../adapters/network/index.js";
-import { examineProviders } from "../../../config/doctor-providers.js";
+import { checkProviders } from "../../../config/doctor-providers.js";
 import type { LoadedPlugin } from "../../../config/plugins.js";
 import {
   defineProvider,
@@ -9,7 +9,7 @@ import {
   PROVIDER_PORT_VERSION,
   ProviderFailure,
 } from "../../../plugins/sdk/index.js";
-import type { Finding } from "../../../core/ports/self-check.js";
+import type { CheckResult } from "../../../core/ports/self-check.js";
 import { OutgoingRule } from "../../../core/providers/outgoing-rule.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 
@@ -47,13 +47,13 @@ const finds = (credit: ProbeResult["credit"], ...warnings: string[]) =>
   probed(() => Promise.resolve({ credit, warnings }));
 
 describe("the doctor's look at providers", () => {
-  const examine = (...plugins: readonly LoadedPlugin[]): Promise<readonly Finding[]> =>
-    examineProviders(plugins, new RecordingLogger(), new DnsAddressGuard(new AddressPolicy()));
-  const shown = (findings: readonly Finding[]): (readonly [string, string, string])[] =>
+  const check = (...plugins: readonly LoadedPlugin[]): Promise<readonly CheckResult[]> =>
+    checkProviders(plugins, new RecordingLogger(), new DnsAddressGuard(new AddressPolicy()));
+  const shown = (findings: readonly CheckResult[]): (readonly [string, string, string])[] =>
     findings.map(({ name, result, message }) => [name, result, message]);
 
   it("says that a key is taken, and what credit is left where the provider tells", async () => {
-    const found = await examine(aPlugin("rich", finds({ amount: 12.5, unit: "USD" })), aPlugin("silent", finds(null)));
+    const found = await check(aPlugin("rich", finds({ amount: 12.5, unit: "USD" })), aPlugin("silent", finds(null)));
     expect(shown(found)).to.deep.equal([
       ["provider rich", "ok", "It takes the key, 12.5 USD left."],
       ["provider silent", "ok", "It takes the key."],
@@ -64,7 +64,7 @@ describe("the doctor's look at providers", () => {
     const broken = aPlugin("broken", () => {
       throw new Error("the mapping is no JSON");
     });
-    const found = await examine(
+    const found = await check(
       aPlugin("key", fails("misconfigured")),
       aPlugin("poor", fails("out_of_credit")),
       aPlugin("empty", finds({ amount: 0, unit: "minutes" })),
@@ -76,11 +76,11 @@ describe("the doctor's look at providers", () => {
       ["provider empty", "failed", "It takes the key, 0 minutes left."],
       ["provider broken", "failed", "The plugin broken could not start: the mapping is no JSON"],
     ]);
-    expect(found.every(({ mend }) => mend !== null)).to.equal(true);
+    expect(found.every(({ fix }) => fix !== null)).to.equal(true);
   });
 
   it("warns where it could not find out, and of what the provider says besides", async () => {
-    const found = await examine(
+    const found = await check(
       aPlugin("busy", fails("unavailable")),
       aPlugin("soon", finds({ amount: 1, unit: "USD" }, "the plan ends tomorrow")),
     );
@@ -99,7 +99,7 @@ describe("the doctor's look at providers", () => {
     const quiet = aPlugin("quiet", () => ({ close }));
     const off = aPlugin("off", fails("misconfigured"), false);
     const asked = aPlugin("asked", () => ({ close, probe: () => Promise.reject(new ProviderFailure("gone", "x")) }));
-    expect((await examine(quiet, off, asked)).map(({ name }) => name)).to.deep.equal(["provider asked"]);
+    expect((await check(quiet, off, asked)).map(({ name }) => name)).to.deep.equal(["provider asked"]);
     expect(closed).to.equal(2);
   });
 });

@@ -33,7 +33,7 @@ describe("The doctor of trusted proxies", () => {
       const found = checkTrustedProxies({ ...HERE, trustProxy: ["loopback", network] });
       expect(found, network).to.include({ name: "trusted proxies", result: "warning" });
       expect(found.message).to.include(`(${network})`);
-      expect(found.mend).to.include("Name the proxy's own address");
+      expect(found.fix).to.include("Name the proxy's own address");
     }
   });
 
@@ -51,7 +51,7 @@ describe("The doctor of trusted proxies", () => {
       const found = checkTrustedProxies({ ...listening, trustProxy: false });
       expect(found, listening.publicUrl).to.include({ name: "trusted proxies", result: "warning" });
       expect(found.message).to.include(listening.publicUrl);
-      expect(found.mend).to.include("http.trustProxy");
+      expect(found.fix).to.include("http.trustProxy");
       expect(checkTrustedProxies({ ...listening, trustProxy: ["loopback"] })).to.include({ result: "ok" });
     }
   });

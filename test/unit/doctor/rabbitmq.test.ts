@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import { judgeVersion } from "../../../adapters/queue/rabbitmq/doctor.js";
+import { classifyVersion } from "../../../adapters/queue/rabbitmq/doctor.js";
 import { harmOf } from "../../../adapters/queue/rabbitmq/doctor-policies.js";
 
 describe("The doctor of RabbitMQ, by what it is told", () => {
   it("takes RabbitMQ from 3.10 on", () => {
     const results = ["3.8.27", "3.9.29", "3.10.0", "3.13.7", "4.1.0"].map(
-      (version) => judgeVersion({ product: "RabbitMQ", version }).result,
+      (version) => classifyVersion({ product: "RabbitMQ", version }).result,
     );
     expect(results).to.deep.equal(["failed", "failed", "ok", "ok", "ok"]);
-    expect(judgeVersion({ product: "RabbitMQ", version: "3.9.29" })).to.include({
+    expect(classifyVersion({ product: "RabbitMQ", version: "3.9.29" })).to.include({
       message: "The broker is RabbitMQ 3.9.29, which is too old.",
-      mend: "Move to RabbitMQ 3.10 or later.",
+      fix: "Move to RabbitMQ 3.10 or later.",
     });
   });
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { checkRotation } from "../../../config/doctor-secrets.js";
+import { rotationResult } from "../../../config/doctor-secrets.js";
 import type { KeyId } from "../../../core/ports/keyring.js";
 
 const NOON = 1_700_000_000_000;
@@ -10,14 +10,14 @@ describe("The doctor of rotations", () => {
 
   it("is content with one key, and with two for less than 7 days", () => {
     for (const fine of [null, { ...state, previous: null, rotatedAt: null }, { ...state, previous: null }])
-      expect(checkRotation(fine, NOON + 365 * DAY_MS)).to.include({ result: "ok" });
-    expect(checkRotation(state, NOON + 7 * DAY_MS - 1)).to.include({ result: "ok" });
+      expect(rotationResult(fine, NOON + 365 * DAY_MS)).to.include({ result: "ok" });
+    expect(rotationResult(state, NOON + 7 * DAY_MS - 1)).to.include({ result: "ok" });
   });
 
   it("warns of two keys after 7 days, and says how to retire the old one", () => {
-    const found = checkRotation(state, NOON + 7 * DAY_MS);
+    const found = rotationResult(state, NOON + 7 * DAY_MS);
     expect(found).to.include({ name: "secret key rotation", result: "warning" });
     expect(found.message).to.include("for 7 days").and.include("old");
-    expect(found.mend).to.include("fermata secrets retire");
+    expect(found.fix).to.include("fermata secrets retire");
   });
 });

@@ -3,7 +3,7 @@ import type { Request, Response, Router } from "express";
 import { NotFoundError } from "../../../../core/errors.js";
 import { isShareToken } from "../../../../core/library/share-urls.js";
 import { assetOf, type Track, type TrackAsset } from "../../../../core/library/track.js";
-import type { HttpParts } from "../../parts.js";
+import type { HttpDeps } from "../../deps.js";
 import { sendStoredFile } from "../stored-file.js";
 import { ICON } from "./icon.js";
 import { notSharedPage, type SharedTrackView, trackPage } from "./page.js";
@@ -39,7 +39,7 @@ const FILES = { script: linkTo(SCRIPT), style: linkTo(STYLE), icon: linkTo(SIGN)
  * `GET /share/{token}`: the page of a shared track, with a player; `/audio` and `/cover` below it: its files. Whether the track is still shared
  * is asked at each request, and nothing of it is kept by caches: what is taken back is gone at once.
  */
-export function sharePages(router: Router, parts: HttpParts): void {
+export function sharePages(router: Router, parts: HttpDeps): void {
   for (const file of [SCRIPT, STYLE, SIGN])
     router.get(`/share/${file.name}`, (request, response) => sendStatic(request, response, file));
 
@@ -60,14 +60,14 @@ export function sharePages(router: Router, parts: HttpParts): void {
   router.get("/share/:token/cover", (request, response) => sendAsset(request, response, parts, "cover"));
 }
 
-async function sharedTrack({ publicLinks }: HttpParts, token: string): Promise<Track | null> {
+async function sharedTrack({ publicLinks }: HttpDeps, token: string): Promise<Track | null> {
   return isShareToken(token) ? publicLinks.findSharedTrack(token) : null;
 }
 
 async function sendAsset(
   request: Request<{ token: string }>,
   response: Response,
-  parts: HttpParts,
+  parts: HttpDeps,
   role: TrackAsset["role"],
 ): Promise<void> {
   const track = await sharedTrack(parts, request.params.token);
@@ -79,7 +79,7 @@ async function sendAsset(
   await sendStoredFile(request, response, parts, asset.audioKey, stored);
 }
 
-function view(track: Track, { shareUrls }: HttpParts): SharedTrackView {
+function view(track: Track, { shareUrls }: HttpDeps): SharedTrackView {
   const mix = assetOf(track, "mix");
   return {
     token: track.shareToken ?? "",

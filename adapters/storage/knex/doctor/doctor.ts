@@ -1,9 +1,9 @@
 import type { Logger } from "../../../../core/ports/logger.js";
-import { failed, type Finding, ok } from "../../../../core/ports/self-check.js";
+import { failed, type CheckResult, ok } from "../../../../core/ports/self-check.js";
 import { type KnexDatabase, openDatabase, type SchemaStatus } from "../database.js";
-import { judgeRefusal } from "./mysql-connection.js";
-import { examineMysql } from "./mysql.js";
-import { examineSqlite, judgeSqliteRefusal, refuseSqliteFile } from "./sqlite.js";
+import { classifyRefusal } from "./mysql-connection.js";
+import { checkMysql } from "./mysql.js";
+import { checkSqlite, classifySqliteRefusal, refuseSqliteFile } from "./sqlite.js";
 
 export interface StorageDoctorOptions {
   /** As in `storage.url`. */
@@ -14,28 +14,28 @@ export interface StorageDoctorOptions {
 /** What an engine is asked, beside its schema. `target` is the URL without its scheme. */
 interface Engine {
   /** Why it is no use to open the database; null when it can be tried. */
-  refuse(target: string): Promise<Finding | null>;
-  examine(database: KnexDatabase, target: string): Promise<readonly Finding[]>;
+  refuse(target: string): Promise<CheckResult | null>;
+  check(database: KnexDatabase, target: string): Promise<readonly CheckResult[]>;
   /** A failure to open or to read. */
-  judge(target: string, error: unknown): Finding;
+  classify(target: string, error: unknown): CheckResult;
 }
 
 /** By scheme of `storage.url`. */
 const ENGINES: Readonly<Record<string, Engine>> = {
   sqlite: {
     refuse: refuseSqliteFile,
-    examine: examineSqlite,
-    judge: judgeSqliteRefusal,
+    check: checkSqlite,
+    classify: classifySqliteRefusal,
   },
   mysql: {
     refuse: () => Promise.resolve(null),
-    examine: examineMysql,
-    judge: judgeRefusal,
+    check: checkMysql,
+    classify: classifyRefusal,
   },
 };
 
 /** Looks at the database as our connections meet it. Nothing is made or changed. */
-export async function examineStorage({ url, logger }: StorageDoctorOptions): Promise<readonly Finding[]> {
+export async function checkStorage({ url, logger }: StorageDoctorOptions): Promise<readonly CheckResult[]> {
   const scheme = url.slice(0, url.indexOf(":"));
   const target = url.slice(scheme.length + 1);
   const engine = ENGINES[scheme];
@@ -45,24 +45,24 @@ export async function examineStorage({ url, logger }: StorageDoctorOptions): Pro
   let database: KnexDatabase | null = null;
   try {
     database = await openDatabase({ url, logger });
-    return [...(await engine.examine(database, target)), await examineSchema(database)];
+    return [...(await engine.check(database, target)), await checkSchema(database)];
   } catch (error) {
-    return [engine.judge(target, error)];
+    return [engine.classify(target, error)];
   } finally {
     await database?.close();
   }
 }
 
-async function examineSchema(database: KnexDatabase): Promise<Finding> {
+async function checkSchema(database: KnexDatabase): Promise<CheckResult> {
   const name = "schema";
   try {
-    return judgeSchema(name, await database.schemaStatus());
+    return classifySchema(name, await database.schemaStatus());
   } catch (error) {
     return failed(name, `It cannot be read: ${messageOf(error)}.`, "Mend what else was found first.");
   }
 }
 
-function judgeSchema(name: string, { state, migrations }: SchemaStatus): Finding {
+function classifySchema(name: string, { state, migrations }: SchemaStatus): CheckResult {
   if (state === "current") return ok(name, "The schema is up to date.");
   const list = migrations.join(", ");
   if (state === "pending") return failed(name, `The schema lacks ${list}.`, "Run `fermata migrate`.");

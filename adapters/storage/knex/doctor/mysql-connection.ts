@@ -1,4 +1,4 @@
-import { failed, type Finding } from "../../../../core/ports/self-check.js";
+import { failed, type CheckResult } from "../../../../core/ports/self-check.js";
 
 /** What the driver said, from under what callers of the API would see. */
 export function errorOf(error: unknown): { readonly errno: number; readonly code: string; readonly message: string } {
@@ -23,13 +23,13 @@ export function placeOf(target: string): { readonly user: string; readonly serve
 }
 
 /** Why no session could be had, or why it ended. */
-export function judgeRefusal(target: string, error: unknown): Finding {
+export function classifyRefusal(target: string, error: unknown): CheckResult {
   const { user, server, database } = placeOf(target);
   const { errno, code, message } = errorOf(error);
   const account = `'${user}'@'%'`;
   const grant = `GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, INDEX, DROP ON ${quoted(database)}.* TO ${account};`;
   const admit = `Correct user and password in storage.url, or as an administrator: CREATE USER ${account} IDENTIFIED BY '…'; ${grant}`;
-  const mends: Readonly<Record<number, string>> = {
+  const fixes: Readonly<Record<number, string>> = {
     1045: admit,
     1698: admit,
     1044: `As an administrator: ${grant}`,
@@ -39,8 +39,8 @@ export function judgeRefusal(target: string, error: unknown): Finding {
   };
   const usual = "Start the server, or correct host and port in storage.url.";
   const withoutTls = "Take ssl=true out of storage.url, or let the server speak TLS.";
-  const mend = mends[errno] ?? (code === "HANDSHAKE_NO_SSL_SUPPORT" ? withoutTls : usual);
-  return failed("mysql connection", `No session at ${server}: ${message.replace(/\.$/, "")}.`, mend);
+  const fix = fixes[errno] ?? (code === "HANDSHAKE_NO_SSL_SUPPORT" ? withoutTls : usual);
+  return failed("mysql connection", `No session at ${server}: ${message.replace(/\.$/, "")}.`, fix);
 }
 
 /** A name as statements have it. */

@@ -1,4 +1,4 @@
-import { failed, type Finding, ok, warning } from "../../../../core/ports/self-check.js";
+import { failed, type CheckResult, ok, warning } from "../../../../core/ports/self-check.js";
 import { errorOf, quoted } from "./mysql-connection.js";
 import type { Session } from "../session.js";
 
@@ -23,7 +23,7 @@ const TO_MIGRATE: Readonly<Record<string, string>> = {
 const DENIED = new Set([1044, 1142]);
 
 /** What the user may do in the database, whichever way it was granted; tried without touching anything. */
-export async function examinePrivileges(session: Session): Promise<Finding> {
+export async function checkPrivileges(session: Session): Promise<CheckResult> {
   const name = "mysql privileges";
   const toRun = await deniedOf(session, TO_RUN);
   const toMigrate = await deniedOf(session, TO_MIGRATE);
@@ -40,7 +40,7 @@ export async function examinePrivileges(session: Session): Promise<Finding> {
 }
 
 /** Processes that migrate at once are kept apart by a lock of the server. */
-export async function examineLocks(session: Session): Promise<Finding> {
+export async function checkLocks(session: Session): Promise<CheckResult> {
   const name = "mysql locks";
   const lock = "CONCAT('fermata doctor ', CONNECTION_ID())";
   try {

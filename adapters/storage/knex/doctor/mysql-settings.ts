@@ -1,4 +1,4 @@
-import { failed, type Finding, ok, warning } from "../../../../core/ports/self-check.js";
+import { failed, type CheckResult, ok, warning } from "../../../../core/ports/self-check.js";
 
 /** What a server says of itself to a session of ours. */
 export interface MysqlServer {
@@ -24,20 +24,20 @@ interface OurSide {
   readonly lockWaitSeconds: number;
 }
 
-export function judgeServer(server: MysqlServer, { connectionsMax, lockWaitSeconds }: OurSide): Finding[] {
+export function classifyServer(server: MysqlServer, { connectionsMax, lockWaitSeconds }: OurSide): CheckResult[] {
   return [
-    judgeVersion(server),
-    judgeSession(server, lockWaitSeconds),
-    judgeWrites(server),
-    judgeBinaryLog(server),
-    judgeDurability(server),
-    judgeEngine(server),
-    judgeConnections(server, connectionsMax),
-    judgePackets(server),
+    classifyVersion(server),
+    classifySession(server, lockWaitSeconds),
+    classifyWrites(server),
+    classifyBinaryLog(server),
+    classifyDurability(server),
+    classifyEngine(server),
+    classifyConnections(server, connectionsMax),
+    classifyPackets(server),
   ];
 }
 
-function judgeVersion(server: MysqlServer): Finding {
+function classifyVersion(server: MysqlServer): CheckResult {
   const name = "mysql version";
   const product = productOf(server);
   const shown = `${product} ${/^[\d.]+/.exec(server.version)?.[0] ?? server.version}`;
@@ -53,14 +53,14 @@ function judgeVersion(server: MysqlServer): Finding {
 }
 
 /** Our connections ask for all of these when they open; a proxy that shares sessions, or the server's own settings, can undo it. */
-function judgeSession(server: MysqlServer, lockWaitSeconds: number): Finding {
+function classifySession(server: MysqlServer, lockWaitSeconds: number): CheckResult {
   const name = "mysql session";
   const isolation = (valueOf(server, "transaction_isolation") ?? valueOf(server, "tx_isolation") ?? "").replace(
     "-",
     " ",
   );
   const charsets = ["character_set_client", "character_set_connection", "character_set_results"];
-  const asked: readonly (readonly [isFine: boolean, found: string, mend: string])[] = [
+  const asked: readonly (readonly [isFine: boolean, found: string, fix: string])[] = [
     [isolation === "READ COMMITTED", `the isolation is ${isolation}`, UNDONE],
     [(valueOf(server, "sql_mode") ?? "").includes("STRICT_ALL_TABLES"), "sql_mode is not strict", UNDONE],
     [
@@ -82,13 +82,13 @@ function judgeSession(server: MysqlServer, lockWaitSeconds: number): Finding {
   const wrong = asked.filter(([isFine]) => !isFine);
   if (wrong.length === 0)
     return ok(name, `Our sessions have READ COMMITTED, strict mode, utf8mb4 and a lock wait of ${lockWaitSeconds} s.`);
-  const mends = new Set(wrong.map(([, , mend]) => mend));
-  return failed(name, `In our sessions ${wrong.map(([, found]) => found).join(", and ")}.`, [...mends].join(" "));
+  const fixes = new Set(wrong.map(([, , fix]) => fix));
+  return failed(name, `In our sessions ${wrong.map(([, found]) => found).join(", and ")}.`, [...fixes].join(" "));
 }
 
 const UNDONE = "Something undoes what a session sets: connect without a proxy, or let the proxy keep sessions apart.";
 
-function judgeWrites(server: MysqlServer): Finding {
+function classifyWrites(server: MysqlServer): CheckResult {
   const name = "mysql writes";
   const names = ["read_only", "super_read_only", "innodb_read_only", "transaction_read_only", "tx_read_only"];
   const on = names.filter((variable) => (valueOf(server, variable) ?? "OFF") !== "OFF");
@@ -97,7 +97,7 @@ function judgeWrites(server: MysqlServer): Finding {
   return failed(name, message, `Point storage.url at the primary; if this is it: SET GLOBAL ${on[0]} = OFF;`);
 }
 
-function judgeBinaryLog(server: MysqlServer): Finding {
+function classifyBinaryLog(server: MysqlServer): CheckResult {
   const name = "mysql binary log";
   if (valueOf(server, "log_bin") !== "ON")
     return ok(name, "The server keeps none: no replica, and no recovery to a point in time.");
@@ -108,41 +108,41 @@ function judgeBinaryLog(server: MysqlServer): Finding {
   return failed(name, message, `${setting(server, "binlog_format", "ROW")} Then restart Fermata.`);
 }
 
-function judgeDurability(server: MysqlServer): Finding {
+function classifyDurability(server: MysqlServer): CheckResult {
   const name = "mysql durability";
   const flush = valueOf(server, "innodb_flush_log_at_trx_commit");
   const sync = valueOf(server, "sync_binlog");
   const found: string[] = [];
-  const mends: string[] = [];
+  const fixes: string[] = [];
   // MariaDB's 3 flushes as well, in one more step.
   if (flush !== "1" && flush !== "3") {
     found.push(`innodb_flush_log_at_trx_commit is ${flush}`);
-    mends.push(setting(server, "innodb_flush_log_at_trx_commit", "1"));
+    fixes.push(setting(server, "innodb_flush_log_at_trx_commit", "1"));
   }
   if (valueOf(server, "log_bin") === "ON" && sync !== "1") {
     found.push(`sync_binlog is ${sync}`);
-    mends.push(setting(server, "sync_binlog", "1"));
+    fixes.push(setting(server, "sync_binlog", "1"));
   }
   if (found.length === 0) return ok(name, "What is committed is on disk.");
   return warning(
     name,
     `A power cut can undo what was answered already, credits included: ${found.join(", ")}.`,
-    mends.join(" "),
+    fixes.join(" "),
   );
 }
 
 /** The migrations name neither engine nor row format: they get the server's. */
-function judgeEngine(server: MysqlServer): Finding {
+function classifyEngine(server: MysqlServer): CheckResult {
   const name = "mysql engine";
   const engine = valueOf(server, "default_storage_engine") ?? "";
   const format = valueOf(server, "innodb_default_row_format") ?? "dynamic";
   if (server.foreignTables.length > 0) {
     const tables = server.foreignTables.join(", ");
-    const mend = server.foreignTables.map((table) => `ALTER TABLE ${table} ENGINE = InnoDB;`).join(" ");
+    const fix = server.foreignTables.map((table) => `ALTER TABLE ${table} ENGINE = InnoDB;`).join(" ");
     return failed(
       name,
       `These tables have no transactions, as InnoDB does not keep them: ${tables}.`,
-      `Stop Fermata; then: ${mend}`,
+      `Stop Fermata; then: ${fix}`,
     );
   }
   if (engine !== "InnoDB") {
@@ -156,7 +156,7 @@ function judgeEngine(server: MysqlServer): Finding {
   return ok(name, "Tables are InnoDB.");
 }
 
-function judgeConnections(server: MysqlServer, ours: number): Finding {
+function classifyConnections(server: MysqlServer, ours: number): CheckResult {
   const name = "mysql connections";
   const serverMax = Number(valueOf(server, "max_connections"));
   // 0 is no limit; the session's value is that of the account.
@@ -171,13 +171,13 @@ function judgeConnections(server: MysqlServer, ours: number): Finding {
     );
   }
   if (left >= ours) return ok(name, `${message}.`);
-  const mend = setting(server, "max_connections", String(serverMax - left + 2 * ours));
+  const fix = setting(server, "max_connections", String(serverMax - left + 2 * ours));
   return serverMax < ours
-    ? failed(name, `${message}.`, mend)
-    : warning(name, `${message}: one more process could run out of them.`, mend);
+    ? failed(name, `${message}.`, fix)
+    : warning(name, `${message}: one more process could run out of them.`, fix);
 }
 
-function judgePackets(server: MysqlServer): Finding {
+function classifyPackets(server: MysqlServer): CheckResult {
   const name = "mysql packets";
   const bytes = Number(valueOf(server, "max_allowed_packet"));
   const shown = `max_allowed_packet is ${mib(bytes)} MiB`;

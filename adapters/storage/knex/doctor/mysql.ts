@@ -1,8 +1,8 @@
-import { type Finding, ok } from "../../../../core/ports/self-check.js";
+import { type CheckResult, ok } from "../../../../core/ports/self-check.js";
 import type { KnexDatabase } from "../database.js";
 import { placeOf } from "./mysql-connection.js";
-import { examineLocks, examinePrivileges } from "./mysql-privileges.js";
-import { judgeServer, type MysqlServer } from "./mysql-settings.js";
+import { checkLocks, checkPrivileges } from "./mysql-privileges.js";
+import { classifyServer, type MysqlServer } from "./mysql-settings.js";
 import { POOL_MAX } from "../mysql/pool.js";
 import type { Session } from "../session.js";
 
@@ -13,16 +13,16 @@ const CONNECTIONS_MAX = POOL_MAX + 1;
 const BOOKS = ["balances", "ledger_entries", "jobs", "idempotency_records"];
 
 /** @param target what stands behind `mysql:` in `storage.url` */
-export function examineMysql(database: KnexDatabase, target: string): Promise<Finding[]> {
+export function checkMysql(database: KnexDatabase, target: string): Promise<CheckResult[]> {
   const { user, server, database: name } = placeOf(target);
   return database.reading(async (session) => [
     ok("mysql connection", `${server} lets ${user} into ${name}.`),
-    ...judgeServer(await readServer(session), {
+    ...classifyServer(await readServer(session), {
       connectionsMax: CONNECTIONS_MAX,
       lockWaitSeconds: database.dialect.lockWaitMs / 1000,
     }),
-    await examinePrivileges(session),
-    await examineLocks(session),
+    await checkPrivileges(session),
+    await checkLocks(session),
   ]);
 }
 

@@ -1,6 +1,6 @@
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { failed, type Finding, ok, warning } from "../../../../core/ports/self-check.js";
+import { failed, type CheckResult, ok, warning } from "../../../../core/ports/self-check.js";
 import type { KnexDatabase } from "../database.js";
 
 /** By the number that `statfs` knows them by. SQLite's locks and shared memory cannot be relied on there. */
@@ -16,7 +16,7 @@ const NETWORK_FILESYSTEMS: Readonly<Record<number, string>> = {
 };
 
 /** Why there is no file to look at or to work on; null when there is. */
-export async function refuseSqliteFile(path: string): Promise<Finding | null> {
+export async function refuseSqliteFile(path: string): Promise<CheckResult | null> {
   const name = "sqlite file";
   if (path === ":memory:")
     return warning(name, "The database is in memory: it ends with the process.", "Set storage.url to a file.");
@@ -38,16 +38,16 @@ export async function refuseSqliteFile(path: string): Promise<Finding | null> {
   return null;
 }
 
-export async function examineSqlite(database: KnexDatabase, path: string): Promise<Finding[]> {
+export async function checkSqlite(database: KnexDatabase, path: string): Promise<CheckResult[]> {
   return [
-    await examineFile(path),
-    await examineMode(database),
-    await examineWrites(database),
-    judgeFilesystem(path, (await statfs(path)).type),
+    await checkFile(path),
+    await checkMode(database),
+    await checkWrites(database),
+    classifyFilesystem(path, (await statfs(path)).type),
   ];
 }
 
-async function examineFile(path: string): Promise<Finding> {
+async function checkFile(path: string): Promise<CheckResult> {
   const name = "sqlite file";
   const open: string[] = [];
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
@@ -62,10 +62,10 @@ async function examineFile(path: string): Promise<Finding> {
   return ok(name, `${path} has ${(size / 1024 / 1024).toFixed(1)} MiB.`);
 }
 
-async function examineMode(database: KnexDatabase): Promise<Finding> {
+async function checkMode(database: KnexDatabase): Promise<CheckResult> {
   const version = await one(database, "SELECT sqlite_version() AS value");
   const journal = await one(database, "SELECT journal_mode AS value FROM pragma_journal_mode");
-  return judgeMode(
+  return classifyMode(
     version,
     journal,
     Number(await one(database, "SELECT synchronous AS value FROM pragma_synchronous")),
@@ -73,7 +73,7 @@ async function examineMode(database: KnexDatabase): Promise<Finding> {
 }
 
 /** @param synchronous 2 and above: a commit waits until it is on disk */
-export function judgeMode(version: string, journal: string, synchronous: number): Finding {
+export function classifyMode(version: string, journal: string, synchronous: number): CheckResult {
   const name = "sqlite mode";
   if (journal !== "wal") {
     const message = `SQLite ${version} keeps the journal mode ${journal}: readers and writers wait for each other.`;
@@ -85,17 +85,17 @@ export function judgeMode(version: string, journal: string, synchronous: number)
 }
 
 /** @param error what opening or reading the file said */
-export function judgeSqliteRefusal(path: string, error: unknown): Finding {
+export function classifySqliteRefusal(path: string, error: unknown): CheckResult {
   const message = error instanceof Error ? error.message : String(error);
   const isLocked = /locked|busy/i.test(message);
-  const mend = isLocked
+  const fix = isLocked
     ? `End the process that holds it: \`fuser ${path}\` names it.`
     : "Restore the file from a backup.";
-  return failed("sqlite file", `${message.replace(/\.$/, "")}.`, mend);
+  return failed("sqlite file", `${message.replace(/\.$/, "")}.`, fix);
 }
 
 /** Takes the write lock and gives it back. */
-async function examineWrites(database: KnexDatabase): Promise<Finding> {
+async function checkWrites(database: KnexDatabase): Promise<CheckResult> {
   const name = "sqlite writes";
   try {
     await database.transaction(() => Promise.resolve());
@@ -111,7 +111,7 @@ async function examineWrites(database: KnexDatabase): Promise<Finding> {
 }
 
 /** @param type as `statfs` has it */
-export function judgeFilesystem(path: string, type: number): Finding {
+export function classifyFilesystem(path: string, type: number): CheckResult {
   const name = "sqlite filesystem";
   const network = NETWORK_FILESYSTEMS[type];
   if (network === undefined) return ok(name, "The file is on no network filesystem that is known.");

@@ -1,5 +1,5 @@
 import type { Knex } from "knex";
-import { fromJson } from "../rows.js";
+import { fromJson } from "../table.js";
 import { addColumn, addIndex, createTable, type Migration } from "./migration.js";
 
 const BACKFILL_ROWS = 500;

@@ -26,6 +26,7 @@ import { refusedRequests } from "./0024-refused-requests.js";
 import { collectionsBegun } from "./0025-collections-begun.js";
 import { routeHealth } from "./0026-route-health.js";
 import { uploads } from "./0028-uploads.js";
+import { trackLyrics } from "./0029-track-lyrics.js";
 import type { Migration } from "./migration.js";
 
 /** In the order in which they are applied. */
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   collectionsBegun,
   routeHealth,
   uploads,
+  trackLyrics,
 ];
 
 /** Named by hand: knex would record file names, and those differ between the sources and what is built from them. */

@@ -1,10 +1,11 @@
 import type { Socket } from "node:net";
 import type { Connection, QueryError, ResultSetHeader, RowDataPacket } from "mysql2";
 import { NoAnswerError } from "./errors.js";
+import { packetsOf } from "./packets.js";
 import { afterWaiting, type LateAnswers } from "./waits.js";
 import { columnsOf, type SqlValue, storable, type Table, type TransactionSession } from "../session.js";
 
-/** Statements in one packet, and rows in one statement: far below `max_allowed_packet`, even with the longest requests. */
+/** Statements in one packet, and rows in one statement, at most: far below `max_allowed_packet`. */
 const PACKET_STATEMENTS = 100;
 const INSERT_ROWS = 50;
 
@@ -62,8 +63,7 @@ export class MysqlSession implements TransactionSession {
 
   private async each(sql: string, lists: readonly (readonly SqlValue[])[]): Promise<Result[]> {
     const results: Result[] = [];
-    for (let start = 0; start < lists.length; start += PACKET_STATEMENTS) {
-      const part = lists.slice(start, start + PACKET_STATEMENTS);
+    for (const part of packetsOf(lists, PACKET_STATEMENTS)) {
       const found = await this.query(part.map(() => sql).join("; "), part.flat());
       if (part.length === 1) results.push(found);
       else results.push(...(found as unknown as Result[]));
@@ -73,13 +73,10 @@ export class MysqlSession implements TransactionSession {
 
   private async write<Row extends object>(table: Table<Row>, rows: readonly Row[], clause: string): Promise<void> {
     const marks = `(${table.columns.map(() => "?").join(", ")})`;
-    for (let start = 0; start < rows.length; start += INSERT_ROWS) {
-      const part = rows.slice(start, start + INSERT_ROWS);
-      const values = part.flatMap((row) => table.columns.map((column) => row[column] as SqlValue));
-      await this.query(
-        `INSERT INTO ${table.name} (${columnsOf(table)}) VALUES ${part.map(() => marks).join(", ")}${clause}`,
-        values,
-      );
+    const lists = rows.map((row) => table.columns.map((column) => row[column] as SqlValue));
+    for (const part of packetsOf(lists, INSERT_ROWS)) {
+      const places = part.map(() => marks).join(", ");
+      await this.query(`INSERT INTO ${table.name} (${columnsOf(table)}) VALUES ${places}${clause}`, part.flat());
     }
   }
 

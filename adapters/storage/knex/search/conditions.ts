@@ -30,7 +30,7 @@ export interface Condition {
 }
 
 /** What is asked of one shelf. */
-export interface ShelfSearch {
+export interface PartitionSearch {
   readonly shelf: string;
   /** The conditions of each class, in the same order; each class has what those before it have. */
   readonly classes: readonly (readonly Condition[])[];

@@ -1,8 +1,8 @@
-import { conditionsOf, type ShelfSearch, type Wanted } from "./conditions.js";
+import { conditionsOf, type PartitionSearch, type Wanted } from "./conditions.js";
 import { bestFirst, type Hit, NEWEST_FIRST } from "./hits.js";
-import { findLoose } from "./loose.js";
+import { findUnindexed } from "./unindexed.js";
 import type { Place } from "./rows.js";
-import { findFiled } from "./segments.js";
+import { findIndexed } from "./segments.js";
 import type { Session } from "../session.js";
 
 const NEWEST = `SELECT created_at, item_id, 0 AS class FROM search_items WHERE shelf = ? ${NEWEST_FIRST} LIMIT ?`;
@@ -23,16 +23,16 @@ export async function findBest(session: Session, { shelves, classes, wanted, lim
     conditionsOf(wanted, places),
   );
   const hits = await Promise.all(
-    shelves.map((shelf) => findOnShelf(session, { shelf, classes: conditions, limit, stride })),
+    shelves.map((shelf) => findInPartition(session, { shelf, classes: conditions, limit, stride })),
   );
   const found = new Map(hits.flat().map((hit) => [hit.item_id, hit]));
   return [...found.values()].sort(bestFirst).slice(0, limit);
 }
 
-async function findOnShelf(session: Session, search: ShelfSearch): Promise<Hit[]> {
+async function findInPartition(session: Session, search: PartitionSearch): Promise<Hit[]> {
   if (search.classes[0]?.length === 0) return session.all<Hit>(NEWEST, [search.shelf, search.limit]);
   // These first: what is filed meanwhile is found twice rather than not at all. It was counted twice then: once more, with all of it filed.
-  const loose = await findLoose(session, search);
-  const hits = [...loose, ...(await findFiled(session, search, loose))];
-  return new Set(hits.map(({ item_id }) => item_id)).size === hits.length ? hits : findOnShelf(session, search);
+  const loose = await findUnindexed(session, search);
+  const hits = [...loose, ...(await findIndexed(session, search, loose))];
+  return new Set(hits.map(({ item_id }) => item_id)).size === hits.length ? hits : findInPartition(session, search);
 }

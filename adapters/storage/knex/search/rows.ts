@@ -29,7 +29,7 @@ const ITEM: Omit<Table<ItemRow>, "name"> = {
 export const SEARCH_ITEMS: Table<ItemRow> = { name: "search_items", ...ITEM };
 
 /** Those that are in no segment once more, side by side: every search goes through them. */
-export const SEARCH_LOOSE: Table<ItemRow> = { name: "search_loose", ...ITEM };
+export const SEARCH_UNINDEXED: Table<ItemRow> = { name: "search_loose", ...ITEM };
 
 /** A note that a shelf got new items. Each is a row of its own, so that nobody who adds one waits for anybody else. */
 export interface DueRow {
@@ -85,7 +85,10 @@ export const TAG_PLACES = { mood: "m", activity: "a" } as const;
 export type Kind = "tracks" | "playlists";
 
 /** What some viewers see together: all that is public, or what is private to one account; null for what nobody sees. */
-export function shelfOf(kind: Kind, { visibility, accountId }: Pick<Track, "visibility" | "accountId">): string | null {
+export function partitionOf(
+  kind: Kind,
+  { visibility, accountId }: Pick<Track, "visibility" | "accountId">,
+): string | null {
   const prefix = kind === "tracks" ? "" : "pls/";
   if (visibility === "public") return `${prefix}public`;
   return accountId === null ? null : prefix + accountId;
@@ -94,17 +97,19 @@ export function shelfOf(kind: Kind, { visibility, accountId }: Pick<Track, "visi
 /** What this viewer sees. Nothing stands on both. */
 export function shelvesOf(kind: Kind, viewer: AccountId): string[] {
   const [shared, own] = (["public", "private"] as const).map((visibility) =>
-    shelfOf(kind, { visibility, accountId: viewer }),
+    partitionOf(kind, { visibility, accountId: viewer }),
   );
   return [shared ?? "", own ?? ""];
 }
 
 export function searchRowsOfTracks(tracks: readonly SearchableTrack[]): ItemRow[] {
-  return tracks.flatMap((track) => rowOf(shelfOf("tracks", track), track, textsOfTrack(track)));
+  return tracks.flatMap((track) => rowOf(partitionOf("tracks", track), track, textsOfTrack(track)));
 }
 
 export function searchRowsOfPlaylists(playlists: readonly Playlist[]): ItemRow[] {
-  return playlists.flatMap((playlist) => rowOf(shelfOf("playlists", playlist), playlist, textsOfTitle(playlist.title)));
+  return playlists.flatMap((playlist) =>
+    rowOf(partitionOf("playlists", playlist), playlist, textsOfTitle(playlist.title)),
+  );
 }
 
 /** A word as the item's text has its beginning. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { groupBy, allIn } from "../lists.js";
-import { classOf, type Condition, type ShelfSearch, testsOf } from "./conditions.js";
+import { classOf, type Condition, type PartitionSearch, testsOf } from "./conditions.js";
 import type { Hit } from "./hits.js";
 import { addPlaces, Positions, slotOf } from "./positions.js";
 import type { PostingRow, SegmentRow } from "./rows.js";
@@ -19,7 +19,7 @@ type Posting = Pick<PostingRow, "segment" | "places">;
  *
  * @param loose the best of what is in no segment
  */
-export async function findFiled(session: Session, search: ShelfSearch, loose: readonly Hit[]): Promise<Hit[]> {
+export async function findIndexed(session: Session, search: PartitionSearch, loose: readonly Hit[]): Promise<Hit[]> {
   const segments = await session.all<Segment>(SEGMENTS, [search.shelf]);
   const widest = search.classes.at(-1) ?? [];
   return widest.every(({ isWhole }) => isWhole)
@@ -29,7 +29,7 @@ export async function findFiled(session: Session, search: ShelfSearch, loose: re
 
 async function byPostings(
   session: Session,
-  search: ShelfSearch,
+  search: PartitionSearch,
   segments: readonly Segment[],
   loose: readonly Hit[],
 ): Promise<Hit[]> {
@@ -53,7 +53,7 @@ async function byPostings(
 }
 
 /** Of words that are longer than the index has them, postings say only what to look at. */
-async function byTexts(session: Session, search: ShelfSearch, segments: readonly Segment[]): Promise<Hit[]> {
+async function byTexts(session: Session, search: PartitionSearch, segments: readonly Segment[]): Promise<Hit[]> {
   const { shelf, classes } = search;
   const slots: number[] = [];
   await forEachMatch(session, search, segments, ({ segment }, matches) => {
@@ -74,7 +74,7 @@ async function byTexts(session: Session, search: ShelfSearch, segments: readonly
  */
 async function forEachMatch(
   session: Session,
-  { shelf, classes }: ShelfSearch,
+  { shelf, classes }: PartitionSearch,
   segments: readonly Segment[],
   visit: (segment: Segment, matches: readonly Positions[]) => boolean,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import {
   PLACES,
   SEARCH_DUE,
   SEARCH_ITEMS,
-  SEARCH_LOOSE,
+  SEARCH_UNINDEXED,
   SEARCH_POSTINGS,
   SEARCH_SEGMENTS,
   type SegmentRow,
@@ -24,7 +24,7 @@ const SHELVES_AT_ONCE = 50;
 
 const OF_ITEM = "shelf = ? AND created_at = ? AND item_id = ?";
 const DELETE_ITEM = `DELETE FROM search_items WHERE ${OF_ITEM}`;
-const DELETE_LOOSE = `DELETE FROM search_loose WHERE ${OF_ITEM}`;
+const DELETE_UNINDEXED = `DELETE FROM search_loose WHERE ${OF_ITEM}`;
 const FIND_SLOT = `SELECT slot FROM search_items WHERE ${OF_ITEM}`;
 const FILE_ITEM = `UPDATE search_items SET slot = ? WHERE ${OF_ITEM}`;
 const FIND_DEAD = "SELECT dead FROM search_segments WHERE shelf = ? AND segment = ?";
@@ -32,15 +32,15 @@ const MARK_DEAD = "UPDATE search_segments SET dead = ? WHERE shelf = ? AND segme
 const CLAIM = "SELECT id FROM search_upkeep WHERE id = 1";
 /** Who got the most is looked at first: after an import for many accounts, what is public would come last. */
 const FIND_DUE = "SELECT shelf FROM search_due WHERE shelf > '' GROUP BY shelf ORDER BY COUNT(*) DESC, shelf LIMIT ?";
-const LOOSE_AT = "SELECT item_id FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT 1 OFFSET ?";
+const UNINDEXED_AT = "SELECT item_id FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT 1 OFFSET ?";
 const FORGET_DUE = "DELETE FROM search_due WHERE shelf = ?";
 const LAST_SEGMENT = "SELECT MAX(segment) AS last FROM search_segments WHERE shelf = ?";
-const OLDEST_LOOSE = `SELECT ${columnsOf(SEARCH_LOOSE)} FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT ?`;
+const OLDEST_UNINDEXED = `SELECT ${columnsOf(SEARCH_UNINDEXED)} FROM search_loose WHERE shelf = ? ORDER BY created_at, item_id LIMIT ?`;
 
 /** Items are found from now on: loose at first. */
 export async function insertSearchRows(session: Session, items: readonly ItemRow[]): Promise<void> {
   await session.insert(SEARCH_ITEMS, items);
-  await session.insert(SEARCH_LOOSE, items);
+  await session.insert(SEARCH_UNINDEXED, items);
   await session.upsert(SEARCH_DUE, notesOf(items));
 }
 
@@ -59,7 +59,7 @@ export async function deleteSearchRows(
   for (const { shelf, created_at, item_id } of items) {
     const key = [shelf, created_at, item_id];
     // In the order in which they are locked where they are filed.
-    await session.run(DELETE_LOOSE, key);
+    await session.run(DELETE_UNINDEXED, key);
     const [row] = await session.all<{ readonly slot: number | null }>(FIND_SLOT + forUpdate, key);
     await session.run(DELETE_ITEM, key);
     if (row === undefined || row.slot === null) continue;
@@ -82,12 +82,12 @@ export async function fileSegment(session: Session, size: number, { forUpdate, f
   const claimed = await session.all(CLAIM + forClaim);
   const due = claimed.length === 0 ? [] : await session.all<Pick<DueRow, "shelf">>(FIND_DUE, [SHELVES_AT_ONCE]);
   for (const { shelf } of due) {
-    const [last] = await session.all(LOOSE_AT, [shelf, size - 1]);
+    const [last] = await session.all(UNINDEXED_AT, [shelf, size - 1]);
     if (last === undefined) {
       await session.run(FORGET_DUE, [shelf]);
       continue;
     }
-    await fileItems(session, shelf, await session.all<ItemRow>(OLDEST_LOOSE + forUpdate, [shelf, size]));
+    await fileItems(session, shelf, await session.all<ItemRow>(OLDEST_UNINDEXED + forUpdate, [shelf, size]));
     return true;
   }
   return due.length === SHELVES_AT_ONCE;
@@ -114,7 +114,7 @@ async function fileItems(session: Session, shelf: string, items: readonly ItemRo
       part.map(({ slot, key }) => [slot, ...key]),
     );
     await session.runEach(
-      DELETE_LOOSE,
+      DELETE_UNINDEXED,
       part.map(({ key }) => key),
     );
   }

@@ -52,7 +52,7 @@ function setUp(): { readonly table: KeyTable; readonly clock: ManualClock; reado
   return {
     table,
     clock,
-    authenticate: new Authenticate(table as Partial<AccountStore> as AccountStore, digest, clock),
+    authenticate: new Authenticate({ accounts: table as Partial<AccountStore> as AccountStore, digest, clock }),
   };
 }
 

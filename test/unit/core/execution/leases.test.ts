@@ -39,7 +39,7 @@ describe("Leases", () => {
   beforeEach(() => {
     renewal = new NotedRenewal();
     logger = new RecordingLogger();
-    leases = new Leases(anId("prc"), LEASE_MS, renewal, logger);
+    leases = new Leases({ owner: anId("prc"), leaseMs: LEASE_MS, renewal, logger });
   });
 
   it("are kept alive from the claim until the work is put down", async () => {

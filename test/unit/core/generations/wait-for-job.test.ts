@@ -33,8 +33,13 @@ function setUp(): {
 } {
   const table = new JobTable();
   const clock = new ManualClock();
-  const events = new JobEvents(new RecordingLogger());
-  return { table, clock, events, waitForJob: new WaitForJob(table as Partial<JobStore> as JobStore, events, clock) };
+  const events = new JobEvents({ logger: new RecordingLogger() });
+  return {
+    table,
+    clock,
+    events,
+    waitForJob: new WaitForJob({ jobs: table as Partial<JobStore> as JobStore, events, clock }),
+  };
 }
 
 /** What a promise came to so far. */

@@ -7,7 +7,7 @@ const ENDED: JobEnded = { job: aJob({ status: "completed", phase: "ended" }), tr
 
 describe("JobEvents", () => {
   it("tells every listener of every end", () => {
-    const events = new JobEvents(new RecordingLogger());
+    const events = new JobEvents({ logger: new RecordingLogger() });
     const heard: string[] = [];
     events.onEnded(({ job }) => heard.push(`one ${job.id}`));
     events.onEnded(({ job }) => heard.push(`two ${job.id}`));
@@ -16,7 +16,7 @@ describe("JobEvents", () => {
   });
 
   it("tells nothing to who stopped listening", () => {
-    const events = new JobEvents(new RecordingLogger());
+    const events = new JobEvents({ logger: new RecordingLogger() });
     let heard = 0;
     const stop = events.onEnded(() => heard++);
     events.emitEnded(ENDED);
@@ -27,7 +27,7 @@ describe("JobEvents", () => {
 
   it("tells the others although one listener throws, and logs it", () => {
     const logger = new RecordingLogger();
-    const events = new JobEvents(logger);
+    const events = new JobEvents({ logger });
     let heard = 0;
     events.onEnded(() => {
       throw new Error("broken listener");
@@ -39,7 +39,7 @@ describe("JobEvents", () => {
   });
 
   it("lets a listener take itself off while it is called", () => {
-    const events = new JobEvents(new RecordingLogger());
+    const events = new JobEvents({ logger: new RecordingLogger() });
     const heard: string[] = [];
     const stop = events.onEnded(() => {
       heard.push("once");

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { audioEndingOf, audioTypeOf } from "../../../../core/library/audio-type.js";
 import type { ImportFile } from "../../../../core/ports/import-files.js";
-import { audioFileMistake } from "../../../../core/library/import-rules.js";
+import { audioFileIssue } from "../../../../core/library/import-rules.js";
 
 const bytes = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
@@ -63,11 +63,11 @@ describe("What a file of sound is", () => {
 
   it("must be the same by both, within the size that is allowed", () => {
     const file = (head: string, sizeBytes = 10): ImportFile => ({ head: bytes(head), sizeBytes, read: () => never() });
-    expect(audioFileMistake("a.flac", file("fLaC"), 10)).to.equal(null);
-    expect(audioFileMistake("a.flac", file("fLaC", 11), 10)).to.equal("has 11 bytes; at most 10 are allowed");
-    expect(audioFileMistake("a.mp3", file("fLaC"), 10)).to.equal("holds flac, although it ends with mp3");
-    expect(audioFileMistake("a.mp3", file("hello"), 10)).to.equal("holds none of mp3, wav, flac, ogg, m4a");
-    expect(audioFileMistake("a.txt", file("fLaC"), 10)).to.equal("must end with one of mp3, wav, flac, ogg, m4a");
+    expect(audioFileIssue("a.flac", file("fLaC"), 10)).to.equal(null);
+    expect(audioFileIssue("a.flac", file("fLaC", 11), 10)).to.equal("has 11 bytes; at most 10 are allowed");
+    expect(audioFileIssue("a.mp3", file("fLaC"), 10)).to.equal("holds flac, although it ends with mp3");
+    expect(audioFileIssue("a.mp3", file("hello"), 10)).to.equal("holds none of mp3, wav, flac, ogg, m4a");
+    expect(audioFileIssue("a.txt", file("fLaC"), 10)).to.equal("must end with one of mp3, wav, flac, ogg, m4a");
   });
 });
 

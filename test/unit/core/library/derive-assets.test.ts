@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { DeriveAssets, type DeriveAssetsParts } from "../../../../core/library/derive-assets.js";
+import { DeriveAssets, type DeriveAssetsDeps } from "../../../../core/library/derive-assets.js";
 import { assetOf } from "../../../../core/library/track.js";
 import {
   type AnalysisRequest,
@@ -19,18 +19,18 @@ const ANALYSIS: AudioAnalysis = {
 /** A mix that its provider said nothing about. */
 const bareMix = anAsset({ role: "mix", audioKey: "job_1/2/0-mix.mp3", durationSeconds: null });
 
-function derivation(overrides: Partial<DeriveAssetsParts> = {}) {
+function derivation(overrides: Partial<DeriveAssetsDeps> = {}) {
   const stored = new Map<string, string>();
   const requests: AnalysisRequest[] = [];
   const logger = new RecordingLogger();
-  const parts: DeriveAssetsParts = {
+  const parts: DeriveAssetsDeps = {
     audio: {
       async put(key: string, source: Uint8Array) {
         stored.set(key, Buffer.from(source).toString());
         return { sizeBytes: source.length, etag: "e", modifiedAt: 0 };
       },
       read: (key: string) => [Buffer.from(key)],
-    } as unknown as DeriveAssetsParts["audio"],
+    } as unknown as DeriveAssetsDeps["audio"],
     analyser: {
       async analyse(_source, request) {
         requests.push(request);
@@ -143,7 +143,7 @@ describe("DeriveAssets", () => {
     const audio = {
       put: () => Promise.reject(new AudioTooLargeError(1)),
       read: () => [],
-    } as unknown as DeriveAssetsParts["audio"];
+    } as unknown as DeriveAssetsDeps["audio"];
     const covers = { paint: () => Promise.reject(new Error("no paint")) };
     const { derive, logger } = derivation({ audio, covers });
     const derived = await derive.deriveFor(aTrack({ assets: [bareMix] }));

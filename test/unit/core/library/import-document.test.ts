@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { readImportDocument } from "../../../../core/library/import-document.js";
 import { checkImport } from "../../../../core/library/import-rules.js";
-import { Mistakes } from "../../../../core/library/members-reader.js";
+import { Issues } from "../../../../core/library/members-reader.js";
 import { anId } from "../../../support/builders.js";
 
 const [ALICE, BOB] = [anId("acct"), anId("acct")];
@@ -11,17 +11,17 @@ const UNKNOWN =
   "is not a known member; known are ref, account, visibility, title, artist_label, bpm, audio_file, prompt, tags";
 
 /** Every mistake of a document, as `path: message`. */
-function mistakesOf(document: unknown): string[] {
-  const mistakes = new Mistakes();
-  checkImport(readImportDocument(document, mistakes), new Set([ALICE, BOB]), mistakes);
-  return mistakes.found.map(({ path, message }) => `${path}: ${message}`);
+function issuesOf(document: unknown): string[] {
+  const issues = new Issues();
+  checkImport(readImportDocument(document, issues), new Set([ALICE, BOB]), issues);
+  return issues.found.map(({ path, message }) => `${path}: ${message}`);
 }
 
-const ofTrack = (members: object): string[] => mistakesOf({ tracks: [{ ...TRACK, ...members }] });
+const ofTrack = (members: object): string[] => issuesOf({ tracks: [{ ...TRACK, ...members }] });
 
 describe("The document of an import", () => {
   it("is read with everything in it", () => {
-    const mistakes = new Mistakes();
+    const issues = new Issues();
     const tags = { mood: ["Calm", "calm ", "Sad"], activity: [], genre: ["Jazz"] };
     const track = {
       ...TRACK,
@@ -34,9 +34,9 @@ describe("The document of an import", () => {
     };
     const document = readImportDocument(
       { tracks: [track], playlists: [{ ...PLAYLIST, account: null, tracks: ["a"] }] },
-      mistakes,
+      issues,
     );
-    expect(mistakes.found).to.deep.equal([]);
+    expect(issues.found).to.deep.equal([]);
     expect(document).to.deep.equal({
       tracks: [
         {
@@ -66,10 +66,10 @@ describe("The document of an import", () => {
   });
 
   it("may leave out what need not be there, or say null", () => {
-    expect(mistakesOf({ tracks: [TRACK] })).to.deep.equal([]);
+    expect(issuesOf({ tracks: [TRACK] })).to.deep.equal([]);
     expect(ofTrack({ account: null, bpm: null, audio_file: null, prompt: null, tags: null })).to.deep.equal([]);
     expect(ofTrack({ tags: { mood: null } })).to.deep.equal([]);
-    expect(mistakesOf({ playlists: [PLAYLIST] })).to.deep.equal([]);
+    expect(issuesOf({ playlists: [PLAYLIST] })).to.deep.equal([]);
   });
 
   const wholes: readonly (readonly [string, unknown, string])[] = [
@@ -82,7 +82,7 @@ describe("The document of an import", () => {
   ];
   for (const [what, document, mistake] of wholes) {
     it(`is refused: one ${what}`, () => {
-      expect(mistakesOf(document)).to.deep.equal([mistake]);
+      expect(issuesOf(document)).to.deep.equal([mistake]);
     });
   }
 
@@ -139,7 +139,7 @@ describe("The document of an import", () => {
         { ...PLAYLIST, tracks: ["b"] },
       ],
     };
-    expect(mistakesOf(document)).to.deep.equal([
+    expect(issuesOf(document)).to.deep.equal([
       "tracks[1]: must be a JSON object",
       "tracks[2].title: must have 1 to 200 characters; got 0",
       "playlists[0].tracks[1]: must be a string",
@@ -153,14 +153,14 @@ describe("The document of an import", () => {
   });
 
   it("gives a track and a playlist the same ref without harm", () => {
-    expect(mistakesOf({ tracks: [TRACK], playlists: [{ ...PLAYLIST, ref: "a", tracks: ["a"] }] })).to.deep.equal([]);
+    expect(issuesOf({ tracks: [TRACK], playlists: [{ ...PLAYLIST, ref: "a", tracks: ["a"] }] })).to.deep.equal([]);
   });
 
   it("lets a playlist hold 500 tracks and no more", () => {
     const tracks = Array.from({ length: 501 }, (_, index) => ({ ...TRACK, ref: `t${index}` }));
     const refs = tracks.map(({ ref }) => ref);
-    expect(mistakesOf({ tracks, playlists: [{ ...PLAYLIST, tracks: refs.slice(1) }] })).to.deep.equal([]);
-    const mistakes = mistakesOf({ tracks, playlists: [{ ...PLAYLIST, tracks: refs }] });
-    expect(mistakes).to.deep.equal(["playlists[0].tracks: must have at most 500 entries; got 501"]);
+    expect(issuesOf({ tracks, playlists: [{ ...PLAYLIST, tracks: refs.slice(1) }] })).to.deep.equal([]);
+    const issues = issuesOf({ tracks, playlists: [{ ...PLAYLIST, tracks: refs }] });
+    expect(issues).to.deep.equal(["playlists[0].tracks: must have at most 500 entries; got 501"]);
   });
 });

@@ -13,7 +13,7 @@ describe("CallbackUrls", () => {
   let urls: CallbackUrls;
   beforeEach(() => {
     keyring = new FixedKeyring(SECRET);
-    urls = new CallbackUrls(new NodeDigest(), keyring, "https://fermata.test");
+    urls = new CallbackUrls({ digest: new NodeDigest(), keyring, publicUrl: "https://fermata.test" });
   });
 
   const tokenOf = (attempt: number | null = 2): string => urls.urlOf("synth", jobId, attempt)?.split("/").at(-1) ?? "";

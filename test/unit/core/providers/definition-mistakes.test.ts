@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { checkProvider } from "../../../../core/providers/check-provider.js";
-import { longestCallMistakes } from "../../../../core/providers/definition-parts.js";
-import { definitionMistakes } from "../../../../core/providers/definition-mistakes.js";
+import { longestCallIssues } from "../../../../core/providers/definition-parts.js";
+import { definitionIssues } from "../../../../core/providers/definition-issues.js";
 
 const MODEL = {
   id: "owl/v1",
@@ -113,7 +113,7 @@ describe("The mistakes of a provider's definition", () => {
       hosts: () => [],
     };
     const dynamic = { ...OWL, ...functions, models: [], maxInFlight: 3 };
-    expect([definitionMistakes(OWL), definitionMistakes(dynamic)]).to.deep.equal([[], []]);
+    expect([definitionIssues(OWL), definitionIssues(dynamic)]).to.deep.equal([[], []]);
     const whole = {
       ...MODEL,
       duration: { minSeconds: 1, maxSeconds: 9, defaultSeconds: 9 },
@@ -122,7 +122,7 @@ describe("The mistakes of a provider's definition", () => {
       options: { a: [1, { b: null, c: undefined }] },
     };
     expect(
-      definitionMistakes({
+      definitionIssues({
         ...OWL,
         models: [whole],
         longestCallMs: 1_000,
@@ -133,7 +133,7 @@ describe("The mistakes of a provider's definition", () => {
 
   for (const value of [undefined, null, "owl", () => OWL]) {
     it(`are said of ${String(value)} instead of a definition`, () => {
-      expect(definitionMistakes(value)).to.deep.equal([
+      expect(definitionIssues(value)).to.deep.equal([
         "its default export is no provider definition; allowed: what `defineProvider` returns",
       ]);
     });
@@ -141,29 +141,29 @@ describe("The mistakes of a provider's definition", () => {
 
   for (const [definition, says] of MISTAKES) {
     it(`name one thing that is wrong: ${says}`, () => {
-      const mistakes = definitionMistakes(definition);
-      expect(mistakes).to.have.lengthOf(1);
-      expect(mistakes[0]).to.match(new RegExp(`^${says.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`));
+      const issues = definitionIssues(definition);
+      expect(issues).to.have.lengthOf(1);
+      expect(issues[0]).to.match(new RegExp(`^${says.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`));
     });
   }
 });
 
 describe("The check of a provider", () => {
   /** What is said of a provider with these methods and capabilities. */
-  const mistakesOf = async (methods: readonly string[], given: object): Promise<readonly string[]> => {
+  const issuesOf = async (methods: readonly string[], given: object): Promise<readonly string[]> => {
     const create = (): object => Object.fromEntries(methods.map((name) => [name, () => Promise.resolve()]));
-    return (await checkProvider({ ...capabilities(given), create })).mistakes;
+    return (await checkProvider({ ...capabilities(given), create })).issues;
   };
 
   it("finds nothing wrong with methods that fit the capabilities", async () => {
     expect(
-      await mistakesOf(["submit", "poll", "lookup", "cancel", "parseCallback", "close"], {
+      await issuesOf(["submit", "poll", "lookup", "cancel", "parseCallback", "close"], {
         lookup: true,
         cancel: true,
         callbacks: "signed",
       }),
     ).to.deep.equal([]);
-    expect(await mistakesOf(["submit", "pollMany"], { callbacks: "hints" })).to.deep.equal([]);
+    expect(await issuesOf(["submit", "pollMany"], { callbacks: "hints" })).to.deep.equal([]);
   });
 
   for (const [methods, given, says] of [
@@ -175,9 +175,9 @@ describe("The check of a provider", () => {
     [["submit"], { callbacks: "hints" }, /neither `poll` nor `pollMany`/],
   ] as const) {
     it(`compares methods and capabilities: ${String(says)}`, async () => {
-      const mistakes = await mistakesOf(methods, given);
-      expect(mistakes).to.have.lengthOf(1);
-      expect(mistakes[0]).to.match(says);
+      const issues = await issuesOf(methods, given);
+      expect(issues).to.have.lengthOf(1);
+      expect(issues[0]).to.match(says);
     });
   }
 
@@ -201,10 +201,10 @@ describe("The check of a provider", () => {
         return { submit: () => undefined, close: () => Promise.resolve(void seen.push("closed")) };
       },
     };
-    expect((await checkProvider(definition)).mistakes).to.deep.equal([
+    expect((await checkProvider(definition)).issues).to.deep.equal([
       "capabilities.idempotentSubmit: missing; allowed: true, false",
       "concurrency: 0 for the default settings; allowed: a whole number from 1",
-      longestCallMistakes(3)[0],
+      longestCallIssues(3)[0],
       "checkModel refuses its own model owl/v1: too loud",
     ]);
     expect(seen).to.deep.equal([

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { STANDARD_OPTIONS } from "../../../../core/ports/music-provider.js";
-import { definitionMistakes } from "../../../../core/providers/definition-mistakes.js";
-import { optionDeclarationMistakes } from "../../../../core/providers/option-declarations.js";
+import { definitionIssues } from "../../../../core/providers/definition-issues.js";
+import { optionDeclarationIssues } from "../../../../core/providers/option-declarations.js";
 
-const mistakesOf = (options: unknown): string[] => optionDeclarationMistakes("o", options);
+const issuesOf = (options: unknown): string[] => optionDeclarationIssues("o", options);
 const weight = { type: "number", minimum: 0, maximum: 1, description: "How much." };
 
 describe("Declared options of a model", () => {
@@ -18,7 +18,7 @@ describe("Declared options of a model", () => {
       { vocal_gender: { ...STANDARD_OPTIONS.vocal_gender, allowed: ["female"] } },
       { weight: { ...weight, default: 0 }, loop: { type: "boolean", default: true, description: "Loops." } },
     ])
-      expect(mistakesOf(right), JSON.stringify(right)).to.deep.equal([]);
+      expect(issuesOf(right), JSON.stringify(right)).to.deep.equal([]);
   });
 
   const wrong: readonly (readonly [options: unknown, says: string])[] = [
@@ -96,9 +96,9 @@ describe("Declared options of a model", () => {
   ];
   for (const [options, says] of wrong) {
     it(`say what is wrong, where, and what is allowed: ${says.slice(0, 70)}`, () => {
-      const mistakes = mistakesOf(options);
-      expect(mistakes).to.have.length(1);
-      expect(mistakes[0]?.startsWith(says), mistakes[0]).to.equal(true);
+      const issues = issuesOf(options);
+      expect(issues).to.have.length(1);
+      expect(issues[0]?.startsWith(says), issues[0]).to.equal(true);
     });
   }
 
@@ -120,7 +120,7 @@ describe("Declared options of a model", () => {
         },
       ],
     };
-    expect(definitionMistakes(definition)).to.deep.equal([
+    expect(definitionIssues(definition)).to.deep.equal([
       "models[0].requestOptions.seed.maximum: 1099511627776; allowed: 0 to 4294967295",
     ]);
   });

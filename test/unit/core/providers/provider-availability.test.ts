@@ -36,7 +36,8 @@ const unitOfWork: UnitOfWork = { concurrentWriters: 1, inTransaction: (work) => 
 describe("ProviderAvailability", () => {
   let table: HealthTable;
   let clock: ManualClock;
-  const open = (): ProviderAvailability => new ProviderAvailability(table, unitOfWork, clock, POLICY);
+  const open = (): ProviderAvailability =>
+    new ProviderAvailability({ store: table, unitOfWork, clock, policy: POLICY });
   beforeEach(() => {
     table = new HealthTable();
     clock = new ManualClock();
@@ -141,14 +142,17 @@ describe("ProviderAvailability", () => {
 describe("ListModels", () => {
   it("shows a model as unavailable while its plugin is off or its breaker is open, and as available half-open", async () => {
     const [table, clock] = [new HealthTable(), new ManualClock()];
-    const availability = new ProviderAvailability(table, unitOfWork, clock, POLICY);
+    const availability = new ProviderAvailability({ store: table, unitOfWork, clock, policy: POLICY });
     const model = { name: "M", creditCost: 1, supportsLyrics: true, supportsInstrumental: true, duration: null };
     const catalogue = new Catalogue([
       { id: "on", label: "On", enabled: true, isReachable: false, models: [{ ...model, id: "on/v1" }] },
       { id: "off", label: "Off", enabled: false, isReachable: false, models: [{ ...model, id: "off/v1" }] },
     ]);
-    const routes = new Routes(catalogue, { standIns: {}, splits: { stem_split: [], vocal_removal: [] } });
-    const listModels = new ListModels(catalogue, routes, availability);
+    const routes = new Routes({
+      catalogue,
+      preferences: { fallbacks: {}, splits: { stem_split: [], vocal_removal: [] } },
+    });
+    const listModels = new ListModels({ catalogue, routes, availability });
     const states = async (): Promise<string[]> =>
       (await listModels.list()).map(({ model: { id }, status }) => `${id} ${status}`);
     expect(await states()).to.deep.equal(["on/v1 available", "off/v1 unavailable"]);

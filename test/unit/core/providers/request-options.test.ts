@@ -6,7 +6,7 @@ import {
   type RequestOption,
   STANDARD_OPTIONS,
 } from "../../../../core/ports/music-provider.js";
-import { optionDeclarationMistakes } from "../../../../core/providers/option-declarations.js";
+import { optionDeclarationIssues } from "../../../../core/providers/option-declarations.js";
 import { optionIssues, takesValue, withDefaults } from "../../../../core/providers/request-options.js";
 
 const MODEL = {
@@ -129,7 +129,7 @@ describe("Options of any declaration", () => {
   const anything = fc.oneof(fc.jsonValue(), fc.string(), fc.double(), fc.boolean(), integers);
 
   it("are declared without a mistake", () => {
-    fc.assert(fc.property(declarations, (declared) => optionDeclarationMistakes("o", declared).length === 0));
+    fc.assert(fc.property(declarations, (declared) => optionDeclarationIssues("o", declared).length === 0));
   });
 
   it("get what fits them and nothing else, whatever is given", () => {
@@ -156,7 +156,7 @@ describe("Options of any declaration", () => {
   it("never break on a declaration that is none", () => {
     fc.assert(
       fc.property(anything, fc.dictionary(names, anything), (one, several) => {
-        for (const declared of [one, several]) expect(optionDeclarationMistakes("o", declared)).to.be.an("array");
+        for (const declared of [one, several]) expect(optionDeclarationIssues("o", declared)).to.be.an("array");
       }),
     );
   });
@@ -177,7 +177,7 @@ describe("Options of any declaration", () => {
 
 describe("Standard options", () => {
   it("are declared right themselves, and take their own bounds", () => {
-    expect(optionDeclarationMistakes("o", STANDARD_OPTIONS)).to.deep.equal([]);
+    expect(optionDeclarationIssues("o", STANDARD_OPTIONS)).to.deep.equal([]);
     expect(takesValue("seed", STANDARD_OPTIONS.seed, 4_294_967_295)).to.equal(true);
   });
 });

@@ -22,10 +22,9 @@ function aProvider(id: string, overrides: Partial<CatalogueProvider> = {}): Cata
 }
 
 function routesOver(providers: readonly CatalogueProvider[], preferences: Partial<RoutePreferences> = {}): Routes {
-  return new Routes(new Catalogue(providers), {
-    standIns: {},
-    splits: { stem_split: [], vocal_removal: [] },
-    ...preferences,
+  return new Routes({
+    catalogue: new Catalogue(providers),
+    preferences: { fallbacks: {}, splits: { stem_split: [], vocal_removal: [] }, ...preferences },
   });
 }
 
@@ -33,7 +32,7 @@ const REQUEST = { prompt: "rain", lyrics: null, durationSeconds: null, instrumen
 
 describe("Routes of a generation", () => {
   const job = { kind: "music", modelId: "a/v1", request: REQUEST } as const;
-  const chain = { standIns: { "a/v1": ["b/v1", "c/v1"] } };
+  const chain = { fallbacks: { "a/v1": ["b/v1", "c/v1"] } };
 
   it("lead to the model's own provider, then to its stand-ins in their order", () => {
     const routes = routesOver(
@@ -101,10 +100,10 @@ describe("Routes of a generation", () => {
 
   it("tell whether a provider's jobs can go anywhere else", () => {
     const routes = routesOver([aProvider("a"), aProvider("b"), aProvider("d")], {
-      standIns: { "a/v1": ["b/v1"] },
+      fallbacks: { "a/v1": ["b/v1"] },
       splits: { stem_split: ["d"], vocal_removal: [] },
     });
-    expect(["a", "b", "d", "none"].map((id) => routes.hasStandIns(id))).to.deep.equal([true, true, false, false]);
+    expect(["a", "b", "d", "none"].map((id) => routes.hasFallbacks(id))).to.deep.equal([true, true, false, false]);
   });
 });
 

@@ -17,7 +17,7 @@ function aTier(name: string, perMinute: number, perDay: number): Tier {
 function setUp(): { readonly limits: Limits; readonly clock: ManualClock } {
   const clock = new ManualClock();
   const tiers = new Tiers([aTier("free", 2, 5), aTier("pro", 10, 100)]);
-  return { limits: new Limits(new MemoryRateLimiter(clock), tiers, 3), clock };
+  return { limits: new Limits({ limiter: new MemoryRateLimiter(clock), tiers, authFailuresPerMinute: 3 }), clock };
 }
 
 const free = anAccount({ tier: "free" });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { afterTry, eventsKeptMs } from "../../../../core/webhooks/delivery-schedule.js";
+import { afterDeliveryAttempt, eventsKeptMs } from "../../../../core/webhooks/delivery-schedule.js";
 import { NOON } from "../../../support/builders.js";
 
 const HOUR_MS = 3_600_000;
@@ -9,7 +9,9 @@ const failed = (retryAfterMs: number | null = null) => ({ failure: "http_5xx", r
 
 describe("The schedule of a delivery", () => {
   it("ends with the first success", () => {
-    expect(afterTry({ attempts: 2 }, { failure: null, retryAfterMs: null }, SCHEDULE, NOON, 0.5)).to.deep.equal({
+    expect(
+      afterDeliveryAttempt({ attempts: 2 }, { failure: null, retryAfterMs: null }, SCHEDULE, NOON, 0.5),
+    ).to.deep.equal({
       state: "delivered",
       attempts: 3,
       leaseOwner: null,
@@ -20,24 +22,27 @@ describe("The schedule of a delivery", () => {
 
   it("waits as planned between tries, a fifth more or less", () => {
     const due = (attempts: number, fraction: number): number | null =>
-      afterTry({ attempts }, failed(), SCHEDULE, NOON, fraction).dueAt;
+      afterDeliveryAttempt({ attempts }, failed(), SCHEDULE, NOON, fraction).dueAt;
     expect([due(0, 0.5), due(1, 0.5), due(2, 0.5)]).to.deep.equal(SCHEDULE.map((wait) => NOON + wait));
     expect([due(0, 0), due(0, 1)]).to.deep.equal([NOON + 4_000, NOON + 6_000]);
   });
 
   it("is exhausted when the last try fails: one more than there are waits", () => {
-    expect(afterTry({ attempts: 3 }, failed(), SCHEDULE, NOON, 0.5)).to.include({
+    expect(afterDeliveryAttempt({ attempts: 3 }, failed(), SCHEDULE, NOON, 0.5)).to.include({
       state: "exhausted",
       attempts: 4,
       dueAt: null,
       endedAt: NOON,
     });
-    expect(afterTry({ attempts: 0 }, failed(), [], NOON, 0.5)).to.include({ state: "exhausted", attempts: 1 });
+    expect(afterDeliveryAttempt({ attempts: 0 }, failed(), [], NOON, 0.5)).to.include({
+      state: "exhausted",
+      attempts: 1,
+    });
   });
 
   it("keeps a Retry-After that asks for more, up to a day", () => {
     const due = (retryAfterMs: number): number | null =>
-      afterTry({ attempts: 0 }, failed(retryAfterMs), SCHEDULE, NOON, 0.5).dueAt;
+      afterDeliveryAttempt({ attempts: 0 }, failed(retryAfterMs), SCHEDULE, NOON, 0.5).dueAt;
     expect([due(1_000), due(60_000), due(100 * HOUR_MS)]).to.deep.equal([
       NOON + 5_000,
       NOON + 60_000,
@@ -53,7 +58,7 @@ describe("The schedule of a delivery", () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         anyAsked,
         (attempts, fraction, asked) => {
-          const { state, dueAt } = afterTry({ attempts }, failed(asked), SCHEDULE, NOON, fraction);
+          const { state, dueAt } = afterDeliveryAttempt({ attempts }, failed(asked), SCHEDULE, NOON, fraction);
           expect(state).to.equal("pending");
           expect(dueAt).to.be.at.least(NOON + (SCHEDULE[attempts] as number) * 0.8 - 1);
         },
@@ -80,7 +85,7 @@ describe("The life of an event", () => {
         (schedule, fraction, retryAfterMs) => {
           let at = NOON;
           for (const attempts of schedule.keys()) {
-            at = afterTry({ attempts }, failed(retryAfterMs), schedule, at, fraction).dueAt ?? 0;
+            at = afterDeliveryAttempt({ attempts }, failed(retryAfterMs), schedule, at, fraction).dueAt ?? 0;
           }
           expect(eventsKeptMs(schedule)).to.be.greaterThan(at - NOON);
         },

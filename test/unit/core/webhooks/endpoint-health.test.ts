@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { WebhookFailure } from "../../../../core/ports/webhook-sender.js";
 import {
-  afterFailedTry,
+  afterFailedAttempt,
   type EndpointHealth,
   type HealthChange,
   HEALTHY,
@@ -20,7 +20,7 @@ describe("The health of a webhook endpoint", () => {
   });
 
   function fail(atHours: number, eventId = FIRST, failure: WebhookFailure = "http_5xx"): HealthChange {
-    const change = afterFailedTry(health, eventId, failure, POLICY, NOON + atHours * HOUR_MS);
+    const change = afterFailedAttempt(health, eventId, failure, POLICY, NOON + atHours * HOUR_MS);
     health = change.health;
     return change;
   }

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { shareOut } from "../../../../core/webhooks/share-out.js";
+import { fairShares } from "../../../../core/webhooks/fair-shares.js";
 
 describe("Sharing out", () => {
   it("gives everybody what they wish for while there is enough", () => {
     expect(
-      shareOut(10, [
+      fairShares(10, [
         { of: "a", count: 3 },
         { of: "b", count: 4 },
       ]),
@@ -17,7 +17,7 @@ describe("Sharing out", () => {
 
   it("gives in rounds of one, in the order of the wishes", () => {
     expect(
-      shareOut(4, [
+      fairShares(4, [
         { of: "a", count: 9 },
         { of: "b", count: 1 },
         { of: "c", count: 9 },
@@ -31,19 +31,19 @@ describe("Sharing out", () => {
 
   it("leaves out who gets nothing, and wishes below nothing", () => {
     expect(
-      shareOut(1, [
+      fairShares(1, [
         { of: "a", count: -2 },
         { of: "b", count: 1 },
         { of: "c", count: 1 },
       ]),
     ).to.deep.equal([{ of: "b", count: 1 }]);
-    expect(shareOut(-3, [{ of: "a", count: 1 }])).to.deep.equal([]);
+    expect(fairShares(-3, [{ of: "a", count: 1 }])).to.deep.equal([]);
   });
 
   it("gives all there is or all that is wished for, and favours nobody by more than one", () => {
     fc.assert(
       fc.property(fc.nat({ max: 60 }), fc.array(fc.nat({ max: 12 }), { maxLength: 20 }), (capacity, counts) => {
-        const shares = shareOut(
+        const shares = fairShares(
           capacity,
           counts.map((count, of) => ({ of, count })),
         );

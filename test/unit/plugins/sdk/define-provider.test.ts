@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { definitionMistakes } from "../../../../core/providers/definition-mistakes.js";
+import { definitionIssues } from "../../../../core/providers/definition-issues.js";
 import {
   apiKey,
   baseUrl,
@@ -122,7 +122,7 @@ describe("defineProvider", () => {
       ["fast.example.com"],
       { idempotentSubmit: false, lookup: false, cancel: false },
     ]);
-    expect(definitionMistakes(definition)).to.deep.equal([]);
+    expect(definitionIssues(definition)).to.deep.equal([]);
     expect(definition.create(providerHost({ settings }))).to.equal(PROVIDER);
   });
 

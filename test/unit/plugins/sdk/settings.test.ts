@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { settingMistakes } from "../../../../core/providers/definition-parts.js";
+import { settingIssues } from "../../../../core/providers/definition-parts.js";
 import { apiKey, baseUrl, httpUrl, jsonObject, pollMs, timeoutMs } from "../../../../plugins/sdk/index.js";
 
 describe("Common settings of the plugin SDK", () => {
@@ -10,7 +10,7 @@ describe("Common settings of the plugin SDK", () => {
       timeoutMs: timeoutMs(60_000),
       pollMs: pollMs(5_000),
     };
-    expect(settingMistakes(settings)).to.deep.equal([]);
+    expect(settingIssues(settings)).to.deep.equal([]);
     expect(settings.apiKey).to.include({ required: true, secret: true });
     expect([settings.timeoutMs.minimum, settings.timeoutMs.maximum, settings.timeoutMs.default]).to.deep.equal([
       1_000, 600_000, 60_000,

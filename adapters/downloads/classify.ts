@@ -1,0 +1,51 @@
+import type { ProviderFailure } from "../../core/ports/music-provider.js";
+import { type Answer, failure } from "./answer.js";
+import { retryAfterMs } from "./retry-after.js";
+
+/** Of an answer that is no file no more is read. */
+const REFUSAL_BYTES_MAX = 16 * 1024;
+
+const AGAIN: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** What object stores say of a link whose time is over, mostly with 403: S3 and its kin, Google, Azure. */
+const EXPIRED = /has expired|ExpiredToken|Signature not valid in the specified time frame/i;
+
+/** What these say they are is never a file: a page for people, an answer for programs. Other types are left to the first bytes. */
+const NO_FILE = /^(?:text\/html|application\/xhtml\+xml|application\/(?:[\w.-]+\+)?json)\b/i;
+
+/** Why an answer is not the file that was asked for; its body is closed then. null when it may be. */
+export async function classify(
+  answer: Answer,
+  expected: 200 | 206,
+  linkIsOver: boolean,
+): Promise<ProviderFailure | null> {
+  const { status, headers, url } = answer;
+  const type = headers.get("content-type") ?? "";
+  if (status === expected && !NO_FILE.test(type)) return null;
+  const said = status === 400 || status === 401 || status === 403 ? await beginning(answer) : "";
+  answer.body.destroy();
+  if (status === expected) return failure("failed", url, `it is ${type.split(";")[0]?.trim() ?? type}, not a file`);
+  const words = `it was answered with ${status}`;
+  if (status === 404 || status === 410) return failure("gone", url, words);
+  if (EXPIRED.test(said) || (linkIsOver && (status === 401 || status === 403)))
+    return failure("gone", url, `the link has expired (${status})`);
+  if (status >= 500 || AGAIN.has(status))
+    return failure("unavailable", url, words, { retryAfterMs: retryAfterMs(headers) });
+  return failure("failed", url, words);
+}
+
+/** As much of it as arrives; a refusal that breaks off is a refusal all the same. */
+async function beginning({ body }: Answer): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= REFUSAL_BYTES_MAX) break;
+    }
+  } catch {
+    // The status says enough.
+  }
+  return Buffer.concat(chunks).toString("latin1");
+}

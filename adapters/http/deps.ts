@@ -1,0 +1,130 @@
+import type { Authenticate } from "../../core/accounts/authenticate.js";
+import type { Scope } from "../../core/accounts/scopes.js";
+import type { ReceiveCallback } from "../../core/providers/receive-callback.js";
+import type { ManageCredits } from "../../core/credits/manage-credits.js";
+import type { ErrorCode } from "../../core/error-codes.js";
+import type { AcceptGeneration } from "../../core/generations/accept-generation.js";
+import type { ReadGenerations } from "../../core/generations/read-generations.js";
+import type { WaitForJob } from "../../core/generations/wait-for-job.js";
+import type { StoredAnswer } from "../../core/idempotency/replay.js";
+import type { AccountId, JobId, RequestId } from "../../core/ids.js";
+import type { AudioUrls } from "../../core/library/audio-urls.js";
+import type { PublicLinks } from "../../core/library/public-links.js";
+import type { ReadLibrary } from "../../core/library/read-library.js";
+import type { ShareUrls } from "../../core/library/share-urls.js";
+import type { UploadTrack } from "../../core/library/upload-track.js";
+import type { ListModels } from "../../core/providers/list-models.js";
+import type { AudioStore } from "../../core/ports/audio-store.js";
+import type { Clock } from "../../core/ports/clock.js";
+import type { IdGenerator } from "../../core/ports/id-generator.js";
+import type { Logger } from "../../core/ports/logger.js";
+import type { Metrics } from "../../core/ports/metrics.js";
+import type { Limits } from "../../core/rate-limits/limits.js";
+import type { NetworkBudget } from "../../core/rate-limits/network-budget.js";
+import type { ReadUsage } from "../../core/usage/read-usage.js";
+import type { ManageEndpoints } from "../../core/webhooks/manage-endpoints.js";
+import type { ConnectionLimits } from "./connections/limits.js";
+
+/** Whose `X-Forwarded-For` is believed, as Express takes it: nobody's, a number of hops, or these networks. */
+export type TrustProxy = boolean | number | string | readonly string[];
+
+export interface HttpSettings {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** Largest request body. */
+  readonly bodyLimitBytes: number;
+  /** For the own server only: a router in a foreign app goes by that app's setting. */
+  readonly trustProxy: TrustProxy;
+  /** Shown in the API description. */
+  readonly version: string;
+  /** What a key needs for webhook endpoints; null where any key will do. */
+  readonly webhookScope: Scope | null;
+  /** Those of connections are for the own server only: a router in a foreign app has that app's. */
+  readonly connections: ConnectionLimits;
+  readonly uploads: UploadSettings;
+}
+
+export interface UploadSettings {
+  /** Of one file. */
+  readonly maxBytes: number;
+  /** How long a whole upload may take to arrive. */
+  readonly timeoutMs: number;
+}
+
+/** Figures in the text format of Prometheus. */
+export interface MetricsPage {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+/** An authenticated request whose answer has ended. */
+export interface AnsweredRequest {
+  readonly requestId: RequestId;
+  readonly accountId: AccountId;
+  readonly method: string;
+  /** Without query. */
+  readonly path: string;
+  /** The path's template, `/api/v1/models/{model_id}`. */
+  readonly route: string;
+  /** 499 when the client went away before it was answered. */
+  readonly status: number;
+  readonly errorCode: ErrorCode | null;
+  /** Bytes of the body; null when there was none, or nobody knows. */
+  readonly requestBytes: number | null;
+  readonly responseBytes: number;
+  /** The job that the request made, replayed or read. */
+  readonly jobId: JobId | null;
+  /** Label of the calling integration, at most 100 characters. */
+  readonly client: string | null;
+  readonly startedAt: number;
+}
+
+/** A controller of `./controllers`: made of the parts, and asked for by its class. */
+export type ControllerClass = new (parts: HttpDeps) => object;
+
+export interface ControllerSource {
+  get(Controller: ControllerClass): object;
+}
+
+/** Everything that the HTTP adapter needs of the world. */
+export interface HttpDeps {
+  readonly settings: HttpSettings;
+  /** What callers reach this server by, without a slash at its end; asked anew for every URL. */
+  readonly publicUrl: { readonly current: string };
+
+  readonly authenticate: Pick<Authenticate, "identify">;
+  readonly limits: Limits;
+  readonly networkBudget: Pick<NetworkBudget, "enter">;
+  readonly credits: Pick<ManageCredits, "balance">;
+  readonly models: ListModels;
+  readonly acceptGeneration: Pick<AcceptGeneration, "execute">;
+  readonly readGenerations: ReadGenerations;
+  readonly waitForJob: Pick<WaitForJob, "wait">;
+  readonly readLibrary: ReadLibrary;
+  readonly uploadTrack: Pick<UploadTrack, "execute">;
+  readonly receiveCallback: Pick<ReceiveCallback, "receive" | "isAddress">;
+  readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
+  readonly usage: Pick<ReadUsage, "usage" | "logs">;
+  /** Replaces the answer kept for a key, before the new one is sent. */
+  recordAnswer(accountId: AccountId, idempotencyKey: string, jobId: JobId, answer: StoredAnswer): Promise<void>;
+
+  readonly audioUrls: AudioUrls;
+  readonly shareUrls: ShareUrls;
+  readonly publicLinks: Pick<PublicLinks, "findSharedTrack" | "isSuspended">;
+  readonly audioStore: Pick<AudioStore, "stat" | "read" | "linkTo">;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly logger: Logger;
+
+  /** Where tsoa's routes get the controller of a request. */
+  readonly controllers: ControllerSource;
+
+  /** The names of the parts that are not fine; none when all is well. */
+  readiness(): Promise<readonly string[]>;
+  readonly metrics?: Pick<Metrics, "countRequest">;
+  /** What `GET /metrics` shows; without it there is no such page. */
+  readonly metricsPage?: MetricsPage;
+  /** Told of every authenticated request once its answer has ended. */
+  onAnswered?(answered: AnsweredRequest): void;
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage } from "node:http";
+import type { Request, Response } from "express";
+import type { Account } from "../../core/accounts/account.js";
+import { assert } from "../../core/assert.js";
+import type { KeyHolder } from "../../core/ports/account-store.js";
+import type { ErrorCode } from "../../core/error-codes.js";
+import { CLIENT_MAX_LENGTH } from "../../core/generations/request-rules.js";
+import type { JobId, RequestId } from "../../core/ids.js";
+import type { Allowance } from "../../core/rate-limits/limits.js";
+import type { Lifecycle } from "./lifecycle.js";
+import type { HttpDeps } from "./deps.js";
+
+const REQUEST_CONTEXT = Symbol("fermata.exchange");
+
+interface WithRequestContext {
+  [REQUEST_CONTEXT]?: RequestContext;
+}
+
+/** The status noted for a request whose client went away unanswered; it is never sent. */
+const CLIENT_WENT_AWAY = 499;
+
+/** One request and its answer, with what this adapter learns of them on the way. */
+export class RequestContext {
+  readonly requestId: RequestId;
+  readonly startedAt: number;
+  /** Who asks; null until authenticated. */
+  holder: KeyHolder | null = null;
+  /** The allowance that the answer's headers show; null until authenticated. */
+  allowance: Allowance | null = null;
+  path = "";
+  errorCode: ErrorCode | null = null;
+  jobId: JobId | null = null;
+  client: string | null = null;
+  /** Bytes of the body that were read; null when none was. */
+  bytesRead: number | null = null;
+  bytesSent = 0;
+
+  constructor(
+    readonly deps: HttpDeps,
+    readonly lifecycle: Lifecycle,
+    private readonly request: Request,
+    private readonly response: Response,
+  ) {
+    this.requestId = deps.ids.next("req");
+    this.startedAt = deps.clock.now();
+    (request as WithRequestContext)[REQUEST_CONTEXT] = this;
+  }
+
+  /** The account that asks, behind authentication. */
+  get account(): Account {
+    assert(this.holder !== null, "a controller runs behind authentication");
+    return this.holder.account;
+  }
+
+  get clientIsGone(): boolean {
+    return this.response.destroyed;
+  }
+
+  /** Aborts when nobody waits for the answer any more: the client is gone, or the server stops. */
+  nobodyWaits(): AbortSignal {
+    const gone = new AbortController();
+    this.response.once("close", () => gone.abort());
+    if (this.clientIsGone) gone.abort();
+    return AbortSignal.any([gone.signal, this.lifecycle.stopping]);
+  }
+
+  /** Counts and reports the request; called once, when its answer ended. */
+  end(): void {
+    try {
+      this.report();
+    } catch (error) {
+      this.deps.logger.error("A request could not be reported", { request_id: this.requestId, error });
+    }
+  }
+
+  private report(): void {
+    const { deps: parts, request, response } = this;
+    const status = response.headersSent ? response.statusCode : CLIENT_WENT_AWAY;
+    const route = routeOf(request);
+    parts.metrics?.countRequest({ method: request.method, route, status }, (parts.clock.now() - this.startedAt) / 1000);
+    if (this.holder === null || parts.onAnswered === undefined) return;
+    parts.onAnswered({
+      requestId: this.requestId,
+      accountId: this.holder.account.id,
+      method: request.method,
+      path: this.path,
+      route,
+      status,
+      errorCode: this.errorCode,
+      requestBytes: this.bytesRead ?? announcedBytes(request),
+      responseBytes: this.bytesSent,
+      jobId: this.jobId,
+      client: this.client,
+      startedAt: this.startedAt,
+    });
+  }
+}
+
+/** The exchange that the router began with this request. */
+export function contextOf(request: IncomingMessage): RequestContext {
+  const exchange = (request as WithRequestContext)[REQUEST_CONTEXT];
+  if (exchange === undefined) throw new Error("The request did not come through the router of createHttp.");
+  return exchange;
+}
+
+/** A label as it is noted: cut to what the API allows, and none when it is empty. */
+export function clientLabel(label: string): string | null {
+  if (label === "") return null;
+  return label.length <= CLIENT_MAX_LENGTH ? label : [...label].slice(0, CLIENT_MAX_LENGTH).join("");
+}
+
+const templates = new Map<string, string>();
+
+/** The template of the route that took the request, as API descriptions write it; `unmatched` when none did. */
+function routeOf(request: Request): string {
+  const path = (request.route as { readonly path: string } | undefined)?.path;
+  if (path === undefined) return "unmatched";
+  let template = templates.get(path);
+  if (template === undefined) templates.set(path, (template = path.replace(/[:*](\w+)/g, "{$1}")));
+  return template;
+}
+
+function announcedBytes(request: Request): number | null {
+  const length = request.headers["content-length"];
+  return length === undefined ? null : Number(length);
+}

@@ -1,0 +1,13 @@
+import { createTable, type Migration } from "./migration.js";
+
+/** What providers say that tracks sing, apart from the tracks: lists of tracks do not read it. */
+export const trackLyrics: Migration = {
+  name: "0029-track-lyrics",
+  async up(knex, columns) {
+    await createTable(knex, "track_lyrics", (table) => {
+      columns.id(table, "track_id").notNullable().primary();
+      columns.text(table, "lyrics").notNullable();
+      columns.json(table, "words");
+    });
+  },
+};

@@ -1,0 +1,76 @@
+import type { Client } from "undici";
+import type { Deadline } from "./deadline.js";
+
+/** Of an answer no more is read. */
+const BODY_BYTES_MAX = 16 * 1024;
+
+const NO_BODY = Buffer.alloc(0);
+
+export interface Request {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Answer {
+  /** null when none arrived. */
+  readonly status: number | null;
+  readonly retryAfter: string | null;
+  readonly location: string | null;
+  /** As sent, not unpacked; at most 16 KiB. */
+  readonly body: Buffer;
+  /** When status and headers had arrived, on the clock of `performance.now()`. */
+  readonly startedAt: number | null;
+  /** `whole`: it was read to its end; `cut`: it goes on, and the rest is not wanted; else why it ended before. */
+  readonly end: "whole" | "cut" | Error;
+}
+
+/** Posts on a connection and reads what is answered, until the deadline. Never rejects. The client is of further use only after a whole answer. */
+export function post(client: Client, { path, headers, body }: Request, deadline: Deadline): Promise<Answer> {
+  return new Promise((resolve) => {
+    let head: Pick<Answer, "status" | "retryAfter" | "location" | "startedAt"> = {
+      status: null,
+      retryAfter: null,
+      location: null,
+      startedAt: null,
+    };
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const end = (how: Answer["end"]): void => {
+      deadline.forget(abort);
+      resolve({ ...head, body: chunks.length === 0 ? NO_BODY : Buffer.concat(chunks), end: how });
+    };
+    const abort = (): void => end(new Error(deadline.reason));
+    if (deadline.isOver) return abort();
+    deadline.whenOver(abort);
+    client.dispatch(
+      { method: "POST", path, headers, body },
+      {
+        // undici hands the request over before it is written; without this it takes the handler for one of the old kind.
+        onRequestStart: () => undefined,
+        onResponseStart(_controller, status, fields) {
+          // Interim answers are followed by the one that counts.
+          if (status < 200) return;
+          head = {
+            status,
+            retryAfter: first(fields["retry-after"]),
+            location: first(fields["location"]),
+            startedAt: performance.now(),
+          };
+        },
+        onResponseData(_controller, chunk) {
+          const part = chunk.subarray(0, BODY_BYTES_MAX - size);
+          if (part.length > 0) chunks.push(part);
+          size += part.length;
+          if (part.length < chunk.length) end("cut");
+        },
+        onResponseEnd: () => end("whole"),
+        onResponseError: (_controller, error) => end(error),
+      },
+    );
+  });
+}
+
+function first(field: string | string[] | undefined): string | null {
+  return (Array.isArray(field) ? field[0] : field) ?? null;
+}

@@ -1,0 +1,150 @@
+import { type Http, MetricsServer } from "../adapters/http/index.js";
+import type { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
+import { openProviderSandbox } from "../adapters/sandbox/index.js";
+import type { KnexDatabase } from "../adapters/storage/knex/index.js";
+import type { Core } from "../core/create-core.js";
+import type { StoppedWork } from "../core/execution/work-jobs.js";
+import type { WorkingProvider } from "../core/execution/working-provider.js";
+import type { CorePorts } from "../core/ports/core-ports.js";
+import type { Workers } from "../core/workers.js";
+import { type AppStopOptions, SchemaError } from "./app.js";
+import { closeInOrder, closeProviders } from "./close.js";
+import { type LoadedPlugin, startPlugin } from "./plugins.js";
+import { ProviderFetch } from "./provider-fetch.js";
+import type { Settings } from "./settings.js";
+
+/** Longer than this, and what follows of a stop, would take longer than a stop may that has nothing to drain. */
+const GRACE_MAX_MS = 7_000;
+
+const NOTHING_LEFT: StoppedWork = { abandoned: [], leftToLeases: 0 };
+
+/** How long a stop takes for what the request log still has to write. */
+const LOG_GRACE_MS = 2_000;
+
+export interface AppProcessDeps {
+  readonly core: Core;
+  readonly ports: CorePorts;
+  readonly settings: Settings;
+  readonly plugins: readonly LoadedPlugin[];
+  readonly database: KnexDatabase;
+  /** null: config wants no figures. */
+  readonly metricsPage: SharedMetricsPage | null;
+  /** What callers reach the server by; set when it listens and config names no address. */
+  readonly publicUrl: { current: string };
+  /** Closed after everything else but the database, in this order. */
+  readonly openedLast: readonly { close(): Promise<unknown> | void }[];
+}
+
+/** What an app does in its process: it listens, works and stops. */
+export class AppProcess {
+  private readonly providerFetch: ProviderFetch;
+  private metricsServer: MetricsServer | null = null;
+  private providers: readonly WorkingProvider[] = [];
+  private workers: Workers | null = null;
+  private stopping: Promise<void> | null = null;
+
+  constructor(private readonly deps: AppProcessDeps) {
+    this.providerFetch = new ProviderFetch(deps.ports.addressGuard);
+  }
+
+  async listen(http: Http): Promise<{ readonly url: string; readonly metricsUrl: string | null }> {
+    const { ports, plugins, settings, publicUrl } = this.deps;
+    await ports.queue.prepare(plugins.filter(({ enabled }) => enabled).map(({ definition }) => definition.id));
+    const { url } = await http.listen();
+    publicUrl.current = settings.http.publicUrl ?? url;
+    return { url, metricsUrl: await this.listenForMetrics(url) };
+  }
+
+  async work(): Promise<void> {
+    const { core, ports, plugins } = this.deps;
+    const { clock, logger } = ports;
+    const providers: WorkingProvider[] = [];
+    try {
+      for (const plugin of plugins.filter(({ enabled }) => enabled)) {
+        const fetch = this.providerFetch.fetchFor(plugin.outgoing);
+        providers.push(startPlugin(plugin, { clock, logger, sandbox: openProviderSandbox, fetch }));
+      }
+      const workers = core.createWorkers(providers);
+      await workers.start();
+      this.workers = workers;
+      this.providers = providers;
+    } catch (error) {
+      await closeProviders(providers, logger);
+      throw error;
+    }
+    await this.warnOfStrandedJobs();
+  }
+
+  async readiness(): Promise<string[]> {
+    const { database, ports } = this.deps;
+    const checks: Readonly<Record<string, () => Promise<unknown>>> = {
+      storage: () => database.check(),
+      migrations: async () => {
+        const status = await database.schemaStatus();
+        if (status.state !== "current") throw new SchemaError(`The schema is ${status.state}.`);
+      },
+      queue: () => ports.queue.check(),
+    };
+    const results = await Promise.allSettled(Object.values(checks).map((check) => check()));
+    return Object.keys(checks).filter((_, index) => results[index]?.status === "rejected");
+  }
+
+  stop(http: Http, options: AppStopOptions = {}): Promise<void> {
+    this.stopping ??= this.close(http, options);
+    return this.stopping;
+  }
+
+  /**
+   * Jobs of a provider that was switched off wait for a process that has it, or for their deadline: better said than
+   * found.
+   */
+  private async warnOfStrandedJobs(): Promise<void> {
+    const { jobs, logger } = this.deps.ports;
+    const alive = await jobs.countAlive();
+    for (const [provider, count] of alive) {
+      if (this.providers.some(({ id }) => id === provider)) continue;
+      logger.warn(
+        "Jobs wait for a provider that this process does not work for; they are refunded when their deadlines are over",
+        { provider, jobs: count },
+      );
+    }
+  }
+
+  /** @returns where the figures are, null where there are none */
+  private async listenForMetrics(apiUrl: string): Promise<string | null> {
+    const { settings, metricsPage, ports } = this.deps;
+    const { host, port } = settings.metrics;
+    if (metricsPage === null) return null;
+    if (port === null) return `${apiUrl}/metrics`;
+    this.metricsServer = await MetricsServer.open(metricsPage, host, port);
+    const url = `${this.metricsServer.url}/metrics`;
+    ports.logger.info("Metrics are served at a port of their own", { url });
+    return url;
+  }
+
+  private async close(http: Http, options: AppStopOptions): Promise<void> {
+    const { core, ports, settings, openedLast, database } = this.deps;
+    const { shutdownGraceSeconds, drainSeconds } = settings.jobs;
+    const graceMs = Math.min(shutdownGraceSeconds * 1000, GRACE_MAX_MS);
+    const { workers } = this;
+    const stopWorking = async (): Promise<void> => {
+      const drainMs = drainSeconds * 1000;
+      const stopped = workers === null ? NOTHING_LEFT : await workers.stop(graceMs, { ...options, drainMs });
+      options.onStopped?.(stopped);
+    };
+    const closers: readonly (() => Promise<unknown>)[] = [
+      () => Promise.all([http.close(graceMs, options.now), this.metricsServer?.close(), stopWorking()]),
+      () => ports.rateLimiter.close(),
+      () => core.api.requests.close(LOG_GRACE_MS),
+      () => ports.webhookSender.close(),
+      () => ports.audioAnalyser.close(),
+      () => ports.assetOpener.close(),
+      () => ports.queue.close(),
+      () => closeProviders(this.providers, ports.logger),
+      () => this.providerFetch.close(),
+      ...openedLast.map((opened) => async () => opened.close()),
+      () => database.close(),
+    ];
+    await closeInOrder(closers, ports.logger);
+  }
+}

@@ -1,0 +1,24 @@
+import type { RecordsActions } from "../audit/audit-trail.js";
+import type { CorePorts } from "../ports/core-ports.js";
+import { Authenticate } from "./authenticate.js";
+import { ManageAccounts } from "./manage-accounts.js";
+import type { Tiers } from "./tiers.js";
+
+export interface AccountsDeps {
+  readonly ports: CorePorts;
+  readonly audit: RecordsActions;
+  readonly tiers: Tiers;
+}
+
+/** Who calls: accounts and their API keys. */
+export function createAccounts({ ports, audit, tiers }: AccountsDeps): Accounts {
+  return {
+    authenticate: new Authenticate({ accounts: ports.accounts, digest: ports.digest, clock: ports.clock }),
+    accounts: new ManageAccounts({ ...ports, audit, tiers }),
+  };
+}
+
+export interface Accounts {
+  readonly authenticate: Authenticate;
+  readonly accounts: ManageAccounts;
+}

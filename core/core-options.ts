@@ -1,0 +1,56 @@
+import type { Tier } from "./accounts/tiers.js";
+import type { BreakerPolicy } from "./providers/circuit-breaker.js";
+import type { CatalogueProvider } from "./providers/catalogue.js";
+import type { RoutePreferences } from "./providers/routes.js";
+import type { PolicySettings } from "./execution/policies.js";
+import type { SubmissionState } from "./execution/submission-switch.js";
+import type { SplitKind } from "./jobs/job.js";
+import type { UploadLimits } from "./library/upload-track.js";
+import type { JobEventBody } from "./webhooks/create-webhooks.js";
+
+/** What an installation decides. Times in milliseconds, sizes in bytes, prices in whole credits. */
+export interface CoreOptions {
+  /** Who acts, in the audit log: 1 to 100 characters. */
+  readonly actor: string;
+  /** At least one; the first is that of new accounts. */
+  readonly tiers: readonly Tier[];
+  /** Every provider that is known, those that are off included, with their models. */
+  readonly providers: readonly CatalogueProvider[];
+  readonly routes: RoutePreferences;
+  readonly breaker: BreakerPolicy;
+  readonly jobs: PolicySettings & {
+    readonly leaseMs: number;
+    /** How often workers look for due jobs and deliveries of which no notification came. */
+    readonly sweepMs: number;
+    /** Whether new work is bought while no operator has said otherwise. */
+    readonly submissions: SubmissionState;
+  };
+  readonly splitCosts: Readonly<Record<SplitKind, number>>;
+  readonly idempotencyTtlMs: number;
+  readonly authFailuresPerMinute: number;
+  /** What callers reach this server by, without a slash at its end; asked again for every link. */
+  readonly publicUrl: () => string;
+  /** The same address where the world can reach it; null: providers get no links and no address to report to. */
+  readonly reachableUrl: string | null;
+  readonly audio: {
+    /** Of one file. */
+    readonly maxBytes: number;
+    readonly urlTtlMs: number;
+  };
+  readonly uploads: UploadLimits & {
+    /** False where audio is not decoded: a file is then known by its first bytes alone. */
+    readonly decodes: boolean;
+  };
+  readonly webhooks: {
+    /** Whether plain http is taken too. */
+    readonly allowHttp: boolean;
+    /** The longest that a delivery attempt may take. */
+    readonly timeoutMs: number;
+    /** The waits between delivery attempts; there is one more attempt than waits. */
+    readonly scheduleMs: readonly number[];
+    /** The body of the event of a job that has ended. */
+    readonly eventBody: JobEventBody;
+  };
+  /** Masks what has the form of a secret. */
+  readonly redact: (text: string) => string;
+}

@@ -1,0 +1,164 @@
+import { createAccounts } from "./accounts/create-accounts.js";
+import type { Authenticate } from "./accounts/authenticate.js";
+import type { ManageAccounts } from "./accounts/manage-accounts.js";
+import { Tiers } from "./accounts/tiers.js";
+import { createAudit } from "./audit/create-audit.js";
+import type { ReadAudit } from "./audit/read-audit.js";
+import type { CoreOptions } from "./core-options.js";
+import { ManageCredits } from "./credits/manage-credits.js";
+import { createExecution } from "./execution/create-execution.js";
+import type { ReportMargin } from "./execution/report-margin.js";
+import type { SubmissionSwitch } from "./execution/submission-switch.js";
+import type { WorkingProvider } from "./execution/working-provider.js";
+import type { AcceptGeneration } from "./generations/accept-generation.js";
+import { createGenerations } from "./generations/create-generations.js";
+import type { OperateGenerations } from "./generations/operate-generations.js";
+import type { ReadGenerations } from "./generations/read-generations.js";
+import type { StartSplit } from "./generations/start-split.js";
+import type { WaitForJob } from "./generations/wait-for-job.js";
+import { RecordAnswer } from "./idempotency/record-answer.js";
+import { createJobs } from "./jobs/create-jobs.js";
+import type { JobEvents } from "./jobs/job-events.js";
+import { OperateJobs } from "./jobs/operate-jobs.js";
+import type { AudioUrls } from "./library/audio-urls.js";
+import { createLibrary, type Library } from "./library/create-library.js";
+import type { PublicLinks } from "./library/public-links.js";
+import type { ShareUrls } from "./library/share-urls.js";
+import { createMaintenance } from "./maintenance/create-maintenance.js";
+import type { OperateAudio } from "./maintenance/operate-audio.js";
+import type { CorePorts } from "./ports/core-ports.js";
+import { createProviders } from "./providers/create-providers.js";
+import type { ListModels } from "./providers/list-models.js";
+import type { ReceiveCallback } from "./providers/receive-callback.js";
+import { Limits } from "./rate-limits/limits.js";
+import { createSecrets } from "./secrets/create-secrets.js";
+import type { RotateSecrets } from "./secrets/rotate-secrets.js";
+import { createUsage, type Usage } from "./usage/create-usage.js";
+import { createWebhooks } from "./webhooks/create-webhooks.js";
+import type { ManageEndpoints } from "./webhooks/manage-endpoints.js";
+import type { OperateWebhooks } from "./webhooks/operate-webhooks.js";
+import { Workers } from "./workers.js";
+
+/** The use cases. The API, the command line and embedding apps call the same ones. */
+export interface Core {
+  readonly accounts: ManageAccounts;
+  /** What operators and this app did, in a chain of hashes. */
+  readonly audit: ReadAudit;
+  readonly credits: ManageCredits;
+  readonly generations: AcceptGeneration;
+  /** The same by an account's id, recorded in the audit log. */
+  readonly operateGenerations: OperateGenerations;
+  readonly reads: ReadGenerations;
+  readonly jobs: OperateJobs;
+  /** Stem splits and vocal removals. */
+  readonly splits: StartSplit;
+  /** Pauses and resumes the buying of new work, in all processes. */
+  readonly submissions: SubmissionSwitch;
+  readonly models: ListModels;
+  /** What accounts paid and providers billed. */
+  readonly margin: ReportMargin;
+  /** Finds and deletes audio files that lost workers left behind. */
+  readonly audio: Pick<OperateAudio, "collect">;
+  readonly events: JobEvents;
+  /** Tracks and playlists. */
+  readonly library: Pick<Library, "read" | "manage" | "importer" | "operateUploads">;
+  /** Signs links to stored audio. A link to a file of a track has to carry the track's `linkGeneration`. */
+  readonly audioUrls: AudioUrls;
+  /** Rotates the secret key. */
+  readonly secrets: RotateSecrets;
+  /** Addresses of the pages of shared tracks. */
+  readonly shareUrls: ShareUrls;
+  readonly webhookEndpoints: ManageEndpoints;
+  readonly webhooks: OperateWebhooks;
+  /** What only a server of the API needs. */
+  readonly api: ApiUseCases;
+  /** What works on the jobs of these providers and delivers webhooks in this process, once it is started. */
+  createWorkers(providers: readonly WorkingProvider[]): Workers;
+}
+
+export interface ApiUseCases {
+  readonly authenticate: Authenticate;
+  readonly limits: Limits;
+  readonly waitForJob: WaitForJob;
+  readonly recordAnswer: RecordAnswer;
+  readonly uploadTrack: Library["upload"];
+  readonly publicLinks: PublicLinks;
+  readonly receiveCallback: ReceiveCallback;
+  readonly requests: Usage["requests"];
+  readonly usage: Usage["read"];
+}
+
+/** Assembles the core. Nothing is read, written or started before a use case is called. */
+export function createCore(ports: CorePorts, options: CoreOptions): Core {
+  const { publicUrl, audio, idempotencyTtlMs, splitCosts } = options;
+  const { queueDeadlineMs, sweepMs } = options.jobs;
+  const { trail: audit, read: readAudit } = createAudit(ports, options.actor);
+  const tiers = new Tiers(options.tiers);
+  const { accounts, authenticate } = createAccounts({ ports, audit, tiers });
+  const secrets = createSecrets(ports, audit);
+  const library = createLibrary({ ports, audit, tiers, publicUrl, audio, uploads: options.uploads });
+  const { audioUrls, shareUrls, publicLinks } = library;
+  const { scheduleMs } = options.webhooks;
+  const sealing = { sealKeys: secrets.keyStates, audioUrls };
+  const webhooks = createWebhooks({ ports, options: options.webhooks, audit, ...sealing, sweepMs });
+  const providers = createProviders({ ports, ...options, queueDeadlineMs });
+  const jobs = createJobs(ports, webhooks.writeEvents);
+  const working = { settleJobs: jobs.settleJobs, providers, audioUrls, derived: library.derived };
+  const execution = createExecution({ ports, options: options.jobs, maxBytes: audio.maxBytes, audit, ...working });
+  const { endJobs, submissions, margin } = execution;
+  const generations = createGenerations({
+    ports,
+    audit,
+    accounts,
+    tiers,
+    jobs,
+    providers,
+    idempotencyTtlMs,
+    splitCosts,
+  });
+  const usage = createUsage(ports, options.redact);
+  const scheduled = { endJobs, queueDeadlineMs, scheduleMs, others: [secrets.reseal] };
+  const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
+  return {
+    accounts,
+    audit: readAudit,
+    credits: new ManageCredits({ ...ports, audit, tiers }),
+    generations: generations.accept,
+    operateGenerations: generations.operate,
+    reads: generations.read,
+    jobs: new OperateJobs({ jobs: ports.jobs, library: ports.library, endJobs, audit }),
+    splits: generations.splits,
+    submissions,
+    models: providers.models,
+    margin,
+    audio: operateAudio,
+    events: jobs.events,
+    library,
+    audioUrls,
+    secrets: secrets.rotate,
+    shareUrls,
+    webhookEndpoints: webhooks.endpoints,
+    webhooks: webhooks.operate,
+    api: {
+      authenticate,
+      limits: new Limits({ limiter: ports.rateLimiter, tiers, authFailuresPerMinute: options.authFailuresPerMinute }),
+      waitForJob: generations.waitForJob,
+      recordAnswer: new RecordAnswer({
+        unitOfWork: ports.unitOfWork,
+        idempotency: ports.idempotency,
+        digest: ports.digest,
+      }),
+      uploadTrack: library.upload,
+      publicLinks,
+      receiveCallback: providers.receiveCallback,
+      requests: usage.requests,
+      usage: usage.read,
+    },
+    createWorkers: (working) =>
+      new Workers({
+        jobs: execution.createWorkers(working, maintenance),
+        deliveries: webhooks.createDeliveries(),
+        events: jobs.events,
+      }),
+  };
+}

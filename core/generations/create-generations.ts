@@ -1,0 +1,55 @@
+import type { ManageAccounts } from "../accounts/manage-accounts.js";
+import type { Tiers } from "../accounts/tiers.js";
+import type { RecordsActions } from "../audit/audit-trail.js";
+import type { Jobs } from "../jobs/create-jobs.js";
+import type { SplitKind } from "../jobs/job.js";
+import type { CorePorts } from "../ports/core-ports.js";
+import type { Providers } from "../providers/create-providers.js";
+import { AcceptGeneration } from "./accept-generation.js";
+import { OperateGenerations } from "./operate-generations.js";
+import { ReadGenerations } from "./read-generations.js";
+import { StartSplit } from "./start-split.js";
+import { WaitForJob } from "./wait-for-job.js";
+
+export interface GenerationsDeps {
+  readonly ports: CorePorts;
+  readonly audit: RecordsActions;
+  readonly accounts: ManageAccounts;
+  readonly tiers: Tiers;
+  readonly jobs: Jobs;
+  readonly providers: Providers;
+  readonly idempotencyTtlMs: number;
+  readonly splitCosts: Readonly<Record<SplitKind, number>>;
+}
+
+export interface Generations {
+  readonly accept: AcceptGeneration;
+  /** The same by an account's id, recorded in the audit log. */
+  readonly operate: OperateGenerations;
+  readonly read: ReadGenerations;
+  readonly waitForJob: WaitForJob;
+  /** Stem splits and vocal removals. */
+  readonly splits: StartSplit;
+}
+
+/** Requests for music and for the parts of a track; what became of them. */
+export function createGenerations({
+  ports,
+  audit,
+  accounts,
+  tiers,
+  jobs,
+  providers,
+  ...options
+}: GenerationsDeps): Generations {
+  const { acceptJobs, events } = jobs;
+  const { idempotencyTtlMs, splitCosts: costs } = options;
+  const accept = new AcceptGeneration({ ...ports, ...providers, acceptJobs, tiers, idempotencyTtlMs });
+  return {
+    accept,
+    operate: new OperateGenerations({ acceptGeneration: accept, accounts, audit }),
+    read: new ReadGenerations({ jobs: ports.jobs, library: ports.library }),
+    waitForJob: new WaitForJob({ jobs: ports.jobs, events, clock: ports.clock }),
+    splits: new StartSplit({ ...ports, ...providers, acceptJobs, audit, tiers, costs }),
+  };
+}

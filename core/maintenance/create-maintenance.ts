@@ -1,0 +1,43 @@
+import type { RecordsActions } from "../audit/audit-trail.js";
+import type { CorePorts } from "../ports/core-ports.js";
+import { eventsKeptMs } from "../webhooks/delivery-schedule.js";
+import { CollectAudio } from "./collect-audio.js";
+import type { EndOverdueJob } from "./end-overdue-jobs.js";
+import { Maintenance, type MaintenanceTask } from "./maintenance.js";
+import { OperateAudio } from "./operate-audio.js";
+import { maintenanceTasks } from "./tasks.js";
+
+export interface CreateMaintenanceDeps {
+  readonly ports: CorePorts;
+  readonly audit: RecordsActions;
+  readonly endJobs: EndOverdueJob;
+  readonly queueDeadlineMs: number;
+  /** The waits between delivery attempts of webhooks. */
+  readonly scheduleMs: readonly number[];
+  /** Tasks of other features. */
+  readonly others: readonly MaintenanceTask[];
+}
+
+export interface MaintenanceParts {
+  /** Finds and deletes audio files that lost workers left behind. */
+  readonly audio: OperateAudio;
+  readonly maintenance: Maintenance;
+}
+
+/** What runs on a schedule where jobs are worked on. */
+export function createMaintenance({
+  ports,
+  audit,
+  endJobs,
+  queueDeadlineMs,
+  scheduleMs,
+  others,
+}: CreateMaintenanceDeps): MaintenanceParts {
+  const collectAudio = new CollectAudio(ports);
+  const keptMs = eventsKeptMs(scheduleMs);
+  const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, eventsKeptMs: keptMs });
+  return {
+    audio: new OperateAudio({ collectAudio, audit }),
+    maintenance: new Maintenance([...tasks, ...others], ports),
+  };
+}

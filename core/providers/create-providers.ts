@@ -1,0 +1,51 @@
+import type { CorePorts } from "../ports/core-ports.js";
+import { Backlog } from "./backlog.js";
+import { CallbackUrls } from "./callback-urls.js";
+import { Catalogue, type CatalogueProvider } from "./catalogue.js";
+import type { BreakerPolicy } from "./circuit-breaker.js";
+import { ListModels } from "./list-models.js";
+import { ProviderAvailability } from "./provider-availability.js";
+import { ReceiveCallback } from "./receive-callback.js";
+import { RenderTimes } from "./render-times.js";
+import { type RoutePreferences, Routes } from "./routes.js";
+
+export interface ProvidersDeps {
+  readonly ports: CorePorts;
+  readonly providers: readonly CatalogueProvider[];
+  readonly routes: RoutePreferences;
+  readonly breaker: BreakerPolicy;
+  readonly queueDeadlineMs: number;
+  /** Where providers reach this installation; null: they cannot. */
+  readonly reachableUrl: string | null;
+}
+
+export interface Providers {
+  readonly catalogue: Catalogue;
+  readonly routes: Routes;
+  readonly availability: ProviderAvailability;
+  readonly renderTimes: RenderTimes;
+  readonly backlog: Backlog;
+  readonly models: ListModels;
+  readonly callbackUrls: CallbackUrls;
+  readonly receiveCallback: ReceiveCallback;
+}
+
+/** Which providers there are, who does what, and how they report back. */
+export function createProviders({ ports, queueDeadlineMs, reachableUrl, ...deps }: ProvidersDeps): Providers {
+  const { health, unitOfWork, clock, digest, keyring } = ports;
+  const catalogue = new Catalogue(deps.providers);
+  const routes = new Routes({ catalogue, preferences: deps.routes });
+  const availability = new ProviderAvailability({ store: health, unitOfWork, clock, policy: deps.breaker });
+  const renderTimes = new RenderTimes({ ...ports, catalogue });
+  const callbackUrls = new CallbackUrls({ digest, keyring, publicUrl: reachableUrl });
+  return {
+    catalogue,
+    routes,
+    availability,
+    renderTimes,
+    backlog: new Backlog({ ...ports, catalogue, renderTimes, queueDeadlineMs }),
+    models: new ListModels({ catalogue, routes, availability }),
+    callbackUrls,
+    receiveCallback: new ReceiveCallback({ ...ports, urls: callbackUrls }),
+  };
+}

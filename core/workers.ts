@@ -1,0 +1,36 @@
+import type { StoppedWork, StopOptions, WorkJobs } from "./execution/work-jobs.js";
+import type { JobEvents } from "./jobs/job-events.js";
+import type { DeliverWebhooks } from "./webhooks/deliver-webhooks.js";
+
+export interface WorkersDeps {
+  readonly jobs: WorkJobs;
+  readonly deliveries: DeliverWebhooks;
+  readonly events: JobEvents;
+}
+
+/** What works in one process: on jobs, on deliveries of webhooks, and on what is scheduled. */
+export class Workers {
+  constructor(private readonly deps: WorkersDeps) {}
+
+  async start(): Promise<void> {
+    const { jobs, deliveries, events } = this.deps;
+    await jobs.start();
+    events.onEnded(() => deliveries.wake());
+    deliveries.start();
+  }
+
+  /**
+   * Stops claiming, finishes or releases what is under way, and waits for calls that cannot be repeated.
+   *
+   * @param graceMs how long work may take that can be repeated
+   */
+  async stop(graceMs: number, options: StopOptions = {}): Promise<StoppedWork> {
+    const { jobs, deliveries } = this.deps;
+    const { drainMs = 0, now } = options;
+    const jobsStopped = jobs.stop(graceMs, options);
+    // Deliveries go on for as long as a drain takes.
+    const drained = drainMs > graceMs ? jobs.drained() : Promise.resolve();
+    const [stopped] = await Promise.all([jobsStopped, drained.then(() => deliveries.stop(graceMs, now))]);
+    return stopped;
+  }
+}

@@ -1,0 +1,67 @@
+import { expect } from "chai";
+import type { Lyrics, NewTrack } from "../../../core/library/lyrics.js";
+import { anId, aTrack } from "../../support/builders.js";
+import type { StorageUnderTest } from "../../support/databases.js";
+
+const RAIN: Lyrics = {
+  text: "[Vers]\nRegen 🎼 auf „Blech“\n\nA'\\b",
+  words: [
+    { text: "Regen", startSeconds: 0, endSeconds: 0.402 },
+    { text: "🎼", startSeconds: 0.402, endSeconds: 0.402 },
+    { text: `"auf"`, startSeconds: 59.999, endSeconds: 86_400 },
+  ],
+};
+
+/** As large as one result may bring: {@link RAIN} is the usual size. */
+const LONGEST: Lyrics = {
+  text: "ä".repeat(50_000),
+  words: Array.from({ length: 10_000 }, (_, index) => ({
+    text: "ä'\\\"",
+    startSeconds: index + 0.001,
+    endSeconds: index + 0.999,
+  })),
+};
+
+export function libraryLyrics(opened: () => StorageUnderTest): void {
+  const add = (...tracks: readonly NewTrack[]): Promise<void> =>
+    opened().inTransaction((tx) => opened().library.insertTracks(tx, tracks));
+
+  it("are kept with a track, with and without times of words", async () => {
+    const [timed, plain] = [aTrack(), aTrack()];
+    const text = { text: "Rain", words: null };
+    await add({ ...timed, lyrics: RAIN }, { ...plain, lyrics: text });
+    expect(await opened().library.findLyrics(timed.id)).to.deep.equal(RAIN);
+    expect(await opened().library.findLyrics(plain.id)).to.deep.equal(text);
+  });
+
+  it("are none of a track that came without them, and of no track", async () => {
+    const [silent, old] = [aTrack(), aTrack()];
+    await add({ ...silent, lyrics: null }, old);
+    for (const id of [silent.id, old.id, anId("trk")]) expect(await opened().library.findLyrics(id)).to.equal(null);
+  });
+
+  it("are not read with tracks", async () => {
+    const jobId = anId("job");
+    const track = aTrack({ jobId });
+    await add({ ...track, lyrics: RAIN });
+    const { library } = opened();
+    expect((await library.findTracks([track.id])).get(track.id)).to.deep.equal(track);
+    expect((await library.tracksOfJobs([jobId])).get(jobId)).to.deep.equal([track]);
+  });
+
+  it("are kept of many tracks at once, however long they are", async () => {
+    const tracks = Array.from({ length: 12 }, () => ({ ...aTrack(), lyrics: LONGEST }));
+    await add(...tracks);
+    for (const { id } of tracks) expect(await opened().library.findLyrics(id)).to.deep.equal(LONGEST);
+  });
+
+  it("are not kept where their track is not", async () => {
+    const track = aTrack();
+    const failing = opened().inTransaction(async (tx) => {
+      await opened().library.insertTracks(tx, [{ ...track, lyrics: RAIN }]);
+      throw new Error("no");
+    });
+    expect(await failing.catch((error: unknown) => (error as Error).message)).to.equal("no");
+    expect(await opened().library.findLyrics(track.id)).to.equal(null);
+  });
+}

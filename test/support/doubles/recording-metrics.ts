@@ -1,0 +1,38 @@
+import type { CountedAttempt, Metrics } from "../../../core/ports/metrics.js";
+
+/** Keeps what it is told, in order; reads no gauge. */
+export class RecordingMetrics implements Metrics {
+  readonly counted: (readonly [what: string, value: string | number])[] = [];
+
+  countRequest({ route }: { readonly route: string }): void {
+    this.counted.push(["request", route]);
+  }
+
+  countJobEnded({ status }: { readonly status: string }): void {
+    this.counted.push(["job", status]);
+  }
+
+  countAttempt({ became }: CountedAttempt): void {
+    this.counted.push(["attempt", became]);
+  }
+
+  countDeliveryAttempt(outcome: string): void {
+    this.counted.push(["try", outcome]);
+  }
+
+  countEndpointWarning(failingHours: number): void {
+    this.counted.push(["warning", failingHours]);
+  }
+
+  countEndpointDisabled(by: string): void {
+    this.counted.push(["disabled", by]);
+  }
+
+  countDroppedLogRows(count: number): void {
+    this.counted.push(["dropped log rows", count]);
+  }
+
+  gauge(): void {
+    // Nothing asks for figures.
+  }
+}

@@ -1,0 +1,163 @@
+import { expect } from "chai";
+import { AesSecretBox } from "../../../adapters/crypto/secret-box.js";
+import type { AccountId, WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js";
+import { createMaintenance } from "../../../core/maintenance/create-maintenance.js";
+import type { Maintenance } from "../../../core/maintenance/maintenance.js";
+import { createWebhooks, type Webhooks } from "../../../core/webhooks/create-webhooks.js";
+import type { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js";
+import type { WebhookDelivery, WebhookEndpoint, DeliveryAttempt } from "../../../core/webhooks/endpoint.js";
+import type { ManageEndpoints } from "../../../core/webhooks/manage-endpoints.js";
+import type { OperateWebhooks } from "../../../core/webhooks/operate-webhooks.js";
+import { newDelivery, newEvent } from "../../../core/webhooks/write-events.js";
+import { anId } from "../../support/builders.js";
+import { corePorts } from "../../support/core-ports.js";
+import { RecordingMetrics } from "../../support/doubles/recording-metrics.js";
+import { type StorageUnderTest, sqliteStorage } from "../../support/databases.js";
+import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
+import { ManualClock } from "../../support/doubles/manual-clock.js";
+import { ManualRandom } from "../../support/doubles/manual-random.js";
+import { RecordingLogger } from "../../support/doubles/recording-logger.js";
+import { RecordingSender } from "../../support/doubles/recording-sender.js";
+import { StubGuard } from "../../support/doubles/stub-guard.js";
+import { until } from "../jobs/worker-harness.js";
+import { EVERY_KEY, FixedKeyring } from "../../support/doubles/fixed-keyring.js";
+
+export const SCHEDULE_MS = [
+  5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000,
+] as const;
+const STEP_MS = 500;
+
+/** Real storage; time and receivers that do what a test says. */
+export class DeliveryRoom {
+  readonly clock = new ManualClock();
+  readonly random = new ManualRandom();
+  readonly logger = new RecordingLogger();
+  readonly sender = new RecordingSender();
+  readonly guard = new StubGuard();
+  readonly secretBox = new AesSecretBox(new FixedKeyring());
+  readonly metrics = new RecordingMetrics();
+  readonly endpoints: ManageEndpoints;
+  readonly operate: OperateWebhooks;
+  private readonly senders: DeliverWebhooks[] = [];
+  private registered = 0;
+
+  private constructor(
+    readonly storage: StorageUnderTest,
+    readonly accountId: AccountId,
+  ) {
+    const { endpoints, operate } = this.webhooks();
+    this.endpoints = endpoints;
+    this.operate = operate;
+  }
+
+  static async open(): Promise<DeliveryRoom> {
+    const storage = await sqliteStorage.open();
+    const room = new DeliveryRoom(storage, (await storage.addAccount()).id);
+    // In the middle: every wait is as long as planned.
+    room.random.nextFraction = 0.5;
+    return room;
+  }
+
+  async close(): Promise<void> {
+    for (const sender of [...this.senders]) await this.stop(sender, 0);
+    const { violations } = await this.storage.ledger.audit();
+    await this.storage.close();
+    expect(violations).to.deep.equal([]);
+  }
+
+  async endpoint(url = `https://hooks.example.com/${(this.registered += 1)}`): Promise<WebhookEndpoint> {
+    return (await this.endpoints.create(this.accountId, url)).endpoint;
+  }
+
+  /** Writes an event for these endpoints, as the end of a job does. @returns its deliveries */
+  async event(
+    ...endpoints: readonly (Pick<WebhookEndpoint, "id"> & Partial<Pick<WebhookEndpoint, "accountId">>)[]
+  ): Promise<WebhookDelivery[]> {
+    const accountId = endpoints[0]?.accountId ?? this.accountId;
+    const ids = { next: anId };
+    const { webhooks } = this.storage;
+    const event = newEvent(
+      ids,
+      { accountId, jobId: null, type: "generation.completed", data: { job_id: "job_1" } },
+      this.clock.now(),
+    );
+    const deliveries = endpoints.map(({ id }) => newDelivery(ids, event, id));
+    await this.storage.inTransaction(async (tx) => {
+      await webhooks.insertEvents(tx, [event]);
+      await webhooks.insertDeliveries(tx, deliveries);
+    });
+    return deliveries;
+  }
+
+  /** A sender at work. */
+  start(sweepMs = 1_000, scheduleMs: readonly number[] = SCHEDULE_MS): DeliverWebhooks {
+    const sender = this.webhooks(sweepMs, scheduleMs).createDeliveries();
+    sender.start();
+    this.senders.push(sender);
+    return sender;
+  }
+
+  maintenance(scheduleMs: readonly number[] = SCHEDULE_MS): Maintenance {
+    const { clock, logger, storage } = this;
+    const ports = corePorts(storage, { clock, logger });
+    const endJobs = { endOverdue: () => Promise.resolve(null) };
+    const scheduled = { endJobs, queueDeadlineMs: 3_600_000, scheduleMs, others: [] };
+    return createMaintenance({ ports, audit: unrecorded(storage.unitOfWork), ...scheduled }).maintenance;
+  }
+
+  async stop(sender: DeliverWebhooks, graceMs: number): Promise<void> {
+    this.senders.splice(this.senders.indexOf(sender), 1);
+    let isDone = false;
+    const done = sender.stop(graceMs).finally(() => (isDone = true));
+    await until("the sender has stopped", async () => {
+      if (!isDone) await this.clock.advance(10);
+      return isDone;
+    });
+    await done;
+  }
+
+  /** Resolves when every sender sleeps, and its tries wait for their receivers. */
+  async quiet(): Promise<void> {
+    await until("the senders are quiet", () => {
+      const tries = this.senders.reduce((sum, sender) => sum + sender.tries, 0);
+      return this.clock.sleeping === this.senders.length && tries === this.sender.waiting;
+    });
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.quiet();
+    const step = ms > 60_000 ? ms / 100 : STEP_MS;
+    for (let left = ms; left > 0; left -= step) {
+      await this.clock.advance(Math.min(left, step));
+      await this.quiet();
+    }
+  }
+
+  async delivery(id: WebhookDeliveryId): Promise<WebhookDelivery> {
+    const found = await this.storage.webhooks.findDelivery(id);
+    if (found === null) throw new Error(`There is no delivery ${id}.`);
+    return found;
+  }
+
+  async tries(id: WebhookDeliveryId): Promise<DeliveryAttempt[]> {
+    return (await this.storage.webhooks.listDeliveryAttempts([id])).get(id) ?? [];
+  }
+
+  async kept(id: WebhookEndpointId): Promise<WebhookEndpoint> {
+    const found = (await this.storage.webhooks.findEndpoints([id])).get(id);
+    if (found === undefined) throw new Error(`There is no endpoint ${id}.`);
+    return found;
+  }
+
+  private webhooks(sweepMs = 1_000, scheduleMs: readonly number[] = SCHEDULE_MS): Webhooks {
+    const { storage, clock, random, logger, sender: webhookSender, guard: addressGuard, metrics } = this;
+    return createWebhooks({
+      ports: corePorts(storage, { clock, random, logger, webhookSender, addressGuard, metrics }),
+      options: { allowHttp: false, timeoutMs: 15_000, scheduleMs, eventBody: ({ job }) => ({ job_id: job.id }) },
+      audit: unrecorded(storage.unitOfWork),
+      sealKeys: EVERY_KEY,
+      audioUrls: { sign: () => "https://fermata.test/audio" },
+      sweepMs,
+    });
+  }
+}
