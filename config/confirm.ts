@@ -22,13 +22,13 @@ function lineFrom({ stdin, stderr }: Terminal, prompt: string): Promise<string |
     // An error of the input as well.
     terminal.once("error", end);
     terminal.once("SIGINT", end);
-    const unanswered = (): void => {
+    const pending = (): void => {
       stderr.write("\n");
       resolve(null);
     };
-    terminal.once("close", unanswered);
+    terminal.once("close", pending);
     terminal.question(prompt, (line) => {
-      terminal.off("close", unanswered);
+      terminal.off("close", pending);
       end();
       resolve(line.trim());
     });

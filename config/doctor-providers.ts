@@ -21,7 +21,7 @@ export async function checkProviders(
     const found = await Promise.all(
       plugins.filter(({ enabled }) => enabled).map((plugin) => checkProvider(plugin, providerFetch, logger)),
     );
-    return found.flatMap((finding) => finding ?? []);
+    return found.flatMap((result) => result ?? []);
   } finally {
     await providerFetch.close();
   }
@@ -43,7 +43,7 @@ async function checkProvider(
     });
     try {
       if (provider.probe === undefined) return null;
-      return judged(name, id, clampResult(await provider.probe({ signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })));
+      return classified(name, id, clampResult(await provider.probe({ signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })));
     } finally {
       await provider.close?.();
     }
@@ -63,7 +63,7 @@ async function checkProvider(
   }
 }
 
-function judged(name: string, id: string, { credit, warnings }: ProbeResult): CheckResult {
+function classified(name: string, id: string, { credit, warnings }: ProbeResult): CheckResult {
   const left = credit === null ? "" : `, ${credit.amount} ${credit.unit} left`;
   if (credit !== null && credit.amount <= 0)
     return failed(name, `It takes the key${left}.`, "Buy credit at the provider.");

@@ -61,7 +61,7 @@ export async function check(settings: Settings, logger: Logger): Promise<readonl
   const isReadable = storage.every(({ result }) => result !== "failed");
   return [
     checkNode(),
-    plugins.finding,
+    plugins.result,
     ...(await checkProviders(plugins.loaded, logger, new DnsAddressGuard(new AddressPolicy(settings.webhooks)))),
     checkPublicUrl(settings),
     checkTrustedProxies(settings.http),
@@ -97,7 +97,7 @@ function checkNode(): CheckResult {
 }
 
 async function checkPlugins(settings: Settings): Promise<{
-  readonly finding: CheckResult;
+  readonly result: CheckResult;
   readonly loaded: readonly LoadedPlugin[];
   readonly enabled: readonly string[];
 }> {
@@ -105,16 +105,16 @@ async function checkPlugins(settings: Settings): Promise<{
   try {
     const plugins = await loadPlugins(settings);
     const enabled = plugins.filter((plugin) => plugin.enabled).map((plugin) => plugin.definition.id);
-    if (enabled.length > 0) return { finding: ok(name, `Enabled: ${enabled.join(", ")}.`), loaded: plugins, enabled };
+    if (enabled.length > 0) return { result: ok(name, `Enabled: ${enabled.join(", ")}.`), loaded: plugins, enabled };
     return {
-      finding: failed(name, "No plugin is enabled, so no model is available.", "Set plugins.ID.enabled to true."),
+      result: failed(name, "No plugin is enabled, so no model is available.", "Set plugins.ID.enabled to true."),
       loaded: plugins,
       enabled,
     };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     return {
-      finding: failed(name, `${error.lines.join("; ")}.`, "Correct these settings; the plugin's README lists its own."),
+      result: failed(name, `${error.lines.join("; ")}.`, "Correct these settings; the plugin's README lists its own."),
       loaded: [],
       enabled: [],
     };

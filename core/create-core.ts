@@ -16,7 +16,7 @@ import type { OperateGenerations } from "./generations/operate-generations.js";
 import type { ReadGenerations } from "./generations/read-generations.js";
 import type { StartSplit } from "./generations/start-split.js";
 import type { WaitForJob } from "./generations/wait-for-job.js";
-import { RecordAnswer } from "./idempotency/record-answer.js";
+import { RecordResponse } from "./idempotency/record-answer.js";
 import { createJobs } from "./jobs/create-jobs.js";
 import type { JobEvents } from "./jobs/job-events.js";
 import { OperateJobs } from "./jobs/operate-jobs.js";
@@ -80,7 +80,7 @@ export interface ApiUseCases {
   readonly authenticate: Authenticate;
   readonly limits: Limits;
   readonly waitForJob: WaitForJob;
-  readonly recordAnswer: RecordAnswer;
+  readonly recordResponse: RecordResponse;
   readonly uploadTrack: Library["upload"];
   readonly publicLinks: PublicLinks;
   readonly receiveCallback: ReceiveCallback;
@@ -143,7 +143,7 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
       authenticate,
       limits: new Limits({ limiter: ports.rateLimiter, tiers, authFailuresPerMinute: options.authFailuresPerMinute }),
       waitForJob: generations.waitForJob,
-      recordAnswer: new RecordAnswer({
+      recordResponse: new RecordResponse({
         unitOfWork: ports.unitOfWork,
         idempotency: ports.idempotency,
         digest: ports.digest,

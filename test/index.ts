@@ -15,7 +15,7 @@ export { ManualClock } from "./support/doubles/manual-clock.js";
 export { ManualRandom } from "./support/doubles/manual-random.js";
 export { RecordingLogger } from "./support/doubles/recording-logger.js";
 export { ScriptedProvider } from "./support/doubles/scripted-provider.js";
-export { answers, fails, holds, RecordingSender } from "./support/doubles/recording-sender.js";
+export { responses as answers, fails, holds, RecordingSender } from "./support/doubles/recording-sender.js";
 export { StubGuard } from "./support/doubles/stub-guard.js";
 export { FaultReceiver } from "./support/fault-receiver/receiver.js";
 export * from "./support/provider-kit/index.js";

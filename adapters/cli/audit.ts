@@ -68,6 +68,6 @@ function presentRecord(record: AuditRecord): object {
 }
 
 function toCells({ number, createdAt, actor, action, targets, fields }: AuditRecord): string[] {
-  const told = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-  return [String(number), iso(createdAt), actor, action, [...targets, ...told].join(" ")];
+  const notified = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  return [String(number), iso(createdAt), actor, action, [...targets, ...notified].join(" ")];
 }

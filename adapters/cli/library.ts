@@ -25,14 +25,14 @@ export function addLibraryCommands(program: Command, host: CliHost): void {
     "library import catalogue.json",
     "library import catalogue.json --json",
   ]).action(async (file: string, options: { json?: boolean }) => {
-    const made = await withApp(host, async (app) => {
+    const created = await withApp(host, async (app) => {
       const document = await readJson(file);
       return withProgress(host, "Importing", () => app.library.import(document, dirname(resolve(file))));
     });
-    const rows = [...made.tracks, ...made.playlists].map(({ id, ref }) => [id, ref]);
-    print(host, options, made, [
+    const rows = [...created.tracks, ...created.playlists].map(({ id, ref }) => [id, ref]);
+    print(host, options, created, [
       ...table(rows),
-      `Imported ${count(made.tracks, "track")} and ${count(made.playlists, "playlist")}.`,
+      `Imported ${count(created.tracks, "track")} and ${count(created.playlists, "playlist")}.`,
     ]);
   });
   addShow(library, host);

@@ -30,7 +30,7 @@ export function addOperationCommands(program: Command, host: CliHost): void {
     const checks = await withProgress(host, "Checking", () => host.doctor());
     const ok = checks.every(({ result }) => result !== "failed");
     // `mend` is what versions before called it.
-    const shown = checks.map((check) => ({ ...check, mend: check.fix }));
+    const shown = checks.map((check) => ({ ...check, fix: check.fix }));
     print(host, options, { ok, checks: shown }, diagnosis(checks));
     if (!ok) throw new CommandFailed();
   });

@@ -65,26 +65,21 @@ function providerId(text: string): string {
   return text;
 }
 
-function presented({ id, portVersion, ours, models, issues: mistakes, notes }: CheckedProvider): object {
+function presented({ id, portVersion, ours, models, issues: found, notes }: CheckedProvider): object {
   return {
     id,
-    ok: mistakes.length === 0,
+    ok: found.length === 0,
     port_version: portVersion,
     fermata_port_version: ours,
     models,
-    mistakes,
+    issues: found,
     notes,
   };
 }
 
-function described({ id, portVersion, ours, models, issues: mistakes, notes }: CheckedProvider): string[] {
+function described({ id, portVersion, ours, models, issues: found, notes }: CheckedProvider): string[] {
   const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;
   const head = `${id ?? "(no id)"}: port version ${portVersion ?? "(none)"}, this Fermata's ${ours}; ${count(models.length, "model")}`;
-  const verdict = mistakes.length === 0 ? "Nothing is wrong." : `${count(mistakes.length, "mistake")}.`;
-  return [
-    head,
-    ...mistakes.map((issue) => `  mistake  ${issue}`),
-    ...notes.map((note) => `  note     ${note}`),
-    verdict,
-  ];
+  const verdict = found.length === 0 ? "Nothing is wrong." : `${count(found.length, "mistake")}.`;
+  return [head, ...found.map((issue) => `  mistake  ${issue}`), ...notes.map((note) => `  note     ${note}`), verdict];
 }

@@ -52,8 +52,8 @@ export function addWebhookCommands(program: Command, host: CliHost): void {
     "Send `webhook.ping`, by the same way as every delivery; exit code 1 when it fails",
     ["webhooks ping whe_01j…"],
   ).action(async (endpoint: string, options: { json?: boolean }) => {
-    const made = await withApp(host, (app) => app.webhooks.ping(endpoint, never()));
-    printDeliveryAttempt(host, options, made);
+    const created = await withApp(host, (app) => app.webhooks.ping(endpoint, never()));
+    printDeliveryAttempt(host, options, created);
   });
   addCommand(webhooks, "rotate-secret <endpoint>", "Give an endpoint a new signing secret; it is shown this once", [
     "webhooks rotate-secret whe_01j…",
@@ -102,8 +102,8 @@ function addResendCommand(webhooks: Command, host: CliHost): void {
 }
 
 async function resendOne(host: CliHost, delivery: string, options: ResendOptions): Promise<void> {
-  const made = await withApp(host, (app) => app.webhooks.resend(delivery, never()));
-  printDeliveryAttempt(host, options, made);
+  const created = await withApp(host, (app) => app.webhooks.resend(delivery, never()));
+  printDeliveryAttempt(host, options, created);
 }
 
 async function resendRange(host: CliHost, endpoint: string, since: number, options: ResendOptions): Promise<void> {
@@ -124,11 +124,11 @@ async function resendRange(host: CliHost, endpoint: string, since: number, optio
   });
 }
 
-function printDeliveryAttempt(host: CliHost, options: { readonly json?: boolean }, made: DeliveryAttempt): void {
-  print(host, options, { id: made.deliveryId, ...presentDeliveryAttempt(made) }, [
-    `${made.deliveryId}  ${describeDeliveryAttempt(made)}`,
+function printDeliveryAttempt(host: CliHost, options: { readonly json?: boolean }, created: DeliveryAttempt): void {
+  print(host, options, { id: created.deliveryId, ...presentDeliveryAttempt(created) }, [
+    `${created.deliveryId}  ${describeDeliveryAttempt(created)}`,
   ]);
-  if (made.failure !== null) throw new CommandFailed();
+  if (created.failure !== null) throw new CommandFailed();
 }
 
 function presentDelivery({ delivery, tries }: DeliveryReport): object {
@@ -161,7 +161,7 @@ function presentDeliveryAttempt({
     status,
     failure,
     message,
-    answer: excerpt,
+    response: excerpt,
     dns_ms: phases.dnsMs,
     connect_ms: phases.connectMs,
     tls_ms: phases.tlsMs,
@@ -174,7 +174,7 @@ function describeDelivery({ delivery, tries }: DeliveryReport): string[] {
   const next = delivery.state === "pending" && delivery.dueAt !== null ? `  next try ${iso(delivery.dueAt)}` : "";
   return [
     `${delivery.id}  ${delivery.eventId}  ${delivery.state}${next}`,
-    ...tries.map((made) => `  try ${made.number}  ${describeDeliveryAttempt(made)}`),
+    ...tries.map((created) => `  try ${created.number}  ${describeDeliveryAttempt(created)}`),
   ];
 }
 

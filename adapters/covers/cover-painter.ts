@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { CoverPainter, CoverSubject } from "../../core/ports/cover-painter.js";
-import { Dice } from "./dice.js";
+import { SeededRandom } from "./dice.js";
 import { mix, paletteOf, type Rgb } from "./palette.js";
 import { encodePng } from "./png.js";
 
@@ -45,15 +45,15 @@ export class PaperCoverPainter implements CoverPainter {
 }
 
 function compose(subject: CoverSubject): Picture {
-  const dice = new Dice(subject.seed);
-  const { high, low, sheet, point } = paletteOf(subject, dice);
-  const count = 5 + Math.floor(dice.fraction() * 4);
-  const [inmost, outmost] = [COVER_SIZE * dice.between(0.13, 0.18), COVER_SIZE * dice.between(0.62, 0.8)];
+  const random = new SeededRandom(subject.seed);
+  const { high, low, sheet, point } = paletteOf(subject, random);
+  const count = 5 + Math.floor(random.fraction() * 4);
+  const [inmost, outmost] = [COVER_SIZE * random.between(0.13, 0.18), COVER_SIZE * random.between(0.62, 0.8)];
   const waves = [2, 3, 5, 7].map((turns) => ({
     turns,
-    height: dice.between(0.25, 1) / (4 + turns * 4),
-    phase: dice.between(0, 2 * Math.PI),
-    drift: dice.between(-0.5, 0.5),
+    height: random.between(0.25, 1) / (4 + turns * 4),
+    phase: random.between(0, 2 * Math.PI),
+    drift: random.between(-0.5, 0.5),
   }));
   const layers = Array.from({ length: count }, (_, index): Layer => {
     const share = index / (count - 1);
@@ -68,12 +68,15 @@ function compose(subject: CoverSubject): Picture {
     });
     return { radii, colour: sheet(share) };
   });
-  const dot = { radii: new Float64Array(DIRECTIONS + 1).fill(COVER_SIZE * dice.between(0.045, 0.065)), colour: point };
+  const dot = {
+    radii: new Float64Array(DIRECTIONS + 1).fill(COVER_SIZE * random.between(0.045, 0.065)),
+    colour: point,
+  };
   return {
     background: [high, low],
     layers: [...layers, dot],
-    centreX: COVER_SIZE * dice.between(0.3, 0.7),
-    centreY: COVER_SIZE * dice.between(0.36, 0.66),
+    centreX: COVER_SIZE * random.between(0.3, 0.7),
+    centreY: COVER_SIZE * random.between(0.36, 0.66),
   };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** Numbers that look random and are the same for the same seed. */
-export class Dice {
+export class SeededRandom {
   private state: number;
 
   constructor(seed: string) {

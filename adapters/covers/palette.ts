@@ -1,5 +1,5 @@
 import type { CoverSubject } from "../../core/ports/cover-painter.js";
-import type { Dice } from "./dice.js";
+import type { SeededRandom } from "./dice.js";
 
 /** Red, green and blue from 0 to 255. */
 export type Rgb = readonly [red: number, green: number, blue: number];
@@ -29,13 +29,13 @@ const MOOD_HUES: readonly (readonly [words: RegExp, hue: number])[] = [
 const LIGHT_SHARE = 0.4;
 
 /** Colours that go together: a mood's own, or any, and their neighbours on the wheel. */
-export function paletteOf({ tags }: CoverSubject, dice: Dice): Palette {
+export function paletteOf({ tags }: CoverSubject, random: SeededRandom): Palette {
   const words = [...tags.mood, ...tags.genre, ...tags.activity].join(" ").toLowerCase();
-  const any = dice.between(0, 360);
+  const any = random.between(0, 360);
   const mood = MOOD_HUES.find(([pattern]) => pattern.test(words))?.[1];
-  const hue = mood === undefined ? any : mood + dice.between(-14, 14);
-  const turn = dice.pick([-1, 1]) * dice.between(38, 92);
-  if (dice.fraction() < LIGHT_SHARE) {
+  const hue = mood === undefined ? any : mood + random.between(-14, 14);
+  const turn = random.pick([-1, 1]) * random.between(38, 92);
+  if (random.fraction() < LIGHT_SHARE) {
     return {
       high: hsl(hue - turn * 0.2, 0.6, 0.93),
       low: hsl(hue - turn * 0.1, 0.6, 0.88),

@@ -4,7 +4,7 @@ import { ProviderFailure, type ProviderFailureKind } from "../../core/ports/musi
 const PATH_LENGTH_MAX = 200;
 
 /** What a server answered; the body is read or destroyed by whoever has it. */
-export interface Answer {
+export interface DownloadResponse {
   /** Where the redirects led. */
   readonly url: URL;
   readonly status: number;

@@ -1,5 +1,5 @@
 import type { ProviderFailure } from "../../core/ports/music-provider.js";
-import { type Answer, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./answer.js";
 import { retryAfterMs } from "./retry-after.js";
 
 /** Of an answer that is no file no more is read. */
@@ -15,15 +15,15 @@ const NO_FILE = /^(?:text\/html|application\/xhtml\+xml|application\/(?:[\w.-]+\
 
 /** Why an answer is not the file that was asked for; its body is closed then. null when it may be. */
 export async function classify(
-  answer: Answer,
+  response: DownloadResponse,
   expected: 200 | 206,
   linkIsOver: boolean,
 ): Promise<ProviderFailure | null> {
-  const { status, headers, url } = answer;
+  const { status, headers, url } = response;
   const type = headers.get("content-type") ?? "";
   if (status === expected && !NO_FILE.test(type)) return null;
-  const said = status === 400 || status === 401 || status === 403 ? await beginning(answer) : "";
-  answer.body.destroy();
+  const said = status === 400 || status === 401 || status === 403 ? await beginning(response) : "";
+  response.body.destroy();
   if (status === expected) return failure("failed", url, `it is ${type.split(";")[0]?.trim() ?? type}, not a file`);
   const words = `it was answered with ${status}`;
   if (status === 404 || status === 410) return failure("gone", url, words);
@@ -35,7 +35,7 @@ export async function classify(
 }
 
 /** As much of it as arrives; a refusal that breaks off is a refusal all the same. */
-async function beginning({ body }: Answer): Promise<string> {
+async function beginning({ body }: DownloadResponse): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {

@@ -1,7 +1,7 @@
 import { pipeline, Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import { type Answer, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./answer.js";
 
 /** What servers send although they were asked for the file as it is. */
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -15,7 +15,10 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 const NO_CODING: ReadonlySet<string> = new Set(["", "identity", "aws-chunked"]);
 
 /** The file itself, whatever coding it came in. @throws {ProviderFailure} `failed`: a coding that nobody asked for */
-export function unpacked(bytes: AsyncGenerator<Uint8Array>, { headers, url, body }: Answer): AsyncIterable<Uint8Array> {
+export function unpacked(
+  bytes: AsyncGenerator<Uint8Array>,
+  { headers, url, body }: DownloadResponse,
+): AsyncIterable<Uint8Array> {
   const codings = (headers.get("content-encoding") ?? "")
     .toLowerCase()
     .split(",")

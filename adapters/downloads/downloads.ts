@@ -2,7 +2,7 @@ import { Agent, type buildConnector } from "undici";
 import type { OpenOptions } from "../../core/ports/asset-opener.js";
 import type { Clock } from "../../core/ports/clock.js";
 import { ProviderFailure, type UrlSource } from "../../core/ports/music-provider.js";
-import { type Answer, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./answer.js";
 import { tooLarge } from "./bytes.js";
 import { unpacked } from "./content-encoding.js";
 import { followRedirects, whyAborted, wordsFor } from "./follow-redirects.js";
@@ -55,7 +55,7 @@ const KEPT_MAX_MS = 10_000;
 const NO_REST: ReadonlySet<number> = new Set([200, 412, 416]);
 
 /** Asks for one file. @param rest headers that ask for a part of it */
-type Ask = (rest: Readonly<Record<string, string>>) => Promise<Answer>;
+type Ask = (rest: Readonly<Record<string, string>>) => Promise<DownloadResponse>;
 
 /** What a download knows of the file. */
 interface Known {
@@ -84,13 +84,13 @@ export class Downloads {
     const { maxBytes, signal, providerId = null } = options;
     const whole = AbortSignal.any([signal, this.closing.signal, AbortSignal.timeout(this.limits.totalMs)]);
     const ask: Ask = (rest) => this.ask(source, providerId, whole, rest);
-    const answer = await ask({});
-    const known = knownOf(answer);
+    const response = await ask({});
+    const known = knownOf(response);
     if ((known.length ?? 0) > maxBytes) {
-      answer.body.destroy();
+      response.body.destroy();
       throw tooLarge(maxBytes);
     }
-    return unpacked(this.bytesOf(ask, answer, known, whole), answer);
+    return unpacked(this.bytesOf(ask, response, known, whole), response);
   }
 
   /** Breaks off what runs. */
@@ -114,11 +114,11 @@ export class Downloads {
     providerId: string | null,
     signal: AbortSignal,
     rest: Readonly<Record<string, string>>,
-  ): Promise<Answer> {
+  ): Promise<DownloadResponse> {
     const { version, allowHttp = false, clock, configured } = this.deps;
     const isConfigured = (url: URL): boolean => providerId !== null && configured?.has(providerId, url) === true;
     const own = { accept: "*/*", "accept-encoding": "identity", "user-agent": `Fermata/${version}`, ...rest };
-    const answer = await followRedirects({
+    const response = await followRedirects({
       url: source.url,
       headers: source.headers ?? {},
       own,
@@ -128,23 +128,28 @@ export class Downloads {
     });
     const linkIsOver = source.expiresAt !== undefined && source.expiresAt <= clock.now();
     // A rest that the server has not is the file as a whole, or 416: for `rest` to see.
-    if (rest["range"] !== undefined && NO_REST.has(answer.status)) return answer;
-    const refusal = await classify(answer, rest["range"] === undefined ? 200 : 206, linkIsOver);
+    if (rest["range"] !== undefined && NO_REST.has(response.status)) return response;
+    const refusal = await classify(response, rest["range"] === undefined ? 200 : 206, linkIsOver);
     if (refusal !== null) throw refusal;
-    return answer;
+    return response;
   }
 
   /** The bytes of an answer; what breaks off goes on with the rest, where the server can. */
-  private async *bytesOf(ask: Ask, first: Answer, known: Known, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  private async *bytesOf(
+    ask: Ask,
+    first: DownloadResponse,
+    known: Known,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
     const { url } = first;
-    let answer: Answer | null = first;
+    let response: DownloadResponse | null = first;
     let at = 0;
     for (let resumes = 0; ; resumes++) {
       let problem: unknown = null;
       try {
-        answer ??= await this.rest(ask, at, known);
-        if (answer === null) break;
-        for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+        response ??= await this.rest(ask, at, known);
+        if (response === null) break;
+        for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
           at += chunk.byteLength;
           yield chunk;
         }
@@ -153,8 +158,8 @@ export class Downloads {
         if (ProviderFailure.is(error) && error.kind !== "unavailable") throw error;
         problem = error;
       } finally {
-        answer?.body.destroy();
-        answer = null;
+        response?.body.destroy();
+        response = null;
       }
       if (known.length !== null && at > known.length)
         throw failure("failed", url, `it has more than the ${known.length} bytes it was said to have`);
@@ -167,19 +172,19 @@ export class Downloads {
   }
 
   /** null when what comes is not the rest of the same file. */
-  private async rest(ask: Ask, at: number, { validator, length }: Known): Promise<Answer | null> {
-    const answer = await ask({ range: `bytes=${at}-`, "if-range": validator ?? "" });
+  private async rest(ask: Ask, at: number, { validator, length }: Known): Promise<DownloadResponse | null> {
+    const response = await ask({ range: `bytes=${at}-`, "if-range": validator ?? "" });
     const [, start = "", total = ""] =
-      /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(answer.headers.get("content-range") ?? "") ?? [];
+      /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers.get("content-range") ?? "") ?? [];
     const fits =
-      answer.status === 206 && start === String(at) && (length === null || total === "*" || Number(total) === length);
-    if (fits) return answer;
-    answer.body.destroy();
+      response.status === 206 && start === String(at) && (length === null || total === "*" || Number(total) === length);
+    if (fits) return response;
+    response.body.destroy();
     return null;
   }
 }
 
-function knownOf({ headers }: Answer): Known {
+function knownOf({ headers }: DownloadResponse): Known {
   const length = headers.get("content-length");
   const etag = headers.get("etag");
   // If-Range takes no weak tag (RFC 9110, section 13.1.5).

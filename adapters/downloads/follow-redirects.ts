@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
-import { type Answer, failure } from "./answer.js";
+import { type DownloadResponse, failure } from "./answer.js";
 
 const REDIRECTS_MAX = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -41,7 +41,7 @@ export async function followRedirects({
   allowsHttp,
   agentFor,
   signal,
-}: DownloadRequest): Promise<Answer> {
+}: DownloadRequest): Promise<DownloadResponse> {
   const start = addressOf(url, null, allowsHttp);
   const given = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name.toLowerCase()));
   let at = start;
@@ -49,11 +49,11 @@ export async function followRedirects({
   for (let hops = 0; ; hops++) {
     // Once another origin has had a say, it must not choose what the credentials are sent to.
     isAtHome &&= at.origin === start.origin;
-    const answer = await ask(agentFor(at), at, { ...(isAtHome ? Object.fromEntries(given) : {}), ...own }, signal);
-    if (!REDIRECTS.has(answer.status)) return answer;
-    answer.body.destroy();
-    const location = answer.headers.get("location");
-    if (location === null) throw failure("failed", at, `it was answered with ${answer.status} that leads nowhere`);
+    const response = await ask(agentFor(at), at, { ...(isAtHome ? Object.fromEntries(given) : {}), ...own }, signal);
+    if (!REDIRECTS.has(response.status)) return response;
+    response.body.destroy();
+    const location = response.headers.get("location");
+    if (location === null) throw failure("failed", at, `it was answered with ${response.status} that leads nowhere`);
     if (hops === REDIRECTS_MAX) throw failure("failed", start, `there were more than ${REDIRECTS_MAX} redirects`);
     at = addressOf(location, at, allowsHttp);
   }
@@ -81,7 +81,7 @@ async function ask(
   url: URL,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<DownloadResponse> {
   try {
     const {
       statusCode,

@@ -21,23 +21,23 @@ export async function expressAuthentication(
   scopes: readonly string[] | undefined,
   response: Response,
 ): Promise<KeyHolder> {
-  const exchange = contextOf(request);
-  const { limits } = exchange.deps;
-  const holder = await identify(exchange, request, response);
-  exchange.holder = holder;
-  exchange.path = request.path;
+  const context = contextOf(request);
+  const { limits } = context.deps;
+  const holder = await identify(context, request, response);
+  context.holder = holder;
+  context.path = request.path;
   const kind = kindOf(request);
   // A generation carries its label in its body.
-  if (kind !== "generation") exchange.client = clientLabel(String(request.headers["x-client"] ?? ""));
+  if (kind !== "generation") context.client = clientLabel(String(request.headers["x-client"] ?? ""));
 
   try {
-    authorize(holder, neededScope(request, scopes, exchange.deps.settings.webhookScope));
+    authorize(holder, neededScope(request, scopes, context.deps.settings.webhookScope));
   } catch (error) {
-    showAllowance(exchange, response, await limits.peek(holder.account, kind));
+    showAllowance(context, response, await limits.peek(holder.account, kind));
     throw error;
   }
   const allowance = await limits.consume(holder.account, kind);
-  showAllowance(exchange, response, allowance);
+  showAllowance(context, response, allowance);
   // A generation may be the retry of one that was accepted: its record is looked up before 429 is answered.
   if (allowance.exceeded !== null && kind !== "generation") throw allowance.exceeded;
   return holder;

@@ -17,7 +17,7 @@ const MALFORMED: Refusal = { status: "400 Bad Request", message: "This is not a 
  * Answers what could not be read as a request, in the envelope of all errors, and closes the connection: destroyed a
  * second later where the client keeps its side open.
  */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex, requestId: RequestId): void {
+export function sendClientError(error: NodeJS.ErrnoException, socket: Duplex, requestId: RequestId): void {
   // It is being closed already.
   if (isStopped(error)) return;
   const { _httpMessage: unfinished } = socket as { _httpMessage?: { headersSent: boolean } | null };

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
 import type { GivenReference } from "../../core/generations/reference-rules.js";
-import type { StoredAnswer } from "../../core/idempotency/replay.js";
+import type { StoredResponse } from "../../core/idempotency/replay.js";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
 import { type ErrorEnvelope, STATUS_BY_CODE, toErrorEnvelope } from "./errors.js";
@@ -10,7 +10,7 @@ import { type RequestContext, contextOf } from "./request-context.js";
 import { preferredWaitSeconds } from "./prefer.js";
 import { type AcceptedGeneration, presentAccepted, statusUrlOf } from "./presenters/generation.js";
 import { drawOnReads } from "./rate-limits.js";
-import { PreparedAnswer } from "./send.js";
+import { PreparedResponse } from "./send.js";
 
 /** What is to be generated. Lengths count Unicode code points. */
 export interface GenerationRequest {
@@ -62,9 +62,9 @@ export async function createGeneration(
   idempotencyKey: string,
   prefer: string | undefined,
 ): Promise<{ data: AcceptedGeneration }> {
-  const exchange = contextOf(request);
+  const context = contextOf(request);
   const response = request.res as Response;
-  const { deps: parts, account } = exchange;
+  const { deps: parts, account } = context;
 
   const result = await parts.acceptGeneration.execute({
     account,
@@ -79,33 +79,33 @@ export async function createGeneration(
       client: body.client,
       metadata: body.metadata,
     },
-    requestId: exchange.requestId,
-    requestedAt: exchange.startedAt,
-    idempotency: { key: idempotencyKey, route: ROUTE, body, present: (job) => acceptance(exchange, job) },
-    limitExceeded: exchange.allowance?.exceeded ?? null,
+    requestId: context.requestId,
+    requestedAt: context.startedAt,
+    idempotency: { key: idempotencyKey, route: ROUTE, body, present: (job) => acceptance(context, job) },
+    limitExceeded: context.allowance?.exceeded ?? null,
   });
 
   if (result.kind === "replayed") {
-    await drawOnReads(exchange, response);
+    await drawOnReads(context, response);
     response.setHeader("Idempotent-Replayed", "true");
-    return send(exchange, response, result.record.jobId, result.record.answer);
+    return send(context, response, result.record.jobId, result.record.response);
   }
   // Noted before any wait: the client may not stay to its end.
-  exchange.jobId = result.job.id;
-  const accepted = result.answer ?? acceptance(exchange, result.job);
+  context.jobId = result.job.id;
+  const accepted = result.response ?? acceptance(context, result.job);
   const waitSeconds = preferredWaitSeconds(prefer);
-  if (waitSeconds === null) return send(exchange, response, result.job.id, accepted);
+  if (waitSeconds === null) return send(context, response, result.job.id, accepted);
   response.setHeader("Preference-Applied", `wait=${waitSeconds}`);
-  const answer = await answerAfter(exchange, waitSeconds, result.job, accepted, idempotencyKey);
-  return send(exchange, response, result.job.id, answer);
+  const received = await respondAfter(context, waitSeconds, result.job, accepted, idempotencyKey);
+  return send(context, response, result.job.id, received);
 }
 
 function givenReference({ track_id: trackId, ...use }: GenerationReference): GivenReference {
   return { trackId, ...use };
 }
 
-function acceptance(exchange: RequestContext, job: Job): StoredAnswer {
-  return { status: ACCEPTED, body: JSON.stringify({ data: presentAccepted(job, exchange.deps.publicUrl.current) }) };
+function acceptance(context: RequestContext, job: Job): StoredResponse {
+  return { status: ACCEPTED, body: JSON.stringify({ data: presentAccepted(job, context.deps.publicUrl.current) }) };
 }
 
 /**
@@ -113,33 +113,33 @@ function acceptance(exchange: RequestContext, job: Job): StoredAnswer {
  *
  * @throws {ServiceUnavailableError} the storage went away while it was put on record: asking again tells which of the two was kept
  */
-async function answerAfter(
-  exchange: RequestContext,
+async function respondAfter(
+  context: RequestContext,
   waitSeconds: number,
   job: Job,
-  accepted: StoredAnswer,
+  accepted: StoredResponse,
   idempotencyKey: string,
-): Promise<StoredAnswer> {
-  const { deps: parts, account } = exchange;
-  const failed = (error: unknown): StoredAnswer => {
+): Promise<StoredResponse> {
+  const { deps: parts, account } = context;
+  const failed = (error: unknown): StoredResponse => {
     parts.logger.warn("Waiting for a job failed; its acceptance was answered", {
-      request_id: exchange.requestId,
+      request_id: context.requestId,
       job_id: job.id,
       error,
     });
     return accepted;
   };
-  let answer: StoredAnswer;
+  let response: StoredResponse;
   try {
-    const waited = await parts.waitForJob.wait(job.id, waitSeconds * 1000, exchange.nobodyWaits());
-    answer = waited === undefined ? accepted : conclusion(exchange, waited);
+    const waited = await parts.waitForJob.wait(job.id, waitSeconds * 1000, context.noRequestWaits());
+    response = waited === undefined ? accepted : conclusion(context, waited);
   } catch (error) {
     return failed(error);
   }
-  if (answer.body === accepted.body || exchange.clientIsGone) return accepted;
+  if (response.body === accepted.body || context.clientIsGone) return accepted;
   try {
-    await parts.recordAnswer(account.id, idempotencyKey, job.id, answer);
-    return answer;
+    await parts.recordResponse(account.id, idempotencyKey, job.id, response);
+    return response;
   } catch (error) {
     // The commit may have gone through although its reply was lost.
     if (error instanceof ServiceUnavailableError) throw error;
@@ -148,25 +148,25 @@ async function answerAfter(
 }
 
 /** 502 when the job failed for want of its provider, else its status as of now. */
-function conclusion(exchange: RequestContext, job: Job): StoredAnswer {
-  if (job.error === null || STATUS_BY_CODE[job.error.code] !== BAD_GATEWAY) return acceptance(exchange, job);
-  return { status: BAD_GATEWAY, body: JSON.stringify(toErrorEnvelope(job.error, exchange.requestId)) };
+function conclusion(context: RequestContext, job: Job): StoredResponse {
+  if (job.error === null || STATUS_BY_CODE[job.error.code] !== BAD_GATEWAY) return acceptance(context, job);
+  return { status: BAD_GATEWAY, body: JSON.stringify(toErrorEnvelope(job.error, context.requestId)) };
 }
 
 function send(
-  exchange: RequestContext,
+  context: RequestContext,
   response: Response,
   jobId: JobId,
-  answer: StoredAnswer,
+  result: StoredResponse,
 ): { data: AcceptedGeneration } {
-  exchange.jobId = jobId;
-  if (answer.status === ACCEPTED)
-    response.setHeader("Location", statusUrlOf({ id: jobId }, exchange.deps.publicUrl.current));
-  else exchange.errorCode = codeIn(answer);
+  context.jobId = jobId;
+  if (result.status === ACCEPTED)
+    response.setHeader("Location", statusUrlOf({ id: jobId }, context.deps.publicUrl.current));
+  else context.errorCode = codeIn(result);
   // The generated route hands this on to `json`, which sends its bytes: they hold what the type says.
-  return new PreparedAnswer(answer.status, answer.body) as unknown as { data: AcceptedGeneration };
+  return new PreparedResponse(result.status, result.body) as unknown as { data: AcceptedGeneration };
 }
 
-function codeIn(answer: StoredAnswer): ErrorCode {
-  return (JSON.parse(answer.body) as ErrorEnvelope).error.code;
+function codeIn(response: StoredResponse): ErrorCode {
+  return (JSON.parse(response.body) as ErrorEnvelope).error.code;
 }

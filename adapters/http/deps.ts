@@ -6,7 +6,7 @@ import type { ErrorCode } from "../../core/error-codes.js";
 import type { AcceptGeneration } from "../../core/generations/accept-generation.js";
 import type { ReadGenerations } from "../../core/generations/read-generations.js";
 import type { WaitForJob } from "../../core/generations/wait-for-job.js";
-import type { StoredAnswer } from "../../core/idempotency/replay.js";
+import type { StoredResponse } from "../../core/idempotency/replay.js";
 import type { AccountId, JobId, RequestId } from "../../core/ids.js";
 import type { AudioUrls } from "../../core/library/audio-urls.js";
 import type { PublicLinks } from "../../core/library/public-links.js";
@@ -59,7 +59,7 @@ export interface MetricsPage {
 }
 
 /** An authenticated request whose answer has ended. */
-export interface AnsweredRequest {
+export interface CompletedRequest {
   readonly requestId: RequestId;
   readonly accountId: AccountId;
   readonly method: string;
@@ -107,7 +107,7 @@ export interface HttpDeps {
   readonly webhookEndpoints: Pick<ManageEndpoints, "list" | "create" | "update" | "remove">;
   readonly usage: Pick<ReadUsage, "usage" | "logs">;
   /** Replaces the answer kept for a key, before the new one is sent. */
-  recordAnswer(accountId: AccountId, idempotencyKey: string, jobId: JobId, answer: StoredAnswer): Promise<void>;
+  recordResponse(accountId: AccountId, idempotencyKey: string, jobId: JobId, response: StoredResponse): Promise<void>;
 
   readonly audioUrls: AudioUrls;
   readonly shareUrls: ShareUrls;
@@ -126,5 +126,5 @@ export interface HttpDeps {
   /** What `GET /metrics` shows; without it there is no such page. */
   readonly metricsPage?: MetricsPage;
   /** Told of every authenticated request once its answer has ended. */
-  onAnswered?(answered: AnsweredRequest): void;
+  onCompleted?(answered: CompletedRequest): void;
 }

@@ -10,7 +10,7 @@ export { type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from "./connections/
 
 export { CONTROLLERS } from "./controllers/index.js";
 export type {
-  AnsweredRequest,
+  CompletedRequest as AnsweredRequest,
   ControllerClass,
   ControllerSource,
   HttpDeps as HttpParts,

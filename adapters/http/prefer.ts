@@ -1,7 +1,7 @@
 import { WAIT_MAX_SECONDS } from "../../core/generations/wait-for-job.js";
 
 /** A comma or semicolon outside quotes ends a piece. Every text matches, so nothing is ever tried twice. */
-const PIECES = /((?:[^,;"]|"(?:[^"\\]|\\.)*"?)*)([,;]|$)/g;
+const CHUNKS = /((?:[^,;"]|"(?:[^"\\]|\\.)*"?)*)([,;]|$)/g;
 
 /**
  * The seconds of `Prefer: wait=N`, at most {@link WAIT_MAX_SECONDS}; null when nothing usable is preferred.
@@ -11,8 +11,8 @@ const PIECES = /((?:[^,;"]|"(?:[^"\\]|\\.)*"?)*)([,;]|$)/g;
 export function preferredWaitSeconds(header: string | undefined): number | null {
   if (header === undefined) return null;
   let isPreference = true;
-  for (const [, piece = "", end = ""] of header.matchAll(PIECES)) {
-    const [name = "", ...value] = piece.split("=");
+  for (const [, chunk = "", end = ""] of header.matchAll(CHUNKS)) {
+    const [name = "", ...value] = chunk.split("=");
     // What follows a semicolon is a parameter of the preference before it.
     if (isPreference && name.trim().toLowerCase() === "wait") return toSeconds(value.join("=").trim());
     isPreference = end === ",";

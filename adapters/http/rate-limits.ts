@@ -8,8 +8,8 @@ import { STATUS_BY_CODE } from "./errors.js";
 const WINDOW_NAMES: Readonly<Record<number, string>> = { 60: "minute", 86_400: "day" };
 
 /** Notes the allowance and shows it in the headers of "RateLimit header fields for HTTP" (draft-ietf-httpapi-ratelimit-headers-11). */
-export function showAllowance(exchange: RequestContext, response: Response, allowance: Allowance): void {
-  exchange.allowance = allowance;
+export function showAllowance(context: RequestContext, response: Response, allowance: Allowance): void {
+  context.allowance = allowance;
   let policy = "";
   let state = "";
   for (const window of allowance.windows) {
@@ -31,12 +31,12 @@ function nameOf({ windowSeconds }: WindowStatus): string {
  *
  * @throws {RateLimitedError} the reads are used up as well
  */
-export async function drawOnReads(exchange: RequestContext, response: Response): Promise<void> {
-  const { holder, allowance, deps: parts } = exchange;
+export async function drawOnReads(context: RequestContext, response: Response): Promise<void> {
+  const { holder, allowance, deps: parts } = context;
   if (holder === null || allowance === null) return;
   if (allowance.exceeded === null) parts.limits.giveBack(holder.account, allowance.kind);
   const reads = await parts.limits.consume(holder.account, "read");
-  showAllowance(exchange, response, reads);
+  showAllowance(context, response, reads);
   if (reads.exceeded !== null) throw reads.exceeded;
 }
 
@@ -45,15 +45,15 @@ export async function drawOnReads(exchange: RequestContext, response: Response):
  * read; and a fault of ours stays one, since it hid whether the key was used before.
  */
 export async function limitedInstead(
-  exchange: RequestContext,
+  context: RequestContext,
   response: Response,
   error: FermataError | null,
 ): Promise<FermataError | null> {
-  const exceeded = exchange.allowance?.exceeded ?? null;
+  const exceeded = context.allowance?.exceeded ?? null;
   if (exceeded === null || error === null || STATUS_BY_CODE[error.code] >= 500) return error;
   if (error.code !== "idempotency_conflict" && error.code !== "idempotency_key_conflict") return exceeded;
   try {
-    await drawOnReads(exchange, response);
+    await drawOnReads(context, response);
     return error;
   } catch (readsExceeded) {
     return FermataError.is(readsExceeded) ? readsExceeded : null;

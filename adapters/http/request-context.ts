@@ -57,7 +57,7 @@ export class RequestContext {
   }
 
   /** Aborts when nobody waits for the answer any more: the client is gone, or the server stops. */
-  nobodyWaits(): AbortSignal {
+  noRequestWaits(): AbortSignal {
     const gone = new AbortController();
     this.response.once("close", () => gone.abort());
     if (this.clientIsGone) gone.abort();
@@ -78,8 +78,8 @@ export class RequestContext {
     const status = response.headersSent ? response.statusCode : CLIENT_WENT_AWAY;
     const route = routeOf(request);
     parts.metrics?.countRequest({ method: request.method, route, status }, (parts.clock.now() - this.startedAt) / 1000);
-    if (this.holder === null || parts.onAnswered === undefined) return;
-    parts.onAnswered({
+    if (this.holder === null || parts.onCompleted === undefined) return;
+    parts.onCompleted({
       requestId: this.requestId,
       accountId: this.holder.account.id,
       method: request.method,
@@ -87,7 +87,7 @@ export class RequestContext {
       route,
       status,
       errorCode: this.errorCode,
-      requestBytes: this.bytesRead ?? announcedBytes(request),
+      requestBytes: this.bytesRead ?? declaredBytes(request),
       responseBytes: this.bytesSent,
       jobId: this.jobId,
       client: this.client,
@@ -98,9 +98,9 @@ export class RequestContext {
 
 /** The exchange that the router began with this request. */
 export function contextOf(request: IncomingMessage): RequestContext {
-  const exchange = (request as WithRequestContext)[REQUEST_CONTEXT];
-  if (exchange === undefined) throw new Error("The request did not come through the router of createHttp.");
-  return exchange;
+  const context = (request as WithRequestContext)[REQUEST_CONTEXT];
+  if (context === undefined) throw new Error("The request did not come through the router of createHttp.");
+  return context;
 }
 
 /** A label as it is noted: cut to what the API allows, and none when it is empty. */
@@ -120,7 +120,7 @@ function routeOf(request: Request): string {
   return template;
 }
 
-function announcedBytes(request: Request): number | null {
+function declaredBytes(request: Request): number | null {
   const length = request.headers["content-length"];
   return length === undefined ? null : Number(length);
 }

@@ -1,14 +1,14 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
-import type { StoredAnswer } from "../../core/idempotency/replay.js";
+import type { StoredResponse } from "../../core/idempotency/replay.js";
 import { contextOf } from "./request-context.js";
 
 /** Larger responses leave in chunks of this size. */
 const CHUNK_BYTES = 64 * 1024;
 
 /** An answer that goes out as it is, to the byte. */
-export class PreparedAnswer implements StoredAnswer {
+export class PreparedResponse implements StoredResponse {
   constructor(
     readonly status: number,
     readonly body: string,
@@ -20,7 +20,7 @@ export class PreparedAnswer implements StoredAnswer {
  * some into 304, though nothing under /api is ever to be cached.
  */
 export function json(this: Response, body: unknown): Response {
-  if (body instanceof PreparedAnswer) sendJson(this, body.status, body.body);
+  if (body instanceof PreparedResponse) sendJson(this, body.status, body.body);
   else sendJson(this, this.statusCode, JSON.stringify(body));
   return this;
 }

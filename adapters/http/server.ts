@@ -2,7 +2,7 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import express, { type Express } from "express";
 import { InvalidRequestError } from "../../core/errors.js";
-import { answerClientError } from "./client-error.js";
+import { sendClientError } from "./client-error.js";
 import { limitBodyTime } from "./connections/body-time.js";
 import { Connections, type RefusedConnection } from "./connections/connections.js";
 import type { Lifecycle } from "./lifecycle.js";
@@ -58,7 +58,7 @@ export function createServer(router: express.Router, parts: HttpDeps, lifecycle:
   );
   connections.attach(server);
   server.on("clientError", (error: NodeJS.ErrnoException, socket) =>
-    answerClientError(error, socket, parts.ids.next("req")),
+    sendClientError(error, socket, parts.ids.next("req")),
   );
   // RFC 9110, section 10.1.1: an expectation other than 100-continue may be passed over.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response));

@@ -9,8 +9,8 @@ const HELD_BYTES = 256 * 1024;
 
 /** Answers `POST /api/v1/tracks`. */
 export async function uploadTrack(request: Request): Promise<Track> {
-  const exchange = contextOf(request);
-  const { deps: parts, account, lifecycle } = exchange;
+  const context = contextOf(request);
+  const { deps: parts, account, lifecycle } = context;
   // An app around this router has read the body: it never comes.
   if (request.readableEnded) throw new Error("The body of an upload was read before it came to this router.");
   const share = lifecycle.bodies.open(request.ip);
@@ -25,7 +25,7 @@ export async function uploadTrack(request: Request): Promise<Track> {
     const sizeBytes = announced === undefined ? null : Number(announced);
     return await parts.uploadTrack.execute({ accountId: account.id, audio, sizeBytes, title });
   } finally {
-    exchange.bytesRead = bytesRead;
+    context.bytesRead = bytesRead;
     resetBodyTime(request, parts.settings.connections.requestTimeoutMs);
     share.release();
   }

@@ -19,17 +19,17 @@ export class DnsAddressGuard implements AddressGuard {
     if (!this.policy.admitsHost(host)) return { state: "blocked", addresses: isAddress(host) ? [host] : [] };
     if (isAddress(host)) return { state: "allowed", addresses: [host] };
     if (isLocalhost(host)) return { state: "allowed", addresses: this.policy.loopbackOf(host) };
-    let answers: readonly string[];
+    let responses: readonly string[];
     try {
-      answers = await this.ask(host, maxMs);
+      responses = await this.ask(host, maxMs);
     } catch (error) {
       return { state: "unresolved", reason: error instanceof Error ? error.message : String(error) };
     }
-    if (answers.length === 0) return { state: "unresolved", reason: "the name has no address" };
-    const addresses = answers.map((answer) => canonicalAddress(answer) ?? answer);
+    if (responses.length === 0) return { state: "unresolved", reason: "the name has no address" };
+    const addresses = responses.map((response) => canonicalAddress(response) ?? response);
     // One blocked answer spoils all: which of them a connection would take is in the hands of whoever runs the name server.
     return {
-      state: addresses.every((address) => this.policy.admitsAnswer(host, address)) ? "allowed" : "blocked",
+      state: addresses.every((address) => this.policy.admitsResponse(host, address)) ? "allowed" : "blocked",
       addresses,
     };
   }

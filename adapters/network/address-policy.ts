@@ -47,7 +47,7 @@ export class AddressPolicy {
   }
 
   /** Judges an address that a name has, at the moment of connecting. */
-  admitsAnswer(host: string, text: string): boolean {
+  admitsResponse(host: string, text: string): boolean {
     const address = parseAddress(text);
     if (address === null) return false;
     if (this.isOpen(address)) return true;

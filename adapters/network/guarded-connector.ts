@@ -232,18 +232,18 @@ class Attempt {
   async within<T>(phase: ConnectFailure, maxMs: number, work: Promise<T>, late: string): Promise<T> {
     const { signal } = this.target;
     let timer: NodeJS.Timeout | undefined;
-    let breakOff: (() => void) | undefined;
+    let interrupt: (() => void) | undefined;
     const over = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => reject(new ConnectionFailedError(phase, late)), maxMs);
-      breakOff = () => reject(new ConnectionFailedError(phase, "it was broken off"));
-      if (signal?.aborted) breakOff();
-      signal?.addEventListener("abort", breakOff);
+      interrupt = () => reject(new ConnectionFailedError(phase, "it was broken off"));
+      if (signal?.aborted) interrupt();
+      signal?.addEventListener("abort", interrupt);
     });
     try {
       return await Promise.race([work, over]);
     } finally {
       clearTimeout(timer);
-      if (breakOff !== undefined) signal?.removeEventListener("abort", breakOff);
+      if (interrupt !== undefined) signal?.removeEventListener("abort", interrupt);
     }
   }
 }

@@ -58,17 +58,20 @@ async function askServers(
   const cancel = (): void => resolver.cancel();
   signal.addEventListener("abort", cancel);
   let timer: NodeJS.Timeout | undefined;
-  const soon = <T>(answer: T): T => {
+  const soon = <T>(response: T): T => {
     timer ??= setTimeout(cancel, OTHER_FAMILY_MS);
-    return answer;
+    return response;
   };
   try {
     signal.throwIfAborted();
-    const answers = await Promise.allSettled([resolver.resolve4(name).then(soon), resolver.resolve6(name).then(soon)]);
-    const [ipv4 = [], ipv6 = []] = answers.map((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    const responses = await Promise.allSettled([
+      resolver.resolve4(name).then(soon),
+      resolver.resolve6(name).then(soon),
+    ]);
+    const [ipv4 = [], ipv6 = []] = responses.map((response) => (response.status === "fulfilled" ? response.value : []));
     const addresses = inTurn(ipv4, ipv6);
     if (addresses.length > 0) return addresses;
-    throw new Error(reasonOf(answers));
+    throw new Error(reasonOf(responses));
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", cancel);
@@ -76,9 +79,9 @@ async function askServers(
 }
 
 /** Of two failures that one counts which says more than that this family has no address. */
-function reasonOf(answers: readonly PromiseSettledResult<unknown>[]): string {
-  const codes = answers.map((answer) =>
-    answer.status === "rejected" ? String((answer.reason as NodeJS.ErrnoException).code) : "ENODATA",
+function reasonOf(responses: readonly PromiseSettledResult<unknown>[]): string {
+  const codes = responses.map((response) =>
+    response.status === "rejected" ? String((response.reason as NodeJS.ErrnoException).code) : "ENODATA",
   );
   const code = codes.find((one) => one !== "ENODATA") ?? "ENODATA";
   return REASONS[code] ?? `the name cannot be resolved (${code})`;

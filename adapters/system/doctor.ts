@@ -85,9 +85,9 @@ export function classifySpace(
   freeBytes: number,
 ): CheckResult {
   const message = `${gib(freeBytes)} GiB are free in ${path}.`;
-  const mend = `Make room, or set ${setting} to another disk.`;
-  if (freeBytes < fileMaxBytes) return failed(name, `${message} One file may need ${gib(fileMaxBytes)} GiB.`, mend);
-  return freeBytes < FREE_BYTES_MIN ? warning(name, message, mend) : ok(name, message);
+  const fix = `Make room, or set ${setting} to another disk.`;
+  if (freeBytes < fileMaxBytes) return failed(name, `${message} One file may need ${gib(fileMaxBytes)} GiB.`, fix);
+  return freeBytes < FREE_BYTES_MIN ? warning(name, message, fix) : ok(name, message);
 }
 
 export interface ClockCheckOptions {

@@ -44,7 +44,7 @@ export function httpParts(core: Core, ports: CorePorts, settings: Settings, serv
     receiveCallback: api.receiveCallback,
     webhookEndpoints: core.webhookEndpoints,
     usage: api.usage,
-    recordAnswer: (accountId, key, jobId, answer) => api.recordAnswer.record(accountId, key, jobId, answer),
+    recordResponse: (accountId, key, jobId, response) => api.recordResponse.record(accountId, key, jobId, response),
     audioUrls: core.audioUrls,
     shareUrls: core.shareUrls,
     publicLinks: api.publicLinks,
@@ -52,7 +52,7 @@ export function httpParts(core: Core, ports: CorePorts, settings: Settings, serv
     clock: ports.clock,
     ids: ports.ids,
     logger: ports.logger,
-    onAnswered: ({ requestId, startedAt, ...answered }) =>
+    onCompleted: ({ requestId, startedAt, ...answered }) =>
       api.requests.add({ ...answered, id: requestId, createdAt: startedAt, count: 1 }),
   };
 }

@@ -74,10 +74,10 @@ export const EMPTY_CHAIN: AuditHead = { number: 0, hash: "0".repeat(64) };
 /** The record that follows `head`. */
 export function nextRecord(
   head: AuditHead,
-  made: Omit<AuditRecord, "number" | "previousHash" | "hash">,
+  created: Omit<AuditRecord, "number" | "previousHash" | "hash">,
   digest: Digest,
 ): AuditRecord {
-  const record = { ...made, number: head.number + 1, previousHash: head.hash };
+  const record = { ...created, number: head.number + 1, previousHash: head.hash };
   return { ...record, hash: hashOf(record, digest) };
 }
 

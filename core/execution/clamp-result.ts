@@ -45,7 +45,7 @@ export const RESULT_LIMITS = {
 /** Control characters (C0, C1), lone surrogates, and what turns the direction of text around. */
 const CONTROLS = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]+/gu;
 
-type Bag = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * What a plugin's method returned, within the limits; what is none of the port's results is given back as it is.
@@ -78,7 +78,7 @@ export function clampFailure(failure: ProviderFailure): ProviderFailure {
 
 function clamped(result: unknown): unknown {
   if (ProviderFailure.is(result)) return clampFailure(result);
-  if (!isBag(result)) return result;
+  if (!isJsonObject(result)) return result;
   if (Array.isArray(result["warnings"])) return probed(result as unknown as ProbeResult);
   if (result["trust"] !== undefined) return callback(result as unknown as ParsedCallback);
   switch (result["state"]) {
@@ -131,7 +131,7 @@ function replacement(handle: ProviderHandle | undefined): { readonly handle?: Pr
 
 /** null for one that cannot be stored whole: half of it finds nothing. */
 function handleWithin(handle: ProviderHandle | undefined): ProviderHandle | null {
-  if (!isBag(handle)) return null;
+  if (!isJsonObject(handle)) return null;
   try {
     const { length } = new TextEncoder().encode(JSON.stringify(handle));
     return length <= RESULT_LIMITS.handleBytes ? handle : null;
@@ -145,8 +145,8 @@ function completed({ cost, stems, handle, ...word }: Completed): Completed {
   const kept = costWithin(cost);
   return {
     ...word,
-    tracks: withLyricsWithin(bags<ProviderTrack>(word.tracks, RESULT_LIMITS.tracks).map(trackWithin)),
-    ...(stems === undefined ? {} : { stems: bags<ProviderAsset>(stems, RESULT_LIMITS.assets).map(assetWithin) }),
+    tracks: withLyricsWithin(objects<ProviderTrack>(word.tracks, RESULT_LIMITS.tracks).map(trackWithin)),
+    ...(stems === undefined ? {} : { stems: objects<ProviderAsset>(stems, RESULT_LIMITS.assets).map(assetWithin) }),
     ...(kept === null ? {} : { cost: kept }),
     ...replacement(handle),
   };
@@ -161,7 +161,7 @@ function trackWithin({ reference, lyrics, ...track }: ProviderTrack): ProviderTr
     title: line(track.title, RESULT_LIMITS.titleLength),
     bpm: bpm === null || Math.round(bpm) < 1 ? null : bpm,
     tags: tagsWithin(track.tags),
-    assets: bags<ProviderAsset>(track.assets, RESULT_LIMITS.assets).map(assetWithin),
+    assets: objects<ProviderAsset>(track.assets, RESULT_LIMITS.assets).map(assetWithin),
     ...(kept === null ? {} : { reference: kept }),
     ...(sung === null ? {} : { lyrics: sung }),
   };
@@ -180,13 +180,13 @@ function tagsWithin(tags: TrackTags): TrackTags {
     const lines = (Array.isArray(group) ? group.slice(0, RESULT_LIMITS.tags) : []) as unknown[];
     return lines.flatMap((word) => line(word, RESULT_LIMITS.tagLength) ?? []);
   };
-  const { mood, activity, genre, other } = isBag(tags) ? tags : ({} as Partial<TrackTags>);
+  const { mood, activity, genre, other } = isJsonObject(tags) ? tags : ({} as Partial<TrackTags>);
   return { mood: words(mood), activity: words(activity), genre: words(genre), other: words(other) };
 }
 
 /** null for one that cannot be stored whole: half of it names nothing. */
 function referenceWithin(reference: ProviderReference | undefined): ProviderReference | null {
-  if (!isBag(reference)) return null;
+  if (!isJsonObject(reference)) return null;
   const isPlain = Object.values(reference).every(
     (value) => value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value),
   );
@@ -194,7 +194,7 @@ function referenceWithin(reference: ProviderReference | undefined): ProviderRefe
 }
 
 function costWithin(cost: ProviderCost | null | undefined): ProviderCost | null {
-  if (!isBag(cost)) return null;
+  if (!isJsonObject(cost)) return null;
   const amount = numberWithin(cost.amount, 0, RESULT_LIMITS.costAmount);
   const unit = line(cost.unit, RESULT_LIMITS.unitLength);
   return amount === null || unit === null ? null : { amount, unit };
@@ -219,10 +219,10 @@ function numberWithin(value: unknown, minimum: number, maximum: number): number 
   return typeof value === "number" && value >= minimum && value <= maximum ? value : null;
 }
 
-function bags<Item>(items: unknown, maxCount: number): Item[] {
-  return (Array.isArray(items) ? items.slice(0, maxCount).filter(isBag) : []) as unknown as Item[];
+function objects<Item>(items: unknown, maxCount: number): Item[] {
+  return (Array.isArray(items) ? items.slice(0, maxCount).filter(isJsonObject) : []) as unknown as Item[];
 }
 
-function isBag(value: unknown): value is Bag {
+function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -13,14 +13,14 @@ export function afterEnd(situation: Situation, event: ExecutionEvent): Transitio
   const attempt = attemptOf(situation, event.number);
   if (attempt === undefined || attempt.state === "settled" || isDelivered(situation, attempt)) return STALE;
   const { now, policy } = situation;
-  const isMade = event.type !== "accepted";
+  const isCreated = event.type !== "accepted";
   const handle = event.type === "accepted" ? event.handle : null;
   const cancel = handle !== null && policy.capabilities.cancel ? { handle, cancelDueAt: now } : {};
   const changes = closed(now, "abandoned", {
-    outcome: isMade ? "completed" : "accepted",
+    outcome: isCreated ? "completed" : "accepted",
     acceptedAt: attempt.acceptedAt ?? now,
-    cost: (isMade ? event.cost : null) ?? attempt.cost ?? policy.expectedCost,
-    billable: isMade ? "yes" : "unknown",
+    cost: (isCreated ? event.cost : null) ?? attempt.cost ?? policy.expectedCost,
+    billable: isCreated ? "yes" : "unknown",
     loss: attempt.loss === null || attempt.loss === "unknown" ? "late" : attempt.loss,
     ...cancel,
   });

@@ -90,7 +90,7 @@ export async function resolve(step: JobStep, attempt: JobAttempt): Promise<void>
   if (found?.state === "absent") return void (await step.report({ type: "absent", number }));
   if (found !== null) {
     const fetchable = await submitted(step, number, found);
-    if (fetchable !== null) await storeAndSettle(step, number, fetchable.made, fetchable.again);
+    if (fetchable !== null) await storeAndSettle(step, number, fetchable.created, fetchable.again);
     return;
   }
   await discardWhenEnded(step, await step.report({ type: "unresolved", number, callbacksRead: read }));

@@ -14,11 +14,11 @@ import { isStoredPlain } from "./policy.js";
 export async function storeAndSettle(
   step: JobStep,
   number: number,
-  made: Completed,
+  created: Completed,
   again: "link" | "provider" | "nowhere",
 ): Promise<void> {
   const { deps, job, lease } = step;
-  const cost = made.cost ?? null;
+  const cost = created.cost ?? null;
   const isPlain = !(await mayListen(step));
   let files: StoredFiles;
   try {
@@ -27,7 +27,7 @@ export async function storeAndSettle(
       {
         fence: lease.fence,
         artistLabel: step.working.label,
-        made,
+        created: created,
         isOnlyCopy: again === "nowhere",
         isPlain,
       },

@@ -20,7 +20,7 @@ export interface Delivery {
   /** Of the worker that stores it: no other worker writes to the same keys. */
   readonly fence: number;
   readonly artistLabel: string;
-  readonly made: Completed;
+  readonly created: Completed;
   /** True: it is nowhere but in this process. */
   readonly isOnlyCopy: boolean;
   /** True: it is stored as it came, without preview, cover and waveform of our own. */
@@ -45,16 +45,16 @@ export class StoreFiles {
   /** @throws what the last try failed with; a {@link ProviderFailure} of a lasting kind at once */
   async store(job: Job, delivery: Delivery, signal: AbortSignal): Promise<StoredFiles> {
     const { storeTracks } = this.deps;
-    const { made, artistLabel, isPlain, fence } = delivery;
+    const { created: result, artistLabel, isPlain, fence } = delivery;
     const storedJob = { ...job, fence };
     if (job.kind === "music") {
       const stored = await this.retrying(delivery, signal, () =>
-        storeTracks.store(storedJob, artistLabel, made.tracks, isPlain, signal),
+        storeTracks.store(storedJob, artistLabel, result.tracks, isPlain, signal),
       );
       return { ...stored, outputs: [] };
     }
     const outputs = await this.retrying(delivery, signal, () =>
-      storeTracks.storeStems(storedJob, made.stems ?? [], signal),
+      storeTracks.storeStems(storedJob, result.stems ?? [], signal),
     );
     return { tracks: [], outputs, missing: [] };
   }

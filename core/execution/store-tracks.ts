@@ -44,14 +44,14 @@ export class StoreTracks {
   async store(
     job: Job,
     artistLabel: string,
-    made: readonly ProviderTrack[],
+    created: readonly ProviderTrack[],
     isPlain: boolean,
     signal: AbortSignal,
   ): Promise<StoredTracks> {
     const tracks: NewTrack[] = [];
     const missing: string[] = [];
     let firstFailure: ProviderFailure | null = null;
-    for (const [position, track] of made.entries()) {
+    for (const [position, track] of created.entries()) {
       try {
         const { assets, missing: lost } = await this.storeAssets(job, position, track.assets, signal);
         missing.push(...lost);
@@ -92,7 +92,7 @@ export class StoreTracks {
     job: Job,
     position: number,
     artistLabel: string,
-    made: ProviderTrack,
+    created: ProviderTrack,
     assets: readonly TrackAsset[],
   ): Track {
     return {
@@ -100,17 +100,17 @@ export class StoreTracks {
       accountId: job.accountId,
       jobId: job.id,
       position,
-      title: titleOf(made.title, job.request.prompt),
+      title: titleOf(created.title, job.request.prompt),
       artistLabel,
-      bpm: made.bpm === null ? null : Math.round(made.bpm),
+      bpm: created.bpm === null ? null : Math.round(created.bpm),
       prompt: job.request.prompt,
       visibility: "private",
-      tags: made.tags,
+      tags: created.tags,
       assets,
       waveform: null,
       shareToken: null,
       linkGeneration: 0,
-      origin: { providerId: job.providerId, reference: made.reference ?? null },
+      origin: { providerId: job.providerId, reference: created.reference ?? null },
       createdAt: this.deps.clock.now(),
     };
   }

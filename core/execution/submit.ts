@@ -51,12 +51,12 @@ export async function submit(step: JobStep): Promise<void> {
   const fetchable = await (isRepeatable
     ? call()
     : step.lease.unrepeatable({ kind: "submission", providerId: working.id }, call));
-  if (fetchable !== null) await storeAndSettle(step, number, fetchable.made, fetchable.again);
+  if (fetchable !== null) await storeAndSettle(step, number, fetchable.created, fetchable.again);
 }
 
 /** A result that is still to be stored, and can be had again when this worker is aborted. */
 interface Fetchable {
-  readonly made: Completed;
+  readonly created: Completed;
   readonly again: "link" | "provider";
 }
 
@@ -110,10 +110,10 @@ export async function submitted(
   const result = storableResult(outcome);
   const { idempotentSubmit, lookup } = step.working.capabilities;
   // Submitted again, or looked up, at the worst: neither makes anything new there.
-  if (result === null && (idempotentSubmit || lookup)) return { made: outcome, again: "provider" };
+  if (result === null && (idempotentSubmit || lookup)) return { created: outcome, again: "provider" };
   const { next } = await step.report({ type: "finished", number, result, cost: outcome.cost ?? null });
   if (next !== "continue") return null;
-  if (result !== null) return step.holdsLease ? { made: outcome, again: "link" } : null;
+  if (result !== null) return step.holdsLease ? { created: outcome, again: "link" } : null;
   await step.lease.unrepeatable({ kind: "result", providerId: step.working.id }, () =>
     storeAndSettle(step, number, outcome, "nowhere"),
   );

@@ -10,7 +10,7 @@ import {
   ServiceUnavailableError,
 } from "../errors.js";
 import { fingerprint } from "../idempotency/fingerprint.js";
-import type { StoredAnswer } from "../idempotency/replay.js";
+import type { StoredResponse } from "../idempotency/replay.js";
 import type { RequestId } from "../ids.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptResult } from "../jobs/decide-acceptance.js";
@@ -39,7 +39,7 @@ export interface GivenIdempotency {
   /** The body as parsed from JSON, before any default was filled in. */
   readonly body: unknown;
   /** Builds the answer that is kept and given. */
-  present(job: Job): StoredAnswer;
+  present(job: Job): StoredResponse;
 }
 
 export interface AcceptGenerationRequest {

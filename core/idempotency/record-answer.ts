@@ -2,24 +2,24 @@ import type { AccountId, JobId } from "../ids.js";
 import type { Digest } from "../ports/digest.js";
 import type { IdempotencyStore } from "../ports/idempotency-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
-import type { StoredAnswer } from "./replay.js";
+import type { StoredResponse } from "./replay.js";
 
-export interface RecordAnswerDeps {
+export interface RecordResponseDeps {
   readonly unitOfWork: UnitOfWork;
   readonly idempotency: IdempotencyStore;
   readonly digest: Digest;
 }
 
 /** Replaces the answer kept for a key, when a caller who asked to wait gets another one than the acceptance. */
-export class RecordAnswer {
-  constructor(private readonly deps: RecordAnswerDeps) {}
+export class RecordResponse {
+  constructor(private readonly deps: RecordResponseDeps) {}
 
   /**
    * To be done before the answer is sent: what was sent is what is recorded. A key that has expired meanwhile stays
    * free, and one that was used for another job since keeps the answer of that job.
    */
-  async record(accountId: AccountId, key: string, jobId: JobId, answer: StoredAnswer): Promise<void> {
+  async record(accountId: AccountId, key: string, jobId: JobId, response: StoredResponse): Promise<void> {
     const record = { accountId, keyHash: this.deps.digest.sha256(key), jobId };
-    await this.deps.unitOfWork.inTransaction((tx) => this.deps.idempotency.updateAnswer(tx, record, answer));
+    await this.deps.unitOfWork.inTransaction((tx) => this.deps.idempotency.updateResponse(tx, record, response));
   }
 }

@@ -3,7 +3,7 @@ import type { AccountId, JobId } from "../ids.js";
 import type { Fingerprint } from "./fingerprint.js";
 
 /** An answer kept to the byte. */
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -13,7 +13,7 @@ export interface IdempotencyRecord extends Fingerprint {
   readonly accountId: AccountId;
   readonly keyHash: string;
   readonly jobId: JobId;
-  readonly answer: StoredAnswer;
+  readonly response: StoredResponse;
   readonly createdAt: number;
   /** From then on the key is free. */
   readonly expiresAt: number;

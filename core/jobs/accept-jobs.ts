@@ -56,7 +56,7 @@ export class AcceptJobs {
       const references = commands.flatMap(referencesOf);
       // Read under the lock of the balances: another process that accepts for the same account has committed, or waits.
       const referenced = references.length === 0 ? [] : await jobs.findByReferences(tx, references);
-      const decided = decideAcceptance(commands, { made, records, referenced, balances });
+      const decided = decideAcceptance(commands, { created: made, records, referenced, balances });
       if (decided.jobs.length > 0) {
         await idempotency.insertRecords(tx, decided.records, now);
         await jobs.insertJobs(tx, decided.jobs);

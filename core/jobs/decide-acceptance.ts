@@ -3,7 +3,7 @@ import type { Balance, LedgerEntry, Movement } from "../credits/balance.js";
 import { postReservation, reserve } from "../credits/reserve.js";
 import { FermataError, GenerationConcurrencyExceededError, OperationRefusedError } from "../errors.js";
 import type { Fingerprint } from "../idempotency/fingerprint.js";
-import { checkReplay, type IdempotencyRecord, type StoredAnswer } from "../idempotency/replay.js";
+import { checkReplay, type IdempotencyRecord, type StoredResponse } from "../idempotency/replay.js";
 import type { AccountId, JobId } from "../ids.js";
 import type { JobReference } from "../ports/job-store.js";
 import type { Job } from "./job.js";
@@ -27,11 +27,11 @@ export interface AcceptIdempotency {
   readonly fingerprint: Fingerprint;
   readonly expiresAt: number;
   /** The answer that will be kept and given. */
-  present(job: Job): StoredAnswer;
+  present(job: Job): StoredResponse;
 }
 
 export type AcceptResult =
-  | { readonly kind: "accepted"; readonly job: Job; readonly answer: StoredAnswer | null }
+  | { readonly kind: "accepted"; readonly job: Job; readonly response: StoredResponse | null }
   | { readonly kind: "replayed"; readonly record: IdempotencyRecord }
   /** The account has a job of this reference, of the same kind and track. */
   | { readonly kind: "repeated"; readonly job: Job }
@@ -39,7 +39,7 @@ export type AcceptResult =
 
 export interface AcceptState {
   /** Jobs of this very batch that are there already: an earlier run was committed, and its reply was lost. */
-  readonly made: ReadonlyMap<JobId, Job>;
+  readonly created: ReadonlyMap<JobId, Job>;
   readonly records: readonly IdempotencyRecord[];
   /** Those of the references that the commands name. */
   readonly referenced: readonly Job[];
@@ -77,8 +77,8 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
     const { accountId } = command.job;
     const key = command.idempotency === null ? null : recordKey(accountId, command.idempotency.keyHash);
     const record = key === null ? undefined : records.get(key);
-    const made = state.made.get(command.job.id);
-    if (made !== undefined) return { kind: "accepted", job: made, answer: record?.answer ?? null };
+    const existing = state.created.get(command.job.id);
+    if (existing !== undefined) return { kind: "accepted", job: existing, response: record?.response ?? null };
     if (record !== undefined && command.idempotency !== null) {
       checkReplay(record, command.idempotency.fingerprint);
       return { kind: "replayed", record };
@@ -103,12 +103,12 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
     const job: Job = { ...command.job, reserved, creditsCharged: command.cost };
     jobs.push(job);
     if (job.reference !== null) referenced.set(referenceKey(job), job);
-    if (key === null || command.idempotency === null) return { kind: "accepted", job, answer: null };
-    const answer = command.idempotency.present(job);
-    const kept = toRecord(command.idempotency, job, answer);
+    if (key === null || command.idempotency === null) return { kind: "accepted", job, response: null };
+    const response = command.idempotency.present(job);
+    const kept = toRecord(command.idempotency, job, response);
     newRecords.push(kept);
     records.set(key, kept);
-    return { kind: "accepted", job, answer };
+    return { kind: "accepted", job, response };
   };
 
   const results = commands.map((command): AcceptResult => {
@@ -126,13 +126,13 @@ export function decideAcceptance(commands: readonly AcceptCommand[], state: Acce
   return { results, jobs, records: newRecords, movements };
 }
 
-function toRecord(idempotency: AcceptIdempotency, job: Job, answer: StoredAnswer): IdempotencyRecord {
+function toRecord(idempotency: AcceptIdempotency, job: Job, result: StoredResponse): IdempotencyRecord {
   return {
     ...idempotency.fingerprint,
     accountId: job.accountId,
     keyHash: idempotency.keyHash,
     jobId: job.id,
-    answer,
+    response: result,
     createdAt: job.createdAt,
     expiresAt: idempotency.expiresAt,
   };

@@ -52,7 +52,7 @@ export class DeriveAssets {
   ): Promise<Track> {
     signal?.throwIfAborted();
     const preview = analysis?.preview ?? null;
-    const made = [
+    const created = [
       preview === null
         ? null
         : await this.attempt(track, "given a preview", () => this.store(mix, { role: "preview", ...preview })),
@@ -66,7 +66,7 @@ export class DeriveAssets {
       waveform: track.waveform ?? (analysis === null ? null : Uint8Array.from(analysis.waveform)),
       assets: [
         ...track.assets.map((asset) => (asset === mix ? { ...mix, durationSeconds } : asset)),
-        ...made.filter((asset) => asset !== null),
+        ...created.filter((asset) => asset !== null),
       ],
     };
   }
@@ -85,16 +85,16 @@ export class DeriveAssets {
     return this.store(mix, { role: "cover", bytes, contentType: "image/png", durationSeconds: null });
   }
 
-  private async store(mix: TrackAsset, { bytes, role, ...made }: MadeFile): Promise<TrackAsset> {
+  private async store(mix: TrackAsset, { bytes, role, ...created }: DerivedFile): Promise<TrackAsset> {
     const audioKey = alongsideMix(mix.audioKey, FILE_NAMES[role]);
     const { sizeBytes } = await this.deps.audio.put(audioKey, bytes, this.deps.maxBytes);
     return {
       role,
       label: "full",
       audioKey,
-      contentType: made.contentType,
+      contentType: created.contentType,
       sizeBytes,
-      durationSeconds: made.durationSeconds,
+      durationSeconds: created.durationSeconds,
     };
   }
 
@@ -108,7 +108,7 @@ export class DeriveAssets {
   }
 }
 
-interface MadeFile extends Pick<TrackAsset, "contentType" | "durationSeconds"> {
+interface DerivedFile extends Pick<TrackAsset, "contentType" | "durationSeconds"> {
   readonly role: keyof typeof FILE_NAMES;
   readonly bytes: Uint8Array;
 }

@@ -117,7 +117,7 @@ export class UploadTrack {
   }
 
   /** Takes what the file may need out of the quota, so that of several uploads at once none goes beyond it. */
-  private async begin(account: Account, announcedBytes: number | null): Promise<BegunUpload> {
+  private async begin(account: Account, declaredBytes: number | null): Promise<BegunUpload> {
     const { clock, ids, ledger, limits, tiers, unitOfWork, uploads } = this.deps;
     const { maxTracks, maxBytes } = tiers.of(account.tier).uploads;
     const trackId = ids.next("trk");
@@ -132,7 +132,7 @@ export class UploadTrack {
       const left = maxBytes - used.bytes;
       if (used.tracks >= maxTracks) throw overQuota(`the account's tier allows ${maxTracks} uploaded tracks`);
       if (left <= 0) throw bytesUsedUp(maxBytes);
-      const sizeBytes = Math.min(limits.maxBytes, left, announcedBytes ?? limits.maxBytes);
+      const sizeBytes = Math.min(limits.maxBytes, left, declaredBytes ?? limits.maxBytes);
       const upload: Upload = { trackId, accountId: account.id, sizeBytes, createdAt, storedAt: null };
       await uploads.insertUpload(tx, upload);
       return { upload, tooLarge: tooLarge(left) };
@@ -176,11 +176,11 @@ export class UploadTrack {
 
   private async finish({ trackId, createdAt }: Upload, track: Track, sizeBytes: number): Promise<void> {
     const { clock, library, record, unitOfWork, uploads } = this.deps;
-    const entry = record?.((made) => ({
+    const entry = record?.((created) => ({
       action: "library.upload",
-      accountId: made.accountId,
-      targets: [made.id],
-      fields: { title: made.title, bytes: sizeBytes },
+      accountId: created.accountId,
+      targets: [created.id],
+      fields: { title: created.title, bytes: sizeBytes },
     }));
     await unitOfWork.inTransaction(async (tx) => {
       const storedAt = clock.now();

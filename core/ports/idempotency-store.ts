@@ -1,10 +1,10 @@
-import type { IdempotencyRecord, StoredAnswer } from "../idempotency/replay.js";
+import type { IdempotencyRecord, StoredResponse } from "../idempotency/replay.js";
 import type { Transaction } from "./unit-of-work.js";
 
 export type IdempotencyKey = Pick<IdempotencyRecord, "accountId" | "keyHash">;
 
 /** A key, and the job that it stands for. */
-export type AnsweredKey = Pick<IdempotencyRecord, "accountId" | "keyHash" | "jobId">;
+export type KeyOfJob = Pick<IdempotencyRecord, "accountId" | "keyHash" | "jobId">;
 
 /** What was answered to which key. A key belongs to its account. */
 export interface IdempotencyStore {
@@ -18,7 +18,7 @@ export interface IdempotencyStore {
    * Replaces the answer of a record that still exists and still stands for this job. A key that has expired and stands
    * for another job by now keeps that job's answer.
    */
-  updateAnswer(tx: Transaction, record: AnsweredKey, answer: StoredAnswer): Promise<void>;
+  updateResponse(tx: Transaction, record: KeyOfJob, response: StoredResponse): Promise<void>;
 
   /** Deletes at most `limit` records that have expired at `now`. @returns how many */
   deleteExpired(tx: Transaction, now: number, limit: number): Promise<number>;

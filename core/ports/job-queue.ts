@@ -10,7 +10,8 @@ export interface JobNotification {
  * Hears a bell. It is done with when its promise resolves, or when it returns without one; by then what follows from the bell is
  * committed, for it may not come again.
  */
-export type NotificationListener = ((bell: JobNotification) => void) | ((bell: JobNotification) => Promise<void>);
+export type NotificationListener =
+  ((notification: JobNotification) => void) | ((notification: JobNotification) => Promise<void>);
 
 /**
  * Wakes workers. A lost bell costs latency (the sweep finds the row), a doubled one costs a look: nothing may depend on
@@ -18,7 +19,7 @@ export type NotificationListener = ((bell: JobNotification) => void) | ((bell: J
  */
 export interface JobQueue {
   /** Never throws: a queue that is down changes nothing for the caller. */
-  notify(bells: readonly JobNotification[]): void;
+  notify(notifications: readonly JobNotification[]): void;
   /**
    * Makes the queue ready for bells of these providers before anybody listens for them, so that the first one finds everything in its
    * place; what was made ready before stays so. Whether a bell is kept until somebody listens is up to the technology. Without it this

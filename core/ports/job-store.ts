@@ -160,7 +160,7 @@ export interface JobStore {
 
   insertOutputs(
     tx: Transaction,
-    made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
+    created: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
   ): Promise<void>;
 
   /** The files that splits made, in their order; a job without any is left out. */

@@ -108,7 +108,7 @@ export interface WebhookStore {
   nextDeliveryAt(): Promise<number | null>;
 
   /** Adds a try under the next number of its delivery. @returns that number; 0 when the delivery is gone, and nothing was added */
-  insertDeliveryAttempt(tx: Transaction, made: Omit<DeliveryAttempt, "number">): Promise<number>;
+  insertDeliveryAttempt(tx: Transaction, created: Omit<DeliveryAttempt, "number">): Promise<number>;
   /** The tries of these deliveries, in their order; a delivery without any is left out. */
   listDeliveryAttempts(deliveryIds: readonly WebhookDeliveryId[]): Promise<Map<WebhookDeliveryId, DeliveryAttempt[]>>;
 

@@ -59,8 +59,8 @@ export class ReceiveCallback {
     const { unitOfWork, queue } = this.deps;
     const subject = await this.subjectOf(providerId, jobId, token);
     if (!isId("job", jobId) || subject === null) throw new NotFoundError();
-    const isNews = await unitOfWork.inTransaction((tx) => this.keep(tx, { ...incoming, ...subject, jobId }));
-    if (isNews) queue.notify([{ jobId, providerId }]);
+    const isNew = await unitOfWork.inTransaction((tx) => this.keep(tx, { ...incoming, ...subject, jobId }));
+    if (isNew) queue.notify([{ jobId, providerId }]);
   }
 
   /**

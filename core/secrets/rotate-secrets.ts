@@ -101,12 +101,12 @@ export class RotateSecrets {
       const ids = [before.previous, before.unnamed].filter((id) => id !== null && id !== after.current);
       return { state: after, retired: [...new Set(ids as KeyId[])], lost };
     };
-    const made = await audit.inTransaction(retire, ({ retired: ids, lost }) =>
+    const created = await audit.inTransaction(retire, ({ retired: ids, lost }) =>
       entryOf("secrets.retire", { retired: ids.join(", "), forced: force, lost: lost.length }),
     );
-    await keys.keepOnly([made.state.current]);
+    await keys.keepOnly([created.state.current]);
     await refreshKeyring();
-    return made;
+    return created;
   }
 
   private async rowsNotOf(current: KeyId): Promise<WebhookEndpointId[]> {

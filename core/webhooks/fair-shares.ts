@@ -1,5 +1,5 @@
 /** What somebody would like, of something that may not be enough for all. */
-export interface Wish<T> {
+export interface Demand<T> {
   readonly of: T;
   readonly count: number;
 }
@@ -9,19 +9,19 @@ export interface Wish<T> {
  *
  * @returns the shares that are not empty, in the order of the wishes
  */
-export function fairShares<T>(capacity: number, wishes: readonly Wish<T>[]): Wish<T>[] {
-  const shares = wishes.map(() => 0);
+export function fairShares<T>(capacity: number, demands: readonly Demand<T>[]): Demand<T>[] {
+  const shares = demands.map(() => 0);
   let left = capacity;
   for (let wasGiven = true; wasGiven && left > 0;) {
     wasGiven = false;
-    for (const [index, { count }] of wishes.entries()) {
+    for (const [index, { count }] of demands.entries()) {
       if (left <= 0 || (shares[index] ?? 0) >= count) continue;
       shares[index] = (shares[index] ?? 0) + 1;
       left--;
       wasGiven = true;
     }
   }
-  return wishes.flatMap(({ of }, index) => {
+  return demands.flatMap(({ of }, index) => {
     const count = shares[index] ?? 0;
     return count === 0 ? [] : [{ of, count }];
   });

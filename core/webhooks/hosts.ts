@@ -3,7 +3,7 @@ import type { WebhookFailure } from "../ports/webhook-sender.js";
 import type { WebhookEndpoint } from "./endpoint.js";
 import { type EndpointBreakerPolicy, triesAllowed } from "./endpoint-health.js";
 import { afterAttempt, ATTEMPTS_PER_HOST_MAX, holdsBack, type HostHealth, isFailing } from "./host-health.js";
-import { fairShares, type Wish } from "./fair-shares.js";
+import { fairShares, type Demand } from "./fair-shares.js";
 import { hostKeyOf } from "./url-rules.js";
 
 /** Delivery attempts under way at once to one endpoint: endpoints that hang must not take all. */
@@ -47,7 +47,7 @@ export class Hosts {
     underWay: (id: WebhookEndpointId) => number,
     atHost: (host: string) => number,
     now: number,
-  ): Wish<WebhookEndpointId>[] {
+  ): Demand<WebhookEndpointId>[] {
     const byHost = new Map<string, WebhookEndpoint[]>();
     for (const endpoint of endpoints) {
       const host = hostKeyOf(endpoint.url);
@@ -72,8 +72,8 @@ export class Hosts {
       busy,
       now,
     }: { readonly underWay: (id: WebhookEndpointId) => number; readonly busy: number; readonly now: number },
-  ): Wish<WebhookEndpointId>[] {
-    const demand = (endpoint: WebhookEndpoint, max: number): Wish<WebhookEndpointId> => {
+  ): Demand<WebhookEndpointId>[] {
+    const demand = (endpoint: WebhookEndpoint, max: number): Demand<WebhookEndpointId> => {
       const count =
         Math.min(max, triesAllowed(endpoint.health, ATTEMPTS_PER_ENDPOINT_MAX, now)) - underWay(endpoint.id);
       return { of: endpoint.id, count };

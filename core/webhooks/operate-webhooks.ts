@@ -115,9 +115,9 @@ export class OperateWebhooks {
       if (page.length === 0) return;
       for (const delivery of page) {
         if (options.signal.aborted) return;
-        const made = await this.resend(delivery.id, options.signal);
+        const created = await this.resend(delivery.id, options.signal);
         sent++;
-        if (made.failure === null) delivered++;
+        if (created.failure === null) delivered++;
         after = delivery;
         yield { sent, delivered, last: delivery };
       }
@@ -209,14 +209,14 @@ export class OperateWebhooks {
     const { audit, webhooks, sendDelivery, clock } = this.deps;
     const startedAt = clock.now();
     const result = await sendDelivery.send(event, endpoint, signal);
-    const made = { ...result, deliveryId: delivery.id, startedAt, isManual: true };
+    const created = { ...result, deliveryId: delivery.id, startedAt, isManual: true };
     const isLate = result.failure === null && (delivery.state === "exhausted" || delivery.state === "dropped");
     const keep = async (tx: Transaction): Promise<DeliveryAttempt> => {
       if (isLate)
         await webhooks.updateDeliveries(tx, [
           { id: delivery.id, fence: delivery.fence, changes: { state: "delivered" } },
         ]);
-      return { ...made, number: await webhooks.insertDeliveryAttempt(tx, made) };
+      return { ...created, number: await webhooks.insertDeliveryAttempt(tx, created) };
     };
     return audit.inTransaction(keep, ({ failure }): AuditEntry => ({
       action,

@@ -49,13 +49,13 @@ export class RecordDeliveryAttempt {
   constructor(private readonly deps: RecordDeliveryAttemptDeps) {}
 
   /** A try whose delivery another sender has claimed since is kept, and changes nothing else of the delivery. */
-  async record(made: EndedDeliveryAttempt): Promise<void> {
+  async record(created: EndedDeliveryAttempt): Promise<void> {
     const { unitOfWork, webhooks, clock, random } = this.deps;
-    const { delivery, endpoint, startedAt, result } = made;
+    const { delivery, endpoint, startedAt, result } = created;
     const now = clock.now();
     const changes = afterDeliveryAttempt(delivery, result, this.deps.scheduleMs, now, random.fraction());
     const shown = await unitOfWork.inTransaction(async (tx) => {
-      const shownOfEndpoint = await this.classifyEndpoint(tx, made, now);
+      const shownOfEndpoint = await this.classifyEndpoint(tx, created, now);
       const isDisabled = shownOfEndpoint !== null && shownOfEndpoint.disabledBy !== null;
       await webhooks.updateDeliveries(tx, [
         { id: delivery.id, fence: delivery.fence, changes: isDisabled ? orDropped(changes, now) : changes },

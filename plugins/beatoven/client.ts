@@ -12,10 +12,10 @@ export class BeatovenClient {
 
   /** Starts billed work. @returns its task id */
   async compose(json: JsonObject, signal: AbortSignal): Promise<string> {
-    const answer = await this.api.call({ path: "/api/v1/tracks/compose", json, creates: true, signal });
-    const { task_id: taskId } = asObject(answer.json());
+    const response = await this.api.call({ path: "/api/v1/tracks/compose", json, creates: true, signal });
+    const { task_id: taskId } = asObject(response.json());
     if (typeof taskId !== "string" || taskId === "")
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
     return taskId;
   }
 
@@ -28,10 +28,10 @@ export class BeatovenClient {
 }
 
 /** Errors are `{ error, detail? }`; statuses mean what they usually mean. */
-function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
-  const usual = failureOf(answer, call);
+function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(response, call);
   if (usual === null) return null;
-  const { error, detail } = asObject(answer.json());
+  const { error, detail } = asObject(response.json());
   const isTheirs = typeof error === "string";
   const message = isTheirs
     ? [error, ...(detail === undefined ? [] : [textOf(detail)])].join(": ").slice(0, 300)
@@ -39,7 +39,7 @@ function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
   // That they do not know a task is believed only in words of theirs.
   return providerFailure(
     usual.kind === "gone" && !isTheirs ? "unavailable" : usual.kind,
-    answer,
+    response,
     message === undefined ? {} : { message },
   );
 }

@@ -92,16 +92,16 @@ function stemFormatOf(format: string): string | null {
   return kbits === undefined ? format : `mp3_44100_${Math.min(192, Number(kbits))}`;
 }
 
-function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
-  const usual = failureOf(answer, call);
+function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(response, call);
   if (usual === null) return null;
-  const { code, message, requestId, suggestion } = detailIn(answer.json());
+  const { code, message, requestId, suggestion } = detailIn(response.json());
   // Every call here belongs to a submission: what is not there was never there.
   const byStatus = usual.kind === "gone" ? "misconfigured" : usual.kind;
   const kind = (code !== undefined && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined) ?? byStatus;
-  const said = message === undefined ? usual.message : `${answer.status}: ${message}`;
+  const said = message === undefined ? usual.message : `${response.status}: ${message}`;
   return new ProviderFailure(kind, suggestion === undefined ? said : `${said} It suggests: ${suggestion}`, {
-    retryAfterMs: retryAfterMs(answer.headers),
+    retryAfterMs: retryAfterMs(response.headers),
     billable: kind === "outcome_unknown" || kind === "failed" ? "unknown" : "no",
     providerCode: code,
     requestId: requestId ?? usual.requestId ?? undefined,
@@ -109,9 +109,9 @@ function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
 }
 
 /** The right to work from a track is one by itself: without it the key, and all other music, go on. */
-function classifyFromTrack(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
-  const failure = classify(answer, call);
-  const isAboutKey = answer.status === 401 && failure?.providerCode !== "missing_permissions";
+function classifyFromTrack(response: ApiResponse, call: ApiCall): ProviderFailure | null {
+  const failure = classify(response, call);
+  const isAboutKey = response.status === 401 && failure?.providerCode !== "missing_permissions";
   if (failure?.kind !== "misconfigured" || isAboutKey) return failure;
   return new ProviderFailure("failed", `This account may not work from a track. ${failure.message}`, {
     billable: "no",
@@ -141,7 +141,7 @@ function detailIn(body: unknown): Detail {
   // Seen in all three places.
   const suggestions = [data, detail, body]
     .map(asObject)
-    .map((bag) => bag["prompt_suggestion"] ?? bag["composition_plan_suggestion"]);
+    .map((object) => object["prompt_suggestion"] ?? object["composition_plan_suggestion"]);
   const suggestion = suggestions.find((value) => value !== undefined && value !== null);
   return {
     code: textOf(code) ?? textOf(status),

@@ -89,20 +89,20 @@ function versesOf(lyrics: string): string[][] {
 
 /** A group of lines for each part: the longest verses are halved, or neighbours go together. Fewer groups where there are few lines. */
 function dealt(verses: readonly (readonly string[])[], count: number): string[][] {
-  const pieces = verses.map((verse) => [...verse]);
-  while (pieces.length < count) {
-    const longest = pieces.reduce(
-      (best, piece, index) => (piece.length > (pieces[best]?.length ?? 0) ? index : best),
+  const chunks = verses.map((verse) => [...verse]);
+  while (chunks.length < count) {
+    const longest = chunks.reduce(
+      (best, chunk, index) => (chunk.length > (chunks[best]?.length ?? 0) ? index : best),
       0,
     );
-    const piece = pieces[longest] ?? [];
+    const piece = chunks[longest] ?? [];
     if (piece.length < HALVED_LINES_MIN) break;
     const middle = Math.ceil(piece.length / 2);
-    pieces.splice(longest, 1, piece.slice(0, middle), piece.slice(middle));
+    chunks.splice(longest, 1, piece.slice(0, middle), piece.slice(middle));
   }
-  const groups = Math.min(count, pieces.length);
-  const from = (group: number): number => Math.floor((group * pieces.length) / groups);
-  return Array.from({ length: groups }, (_, group) => pieces.slice(from(group), from(group + 1)).flat());
+  const groups = Math.min(count, chunks.length);
+  const from = (group: number): number => Math.floor((group * chunks.length) / groups);
+  return Array.from({ length: groups }, (_, group) => chunks.slice(from(group), from(group + 1)).flat());
 }
 
 function isSungChunk({ text }: JsonObject): boolean {

@@ -47,12 +47,12 @@ export class ElevenLabsProvider implements MusicProvider {
   private async compose(request: MusicRequest, signal: AbortSignal): Promise<Completed> {
     const isStored = this.storesSongs && request.model.references !== undefined;
     const stored = isStored ? { store_for_inpainting: true } : {};
-    const answer =
+    const response =
       request.reference === undefined
         ? await this.client.compose({ ...(await this.bodyOf(request, signal)), ...stored }, signal)
         : await this.composeFrom(request, request.reference, stored, signal);
-    const track = trackIn(answer, isStored);
-    if (track === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no music." });
+    const track = trackIn(response, isStored);
+    if (track === null) throw providerFailure("outcome_unknown", response, { message: "It answered no music." });
     return { state: "completed", tracks: [track] };
   }
 
@@ -78,9 +78,9 @@ export class ElevenLabsProvider implements MusicProvider {
     const seed = options["seed"] === undefined ? {} : { seed: options["seed"] };
     const body = { composition_plan: joinedPlan(chunks, cut, songId), model_id: model.upstream, ...seed, ...stored };
     try {
-      const answer = await this.client.composeFromTrack(body, signal);
+      const response = await this.client.composeFromTrack(body, signal);
       this.uploads.done(jobId);
-      return answer;
+      return response;
     } catch (error) {
       throw this.uploads.of(jobId) === null ? error : afterUpload(error);
     }
@@ -112,18 +112,19 @@ export class ElevenLabsProvider implements MusicProvider {
       throw new ProviderFailure("invalid_input", "ElevenLabs takes no seed for instrumental music.", {
         billable: "no",
       });
-    const answer = await this.client.plan(planBody(request), signal);
-    const plan = lyrics === "" ? planIn(answer.json()) : withLyrics(answer.json(), lyrics);
+    const response = await this.client.plan(planBody(request), signal);
+    const plan = lyrics === "" ? planIn(response.json()) : withLyrics(response.json(), lyrics);
     // Nothing was made yet.
-    if (plan === null) throw providerFailure("unavailable", answer, { message: "It answered no plan that is known." });
+    if (plan === null)
+      throw providerFailure("unavailable", response, { message: "It answered no plan that is known." });
     return { composition_plan: plan, model_id: request.model.upstream, ...(seed === undefined ? {} : { seed }) };
   }
 
   private async separate(request: SplitRequest, signal: AbortSignal): Promise<Completed> {
-    const answer = await this.client.separate(await splitForm(request), signal);
-    const stems = await stemsIn(answer.bytes, request.operation);
+    const response = await this.client.separate(await splitForm(request), signal);
+    const stems = await stemsIn(response.bytes, request.operation);
     if (stems === null)
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no archive of stems." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered no archive of stems." });
     const labels = stems.map(({ label }) => label);
     const lacking =
       request.operation === "vocal_removal"

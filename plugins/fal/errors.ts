@@ -29,13 +29,13 @@ interface Said {
 
 /** The failure of a call that was refused; undefined: a good answer. */
 export function refusalOf(
-  answer: ApiResponse,
+  response: ApiResponse,
   call: Pick<ApiCall, "creates" | "isStatusCall">,
 ): ProviderFailure | undefined {
-  const usual = failureOf(answer, call);
+  const usual = failureOf(response, call);
   if (usual === null) return undefined;
-  const said = saidIn(answer);
-  return failureWith(kindRefused(answer, call, usual.kind, said), answer, usual, said);
+  const said = saidIn(response);
+  return failureWith(kindRefused(response, call, usual.kind, said), response, usual, said);
 }
 
 /**
@@ -45,35 +45,35 @@ export function refusalOf(
  *   a code is of the work
  */
 export function finalFailureOf(
-  answer: ApiResponse,
+  response: ApiResponse,
   call: Pick<ApiCall, "creates" | "isStatusCall">,
   hasFailed: boolean,
 ): ProviderFailure | undefined {
-  const usual = failureOf(answer, call);
+  const usual = failureOf(response, call);
   if (usual === null) return undefined;
-  const said = saidIn(answer);
+  const said = saidIn(response);
   const isFinal = said !== null && (hasFailed || said.code !== null);
-  if (!isFinal || isLocked(answer, said))
-    return failureWith(kindRefused(answer, call, usual.kind, said), answer, usual, said);
-  return failureWith(kindOfWork(answer, said), answer, usual, { ...said, code: said.code ?? ERROR_CODE });
+  if (!isFinal || isLocked(response, said))
+    return failureWith(kindRefused(response, call, usual.kind, said), response, usual, said);
+  return failureWith(kindOfWork(response, said), response, usual, { ...said, code: said.code ?? ERROR_CODE });
 }
 
 /** Why the balance is not told; null where only this key may not read it, which is 403. A wrong key is 401. */
-export function billingRefusalOf(answer: ApiResponse): ProviderFailure | null | undefined {
-  const failure = refusalOf(answer, {});
-  return answer.status === 403 && failure?.kind === "misconfigured" ? null : failure;
+export function billingRefusalOf(response: ApiResponse): ProviderFailure | null | undefined {
+  const failure = refusalOf(response, {});
+  return response.status === 403 && failure?.kind === "misconfigured" ? null : failure;
 }
 
 /** Why a call was refused. */
 function kindRefused(
-  answer: ApiResponse,
+  response: ApiResponse,
   { creates }: Pick<ApiCall, "creates">,
   usual: ProviderFailureKind,
   said: Said | null,
 ): ProviderFailureKind {
   if (said === null) return usual;
   if (said.code === REJECTED) return "content_rejected";
-  if (isLocked(answer, said)) return "out_of_credit";
+  if (isLocked(response, said)) return "out_of_credit";
   if (creates !== true) return usual;
   if (usual === "invalid_input" && said.code === DISCONNECTED) return "outcome_unknown";
   if (usual === "invalid_input" && said.isRetryable === true) return "unavailable";
@@ -82,11 +82,11 @@ function kindRefused(
 }
 
 /** Why accepted work failed: where it may be tried again, the request is not to blame, and the queue has tried it. */
-function kindOfWork(answer: ApiResponse, said: Said): ProviderFailureKind {
+function kindOfWork(response: ApiResponse, said: Said): ProviderFailureKind {
   const known = kindOfCode(said.code);
   if (known !== null) return known;
-  if (answer.status >= 500 || said.isRetryable === true || isNotTheRequest(said)) return "failed";
-  return failureOf(answer)?.kind ?? "failed";
+  if (response.status >= 500 || said.isRetryable === true || isNotTheRequest(said)) return "failed";
+  return failureOf(response)?.kind ?? "failed";
 }
 
 /** What work died of, by its status; null where only its result tells. */
@@ -123,11 +123,11 @@ function isLocked({ status }: ApiResponse, { message }: Said): boolean {
 
 function failureWith(
   kind: ProviderFailureKind,
-  answer: ApiResponse,
+  response: ApiResponse,
   usual: ProviderFailure,
   said: Said | null,
 ): ProviderFailure {
-  const { status, headers } = answer;
+  const { status, headers } = response;
   // 422 may be billed although nothing came of it, and so may accepted work; errors of the server never are.
   const isOpen = status === 422 || kind === "outcome_unknown" || (kind === "failed" && status < 500);
   return new ProviderFailure(kind, said === null ? usual.message : `${status}: ${said.message}`, {
@@ -139,15 +139,15 @@ function failureWith(
 }
 
 /** null: it is none of the documented shapes. */
-function saidIn(answer: ApiResponse): Said | null {
-  const body = answer.json();
+function saidIn(response: ApiResponse): Said | null {
+  const body = response.json();
   if (!isObject(body)) return null;
   const { detail, error_type: platform } = body;
   const types = errorTypesIn(body);
   const type = types.includes(REJECTED) ? REJECTED : types[0];
-  const code = type ?? (typeof platform === "string" ? platform : answer.headers.get("x-fal-error-type"));
+  const code = type ?? (typeof platform === "string" ? platform : response.headers.get("x-fal-error-type"));
   if (detail === undefined && code === null) return null;
-  const retryable = answer.headers.get("x-fal-retryable") ?? answer.headers.get("x-fal-needs-retry");
+  const retryable = response.headers.get("x-fal-retryable") ?? response.headers.get("x-fal-needs-retry");
   const isRetryable = retryable === null ? null : /^(true|1|yes)$/i.test(retryable.trim());
   const message = typeof detail === "string" ? detail : (JSON.stringify(detail) ?? code ?? "");
   return { code, isRetryable, message: message.slice(0, 300) };

@@ -43,24 +43,24 @@ export type Status =
   | { readonly state: "failed"; readonly error: string; readonly errorType: string | null };
 
 /** null: it is no accepted work. */
-export function readAccepted(answer: ApiResponse): Omit<Work, "operation" | "output"> | null {
+export function readAccepted(response: ApiResponse): Omit<Work, "operation" | "output"> | null {
   const {
     request_id: requestId,
     status_url: statusUrl,
     response_url: responseUrl,
     cancel_url: cancelUrl,
-  } = asObject(answer.json());
+  } = asObject(response.json());
   const all = { requestId, statusUrl, responseUrl, cancelUrl };
   const isWhole = Object.values(all).every((value) => typeof value === "string" && value !== "");
   return isWhole ? (all as Omit<Work, "operation" | "output">) : null;
 }
 
 /** @throws {ProviderFailure} `unavailable` where the answer says nothing of the work: that does not say that it failed */
-export function readStatus(answer: ApiResponse): Status {
-  const { status, error, error_type: errorType } = asObject(answer.json());
+export function readStatus(response: ApiResponse): Status {
+  const { status, error, error_type: errorType } = asObject(response.json());
   if (status === "IN_QUEUE" || status === "IN_PROGRESS") return { state: "running" };
   if (status !== "COMPLETED")
-    throw providerFailure("unavailable", answer, {
+    throw providerFailure("unavailable", response, {
       message: `The status ${JSON.stringify(status)} is none that is known.`,
     });
   const type = typeof errorType === "string" && errorType !== "" ? errorType : null;

@@ -58,9 +58,9 @@ export class FalProvider implements MusicProvider {
   async submit(request: SubmitRequest, { signal }: CallContext): Promise<Accepted> {
     const submission = request.operation === "music" ? await generationOf(request) : this.splitOf(request);
     const { operation, output } = submission;
-    const answer = await this.client.submit(submission, request.callbackUrl, signal);
-    const accepted = readAccepted(answer);
-    if (accepted === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no request." });
+    const response = await this.client.submit(submission, request.callbackUrl, signal);
+    const accepted = readAccepted(response);
+    if (accepted === null) throw providerFailure("outcome_unknown", response, { message: "It answered no request." });
     const handle = HANDLES.write({ ...accepted, operation, output });
     return { state: "accepted", handle, nextPollMs: this.host.settings.pollMs };
   }
@@ -72,11 +72,11 @@ export class FalProvider implements MusicProvider {
     const known = status.state === "failed" ? failureOfStatus(status.error, status.errorType) : null;
     if (known !== null) throw known;
     // The result of work that failed is its error, and is thrown.
-    const answer = await this.client.result(work.responseUrl, status.state === "failed", signal);
+    const response = await this.client.result(work.responseUrl, status.state === "failed", signal);
     if (status.state === "failed")
       throw new ProviderFailure("failed", status.error.slice(0, 300), { providerCode: status.errorType ?? ERROR_CODE });
-    const output = answer.json();
-    if (output === undefined) throw providerFailure("unavailable", answer, { message: "The result is no JSON." });
+    const output = response.json();
+    if (output === undefined) throw providerFailure("unavailable", response, { message: "The result is no JSON." });
     const completed = completedOf(output, work);
     if (ProviderFailure.is(completed)) throw completed;
     return completed;
@@ -84,10 +84,10 @@ export class FalProvider implements MusicProvider {
 
   async cancel(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
     try {
-      const answer = (await this.client.cancel(HANDLES.read(handle).cancelUrl, signal)).text();
-      if (/\bALREADY_COMPLETED\b|\bNOT_FOUND\b/.test(answer)) return "too_late";
+      const response = (await this.client.cancel(HANDLES.read(handle).cancelUrl, signal)).text();
+      if (/\bALREADY_COMPLETED\b|\bNOT_FOUND\b/.test(response)) return "too_late";
       // `OK`: it was still in the queue. What runs is asked to stop, and may not.
-      return /\bOK\b/.test(answer) ? "cancelled" : "requested";
+      return /\bOK\b/.test(response) ? "cancelled" : "requested";
     } catch (error) {
       // 400, 404, 409: it is done, or not there.
       if (ProviderFailure.is(error) && (error.kind === "gone" || error.kind === "invalid_input")) return "too_late";
@@ -96,8 +96,8 @@ export class FalProvider implements MusicProvider {
   }
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {
-    const answer = await this.client.billing(signal);
-    return answer.status === 403 ? BALANCE_HIDDEN : probeOf(answer.json());
+    const response = await this.client.billing(signal);
+    return response.status === 403 ? BALANCE_HIDDEN : probeOf(response.json());
   }
 
   async parseCallback(callback: ReceivedCallback, { signal }: CallContext): Promise<ParsedCallback> {

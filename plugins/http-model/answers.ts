@@ -18,40 +18,41 @@ export type Reading =
   | { readonly says: "nothing"; readonly why: string };
 
 /** Reads what the server answered, whichever of the two calls it was. */
-export function read(answer: ApiResponse, mapping: Mapping): Reading {
+export function read(response: ApiResponse, mapping: Mapping): Reading {
   const { pointers } = mapping;
-  if (isAudio(answer))
+  if (isAudio(response))
     return {
       says: "completed",
-      completed: { state: "completed", tracks: [trackOf({ kind: "bytes", bytes: answer.bytes })] },
+      completed: { state: "completed", tracks: [trackOf({ kind: "bytes", bytes: response.bytes })] },
     };
-  const document = answer.json();
+  const document = response.json();
   if (typeof document !== "object" || document === null)
     return { says: "nothing", why: "Neither audio nor a JSON object came." };
   const word = at(document, pointers.status);
   const meaning = typeof word === "string" ? (mapping.statusWords.get(word.toLowerCase()) ?? "unknown") : null;
   const id = idIn(document, mapping);
   if (meaning === "running") return { says: "running", id };
-  if (meaning === "completed") return readTracks(document, answer, mapping);
+  if (meaning === "completed") return readTracks(document, response, mapping);
   if (meaning === "unknown")
     return { says: "nothing", why: `The status ${JSON.stringify(word)} is not among statusWords.` };
-  if (meaning !== null) return { says: "failure", failure: failureSaid(meaning, document, answer, mapping) };
+  if (meaning !== null) return { says: "failure", failure: failureSaid(meaning, document, response, mapping) };
   // No status word: an error, the tracks themselves, or an id to ask with.
-  if (isError(document, mapping)) return { says: "failure", failure: failureSaid("failed", document, answer, mapping) };
-  if (at(document, pointers.tracks) !== undefined) return readTracks(document, answer, mapping);
+  if (isError(document, mapping))
+    return { says: "failure", failure: failureSaid("failed", document, response, mapping) };
+  if (at(document, pointers.tracks) !== undefined) return readTracks(document, response, mapping);
   return id === null
     ? { says: "nothing", why: "There is neither a status nor tracks nor an id." }
     : { says: "running", id };
 }
 
 /** The failure of an answer that refuses; undefined: by its status alone. */
-export function refusalOf(answer: ApiResponse, mapping: Mapping): ProviderFailure | undefined {
-  const document = answer.json();
-  if (answer.status < 400 || !isRejection(document, mapping)) return undefined;
-  return failureSaid("failed", document, answer, mapping);
+export function refusalOf(response: ApiResponse, mapping: Mapping): ProviderFailure | undefined {
+  const document = response.json();
+  if (response.status < 400 || !isRejection(document, mapping)) return undefined;
+  return failureSaid("failed", document, response, mapping);
 }
 
-function readTracks(document: unknown, answer: ApiResponse, mapping: Mapping): Reading {
+function readTracks(document: unknown, response: ApiResponse, mapping: Mapping): Reading {
   const given = at(document, mapping.pointers.tracks);
   const items: readonly unknown[] = given === undefined || given === null ? [] : Array.isArray(given) ? given : [given];
   const tracks = items.map((item) => readTrack(item, mapping));
@@ -61,7 +62,7 @@ function readTracks(document: unknown, answer: ApiResponse, mapping: Mapping): R
     tracks.length === 0
       ? "It is done and there are no tracks."
       : "It is done and a track has neither a URL nor base64.";
-  return { says: "failure", failure: providerFailure("failed", answer, { message: why }) };
+  return { says: "failure", failure: providerFailure("failed", response, { message: why }) };
 }
 
 function readTrack(item: unknown, { pointers, baseUrl, headers }: Mapping): ProviderTrack | null {
@@ -101,7 +102,7 @@ function trackOf(
 function failureSaid(
   meaning: Exclude<Meaning, "running" | "completed">,
   document: unknown,
-  answer: ApiResponse,
+  response: ApiResponse,
   mapping: Mapping,
 ): ProviderFailure {
   const kind: ProviderFailureKind = isRejection(document, mapping) ? "content_rejected" : meaning;
@@ -109,7 +110,7 @@ function failureSaid(
   const words = at(document, pointers.error);
   // Without a code of the error, the status word says that the work has ended.
   const code = [at(document, pointers.errorCode), at(document, pointers.status)].find((value) => !isEmpty(value));
-  return providerFailure(kind, answer, {
+  return providerFailure(kind, response, {
     ...(typeof words === "string" && words !== "" ? { message: words.slice(0, 300) } : {}),
     ...(typeof code === "string" || typeof code === "number" ? { code: String(code) } : {}),
   });

@@ -27,7 +27,7 @@ export class HttpModelProvider implements MusicProvider {
     const mapping = readMapping(settings, models);
     const { baseUrl, headers, timeoutMs, cancelPath } = mapping;
     this.mapping = mapping;
-    this.api = api({ baseUrl, headers, timeoutMs, classify: (answer) => refusalOf(answer, mapping) });
+    this.api = api({ baseUrl, headers, timeoutMs, classify: (response) => refusalOf(response, mapping) });
     if (cancelPath !== null)
       this.cancel = (handle, context) => this.stop(filledPath(cancelPath, HANDLES.read(handle)), context);
   }
@@ -39,14 +39,14 @@ export class HttpModelProvider implements MusicProvider {
       });
     const { mapping } = this;
     const values = valuesOf(mapping.callbacks ? request : { ...request, callbackUrl: null });
-    const answer = await this.api.call({
+    const response = await this.api.call({
       path: filledPath(mapping.submitPath, { model: nameOf(request.model) }),
       json: filled(mapping.request, values),
       headers: { accept: "application/json, audio/*", "idempotency-key": request.jobId },
       creates: true,
       signal,
     });
-    const reading = read(answer, mapping);
+    const reading = read(response, mapping);
     if (reading.says === "completed") return reading.completed;
     if (reading.says === "failure") throw reading.failure;
     if (reading.says === "running" && reading.id !== null) {
@@ -54,22 +54,22 @@ export class HttpModelProvider implements MusicProvider {
     }
     // A good status and no work in it: it may run there all the same.
     const message = reading.says === "nothing" ? reading.why : "The work runs, and there is no id to ask with.";
-    throw providerFailure("outcome_unknown", answer, { message });
+    throw providerFailure("outcome_unknown", response, { message });
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const { mapping } = this;
-    const answer = await this.api.call({
+    const response = await this.api.call({
       path: filledPath(mapping.statusPath, HANDLES.read(handle)),
       headers: { accept: "application/json, audio/*" },
       isStatusCall: true,
       signal,
     });
-    const reading = read(answer, mapping);
+    const reading = read(response, mapping);
     if (reading.says === "completed") return reading.completed;
     if (reading.says === "failure") throw reading.failure;
     // What says nothing does not say that the work failed.
-    if (reading.says === "nothing") throw providerFailure("unavailable", answer, { message: reading.why });
+    if (reading.says === "nothing") throw providerFailure("unavailable", response, { message: reading.why });
     return { state: "running", nextPollMs: mapping.pollMs };
   }
 

@@ -20,27 +20,27 @@ export class LalalClient {
       "content-length": String(source.sizeBytes),
     };
     const body = ReadableStream.from<Uint8Array>(source.open());
-    const answer = await this.api.call({ path: "/upload/", body, headers, timeoutMs: this.uploadTimeoutMs, signal });
-    const { id } = asObject(answer.json());
+    const response = await this.api.call({ path: "/upload/", body, headers, timeoutMs: this.uploadTimeoutMs, signal });
+    const { id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("unavailable", answer, { message: "It answered no id of the upload." });
+      throw providerFailure("unavailable", response, { message: "It answered no id of the upload." });
     return id;
   }
 
   /** Starts a split, which is billed. @returns its task id */
   async split(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
-    const answer = await this.api.call({ path, json, creates: true, signal });
-    const { task_id: id } = asObject(answer.json());
+    const response = await this.api.call({ path, json, creates: true, signal });
+    const { task_id: id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
     return id;
   }
 
   /** States by task id. */
   async check(taskIds: readonly string[], signal: AbortSignal): Promise<JsonObject> {
-    const answer = await this.api.call({ path: "/check/", json: { task_ids: taskIds }, isStatusCall: true, signal });
-    const { result } = asObject(answer.json());
-    if (!isObject(result)) throw providerFailure("unavailable", answer, { message: "It answered no states." });
+    const response = await this.api.call({ path: "/check/", json: { task_ids: taskIds }, isStatusCall: true, signal });
+    const { result } = asObject(response.json());
+    if (!isObject(result)) throw providerFailure("unavailable", response, { message: "It answered no states." });
     return result;
   }
 
@@ -51,10 +51,10 @@ export class LalalClient {
   }
 
   async minutesLeft(signal: AbortSignal): Promise<number> {
-    const answer = await this.api.call({ method: "POST", path: "/limits/minutes_left/", signal });
-    const { minutes_left: minutes } = asObject(answer.json());
+    const response = await this.api.call({ method: "POST", path: "/limits/minutes_left/", signal });
+    const { minutes_left: minutes } = asObject(response.json());
     if (typeof minutes !== "number")
-      throw providerFailure("unavailable", answer, { message: "It answered no number of minutes." });
+      throw providerFailure("unavailable", response, { message: "It answered no number of minutes." });
     return minutes;
   }
 }
@@ -67,19 +67,19 @@ const CODES: Readonly<Record<string, ProviderFailureKind>> = {
   batch_not_avaliable: "misconfigured",
 };
 
-function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null | undefined {
+function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null | undefined {
   // Many tasks are polled together, and an unknown one is left out of the response: a refusal says nothing of any.
-  if (call.isStatusCall === true && failureOf(answer, call)?.kind === "gone")
-    return providerFailure("unavailable", answer);
-  if (answer.status !== 400 && answer.status !== 422) return undefined;
-  const { code: given, detail } = asObject(answer.json());
+  if (call.isStatusCall === true && failureOf(response, call)?.kind === "gone")
+    return providerFailure("unavailable", response);
+  if (response.status !== 400 && response.status !== 422) return undefined;
+  const { code: given, detail } = asObject(response.json());
   const code = typeof given === "string" ? given : undefined;
   if (code === "idempotency_key_used") {
     const message = "The work was begun by an attempt before, whose reply was lost: its task id is not known.";
     return new ProviderFailure("failed", message, { billable: "yes", providerCode: code });
   }
   const kind = refusalKind(code, detail, call);
-  return kind === undefined ? undefined : providerFailure(kind, answer, code === undefined ? {} : { code });
+  return kind === undefined ? undefined : providerFailure(kind, response, code === undefined ? {} : { code });
 }
 
 /** undefined: what HTTP means by the status. */

@@ -5,7 +5,7 @@ import type { Config, Host } from "./settings.js";
 import { AccessTokens } from "./token.js";
 
 /** A song as WAV in base64, and several of them. */
-const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
+const RESPONSE_MAX_BYTES = 256 * 1024 * 1024;
 
 /** The Interactions API of steps; what came before it is refused by now. */
 const API_REVISION = { "api-revision": "2026-05-20" };
@@ -16,7 +16,7 @@ export class GeminiClient {
 
   constructor({ apiKey, baseUrl }: NonNullable<Config["gemini"]>, host: Host) {
     const headers = { "x-goog-api-key": apiKey };
-    this.api = host.api({ baseUrl, headers, maxBytes: ANSWER_MAX_BYTES, classify });
+    this.api = host.api({ baseUrl, headers, maxBytes: RESPONSE_MAX_BYTES, classify });
   }
 
   generate(model: string, json: JsonObject, signal: AbortSignal): Promise<ApiResponse> {
@@ -56,7 +56,7 @@ export class VertexClient {
     const { baseUrl, parent } = this.config;
     const headers = bearer(await this.tokens.token(signal));
     // A client of its own for each token: a client keeps the secrets of its headers out of what it says.
-    const api = this.host.api({ baseUrl, headers, maxBytes: ANSWER_MAX_BYTES, classify });
+    const api = this.host.api({ baseUrl, headers, maxBytes: RESPONSE_MAX_BYTES, classify });
     const path = `/${parent}/publishers/google/models/${encodeURIComponent(model)}:predict`;
     try {
       return await api.call({ path, json, creates: true, signal });

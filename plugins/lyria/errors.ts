@@ -26,19 +26,19 @@ const REJECTED = /recitation|safety|blocked|prohibited|copyright|artist/i;
 const DEPLETED = /credits? (are|is|have been) (depleted|exhausted)/i;
 
 /** The failure that a response stands for; null for a good one. */
-export function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
-  const usual = failureOf(answer, call);
+export function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(response, call);
   if (usual === null) return null;
-  const error = errorIn(answer.json());
+  const error = errorIn(response.json());
   const code = codeOf(error);
   const { message } = error;
-  const said = typeof message === "string" ? message : answer.text();
-  const kind = kindOf(answer.status, code, said, call) ?? usual.kind;
+  const said = typeof message === "string" ? message : response.text();
+  const kind = kindOf(response.status, code, said, call) ?? usual.kind;
   const isUnsure = kind === "outcome_unknown" || kind === "failed";
   const text = said.replace(/\s+/gu, " ").slice(0, 300);
-  const remedy = refusesBackground(answer.status, said, call) ? " Set geminiApi to generateContent." : "";
-  return new ProviderFailure(kind, `${answer.status}${code === undefined ? "" : ` ${code}`}: ${text}${remedy}`, {
-    retryAfterMs: retryDelayMs(error) ?? retryAfterMs(answer.headers),
+  const remedy = refusesBackground(response.status, said, call) ? " Set geminiApi to generateContent." : "";
+  return new ProviderFailure(kind, `${response.status}${code === undefined ? "" : ` ${code}`}: ${text}${remedy}`, {
+    retryAfterMs: retryDelayMs(error) ?? retryAfterMs(response.headers),
     billable: isUnsure ? "unknown" : "no",
     providerCode: code,
   });

@@ -53,7 +53,7 @@ function errorIn(body: JsonObject): JsonObject | undefined {
   const ofAll = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
   const ofSteps = stepsIn(body).map((step) => step["error"]);
   const found = [...ofAll, error, ...ofSteps].map(asObject);
-  return found.find((bag) => bag["message"] !== undefined || bag["code"] !== undefined);
+  return found.find((object) => object["message"] !== undefined || object["code"] !== undefined);
 }
 
 function ended(kind: "cancelled" | "content_rejected" | "failed", message: string, code: string): Interaction {

@@ -40,31 +40,31 @@ export class LyriaProvider implements MusicProvider {
       throw new ProviderFailure("invalid_input", "Lyria makes music; it takes no tracks apart.", { billable: "no" });
     const isVertex = request.model.options?.["api"] === "vertex";
     if (!isVertex && this.inBackground) return this.interact(request, signal);
-    const answer = isVertex ? await this.predict(request, signal) : await this.generate(request, signal);
-    const tracks = isVertex ? clipsIn(answer.json()) : songIn(answer.json());
+    const response = isVertex ? await this.predict(request, signal) : await this.generate(request, signal);
+    const tracks = isVertex ? clipsIn(response.json()) : songIn(response.json());
     if (ProviderFailure.is(tracks)) throw tracks;
-    if (tracks === null) throw providerFailure("outcome_unknown", answer, { message: "It answered no music." });
+    if (tracks === null) throw providerFailure("outcome_unknown", response, { message: "It answered no music." });
     return { state: "completed", tracks };
   }
 
   /** Work of before `geminiApi` was changed is polled to its end, too. */
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
-    const answer = await this.opened().interaction(HANDLES.read(handle).id, signal);
-    const interaction = interactionIn(answer.json());
+    const response = await this.opened().interaction(HANDLES.read(handle).id, signal);
+    const interaction = interactionIn(response.json());
     if (interaction.state === "running") return { state: "running", nextPollMs: this.pollMs };
     if (interaction.state === "completed") return interaction;
     if (interaction.state === "ended") throw interaction.failure;
-    throw providerFailure("unavailable", answer, { message: "It answered no status." });
+    throw providerFailure("unavailable", response, { message: "It answered no status." });
   }
 
   private async interact(request: MusicRequest, signal: AbortSignal): Promise<Completed | Accepted> {
     if (this.gemini === null) throw closed(request, "apiKey");
-    const answer = await this.gemini.createInteraction(interactionBody(request), signal);
-    const interaction = interactionIn(answer.json());
+    const response = await this.gemini.createInteraction(interactionBody(request), signal);
+    const interaction = interactionIn(response.json());
     if (interaction.state === "completed") return interaction;
     if (interaction.state === "ended") throw interaction.failure;
     if (interaction.state === "unclear")
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no id." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered no id." });
     return { state: "accepted", handle: HANDLES.write({ id: interaction.id }), nextPollMs: this.pollMs };
   }
 

@@ -34,10 +34,12 @@ export class AccessTokens {
     const form = new URLSearchParams({ grant_type: GRANT, assertion: assertionOf(this.account, now) });
     const body = new Uint8Array(new TextEncoder().encode(form.toString()));
     const headers = { "content-type": "application/x-www-form-urlencoded" };
-    const answer = await this.api.call({ path: this.account.tokenUrl, body, headers, signal });
-    const { access_token: token, expires_in: seconds } = (answer.json() ?? {}) as { readonly [name: string]: unknown };
+    const response = await this.api.call({ path: this.account.tokenUrl, body, headers, signal });
+    const { access_token: token, expires_in: seconds } = (response.json() ?? {}) as {
+      readonly [name: string]: unknown;
+    };
     if (typeof token !== "string" || token === "")
-      throw providerFailure("unavailable", answer, { message: "Google answered no access token." });
+      throw providerFailure("unavailable", response, { message: "Google answered no access token." });
     const livesMs = typeof seconds === "number" ? seconds * 1_000 : 0;
     this.current = { token, goodUntil: now + livesMs - MARGIN_MS };
     return token;
@@ -59,16 +61,16 @@ function assertionOf({ clientEmail, privateKey, keyId, tokenUrl }: ServiceAccoun
 }
 
 /** Only what names the error is repeated: the answer could hold the statement. */
-function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
-  const usual = failureOf(answer, call);
+function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(response, call);
   if (usual === null) return null;
-  const { error, error_description: description } = (answer.json() ?? {}) as { readonly [name: string]: unknown };
+  const { error, error_description: description } = (response.json() ?? {}) as { readonly [name: string]: unknown };
   const code = typeof error === "string" ? error : undefined;
   const said = typeof description === "string" ? description.slice(0, 200) : "";
   const passes = usual.kind === "unavailable" || usual.kind === "rate_limited";
   return new ProviderFailure(
     passes ? usual.kind : "misconfigured",
-    `No access token (${answer.status} ${code ?? ""}): ${said}`,
+    `No access token (${response.status} ${code ?? ""}): ${said}`,
     {
       retryAfterMs: usual.retryAfterMs ?? undefined,
       billable: "no",

@@ -3,7 +3,7 @@ import type { ApiResponse, ApiCall, JsonObject, ProviderApi, ProviderFailureKind
 import type { Host } from "./settings.js";
 
 /** Ten minutes of WAV in hex. */
-const ANSWER_MAX_BYTES = 256 * 1024 * 1024;
+const RESPONSE_MAX_BYTES = 256 * 1024 * 1024;
 
 /** What the codes of `base_resp` stand for. */
 const KINDS: ReadonlyMap<number, ProviderFailureKind> = new Map([
@@ -45,8 +45,8 @@ export class MiniMaxClient {
 
   constructor({ api, clock }: Host) {
     this.api = api({
-      maxBytes: ANSWER_MAX_BYTES,
-      classify: (answer, call) => classify(answer, call, clock.now()),
+      maxBytes: RESPONSE_MAX_BYTES,
+      classify: (response, call) => classify(response, call, clock.now()),
     });
   }
 
@@ -56,19 +56,19 @@ export class MiniMaxClient {
 }
 
 /** Most errors come with status 200; the code goes before the status. */
-function classify(answer: ApiResponse, call: ApiCall, now: number): ProviderFailure | null {
-  const body = asObject(answer.json());
+function classify(response: ApiResponse, call: ApiCall, now: number): ProviderFailure | null {
+  const body = asObject(response.json());
   const { status_code: given, status_msg: said } = asObject(body["base_resp"]);
   const code = typeof given === "number" && given !== 0 ? given : null;
-  const usual = failureOf(answer, call);
+  const usual = failureOf(response, call);
   if (code === null && usual === null) return null;
   const text = typeof said === "string" ? said : "";
-  const kind = code === null ? kindOfStatus(answer, usual?.kind) : kindOfCode(code, text, usual?.kind);
-  const message = code === null ? usual?.message : `${answer.status}: code ${code}: ${text.slice(0, 300)}`;
+  const kind = code === null ? kindOfStatus(response, usual?.kind) : kindOfCode(code, text, usual?.kind);
+  const message = code === null ? usual?.message : `${response.status}: code ${code}: ${text.slice(0, 300)}`;
   const isUnsure = kind === "outcome_unknown" || kind === "failed" || code === REFUSED_OUTPUT;
-  const traceId = answer.headers.get("trace-id") ?? body["trace_id"];
+  const traceId = response.headers.get("trace-id") ?? body["trace_id"];
   return new ProviderFailure(kind, message ?? "", {
-    retryAfterMs: retryAfterMs(answer.headers) ?? resetsInMs(message ?? "", now),
+    retryAfterMs: retryAfterMs(response.headers) ?? resetsInMs(message ?? "", now),
     billable: isUnsure ? "unknown" : "no",
     providerCode: code === null ? undefined : String(code),
     requestId: typeof traceId === "string" ? traceId : undefined,
@@ -88,7 +88,7 @@ function resetsInMs(text: string, now: number): number | undefined {
 }
 
 /** A plain 429 is about requests or about money. */
-function kindOfStatus(answer: ApiResponse, byStatus: ProviderFailureKind = "failed"): ProviderFailureKind {
-  const isAboutMoney = /balance|quota|insufficient|usage limit/i.test(answer.text());
-  return answer.status === 429 && isAboutMoney ? "out_of_credit" : byStatus;
+function kindOfStatus(response: ApiResponse, byStatus: ProviderFailureKind = "failed"): ProviderFailureKind {
+  const isAboutMoney = /balance|quota|insufficient|usage limit/i.test(response.text());
+  return response.status === 429 && isAboutMoney ? "out_of_credit" : byStatus;
 }

@@ -30,29 +30,29 @@ export class MubertClient {
 
   /** Starts billed work. @returns the track's id */
   async create(customId: string, json: JsonObject, signal: AbortSignal): Promise<string> {
-    const answer = await this.asCustomer(customId, signal, (api) =>
+    const response = await this.asCustomer(customId, signal, (api) =>
       api.call({ path: "/api/v3/public/tracks", json, creates: true, signal }),
     );
-    const { id } = asObject(asObject(answer.json())["data"]);
+    const { id } = asObject(asObject(response.json())["data"]);
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no track." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered no track." });
     return id;
   }
 
   async track(customId: string, id: string, signal: AbortSignal): Promise<JsonObject> {
     const path = `/api/v3/public/tracks/${encodeURIComponent(id)}`;
-    const answer = await this.asCustomer(customId, signal, (api) => api.call({ path, isStatusCall: true, signal }));
-    const track = asObject(asObject(answer.json())["data"]);
+    const response = await this.asCustomer(customId, signal, (api) => api.call({ path, isStatusCall: true, signal }));
+    const track = asObject(asObject(response.json())["data"]);
     if (Object.keys(track).length === 0)
-      throw providerFailure("unavailable", answer, { message: "It answered nothing about the track." });
+      throw providerFailure("unavailable", response, { message: "It answered nothing about the track." });
     return track;
   }
 
   async licenses(signal: AbortSignal): Promise<readonly JsonObject[]> {
-    const answer = await this.service.call({ path: "/api/v3/service/licenses", signal });
-    const { data } = asObject(answer.json());
+    const response = await this.service.call({ path: "/api/v3/service/licenses", signal });
+    const { data } = asObject(response.json());
     if (!Array.isArray(data))
-      throw providerFailure("unavailable", answer, { message: "It answered no list of licences." });
+      throw providerFailure("unavailable", response, { message: "It answered no list of licences." });
     return data.map(asObject);
   }
 
@@ -77,16 +77,16 @@ export class MubertClient {
     const known = this.customers.get(customId);
     if (known !== undefined && (known.expiresAt === null || this.host.clock.now() < known.expiresAt - TOKEN_MARGIN_MS))
       return known;
-    const answer = await this.service.call({
+    const response = await this.service.call({
       path: "/api/v3/service/customers",
       json: { custom_id: customId },
       signal,
     });
-    const { id, access } = asObject(asObject(answer.json())["data"]);
+    const { id, access } = asObject(asObject(response.json())["data"]);
     const { token, expired_at: expiresAt } = asObject(access);
     // The answer is not quoted: it holds the token.
     if (typeof id !== "string" || typeof token !== "string")
-      throw providerFailure("unavailable", answer, { message: "It answered no customer with a token." });
+      throw providerFailure("unavailable", response, { message: "It answered no customer with a token." });
     const headers = { "customer-id": id, "access-token": token };
     const customer = { api: this.host.api({ headers, classify: classifyPublic }), expiresAt: timeOf(expiresAt) };
     this.customers.set(customId, customer);

@@ -18,8 +18,8 @@ const KINDS: Readonly<Record<string, ProviderFailureKind>> = {
 const BY_SETTINGS: readonly ProviderFailureKind[] = ["gone", "invalid_input", "failed"];
 
 /** The failure of a call with a customer's credentials; null: a good answer. */
-export function classifyPublic(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
-  return classified(answer, call, (kind, isTheirs) => {
+export function classifyPublic(response: ApiResponse, call: ApiCall): ProviderFailure | null {
+  return classified(response, call, (kind, isTheirs) => {
     // Neither a word of the table nor a 404 without words of theirs ends accepted work.
     const isEnd = kind === "invalid_input" || (kind === "gone" && !isTheirs);
     return isEnd && call.isStatusCall === true ? "unavailable" : kind;
@@ -27,23 +27,23 @@ export function classifyPublic(answer: ApiResponse, call: ApiCall): ProviderFail
 }
 
 /** The failure of a call with the company's credentials, which makes no work; null: a good answer. */
-export function classifyService(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
-  return classified(answer, call, (kind) => (BY_SETTINGS.includes(kind) ? "misconfigured" : kind));
+export function classifyService(response: ApiResponse, call: ApiCall): ProviderFailure | null {
+  return classified(response, call, (kind) => (BY_SETTINGS.includes(kind) ? "misconfigured" : kind));
 }
 
 /** Errors are `{ message, description?, code? }`. */
 function classified(
-  answer: ApiResponse,
+  response: ApiResponse,
   call: ApiCall,
   kindHere: (kind: ProviderFailureKind, isTheirs: boolean) => ProviderFailureKind,
 ): ProviderFailure | null {
-  const usual = failureOf(answer, call);
+  const usual = failureOf(response, call);
   if (usual === null) return null;
-  const { message, description, code } = asObject(answer.json());
+  const { message, description, code } = asObject(response.json());
   const said = [code, message, description].filter((text): text is string => typeof text === "string" && text !== "");
   const listed =
-    answer.status === 403 && typeof code === "string" && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined;
-  return providerFailure(kindHere(listed ?? usual.kind, typeof message === "string"), answer, {
+    response.status === 403 && typeof code === "string" && Object.hasOwn(KINDS, code) ? KINDS[code] : undefined;
+  return providerFailure(kindHere(listed ?? usual.kind, typeof message === "string"), response, {
     ...(said.length === 0 ? {} : { message: said.join(": ").slice(0, 300) }),
     ...(typeof code === "string" ? { code } : {}),
   });

@@ -30,10 +30,10 @@ export class MurekaClient {
 
   /** Starts billed work. @returns its task id */
   async generate(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
-    const answer = await this.api.call({ path, json, creates: true, signal });
-    const { id } = asObject(answer.json());
+    const response = await this.api.call({ path, json, creates: true, signal });
+    const { id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
     return id;
   }
 
@@ -42,42 +42,42 @@ export class MurekaClient {
     const body = new FormData();
     body.append("purpose", purpose);
     body.append("file", file, filename);
-    const answer = await this.api.call({ path: "/v1/files/upload", body, signal });
-    const { id } = asObject(answer.json());
+    const response = await this.api.call({ path: "/v1/files/upload", body, signal });
+    const { id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("unavailable", answer, { message: "It answered no id of the upload." });
+      throw providerFailure("unavailable", response, { message: "It answered no id of the upload." });
     return id;
   }
 
   async query(kind: Kind, taskId: string, signal: AbortSignal): Promise<JsonObject> {
-    const answer = await this.api.call({
+    const response = await this.api.call({
       path: `/v1/${kind}/query/${encodeURIComponent(taskId)}`,
       isStatusCall: true,
       signal,
     });
-    const task = asObject(answer.json());
+    const task = asObject(response.json());
     if (typeof task["status"] !== "string")
-      throw providerFailure("unavailable", answer, { message: "It answered no status of the task." });
+      throw providerFailure("unavailable", response, { message: "It answered no status of the task." });
     return task;
   }
 
   /** Takes a piece apart while the call lasts. */
   async stem(json: JsonObject, signal: AbortSignal): Promise<Zip> {
-    const answer = await this.api.call({
+    const response = await this.api.call({
       path: "/v1/song/stem",
       json,
       creates: true,
       timeoutMs: this.stemTimeoutMs,
       signal,
     });
-    const { zip_url: url, expires_at: expiresAt } = asObject(answer.json());
-    if (!isLink(url)) throw providerFailure("outcome_unknown", answer, { message: "It answered no ZIP." });
+    const { zip_url: url, expires_at: expiresAt } = asObject(response.json());
+    if (!isLink(url)) throw providerFailure("outcome_unknown", response, { message: "It answered no ZIP." });
     return { url, expiresAt: typeof expiresAt === "number" ? expiresAt * 1_000 : null };
   }
 
   async billing(signal: AbortSignal): Promise<Billing> {
-    const answer = await this.api.call({ path: "/v1/account/billing", signal });
-    const { balance, concurrent_request_limit: limit } = asObject(answer.json());
+    const response = await this.api.call({ path: "/v1/account/billing", signal });
+    const { balance, concurrent_request_limit: limit } = asObject(response.json());
     return {
       balanceCents: typeof balance === "number" && Number.isFinite(balance) ? balance : null,
       concurrentRequestLimit: typeof limit === "number" && Number.isSafeInteger(limit) && limit > 0 ? limit : null,
@@ -88,18 +88,22 @@ export class MurekaClient {
 /** 429 has two opposite meanings, which its words alone tell apart. */
 const NO_CREDIT = /quota|billing|credit/i;
 
-function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | undefined {
+function classify(response: ApiResponse, call: ApiCall): ProviderFailure | undefined {
   // The words of the request did not pass their review.
-  if (answer.status === 451 && call.isStatusCall !== true)
-    return providerFailure("content_rejected", answer, said(answer));
-  if (answer.status !== 429) return undefined;
-  return providerFailure(NO_CREDIT.test(said(answer).message) ? "out_of_credit" : "rate_limited", answer, said(answer));
+  if (response.status === 451 && call.isStatusCall !== true)
+    return providerFailure("content_rejected", response, said(response));
+  if (response.status !== 429) return undefined;
+  return providerFailure(
+    NO_CREDIT.test(said(response).message) ? "out_of_credit" : "rate_limited",
+    response,
+    said(response),
+  );
 }
 
 /** Where the words of an error stand is not documented; clients look in these places. */
-function said(answer: ApiResponse): { readonly message: string } {
-  const { error, message } = asObject(answer.json());
-  const words = [asObject(error)["message"], message, answer.text()].find(
+function said(response: ApiResponse): { readonly message: string } {
+  const { error, message } = asObject(response.json());
+  const words = [asObject(error)["message"], message, response.text()].find(
     (text) => typeof text === "string" && text !== "",
   );
   return { message: typeof words === "string" ? words.slice(0, 300) : "" };

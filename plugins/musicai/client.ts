@@ -13,10 +13,10 @@ export class MusicAiClient {
 
   /** Puts a track into their temporary storage; nothing is billed. @returns the URL to name as a job's input */
   async upload(source: SourceAudio, signal: AbortSignal): Promise<string> {
-    const answer = await this.api.call({ path: "/upload", signal });
-    const { uploadUrl, downloadUrl } = asObject(answer.json());
+    const response = await this.api.call({ path: "/upload", signal });
+    const { uploadUrl, downloadUrl } = asObject(response.json());
     if (!isLink(uploadUrl) || !isLink(downloadUrl))
-      throw providerFailure("unavailable", answer, { message: "It answered no URLs for an upload." });
+      throw providerFailure("unavailable", response, { message: "It answered no URLs for an upload." });
     const { origin } = new URL(uploadUrl);
     // Signed by itself, at another host: the key stays at home, and nothing of its answer gets into an error.
     const classifyUpload = ({ status }: ApiResponse): ProviderFailure | null =>
@@ -54,12 +54,12 @@ export class MusicAiClient {
 }
 
 /** Statuses mean what they usually mean; a body adds its code and its words. */
-function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
-  const usual = failureOf(answer, call);
+function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(response, call);
   if (usual === null) return null;
-  const { code, title, message } = asObject(answer.json());
+  const { code, title, message } = asObject(response.json());
   const words = [title, message].filter((word) => typeof word === "string" && word !== "").join(": ");
-  return providerFailure(usual.kind, answer, {
+  return providerFailure(usual.kind, response, {
     ...(words === "" ? {} : { message: words.slice(0, 300) }),
     ...(typeof code === "string" ? { code } : {}),
   });

@@ -42,19 +42,19 @@ export class MusicAiProvider implements MusicProvider {
       });
     const inputUrl = source.url ?? (await this.client.upload(source, signal));
     const json = { name: jobId, workflow, params: { inputUrl }, metadata: { ref: attemptId, operation } };
-    const answer = await this.client.create(json, signal);
-    const { id } = asObject(answer.json());
+    const response = await this.client.create(json, signal);
+    const { id } = asObject(response.json());
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no job." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered no job." });
     return this.accepted(id, operation);
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
     const { id, operation } = HANDLES.read(handle);
-    const answer = await this.client.job(id, signal);
-    const job = readJob(answer.json());
+    const response = await this.client.job(id, signal);
+    const job = readJob(response.json());
     // What says nothing of the work does not say that it failed: it is asked again.
-    if (job === null) throw providerFailure("unavailable", answer, { message: "It answered no job." });
+    if (job === null) throw providerFailure("unavailable", response, { message: "It answered no job." });
     const snapshot = snapshotOf(job, operation, this.labels, this.host.settings.pollMs);
     if (ProviderFailure.is(snapshot)) throw snapshot;
     return snapshot;
@@ -78,10 +78,11 @@ export class MusicAiProvider implements MusicProvider {
   }
 
   private async jobs(page: number, signal: AbortSignal): Promise<readonly Job[]> {
-    const answer = await this.client.jobs(page, PAGE_SIZE, signal);
-    const list = answer.json();
+    const response = await this.client.jobs(page, PAGE_SIZE, signal);
+    const list = response.json();
     const jobs = Array.isArray(list) ? list.map(readJob) : [null];
-    if (jobs.includes(null)) throw providerFailure("unavailable", answer, { message: "It answered no list of jobs." });
+    if (jobs.includes(null))
+      throw providerFailure("unavailable", response, { message: "It answered no list of jobs." });
     return jobs.filter((job) => job !== null);
   }
 

@@ -60,14 +60,14 @@ const FILES_PATH = "/files";
 const NO_VERSION = /^invalid version/i;
 
 /** Statuses mean what they usually mean, but for a version that is not there; the wait may stand in words. */
-function classify(answer: ApiResponse, { creates, path }: ApiCall): ProviderFailure | undefined {
+function classify(response: ApiResponse, { creates, path }: ApiCall): ProviderFailure | undefined {
   // Nothing was asked for yet that could be gone.
-  if (path === FILES_PATH && answer.status === 404) return providerFailure("misconfigured", answer);
-  const { title, detail } = asObject(answer.json());
-  if (creates === true && answer.status === 422 && typeof title === "string" && NO_VERSION.test(title))
-    return providerFailure("model_unavailable", answer, { message: [title, detail].join(": ").slice(0, 300) });
-  if (answer.status !== 429) return undefined;
-  const [, seconds] = /resets in ~?(\d+)\s*s/i.exec(answer.text()) ?? [];
-  const wait = retryAfterMs(answer.headers) ?? (seconds === undefined ? undefined : Number(seconds) * 1_000);
-  return providerFailure("rate_limited", answer, wait === undefined ? {} : { retryAfterMs: wait });
+  if (path === FILES_PATH && response.status === 404) return providerFailure("misconfigured", response);
+  const { title, detail } = asObject(response.json());
+  if (creates === true && response.status === 422 && typeof title === "string" && NO_VERSION.test(title))
+    return providerFailure("model_unavailable", response, { message: [title, detail].join(": ").slice(0, 300) });
+  if (response.status !== 429) return undefined;
+  const [, seconds] = /resets in ~?(\d+)\s*s/i.exec(response.text()) ?? [];
+  const wait = retryAfterMs(response.headers) ?? (seconds === undefined ? undefined : Number(seconds) * 1_000);
+  return providerFailure("rate_limited", response, wait === undefined ? {} : { retryAfterMs: wait });
 }

@@ -52,10 +52,10 @@ export class ReplicateProvider implements MusicProvider {
     const { operation, callbackUrl } = request;
     const submission = operation === "music" ? await this.generationOf(request, signal) : this.splitOf(request);
     const { version, input, output } = submission;
-    const answer = await this.client.create(version, input, callbackUrl, signal);
-    const prediction = readPrediction(answer.json());
+    const response = await this.client.create(version, input, callbackUrl, signal);
+    const prediction = readPrediction(response.json());
     if (prediction === null)
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no prediction." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered no prediction." });
     return {
       state: "accepted",
       handle: handleOf(prediction, operation, output),
@@ -180,9 +180,9 @@ interface Submission {
 }
 
 /** What says nothing of the work does not say that it failed: it is asked again. */
-function predictionIn(answer: ApiResponse): Prediction {
-  const prediction = readPrediction(answer.json());
-  if (prediction === null) throw providerFailure("unavailable", answer, { message: "It answered no prediction." });
+function predictionIn(response: ApiResponse): Prediction {
+  const prediction = readPrediction(response.json());
+  if (prediction === null) throw providerFailure("unavailable", response, { message: "It answered no prediction." });
   return prediction;
 }
 

@@ -34,16 +34,16 @@ export class StabilityClient {
   }
 }
 
-function classify(answer: ApiResponse, call: ApiCall): ProviderFailure | null {
-  const usual = failureOf(answer, call);
-  const { headers, status } = answer;
+function classify(response: ApiResponse, call: ApiCall): ProviderFailure | null {
+  const usual = failureOf(response, call);
+  const { headers, status } = response;
   const isJson = headers.get("content-type")?.startsWith("application/json") === true;
   const {
     id,
     name,
     errors,
     finish_reason: reason,
-  } = usual === null && !isJson ? ({} as JsonObject) : asObject(answer.json());
+  } = usual === null && !isJson ? ({} as JsonObject) : asObject(response.json());
   if (usual === null) {
     const isFiltered = (headers.get("finish-reason") ?? reason) === "CONTENT_FILTERED";
     const message = "It made music and filtered it (CONTENT_FILTERED).";

@@ -32,25 +32,25 @@ export class StabilityProvider implements MusicProvider {
       });
     const endpoint = String(request.model.options?.["endpoint"]);
     const accept = endpoint === ENDPOINTS[0] ? "application/json" : "audio/*";
-    const answer = await this.client.generate(callOf(request, this.settings.outputFormat), accept, signal);
-    if (isSound(answer) && answer.bytes.length > 0) return completed(answer);
-    const { id } = answer.status === 202 ? asObject(answer.json()) : {};
+    const response = await this.client.generate(callOf(request, this.settings.outputFormat), accept, signal);
+    if (isSound(response) && response.bytes.length > 0) return completed(response);
+    const { id } = response.status === 202 ? asObject(response.json()) : {};
     if (typeof id !== "string" || id === "")
-      throw providerFailure("outcome_unknown", answer, { message: "It answered neither music nor an id." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered neither music nor an id." });
     return { state: "accepted", handle: HANDLES.write({ id }), nextPollMs: this.settings.pollMs };
   }
 
   async poll(handle: ProviderHandle, { signal }: CallContext): Promise<Snapshot> {
-    const answer = await this.client.result(HANDLES.read(handle).id, signal);
-    if (answer.status === 202) return { state: "running", nextPollMs: this.settings.pollMs };
+    const response = await this.client.result(HANDLES.read(handle).id, signal);
+    if (response.status === 202) return { state: "running", nextPollMs: this.settings.pollMs };
     // What says nothing does not say that the work ended.
-    if (!isSound(answer)) throw providerFailure("unavailable", answer, { message: "It answered no sound." });
-    if (answer.bytes.length === 0)
-      throw providerFailure("failed", answer, { message: "It answered sound of no length." });
-    return completed(answer);
+    if (!isSound(response)) throw providerFailure("unavailable", response, { message: "It answered no sound." });
+    if (response.bytes.length === 0)
+      throw providerFailure("failed", response, { message: "It answered sound of no length." });
+    return completed(response);
   }
 }
 
-function completed(answer: ApiResponse): Completed {
-  return { state: "completed", tracks: [trackOf(answer)] };
+function completed(response: ApiResponse): Completed {
+  return { state: "completed", tracks: [trackOf(response)] };
 }

@@ -14,60 +14,60 @@ export class SunoClient {
     this.api = api({
       baseUrl: settings.baseUrl ?? dialect.baseUrl,
       headers: bearer(settings.apiKey),
-      classify: (answer, call) => classify(answer, call, dialect),
+      classify: (response, call) => classify(response, call, dialect),
     });
   }
 
   /** Starts billed work. @returns its task id */
   async create(path: string, json: JsonObject, signal: AbortSignal): Promise<string> {
-    const answer = await this.api.call({ path, json, creates: true, signal });
-    const { taskId } = asObject(dataOf(answer));
+    const response = await this.api.call({ path, json, creates: true, signal });
+    const { taskId } = asObject(dataOf(response));
     if (typeof taskId !== "string" || taskId === "")
-      throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+      throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
     return taskId;
   }
 
   /** What it knows of a task. */
   async record(path: string, taskId: string, signal: AbortSignal): Promise<JsonObject> {
-    const answer = await this.api.call({
+    const response = await this.api.call({
       path: `${path}?taskId=${encodeURIComponent(taskId)}`,
       isStatusCall: true,
       signal,
     });
-    const record = asObject(dataOf(answer));
+    const record = asObject(dataOf(response));
     if (Object.keys(record).length === 0)
-      throw providerFailure("unavailable", answer, { message: "It answered nothing about the task." });
+      throw providerFailure("unavailable", response, { message: "It answered nothing about the task." });
     return record;
   }
 
   async credit(signal: AbortSignal): Promise<number> {
-    const answer = await this.api.call({ path: this.dialect.creditPath, signal });
-    const credit = dataOf(answer);
+    const response = await this.api.call({ path: this.dialect.creditPath, signal });
+    const credit = dataOf(response);
     if (typeof credit !== "number")
-      throw providerFailure("unavailable", answer, { message: "It answered no number of credits." });
+      throw providerFailure("unavailable", response, { message: "It answered no number of credits." });
     return credit;
   }
 }
 
-function classify(answer: ApiResponse, call: ApiCall, { codes }: Dialect): ProviderFailure | null | undefined {
-  const isGoodStatus = answer.status >= 200 && answer.status < 300;
-  const { code, msg } = asObject(answer.json());
+function classify(response: ApiResponse, call: ApiCall, { codes }: Dialect): ProviderFailure | null | undefined {
+  const isGoodStatus = response.status >= 200 && response.status < 300;
+  const { code, msg } = asObject(response.json());
   const unclear = call.creates === true ? "outcome_unknown" : "unavailable";
   if (typeof code !== "number") {
-    const usual = failureOf(answer, call);
+    const usual = failureOf(response, call);
     // Without their envelope it is not they who do not know the task.
     return usual === null || usual.kind === "gone"
-      ? providerFailure(unclear, answer, { message: "It answered without a code." })
+      ? providerFailure(unclear, response, { message: "It answered without a code." })
       : usual;
   }
   if (code === 200) return isGoodStatus ? null : undefined;
   const message = `code ${code}: ${typeof msg === "string" ? msg.slice(0, 300) : ""}`;
-  const kind = codes[code] ?? failureOf({ ...answer, status: code }, call)?.kind ?? unclear;
+  const kind = codes[code] ?? failureOf({ ...response, status: code }, call)?.kind ?? unclear;
   // Accepted work is not given up because a question about it was refused.
   const isPassing = kind === "invalid_input" && call.isStatusCall === true;
-  return providerFailure(isPassing ? "unavailable" : kind, answer, { message, code: String(code) });
+  return providerFailure(isPassing ? "unavailable" : kind, response, { message, code: String(code) });
 }
 
-function dataOf(answer: ApiResponse): unknown {
-  return asObject(answer.json())["data"];
+function dataOf(response: ApiResponse): unknown {
+  return asObject(response.json())["data"];
 }

@@ -1,6 +1,6 @@
 import { ProviderFailure } from "../sdk/index.js";
 import type { MusicReference } from "../sdk/index.js";
-import type { PieceOrder } from "./order.js";
+import type { CompositionSpec } from "./order.js";
 import { compose } from "./piece/compose.js";
 import { SAMPLE_RATE } from "./sound/dsp.js";
 import { mixDown } from "./sound/mixdown.js";
@@ -21,7 +21,7 @@ export interface Stereo {
 }
 
 /** How long a piece is with what it goes on from. */
-export function totalSeconds({ after, seconds }: PieceOrder): number {
+export function totalSeconds({ after, seconds }: CompositionSpec): number {
   return (after?.untilSeconds ?? 0) + seconds;
 }
 
@@ -30,21 +30,22 @@ export function totalSeconds({ after, seconds }: PieceOrder): number {
  *
  * @throws {ProviderFailure} `invalid_input` for a piece whose words were not kept, and for one that gets too long
  */
-export function goingOn(next: PieceOrder, { source, fromSeconds }: MusicReference): PieceOrder {
-  const { masterDigest: _, ...piece } = readReference(source.reference) ?? refuse("synth can extend only what it made");
-  const untilSeconds = fromSeconds ?? totalSeconds(piece);
-  const { brief } = compose(piece);
+export function goingOn(next: CompositionSpec, { source, fromSeconds }: MusicReference): CompositionSpec {
+  const { masterDigest: _, ...composition } =
+    readReference(source.reference) ?? refuse("synth can extend only what it made");
+  const untilSeconds = fromSeconds ?? totalSeconds(composition);
+  const { brief } = compose(composition);
   const key = `${NOTES[brief.key.tonic]} ${isDark(brief.key.mode) ? "minor" : "major"}`;
-  const extended: PieceOrder = { bpm: brief.bpm, key, ...next, after: { piece, untilSeconds } };
+  const extended: CompositionSpec = { bpm: brief.bpm, key, ...next, after: { composition: composition, untilSeconds } };
   if (totalSeconds(extended) > EXTENDED_MAX_SECONDS) refuse(`an extended track has at most ${EXTENDED_MAX_SECONDS} s`);
   return extended;
 }
 
 /** A piece behind what it goes on from. */
-export function joined(order: PieceOrder, own: Stereo): Stereo {
+export function joined(order: CompositionSpec, own: Stereo): Stereo {
   const { after } = order;
   if (after === undefined) return own;
-  const before = joined(after.piece, mixDown(compose(after.piece), false));
+  const before = joined(after.composition, mixDown(compose(after.composition), false));
   const start = Math.round(after.untilSeconds * SAMPLE_RATE);
   return { left: append(before.left, own.left, start), right: append(before.right, own.right, start) };
 }

@@ -1,7 +1,7 @@
 import type { ProviderAsset, SplitRequest, TrackTags } from "../sdk/index.js";
 
 /** What the caller decided beyond words; all else comes from the prompt. */
-export interface PieceOptions {
+export interface CompositionOptions {
   /** Another seed makes another track of the same words. */
   readonly seed?: number;
   readonly bpm?: number;
@@ -10,7 +10,11 @@ export interface PieceOptions {
 }
 
 /** The options among other members; of other types they count as not given. */
-export function pieceOptions({ seed, bpm, key }: { readonly [Name in keyof PieceOptions]?: unknown }): PieceOptions {
+export function compositionOptions({
+  seed,
+  bpm,
+  key,
+}: { readonly [Name in keyof CompositionOptions]?: unknown }): CompositionOptions {
   return {
     ...(typeof seed === "number" ? { seed } : {}),
     ...(typeof bpm === "number" ? { bpm } : {}),
@@ -19,24 +23,24 @@ export function pieceOptions({ seed, bpm, key }: { readonly [Name in keyof Piece
 }
 
 /** What a piece is made from. Two equal ones sound the same. */
-export interface PieceOrder extends PieceOptions {
+export interface CompositionSpec extends CompositionOptions {
   readonly prompt: string;
   readonly lyrics: string | null;
   readonly seconds: number;
   /** True for a sung lead, false for an instrumental. */
   readonly sung: boolean;
   /** The piece that it goes on from, and where; left out for one of its own. */
-  readonly after?: { readonly piece: PieceOrder; readonly untilSeconds: number };
+  readonly after?: { readonly composition: CompositionSpec; readonly untilSeconds: number };
 }
 
 /** What a render worker is asked for. Two equal orders give equal bytes. */
-export interface RenderOrder extends PieceOrder {
+export interface RenderOrder extends CompositionSpec {
   readonly kind: "render";
   readonly keepStems: boolean;
 }
 
 /** Stems of a piece that was made here. */
-export interface OwnSplitOrder extends PieceOrder {
+export interface OwnSplitOrder extends CompositionSpec {
   readonly kind: "split-own";
   readonly operation: SplitRequest["operation"];
   /** SHA-256 of the master that must come out, as hex. */

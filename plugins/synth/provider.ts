@@ -11,7 +11,7 @@ import type {
   SubmitRequest,
 } from "../sdk/index.js";
 import { goingOn } from "./extend.js";
-import { type PieceOrder, pieceOptions, type RenderedAsset, type RenderedTrack } from "./order.js";
+import { type CompositionSpec, compositionOptions, type RenderedAsset, type RenderedTrack } from "./order.js";
 import { RenderPool } from "./render-pool.js";
 import type { Host } from "./settings.js";
 import { readReference, toReference } from "./split/own-piece.js";
@@ -46,21 +46,22 @@ export class SynthProvider implements MusicProvider {
 
   private async make(request: MusicRequest, signal: AbortSignal): Promise<Completed> {
     const prompt = this.settings.testHooks ? await this.obeyTestHooks(request, signal) : request.prompt;
-    const asked: PieceOrder = {
+    const asked: CompositionSpec = {
       prompt,
       lyrics: request.lyrics,
       seconds: request.durationSeconds ?? request.model.duration?.defaultSeconds ?? DEFAULT_SECONDS,
       sung: request.model.id === "synth/song" && !request.instrumental,
-      ...pieceOptions(request.options),
+      ...compositionOptions(request.options),
     };
-    const piece = request.reference === undefined ? asked : goingOn(asked, request.reference);
-    const track = await this.pool.run({ kind: "render", ...piece, keepStems: this.settings.keepStems }, signal);
-    return { state: "completed", tracks: [toProviderTrack(track, piece)] };
+    const composition = request.reference === undefined ? asked : goingOn(asked, request.reference);
+    const track = await this.pool.run({ kind: "render", ...composition, keepStems: this.settings.keepStems }, signal);
+    return { state: "completed", tracks: [toProviderTrack(track, composition)] };
   }
 
   private async split({ operation, source }: SplitRequest, signal: AbortSignal): Promise<Completed> {
-    const piece = readReference(source.reference);
-    const own = piece === null ? null : await this.pool.run({ kind: "split-own", operation, ...piece }, signal);
+    const composition = readReference(source.reference);
+    const own =
+      composition === null ? null : await this.pool.run({ kind: "split-own", operation, ...composition }, signal);
     const stems = own ?? (await splitInSandbox(this.sandbox, { operation, source }, signal));
     return { state: "completed", tracks: [], stems: stems.map(toProviderAsset) };
   }
@@ -78,8 +79,11 @@ export class SynthProvider implements MusicProvider {
   }
 }
 
-function toProviderTrack({ title, bpm, tags, assets, masterDigest }: RenderedTrack, piece: PieceOrder): ProviderTrack {
-  const reference = toReference({ ...piece, masterDigest });
+function toProviderTrack(
+  { title, bpm, tags, assets, masterDigest }: RenderedTrack,
+  composition: CompositionSpec,
+): ProviderTrack {
+  const reference = toReference({ ...composition, masterDigest });
   return { title, bpm, tags, assets: assets.map(toProviderAsset), ...(reference === undefined ? {} : { reference }) };
 }
 

@@ -3,12 +3,12 @@ import { ProviderFailure } from "../sdk/index.js";
 import type { Order, RenderedAsset, Results } from "./order.js";
 import type { WorkerReport } from "./render-pool.js";
 import { renderTrack } from "./render.js";
-import { splitOwnPiece } from "./split/own-piece.js";
+import { splitOwnTrack } from "./split/own-piece.js";
 
 // One order at a time comes in; the pool sends the next when this one has been answered.
-parentPort?.on("message", (order: Order) => void answer(order));
+parentPort?.on("message", (order: Order) => void response(order));
 
-async function answer(order: Order): Promise<void> {
+async function response(order: Order): Promise<void> {
   try {
     const result = await carryOut(order);
     report({ result }, buffersOf(result));
@@ -23,7 +23,7 @@ async function carryOut(order: Order): Promise<Results[Order["kind"]]> {
     case "render":
       return renderTrack(order);
     case "split-own":
-      return splitOwnPiece(order, order.operation);
+      return splitOwnTrack(order, order.operation);
   }
 }
 

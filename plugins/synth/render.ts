@@ -5,7 +5,7 @@ import { encodeMp3 } from "./output/mp3.js";
 import { PREVIEW_SECONDS, cutPreview } from "./output/preview.js";
 import { createWav, type WavFile } from "./output/wav.js";
 import { compose } from "./piece/compose.js";
-import type { Piece } from "./piece/compose.js";
+import type { Composition } from "./piece/compose.js";
 import { tagsOf } from "./piece/tags.js";
 import { titleOf } from "./piece/title.js";
 import { SAMPLE_RATE } from "./sound/dsp.js";
@@ -18,12 +18,12 @@ const INT16_MAX = 32_767;
 
 /** Composes, sounds and encodes a track: all the work of one submission, on the calling thread. */
 export async function renderTrack(order: RenderOrder): Promise<RenderedTrack> {
-  const piece = compose(order);
-  const own = mixDown(piece, order.keepStems && order.after === undefined);
+  const composition = compose(order);
+  const own = mixDown(composition, order.keepStems && order.after === undefined);
   const { left, right } = joined(order, own);
   const master = order.after === undefined ? own.master : toWav(left, right);
   const seconds = totalSeconds(order);
-  const preview = cutPreview(left, right, SAMPLE_RATE, (order.after?.untilSeconds ?? 0) + previewStart(piece));
+  const preview = cutPreview(left, right, SAMPLE_RATE, (order.after?.untilSeconds ?? 0) + previewStart(composition));
   const sound = { label: "full", durationSeconds: seconds };
   const assets: RenderedAsset[] = [
     { ...sound, role: "mix", contentType: "audio/mpeg", bytes: await encodeMp3([left, right], SAMPLE_RATE, 192) },
@@ -35,7 +35,7 @@ export async function renderTrack(order: RenderOrder): Promise<RenderedTrack> {
       durationSeconds: Math.min(seconds, PREVIEW_SECONDS),
       bytes: await encodeMp3([preview], SAMPLE_RATE, 96),
     },
-    { ...sound, role: "cover", contentType: "image/png", durationSeconds: null, bytes: paintCover(piece.brief) },
+    { ...sound, role: "cover", contentType: "image/png", durationSeconds: null, bytes: paintCover(composition.brief) },
     ...[...own.stems].map(([label, { bytes }]): RenderedAsset => ({
       ...sound,
       role: "stem",
@@ -46,8 +46,8 @@ export async function renderTrack(order: RenderOrder): Promise<RenderedTrack> {
   ];
   return {
     title: titleOf(withoutMarkers(order.prompt)),
-    bpm: piece.brief.bpm,
-    tags: tagsOf(piece.brief, order.sung),
+    bpm: composition.brief.bpm,
+    tags: tagsOf(composition.brief, order.sung),
     assets,
     masterDigest: digestOf(master.bytes),
   };
@@ -63,7 +63,7 @@ function toWav(left: Float32Array, right: Float32Array): WavFile {
 }
 
 /** A moment before the first chorus, in seconds. */
-function previewStart({ sections, seconds, endSeconds }: Piece): number {
+function previewStart({ sections, seconds, endSeconds }: Composition): number {
   const chorus = sections.find(({ kind }) => kind === "chorus");
   const last = sections[sections.length - 1];
   if (chorus === undefined || last === undefined) return 0;

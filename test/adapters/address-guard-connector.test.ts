@@ -64,7 +64,7 @@ describe("GuardedConnector", () => {
   });
 
   it("asks for the certificate of the name, not of the address", async () => {
-    const guard = new StubGuard().answer("receiver.example", { state: "allowed", addresses: ["127.0.0.1"] });
+    const guard = new StubGuard().response("receiver.example", { state: "allowed", addresses: ["127.0.0.1"] });
     const refused = await outcomeOf(new GuardedConnector({ guard, ca: [receiver.ca] }), {
       hostname: "receiver.example",
     });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { AddressPolicy, DnsAddressGuard, HostsFile, systemResolver } from "../../adapters/network/index.js";
-import { type NameAnswer, type NameServer, openNameServer } from "../support/name-server.js";
+import { type NameResponse, type NameServer, openNameServer } from "../support/name-server.js";
 
 const never = new AbortController().signal;
 const noHosts = new HostsFile("/nowhere/hosts");
@@ -11,12 +11,12 @@ const noHosts = new HostsFile("/nowhere/hosts");
 describe("systemResolver", () => {
   let directory: string;
   let server: NameServer;
-  let answers: Readonly<Record<string, NameAnswer>>;
+  let responses: Readonly<Record<string, NameResponse>>;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), "fermata-hosts-"));
-    answers = {};
-    server = await openNameServer((type, name) => answers[`${type} ${name}`] ?? []);
+    responses = {};
+    server = await openNameServer((type, name) => responses[`${type} ${name}`] ?? []);
   });
 
   afterEach(async () => {
@@ -28,34 +28,34 @@ describe("systemResolver", () => {
     systemResolver({ hosts, servers: [server.address] })(name, maxMs, never).catch((error: Error) => error.message);
 
   it("asks for both families and gives them in turn, IPv4 first", async () => {
-    answers = { "A a.example": ["192.0.2.1", "192.0.2.2", "192.0.2.3"], "AAAA a.example": ["2001:db8::1"] };
+    responses = { "A a.example": ["192.0.2.1", "192.0.2.2", "192.0.2.3"], "AAAA a.example": ["2001:db8::1"] };
     expect(await resolve("a.example")).to.deep.equal(["192.0.2.1", "2001:db8::1", "192.0.2.2", "192.0.2.3"]);
     expect([...server.questions].sort()).to.deep.equal(["A a.example", "AAAA a.example"]);
   });
 
   it("is content with one family, also when the other fails or is never answered for", async () => {
     for (const other of [[], "NXDOMAIN", "SERVFAIL", "silence"] as const) {
-      answers = { "A a.example": ["192.0.2.1"], "AAAA a.example": other };
+      responses = { "A a.example": ["192.0.2.1"], "AAAA a.example": other };
       expect(await resolve("a.example"), String(other)).to.deep.equal(["192.0.2.1"]);
     }
-    answers = { "AAAA a.example": ["2001:db8::1"], "A a.example": "silence" };
+    responses = { "AAAA a.example": ["2001:db8::1"], "A a.example": "silence" };
     expect(await resolve("a.example")).to.deep.equal(["2001:db8::1"]);
   });
 
   it("follows an alias to the addresses at its end", async () => {
-    answers = { "A a.example": { alias: "inside.other.example", addresses: ["10.0.0.1"] } };
+    responses = { "A a.example": { alias: "inside.other.example", addresses: ["10.0.0.1"] } };
     expect(await resolve("a.example")).to.deep.equal(["10.0.0.1"]);
   });
 
   it("says why there is no address", async () => {
-    const reasons: readonly (readonly [NameAnswer, NameAnswer, string])[] = [
+    const reasons: readonly (readonly [NameResponse, NameResponse, string])[] = [
       ["NXDOMAIN", "NXDOMAIN", "the name does not exist"],
       [[], [], "the name has no address"],
       ["SERVFAIL", [], "the name server failed"],
       ["REFUSED", "REFUSED", "the name server refused"],
     ];
     for (const [ipv4, ipv6, reason] of reasons) {
-      answers = { "A a.example": ipv4, "AAAA a.example": ipv6 };
+      responses = { "A a.example": ipv4, "AAAA a.example": ipv6 };
       expect(await resolve("a.example")).to.equal(reason);
     }
     expect(await resolve(`${"a".repeat(64)}.example`)).to.equal("the name is malformed");
@@ -64,7 +64,7 @@ describe("systemResolver", () => {
   it("asks the hosts file first, and a name server only for what is not there", async () => {
     const path = join(directory, "hosts");
     await writeFile(path, "10.0.0.1 receiver\nfd00::1 receiver\n");
-    answers = { "A receiver": ["192.0.2.1"], "A other": ["192.0.2.2"] };
+    responses = { "A receiver": ["192.0.2.1"], "A other": ["192.0.2.2"] };
     const hosts = new HostsFile(path);
     expect(await resolve("receiver", 2_000, hosts)).to.deep.equal(["10.0.0.1", "fd00::1"]);
     expect(server.questions).to.deep.equal([]);
@@ -79,7 +79,7 @@ describe("systemResolver", () => {
   });
 
   it("leaves files their threads while many names are not answered for, and gives up when told to", async () => {
-    answers = Object.fromEntries(
+    responses = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [`silent-${index}.example`, index]).flatMap(([name]) => [
         [`A ${name}`, "silence"],
         [`AAAA ${name}`, "silence"],
@@ -114,7 +114,7 @@ describe("systemResolver", () => {
   });
 
   it("is bounded by the guard that uses it", async () => {
-    answers = { "A a.example": "silence", "AAAA a.example": "silence" };
+    responses = { "A a.example": "silence", "AAAA a.example": "silence" };
     const guard = new DnsAddressGuard(
       new AddressPolicy(),
       systemResolver({ hosts: noHosts, servers: [server.address] }),

@@ -13,12 +13,12 @@ const NAMES: Omit<GuardUnderTest, "guard"> = {
 };
 
 /** A resolver that answers each name as told, one answer after the other; the last one stays. */
-function resolverOf(answers: Readonly<Record<string, readonly (readonly string[])[]>>): ResolveName {
+function resolverOf(responses: Readonly<Record<string, readonly (readonly string[])[]>>): ResolveName {
   const asked = new Map<string, number>();
   return async (name) => {
     const turn = asked.get(name) ?? 0;
     asked.set(name, turn + 1);
-    const given = answers[name];
+    const given = responses[name];
     if (given === undefined) throw new Error("the name does not exist");
     return given[Math.min(turn, given.length - 1)] ?? [];
   };
@@ -37,18 +37,18 @@ addressGuardContract("DnsAddressGuard", () => {
 addressGuardContract("StubGuard", () => ({
   ...NAMES,
   guard: new StubGuard()
-    .answer(NAMES.reachable.name, { state: "allowed", addresses: NAMES.reachable.addresses })
-    .answer(NAMES.blocked.name, { state: "blocked", addresses: NAMES.blocked.addresses })
-    .answer(NAMES.unknownName, { state: "unresolved", reason: "scripted" })
-    .answer(NAMES.silentName, { state: "unresolved", reason: "scripted" })
+    .response(NAMES.reachable.name, { state: "allowed", addresses: NAMES.reachable.addresses })
+    .response(NAMES.blocked.name, { state: "blocked", addresses: NAMES.blocked.addresses })
+    .response(NAMES.unknownName, { state: "unresolved", reason: "scripted" })
+    .response(NAMES.silentName, { state: "unresolved", reason: "scripted" })
     .refuse(NAMES.refusedName)
     .refuse(NAMES.refusedLiteral.hostname),
 }));
 
 describe("DnsAddressGuard, by what a name resolves to", () => {
-  const stateOf = async (answers: readonly string[], exceptions = {}): Promise<string> =>
+  const stateOf = async (responses: readonly string[], exceptions = {}): Promise<string> =>
     (
-      await new DnsAddressGuard(new AddressPolicy(exceptions), resolverOf({ "name.example": [answers] })).resolve(
+      await new DnsAddressGuard(new AddressPolicy(exceptions), resolverOf({ "name.example": [responses] })).resolve(
         "name.example",
         1_000,
       )
@@ -78,9 +78,9 @@ describe("DnsAddressGuard, by what a name resolves to", () => {
     [["fe80::1%eth0"], "blocked"],
     [["not an address"], "blocked"],
   ];
-  for (const [answers, state] of table) {
-    it(`[${answers.join(", ")}]: ${state}`, async () => {
-      expect(await stateOf(answers)).to.equal(state);
+  for (const [results, state] of table) {
+    it(`[${results.join(", ")}]: ${state}`, async () => {
+      expect(await stateOf(results)).to.equal(state);
     });
   }
 

@@ -7,7 +7,7 @@ import { MemoryVendor } from "../support/doubles/memory-vendor.js";
 import { SCRIPTED_AUDIO } from "../support/doubles/scripted-provider.js";
 import { insertOldJob, LINK, OLD_JOBS, type OldIds, type OldJob, type OldName } from "../support/old-jobs.js";
 import { migrateInterrupted, oldMysql, oldSqlite } from "../support/old-schema.js";
-import { Workshop } from "../system/jobs/worker-harness.js";
+import { WorkerHarness } from "../system/jobs/worker-harness.js";
 
 const NAME = "0017-attempts";
 const MINUTE = 60_000;
@@ -89,7 +89,7 @@ const PROVIDERS: readonly Provider[] = [
 ];
 
 /** Behind the link is what the provider delivered before; all else is in memory. */
-function openerOf(shop: Workshop): AssetOpener {
+function openerOf(shop: WorkerHarness): AssetOpener {
   const refusal = new Error("Nothing else is fetched.");
   const connect: AssetOpenerDeps["connect"] = (_options, callback) => callback(refusal, null);
   const inMemory = new GuardedAssetOpener({ connect, clock: shop.clock, version: "0.0.0" });
@@ -109,12 +109,12 @@ async function* bytes(): AsyncIterable<Uint8Array> {
 for (const { name, openBefore } of [oldSqlite, oldMysql]) {
   describe(`Jobs from before attempts had states of their own: ${name}`, function () {
     this.timeout(60_000);
-    let shop: Workshop;
+    let shop: WorkerHarness;
     let vendor: MemoryVendor;
     let ids: Map<OldName, OldIds>;
 
     async function openWith(except: readonly OldName[]): Promise<void> {
-      shop = await Workshop.open(await openBefore(NAME));
+      shop = await WorkerHarness.open(await openBefore(NAME));
       vendor = new MemoryVendor(shop.provider);
       ids = new Map();
       for (const [job, old] of Object.entries(OLD_JOBS) as [OldName, OldJob][]) {

@@ -105,7 +105,7 @@ describe("S3AudioStore", function () {
 
     it("takes no more from the source than one part while the server does not answer", async () => {
       const relay = await relayTo(server);
-      const slow = storeOf(bucket, { url: server.urlOf(bucket, relay.address), timeouts: { answerMs: 100 } });
+      const slow = storeOf(bucket, { url: server.urlOf(bucket, relay.address), timeouts: { responseMs: 100 } });
       relay.freeze();
       let taken = 0;
       async function* counted(): AsyncGenerator<Uint8Array> {

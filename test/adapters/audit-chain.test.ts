@@ -29,7 +29,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
 
     async function record(count: number): Promise<void> {
       const trail = trailOf(storage);
-      for (let made = 0; made < count; made++) await trail.note(ENTRY);
+      for (let created = 0; created < count; created++) await trail.note(ENTRY);
     }
 
     const change = (text: string): Promise<unknown> => storage.database.write.raw(text);
@@ -52,7 +52,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       await storage.inTransaction(async (tx) => {
         // Notes of their own would take a commit each.
         const trail = trailOf({ ...storage, unitOfWork: { concurrentWriters: 1, inTransaction: (work) => work(tx) } });
-        for (let made = 0; made < 501; made++) await trail.note(ENTRY);
+        for (let created = 0; created < 501; created++) await trail.note(ENTRY);
       });
       const [last] = await audit.list({ limit: 1 });
       expect(await audit.verify()).to.deep.equal({ count: 501, head: last?.hash, broken: null });

@@ -13,7 +13,7 @@ import { freePort } from "../support/services.js";
 interface Fault {
   readonly setting: string;
   readonly value: string;
-  readonly finding: string;
+  readonly check: string;
   readonly result: "warning" | "failed";
   readonly says: RegExp;
 }
@@ -22,57 +22,57 @@ const FAULTS: readonly Fault[] = [
   {
     setting: "binlog_format",
     value: "'STATEMENT'",
-    finding: "mysql binary log",
+    check: "mysql binary log",
     result: "failed",
     says: /refuses every write/,
   },
   {
     setting: "sync_binlog",
     value: "0",
-    finding: "mysql durability",
+    check: "mysql durability",
     result: "warning",
     says: /credits included: sync_binlog is 0/,
   },
   {
     setting: "innodb_flush_log_at_trx_commit",
     value: "2",
-    finding: "mysql durability",
+    check: "mysql durability",
     result: "warning",
     says: /at_trx_commit is 2/,
   },
-  { setting: "read_only", value: "1", finding: "mysql writes", result: "failed", says: /read_only is ON/ },
+  { setting: "read_only", value: "1", check: "mysql writes", result: "failed", says: /read_only is ON/ },
   {
     setting: "default_storage_engine",
     value: "MyISAM",
-    finding: "mysql engine",
+    check: "mysql engine",
     result: "failed",
     says: /MyISAM, which has no transactions/,
   },
   {
     setting: "innodb_default_row_format",
     value: "compact",
-    finding: "mysql engine",
+    check: "mysql engine",
     result: "failed",
     says: /row format compact/,
   },
   {
     setting: "max_connections",
     value: "11",
-    finding: "mysql connections",
+    check: "mysql connections",
     result: "failed",
     says: /up to 13 connections; the server allows 11/,
   },
   {
     setting: "max_connections",
     value: "13",
-    finding: "mysql connections",
+    check: "mysql connections",
     result: "warning",
     says: /the server allows 13 in all/,
   },
   {
     setting: "max_allowed_packet",
     value: "1048576",
-    finding: "mysql packets",
+    check: "mysql packets",
     result: "warning",
     says: /1 MiB: a group of long requests/,
   },
@@ -108,14 +108,14 @@ describe("The doctor of MySQL", function () {
   const check = (at = url): Promise<readonly CheckResult[]> => checkStorage({ url: at, logger: SILENT });
 
   async function named(name: string, at?: string): Promise<CheckResult> {
-    const findings = await check(at);
-    const found = findings.find((finding) => finding.name === name);
-    if (found === undefined) throw new Error(`There is no ${name} among ${JSON.stringify(findings)}.`);
+    const results = await check(at);
+    const found = results.find((result) => result.name === name);
+    if (found === undefined) throw new Error(`There is no ${name} among ${JSON.stringify(results)}.`);
     return found;
   }
 
   /** Does what the finding says. */
-  async function mend({ fix }: CheckResult): Promise<void> {
+  async function applyFix({ fix }: CheckResult): Promise<void> {
     const statements = (fix ?? "").match(/(?:SET (?:GLOBAL|PERSIST)|ALTER|GRANT|CREATE) [^;]+;/g);
     expect(statements, String(fix)).to.not.equal(null);
     for (const statement of statements ?? []) await root.query(statement.replaceAll("…", "sesame"));
@@ -135,16 +135,16 @@ describe("The doctor of MySQL", function () {
     await root.query("SET GLOBAL binlog_format = 'ROW'");
   });
 
-  for (const { setting, value, finding, result, says } of FAULTS) {
+  for (const { setting, value, check: checkName, result, says } of FAULTS) {
     it(`finds ${setting} = ${value}, and what it says fixes that`, async () => {
       const [[before]] = await root.query<RowDataPacket[]>(`SELECT @@GLOBAL.${setting} AS value`);
       await root.query(`SET GLOBAL ${setting} = ${value}`);
       try {
-        const found = await named(finding);
+        const found = await named(checkName);
         expect(found.result).to.equal(result);
         expect(found.message).to.match(says);
-        await mend(found);
-        expect((await named(finding)).result).to.equal("ok");
+        await applyFix(found);
+        expect((await named(checkName)).result).to.equal("ok");
       } finally {
         await root.query(`SET GLOBAL ${setting} = ?`, [before?.["value"]]);
       }
@@ -157,7 +157,7 @@ describe("The doctor of MySQL", function () {
     expect(found).to.include({ result: "failed" });
     expect(found.message).to.include("balances").and.not.include("jobs");
     await root.query(`USE ${schema}`);
-    await mend(found);
+    await applyFix(found);
     expect((await named("mysql engine")).result).to.equal("ok");
   });
 
@@ -219,7 +219,7 @@ describe("The doctor of MySQL", function () {
       result: "warning",
       message: "'reader'@'%' lacks CREATE, ALTER, INDEX, DROP, which only migrations need.",
     });
-    await mend(running);
+    await applyFix(running);
     expect((await named("mysql privileges", withUser("reader"))).result).to.equal("ok");
   });
 
@@ -232,20 +232,20 @@ describe("The doctor of MySQL", function () {
   });
 
   it("finds that a user or a database is missing, and how to make it", async () => {
-    const stranger = withUser("stranger");
-    const refused = await named("mysql connection", stranger);
+    const otherAccount = withUser("stranger");
+    const refused = await named("mysql connection", otherAccount);
     expect(refused.result).to.equal("failed");
     expect(refused.message).to.include("Access denied");
-    await mend(refused);
-    expect((await check(stranger)).filter(({ result }) => result !== "ok")).to.deep.equal([]);
+    await applyFix(refused);
+    expect((await check(otherAccount)).filter(({ result }) => result !== "ok")).to.deep.equal([]);
 
     const nowhere = withUser("stranger").replace(/\/\w+$/, "/nowhere-yet");
     const denied = await named("mysql connection", nowhere);
     expect(denied.fix).to.include("GRANT SELECT").and.include("ON `nowhere-yet`.*");
-    await mend(denied);
+    await applyFix(denied);
     const missing = await named("mysql connection", nowhere);
     expect(missing.message).to.include("Unknown database");
-    await mend(missing);
+    await applyFix(missing);
     const found = await check(nowhere);
     expect(found.filter(({ result }) => result !== "ok").map(({ name, fix }) => [name, fix])).to.deep.equal([
       ["schema", "Run `fermata migrate`."],
@@ -254,8 +254,8 @@ describe("The doctor of MySQL", function () {
 
   it("finds that nothing answers, once, and says where", async () => {
     const port = await freePort();
-    const findings = await check(`mysql://root@127.0.0.1:${port}/fermata`);
-    expect(findings.map(({ name, result }) => [name, result])).to.deep.equal([["mysql connection", "failed"]]);
-    expect(findings[0]?.message).to.include(`127.0.0.1:${port}`).and.include("ECONNREFUSED");
+    const results = await check(`mysql://root@127.0.0.1:${port}/fermata`);
+    expect(results.map(({ name, result }) => [name, result])).to.deep.equal([["mysql connection", "failed"]]);
+    expect(results[0]?.message).to.include(`127.0.0.1:${port}`).and.include("ECONNREFUSED");
   });
 });

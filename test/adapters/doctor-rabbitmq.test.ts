@@ -46,7 +46,7 @@ describe("The doctor of RabbitMQ", function () {
   const asNarrow = (): string => space.url.replace("guest:guest", "narrow:sesame");
 
   /** Runs the commands between backticks, as an operator would. */
-  async function mend({ fix }: CheckResult): Promise<void> {
+  async function applyFix({ fix }: CheckResult): Promise<void> {
     const commands = [...(fix ?? "").matchAll(/`rabbitmqctl ([^`]+)`/g)].map(([, command]) => command as string);
     expect(commands, String(fix)).to.not.be.empty;
     for (const command of commands)
@@ -107,7 +107,7 @@ describe("The doctor of RabbitMQ", function () {
       expect(found).to.include({ name: `rabbitmq queue ${queue}`, result: "failed" });
       expect(found?.message).to.match(says).and.include(queue);
       expect(others).to.deep.equal([]);
-      await mend(found as CheckResult);
+      await applyFix(found as CheckResult);
       expect(await wrong()).to.deep.equal([]);
     });
   }
@@ -139,7 +139,7 @@ describe("The doctor of RabbitMQ", function () {
       expect(found?.message).to.include("ACCESS_REFUSED").and.not.include("sesame");
       last = found;
     }
-    await mend(last as CheckResult);
+    await applyFix(last as CheckResult);
     expect(await wrong(asNarrow())).to.deep.equal([]);
   });
 
@@ -147,7 +147,7 @@ describe("The doctor of RabbitMQ", function () {
     const elsewhere = asNarrow().replace("?", "/elsewhere?");
     const [vhost] = await wrong(elsewhere);
     expect(vhost?.message).to.include('the vhost "elsewhere"');
-    await mend(vhost as CheckResult);
+    await applyFix(vhost as CheckResult);
     expect(await wrong(elsewhere)).to.deep.equal([]);
 
     const [user] = await wrong(space.url.replace("guest:guest", "nobody:sesame"));
@@ -198,18 +198,18 @@ describe("The doctor of RabbitMQ", function () {
       expect(found?.message.match(/delivery-limit 2 /g), found?.message).to.have.lengthOf(2);
       expect(found?.message.match(/message-ttl 60000 /g), found?.message).to.have.lengthOf(2);
     });
-    await mend(found as CheckResult);
+    await applyFix(found as CheckResult);
     await eventually(async () => expect(await wrong()).to.deep.equal([]));
   });
 
   it("says where policies can be seen when the management API does not show them", async () => {
-    const findings = await checkRabbitmq({
+    const results = await checkRabbitmq({
       url: space.url,
       providerIds: ["one"],
       managementUrl: `http://127.0.0.1:${await freePort()}`,
       fetch,
     });
-    const found = findings.find(({ name }) => name === "rabbitmq policies");
+    const found = results.find(({ name }) => name === "rabbitmq policies");
     expect(found).to.include({ result: "ok" });
     expect(found?.message)
       .to.include("ECONNREFUSED")

@@ -31,8 +31,8 @@ describe("The doctor of SQLite", () => {
 
   it("finds that there is no file, and makes none", async () => {
     const folder = await temporaryFolder();
-    const [finding, ...others] = await wrong(`sqlite:${join(folder, "fermata.sqlite")}`);
-    expect(finding).to.include({
+    const [checkResult, ...others] = await wrong(`sqlite:${join(folder, "fermata.sqlite")}`);
+    expect(checkResult).to.include({
       name: "sqlite file",
       result: "failed",
       fix: "Run `fermata migrate`, or `fermata start`.",
@@ -41,18 +41,18 @@ describe("The doctor of SQLite", () => {
   });
 
   it("finds that the file cannot be reached", async () => {
-    const [finding] = await wrong(`sqlite:${path}/fermata.sqlite`);
-    expect(finding).to.include({ name: "sqlite file", result: "failed" });
-    expect(finding?.message).to.include("ENOTDIR");
-    expect(finding?.fix).to.include("chown");
+    const [checkResult] = await wrong(`sqlite:${path}/fermata.sqlite`);
+    expect(checkResult).to.include({ name: "sqlite file", result: "failed" });
+    expect(checkResult?.message).to.include("ENOTDIR");
+    expect(checkResult?.fix).to.include("chown");
   });
 
   it("finds a file that is no database", async () => {
     const garbage = join(await temporaryFolder(), "fermata.sqlite");
     await writeFile(garbage, "not a database".repeat(1_000));
-    const [finding] = await wrong(`sqlite:${garbage}`);
-    expect(finding).to.include({ name: "sqlite file", result: "failed", fix: "Restore the file from a backup." });
-    expect(finding?.message).to.include("not a database");
+    const [checkResult] = await wrong(`sqlite:${garbage}`);
+    expect(checkResult).to.include({ name: "sqlite file", result: "failed", fix: "Restore the file from a backup." });
+    expect(checkResult?.message).to.include("not a database");
   });
 
   it("finds that other users may read the file or its companions", async () => {
@@ -74,9 +74,9 @@ describe("The doctor of SQLite", () => {
     const other = new BetterSqlite3(path);
     try {
       other.exec("BEGIN IMMEDIATE");
-      const [finding, ...others] = await wrong();
-      expect(finding).to.include({ name: "sqlite writes", result: "failed" });
-      expect(finding?.message).to.include("database is locked");
+      const [checkResult, ...others] = await wrong();
+      expect(checkResult).to.include({ name: "sqlite writes", result: "failed" });
+      expect(checkResult?.message).to.include("database is locked");
       expect(others).to.deep.equal([]);
     } finally {
       other.close();

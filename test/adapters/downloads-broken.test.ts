@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { contentOf, failureOf } from "../contract/asset-opener.contract.js";
-import { answering, cutting, FileHost, type Handler } from "../support/file-host.js";
+import { responding, cutting, FileHost, type Handler } from "../support/file-host.js";
 import { tinyMp3, tinyWav } from "../support/provider-kit/sounds.js";
 import { loadUrl as load, openerFor, openWith, refusalOf as refusal } from "./downloads-support.js";
 
@@ -47,9 +47,9 @@ describe("GuardedAssetOpener with URLs, when it breaks off", () => {
 
   it("goes on after a moment's refusal, but not for ever", async () => {
     const once = cutting(LONG, [100_000], RANGES);
-    expect((await load(host.on("/x", once, answering(503), once))).equals(LONG)).to.equal(true);
+    expect((await load(host.on("/x", once, responding(503), once))).equals(LONG)).to.equal(true);
     const refused = await refusal(
-      host.on("/y", cutting(LONG, [100_000], RANGES), answering(503, { "Retry-After": "9" })),
+      host.on("/y", cutting(LONG, [100_000], RANGES), responding(503, { "Retry-After": "9" })),
     );
     expect(refused).to.include({ kind: "unavailable", retryAfterMs: 9_000 });
     expect(host.of("/y")).to.have.lengthOf(6);
@@ -58,7 +58,7 @@ describe("GuardedAssetOpener with URLs, when it breaks off", () => {
   it("never joins two files: what has changed meanwhile is fetched anew by whoever asked", async () => {
     const changed = cutting(LONG, [], { ...RANGES, ETag: '"v2"' });
     expect(await refusal(host.on("/x", cutting(LONG, [100_000], RANGES), changed))).to.include({ kind: "unavailable" });
-    expect(await refusal(host.on("/z", cutting(LONG, [100_000], RANGES), answering(416)))).to.include({
+    expect(await refusal(host.on("/z", cutting(LONG, [100_000], RANGES), responding(416)))).to.include({
       kind: "unavailable",
     });
     const shifted: Handler = (_request, response) =>
@@ -70,7 +70,9 @@ describe("GuardedAssetOpener with URLs, when it breaks off", () => {
   });
 
   it("says so when the file is gone by then", async () => {
-    expect(await refusal(host.on("/x", cutting(LONG, [100_000], RANGES), answering(404)))).to.include({ kind: "gone" });
+    expect(await refusal(host.on("/x", cutting(LONG, [100_000], RANGES), responding(404)))).to.include({
+      kind: "gone",
+    });
   });
 
   it("is `unavailable` where the rest cannot be asked for, and names how much came", async () => {
@@ -116,12 +118,12 @@ describe("GuardedAssetOpener with URLs, when it takes too long", () => {
   });
 
   it("ends at once when it is broken off or the opener closes", async () => {
-    const breakOff = new AbortController();
+    const interrupt = new AbortController();
     const url = host.on("/x", (request, response) => {
       standing(request, response);
-      breakOff.abort();
+      interrupt.abort();
     });
-    expect(await refusal(url, { signal: breakOff.signal })).to.include({ kind: "unavailable" });
+    expect(await refusal(url, { signal: interrupt.signal })).to.include({ kind: "unavailable" });
     const opener = openerFor();
     const { bytes } = await openWith(opener, { kind: "url", url: host.on("/y", standing) });
     const reading = failureOf(contentOf({ bytes }));

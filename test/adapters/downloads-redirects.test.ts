@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { CertificateAuthority } from "../support/fault-receiver/certificates.js";
-import { answering, FileHost, serving } from "../support/file-host.js";
+import { responding, FileHost, serving } from "../support/file-host.js";
 import { tinyMp3 } from "../support/provider-kit/sounds.js";
 import { loadUrl as load, refusalOf as refusal } from "./downloads-support.js";
 
@@ -22,7 +22,7 @@ describe("GuardedAssetOpener with URLs, on the way", () => {
       "http://intranet/a.mp3",
     ]) {
       expect(await refusal(url), url).to.include({ kind: "failed" });
-      const redirected = await refusal(host.on("/r", answering(302, { Location: url })));
+      const redirected = await refusal(host.on("/r", responding(302, { Location: url })));
       expect(redirected, url).to.include({ kind: "failed" });
       expect(redirected.message).to.include("may not be connected to");
     }
@@ -30,17 +30,17 @@ describe("GuardedAssetOpener with URLs, on the way", () => {
 
   it("follows five redirects and no more", async () => {
     for (const [index, status] of [301, 302, 303, 307, 308].entries())
-      host.on(`/${index}`, answering(status, { Location: `${index + 1}` }));
+      host.on(`/${index}`, responding(status, { Location: `${index + 1}` }));
     host.on("/5", serving(FILE));
     expect((await load(host.url("/0"))).equals(FILE)).to.equal(true);
-    host.on("/5", answering(302, { Location: "/6" }));
+    host.on("/5", responding(302, { Location: "/6" }));
     host.on("/6", serving(FILE));
     expect(await refusal(host.url("/0"))).to.include({ kind: "failed" });
     expect(host.of("/6")).to.have.lengthOf(0);
   });
 
   it("refuses a loop, and redirects that lead nowhere or to other schemes", async () => {
-    expect(await refusal(host.on("/loop", answering(302, { Location: "/loop" })))).to.include({ kind: "failed" });
+    expect(await refusal(host.on("/loop", responding(302, { Location: "/loop" })))).to.include({ kind: "failed" });
     const leading: readonly Readonly<Record<string, string>>[] = [
       {},
       { Location: "file:///etc/passwd" },
@@ -49,14 +49,14 @@ describe("GuardedAssetOpener with URLs, on the way", () => {
       { Location: "http://user:pw@127.0.0.1/" },
     ];
     for (const headers of leading)
-      expect(await refusal(host.on("/r", answering(302, headers)))).to.include({ kind: "failed" });
+      expect(await refusal(host.on("/r", responding(302, headers)))).to.include({ kind: "failed" });
     for (const url of ["ftp://127.0.0.1/a.mp3", "file:///etc/passwd", "no url", ""])
       expect(await refusal(url)).to.include({ kind: "failed" });
   });
 
   it("keeps the plugin's headers from every other origin, and from what such an origin chooses", async () => {
-    host.on("/start", answering(302, { Location: host.url("/other", "localhost") }));
-    host.on("/other", answering(302, { Location: host.url("/back") }));
+    host.on("/start", responding(302, { Location: host.url("/other", "localhost") }));
+    host.on("/other", responding(302, { Location: host.url("/back") }));
     host.on("/back", serving(FILE));
     await load(host.url("/start"), { headers: { "X-Key": "secret" } });
     expect(host.requests.map(({ url, headers }) => [url, headers["x-key"]])).to.deep.equal([
@@ -67,7 +67,7 @@ describe("GuardedAssetOpener with URLs, on the way", () => {
   });
 
   it("goes along with the headers within the origin", async () => {
-    host.on("/start", answering(302, { Location: "/end" }));
+    host.on("/start", responding(302, { Location: "/end" }));
     host.on("/end", serving(FILE));
     await load(host.url("/start"), { headers: { "X-Key": "secret" } });
     expect(host.of("/end")[0]?.headers["x-key"]).to.equal("secret");
@@ -77,7 +77,7 @@ describe("GuardedAssetOpener with URLs, on the way", () => {
     const authority = new CertificateAuthority();
     const secure = await FileHost.open(authority.issue({ names: ["localhost"] }));
     try {
-      const url = secure.on("/start", answering(302, { Location: host.on("/plain", serving(FILE)) }));
+      const url = secure.on("/start", responding(302, { Location: host.on("/plain", serving(FILE)) }));
       const refused = await refusal(url, { ca: [authority.cert], parts: { allowHttp: false } });
       expect(refused).to.include({ kind: "failed" });
       expect(refused.message).to.include("plain http");

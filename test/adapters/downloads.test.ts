@@ -1,7 +1,7 @@
 import { gzipSync, brotliCompressSync } from "node:zlib";
 import { expect } from "chai";
 import { assetOpenerContract } from "../contract/asset-opener.contract.js";
-import { answering, cutting, FileHost, type Handler, serving } from "../support/file-host.js";
+import { responding, cutting, FileHost, type Handler, serving } from "../support/file-host.js";
 import { tinyMp3, tinyWav } from "../support/provider-kit/sounds.js";
 import { loadUrl as load, openerFor, refusalOf as refusal } from "./downloads-support.js";
 
@@ -42,7 +42,7 @@ describe("GuardedAssetOpener with URLs", () => {
 
   describe("by its answer", () => {
     const said = (status: number, body: string): string =>
-      host.on("/x", answering(status, { "Content-Type": "application/xml" }, body));
+      host.on("/x", responding(status, { "Content-Type": "application/xml" }, body));
 
     it("knows a link whose time is over", async () => {
       const bodies = [
@@ -60,16 +60,16 @@ describe("GuardedAssetOpener with URLs", () => {
     });
 
     it("keeps what Retry-After asks for", async () => {
-      expect(await refusal(host.on("/x", answering(429, { "Retry-After": "7" })))).to.include({
+      expect(await refusal(host.on("/x", responding(429, { "Retry-After": "7" })))).to.include({
         kind: "unavailable",
         retryAfterMs: 7_000,
       });
-      expect(await refusal(host.on("/x", answering(503)))).to.include({ kind: "unavailable", retryAfterMs: null });
+      expect(await refusal(host.on("/x", responding(503)))).to.include({ kind: "unavailable", retryAfterMs: null });
     });
 
     it("refuses other statuses", async () => {
       for (const status of [204, 206, 304, 400, 401, 402, 405, 418])
-        expect(await refusal(host.on("/x", answering(status))), String(status)).to.include({ kind: "failed" });
+        expect(await refusal(host.on("/x", responding(status))), String(status)).to.include({ kind: "failed" });
     });
 
     it("refuses pages and answers for programs, but no other type that is wrong", async () => {
@@ -80,11 +80,11 @@ describe("GuardedAssetOpener with URLs", () => {
         "application/problem+json",
         "application/xhtml+xml",
       ]) {
-        const refused = await refusal(host.on("/x", answering(200, { "Content-Type": type }, FILE)));
+        const refused = await refusal(host.on("/x", responding(200, { "Content-Type": type }, FILE)));
         expect(refused, type).to.include({ kind: "failed" });
       }
       for (const type of ["application/octet-stream", "binary/octet-stream", "application/xml", "video/mp4", ""]) {
-        expect(await load(host.on("/x", answering(200, { "Content-Type": type }, FILE))), type).to.have.lengthOf(
+        expect(await load(host.on("/x", responding(200, { "Content-Type": type }, FILE))), type).to.have.lengthOf(
           FILE.length,
         );
       }
@@ -113,15 +113,15 @@ describe("GuardedAssetOpener with URLs", () => {
 
     it("unpacks what came packed without being asked, within its bounds", async () => {
       expect(
-        (await load(host.on("/x", answering(200, { "Content-Encoding": "gzip" }, gzipSync(FILE))))).equals(FILE),
+        (await load(host.on("/x", responding(200, { "Content-Encoding": "gzip" }, gzipSync(FILE))))).equals(FILE),
       ).to.equal(true);
       expect(
-        (await load(host.on("/x", answering(200, { "Content-Encoding": "br" }, brotliCompressSync(FILE))))).equals(
+        (await load(host.on("/x", responding(200, { "Content-Encoding": "br" }, brotliCompressSync(FILE))))).equals(
           FILE,
         ),
       ).to.equal(true);
       expect(
-        (await load(host.on("/x", answering(200, { "Content-Encoding": "aws-chunked" }, FILE)))).equals(FILE),
+        (await load(host.on("/x", responding(200, { "Content-Encoding": "aws-chunked" }, FILE)))).equals(FILE),
       ).to.equal(true);
       const bomb = gzipSync(Buffer.concat([FILE, Buffer.alloc(20_000_000)]));
       for (const [coding, body] of [
@@ -130,7 +130,7 @@ describe("GuardedAssetOpener with URLs", () => {
         ["gzip, br", FILE],
         ["compress", FILE],
       ] as const) {
-        expect(await refusal(host.on("/x", answering(200, { "Content-Encoding": coding }, body))), coding).to.include({
+        expect(await refusal(host.on("/x", responding(200, { "Content-Encoding": coding }, body))), coding).to.include({
           kind: "failed",
         });
       }
@@ -139,10 +139,10 @@ describe("GuardedAssetOpener with URLs", () => {
 
   it("never shows a query or a header", async () => {
     const secret = "X-Amz-Signature=c0ffee&token=hidden";
-    const redirect = (to: string): string => host.on("/r", answering(302, { Location: to }));
+    const redirect = (to: string): string => host.on("/r", responding(302, { Location: to }));
     const urls = [
-      host.on("/x", answering(404)),
-      host.on("/html", answering(200, { "Content-Type": "text/html" })),
+      host.on("/x", responding(404)),
+      host.on("/html", responding(200, { "Content-Type": "text/html" })),
       host.on("/cut", cutting(LONG, [1_000])),
       redirect(`http://10.0.0.1/a?${secret}`),
       redirect(`ftp://10.0.0.1/a?${secret}`),

@@ -6,7 +6,7 @@ import { ProviderFetch } from "../../config/provider-fetch.js";
 import { ProviderApi, ProviderFailure } from "../../plugins/sdk/index.js";
 import { OutgoingRule } from "../../core/providers/outgoing-rule.js";
 import { selfSigned } from "../support/fault-receiver/certificates.js";
-import { answering, FileHost } from "../support/file-host.js";
+import { responding, FileHost } from "../support/file-host.js";
 
 const CALL = { path: "/music", json: { prompt: "rain" }, creates: true, signal: new AbortController().signal } as const;
 
@@ -31,7 +31,7 @@ describe("The fetch of plugins", () => {
     return new ProviderApi({ fetch: providerFetch.fetchFor(rule), baseUrl, timeoutMs: 10_000 });
   }
 
-  const told = ({ kind, billable, message }: ProviderFailure): readonly string[] => [kind, billable, message];
+  const notified = ({ kind, billable, message }: ProviderFailure): readonly string[] => [kind, billable, message];
 
   async function withServer(
     onConnection: (socket: Socket) => void,
@@ -57,19 +57,19 @@ describe("The fetch of plugins", () => {
 
   it("knows of every connection that did not come about that nothing was bought", async () => {
     const unsent = ["unavailable", "no"];
-    expect(told(await failureOf(apiOf(`http://127.0.0.1:${await closedPort()}`).call(CALL)))).to.deep.equal([
+    expect(notified(await failureOf(apiOf(`http://127.0.0.1:${await closedPort()}`).call(CALL)))).to.deep.equal([
       ...unsent,
       "The connection failed (ECONNREFUSED).",
     ]);
-    expect(told(await failureOf(apiOf("http://nobody.invalid").call(CALL)))).to.deep.equal([
+    expect(notified(await failureOf(apiOf("http://nobody.invalid").call(CALL)))).to.deep.equal([
       ...unsent,
       "The connection failed (ENOTFOUND).",
     ]);
     const secure = await FileHost.open(selfSigned({ names: ["localhost"] }));
     try {
-      secure.on("/music", answering(200, {}, "{}"));
+      secure.on("/music", responding(200, {}, "{}"));
       const failure = await failureOf(apiOf(secure.url("")).call(CALL));
-      expect(told(failure)).to.deep.equal([...unsent, "The connection failed (DEPTH_ZERO_SELF_SIGNED_CERT)."]);
+      expect(notified(failure)).to.deep.equal([...unsent, "The connection failed (DEPTH_ZERO_SELF_SIGNED_CERT)."]);
       expect(secure.requests).to.deep.equal([]);
     } finally {
       await secure.close();
@@ -78,7 +78,7 @@ describe("The fetch of plugins", () => {
     await withServer(
       (socket) => socket.destroy(),
       async (port) =>
-        void expect(told(await failureOf(apiOf(`https://127.0.0.1:${port}`).call(CALL))).slice(0, 2)).to.deep.equal(
+        void expect(notified(await failureOf(apiOf(`https://127.0.0.1:${port}`).call(CALL))).slice(0, 2)).to.deep.equal(
           unsent,
         ),
     );
@@ -99,7 +99,7 @@ describe("The fetch of plugins", () => {
         new OutgoingRule({ providerId: "owl", settings: {}, hosts: [], allowHosts: [] }),
       );
       const failure = await failureOf(other(host.url("/x?signature=s")));
-      expect(told(failure)).to.deep.equal([
+      expect(notified(failure)).to.deep.equal([
         "misconfigured",
         "no",
         `The plugin owl may not call ${host.url("")}: only https, unless plugins.owl.allowHosts names the origin.`,

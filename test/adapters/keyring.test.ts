@@ -93,7 +93,8 @@ describe("StoredKeyring", () => {
     const keyring = await room.keyring;
     for (let at = 0; at < 4; at++) {
       await room.clock.advance(500);
-      for (let made = 0; made < 25; made++) expect(await keyring.find("audio-links", `${at}${made}`)).to.equal(null);
+      for (let created = 0; created < 25; created++)
+        expect(await keyring.find("audio-links", `${at}${created}`)).to.equal(null);
     }
     expect(room.reads).to.equal(4);
   });

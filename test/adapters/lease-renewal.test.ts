@@ -26,9 +26,9 @@ async function onTheClock(): Promise<LeaseRenewalUnderTest> {
     open: (owner) => new ClockLeaseRenewal({ owner, leaseMs, clock, logger, jobs: { renewLeases } }),
     async eventually<T>(what: string, ask: () => T | Promise<T>) {
       for (let turn = 0; turn < 1_000; turn++) {
-        const answer = await ask();
-        if (answer !== null && answer !== undefined && answer !== false)
-          return answer as Exclude<T, null | undefined | false>;
+        const response = await ask();
+        if (response !== null && response !== undefined && response !== false)
+          return response as Exclude<T, null | undefined | false>;
         await clock.advance(leaseMs / 15);
       }
       throw new Error(`It never came to pass that ${what}.`);

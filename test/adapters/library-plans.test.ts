@@ -20,7 +20,7 @@ interface Asked {
 interface Plan {
   /** The index by which each table is searched, `id` for its primary key; null where all of it is read. */
   readonly indexes: readonly (string | null)[];
-  readonly told: string;
+  readonly notified: string;
 }
 
 const TRACKS = 3_000;
@@ -104,7 +104,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     for (const [operation, run] of Object.entries(OPERATIONS)) {
       it(`${operation}: every table is searched by an index`, async () => {
         for (const plan of await plansOf(() => run(library, storage))) {
-          expect(plan.indexes, plan.told).to.not.include(null);
+          expect(plan.indexes, plan.notified).to.not.include(null);
         }
       });
     }
@@ -124,7 +124,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
 
     it("tracks are read without their lyrics", async () => {
       const plans = await plansOf(() => OPERATIONS["findTracks"]?.(library, storage) ?? Promise.resolve());
-      for (const { told } of plans) expect(told).to.not.include("track_lyrics");
+      for (const { notified: reported } of plans) expect(reported).to.not.include("track_lyrics");
     });
 
     it("tracks of 25 playlists of 500 are few questions", async () => {
@@ -138,7 +138,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         text: "SELECT * FROM search_items WHERE title = ?",
         values: ["x"],
       });
-      expect(plan.indexes, plan.told).to.deep.equal([null]);
+      expect(plan.indexes, plan.notified).to.deep.equal([null]);
     });
   });
 }
@@ -233,7 +233,7 @@ async function explainSqlite(database: KnexDatabase, { text, values }: Asked): P
       if (index === null) return null;
       return index[1] === undefined || index[1].startsWith("sqlite_autoindex") ? "id" : index[1];
     }),
-    told: `${text}\n${details.join("\n")}`,
+    notified: `${text}\n${details.join("\n")}`,
   };
 }
 
@@ -251,6 +251,6 @@ async function explainMysql(database: KnexDatabase, { text, values }: Asked): Pr
   return {
     // Type `index` reads all of one, `ALL` all of the table.
     indexes: reads.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "id" : key)),
-    told: `${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}`,
+    notified: `${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}`,
   };
 }

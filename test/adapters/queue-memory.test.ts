@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { MemoryJobQueue } from "../../adapters/queue/memory/job-queue.js";
-import { aBell, jobQueueContract } from "../contract/job-queue.contract.js";
+import { aNotification, jobQueueContract } from "../contract/job-queue.contract.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 
 jobQueueContract("MemoryJobQueue", async () => new MemoryJobQueue(new RecordingLogger()));
@@ -13,12 +13,12 @@ describe("MemoryJobQueue", () => {
     await queue.listen("synth", () => {
       throw new Error("a listener's own mistake");
     });
-    const bell = aBell();
-    queue.notify([bell]);
+    const notification = aNotification();
+    queue.notify([notification]);
     await nextTurn();
     expect(logger.lines).to.have.length(1);
     expect(logger.lines[0]?.fields)
-      .to.include(bell)
+      .to.include(notification)
       .and.have.nested.property("error.message", "a listener's own mistake");
     await queue.close();
   });
@@ -27,7 +27,7 @@ describe("MemoryJobQueue", () => {
     const logger = new RecordingLogger();
     const queue = new MemoryJobQueue(logger);
     await queue.listen("synth", () => Promise.reject(new Error("a listener's own mistake")));
-    queue.notify([aBell()]);
+    queue.notify([aNotification()]);
     await nextTurn();
     expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A listener of the job queue failed"]);
     await queue.close();
@@ -36,16 +36,18 @@ describe("MemoryJobQueue", () => {
   it("calls every listener of a provider, in the order of the bells", async () => {
     const queue = new MemoryJobQueue(new RecordingLogger());
     const heard: string[] = [];
-    await queue.listen("synth", (bell) => heard.push(`first ${bell.jobId}`));
-    await queue.listen("synth", (bell) => heard.push(`second ${bell.jobId}`));
-    const [one, two] = [aBell(), aBell()];
+    await queue.listen("synth", (notification) => heard.push(`first ${notification.jobId}`));
+    await queue.listen("synth", (notification) => heard.push(`second ${notification.jobId}`));
+    const [one, two] = [aNotification(), aNotification()];
     queue.notify([one]);
     await nextTurn();
     queue.notify([two]);
     await nextTurn();
     await nextTurn();
     expect(heard).to.deep.equal(
-      [one, one, two, two].map((bell, index) => `${index % 2 === 0 ? "first" : "second"} ${bell.jobId}`),
+      [one, one, two, two].map(
+        (notification, index) => `${index % 2 === 0 ? "first" : "second"} ${notification.jobId}`,
+      ),
     );
     await queue.close();
   });
@@ -53,8 +55,8 @@ describe("MemoryJobQueue", () => {
   it("forgets bells that were not passed on when it is closed", async () => {
     const queue = new MemoryJobQueue(new RecordingLogger());
     const heard: unknown[] = [];
-    await queue.listen("synth", (bell) => heard.push(bell));
-    queue.notify([aBell()]);
+    await queue.listen("synth", (notification) => heard.push(notification));
+    queue.notify([aNotification()]);
     await queue.close();
     await nextTurn();
     expect(heard).to.deep.equal([]);

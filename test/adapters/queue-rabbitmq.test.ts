@@ -7,7 +7,7 @@ import {
 } from "../../adapters/queue/rabbitmq/job-queue.js";
 import { declareQueue } from "../../adapters/queue/rabbitmq/topology.js";
 import type { JobNotification } from "../../core/ports/job-queue.js";
-import { aBell, jobQueueContract } from "../contract/job-queue.contract.js";
+import { aNotification, jobQueueContract } from "../contract/job-queue.contract.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import {
   eventually,
@@ -77,10 +77,10 @@ describe("RabbitmqJobQueue", function () {
 
   /** Rings until the bell is heard: one that is rung while something is broken may be lost. */
   async function reaches(from: RabbitmqJobQueue, heard: readonly JobNotification[]): Promise<void> {
-    const bell = aBell();
+    const notification = aNotification();
     await eventually(() => {
-      from.notify([bell]);
-      expect(heard.map(({ jobId }) => jobId)).to.include(bell.jobId);
+      from.notify([notification]);
+      expect(heard.map(({ jobId }) => jobId)).to.include(notification.jobId);
     });
   }
 
@@ -107,21 +107,24 @@ describe("RabbitmqJobQueue", function () {
   describe("messages", () => {
     it("carry ids only, and survive a restart of the broker", async () => {
       const queue = await aQueue();
-      const bell = aBell();
+      const notification = aNotification();
       await space.onServer(async (channel) => {
         await declareQueue(channel, space, "synth");
-        queue.notify([bell]);
+        queue.notify([notification]);
         await eventually(() => expect(queue.counts.confirmed).to.equal(1));
       });
       const message = await space.onServer((channel) => channel.get(space.queueOf("synth"), { noAck: true }));
       if (message === false) throw new Error("There is no message.");
-      expect(JSON.parse(message.content.toString())).to.deep.equal({ job_id: bell.jobId, provider_id: "synth" });
+      expect(JSON.parse(message.content.toString())).to.deep.equal({
+        job_id: notification.jobId,
+        provider_id: "synth",
+      });
       expect(message.properties).to.include({ deliveryMode: 2, contentType: "application/json" });
     });
 
     it("stay the broker's until the listener's promise resolves", async () => {
       const first = await aQueue();
-      const bell = aBell();
+      const notification = aNotification();
       const began = new Promise<void>((resolve) => {
         void first.listen("synth", () => {
           resolve();
@@ -129,26 +132,26 @@ describe("RabbitmqJobQueue", function () {
         });
       });
       await eventually(() => waiting(space.queueOf("synth")));
-      first.notify([bell]);
+      first.notify([notification]);
       await began;
       await first.close();
       const second = await aQueue();
       const heard: JobNotification[] = [];
       await second.listen("synth", async (again) => void heard.push(again));
-      await eventually(() => expect(heard).to.deep.equal([bell]));
+      await eventually(() => expect(heard).to.deep.equal([notification]));
       await second.close();
       const third = await aQueue({ prefetch: 1 });
       await third.listen("synth", async (again) => void heard.push(again));
-      const next = aBell();
+      const next = aNotification();
       third.notify([next]);
-      await eventually(() => expect(heard).to.deep.equal([bell, next]));
+      await eventually(() => expect(heard).to.deep.equal([notification, next]));
     });
 
     it("are given to a listener up to the prefetch at once", async () => {
       const queue = await aQueue({ prefetch: 3 });
       const finish: (() => void)[] = [];
       await queue.listen("synth", () => new Promise<void>((resolve) => finish.push(resolve)));
-      queue.notify(Array.from({ length: 10 }, () => aBell()));
+      queue.notify(Array.from({ length: 10 }, () => aNotification()));
       await eventually(async () =>
         expect([finish.length, await waiting(space.queueOf("synth"))]).to.deep.equal([3, 7]),
       );
@@ -162,28 +165,28 @@ describe("RabbitmqJobQueue", function () {
 
     it("come again when the listener fails, and are dead letters after the delivery limit", async () => {
       const queue = await aQueue();
-      const bell = aBell();
+      const notification = aNotification();
       let times = 0;
       await queue.listen("synth", async () => {
         times += 1;
         throw new Error("the storage is away");
       });
-      queue.notify([bell]);
+      queue.notify([notification]);
       const [letter] = await deadLetters(1);
       expect(times).to.equal(DELIVERY_LIMIT + 1);
-      expect(JSON.parse(letter?.content.toString() ?? "")).to.have.property("job_id", bell.jobId);
+      expect(JSON.parse(letter?.content.toString() ?? "")).to.have.property("job_id", notification.jobId);
       expect(letter?.properties.headers?.["x-death"]?.[0]).to.include({
         reason: "delivery_limit",
         queue: space.queueOf("synth"),
       });
       const [line] = linesLike(/listener of the job queue failed/);
-      expect(line?.fields).to.include(bell).and.have.nested.property("error.message", "the storage is away");
+      expect(line?.fields).to.include(notification).and.have.nested.property("error.message", "the storage is away");
     });
 
     it("that are no bells of the provider are dead letters at once", async () => {
       const queue = await aQueue();
       const heard: JobNotification[] = [];
-      await queue.listen("synth", (bell) => void heard.push(bell));
+      await queue.listen("synth", (notification) => void heard.push(notification));
       const wrong = [
         "",
         "{",
@@ -191,7 +194,7 @@ describe("RabbitmqJobQueue", function () {
         "[]",
         '{"job_id":7,"provider_id":"synth"}',
         '{"job_id":"job_1","provider_id":"synth"}',
-        JSON.stringify({ job_id: aBell().jobId, provider_id: "mureka" }),
+        JSON.stringify({ job_id: aNotification().jobId, provider_id: "mureka" }),
       ];
       await space.onServer(async (channel) => {
         for (const text of wrong) channel.publish(space.jobs, "synth", Buffer.from(text));
@@ -208,17 +211,17 @@ describe("RabbitmqJobQueue", function () {
     it("are heard by one of several processes", async () => {
       const heard: JobNotification[] = [];
       const [one, other] = [await aQueue(), await aQueue()];
-      for (const queue of [one, other]) await queue.listen("synth", (bell) => void heard.push(bell));
-      const bells = Array.from({ length: 50 }, () => aBell());
-      one.notify(bells);
-      await eventually(() => expect(heard).to.have.deep.members(bells));
+      for (const queue of [one, other]) await queue.listen("synth", (notification) => void heard.push(notification));
+      const notifications = Array.from({ length: 50 }, () => aNotification());
+      one.notify(notifications);
+      await eventually(() => expect(heard).to.have.deep.members(notifications));
     });
 
     it("pass by the thousand, none lost", async () => {
       const queue = await aQueue();
       const heard = new Set<string>();
       await queue.listen("synth", async ({ jobId }) => void heard.add(jobId));
-      queue.notify(Array.from({ length: 5_000 }, () => aBell()));
+      queue.notify(Array.from({ length: 5_000 }, () => aNotification()));
       await eventually(() => expect(heard.size).to.equal(5_000));
       await eventually(() => expect(queue.counts).to.deep.equal({ confirmed: 5_000, unroutable: 0, dropped: 0 }));
     });
@@ -227,8 +230,8 @@ describe("RabbitmqJobQueue", function () {
   describe("what cannot be sent", () => {
     it("is dropped beyond the bound of unconfirmed messages, counted and logged once", async () => {
       const queue = await aQueue({ unconfirmedMax: 10 });
-      queue.notify(Array.from({ length: 30 }, () => aBell()));
-      queue.notify(Array.from({ length: 20 }, () => aBell()));
+      queue.notify(Array.from({ length: 30 }, () => aNotification()));
+      queue.notify(Array.from({ length: 20 }, () => aNotification()));
       await eventually(() => expect(queue.counts).to.include({ confirmed: 10, dropped: 40 }));
       expect(linesLike(/Bells are dropped/)).to.have.length(1);
       expect(linesLike(/Bells reach RabbitMQ again/).map(({ fields }) => fields)).to.deep.equal([{ dropped: 40 }]);
@@ -238,15 +241,15 @@ describe("RabbitmqJobQueue", function () {
       const relay = await aRelay();
       const queue = await aQueue({ url: space.through(relay.address) });
       const heard: JobNotification[] = [];
-      await queue.listen("synth", (bell) => void heard.push(bell));
+      await queue.listen("synth", (notification) => void heard.push(notification));
       await reaches(queue, heard);
       await relay.shut();
       expect((await refusal(() => queue.check())).message).to.match(
         /^RabbitMQ at 127\.0\.0\.1:\d+ cannot be reached: /,
       );
       const before = queue.counts.dropped;
-      queue.notify(Array.from({ length: 1_000 }, () => aBell()));
-      queue.notify([aBell()]);
+      queue.notify(Array.from({ length: 1_000 }, () => aNotification()));
+      queue.notify([aNotification()]);
       expect(queue.counts.dropped - before).to.equal(1_001);
       expect(linesLike(/Bells are dropped/)).to.have.length(1);
       await relay.reopen();
@@ -257,14 +260,14 @@ describe("RabbitmqJobQueue", function () {
 
     it("is counted and told when no queue takes it; the queue is declared for the next bells", async () => {
       const queue = await aQueue();
-      queue.notify([aBell("nobody")]);
+      queue.notify([aNotification("nobody")]);
       const error = await refusal(() => queue.check());
       expect(error.message).to.equal(
         `RabbitMQ has no queue ${space.queueOf("nobody")}, or it is not bound to ${space.jobs}.`,
       );
       expect(queue.counts).to.deep.equal({ confirmed: 1, unroutable: 1, dropped: 0 });
       await eventually(() => queue.check());
-      queue.notify([aBell("nobody")]);
+      queue.notify([aNotification("nobody")]);
       await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(1);
     });
@@ -280,13 +283,13 @@ describe("RabbitmqJobQueue", function () {
       expect(held("Timeout")).to.be.above(timers);
       relay.freeze();
       expect((await refusal(() => queue.check())).message).to.match(/^RabbitMQ at \S+ has not answered for 2000 ms\.$/);
-      queue.notify([aBell()]);
+      queue.notify([aNotification()]);
       await eventually(async () => {
         expect((await refusal(() => queue.check())).message).to.equal(
           "RabbitMQ has not confirmed a message for 300 ms.",
         );
       });
-      queue.notify([aBell()]);
+      queue.notify([aNotification()]);
       expect(queue.counts.dropped).to.equal(1);
       await queue.close();
       // What the relay holds is still there; the queue's own two have let go of the process.
@@ -300,7 +303,7 @@ describe("RabbitmqJobQueue", function () {
       const relay = await aRelay();
       const queue = await aQueue({ url: `${space.through(relay.address)}&heartbeat=1` });
       const heard: JobNotification[] = [];
-      await queue.listen("synth", (bell) => void heard.push(bell));
+      await queue.listen("synth", (notification) => void heard.push(notification));
       relay.freeze();
       await eventually(() =>
         expect(linesLike(/RabbitMQ cannot be reached/).map(({ fields }) => fields["reason"])).to.include(
@@ -318,7 +321,7 @@ describe("RabbitmqJobQueue", function () {
       relay.freeze();
       const queue = await aQueue({ url: space.through(relay.address) });
       expect((await refusal(() => queue.check())).message).to.contain("it has not answered yet");
-      queue.notify([aBell()]);
+      queue.notify([aNotification()]);
       await queue.close();
     });
   });
@@ -331,7 +334,7 @@ describe("RabbitmqJobQueue", function () {
       const relay = await aRelay();
       const queue = await aQueue({ url: space.through(relay.address) });
       const heard: JobNotification[] = [];
-      await queue.listen("synth", (bell) => void heard.push(bell));
+      await queue.listen("synth", (notification) => void heard.push(notification));
       for (let times = 0; times < 12; times += 1) {
         const { connections } = relay;
         relay.cut();
@@ -358,13 +361,13 @@ describe("RabbitmqJobQueue", function () {
     it("is there before anybody listens, for the providers it was prepared for, and keeps their bells", async () => {
       const ringing = await aQueue();
       await ringing.prepare(["synth", "mureka"]);
-      const bell = aBell();
-      ringing.notify([bell]);
+      const notification = aNotification();
+      ringing.notify([notification]);
       await eventually(() => expect(ringing.counts).to.deep.equal({ confirmed: 1, unroutable: 0, dropped: 0 }));
       const listening = await aQueue();
       const heard: JobNotification[] = [];
       await listening.listen("synth", (again) => void heard.push(again));
-      await eventually(() => expect(heard).to.deep.equal([bell]));
+      await eventually(() => expect(heard).to.deep.equal([notification]));
       expect(await waiting(space.queueOf("mureka"))).to.equal(0);
     });
 
@@ -382,7 +385,7 @@ describe("RabbitmqJobQueue", function () {
       await relay.reopen();
       await isThere();
       await eventually(() => queue.check());
-      queue.notify([aBell("nobody")]);
+      queue.notify([aNotification("nobody")]);
       await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));
       expect(queue.counts.unroutable).to.equal(0);
     });
@@ -397,18 +400,18 @@ describe("RabbitmqJobQueue", function () {
       expect(logger.lines.filter(({ level }) => level === "error").map(({ fields }) => fields["reason"])).to.deep.equal(
         [error.message],
       );
-      queue.notify([aBell("mureka")]);
+      queue.notify([aNotification("mureka")]);
       await eventually(async () => expect(await waiting(space.queueOf("mureka"))).to.equal(1));
       await space.onServer((channel) => channel.deleteQueue(name));
       await eventually(() => queue.check());
-      queue.notify([aBell()]);
+      queue.notify([aNotification()]);
       await eventually(async () => expect(await waiting(name)).to.equal(1));
     });
 
     it("is made again when a queue is deleted while it is consumed", async () => {
       const queue = await aQueue();
       const heard: JobNotification[] = [];
-      await queue.listen("synth", (bell) => void heard.push(bell));
+      await queue.listen("synth", (notification) => void heard.push(notification));
       await space.onServer((channel) => channel.deleteQueue(space.queueOf("synth")));
       await reaches(queue, heard);
       await eventually(() => queue.check());
@@ -417,7 +420,7 @@ describe("RabbitmqJobQueue", function () {
     it("is made again when everything is deleted", async () => {
       const queue = await aQueue();
       const heard: JobNotification[] = [];
-      await queue.listen("synth", (bell) => void heard.push(bell));
+      await queue.listen("synth", (notification) => void heard.push(notification));
       await space.clear("synth");
       await reaches(queue, heard);
       await eventually(() => queue.check());
@@ -430,8 +433,8 @@ describe("RabbitmqJobQueue", function () {
       );
       const queue = await aQueue();
       const heard: JobNotification[] = [];
-      await queue.listen("synth", (bell) => void heard.push(bell));
-      await queue.listen("mureka", (bell) => void heard.push(bell));
+      await queue.listen("synth", (notification) => void heard.push(notification));
+      await queue.listen("mureka", (notification) => void heard.push(notification));
       const error = await refusal(() => queue.check());
       expect(error.message)
         .to.contain(`another queue ${name}: x-`)
@@ -439,7 +442,7 @@ describe("RabbitmqJobQueue", function () {
         .and.contain("Delete it");
       const lines = logger.lines.filter(({ level }) => level === "error");
       expect(lines.map(({ fields }) => fields["reason"])).to.deep.equal([error.message]);
-      const other = aBell("mureka");
+      const other = aNotification("mureka");
       queue.notify([other]);
       await eventually(() => expect(heard).to.deep.equal([other]));
       await space.onServer((channel) => channel.deleteQueue(name));
@@ -451,7 +454,7 @@ describe("RabbitmqJobQueue", function () {
       const name = space.queueOf("synth");
       await space.onServer((channel) => channel.assertQueue(name, { arguments: { "x-queue-type": "classic" } }));
       const queue = await aQueue();
-      queue.notify([aBell()]);
+      queue.notify([aNotification()]);
       await eventually(async () => {
         expect((await refusal(() => queue.check())).message).to.contain(`another queue ${name}: x-`);
       });
@@ -463,7 +466,7 @@ describe("RabbitmqJobQueue", function () {
 
     it("keeps its credentials out of logs and errors", async () => {
       const queue = await aQueue({ url: `amqp://${username}:not-the-p%40ssword@${host}` });
-      queue.notify([aBell()]);
+      queue.notify([aNotification()]);
       const error = await refusal(() => queue.check());
       expect(error.message).to.contain("ACCESS_REFUSED").and.not.contain("ssword");
       expect(JSON.stringify(logger.lines)).to.contain("ACCESS_REFUSED").and.not.contain("ssword");
@@ -502,7 +505,7 @@ describe("RabbitmqJobQueue", function () {
       const url = space.through(relay.address).replace("amqp:", "amqps:");
       const trusting = await aQueue({ url, tls: { ca: pair.cert } });
       const heard: JobNotification[] = [];
-      await trusting.listen("synth", (bell) => void heard.push(bell));
+      await trusting.listen("synth", (notification) => void heard.push(notification));
       await trusting.check();
       await reaches(trusting, heard);
       const wary = await aQueue({ url });

@@ -5,7 +5,7 @@ import type { RateLimiter } from "../../core/ports/rate-limiter.js";
 import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
 import type { WindowRule } from "../../core/rate-limits/window.js";
 import { SILENT } from "../support/databases.js";
-import type { Dice } from "../support/storm/dice.js";
+import type { SeededRandom } from "../support/storm/dice.js";
 
 /** Where processes share their counts. */
 export interface SharedCounts {
@@ -37,7 +37,7 @@ export interface Rush {
   readonly subject: string;
   readonly rules: readonly WindowRule[];
   readonly attempts: number;
-  readonly dice: Dice;
+  readonly random: SeededRandom;
   /** Now and then, between two requests. */
   pause?(): Promise<void>;
 }
@@ -50,23 +50,23 @@ const OPEN_MAX = 40;
  */
 export async function rush(
   limiters: readonly RateLimiter[],
-  { subject, rules, attempts, dice, pause }: Rush,
+  { subject, rules, attempts, random: seeded, pause }: Rush,
 ): Promise<number> {
   let passed = 0;
-  let favourite = dice.pick(limiters) as RateLimiter;
+  let favourite = seeded.pick(limiters) as RateLimiter;
   const open = new Set<Promise<void>>();
   for (let sent = 0; sent < attempts; sent++) {
-    if (dice.fraction() < 0.03) favourite = dice.pick(limiters) as RateLimiter;
-    const limiter = dice.fraction() < 0.7 ? favourite : (dice.pick(limiters) as RateLimiter);
+    if (seeded.fraction() < 0.03) favourite = seeded.pick(limiters) as RateLimiter;
+    const limiter = seeded.fraction() < 0.7 ? favourite : (seeded.pick(limiters) as RateLimiter);
     const request = limiter.consume(subject, rules).then(({ allowed }) => {
       if (allowed) passed += 1;
       open.delete(request);
     });
     open.add(request);
-    const chance = dice.fraction();
+    const chance = seeded.fraction();
     if (chance < 0.05) await Promise.all(open);
     else if (chance < 0.4 || open.size >= OPEN_MAX) await Promise.race(open);
-    if (pause !== undefined && dice.fraction() < 0.01) await pause();
+    if (pause !== undefined && seeded.fraction() < 0.01) await pause();
   }
   await Promise.all(open);
   return passed;

@@ -7,7 +7,7 @@ import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { MemoryRateCounts } from "../support/doubles/memory-rate-counts.js";
 import { mysqlStorage } from "../support/mysql.js";
-import { aSeed, Dice } from "../support/storm/dice.js";
+import { aSeed, SeededRandom } from "../support/storm/dice.js";
 import { openProcesses, rush } from "./rate-limits-support.js";
 
 const LIMITS = [12, 60, 500, 50_000];
@@ -29,9 +29,9 @@ describe("Three processes that share their counts, whatever the order of things"
       this.timeout(60_000);
       await fc.assert(
         fc.asyncProperty(fc.integer(), async (seed) => {
-          const dice = new Dice(seed);
+          const seeded = new SeededRandom(seed);
           const shared = new MemoryRateCounts(async () => {
-            for (let turns = dice.between(0, 60); turns > 0; turns--) await Promise.resolve();
+            for (let turns = seeded.between(0, 60); turns > 0; turns--) await Promise.resolve();
           });
           const clock = new ManualClock();
           const limiters = openProcesses(PROCESSES, { counts: shared, unitOfWork: shared }, clock);
@@ -39,8 +39,8 @@ describe("Three processes that share their counts, whatever the order of things"
             subject: "a",
             rules: [{ limit, windowSeconds: 86_400 }],
             attempts: attemptsFor(limit),
-            dice,
-            pause: () => clock.advance(dice.between(0, 400)),
+            random: seeded,
+            pause: () => clock.advance(seeded.between(0, 400)),
           });
           expectWithin(passed, limit, seed);
           await Promise.all(limiters.map((limiter) => limiter.close()));
@@ -62,7 +62,7 @@ describe("Three processes that share their counts, whatever the order of things"
         fc.integer(),
         fc.array(fc.integer({ min: -3_000, max: 3_000 }), { minLength: PROCESSES, maxLength: PROCESSES }),
         async (seed, skews) => {
-          const dice = new Dice(seed);
+          const seeded = new SeededRandom(seed);
           const shared = new MemoryRateCounts();
           const clock = new ManualClock();
           const limiters = skews.flatMap((skew) => {
@@ -74,7 +74,7 @@ describe("Three processes that share their counts, whatever the order of things"
           });
           let passed = 0;
           for (let second = 0; second < 300; second += 5) {
-            passed += await rush(limiters, { subject: "a", rules, attempts: 20, dice });
+            passed += await rush(limiters, { subject: "a", rules, attempts: 20, random: seeded });
             await clock.advance(5_000);
           }
           const minutes = shared.begun
@@ -116,7 +116,12 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
           { limit, windowSeconds: 3_600 },
           { limit: 1_000_000, windowSeconds: 86_400 },
         ];
-        const passed = await rush(limiters, { subject, rules, attempts: attemptsFor(limit), dice: new Dice(seed) });
+        const passed = await rush(limiters, {
+          subject,
+          rules,
+          attempts: attemptsFor(limit),
+          random: new SeededRandom(seed),
+        });
         expectWithin(passed, limit, seed);
         await Promise.all(limiters.map((limiter) => limiter.close()));
         const rows = await storage.inTransaction((tx) => storage.rateCounts.lockCounts(tx, [subject]));

@@ -23,7 +23,7 @@ interface Plan {
   readonly covers: boolean;
   readonly sorts: boolean;
   /** For whoever reads a failure. */
-  readonly told: string;
+  readonly notified: string;
 }
 
 const ROWS = 20_000;
@@ -69,16 +69,17 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         const rows = plans.pop();
         expect(plans).to.not.deep.equal([]);
         for (const plan of plans)
-          expect([plan.indexes, plan.covers, plan.sorts], plan.told).to.deep.equal([[index], true, false]);
-        expect(rows?.indexes, rows?.told).to.deep.equal(["by id"]);
+          expect([plan.indexes, plan.covers, plan.sorts], plan.notified).to.deep.equal([[index], true, false]);
+        expect(rows?.indexes, rows?.notified).to.deep.equal(["by id"]);
       });
 
       it(`with ${name}, requests are counted in an index alone`, async () => {
         const plans = await plansOf(() => storage.requestLog.count({ ...MONTH, ...filter }));
         const merged = "status" in filter ? null : plans.pop();
-        if (merged) expect([merged.indexes, merged.covers], merged.told).to.deep.equal([["request_log_merged"], true]);
+        if (merged)
+          expect([merged.indexes, merged.covers], merged.notified).to.deep.equal([["request_log_merged"], true]);
         for (const plan of plans) {
-          expect([plan.indexes, plan.covers, plan.sorts], plan.told).to.deep.equal([[index], true, false]);
+          expect([plan.indexes, plan.covers, plan.sorts], plan.notified).to.deep.equal([[index], true, false]);
         }
       });
     }
@@ -86,8 +87,8 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     it("what requests used is summed in an index alone, and what came back goes by the status of jobs", async () => {
       for (const filter of [{}, CLIENT]) {
         const [refunded, used] = await plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter }));
-        expect(refunded?.indexes, refunded?.told).to.deep.equal(["jobs_account"]);
-        expect([used?.indexes, used?.covers], used?.told).to.deep.equal([["jobs_usage"], true]);
+        expect(refunded?.indexes, refunded?.notified).to.deep.equal(["jobs_account"]);
+        expect([used?.indexes, used?.covers], used?.notified).to.deep.equal([["jobs_usage"], true]);
       }
     });
 
@@ -96,7 +97,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         const credits = (status: number): Promise<Plan[]> =>
           plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter, status }));
         const [[failed], accepted] = [await credits(502), await credits(202)];
-        expect(failed?.indexes, failed?.told).to.deep.equal(["request_log_status", "jobs_usage"]);
+        expect(failed?.indexes, failed?.notified).to.deep.equal(["request_log_status", "jobs_usage"]);
         expect(accepted.map(({ indexes }) => indexes)).to.deep.equal([
           ["request_log_status", "jobs_usage"],
           ["jobs_account"],
@@ -112,15 +113,15 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         createdAt: NOON + n,
       }));
       for (const plan of await plansOf(() => storage.requestLog.creditsOf(requests))) {
-        expect(plan.indexes, plan.told).to.deep.equal(["jobs_usage"]);
+        expect(plan.indexes, plan.notified).to.deep.equal(["jobs_usage"]);
       }
     });
 
     it("old rows are found by their age, and deleted by their ids", async () => {
       const asked = await askedIn(storage, (tx) => storage.requestLog.deleteOld(tx, NOON + 60_000, 10));
       const [found, deleted] = await Promise.all(asked.map((one) => explain(storage.database, one)));
-      expect([found?.indexes, found?.sorts], found?.told).to.deep.equal([["request_log_age"], false]);
-      expect(deleted?.indexes, deleted?.told).to.deep.equal(["by id"]);
+      expect([found?.indexes, found?.sorts], found?.notified).to.deep.equal([["request_log_age"], false]);
+      expect(deleted?.indexes, deleted?.notified).to.deep.equal(["by id"]);
     });
 
     it("a statement without an index is told apart", async () => {
@@ -128,7 +129,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         text: "SELECT * FROM request_log WHERE method = ? ORDER BY path",
         values: ["GET"],
       });
-      expect([plan.indexes, plan.covers, plan.sorts], plan.told).to.deep.equal([[null], false, true]);
+      expect([plan.indexes, plan.covers, plan.sorts], plan.notified).to.deep.equal([[null], false, true]);
     });
   });
 }
@@ -215,7 +216,7 @@ async function explainSqlite(database: KnexDatabase, { text, values }: Asked): P
     }),
     covers: reads[0]?.includes("COVERING") ?? false,
     sorts: details.some((detail) => detail.includes("TEMP B-TREE")),
-    told: `${text}\n${details.join("\n")}`,
+    notified: `${text}\n${details.join("\n")}`,
   };
 }
 
@@ -234,6 +235,6 @@ async function explainMysql(database: KnexDatabase, { text, values }: Asked): Pr
     indexes: rows.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "by id" : key)),
     covers: /Using index(;|$)/.test(rows[0]?.Extra ?? ""),
     sorts: rows.some(({ Extra }) => /filesort|temporary/.test(Extra ?? "")),
-    told: `${text}\n${JSON.stringify(rows)}`,
+    notified: `${text}\n${JSON.stringify(rows)}`,
   };
 }

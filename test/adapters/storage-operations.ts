@@ -106,8 +106,8 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
     storage.inTransaction((tx) => storage.idempotency.findRecords(tx, [record], NOON)),
   insertRecords: (storage) =>
     storage.inTransaction((tx) => storage.idempotency.insertRecords(tx, [anIdempotencyRecord()], NOON)),
-  updateAnswer: (storage, { record }) =>
-    storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, record, { status: 202, body: "" })),
+  updateResponse: (storage, { record }) =>
+    storage.inTransaction((tx) => storage.idempotency.updateResponse(tx, record, { status: 202, body: "" })),
   deleteExpired: (storage) =>
     storage.inTransaction((tx) => storage.idempotency.deleteExpired(tx, NOON + 24 * 3_600_000, 10)),
   insertJobs: (storage) => storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob()])),
@@ -244,9 +244,9 @@ export async function fillStorage(storage: Omit<StorageUnderTest, "close">, size
 function aJobAmongMany(account: Account, index: number): Job {
   const createdAt = NOON + index;
   const common = { accountId: account.id, createdAt };
-  const dice = (index * 37) % 100;
-  if (dice < 30) return aJob(common);
-  if (dice < 35)
+  const random = (index * 37) % 100;
+  if (random < 30) return aJob(common);
+  if (random < 35)
     return aJob({
       ...common,
       status: "processing",
@@ -255,7 +255,7 @@ function aJobAmongMany(account: Account, index: number): Job {
       fence: 1,
       attempt: 1,
     });
-  if (dice < 45)
+  if (random < 45)
     return aJob({
       ...common,
       status: "processing",
@@ -265,5 +265,5 @@ function aJobAmongMany(account: Account, index: number): Job {
       dueAt: createdAt + 5_000,
     });
   const end = { phase: "ended", fence: 2, attempt: 1, dueAt: null, completedAt: createdAt + 1_000 } as const;
-  return aJob({ ...common, ...end, status: dice < 55 ? "failed" : "completed" });
+  return aJob({ ...common, ...end, status: random < 55 ? "failed" : "completed" });
 }

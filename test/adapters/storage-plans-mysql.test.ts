@@ -56,16 +56,16 @@ describe("MySQL query plans", function () {
   const planOf = ({ text, values }: Asked): Promise<PlanRow[]> =>
     storage.database.reading((session) => session.all<PlanRow>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values));
 
-  const told = ({ text }: Asked, plan: readonly PlanRow[]): string =>
+  const notified = ({ text }: Asked, plan: readonly PlanRow[]): string =>
     [text, ...plan.map((row) => JSON.stringify(row))].join("\n");
 
   for (const name of Object.keys(OPERATIONS)) {
     it(`${name} goes through indexes, sorts few rows and reads few`, async () => {
       for (const asked of await askedBy(name)) {
         const plan = await planOf(asked);
-        expect(scannedTables(asked, plan), told(asked, plan)).to.deep.equal([]);
+        expect(scannedTables(asked, plan), notified(asked, plan)).to.deep.equal([]);
         const sorted = plan.filter(({ Extra }) => /filesort|temporary/.test(Extra ?? ""));
-        for (const { rows } of sorted) expect(Number(rows), told(asked, plan)).to.be.below(FEW_ROWS);
+        for (const { rows } of sorted) expect(Number(rows), notified(asked, plan)).to.be.below(FEW_ROWS);
         if (asked.text.startsWith("SELECT")) expect(await rowsReadBy(storage, asked), asked.text).to.be.below(FEW_ROWS);
       }
     });
@@ -78,7 +78,7 @@ describe("MySQL query plans", function () {
         const plan = await planOf(asked);
         expect(
           plan.map(({ key }) => key),
-          told(asked, plan),
+          notified(asked, plan),
         ).to.deep.equal(["PRIMARY"]);
       }
     }

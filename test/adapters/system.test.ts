@@ -59,11 +59,11 @@ describe("UlidGenerator", () => {
   it("keeps the order when the clock stands still or steps back", () => {
     const clock = new ManualClock();
     const ids = new UlidGenerator(clock, new SystemRandom());
-    const made = [ids.next("job"), ids.next("job")];
+    const created = [ids.next("job"), ids.next("job")];
     clock.set(clock.now() - 60_000);
-    made.push(ids.next("job"), ids.next("job"));
-    expect([...made].sort()).to.deep.equal(made);
-    expect(new Set(made).size).to.equal(4);
+    created.push(ids.next("job"), ids.next("job"));
+    expect([...created].sort()).to.deep.equal(created);
+    expect(new Set(created).size).to.equal(4);
   });
 });
 

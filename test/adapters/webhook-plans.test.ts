@@ -33,7 +33,7 @@ interface Plan {
   /** The indexes it searches, in its order; `id` for the primary key, null for one that it reads from end to end. */
   readonly indexes: readonly (string | null)[];
   readonly sorts: boolean;
-  readonly told: string;
+  readonly notified: string;
 }
 
 /** What each operation asks of which index, the webhooks' prefix left out. Rows that are found are then fetched by their ids. */
@@ -172,8 +172,8 @@ for (const { name, open, session } of [
         for (const asked of await askedBy(operation)) {
           const plan = await explain(asked);
           for (const index of plan.indexes) used.add(index);
-          expect(plan.indexes, plan.told).to.not.include(null);
-          expect(plan.sorts && !sorts, plan.told).to.equal(false);
+          expect(plan.indexes, plan.notified).to.not.include(null);
+          expect(plan.sorts && !sorts, plan.notified).to.equal(false);
           if (isMysql) expect(await entriesReadBy(storage, asked), asked.text).to.be.below(FEW_ROWS);
         }
         // MySQL answers the least of an index while it plans: there is nothing left to search.
@@ -187,8 +187,8 @@ for (const { name, open, session } of [
       await storage.webhooks.countPending();
       const [text = "", values = []] = args.at(-1) ?? [];
       const plan = await explain({ text, values });
-      expect(plan.indexes, plan.told).to.deep.equal(["webhook_deliveries_next"]);
-      expect(plan.told).to.match(/Using index|COVERING INDEX/);
+      expect(plan.indexes, plan.notified).to.deep.equal(["webhook_deliveries_next"]);
+      expect(plan.notified).to.match(/Using index|COVERING INDEX/);
     });
 
     it("whatever changes or keeps rows finds them by their ids, claims and retention apart, which wait for nobody", async () => {
@@ -196,7 +196,7 @@ for (const { name, open, session } of [
         for (const asked of await askedBy(operation)) {
           if (asked.text.startsWith("SELECT") && !asked.text.endsWith(" FOR UPDATE")) continue;
           const plan = await explain(asked);
-          expect(plan.indexes, plan.told).to.deep.equal(["id"]);
+          expect(plan.indexes, plan.notified).to.deep.equal(["id"]);
         }
       }
     });
@@ -204,7 +204,7 @@ for (const { name, open, session } of [
     it("a scan and a sort are told apart", async () => {
       const asked = { text: "SELECT * FROM webhook_deliveries WHERE attempts = ? ORDER BY fence", values: [1] };
       const plan = await explain(asked);
-      expect([plan.indexes, plan.sorts], plan.told).to.deep.equal([[null], true]);
+      expect([plan.indexes, plan.sorts], plan.notified).to.deep.equal([[null], true]);
       if (isMysql) expect(await entriesReadBy(storage, asked)).to.be.above(FEW_ROWS);
     });
   });
@@ -223,7 +223,7 @@ async function explainSqlite({ database }: Storage, { text, values }: Asked): Pr
       return index === undefined ? null : index.startsWith("sqlite_autoindex") ? "id" : index;
     }),
     sorts: details.some((detail) => detail.includes("TEMP B-TREE FOR")),
-    told: `${text}\n${details.join("\n")}`,
+    notified: `${text}\n${details.join("\n")}`,
   };
 }
 
@@ -244,7 +244,7 @@ async function explainMysql({ database }: Storage, { text, values }: Asked): Pro
     // Type `index` reads all of one, `ALL` all of the table.
     indexes: reads.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "id" : key)),
     sorts: rows.some(({ Extra }) => /filesort/.test(Extra ?? "")),
-    told: `${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}`,
+    notified: `${text}\n${rows.map((row) => JSON.stringify(row)).join("\n")}`,
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { WebhookFailure, WebhookResult } from "../../core/ports/webhook-sender.js";
 import { aMessage, type SenderUnderTest, webhookSenderContract } from "../contract/webhook-sender.contract.js";
-import { answers, fails, holds, RecordingSender } from "../support/doubles/recording-sender.js";
+import { responses, fails, holds, RecordingSender } from "../support/doubles/recording-sender.js";
 import { type Door, FaultReceiver } from "../support/fault-receiver/receiver.js";
 import { senderFor, withSender } from "./webhook-sender-support.js";
 
@@ -31,7 +31,7 @@ webhookSenderContract("RecordingSender", async (): Promise<SenderUnderTest> => {
     const retry = searchParams.get("retry");
     return pathname === "/hang"
       ? hang(message, signal)
-      : answers(Number(pathname.slice(1)), { retryAfterMs: retry === null ? null : Number(retry) * 1000 })(
+      : responses(Number(pathname.slice(1)), { retryAfterMs: retry === null ? null : Number(retry) * 1000 })(
           message,
           signal,
         );

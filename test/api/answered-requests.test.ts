@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { once } from "node:events";
 import type { AnsweredRequest, HttpParts } from "../../adapters/http/index.js";
 import { InvalidApiKeyError } from "../../core/errors.js";
-import { A_GENERATION, type Answer, dataOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, dataOf } from "../support/api-client.js";
 import { type FakeHttp, startFakeHttp } from "./fake-parts.js";
 
 describe("Reports of answered requests", () => {
@@ -18,14 +18,14 @@ describe("Reports of answered requests", () => {
     expect(fake.answered).to.have.length(1);
     return fake.answered[0] as AnsweredRequest;
   };
-  const requestIdOf = (answer: Answer): string | null => answer.headers.get("x-request-id");
+  const requestIdOf = (response: ApiResponse): string | null => response.headers.get("x-request-id");
 
   it("name who asked for what and how it was answered", async () => {
     await start();
-    const answer = await fake.api.get("/api/v1/credits?a=b", { "X-Client": "a player" });
+    const response = await fake.api.get("/api/v1/credits?a=b", { "X-Client": "a player" });
     const report = await reported();
     expect(report).to.deep.equal({
-      requestId: requestIdOf(answer),
+      requestId: requestIdOf(response),
       accountId: fake.account.id,
       method: "GET",
       path: "/api/v1/credits",
@@ -33,7 +33,7 @@ describe("Reports of answered requests", () => {
       status: 200,
       errorCode: null,
       requestBytes: null,
-      responseBytes: answer.text.length,
+      responseBytes: response.text.length,
       jobId: null,
       client: "a player",
       startedAt: report.startedAt,
@@ -43,12 +43,12 @@ describe("Reports of answered requests", () => {
   it("carry the job, the label and the bytes of a generation", async () => {
     await start();
     const body = JSON.stringify({ ...A_GENERATION, client: "🎧".repeat(60) });
-    const answer = await fake.api.generate(body, { "X-Client": "not this one" });
+    const response = await fake.api.generate(body, { "X-Client": "not this one" });
     expect(await reported()).to.include({
       method: "POST",
       status: 202,
       requestBytes: Buffer.byteLength(body),
-      jobId: dataOf(answer)["id"],
+      jobId: dataOf(response)["id"],
       client: "🎧".repeat(60),
     });
   });
@@ -65,10 +65,10 @@ describe("Reports of answered requests", () => {
   });
 
   it("carry the code of a recorded 502", async () => {
-    const record = { answer: { status: 502, body: '{"error":{"code":"provider_timeout"}}' }, jobId: "job_x" };
+    const record = { response: { status: 502, body: '{"error":{"code":"provider_timeout"}}' }, jobId: "job_x" };
     await start({ acceptGeneration: { execute: () => Promise.resolve({ kind: "replayed", record } as never) } });
-    const answer = await fake.api.generate();
-    expect([answer.status, answer.text]).to.deep.equal([502, record.answer.body]);
+    const result = await fake.api.generate();
+    expect([result.status, result.text]).to.deep.equal([502, record.response.body]);
     expect(await reported()).to.include({ status: 502, errorCode: "provider_timeout", jobId: "job_x" });
   });
 
@@ -118,7 +118,7 @@ describe("Reports of answered requests", () => {
 
   it("hurt nobody when they fail", async () => {
     await start({
-      onAnswered: () => {
+      onCompleted: () => {
         throw new Error("the log is full");
       },
     });

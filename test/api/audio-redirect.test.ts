@@ -35,12 +35,14 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
   const load = (url: string, init: RequestInit = {}): Promise<Response> => fetch(url, { redirect: "manual", ...init });
 
   it("redirects to the store, by a link of its own that lives for 15 minutes", async () => {
-    const answer = await load(test.app.audioUrls.sign(KEY, { ttlMs: 3_600_000 }), { headers: { Range: "bytes=1-2" } });
-    expect(answer.status).to.equal(302);
-    expect(answer.headers.get("location")).to.equal(`https://bucket.example/${KEY}?signature=theirs`);
-    expect(answer.headers.get("cache-control")).to.equal("private, max-age=300");
-    expect(answer.headers.get("access-control-allow-origin")).to.equal("*");
-    expect(answer.headers.get("cross-origin-resource-policy")).to.equal("cross-origin");
+    const response = await load(test.app.audioUrls.sign(KEY, { ttlMs: 3_600_000 }), {
+      headers: { Range: "bytes=1-2" },
+    });
+    expect(response.status).to.equal(302);
+    expect(response.headers.get("location")).to.equal(`https://bucket.example/${KEY}?signature=theirs`);
+    expect(response.headers.get("cache-control")).to.equal("private, max-age=300");
+    expect(response.headers.get("access-control-allow-origin")).to.equal("*");
+    expect(response.headers.get("cross-origin-resource-policy")).to.equal("cross-origin");
     expect(store.asked.at(-1)).to.deep.equal([
       KEY,
       { expiresAt: clock.now() + 15 * 60_000, contentType: "audio/mpeg" },
@@ -54,17 +56,17 @@ describe("GET /audio/{key} with a store that has links of its own", () => {
   });
 
   it("lets no browser keep the way longer than the link lives", async () => {
-    const answer = await load(test.app.audioUrls.sign(KEY, { ttlMs: 60_000 }));
-    expect(answer.headers.get("cache-control")).to.match(/^private, max-age=(59|60)$/);
+    const response = await load(test.app.audioUrls.sign(KEY, { ttlMs: 60_000 }));
+    expect(response.headers.get("cache-control")).to.match(/^private, max-age=(59|60)$/);
   });
 
   it("answers HEAD itself: a link of the store is for GET alone", async () => {
-    const answer = await load(test.app.audioUrls.sign(KEY), { method: "HEAD" });
-    expect([answer.status, answer.headers.get("content-length"), answer.headers.get("content-type")]).to.deep.equal([
-      200,
-      "4",
-      "audio/mpeg",
-    ]);
+    const response = await load(test.app.audioUrls.sign(KEY), { method: "HEAD" });
+    expect([
+      response.status,
+      response.headers.get("content-length"),
+      response.headers.get("content-type"),
+    ]).to.deep.equal([200, "4", "audio/mpeg"]);
   });
 
   it("gives nobody a link who has none that is good", async () => {

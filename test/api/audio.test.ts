@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { once } from "node:events";
 import { connect } from "node:net";
 import type { AudioStore } from "../../core/ports/audio-store.js";
-import { type Answer, dataOf, refusalOf } from "../support/api-client.js";
+import { type ApiResponse, dataOf, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { SCRIPTED_AUDIO } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
@@ -46,7 +46,7 @@ describe("GET /audio/{key}", () => {
     return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
   };
   const path = (url: string): string => url.slice(test.url.length);
-  const ask = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  const ask = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> =>
     test.anonymous.get(path(url), headers);
 
   it("sends the file to whoever has the link, without a key", async () => {
@@ -106,10 +106,10 @@ describe("GET /audio/{key}", () => {
 
   for (const header of ["bytes=1000-", "bytes=5000-6000", "bytes=-0", "bytes=99999999999999999999-"]) {
     it(`answers 416 for Range: ${header}`, async () => {
-      const answer = await ask(link, { Range: header });
-      expect(answer.status).to.equal(416);
-      expect(answer.headers.get("content-range")).to.equal("bytes */1000");
-      expect(answer.headers.get("content-type")).to.match(/^application\/json/);
+      const response = await ask(link, { Range: header });
+      expect(response.status).to.equal(416);
+      expect(response.headers.get("content-range")).to.equal("bytes */1000");
+      expect(response.headers.get("content-type")).to.match(/^application\/json/);
     });
   }
 
@@ -130,8 +130,8 @@ describe("GET /audio/{key}", () => {
     const { headers } = await load(link);
     const etag = headers.get("etag") ?? "";
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
-      const answer = await load(link, { "If-None-Match": known });
-      expect([answer.status, answer.bytes.length, answer.headers.get("etag")]).to.deep.equal([304, 0, etag]);
+      const response = await load(link, { "If-None-Match": known });
+      expect([response.status, response.bytes.length, response.headers.get("etag")]).to.deep.equal([304, 0, etag]);
     }
     expect((await load(link, { "If-Modified-Since": headers.get("last-modified") ?? "" })).status).to.equal(304);
     expect(
@@ -165,11 +165,11 @@ describe("GET /audio/{key}", () => {
   it("answers 410 once the link has expired, with nothing of the file", async () => {
     const { headers } = await load(link);
     clock.set(clock.now() + 24 * 3_600_000 + 1_000);
-    const answer = await ask(link);
-    expect(answer.status).to.equal(410);
-    expect(answer.headers.get("cache-control")).to.equal("no-store");
-    expect(answer.headers.get("etag")).to.equal(null);
-    expect(answer.text).not.to.include(headers.get("etag"));
+    const response = await ask(link);
+    expect(response.status).to.equal(410);
+    expect(response.headers.get("cache-control")).to.equal("no-store");
+    expect(response.headers.get("etag")).to.equal(null);
+    expect(response.text).not.to.include(headers.get("etag"));
     expect((await ask(withOtherSignature(link))).status).to.equal(403);
   });
 });

@@ -40,7 +40,7 @@ describe("What an embedding app does for its operator", () => {
   it("is recorded call by call, by the name that the app gives itself; what only reads is not", async () => {
     const { app } = test;
     const { account, keyId } = await test.account();
-    const newcomer = await app.accounts.create({ name: "carol", tier: "pro" });
+    const newClient = await app.accounts.create({ name: "carol", tier: "pro" });
     const trackId = await importTrack(app, { audio: tinyMp3() });
     const playlist = await app.library.manage.createPlaylist({
       title: "x",
@@ -57,10 +57,10 @@ describe("What an embedding app does for its operator", () => {
         list: "reads",
         listKeys: "reads",
         create: ["accounts.create", () => app.accounts.create({ name: "bob", tier: "free", credits: 5 })],
-        acceptTerms: ["accounts.accept_terms", () => app.accounts.acceptTerms(newcomer.id)],
-        changeTier: ["accounts.change_tier", () => app.accounts.changeTier(newcomer.id, "free")],
-        suspend: ["accounts.suspend", () => app.accounts.suspend(newcomer.id)],
-        resume: ["accounts.resume", () => app.accounts.resume(newcomer.id)],
+        acceptTerms: ["accounts.accept_terms", () => app.accounts.acceptTerms(newClient.id)],
+        changeTier: ["accounts.change_tier", () => app.accounts.changeTier(newClient.id, "free")],
+        suspend: ["accounts.suspend", () => app.accounts.suspend(newClient.id)],
+        resume: ["accounts.resume", () => app.accounts.resume(newClient.id)],
         issueKey: ["keys.issue", () => app.accounts.issueKey(account.id)],
         revokeKey: ["keys.revoke", () => app.accounts.revokeKey(keyId)],
         revokeKeys: ["keys.revoke_all", () => app.accounts.revokeKeys({ accountId: account.id })],
@@ -116,8 +116,8 @@ describe("What an embedding app does for its operator", () => {
       for (const [method, call] of Object.entries(methods as Record<string, Call>)) {
         if (call === "reads") continue;
         await call[1]();
-        const [made] = await app.audit.list({ limit: 1 });
-        expect([made?.action, made?.number, made?.actor], `${group}.${method}`).to.deep.equal([
+        const [created] = await app.audit.list({ limit: 1 });
+        expect([created?.action, created?.number, created?.actor], `${group}.${method}`).to.deep.equal([
           call[0],
           count + 1,
           "billing",

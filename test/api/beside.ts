@@ -4,7 +4,7 @@ import { SILENT, TEST_PORTS } from "../support/databases.js";
 import type { TestApp } from "../support/test-app.js";
 
 /** Looks into an app's storage from outside, as another process would; the app may have stopped. */
-export async function beside<T>(
+export async function alongside<T>(
   { app }: TestApp,
   look: (stores: Stores, database: KnexDatabase) => Promise<T>,
 ): Promise<T> {
@@ -23,7 +23,7 @@ export interface CreditFigures {
 
 /** What the account's ledger says of reservations and refunds. */
 export async function ledgerFigures(test: TestApp, accountId: AccountId): Promise<CreditFigures> {
-  const entries = await beside(test, ({ ledger }) => ledger.listEntries(accountId, 1_000));
+  const entries = await alongside(test, ({ ledger }) => ledger.listEntries(accountId, 1_000));
   const sum = (kind: "reserve" | "refund"): number =>
     entries
       .filter((entry) => entry.kind === kind)
@@ -33,12 +33,12 @@ export async function ledgerFigures(test: TestApp, accountId: AccountId): Promis
 
 /** Every cell of every row of the request log, as one text. */
 export function loggedText(test: TestApp): Promise<string> {
-  return beside(test, async (_, { read }) => JSON.stringify(await read("request_log").select()));
+  return alongside(test, async (_, { read }) => JSON.stringify(await read("request_log").select()));
 }
 
 /** How many files are stored, and how many uploads are known. */
 export async function leftOf(test: TestApp): Promise<{ readonly files: number; readonly uploads: number }> {
   const { listed } = await test.app.audio.collect({ isDryRun: true });
-  const rows = await beside(test, (_, { read }) => read("uploads").select());
+  const rows = await alongside(test, (_, { read }) => read("uploads").select());
   return { files: listed.files, uploads: rows.length };
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type MusicProvider, type ReceivedCallback } from "../../core/ports/music-provider.js";
-import { dataOf, rawExchange } from "../support/api-client.js";
+import { dataOf, rawRequest } from "../support/api-client.js";
 import { accepts, SCRIPTED_TRACK, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -73,9 +73,9 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
   it("answers 200 once it is kept, hands the raw bytes on, and the work is looked at at once", async () => {
     const { path, status } = await submitted();
     const bytes = new Uint8Array([0, 255, 10, 13, 123]);
-    const answer = await send(`${path}?stage=first`, bytes, { "X-Signature": "v1,abc", Cookie: "secret" });
-    expect([answer.status, await answer.json()]).to.deep.equal([200, { received: true }]);
-    expect(answer.headers.get("cache-control")).to.equal("no-store");
+    const response = await send(`${path}?stage=first`, bytes, { "X-Signature": "v1,abc", Cookie: "secret" });
+    expect([response.status, await response.json()]).to.deep.equal([200, { received: true }]);
+    expect(response.headers.get("cache-control")).to.equal("no-store");
     expect(await status()).to.equal("completed");
     const [heard] = provider.heard;
     expect(heard?.body).to.deep.equal(bytes);
@@ -93,10 +93,10 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
 
   it("answers 200 to a doubled one, and to one for a job that has ended", async () => {
     const { path, status } = await submitted();
-    const answers = await Promise.all([send(path, "done"), send(path, "done")]);
+    const responses = await Promise.all([send(path, "done"), send(path, "done")]);
     await status();
-    answers.push(await send(path, "done"), await send(path, "late"));
-    expect(answers.map((answer) => answer.status)).to.deep.equal([200, 200, 200, 200]);
+    responses.push(await send(path, "done"), await send(path, "late"));
+    expect(responses.map((response) => response.status)).to.deep.equal([200, 200, 200, 200]);
   });
 
   it("answers 404 to an address that was not given out, and tells nothing of what there is", async () => {
@@ -109,10 +109,11 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
       path.replace(id, "job_01j00000000000000000000000"),
     ];
     for (const address of wrong) {
-      const answer = await send(address, "done");
-      expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code], address).to.deep.equal(
-        [404, "not_found"],
-      );
+      const response = await send(address, "done");
+      expect(
+        [response.status, ((await response.json()) as { error: { code: string } }).error.code],
+        address,
+      ).to.deep.equal([404, "not_found"]);
     }
     await Promise.all([send(path, "done"), send(other.path, "done")]);
   });
@@ -120,8 +121,8 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
   it("answers a wrong address with 404 and Connection: close before any of the body is there", async () => {
     const { path } = await submitted();
     const head = (address: string): string => `POST ${address} HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n`;
-    const answer = await rawExchange(testApp.url, head(`${path}x`));
-    expect(answer)
+    const response = await rawRequest(testApp.url, head(`${path}x`));
+    expect(response)
       .to.match(/^HTTP\/1\.1 404 /)
       .and.match(/\r\nConnection: close\r\n/)
       .and.include('"not_found"');
@@ -132,8 +133,8 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
     const { path } = await submitted();
     expect((await send(path, new Uint8Array(1024 * 1024 + 1))).status).to.equal(413);
     expect((await send(path, new Uint8Array(1024 * 1024))).status).to.equal(200);
-    const answer = await fetch(`${testApp.url}${path}`);
-    expect([answer.status, answer.headers.get("allow")]).to.deep.equal([405, "OPTIONS, POST"]);
+    const response = await fetch(`${testApp.url}${path}`);
+    expect([response.status, response.headers.get("allow")]).to.deep.equal([405, "OPTIONS, POST"]);
   });
 });
 

@@ -20,9 +20,9 @@ describe("POST /api/v1/generations", () => {
 
   it("accepts a generation, reserves its credits and says where to poll", async () => {
     const { api } = await test.account({ credits: 25 });
-    const answer = await api.generate();
-    expect(answer.status).to.equal(202);
-    const data = dataOf<Accepted>(answer);
+    const response = await api.generate();
+    expect(response.status).to.equal(202);
+    const data = dataOf<Accepted>(response);
     expect(data).to.deep.equal({
       id: data.id,
       status: "queued",
@@ -33,12 +33,12 @@ describe("POST /api/v1/generations", () => {
     });
     expect(data.id).to.match(/^job_[0-9a-hjkmnp-tv-z]{26}$/);
     expect(data.created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(answer.headers.get("location")).to.equal(data.status_url);
+    expect(response.headers.get("location")).to.equal(data.status_url);
     expect(dataOf(await api.get("/api/v1/credits"))["available"]).to.equal(15);
   });
 
   it("takes every field at the edge of what is allowed", async () => {
-    const answer = await caller.api.generate({
+    const response = await caller.api.generate({
       model_id: "scripted/song",
       prompt: "🎵".repeat(3_000), // code points, not UTF-16 units
       lyrics: "é".repeat(200),
@@ -47,13 +47,13 @@ describe("POST /api/v1/generations", () => {
       client: "🎧".repeat(100),
       metadata: { a: { b: { c: { d: { e: { f: { g: 1 } } } } } }, __proto: null, list: [1, [2]] },
     });
-    expect(answer.status, answer.text).to.equal(202);
+    expect(response.status, response.text).to.equal(202);
   });
 
   it("takes numbers that are integers however they are written", async () => {
     for (const duration of ["30.0", "3e1", "30"]) {
-      const answer = await caller.api.generate(`{"model_id":"scripted/song","prompt":"rain","duration":${duration}}`);
-      expect(answer.status, duration).to.equal(202);
+      const response = await caller.api.generate(`{"model_id":"scripted/song","prompt":"rain","duration":${duration}}`);
+      expect(response.status, duration).to.equal(202);
     }
   });
 
@@ -92,35 +92,35 @@ describe("POST /api/v1/generations", () => {
   ];
   for (const [what, change, paths] of wrong) {
     it(`refuses ${what}, naming ${paths.join(", ")}`, async () => {
-      const answer = await caller.api.generate({ ...A_GENERATION, ...change });
-      expect(refusalOf(answer)).to.equal("400 invalid_request");
-      expect(issuePaths(answer)).to.have.members([...paths]);
+      const response = await caller.api.generate({ ...A_GENERATION, ...change });
+      expect(refusalOf(response)).to.equal("400 invalid_request");
+      expect(issuePaths(response)).to.have.members([...paths]);
     });
   }
 
   it("names the model's bounds when a duration lies outside", async () => {
-    const answer = await caller.api.generate({ ...A_GENERATION, duration: 241 });
-    expect(errorOf(answer).details).to.deep.equal({
+    const response = await caller.api.generate({ ...A_GENERATION, duration: 241 });
+    expect(errorOf(response).details).to.deep.equal({
       issues: [{ path: "body.duration", message: "must be 5 to 240 seconds for scripted/song" }],
     });
   });
 
   it("never repeats a value that was sent", async () => {
-    const answer = await caller.api.generate({
+    const response = await caller.api.generate({
       model_id: { secret: "hunter2" },
       prompt: ["hunter2"],
       duration: "hunter2",
     });
-    expect(answer.text).not.to.include("hunter2");
+    expect(response.text).not.to.include("hunter2");
   });
 
   it("keeps its answer short however many fields are unknown", async () => {
     const body = Object.fromEntries(
       Array.from({ length: 5_000 }, (_, index) => [`unknown_${index}_${"x".repeat(20)}`, 1]),
     );
-    const answer = await caller.api.generate({ ...A_GENERATION, ...body, ["y".repeat(10_000)]: 1 });
-    expect(refusalOf(answer)).to.equal("400 invalid_request");
-    expect(answer.text.length).to.be.below(20_000);
+    const response = await caller.api.generate({ ...A_GENERATION, ...body, ["y".repeat(10_000)]: 1 });
+    expect(refusalOf(response)).to.equal("400 invalid_request");
+    expect(response.text.length).to.be.below(20_000);
   });
 
   it("refuses a model that does not exist", async () => {
@@ -131,42 +131,42 @@ describe("POST /api/v1/generations", () => {
 
   it("refuses a model whose plugin is off, reserving nothing", async () => {
     const { api } = await test.account({ credits: 50 });
-    const answer = await api.generate({ model_id: "synth/instrumental", prompt: "rain" });
-    expect(refusalOf(answer)).to.equal("502 provider_unavailable");
+    const response = await api.generate({ model_id: "synth/instrumental", prompt: "rain" });
+    expect(refusalOf(response)).to.equal("502 provider_unavailable");
     expect(dataOf(await api.get("/api/v1/credits"))["available"]).to.equal(50);
   });
 
   it("refuses what the credits do not reach for, and says by how much", async () => {
     const { api } = await test.account({ credits: 9 });
-    const answer = await api.generate();
-    expect(refusalOf(answer)).to.equal("402 insufficient_credits");
-    expect(errorOf(answer).details).to.deep.equal({ required: 10, available: 9 });
+    const response = await api.generate();
+    expect(refusalOf(response)).to.equal("402 insufficient_credits");
+    expect(errorOf(response).details).to.deep.equal({ required: 10, available: 9 });
   });
 
   it("refuses more running jobs than the tier allows, and says how many", async () => {
     const { api } = await test.account({ tier: "free" });
     expect((await api.generate()).status).to.equal(202);
-    const answer = await api.generate();
-    expect(refusalOf(answer)).to.equal("409 generation_concurrency_exceeded");
-    expect(errorOf(answer).details).to.deep.equal({ limit: 1, running: 1 });
+    const response = await api.generate();
+    expect(refusalOf(response)).to.equal("409 generation_concurrency_exceeded");
+    expect(errorOf(response).details).to.deep.equal({ limit: 1, running: 1 });
   });
 
   it("needs the scope generations:create", async () => {
     const { api } = await test.account({ scopes: ["generations:read"] });
-    const answer = await api.generate();
-    expect(refusalOf(answer)).to.equal("403 insufficient_scope");
-    expect(errorOf(answer).details).to.deep.equal({ required_scope: "generations:create" });
+    const response = await api.generate();
+    expect(refusalOf(response)).to.equal("403 insufficient_scope");
+    expect(errorOf(response).details).to.deep.equal({ required_scope: "generations:create" });
   });
 
   it("never overdraws, however many ask at once", async () => {
     const { account, api } = await test.account({ credits: 505 });
-    const answers = await Promise.all(Array.from({ length: 200 }, () => api.generate()));
-    const accepted = answers.filter(({ status }) => status === 202);
+    const responses = await Promise.all(Array.from({ length: 200 }, () => api.generate()));
+    const accepted = responses.filter(({ status }) => status === 202);
     expect(accepted).to.have.length(50);
-    expect(new Set(answers.filter(({ status }) => status !== 202).map(refusalOf))).to.deep.equal(
+    expect(new Set(responses.filter(({ status }) => status !== 202).map(refusalOf))).to.deep.equal(
       new Set(["402 insufficient_credits"]),
     );
-    expect(new Set(accepted.map((answer) => dataOf<Accepted>(answer).id)).size).to.equal(50);
+    expect(new Set(accepted.map((response) => dataOf<Accepted>(response).id)).size).to.equal(50);
     const balance = await test.app.credits.balance(account.id);
     expect([balance.monthly, balance.reservedMonthly, balance.runningJobs]).to.deep.equal([5, 500, 50]);
     expect((await test.app.credits.verify()).violations).to.deep.equal([]);
@@ -180,9 +180,9 @@ describe("POST /api/v1/generations while the provider is down", () => {
       const { api } = await test.account({ credits: 50 });
       test.provider.behaviour = fails("unavailable");
       await api.generate(undefined, { Prefer: "wait=20" });
-      const answer = await api.generate(undefined, { "Idempotency-Key": "later" });
-      expect(refusalOf(answer)).to.equal("502 provider_unavailable");
-      expect(answer.headers.get("location")).to.equal(null);
+      const response = await api.generate(undefined, { "Idempotency-Key": "later" });
+      expect(refusalOf(response)).to.equal("502 provider_unavailable");
+      expect(response.headers.get("location")).to.equal(null);
       expect(dataOf(await api.get("/api/v1/credits"))["available"]).to.equal(50);
       expect(
         (await api.generate({ ...A_GENERATION, prompt: "another" }, { "Idempotency-Key": "later" })).status,

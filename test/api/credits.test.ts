@@ -12,9 +12,9 @@ describe("GET /api/v1/credits", () => {
   it("shows both buckets, their sum and what was spent", async () => {
     const { account, api } = await test.account({ credits: 40 });
     await test.app.credits.grant(account.id, 2, { bucket: "pack" });
-    const answer = await api.get("/api/v1/credits");
-    expect(answer.status).to.equal(200);
-    expect(answer.json).to.deep.equal({
+    const response = await api.get("/api/v1/credits");
+    expect(response.status).to.equal(200);
+    expect(response.json).to.deep.equal({
       data: { available: 42, monthly_credits: 40, pack_credits: 2, total_spent: 0 },
     });
   });

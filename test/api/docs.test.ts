@@ -38,7 +38,7 @@ describe("GET /docs", () => {
   });
 
   it("is found with a slash at the end, too", async () => {
-    const answer = await test.anonymous.get("/docs/");
-    expect([answer.status, answer.headers.get("location")]).to.deep.equal([308, "../docs"]);
+    const response = await test.anonymous.get("/docs/");
+    expect([response.status, response.headers.get("location")]).to.deep.equal([308, "../docs"]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ServiceUnavailableError } from "../../core/errors.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
-import { A_GENERATION, type Answer, ApiClient, errorOf, refusalOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, ApiClient, errorOf, refusalOf } from "../support/api-client.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const KNOWN_PATHS: Readonly<Record<string, string>> = {
@@ -31,14 +31,14 @@ describe("Errors", () => {
   after(() => test.close());
 
   it("come in one envelope, whose request_id is that of the header", async () => {
-    const answer = await test.anonymous.get("/api/v1/me");
-    const error = errorOf(answer);
-    expect(answer.json).to.deep.equal({
+    const response = await test.anonymous.get("/api/v1/me");
+    const error = errorOf(response);
+    expect(response.json).to.deep.equal({
       error: { code: error.code, message: error.message, request_id: error.request_id },
     });
-    expect(error.request_id).to.equal(answer.headers.get("x-request-id"));
+    expect(error.request_id).to.equal(response.headers.get("x-request-id"));
     expect(error.request_id).to.match(/^req_[0-9a-hjkmnp-tv-z]{26}$/);
-    expect(answer.headers.get("content-type")).to.equal("application/json; charset=utf-8");
+    expect(response.headers.get("content-type")).to.equal("application/json; charset=utf-8");
   });
 
   describe("404 not_found", () => {
@@ -55,28 +55,28 @@ describe("Errors", () => {
     for (const [path, allow] of Object.entries(KNOWN_PATHS)) {
       it(`answers another method on ${path}, naming what it takes`, async () => {
         for (const method of ["PUT", "DELETE", "PATCH", ...(allow.includes("POST") ? [] : ["POST"])]) {
-          const answer = await test.anonymous.send(method, path);
-          expect(refusalOf(answer)).to.equal("405 method_not_allowed");
-          expect(answer.headers.get("allow")).to.equal(allow);
+          const response = await test.anonymous.send(method, path);
+          expect(refusalOf(response)).to.equal("405 method_not_allowed");
+          expect(response.headers.get("allow")).to.equal(allow);
         }
       });
 
       it(`answers OPTIONS ${path} with 204 and what it takes`, async () => {
-        const answer = await test.anonymous.send("OPTIONS", path);
-        expect([answer.status, answer.headers.get("allow"), answer.text]).to.deep.equal([204, allow, ""]);
+        const response = await test.anonymous.send("OPTIONS", path);
+        expect([response.status, response.headers.get("allow"), response.text]).to.deep.equal([204, allow, ""]);
       });
     }
   });
 
   describe("401", () => {
-    const refusedBy = (authorization: string | null): Promise<Answer> =>
+    const refusedBy = (authorization: string | null): Promise<ApiResponse> =>
       test.anonymous.get("/api/v1/me", authorization === null ? {} : { Authorization: authorization });
 
     for (const authorization of [null, "", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "frm_x"]) {
       it(`authentication_required: ${JSON.stringify(authorization)}`, async () => {
-        const answer = await refusedBy(authorization);
-        expect(refusalOf(answer)).to.equal("401 authentication_required");
-        expect(answer.headers.get("www-authenticate")).to.equal("Bearer");
+        const response = await refusedBy(authorization);
+        expect(refusalOf(response)).to.equal("401 authentication_required");
+        expect(response.headers.get("www-authenticate")).to.equal("Bearer");
       });
     }
 
@@ -87,18 +87,18 @@ describe("Errors", () => {
       `bearer ${"x".repeat(5_000)}`,
     ]) {
       it(`invalid_api_key: ${authorization.slice(0, 20)}`, async () => {
-        const answer = await refusedBy(authorization);
-        expect(refusalOf(answer)).to.equal("401 invalid_api_key");
-        expect(answer.headers.get("www-authenticate")).to.equal('Bearer error="invalid_token"');
+        const response = await refusedBy(authorization);
+        expect(refusalOf(response)).to.equal("401 invalid_api_key");
+        expect(response.headers.get("www-authenticate")).to.equal('Bearer error="invalid_token"');
       });
     }
 
     it("revoked_api_key: a key we know that was revoked", async () => {
       const { api, keyId } = await test.account();
       await test.app.accounts.revokeKey(keyId);
-      const answer = await api.get("/api/v1/me");
-      expect(refusalOf(answer)).to.equal("401 revoked_api_key");
-      expect(answer.headers.get("www-authenticate")).to.equal('Bearer error="invalid_token"');
+      const response = await api.get("/api/v1/me");
+      expect(refusalOf(response)).to.equal("401 revoked_api_key");
+      expect(response.headers.get("www-authenticate")).to.equal('Bearer error="invalid_token"');
     });
 
     it("takes the scheme in any case", async () => {
@@ -123,9 +123,9 @@ describe("Errors", () => {
 
     it("insufficient_scope: names the scope that is missing", async () => {
       const { api } = await test.account({ scopes: ["models:read"] });
-      const answer = await api.get("/api/v1/credits");
-      expect(refusalOf(answer)).to.equal("403 insufficient_scope");
-      expect(errorOf(answer).details).to.deep.equal({ required_scope: "credits:read" });
+      const response = await api.get("/api/v1/credits");
+      expect(refusalOf(response)).to.equal("403 insufficient_scope");
+      expect(errorOf(response).details).to.deep.equal({ required_scope: "credits:read" });
     });
   });
 
@@ -142,8 +142,11 @@ describe("Errors", () => {
       it(`answers Content-Type ${JSON.stringify(type)}`, async () => {
         const { api } = await test.account();
         const headers = { "Idempotency-Key": "k", ...(type === null ? {} : { "Content-Type": type }) };
-        const answer = await api.send("POST", "/api/v1/generations", { headers, body: new TextEncoder().encode("{}") });
-        expect(refusalOf(answer)).to.equal("415 unsupported_media_type");
+        const response = await api.send("POST", "/api/v1/generations", {
+          headers,
+          body: new TextEncoder().encode("{}"),
+        });
+        expect(refusalOf(response)).to.equal("415 unsupported_media_type");
       });
     }
 
@@ -188,30 +191,30 @@ function brokenStore(error: Error): AudioStore {
 }
 
 describe("Faults of this server", () => {
-  const lookAtAudio = async (error: Error): Promise<{ readonly answer: Answer; readonly test: TestApp }> => {
+  const lookAtAudio = async (error: Error): Promise<{ readonly response: ApiResponse; readonly test: TestApp }> => {
     const test = await startTestApp({ audio: brokenStore(error) });
     try {
       const link = test.app.audioUrls.sign("job_x/1/0-mix.mp3");
-      return { answer: await test.anonymous.get(link.slice(test.url.length)), test };
+      return { response: await test.anonymous.get(link.slice(test.url.length)), test };
     } finally {
       await test.close();
     }
   };
 
   it("are 500 internal_error, without a word on what happened, and one log line with everything", async () => {
-    const { answer, test } = await lookAtAudio(new Error("table `secrets` is on fire"));
-    expect(refusalOf(answer)).to.equal("500 internal_error");
-    expect(answer.text).not.to.include("fire");
+    const { response: result, test } = await lookAtAudio(new Error("table `secrets` is on fire"));
+    expect(refusalOf(result)).to.equal("500 internal_error");
+    expect(result.text).not.to.include("fire");
     const lines = test.logger.lines.filter(({ level }) => level === "error");
     expect(lines).to.have.length(1);
-    expect(lines[0]?.fields).to.include({ request_id: answer.headers.get("x-request-id"), method: "GET" });
+    expect(lines[0]?.fields).to.include({ request_id: result.headers.get("x-request-id"), method: "GET" });
     expect(JSON.stringify(lines[0])).to.include("on fire");
     expect(JSON.stringify(lines[0])).not.to.include("signature=");
   });
 
   it("are 503 service_unavailable with Retry-After when something is out of reach for a while", async () => {
-    const { answer } = await lookAtAudio(new ServiceUnavailableError("The storage is out of reach.", 7));
-    expect(refusalOf(answer)).to.equal("503 service_unavailable");
-    expect(answer.headers.get("retry-after")).to.equal("7");
+    const { response: result } = await lookAtAudio(new ServiceUnavailableError("The storage is out of reach.", 7));
+    expect(refusalOf(result)).to.equal("503 service_unavailable");
+    expect(result.headers.get("retry-after")).to.equal("7");
   });
 });

@@ -46,7 +46,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
   const tier = { name: "pro", maxConcurrent: 1, monthlyCredits: 1 };
   const rateLimits = { read: PLENTY, write: PLENTY, generation: { ...PLENTY, perMinute: generationsPerMinute } };
   const publicUrl = { current: "http://fermata.test" };
-  const made: HttpParts = {
+  const created: HttpParts = {
     settings: {
       host: "127.0.0.1",
       port: 0,
@@ -69,7 +69,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     models: {} as HttpParts["models"],
     acceptGeneration: {
       execute: ({ idempotency }) =>
-        Promise.resolve({ kind: "accepted", job, answer: idempotency?.present(job) ?? null }),
+        Promise.resolve({ kind: "accepted", job, response: idempotency?.present(job) ?? null }),
     },
     readGenerations: {
       getJob: () => Promise.resolve({ job, tracks: [], outputs: [] }),
@@ -81,7 +81,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     usage: {} as HttpParts["usage"],
     receiveCallback: {} as HttpParts["receiveCallback"],
     webhookEndpoints: {} as HttpParts["webhookEndpoints"],
-    recordAnswer: () => Promise.resolve(),
+    recordResponse: () => Promise.resolve(),
     audioUrls: new AudioUrls({
       digest: new NodeDigest(),
       clock,
@@ -97,11 +97,11 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     ids: { next: anId },
     logger,
     readiness: () => Promise.resolve([]),
-    onAnswered: (record) => void answered.push(record),
-    controllers: { get: (Controller) => new Controller(made) },
+    onCompleted: (record) => void answered.push(record),
+    controllers: { get: (Controller) => new Controller(created) },
     ...parts,
   };
-  const http = createHttp(made);
+  const http = createHttp(created);
   const { url } = await http.listen();
   return { http, api: new ApiClient(url, "any"), url, account, logger, answered, close: () => http.close(100) };
 }

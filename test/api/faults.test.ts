@@ -26,11 +26,11 @@ describe("Faults behind the API", () => {
 
   it("show nothing of themselves, and are logged once with the request's id", async () => {
     await start({ credits: { balance: broken } });
-    const answer = await fake.api.get("/api/v1/credits");
-    expect(refusalOf(answer)).to.equal("500 internal_error");
-    expect(answer.text).not.to.include("bug");
+    const response = await fake.api.get("/api/v1/credits");
+    expect(refusalOf(response)).to.equal("500 internal_error");
+    expect(response.text).not.to.include("bug");
     expect(fake.logger.lines).to.have.length(1);
-    expect(fake.logger.lines[0]?.fields["request_id"]).to.equal(answer.headers.get("x-request-id"));
+    expect(fake.logger.lines[0]?.fields["request_id"]).to.equal(response.headers.get("x-request-id"));
   });
 
   for (const [method, path, shown] of [
@@ -44,8 +44,8 @@ describe("Faults behind the API", () => {
       const publicLinks = { findSharedTrack: broken, isSuspended: broken };
       const receiveCallback = { isAddress: () => Promise.resolve(true), receive: broken };
       await start({ publicLinks, receiveCallback });
-      const answer = await fetch(fake.url + path, { method, headers: { Authorization: "Bearer any" } });
-      expect(answer.status).to.equal(500);
+      const response = await fetch(fake.url + path, { method, headers: { Authorization: "Bearer any" } });
+      expect(response.status).to.equal(500);
       expect(fake.logger.lines.map(({ fields }) => fields["path"])).to.deep.equal([shown]);
       expect(JSON.stringify(fake.logger.lines)).not.to.include(SECRET);
       expect(fake.answered).to.deep.equal([]);
@@ -72,27 +72,29 @@ describe("Faults behind the API", () => {
 
   for (const [what, parts] of [
     ["waiting fails", { waitForJob: { wait: broken } }],
-    ["the answer cannot be recorded", { recordAnswer: broken }],
+    ["the answer cannot be recorded", { recordResponse: broken }],
   ] as const) {
     it(`leave the acceptance as the answer when ${what}: it is what is on record`, async () => {
       await start(parts);
-      const answer = await fake.api.generate(undefined, { Prefer: "wait=20" });
-      expect(answer.status).to.equal(202);
-      expect(dataOf(answer)["status"]).to.equal("queued");
+      const response = await fake.api.generate(undefined, { Prefer: "wait=20" });
+      expect(response.status).to.equal(202);
+      expect(dataOf(response)["status"]).to.equal("queued");
     });
   }
 
   it("leave open which answer was recorded when the storage went away meanwhile: only asking again can tell", async () => {
-    await start({ recordAnswer: () => Promise.reject(new ServiceUnavailableError()) });
-    const answer = await fake.api.generate(undefined, { Prefer: "wait=20" });
-    expect([refusalOf(answer), answer.headers.get("retry-after")]).to.deep.equal(["503 service_unavailable", "1"]);
+    await start({ recordResponse: () => Promise.reject(new ServiceUnavailableError()) });
+    const response = await fake.api.generate(undefined, { Prefer: "wait=20" });
+    expect([refusalOf(response), response.headers.get("retry-after")]).to.deep.equal(["503 service_unavailable", "1"]);
   });
 
   it("record an answer before it is sent", async () => {
     const recorded: unknown[] = [];
-    await start({ recordAnswer: (...given) => Promise.resolve(void recorded.push(given)) });
-    const answer = await fake.api.generate(undefined, { Prefer: "wait=20", "Idempotency-Key": "k" });
-    expect(dataOf(answer)["status"]).to.equal("completed");
-    expect(recorded).to.deep.equal([[fake.account.id, "k", dataOf(answer)["id"], { status: 202, body: answer.text }]]);
+    await start({ recordResponse: (...given) => Promise.resolve(void recorded.push(given)) });
+    const response = await fake.api.generate(undefined, { Prefer: "wait=20", "Idempotency-Key": "k" });
+    expect(dataOf(response)["status"]).to.equal("completed");
+    expect(recorded).to.deep.equal([
+      [fake.account.id, "k", dataOf(response)["id"], { status: 202, body: response.text }],
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { MusicRequest } from "../../core/ports/music-provider.js";
-import { A_GENERATION, type Answer, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { completes, fails, SCRIPTED_OPTIONS } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
@@ -27,7 +27,7 @@ describe("options of POST /api/v1/generations", () => {
   });
   after(() => test.close());
 
-  const generate = (options: unknown, change: object = {}, headers = {}): Promise<Answer> =>
+  const generate = (options: unknown, change: object = {}, headers = {}): Promise<ApiResponse> =>
     caller.api.generate({ ...A_GENERATION, ...change, options }, headers);
   const optionsSent = (): unknown => test.provider.submissions.map((request) => (request as MusicRequest).options);
 
@@ -140,15 +140,15 @@ describe("options of POST /api/v1/generations", () => {
   ];
   for (const [what, options, issues] of wrong) {
     it(`are refused with ${what}, by path and with what is allowed`, async () => {
-      const answer = await generate(options);
-      expect(refusalOf(answer)).to.equal("400 invalid_request");
-      expect(errorOf(answer).details).to.deep.equal({ issues: issues.map(([path, message]) => ({ path, message })) });
+      const response = await generate(options);
+      expect(refusalOf(response)).to.equal("400 invalid_request");
+      expect(errorOf(response).details).to.deep.equal({ issues: issues.map(([path, message]) => ({ path, message })) });
     });
   }
 
   it("are refused, every one, for a model without any", async () => {
-    const answer = await generate({ seed: 1 }, { model_id: "scripted/beat", duration: undefined });
-    expect(errorOf(answer).details).to.deep.equal({
+    const response = await generate({ seed: 1 }, { model_id: "scripted/beat", duration: undefined });
+    expect(errorOf(response).details).to.deep.equal({
       issues: [{ path: "body.options.seed", message: "is not a known option; scripted/beat takes no options" }],
     });
   });
@@ -162,14 +162,16 @@ describe("options of POST /api/v1/generations", () => {
 
   it("are refused under names that objects have of their own", async () => {
     for (const name of ["__proto__", "constructor", "hasOwnProperty"]) {
-      const answer = await caller.api.generate(`{"model_id":"scripted/song","prompt":"rain","options":{"${name}":1}}`);
-      expect(refusalOf(answer), name).to.equal("400 invalid_request");
-      expect(issuePaths(answer)).to.deep.equal([`body.options.${name}`]);
+      const response = await caller.api.generate(
+        `{"model_id":"scripted/song","prompt":"rain","options":{"${name}":1}}`,
+      );
+      expect(refusalOf(response), name).to.equal("400 invalid_request");
+      expect(issuePaths(response)).to.deep.equal([`body.options.${name}`]);
     }
   });
 
   it("are part of what makes a request the same", async () => {
-    const post = (options: object | undefined): Promise<Answer> =>
+    const post = (options: object | undefined): Promise<ApiResponse> =>
       caller.api.generate({ ...A_GENERATION, options }, { "Idempotency-Key": "with options" });
     const first = await post({ seed: 1, loop: true });
     expect(first.status).to.equal(202);
@@ -194,10 +196,10 @@ describe("options of POST /api/v1/generations", () => {
     await fc.assert(
       fc.asyncProperty(options, async (given) => {
         test.provider.submissions.length = 0;
-        const answer = await generate(given, {}, WAIT);
-        if (answer.status !== 202) {
-          expect(refusalOf(answer)).to.equal("400 invalid_request");
-          for (const path of issuePaths(answer)) expect(path.startsWith("body.options"), path).to.equal(true);
+        const response = await generate(given, {}, WAIT);
+        if (response.status !== 202) {
+          expect(refusalOf(response)).to.equal("400 invalid_request");
+          for (const path of issuePaths(response)) expect(path.startsWith("body.options"), path).to.equal(true);
           return;
         }
         expect(optionsSent()).to.deep.equal([{ style_weight: 0.5, ...(JSON.parse(JSON.stringify(given)) as object) }]);
@@ -210,11 +212,11 @@ describe("options of POST /api/v1/generations", () => {
     const { account } = caller;
     const input = { modelId: "scripted/song", prompt: "rain" };
     const base = { account, requestId: null, idempotency: null, limitExceeded: null };
-    const made = await test.app.generations.execute({
+    const created = await test.app.generations.execute({
       ...base,
       input: { ...input, options: { seed: 3, key: undefined } },
     });
-    expect(made.kind === "accepted" && made.job.request.options).to.deep.equal({ seed: 3 });
+    expect(created.kind === "accepted" && created.job.request.options).to.deep.equal({ seed: 3 });
     for (const options of [{ seed: -1 }, { seed: 1n }, { seed: () => 1 }, { unknown: 1 }, []] as unknown as Record<
       string,
       unknown

@@ -74,11 +74,11 @@ describe("The README's first song on one's own GPU", () => {
     const [file = ""] = store(server, [song], "audio/mpeg");
     await says(0, [running(0.6)])(server);
     const received = server.received(SUBMIT).then(() => says(1, [done(file)])(server));
-    const made = await begin();
+    const created = await begin();
     await received;
-    expect([made.status, made.tracks.length]).to.deep.equal(["completed", 1]);
+    expect([created.status, created.tracks.length]).to.deep.equal(["completed", 1]);
     expect(bodyOf(server.calls(SUBMIT)[0])).to.include({ audio_duration: 60, batch_size: 1 });
-    const played = await fetch(made.tracks[0]?.play_url ?? "");
+    const played = await fetch(created.tracks[0]?.play_url ?? "");
     expect(Buffer.from(await played.arrayBuffer()).equals(song)).to.equal(true);
   });
 

@@ -34,10 +34,10 @@ describe("Headers of every answer", () => {
 
   it("let nothing under /api be cached", async () => {
     for (const path of ["/api/v1/me", "/api/v1/models", "/api/v1/nothing"]) {
-      const answer = await caller.api.get(path, { "If-None-Match": "*" });
-      expect(answer.headers.get("cache-control")).to.equal("no-store");
-      expect(answer.headers.get("etag")).to.equal(null);
-      expect(answer.status).not.to.equal(304);
+      const response = await caller.api.get(path, { "If-None-Match": "*" });
+      expect(response.headers.get("cache-control")).to.equal("no-store");
+      expect(response.headers.get("etag")).to.equal(null);
+      expect(response.status).not.to.equal(304);
     }
   });
 
@@ -66,8 +66,8 @@ describe("Headers of every answer", () => {
     ];
     for (const [path, status] of READS) {
       it(`show the read allowance and forbid caching: ${path}`, async () => {
-        const { headers, ...answer } = await caller.api.get(path);
-        expect(answer.status).to.equal(status);
+        const { headers, ...response } = await caller.api.get(path);
+        expect(response.status).to.equal(status);
         expect(headers.get("ratelimit-policy")).to.match(/^"read-minute";q=\d+;w=60, "read-day";q=\d+;w=86400$/);
         expect(headers.get("ratelimit")).to.match(/^"read-minute";r=\d+;t=\d+, "read-day";r=\d+;t=\d+$/);
         expect(headers.get("cache-control")).to.equal("no-store");
@@ -75,8 +75,8 @@ describe("Headers of every answer", () => {
       });
 
       it(`ask for a key: ${path}`, async () => {
-        const { headers, ...answer } = await test.anonymous.get(path);
-        expect([answer.status, headers.get("www-authenticate"), headers.get("ratelimit")]).to.deep.equal([
+        const { headers, ...response } = await test.anonymous.get(path);
+        expect([response.status, headers.get("www-authenticate"), headers.get("ratelimit")]).to.deep.equal([
           401,
           "Bearer",
           null,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { A_GENERATION, type Answer, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
@@ -14,9 +14,9 @@ describe("Idempotency of POST /api/v1/generations", () => {
   });
   after(() => test.close());
 
-  const post = ({ api }: TestAccount, body: unknown, key = "once"): Promise<Answer> =>
+  const post = ({ api }: TestAccount, body: unknown, key = "once"): Promise<ApiResponse> =>
     api.generate(body, { "Idempotency-Key": key });
-  const expectReplay = (again: Answer, first: Answer): void => {
+  const expectReplay = (again: ApiResponse, first: ApiResponse): void => {
     expect([again.status, again.text]).to.deep.equal([first.status, first.text]);
     expect(again.headers.get("idempotent-replayed")).to.equal("true");
     expect(again.headers.get("location")).to.equal(first.headers.get("location"));
@@ -53,9 +53,9 @@ describe("Idempotency of POST /api/v1/generations", () => {
     it(`refuses a reused key with ${what}: ${code}`, async () => {
       const caller = await test.account();
       const first = await post(caller, A_GENERATION);
-      const answer = await post(caller, body);
-      expect(refusalOf(answer)).to.equal(`409 ${code}`);
-      expect(answer.headers.get("idempotent-replayed")).to.equal(null);
+      const response = await post(caller, body);
+      expect(refusalOf(response)).to.equal(`409 ${code}`);
+      expect(response.headers.get("idempotent-replayed")).to.equal(null);
       expectReplay(await post(caller, A_GENERATION), first);
     });
   }
@@ -70,9 +70,9 @@ describe("Idempotency of POST /api/v1/generations", () => {
 
   it("makes one job and one reservation of 50 requests that race with one key", async () => {
     const caller = await test.account({ credits: 1_000 });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => post(caller, A_GENERATION)));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).to.equal(1);
-    expect(answers.filter(({ headers }) => headers.get("idempotent-replayed") === null)).to.have.length(1);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => post(caller, A_GENERATION)));
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).to.equal(1);
+    expect(responses.filter(({ headers }) => headers.get("idempotent-replayed") === null)).to.have.length(1);
     const balance = await test.app.credits.balance(caller.account.id);
     expect([balance.monthly, balance.reservedMonthly, balance.runningJobs]).to.deep.equal([990, 10, 1]);
   });
@@ -129,8 +129,8 @@ describe("Idempotency of POST /api/v1/generations", () => {
           "Content-Type": "application/json",
           ...(key === undefined ? {} : { "Idempotency-Key": key }),
         };
-        const answer = await api.send("POST", "/api/v1/generations", { headers, body: A_GENERATION });
-        expect(refusalOf(answer)).to.equal("400 idempotency_key_required");
+        const response = await api.send("POST", "/api/v1/generations", { headers, body: A_GENERATION });
+        expect(refusalOf(response)).to.equal("400 idempotency_key_required");
       });
     }
 
@@ -141,9 +141,9 @@ describe("Idempotency of POST /api/v1/generations", () => {
     ] as const) {
       it(`is refused with ${what}`, async () => {
         const caller = await test.account();
-        const answer = await post(caller, A_GENERATION, key);
-        expect(refusalOf(answer)).to.equal("400 invalid_request");
-        expect(issuePaths(answer)).to.deep.equal(["header.Idempotency-Key"]);
+        const response = await post(caller, A_GENERATION, key);
+        expect(refusalOf(response)).to.equal("400 invalid_request");
+        expect(issuePaths(response)).to.deep.equal(["header.Idempotency-Key"]);
       });
     }
   });

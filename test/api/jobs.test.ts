@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { dataOf, type AnsweredError } from "../support/api-client.js";
+import { dataOf, type HttpStatusError } from "../support/api-client.js";
 import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -8,7 +8,7 @@ interface Job {
   readonly created_at: string;
   readonly completed_at: string;
   readonly outputs: readonly { readonly url: string; readonly track_id: string }[];
-  readonly error?: AnsweredError;
+  readonly error?: HttpStatusError;
 }
 
 const WAIT = { Prefer: "wait=20" };
@@ -64,9 +64,9 @@ describe("GET /api/v1/jobs/{job_id}", () => {
       const listed = dataOf<{ readonly generations: readonly { readonly id: string }[] }>(
         await api.get("/api/v1/generations"),
       );
-      const answer = await api.get(`/api/v1/jobs/${listed.generations[0]?.id}`);
-      const job = dataOf<Job>(answer);
-      expect(answer.status).to.equal(200);
+      const response = await api.get(`/api/v1/jobs/${listed.generations[0]?.id}`);
+      const job = dataOf<Job>(response);
+      expect(response.status).to.equal(200);
       expect(job).to.include({ status: "failed", credits_charged: 0 });
       expect(job.outputs).to.deep.equal([]);
       expect(job.error).to.deep.equal({
@@ -75,7 +75,7 @@ describe("GET /api/v1/jobs/{job_id}", () => {
         request_id: created.headers.get("x-request-id"),
         ...(details === undefined ? {} : { details }),
       });
-      expect(answer.text).not.to.include("operators only");
+      expect(response.text).not.to.include("operators only");
     });
   }
 });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ApiClient, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
-import { Shelf, UNHEARD, unsigned } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD, unsigned } from "../support/shelf.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const PATH = "/api/v1/library/search";
@@ -31,13 +31,13 @@ const playlistTitles = async (api: ApiClient, query: Readonly<Record<string, str
 
 describe("GET /api/v1/library/search", () => {
   let test: TestApp;
-  let shelf: Shelf;
+  let library: LibraryFixture;
   before(async () => {
     test = await startTestApp(UNHEARD);
-    shelf = await Shelf.open(test.app);
+    library = await LibraryFixture.open(test.app);
   });
   after(async () => {
-    await shelf.close();
+    await library.close();
     await test.close();
   });
 
@@ -45,7 +45,7 @@ describe("GET /api/v1/library/search", () => {
     let alice: TestAccount;
     before(async () => {
       alice = await test.account();
-      await shelf.add(alice.account.id, {
+      await library.add(alice.account.id, {
         "Café at dawn": {
           artist_label: "Rosa Nachtigall",
           tags: { mood: ["calm"], activity: ["focus"], genre: ["Bossa Nova"] },
@@ -121,7 +121,7 @@ describe("GET /api/v1/library/search", () => {
         both: { tags: { mood: ["calm"], activity: ["focus"] } },
         silent: { tags: { mood: ["sad"] }, hasAudio: false },
       };
-      await shelf.add(alice.account.id, tracks, {
+      await library.add(alice.account.id, tracks, {
         "Éclair mix": { tracks: ["both", "calm"] },
         "Two halves": { tracks: ["calm", "focus"] },
         "Éclair empty": {},
@@ -163,7 +163,7 @@ describe("GET /api/v1/library/search", () => {
     const { account, api } = await test.account();
     const names = Array.from({ length: 26 }, (_, index) => `quagga ${index}`);
     const playlists = names.map((name) => [`${name} list`, {}] as const);
-    await shelf.add(account.id, Object.fromEntries(names.map((name) => [name, {}])), Object.fromEntries(playlists));
+    await library.add(account.id, Object.fromEntries(names.map((name) => [name, {}])), Object.fromEntries(playlists));
     const counts = async (limit: Readonly<Record<string, string>>): Promise<number[]> => {
       const { tracks, playlists } = await found(api, { q: "quagga", ...limit });
       return [tracks.length, playlists.length];
@@ -176,9 +176,9 @@ describe("GET /api/v1/library/search", () => {
 
   for (const limit of ["", "0", "26", "-1", "1.5", "0x10", "1e1", "abc", "1&limit=2", "%00", "NaN", "9".repeat(400)]) {
     it(`refuses limit=${limit.slice(0, 12)}`, async () => {
-      const answer = await (await test.account()).api.get(`${PATH}?limit=${limit}`);
-      expect(refusalOf(answer)).to.equal("400 invalid_request");
-      expect(issuePaths(answer)).to.deep.equal(["query.limit"]);
+      const response = await (await test.account()).api.get(`${PATH}?limit=${limit}`);
+      expect(refusalOf(response)).to.equal("400 invalid_request");
+      expect(issuePaths(response)).to.deep.equal(["query.limit"]);
     });
   }
 
@@ -190,8 +190,8 @@ describe("GET /api/v1/library/search", () => {
         (await api.get(`${PATH}?${name}=${encodeURIComponent("🎵".repeat(200))}`)).status,
         "code points count",
       ).to.equal(200);
-      const answer = await api.get(`${PATH}?${name}=${"x".repeat(201)}`);
-      expect([refusalOf(answer), issuePaths(answer)]).to.deep.equal(["400 invalid_request", [`query.${name}`]]);
+      const response = await api.get(`${PATH}?${name}=${"x".repeat(201)}`);
+      expect([refusalOf(response), issuePaths(response)]).to.deep.equal(["400 invalid_request", [`query.${name}`]]);
     }
   });
 
@@ -201,23 +201,23 @@ describe("GET /api/v1/library/search", () => {
     expect([refusalOf(words), issuePaths(words)]).to.deep.equal(["400 invalid_request", ["query.q"]]);
     expect(words.text).to.include("must have at most 16 words");
     for (const name of ["q", "mood", "activity"]) {
-      const answer = await api.get(`${PATH}?${name}=a&${name}=b`);
-      expect([refusalOf(answer), issuePaths(answer)]).to.deep.equal(["400 invalid_request", [`query.${name}`]]);
+      const response = await api.get(`${PATH}?${name}=a&${name}=b`);
+      expect([refusalOf(response), issuePaths(response)]).to.deep.equal(["400 invalid_request", [`query.${name}`]]);
     }
   });
 
   it("names all that is wrong at once", async () => {
     const { api } = await test.account();
     const long = "x".repeat(201);
-    const answer = await api.get(`${PATH}?q=${long}&mood=${long}&activity=${long}`);
-    expect(issuePaths(answer)).to.deep.equal(["query.q", "query.mood", "query.activity"]);
+    const response = await api.get(`${PATH}?q=${long}&mood=${long}&activity=${long}`);
+    expect(issuePaths(response)).to.deep.equal(["query.q", "query.mood", "query.activity"]);
   });
 
   it("costs no credits and draws on the read allowance", async () => {
     const { api } = await test.account({ credits: 5 });
-    const answer = await api.get(PATH);
-    expect(answer.headers.get("ratelimit")).to.match(/^"read-minute";r=\d+;/);
-    expect(answer.headers.get("cache-control")).to.equal("no-store");
+    const response = await api.get(PATH);
+    expect(response.headers.get("ratelimit")).to.match(/^"read-minute";r=\d+;/);
+    expect(response.headers.get("cache-control")).to.equal("no-store");
     expect(dataOf(await api.get("/api/v1/credits"))).to.deep.include({ available: 5, total_spent: 0 });
   });
 
@@ -232,19 +232,19 @@ describe("GET /api/v1/library/search", () => {
 
 describe("GET /api/v1/library/search of several accounts", () => {
   let test: TestApp;
-  let shelf: Shelf;
+  let library: LibraryFixture;
   before(async () => {
     test = await startTestApp(UNHEARD);
-    shelf = await Shelf.open(test.app);
+    library = await LibraryFixture.open(test.app);
   });
   after(async () => {
-    await shelf.close();
+    await library.close();
     await test.close();
   });
 
   it("finds what is public for everybody, and what is private for its account alone", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
-    await shelf.add(
+    await library.add(
       alice.account.id,
       { "zebra hidden": { tags: { mood: ["zebra-calm"] } }, "zebra open": { visibility: "public" } },
       {
@@ -252,7 +252,7 @@ describe("GET /api/v1/library/search of several accounts", () => {
         "zebra shown": { visibility: "public", tracks: ["zebra hidden", "zebra open"] },
       },
     );
-    await shelf.add(null, { "zebra of nobody": {} }, { "zebra list of nobody": { tracks: ["zebra of nobody"] } });
+    await library.add(null, { "zebra of nobody": {} }, { "zebra list of nobody": { tracks: ["zebra of nobody"] } });
     const query = { q: "zebra" };
     expect(await titles(alice.api, query)).to.deep.equal(["zebra of nobody", "zebra open", "zebra hidden"]);
     expect(await titles(bob.api, query)).to.deep.equal(["zebra of nobody", "zebra open"]);

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { A_GENERATION, type Answer, ApiClient, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, ApiClient, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp, type TestAppOptions } from "../support/test-app.js";
-import { beside, loggedText } from "./beside.js";
+import { alongside, loggedText } from "./beside.js";
 
 interface LogEntry {
   readonly id: string;
@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
 
 /** Oldest first. */
 const keptPaths = (test: TestApp): Promise<string[]> =>
-  beside(test, async (_, { read }) =>
+  alongside(test, async (_, { read }) =>
     (await read("request_log").orderBy("created_at").select<{ path: string }[]>("path")).map(({ path }) => path),
   );
 
@@ -44,21 +44,21 @@ describe("GET /api/v1/logs", () => {
     const caller = await test.account();
     const profile = await caller.api.get("/api/v1/me?page=2");
     const body = JSON.stringify(A_GENERATION);
-    const made = await caller.api.generate(body, { Prefer: "wait=20", "Idempotency-Key": "k" });
-    const jobId = dataOf<{ readonly id: string }>(made).id;
+    const created = await caller.api.generate(body, { Prefer: "wait=20", "Idempotency-Key": "k" });
+    const jobId = dataOf<{ readonly id: string }>(created).id;
     const replayed = await caller.api.generate(body, { "Idempotency-Key": "k" });
     const read = await caller.api.get(`/api/v1/jobs/${jobId}`);
     const refused = await caller.api.generate("{}");
     const looked = await caller.api.send("HEAD", "/api/v1/me");
     const logs = await logsOf(caller);
-    const entry = (answer: Answer, index: number, about: Partial<LogEntry>): LogEntry => ({
-      id: answer.headers.get("x-request-id") ?? "",
+    const entry = (response: ApiResponse, index: number, about: Partial<LogEntry>): LogEntry => ({
+      id: response.headers.get("x-request-id") ?? "",
       method: "GET",
       path: "/api/v1/me",
-      status_code: answer.status,
+      status_code: response.status,
       error_code: null,
       request_bytes: null,
-      response_bytes: Buffer.byteLength(answer.text),
+      response_bytes: Buffer.byteLength(response.text),
       job_id: null,
       created_at: logs[index]?.created_at ?? "",
       count: 1,
@@ -70,7 +70,7 @@ describe("GET /api/v1/logs", () => {
       entry(refused, 1, { ...post, request_bytes: 2, job_id: null, error_code: "invalid_request" }),
       entry(read, 2, { path: `/api/v1/jobs/${jobId}`, job_id: jobId }),
       entry(replayed, 3, post),
-      entry(made, 4, post),
+      entry(created, 4, post),
       entry(profile, 5, {}),
     ]);
     for (const { created_at } of logs) expect(created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -91,9 +91,9 @@ describe("GET /api/v1/logs", () => {
   for (const limit of ["", "0", "101", "-1", "1.5", "0x10", "1e1", "abc", "1&limit=2", "%00", "NaN", "9".repeat(400)]) {
     it(`refuses limit=${limit.slice(0, 12)}`, async () => {
       const { api } = await test.account();
-      const answer = await api.get(`/api/v1/logs?limit=${limit}`);
-      expect(refusalOf(answer)).to.equal("400 invalid_request");
-      expect(issuePaths(answer)).to.deep.equal(["query.limit"]);
+      const response = await api.get(`/api/v1/logs?limit=${limit}`);
+      expect(refusalOf(response)).to.equal("400 invalid_request");
+      expect(issuePaths(response)).to.deep.equal(["query.limit"]);
     });
   }
 
@@ -118,7 +118,7 @@ describe("GET /api/v1/logs", () => {
       lyrics: "words to sing",
       metadata: { note: "between us" },
     };
-    const answer = await caller.api.generate(body, { "Idempotency-Key": "key-of-a-retry", Cookie: "session=crumbs" });
+    const response = await caller.api.generate(body, { "Idempotency-Key": "key-of-a-retry", Cookie: "session=crumbs" });
     await caller.api.generate({ ...body, unknown: "field" }, { "Idempotency-Key": "another-key" });
     await caller.api.get("/api/v1/me?token=in-the-query");
     await caller.api.get(`/api/v1/jobs/${caller.key}`);
@@ -130,7 +130,7 @@ describe("GET /api/v1/logs", () => {
       .to.match(/^\/api\/v1\/jobs\/x+…$/)
       .and.have.length(255);
     const kept = `${JSON.stringify(logs)} ${await loggedText(test)}`;
-    expect(kept).to.include(dataOf<{ readonly id: string }>(answer).id);
+    expect(kept).to.include(dataOf<{ readonly id: string }>(response).id);
     for (const secret of [
       caller.key.slice(4),
       "key-of-a-retry",
@@ -161,13 +161,13 @@ describe("The request log", () => {
   it("keeps what was refused to a known caller, whatever the reason", async () => {
     const limited = await open({ settings: { rateLimits: { read: { perMinute: 2, perDay: 9 } } } });
     const caller = await limited.account({ scopes: ["profile:read"] });
-    const stranger = await limited.account({ acceptTerms: false });
-    await stranger.api.get("/api/v1/me");
+    const otherAccount = await limited.account({ acceptTerms: false });
+    await otherAccount.api.get("/api/v1/me");
     await caller.api.get("/api/v1/credits");
     for (let sent = 0; sent < 3; sent++) await caller.api.get("/api/v1/me");
     await limited.app.stop();
     const shown = async ({ account }: TestAccount): Promise<unknown[]> => {
-      const found = await beside(limited, ({ requestLog }) =>
+      const found = await alongside(limited, ({ requestLog }) =>
         requestLog.list({ accountId: account.id, from: 0, to: Date.now() + DAY_MS }, 10),
       );
       return found.map(({ status, errorCode }) => [status, errorCode]);
@@ -178,18 +178,18 @@ describe("The request log", () => {
       [200, null],
       [403, "insufficient_scope"],
     ]);
-    expect(await shown(stranger)).to.deep.equal([[403, "api_terms_not_accepted"]]);
+    expect(await shown(otherAccount)).to.deep.equal([[403, "api_terms_not_accepted"]]);
   });
 
   it("shows the last 30 days, and then deletes", async () => {
     const clock = new ManualClock();
     const test = await open({ clock, work: true });
     const caller = await test.account();
-    const made = clock.now();
+    const created = clock.now();
     await caller.api.get("/api/v1/credits");
-    clock.set(made + 1);
+    clock.set(created + 1);
     await caller.api.get("/api/v1/me");
-    clock.set(made + 30 * DAY_MS + 1);
+    clock.set(created + 30 * DAY_MS + 1);
     expect((await logsOf(caller)).map(({ path }) => path)).to.deep.equal(["/api/v1/me"]);
     expect(await keptPaths(test)).to.deep.equal(["/api/v1/credits", "/api/v1/me"]);
     // A run of the maintenance that is still under way sleeps only later: time goes on until one has seen the date.
@@ -225,7 +225,7 @@ describe("The request log", () => {
     const caller = await test.account();
     await Promise.all(Array.from({ length: 30 }, () => caller.api.get("/api/v1/me")));
     await test.app.stop();
-    const kept = await beside(test, ({ requestLog }) =>
+    const kept = await alongside(test, ({ requestLog }) =>
       requestLog.count({ accountId: caller.account.id, from: 0, to: Number.MAX_SAFE_INTEGER }),
     );
     expect(kept).to.deep.equal({ requests: 30, failed: 0 });

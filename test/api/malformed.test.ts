@@ -4,12 +4,12 @@ import { once } from "node:events";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { A_GENERATION, ApiClient, rawExchange, refusalOf } from "../support/api-client.js";
+import { A_GENERATION, ApiClient, rawRequest, refusalOf } from "../support/api-client.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
-const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1] ?? 0);
-const bodyOf = (answer: string): { readonly error: { readonly code: string; readonly request_id: string } } =>
-  JSON.parse(answer.slice(answer.indexOf("\r\n\r\n") + 4)) as never;
+const statusOf = (response: string): number => Number(/^HTTP\/1\.1 (\d{3}) /.exec(response)?.[1] ?? 0);
+const bodyOf = (response: string): { readonly error: { readonly code: string; readonly request_id: string } } =>
+  JSON.parse(response.slice(response.indexOf("\r\n\r\n") + 4)) as never;
 
 describe("Malformed requests", () => {
   let test: TestApp;
@@ -44,17 +44,17 @@ describe("Malformed requests", () => {
     ];
     for (const [what, bytes] of broken) {
       it(what, async () => {
-        const answer = await rawExchange(test.url, Buffer.from(bytes, "latin1"));
-        expect(statusOf(answer)).to.equal(400);
-        expect(bodyOf(answer).error.code).to.equal("invalid_request");
-        expect(answer).to.include(`X-Request-Id: ${bodyOf(answer).error.request_id}`);
-        expect(answer).to.include("Connection: close");
+        const response = await rawRequest(test.url, Buffer.from(bytes, "latin1"));
+        expect(statusOf(response)).to.equal(400);
+        expect(bodyOf(response).error.code).to.equal("invalid_request");
+        expect(response).to.include(`X-Request-Id: ${bodyOf(response).error.request_id}`);
+        expect(response).to.include("Connection: close");
       });
     }
 
     it("HTTP/1.1 without Host", async () => {
-      const answer = await rawExchange(test.url, "GET /healthz HTTP/1.1\r\n\r\n");
-      expect([statusOf(answer), bodyOf(answer).error.code]).to.deep.equal([400, "invalid_request"]);
+      const response = await rawRequest(test.url, "GET /healthz HTTP/1.1\r\n\r\n");
+      expect([statusOf(response), bodyOf(response).error.code]).to.deep.equal([400, "invalid_request"]);
     });
   });
 
@@ -65,23 +65,26 @@ describe("Malformed requests", () => {
       ["Host:", "Host:"],
     ]) {
       for (const version of ["HTTP/1.1", "HTTP/1.0"]) {
-        const answer = await rawExchange(test.url, `${[`GET /healthz ${version}`, ...headers].join("\r\n")}\r\n\r\n`);
-        expect([statusOf(answer), bodyOf(answer).error.code], headers.join()).to.deep.equal([400, "invalid_request"]);
-        expect(answer).to.include('"header.Host"');
+        const response = await rawRequest(test.url, `${[`GET /healthz ${version}`, ...headers].join("\r\n")}\r\n\r\n`);
+        expect([statusOf(response), bodyOf(response).error.code], headers.join()).to.deep.equal([
+          400,
+          "invalid_request",
+        ]);
+        expect(response).to.include('"header.Host"');
       }
     }
   });
 
   it("with two Host headers are the last of their connection", async () => {
     const request = "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
-    const answer = await rawExchange(test.url, request + head("GET /healthz HTTP/1.1"));
-    expect(answer.match(/^HTTP\/1/gm)).to.have.length(1);
-    expect(statusOf(answer)).to.equal(400);
+    const response = await rawRequest(test.url, request + head("GET /healthz HTTP/1.1"));
+    expect(response.match(/^HTTP\/1/gm)).to.have.length(1);
+    expect(statusOf(response)).to.equal(400);
   });
 
   it("with huge headers get 431", async () => {
-    const answer = await rawExchange(test.url, head("GET /healthz HTTP/1.1", `X: ${"x".repeat(20_000)}`));
-    expect([statusOf(answer), bodyOf(answer).error.code]).to.deep.equal([431, "invalid_request"]);
+    const response = await rawRequest(test.url, head("GET /healthz HTTP/1.1", `X: ${"x".repeat(20_000)}`));
+    expect([statusOf(response), bodyOf(response).error.code]).to.deep.equal([431, "invalid_request"]);
   });
 
   const odd: readonly (readonly [what: string, first: string, status: number])[] = [
@@ -102,9 +105,9 @@ describe("Malformed requests", () => {
   ];
   for (const [what, first, status] of odd) {
     it(`with ${what} get ${status}`, async () => {
-      const answer = await rawExchange(test.url, head(first));
-      expect(statusOf(answer), answer).to.equal(status);
-      expect(answer).to.match(/\r\nX-Request-Id: req_/);
+      const response = await rawRequest(test.url, head(first));
+      expect(statusOf(response), response).to.equal(status);
+      expect(response).to.match(/\r\nX-Request-Id: req_/);
     });
   }
 
@@ -302,7 +305,7 @@ describe("Malformed requests", () => {
       const silenceMs = 200;
       await fc.assert(
         fc.asyncProperty(bytes, async (sent) => {
-          for (const [, status] of (await rawExchange(test.url, sent, silenceMs)).matchAll(/HTTP\/1\.1 (\d{3})/g))
+          for (const [, status] of (await rawRequest(test.url, sent, silenceMs)).matchAll(/HTTP\/1\.1 (\d{3})/g))
             neverFails(Number(status));
         }),
         { numRuns: 60 },
@@ -312,8 +315,8 @@ describe("Malformed requests", () => {
 
   it("with an Authorization of noise get 401", async () => {
     for (const noise of ["Bearer \x80\xff", "Bearer a b c", ",", "=", "Bearer\tx", "Bearer Bearer Bearer"]) {
-      const answer = await new ApiClient(test.url, null).get("/api/v1/me", { Authorization: noise });
-      expect(answer.status, noise).to.equal(401);
+      const response = await new ApiClient(test.url, null).get("/api/v1/me", { Authorization: noise });
+      expect(response.status, noise).to.equal(401);
     }
   });
 });
@@ -328,9 +331,9 @@ function statusFor(
 ): Promise<number> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
-    const sent = request({ hostname, port, agent, method, path, headers }, (answer) => {
-      answer.resume();
-      answer.on("end", () => resolve(answer.statusCode ?? 0));
+    const sent = request({ hostname, port, agent, method, path, headers }, (response) => {
+      response.resume();
+      response.on("end", () => resolve(response.statusCode ?? 0));
     });
     sent.on("error", reject);
     sent.end();

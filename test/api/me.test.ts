@@ -11,9 +11,9 @@ describe("GET /api/v1/me", () => {
 
   it("shows who the key speaks for", async () => {
     const { account, api } = await test.account({ tier: "plus" });
-    const answer = await api.get("/api/v1/me");
-    expect(answer.status).to.equal(200);
-    expect(answer.json).to.deep.equal({
+    const response = await api.get("/api/v1/me");
+    expect(response.status).to.equal(200);
+    expect(response.json).to.deep.equal({
       data: { id: account.id, email_verified: false, account_tier: "plus", api_available: true },
     });
   });

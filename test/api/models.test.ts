@@ -42,9 +42,9 @@ describe("GET /api/v1/models", () => {
   after(() => test.close());
 
   it("lists all models in the order of config, those switched off as unavailable", async () => {
-    const answer = await caller.api.get("/api/v1/models");
-    expect(answer.status).to.equal(200);
-    const { models } = dataOf<Models>(answer);
+    const response = await caller.api.get("/api/v1/models");
+    expect(response.status).to.equal(200);
+    const { models } = dataOf<Models>(response);
     expect(models.map(({ id, status }) => `${id} ${status}`)).to.deep.equal([
       "synth/instrumental unavailable",
       "synth/song unavailable",
@@ -64,9 +64,9 @@ describe("GET /api/v1/models", () => {
   describe("/{model_id}", () => {
     it("shows one model, its slash percent-encoded", async () => {
       for (const id of ["scripted%2Fsong", "scripted%2fsong", "%73cripted%2Fsong"]) {
-        const answer = await caller.api.get(`/api/v1/models/${id}`);
-        expect(answer.status).to.equal(200);
-        expect(answer.json).to.deep.equal({ data: SONG });
+        const response = await caller.api.get(`/api/v1/models/${id}`);
+        expect(response.status).to.equal(200);
+        expect(response.json).to.deep.equal({ data: SONG });
       }
     });
 
@@ -140,6 +140,6 @@ describe("GET /api/v1/models while a provider has not got one of its models", ()
 
 async function openBreaker(test: TestApp, api: TestAccount["api"]): Promise<void> {
   test.provider.behaviour = fails("unavailable");
-  const answer = await api.generate(undefined, { Prefer: "wait=20" });
-  expect(refusalOf(answer)).to.equal("502 provider_unavailable");
+  const response = await api.generate(undefined, { Prefer: "wait=20" });
+  expect(refusalOf(response)).to.equal("502 provider_unavailable");
 }

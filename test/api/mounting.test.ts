@@ -44,8 +44,8 @@ describe("The router in a foreign Express app", () => {
 
   it("names URLs by the configured public URL, not by the Host header", async () => {
     const { key } = await one.account();
-    const answer = await new ApiClient(`${url}/music`, key).generate();
-    const { id, status_url } = dataOf<{ readonly id: string; readonly status_url: string }>(answer);
+    const response = await new ApiClient(`${url}/music`, key).generate();
+    const { id, status_url } = dataOf<{ readonly id: string; readonly status_url: string }>(response);
     expect(status_url).to.equal(`https://example.com/music/api/v1/generations/${id}`);
     const description = (await new ApiClient(`${url}/music`, null).get("/openapi.json")).json as {
       readonly servers: unknown;

@@ -56,11 +56,14 @@ describe("The budget of what needs no key", () => {
     await hold("192.0.2.1");
     const shares = ["/share/x", "/share/x/audio", "/share/page.css"];
     for (const path of ["/docs", "/openapi.json", "/audio/x", ...shares, "/metrics", "/api/v1/me"]) {
-      const answer = await test.anonymous.get(path, FORWARDED);
-      expect(refusalOf(answer), path).to.equal("429 rate_limited");
-      expect([answer.headers.get("retry-after"), answer.headers.get("connection")], path).to.deep.equal(["5", "close"]);
+      const response = await test.anonymous.get(path, FORWARDED);
+      expect(refusalOf(response), path).to.equal("429 rate_limited");
+      expect([response.headers.get("retry-after"), response.headers.get("connection")], path).to.deep.equal([
+        "5",
+        "close",
+      ]);
       const details = { limit: CONCURRENT, window_seconds: 0, retry_after_seconds: 5 };
-      expect(errorOf(answer).details, path).to.deep.equal(details);
+      expect(errorOf(response).details, path).to.deep.equal(details);
     }
     const callback = await test.anonymous.send("POST", "/callbacks/synth/job_1/x", { body: "{}", headers: FORWARDED });
     expect(refusalOf(callback)).to.equal("429 rate_limited");

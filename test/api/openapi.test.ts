@@ -2,9 +2,9 @@ import { expect } from "chai";
 import type { OpenApiDocument, Operation, Response, Schema } from "../../adapters/http/openapi/model.js";
 import { STATUS_BY_CODE } from "../../adapters/http/index.js";
 import type { ErrorCode } from "../../core/error-codes.js";
-import { A_GENERATION, type Answer, dataOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, dataOf } from "../support/api-client.js";
 import { completes, fails, holds, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { Shelf, UNHEARD } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD } from "../support/shelf.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 import { issuesIn, resolve } from "./json-schema.js";
 
@@ -20,9 +20,9 @@ describe("GET /openapi.json", () => {
   let operations: readonly DescribedOperation[];
   before(async () => {
     test = await startTestApp({ ...UNHEARD, work: true });
-    const answer = await test.anonymous.get("/openapi.json");
-    expect(answer.status).to.equal(200);
-    document = answer.json as OpenApiDocument;
+    const response = await test.anonymous.get("/openapi.json");
+    expect(response.status).to.equal(200);
+    document = response.json as OpenApiDocument;
     operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
     );
@@ -138,16 +138,16 @@ describe("GET /openapi.json", () => {
   });
 
   describe("fits the real answers", () => {
-    const check = (method: string, path: string, answer: Answer): void => {
+    const check = (method: string, path: string, result: ApiResponse): void => {
       const operation = document.paths[path]?.[method.toLowerCase()];
-      const response = operation?.responses[answer.status];
-      const where = `${method} ${path} ${answer.status}: ${answer.text}`;
+      const response = operation?.responses[result.status];
+      const where = `${method} ${path} ${result.status}: ${result.text}`;
       expect(response, where).not.to.equal(undefined);
       const schema = response?.content?.["application/json"]?.schema ?? {};
-      expect(issuesIn(answer.json, schema, schemas()), where).to.deep.equal([]);
+      expect(issuesIn(result.json, schema, schemas()), where).to.deep.equal([]);
       for (const header of Object.keys(response?.headers ?? {})) {
         const isOptional = ["Idempotent-Replayed", "Preference-Applied"].includes(header);
-        if (!isOptional) expect(answer.headers.get(header), `${where} ${header}`).to.be.a("string");
+        if (!isOptional) expect(result.headers.get(header), `${where} ${header}`).to.be.a("string");
       }
     };
 
@@ -183,13 +183,13 @@ describe("GET /openapi.json", () => {
 
     it("of reads of a library with something in it", async () => {
       const caller = await test.account();
-      const shelf = await Shelf.open(test.app);
-      const { list, rain } = await shelf.add(
+      const library = await LibraryFixture.open(test.app);
+      const { list, rain } = await library.add(
         caller.account.id,
         { rain: {}, silent: { hasAudio: false } },
         { list: { tracks: ["silent", "rain"] } },
       );
-      await shelf.close();
+      await library.close();
       await test.app.library.manage.share(rain ?? "");
       check("GET", "/api/v1/library/search", await caller.api.get("/api/v1/library/search?q=rain"));
       check("GET", "/api/v1/tracks/{id}", await caller.api.get(`/api/v1/tracks/${rain}`));
@@ -241,7 +241,7 @@ describe("GET /openapi.json", () => {
       await free.api.generate();
       await test.provider.submitted(seen + 2);
       test.provider.behaviour = fails("timeout");
-      const answers = [
+      const responses = [
         await test.anonymous.generate(),
         await caller.api.generate({}),
         await caller.api.generate({ ...A_GENERATION, model_id: "no/model" }),
@@ -259,10 +259,10 @@ describe("GET /openapi.json", () => {
         await caller.api.generate({ model_id: "synth/song", prompt: "x" }),
       ];
       release();
-      expect(answers.map(({ status }) => status)).to.deep.equal([
+      expect(responses.map(({ status }) => status)).to.deep.equal([
         401, 400, 400, 400, 402, 409, 409, 409, 413, 415, 502, 502,
       ]);
-      for (const answer of answers) check("POST", "/api/v1/generations", answer);
+      for (const response of responses) check("POST", "/api/v1/generations", response);
     });
   });
 
@@ -276,9 +276,9 @@ describe("GET /openapi.json", () => {
 });
 
 /** A path that cannot be decoded has no route, so nobody was asked who they are. */
-function withoutAllowance(answer: Answer): Answer {
-  const headers = new Headers(answer.headers);
+function withoutAllowance(response: ApiResponse): ApiResponse {
+  const headers = new Headers(response.headers);
   headers.set("RateLimit", "");
   headers.set("RateLimit-Policy", "");
-  return { ...answer, headers };
+  return { ...response, headers };
 }

@@ -56,11 +56,11 @@ describe("Order of checks", () => {
 
   it("6. the media type, before the size", async () => {
     const { api } = await test.account();
-    const answer = await api.send("POST", "/api/v1/generations", {
+    const response = await api.send("POST", "/api/v1/generations", {
       headers: { "Content-Type": "text/plain" },
       body: tooLarge,
     });
-    expect(refusalOf(answer)).to.equal("415 unsupported_media_type");
+    expect(refusalOf(response)).to.equal("415 unsupported_media_type");
   });
 
   it("7. the size, before JSON", async () => {
@@ -72,9 +72,9 @@ describe("Order of checks", () => {
 
   it("8. JSON, before headers", async () => {
     const { api } = await test.account();
-    const answer = await api.send("POST", "/api/v1/generations", { headers: json, body: "{" });
-    expect(refusalOf(answer)).to.equal("400 invalid_request");
-    expect(issuePaths(answer)).to.deep.equal(["body"]);
+    const response = await api.send("POST", "/api/v1/generations", { headers: json, body: "{" });
+    expect(refusalOf(response)).to.equal("400 invalid_request");
+    expect(issuePaths(response)).to.deep.equal(["body"]);
   });
 
   it("9. headers, before the body's fields", async () => {
@@ -82,8 +82,8 @@ describe("Order of checks", () => {
     expect(refusalOf(await api.send("POST", "/api/v1/generations", { headers: json, body: { foo: 1 } }))).to.equal(
       "400 idempotency_key_required",
     );
-    const answer = await api.generate({ foo: 1 }, { "Idempotency-Key": "k".repeat(256) });
-    expect(issuePaths(answer)).to.deep.equal(["header.Idempotency-Key"]);
+    const response = await api.generate({ foo: 1 }, { "Idempotency-Key": "k".repeat(256) });
+    expect(issuePaths(response)).to.deep.equal(["header.Idempotency-Key"]);
   });
 
   it("10. the body's fields, before the idempotency record", async () => {

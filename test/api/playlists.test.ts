@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ApiClient, dataOf, errorOf, refusalOf } from "../support/api-client.js";
-import { Shelf, UNHEARD, unsigned } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD, unsigned } from "../support/shelf.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const PATH = "/api/v1/playlists";
@@ -20,26 +20,26 @@ const titlesOf = ({ tracks }: Playlist): string[] => tracks.map(({ title }) => t
 
 describe("GET /api/v1/playlists", () => {
   let test: TestApp;
-  let shelf: Shelf;
+  let library: LibraryFixture;
   beforeEach(async () => {
     test = await startTestApp(UNHEARD);
-    shelf = await Shelf.open(test.app);
+    library = await LibraryFixture.open(test.app);
   });
   afterEach(async () => {
-    await shelf.close();
+    await library.close();
     await test.close();
   });
 
   it("lists own and public playlists, newest first, each as it is shown alone", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
-    await shelf.add(
+    await library.add(
       alice.account.id,
       { rain: {} },
       { first: { tracks: ["rain"] }, open: { visibility: "public", tracks: ["rain"] } },
     );
-    await shelf.add(bob.account.id, {}, { "of bob": {} });
-    await shelf.add(null, { loose: {} }, { "of nobody": { tracks: ["loose"] } });
-    await shelf.add(alice.account.id, {}, { last: {} });
+    await library.add(bob.account.id, {}, { "of bob": {} });
+    await library.add(null, { unindexed: {} }, { "of nobody": { tracks: ["loose"] } });
+    await library.add(alice.account.id, {}, { last: {} });
     const list = await listed(alice.api);
     expect(list.map(({ title }) => title)).to.deep.equal(["last", "of nobody", "open", "first"]);
     expect((await listed(bob.api)).map(({ title }) => title)).to.deep.equal(["of nobody", "of bob", "open"]);
@@ -54,19 +54,19 @@ describe("GET /api/v1/playlists", () => {
 
   it("is empty where there is nothing to see", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
-    await shelf.add(alice.account.id, {}, { hidden: {} });
+    await library.add(alice.account.id, {}, { hidden: {} });
     expect((await bob.api.get(PATH)).json).to.deep.equal({ data: { playlists: [] } });
   });
 
   it("takes no parameters, and ignores those it is given", async () => {
     const { account, api } = await test.account();
-    await shelf.add(account.id, {}, { one: {}, two: {} });
+    await library.add(account.id, {}, { one: {}, two: {} });
     expect(dataOf<{ playlists: unknown[] }>(await api.get(`${PATH}?limit=0&q=x`)).playlists).to.have.length(2);
   });
 
   it("ends after 200 playlists", async () => {
     const { account, api } = await test.account();
-    await shelf.add(
+    await library.add(
       account.id,
       {},
       Object.fromEntries(Array.from({ length: 201 }, (_, index) => [`list ${index}`, {}])),
@@ -79,7 +79,7 @@ describe("GET /api/v1/playlists", () => {
     const { account, api } = await test.account();
     const tracks = Array.from({ length: 500 }, (_, index) => `track ${index}`);
     const lists = Array.from({ length: 21 }, (_, index) => [`list ${index}`, { tracks }] as const);
-    await shelf.add(
+    await library.add(
       account.id,
       Object.fromEntries(tracks.map((track) => [track, { hasAudio: false }])),
       Object.fromEntries(lists),
@@ -92,13 +92,13 @@ describe("GET /api/v1/playlists", () => {
 
 describe("Playlists", () => {
   let test: TestApp;
-  let shelf: Shelf;
+  let library: LibraryFixture;
   before(async () => {
     test = await startTestApp(UNHEARD);
-    shelf = await Shelf.open(test.app);
+    library = await LibraryFixture.open(test.app);
   });
   after(async () => {
-    await shelf.close();
+    await library.close();
     await test.close();
   });
 
@@ -106,7 +106,7 @@ describe("Playlists", () => {
     it("shows exactly the fields of a playlist, its tracks in their order and as GET /tracks/{id} shows them", async () => {
       const { account, api } = await test.account();
       const playlists = { list: { title: "Rainy", tracks: ["two", "three", "one"] } };
-      const { list, one } = await shelf.add(account.id, { one: {}, two: {}, three: {} }, playlists);
+      const { list, one } = await library.add(account.id, { one: {}, two: {}, three: {} }, playlists);
       const playlist = await shown(api, list);
       expect(Object.keys(playlist)).to.deep.equal(["id", "title", "track_count", "tracks"]);
       expect(playlist).to.include({ id: list, title: "Rainy", track_count: 3 });
@@ -118,7 +118,7 @@ describe("Playlists", () => {
 
     it("shows an empty playlist", async () => {
       const { account, api } = await test.account();
-      const { list } = await shelf.add(account.id, {}, { list: {} });
+      const { list } = await library.add(account.id, {}, { list: {} });
       expect(await shown(api, list)).to.deep.equal({ id: list, title: "list", track_count: 0, tracks: [] });
     });
 
@@ -129,7 +129,7 @@ describe("Playlists", () => {
         open: { visibility: "public" },
         silent: { visibility: "public", hasAudio: false },
       } as const;
-      const { list } = await shelf.add(alice.account.id, tracks, {
+      const { list } = await library.add(alice.account.id, tracks, {
         list: { visibility: "public", tracks: ["silent", "hidden", "open"] },
       });
       expect(titlesOf(await shown(alice.api, list))).to.deep.equal(["silent", "hidden", "open"]);
@@ -140,13 +140,13 @@ describe("Playlists", () => {
           ["open", true],
         ]);
       }
-      const answer = await bob.api.get(`${PATH}/${list}`);
-      expect(answer.text).not.to.include("hidden");
+      const response = await bob.api.get(`${PATH}/${list}`);
+      expect(response.text).not.to.include("hidden");
     });
 
     it("knows neither unknown nor foreign playlists, and says the same of both", async () => {
       const [alice, bob] = [await test.account(), await test.account()];
-      const { hidden = "" } = await shelf.add(alice.account.id, {}, { hidden: {} });
+      const { hidden = "" } = await library.add(alice.account.id, {}, { hidden: {} });
       expect((await alice.api.get(`${PATH}/${hidden}`)).status).to.equal(200);
       const unknown = "pls_01m7ysy25j6pcsftb5nnfsysak";
       const { message } = errorOf(await bob.api.get(`${PATH}/${unknown}`));
@@ -160,9 +160,9 @@ describe("Playlists", () => {
         "🎵",
         "trk_01m7ysy25j6pcsftb5nnfsysak",
       ]) {
-        const answer = await bob.api.get(`${PATH}/${id}`);
-        expect(refusalOf(answer), id).to.equal("404 playlist_not_found");
-        expect(errorOf(answer).message, id).to.equal(message);
+        const response = await bob.api.get(`${PATH}/${id}`);
+        expect(refusalOf(response), id).to.equal("404 playlist_not_found");
+        expect(errorOf(response).message, id).to.equal(message);
       }
     });
 
@@ -174,7 +174,7 @@ describe("Playlists", () => {
         list = "",
         one = "",
         two = "",
-      } = await shelf.add(alice.account.id, tracks, { list: { tracks: ["one"] } });
+      } = await library.add(alice.account.id, tracks, { list: { tracks: ["one"] } });
       await manage.editPlaylist(list, { title: "New", visibility: "public", add: [two], move: { track: two, to: 0 } });
       expect(titlesOf(await shown(alice.api, list))).to.deep.equal(["two", "one"]);
       expect(await shown(bob.api, list)).to.include({ title: "New", track_count: 1 });

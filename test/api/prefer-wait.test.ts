@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { A_GENERATION, type Answer, dataOf, errorOf, refusalOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, dataOf, errorOf, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { completes, fails, holds } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
@@ -14,7 +14,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
   });
   after(() => test.close());
 
-  const expectReplay = (again: Answer, first: Answer): void => {
+  const expectReplay = (again: ApiResponse, first: ApiResponse): void => {
     expect([again.status, again.text]).to.deep.equal([first.status, first.text]);
     expect(again.headers.get("idempotent-replayed")).to.equal("true");
     expect(again.headers.get("preference-applied")).to.equal(null);
@@ -62,9 +62,9 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     it(`answers 202 with a failed status when the job fails by \`${kind}\``, async () => {
       test.provider.behaviour = fails(kind);
       const { api } = await test.account();
-      const answer = await api.generate(undefined, { Prefer: "wait=20" });
-      expect(answer.status).to.equal(202);
-      expect(dataOf(answer)["status"]).to.equal("failed");
+      const response = await api.generate(undefined, { Prefer: "wait=20" });
+      expect(response.status).to.equal(202);
+      expect(dataOf(response)["status"]).to.equal("failed");
     });
   }
 
@@ -119,9 +119,9 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
   for (const [prefer, wait] of applied) {
     it(`takes \`Prefer: ${prefer}\` as ${wait ?? "nothing"}`, async () => {
       const { api } = await test.account();
-      const answer = await api.generate(undefined, { Prefer: prefer });
-      expect(answer.status).to.equal(202);
-      expect(answer.headers.get("preference-applied")).to.equal(wait);
+      const response = await api.generate(undefined, { Prefer: prefer });
+      expect(response.status).to.equal(202);
+      expect(response.headers.get("preference-applied")).to.equal(wait);
     });
   }
 });

@@ -3,7 +3,7 @@ import { zipSync } from "fflate";
 import type { AssetSource } from "../../core/ports/music-provider.js";
 import { dataOf } from "../support/api-client.js";
 import { SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { answering, cutting, FileHost, serving } from "../support/file-host.js";
+import { responding, cutting, FileHost, serving } from "../support/file-host.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 interface Generation {
@@ -58,7 +58,7 @@ describe("A generation whose provider delivers by URL", () => {
   });
 
   it("is fetched again when the file cannot be had at first", async () => {
-    const url = host.on("/song", answering(503), serving(SCRIPTED_AUDIO));
+    const url = host.on("/song", responding(503), serving(SCRIPTED_AUDIO));
     expect(await generate(test, { kind: "url", url })).to.include({ status: "completed" });
     expect(host.requests).to.have.lengthOf(2);
   });

@@ -42,11 +42,11 @@ describe("Rate limits of three servers on one storage", function () {
     count: number,
     request: (server: TestApp) => Promise<{ readonly status: number }>,
   ): Promise<Record<string, number>> {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: count }, (_, index) => request(servers[index % servers.length] as TestApp)),
     );
     const found: Record<string, number> = {};
-    for (const { status } of answers) found[status] = (found[status] ?? 0) + 1;
+    for (const { status } of responses) found[status] = (found[status] ?? 0) + 1;
     return found;
   }
 
@@ -56,8 +56,8 @@ describe("Rate limits of three servers on one storage", function () {
     expect(await send(30, generate)).to.deep.equal({ 202: 12, 429: 18 });
     await servers[2]?.close();
     servers[2] = await start();
-    const answer = await generate(servers[2]);
-    expect([answer.status, answer.headers.get("ratelimit")?.split(", ")[1]?.split(";t=")[0]]).to.deep.equal([
+    const response = await generate(servers[2]);
+    expect([response.status, response.headers.get("ratelimit")?.split(", ")[1]?.split(";t=")[0]]).to.deep.equal([
       429,
       '"generation-day";r=0',
     ]);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { A_GENERATION, type Answer, ApiClient, errorOf, refusalOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, ApiClient, errorOf, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -23,11 +23,11 @@ for (const store of ["memory", "shared"]) {
     });
     after(() => test.close());
 
-    const stateOf = ({ headers }: Answer): string | null => headers.get("ratelimit");
-    const times = async (count: number, send: () => Promise<Answer>): Promise<Answer[]> => {
-      const answers = [];
-      for (let sent = 0; sent < count; sent++) answers.push(await send());
-      return answers;
+    const stateOf = ({ headers }: ApiResponse): string | null => headers.get("ratelimit");
+    const times = async (count: number, send: () => Promise<ApiResponse>): Promise<ApiResponse[]> => {
+      const responses = [];
+      for (let sent = 0; sent < count; sent++) responses.push(await send());
+      return responses;
     };
 
     describe("reads", () => {
@@ -56,11 +56,11 @@ for (const store of ["memory", "shared"]) {
       it("are refused over the limit, with the time to wait, and do not count then", async () => {
         const { api } = await test.account();
         await times(3, () => api.get("/api/v1/me"));
-        for (const answer of await times(2, () => api.get("/api/v1/me"))) {
-          expect(refusalOf(answer)).to.equal("429 rate_limited");
-          expect(errorOf(answer).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
-          expect(answer.headers.get("retry-after")).to.equal("60");
-          expect(stateOf(answer)).to.equal('"read-minute";r=0;t=60, "read-day";r=2;t=86400');
+        for (const response of await times(2, () => api.get("/api/v1/me"))) {
+          expect(refusalOf(response)).to.equal("429 rate_limited");
+          expect(errorOf(response).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
+          expect(response.headers.get("retry-after")).to.equal("60");
+          expect(stateOf(response)).to.equal('"read-minute";r=0;t=60, "read-day";r=2;t=86400');
         }
         clock.set(clock.now() + MINUTE_MS);
         expect((await api.get("/api/v1/me")).status).to.equal(200);
@@ -71,8 +71,8 @@ for (const store of ["memory", "shared"]) {
         await times(3, () => api.get("/api/v1/me"));
         clock.set(clock.now() + MINUTE_MS);
         await times(2, () => api.get("/api/v1/me"));
-        const answer = await api.get("/api/v1/me");
-        expect(errorOf(answer).details).to.deep.equal({
+        const response = await api.get("/api/v1/me");
+        expect(errorOf(response).details).to.deep.equal({
           limit: 5,
           window_seconds: 86_400,
           retry_after_seconds: 86_340,
@@ -91,8 +91,8 @@ for (const store of ["memory", "shared"]) {
       it("are not counted by a 403, which shows the state", async () => {
         const { api } = await test.account({ scopes: ["credits:read"] });
         await api.get("/api/v1/credits");
-        for (const answer of await times(5, () => api.get("/api/v1/me"))) {
-          expect([answer.status, stateOf(answer)]).to.deep.equal([
+        for (const response of await times(5, () => api.get("/api/v1/me"))) {
+          expect([response.status, stateOf(response)]).to.deep.equal([
             403,
             '"read-minute";r=2;t=60, "read-day";r=4;t=86400',
           ]);
@@ -107,9 +107,9 @@ for (const store of ["memory", "shared"]) {
         expect(first?.headers.get("ratelimit-policy")).to.equal(
           '"generation-minute";q=2;w=60, "generation-day";q=4;w=86400',
         );
-        expect(stateOf(second as Answer)).to.equal('"generation-minute";r=0;t=60, "generation-day";r=2;t=86400');
-        expect(refusalOf(third as Answer)).to.equal("429 rate_limited");
-        expect(errorOf(third as Answer).details).to.deep.equal({
+        expect(stateOf(second as ApiResponse)).to.equal('"generation-minute";r=0;t=60, "generation-day";r=2;t=86400');
+        expect(refusalOf(third as ApiResponse)).to.equal("429 rate_limited");
+        expect(errorOf(third as ApiResponse).details).to.deep.equal({
           limit: 2,
           window_seconds: 60,
           retry_after_seconds: 60,
@@ -136,7 +136,7 @@ for (const store of ["memory", "shared"]) {
           await api.send("POST", "/api/v1/generations", { headers: json, body: A_GENERATION }),
           await api.send("POST", "/api/v1/generations", { headers: { "Content-Type": "text/plain" }, body: "x" }),
         ];
-        for (const answer of wrong) expect(refusalOf(answer)).to.equal("429 rate_limited");
+        for (const response of wrong) expect(refusalOf(response)).to.equal("429 rate_limited");
       });
 
       it("let a replay through as a read, giving back what it had counted", async () => {
@@ -158,10 +158,10 @@ for (const store of ["memory", "shared"]) {
         const once = { "Idempotency-Key": "once" };
         await api.generate(A_GENERATION, once);
         await api.generate();
-        const answers = await times(4, () => api.generate(A_GENERATION, once));
-        expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 202, 429]);
-        expect(answers[3]?.headers.get("ratelimit-policy")).to.match(/^"read-minute"/);
-        expect(errorOf(answers[3] as Answer).details).to.deep.equal({
+        const responses = await times(4, () => api.generate(A_GENERATION, once));
+        expect(responses.map(({ status }) => status)).to.deep.equal([202, 202, 202, 429]);
+        expect(responses[3]?.headers.get("ratelimit-policy")).to.match(/^"read-minute"/);
+        expect(errorOf(responses[3] as ApiResponse).details).to.deep.equal({
           limit: 3,
           window_seconds: 60,
           retry_after_seconds: 60,
@@ -182,8 +182,8 @@ for (const store of ["memory", "shared"]) {
 
       it("are not counted by a 403, which shows the state", async () => {
         const { api } = await test.account({ scopes: ["generations:read"] });
-        for (const answer of await times(3, () => api.generate())) {
-          expect([answer.status, stateOf(answer)]).to.deep.equal([
+        for (const response of await times(3, () => api.generate())) {
+          expect([response.status, stateOf(response)]).to.deep.equal([
             403,
             '"generation-minute";r=2;t=60, "generation-day";r=4;t=86400',
           ]);
@@ -223,11 +223,11 @@ describe("Failed authentications", () => {
       expect((await wrong.get("/api/v1/me")).status).to.equal(401);
       expect((await test.anonymous.generate()).status).to.equal(401);
       for (const client of [test.anonymous, wrong]) {
-        const answer = await client.get("/api/v1/me");
-        expect(refusalOf(answer)).to.equal("429 rate_limited");
-        expect(errorOf(answer).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
-        expect(answer.headers.get("retry-after")).to.equal("60");
-        expect(answer.headers.get("ratelimit")).to.equal(null);
+        const response = await client.get("/api/v1/me");
+        expect(refusalOf(response)).to.equal("429 rate_limited");
+        expect(errorOf(response).details).to.deep.equal({ limit: 3, window_seconds: 60, retry_after_seconds: 60 });
+        expect(response.headers.get("retry-after")).to.equal("60");
+        expect(response.headers.get("ratelimit")).to.equal(null);
       }
       expect((await api.get("/api/v1/me")).status).to.equal(200);
       clock.set(clock.now() + MINUTE_MS);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Answer, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { type ApiResponse, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
@@ -24,7 +24,7 @@ describe("GET /api/v1/generations", () => {
   });
   after(() => test.close());
 
-  const idOf = (answer: Answer): string => dataOf<{ readonly id: string }>(answer).id;
+  const idOf = (response: ApiResponse): string => dataOf<{ readonly id: string }>(response).id;
 
   it("lists the account's own generations, newest first", async () => {
     const [{ api }, other] = [await test.account(), await test.account()];
@@ -73,9 +73,9 @@ describe("GET /api/v1/generations", () => {
   for (const limit of ["", "0", "51", "-1", "1.5", "0x10", "1e1", "abc", "1&limit=2", "%00", "NaN", "9".repeat(400)]) {
     it(`refuses limit=${limit.slice(0, 12)}`, async () => {
       const { api } = await test.account();
-      const answer = await api.get(`/api/v1/generations?limit=${limit}`);
-      expect(refusalOf(answer)).to.equal("400 invalid_request");
-      expect(issuePaths(answer)).to.deep.equal(["query.limit"]);
+      const response = await api.get(`/api/v1/generations?limit=${limit}`);
+      expect(refusalOf(response)).to.equal("400 invalid_request");
+      expect(issuePaths(response)).to.deep.equal(["query.limit"]);
     });
   }
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ReferenceModes } from "../../core/ports/music-provider.js";
 import { type ProviderDefinition } from "../../plugins/sdk/index.js";
-import { A_GENERATION, type Answer, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { aChord, wavFile } from "../support/audio-files.js";
 import { upload } from "../support/audio-form.js";
 import { SCRIPTED_TRACK, ScriptedProvider } from "../support/doubles/scripted-provider.js";
@@ -46,7 +46,7 @@ describe("reference of POST /api/v1/generations", function () {
   });
   after(() => test.close());
 
-  const generate = (reference: object | null, api = caller.api): Promise<Answer> =>
+  const generate = (reference: object | null, api = caller.api): Promise<ApiResponse> =>
     api.generate(
       { ...A_GENERATION, model_id: "worker/song", ...(reference === null ? {} : { reference }) },
       { Prefer: "wait=30" },
@@ -127,9 +127,9 @@ describe("reference of POST /api/v1/generations", function () {
   };
   for (const [title, [paths, reference]] of Object.entries(REFUSED)) {
     it(`with ${title} is refused with its path`, async () => {
-      const answer = await generate(reference());
-      expect(refusalOf(answer), answer.text).to.equal("400 invalid_request");
-      expect(issuePaths(answer)).to.deep.equal(paths);
+      const response = await generate(reference());
+      expect(refusalOf(response), response.text).to.equal("400 invalid_request");
+      expect(issuePaths(response)).to.deep.equal(paths);
     });
   }
 
@@ -137,23 +137,23 @@ describe("reference of POST /api/v1/generations", function () {
     const body = { model_id: "worker/beat", prompt: "x", reference: { track_id: trackId, mode: "cover" } };
     expect(issuePaths(await caller.api.generate(body))).to.deep.equal(["body.reference.mode"]);
     const mp3 = await importTrack(test.app, { audio: Buffer.from("ID3 and no sound".repeat(10)) });
-    const answer = await generate({ track_id: mp3, mode: "cover" });
-    expect(issuePaths(answer)).to.deep.equal(["body.reference.track_id"]);
-    expect(errorOf(answer).message).to.include("audio/wav; at most 60 s");
+    const response = await generate({ track_id: mp3, mode: "cover" });
+    expect(issuePaths(response)).to.deep.equal(["body.reference.track_id"]);
+    expect(errorOf(response).message).to.include("audio/wav; at most 60 s");
   });
 
   it("to a track that the account may not play, or that is not there, is 404, and says the same of both", async () => {
-    const { api: stranger } = await test.account();
-    const foreign = await generate({ track_id: trackId, mode: "cover" }, stranger);
-    const absent = await generate({ track_id: "trk_01m7yt6mv39xt4v1ejr9ybtpcc", mode: "cover" }, stranger);
-    for (const answer of [foreign, absent]) expect(refusalOf(answer)).to.equal("404 track_not_found");
+    const { api: otherAccount } = await test.account();
+    const foreign = await generate({ track_id: trackId, mode: "cover" }, otherAccount);
+    const absent = await generate({ track_id: "trk_01m7yt6mv39xt4v1ejr9ybtpcc", mode: "cover" }, otherAccount);
+    for (const response of [foreign, absent]) expect(refusalOf(response)).to.equal("404 track_not_found");
     expect(errorOf(foreign).message).to.equal(errorOf(absent).message);
     const open = await importTrack(test.app, { audio: SOUND, ending: "wav" });
-    expect((await generate({ track_id: open, mode: "cover" }, stranger)).status, "a public one").to.equal(202);
+    expect((await generate({ track_id: open, mode: "cover" }, otherAccount)).status, "a public one").to.equal(202);
   });
 
   it("is part of what an Idempotency-Key stands for", async () => {
-    const send = (strength: number): Promise<Answer> =>
+    const send = (strength: number): Promise<ApiResponse> =>
       caller.api.generate(
         { ...A_GENERATION, model_id: "worker/song", reference: { track_id: trackId, mode: "cover", strength } },
         { "Idempotency-Key": "reference" },

@@ -29,23 +29,23 @@ describe("A request log that cannot be written", () => {
     const outage = sinon.stub(KnexRequestLogStore.prototype, "insert").rejects(new ServiceUnavailableError());
     for (const status of [202, 202]) expect((await caller.api.generate()).status).to.equal(status);
     expect((await caller.api.get("/api/v1/logs")).json).to.deep.equal({ data: { logs: [] } });
-    const books = await ledgerFigures(test, caller.account.id);
-    expect(books).to.deep.equal({ credits_used: 20, credits_refunded: 0 });
-    expect(await summary()).to.deep.equal({ requests: 0, failed_requests: 0, ...books });
+    const ledger = await ledgerFigures(test, caller.account.id);
+    expect(ledger).to.deep.equal({ credits_used: 20, credits_refunded: 0 });
+    expect(await summary()).to.deep.equal({ requests: 0, failed_requests: 0, ...ledger });
     outage.restore();
     // The longest pause between tries.
     await clock.advance(5_000);
     while ((await summary()).requests === 0);
-    expect(await summary()).to.deep.equal({ requests: 2, failed_requests: 0, ...books });
+    expect(await summary()).to.deep.equal({ requests: 2, failed_requests: 0, ...ledger });
     expect(await dropped()).to.equal("0");
   });
 
   it("counts what is lost, which is rows and never credits", async () => {
     sinon.stub(KnexRequestLogStore.prototype, "insert").rejects(new Error("too long for its column"));
     await caller.api.generate();
-    const books = await ledgerFigures(test, caller.account.id);
-    expect(books).to.deep.equal({ credits_used: 10, credits_refunded: 0 });
-    expect(await summary()).to.deep.equal({ requests: 0, failed_requests: 0, ...books });
+    const ledger = await ledgerFigures(test, caller.account.id);
+    expect(ledger).to.deep.equal({ credits_used: 10, credits_refunded: 0 });
+    expect(await summary()).to.deep.equal({ requests: 0, failed_requests: 0, ...ledger });
     expect(await dropped()).to.equal("1");
   });
 });

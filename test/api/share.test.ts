@@ -3,7 +3,7 @@ import express from "express";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { TrackId } from "../../core/ids.js";
-import { type Answer, ApiClient, refusalOf } from "../support/api-client.js";
+import { type ApiResponse, ApiClient, refusalOf } from "../support/api-client.js";
 import { aChord, mp3File } from "../support/audio-files.js";
 import { importTrack } from "../support/library-import.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
@@ -12,7 +12,7 @@ const HOSTILE = `"><script>alert('1')</script>&lt;`;
 const UNKNOWN = "0".repeat(22);
 
 /** What a page's tag says of a name: `og:title`. */
-function metaOf({ text }: Answer, name: string): string | undefined {
+function metaOf({ text }: ApiResponse, name: string): string | undefined {
   return new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)">`).exec(text)?.[1];
 }
 
@@ -27,7 +27,7 @@ describe("GET /share/{token}", function () {
     const { shareToken } = await test.app.library.manage.share(id);
     return `/share/${shareToken}`;
   };
-  const get = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  const get = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> =>
     test.anonymous.get(url, headers);
 
   before(async () => {
@@ -171,9 +171,9 @@ describe("GET /share/{token}", function () {
   });
 
   it("is found with a slash at the end, too", async () => {
-    const answer = await get(`${path}/`);
-    expect(answer.status).to.equal(308);
-    expect(new URL(answer.headers.get("location") ?? "", `${test.url}${path}/`).pathname).to.equal(path);
+    const response = await get(`${path}/`);
+    expect(response.status).to.equal(308);
+    expect(new URL(response.headers.get("location") ?? "", `${test.url}${path}/`).pathname).to.equal(path);
   });
 
   it("is a friendly 404 for a link that leads nowhere", async () => {

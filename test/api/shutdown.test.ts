@@ -18,9 +18,9 @@ describe("Stopping", () => {
     const { api } = await test.account();
     const waiting = api.generate(undefined, { Prefer: "wait=60" });
     await test.provider.submitted();
-    const [answer] = await Promise.all([waiting, test.app.stop()]);
-    expect(dataOf(answer)["status"]).to.equal("processing");
-    expect(answer.headers.get("connection")).to.equal("close");
+    const [response] = await Promise.all([waiting, test.app.stop()]);
+    expect(dataOf(response)["status"]).to.equal("processing");
+    expect(response.headers.get("connection")).to.equal("close");
   });
 
   it("answers 503 to what still comes on open connections, and closes them", async () => {
@@ -33,12 +33,12 @@ describe("Stopping", () => {
     await test.anonymous.get("/healthz"); // by its answer the half has arrived
     const stopped = test.app.stop();
     kept.write(`Authorization: Bearer ${key}\r\n\r\n`);
-    const answer = await readToEnd(kept);
+    const response = await readToEnd(kept);
     await stopped;
-    expect(answer).to.match(/^HTTP\/1\.1 503 /);
-    expect(answer).to.match(/\r\nConnection: close\r\n/i);
-    expect(answer).to.match(/\r\nRetry-After: 1\r\n/i);
-    expect(answer).to.include('"code":"service_unavailable"');
+    expect(response).to.match(/^HTTP\/1\.1 503 /);
+    expect(response).to.match(/\r\nConnection: close\r\n/i);
+    expect(response).to.match(/\r\nRetry-After: 1\r\n/i);
+    expect(response).to.include('"code":"service_unavailable"');
   });
 
   it("closes idle connections and accepts no new ones", async () => {
@@ -70,8 +70,8 @@ describe("Listening", () => {
     const test = await startTestApp({ settings: { http: { port: 0, publicUrl: "https://music.example.com" } } });
     try {
       const { api } = await test.account();
-      const answer = await api.generate(undefined, { Host: "evil.example.com" });
-      expect(dataOf<{ readonly status_url: string }>(answer).status_url).to.match(
+      const response = await api.generate(undefined, { Host: "evil.example.com" });
+      expect(dataOf<{ readonly status_url: string }>(response).status_url).to.match(
         /^https:\/\/music\.example\.com\/api\/v1\/generations\/job_/,
       );
       expect(refusalOf(await test.anonymous.get("/nothing"))).to.equal("404 not_found");

@@ -8,7 +8,7 @@ import { dataOf, refusalOf } from "../support/api-client.js";
 import { fails, holds, scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { RecordingSender } from "../support/doubles/recording-sender.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
-import { Shelf, UNHEARD } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD } from "../support/shelf.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const ANY = { sources: "any" } as const;
@@ -83,12 +83,12 @@ describe("Stem splits and vocal removals over the API", () => {
 
   it("are polled under /jobs, with their files, and are no generations", async () => {
     const id = await ended(() => start("vocal_removal"));
-    const answer = await caller.api.get(`/api/v1/jobs/${id}`);
+    const response = await caller.api.get(`/api/v1/jobs/${id}`);
     const { outputs, created_at, completed_at, ...job } = dataOf<{
       outputs: { url: string }[];
       created_at: string;
       completed_at: string;
-    }>(answer);
+    }>(response);
     expect(job).to.deep.equal({
       job_id: id,
       operation: "vocal_removal",
@@ -169,9 +169,9 @@ describe("Stem splits and vocal removals over the API", () => {
       const error: unknown = await start.catch((caught: unknown) => caught);
       return FermataError.is(error) ? [error.code, error.details] : error;
     };
-    const shelf = await Shelf.open(testApp.app);
+    const library = await LibraryFixture.open(testApp.app);
     const trackOf = async (account: AccountId): Promise<string> =>
-      (await shelf.add(account, { rain: {} }))["rain"] ?? "";
+      (await library.add(account, { rain: {} }))["rain"] ?? "";
     const poor = await testApp.account({ credits: 7 });
     const split = async ({ account: { id } }: TestAccount): Promise<StartedSplit> =>
       testApp.app.splits.start({ kind: "stem_split", accountId: id, trackId: await trackOf(id) });
@@ -185,13 +185,13 @@ describe("Stem splits and vocal removals over the API", () => {
       const { id } = await split(busy);
       const exceeded = ["generation_concurrency_exceeded", { limit: 1, running: 1 }];
       expect(await refusal(split(busy))).to.deep.equal(exceeded);
-      const answer = await busy.api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true });
-      expect(refusalOf(answer)).to.equal("409 generation_concurrency_exceeded");
+      const response = await busy.api.generate({ model_id: "scripted/song", prompt: "rain", instrumental: true });
+      expect(refusalOf(response)).to.equal("409 generation_concurrency_exceeded");
       release();
       return { id };
     });
     provider.behaviour = wellBehaved;
     expect(dataOf(await busy.api.get("/api/v1/credits"))).to.include({ available: 12, total_spent: 8 });
-    await shelf.close();
+    await library.close();
   });
 });

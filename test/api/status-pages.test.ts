@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { JobQueue } from "../../core/ports/job-queue.js";
 import { ProviderFailure } from "../../core/ports/music-provider.js";
 import { loadSettings } from "../../config/index.js";
-import { errorOf, rawExchange, refusalOf } from "../support/api-client.js";
+import { errorOf, rawRequest, refusalOf } from "../support/api-client.js";
 import { completes } from "../support/doubles/scripted-provider.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
@@ -24,8 +24,8 @@ describe("Status pages", () => {
 
   it("say that the process is up and everything is fine, without a key", async () => {
     for (const path of ["/healthz", "/readyz"]) {
-      const answer = await test.anonymous.get(path);
-      expect([answer.status, answer.json]).to.deep.equal([200, { status: "ok" }]);
+      const response = await test.anonymous.get(path);
+      expect([response.status, response.json]).to.deep.equal([200, { status: "ok" }]);
     }
   });
 
@@ -33,13 +33,13 @@ describe("Status pages", () => {
     const { api } = await test.account();
     for (const id of ["a", "b"]) await api.get(`/api/v1/jobs/${id}`);
     await test.anonymous.get("/nothing/at/all");
-    const answer = await test.anonymous.get("/metrics");
-    expect(answer.status).to.equal(200);
-    expect(answer.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
-    expect(answer.text).to.match(
+    const response = await test.anonymous.get("/metrics");
+    expect(response.status).to.equal(200);
+    expect(response.headers.get("content-type")).to.match(/^text\/plain; version=0\.0\.4/);
+    expect(response.text).to.match(
       /^fermata_http_request_seconds_count\{method="GET",route="\/api\/v1\/jobs\/\{job_id\}",status="404"\} 2$/m,
     );
-    expect(answer.text).to.match(
+    expect(response.text).to.match(
       /^fermata_http_request_seconds_count\{method="GET",route="unmatched",status="404"\} 1$/m,
     );
   });
@@ -94,7 +94,7 @@ describe("GET /metrics", () => {
     const test = await startTestApp({ settings: { metrics: { port: 0 } } });
     try {
       const request = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
-      const text = await rawExchange(test.metricsUrl ?? "", request.repeat(2_000));
+      const text = await rawRequest(test.metricsUrl ?? "", request.repeat(2_000));
       expect(text.match(/HTTP\/1\.1 200 /g)).to.have.length(1);
     } finally {
       await test.close();
@@ -106,11 +106,11 @@ describe("GET /readyz while a part is down", () => {
   it("answers 503 with the names of what is not fine, and no secrets", async () => {
     const test = await startTestApp({ queue: DEAD_QUEUE });
     try {
-      const answer = await test.anonymous.get("/readyz");
-      expect(refusalOf(answer)).to.equal("503 service_unavailable");
-      expect(errorOf(answer).details).to.deep.equal({ not_ready: ["queue"] });
-      expect(answer.headers.get("retry-after")).to.equal("1");
-      expect(answer.text).not.to.include("secret");
+      const response = await test.anonymous.get("/readyz");
+      expect(refusalOf(response)).to.equal("503 service_unavailable");
+      expect(errorOf(response).details).to.deep.equal({ not_ready: ["queue"] });
+      expect(response.headers.get("retry-after")).to.equal("1");
+      expect(response.text).not.to.include("secret");
       expect((await test.anonymous.get("/healthz")).status).to.equal(200);
     } finally {
       await test.close();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AccountSuspendedError } from "../../core/errors.js";
-import { type Answer, dataOf, refusalOf } from "../support/api-client.js";
+import { type ApiResponse, dataOf, refusalOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { RecordingSender } from "../support/doubles/recording-sender.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
@@ -44,18 +44,18 @@ describe("A suspended account", () => {
     await clock.advance(NOTICED_MS);
   }
 
-  const open = (url: string): Promise<Answer> => test.anonymous.get(url.replace(test.url, ""));
+  const open = (url: string): Promise<ApiResponse> => test.anonymous.get(url.replace(test.url, ""));
 
   it("gets 403 for every request, without the reason, and is let in again when it is resumed", async () => {
     await suspend();
-    const answers = [
+    const responses = [
       await caller.api.get("/api/v1/me"),
       await caller.api.get("/api/v1/tracks/trk_1"),
       await caller.api.generate(),
     ];
-    for (const answer of answers) {
-      expect(refusalOf(answer)).to.equal("403 account_suspended");
-      expect(answer.text).to.not.include("leaked");
+    for (const response of responses) {
+      expect(refusalOf(response)).to.equal("403 account_suspended");
+      expect(response.text).to.not.include("leaked");
     }
     await resume();
     expect((await caller.api.get("/api/v1/me")).status).to.equal(200);
@@ -126,7 +126,7 @@ describe("A key that expires", () => {
     const test = await startTestApp({ clock });
     const { account, api } = await test.account();
     const { token } = await test.app.accounts.issueKey(account.id, { expiresAt: clock.now() + 60_000 });
-    const ask = (): Promise<Answer> => test.anonymous.get("/api/v1/me", { Authorization: `Bearer ${token}` });
+    const ask = (): Promise<ApiResponse> => test.anonymous.get("/api/v1/me", { Authorization: `Bearer ${token}` });
     expect((await ask()).status).to.equal(200);
     await clock.advance(59_999);
     expect((await ask()).status).to.equal(200);

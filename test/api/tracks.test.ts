@@ -3,26 +3,26 @@ import { TrackNotFoundError } from "../../core/errors.js";
 import type { ProviderLyrics } from "../../core/ports/music-provider.js";
 import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
 import { type Behaviour, completes, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { Shelf, SILENCE_WAV, UNHEARD, unsigned } from "../support/shelf.js";
+import { LibraryFixture, SILENCE_WAV, UNHEARD, unsigned } from "../support/shelf.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const PATH = "/api/v1/tracks";
 
 describe("GET /api/v1/tracks/{id}", () => {
   let test: TestApp;
-  let shelf: Shelf;
+  let library: LibraryFixture;
   before(async () => {
     test = await startTestApp({ ...UNHEARD, work: true });
-    shelf = await Shelf.open(test.app);
+    library = await LibraryFixture.open(test.app);
   });
   after(async () => {
-    await shelf.close();
+    await library.close();
     await test.close();
   });
 
   it("shows exactly the fields of a track", async () => {
     const { account, api } = await test.account();
-    const { rain: id } = await shelf.add(account.id, {
+    const { rain: id } = await library.add(account.id, {
       rain: { title: "Rain", artist_label: "Nightingale", bpm: 96.4 },
     });
     const track = dataOf(await api.get(`${PATH}/${id}`));
@@ -43,7 +43,7 @@ describe("GET /api/v1/tracks/{id}", () => {
 
   it("links to the audio, which needs no key and answers Range requests", async () => {
     const { account, api } = await test.account();
-    const { rain } = await shelf.add(account.id, { rain: {} });
+    const { rain } = await library.add(account.id, { rain: {} });
     const { play_url: link } = dataOf<{ play_url: string }>(await api.get(`${PATH}/${rain}`));
     const played = await fetch(link);
     expect([played.status, played.headers.get("content-type")]).to.deep.equal([200, "audio/wav"]);
@@ -54,7 +54,7 @@ describe("GET /api/v1/tracks/{id}", () => {
 
   it("shows a track that has no audio, without play_url and duration", async () => {
     const { account, api } = await test.account();
-    const { rain } = await shelf.add(account.id, { rain: { hasAudio: false } });
+    const { rain } = await library.add(account.id, { rain: { hasAudio: false } });
     expect(dataOf(await api.get(`${PATH}/${rain}`))).to.include({ title: "rain", play_url: null, duration: null });
   });
 
@@ -127,8 +127,8 @@ describe("GET /api/v1/tracks/{id}", () => {
 
   it("shows public tracks to everybody, whoever owns them", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
-    const { open } = await shelf.add(alice.account.id, { open: { visibility: "public" } });
-    const { loose } = await shelf.add(null, { loose: {} });
+    const { open } = await library.add(alice.account.id, { open: { visibility: "public" } });
+    const { loose } = await library.add(null, { unindexed: {} });
     for (const id of [open, loose]) {
       for (const { api } of [alice, bob]) expect(dataOf(await api.get(`${PATH}/${id}`))).to.include({ id });
     }
@@ -136,7 +136,7 @@ describe("GET /api/v1/tracks/{id}", () => {
 
   it("knows neither unknown nor foreign tracks, and says the same of both", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
-    const { hidden = "" } = await shelf.add(alice.account.id, { hidden: {} });
+    const { hidden = "" } = await library.add(alice.account.id, { hidden: {} });
     expect((await alice.api.get(`${PATH}/${hidden}`)).status).to.equal(200);
     const unknown = "trk_01m7ysy25j6pcsftb5nnfsysak";
     const { message } = errorOf(await bob.api.get(`${PATH}/${unknown}`));
@@ -150,15 +150,15 @@ describe("GET /api/v1/tracks/{id}", () => {
       "🎵",
       "pls_01m7ysy25j6pcsftb5nnfsysak",
     ]) {
-      const answer = await bob.api.get(`${PATH}/${id}`);
-      expect(refusalOf(answer), id).to.equal("404 track_not_found");
-      expect(errorOf(answer).message, id).to.equal(message);
+      const response = await bob.api.get(`${PATH}/${id}`);
+      expect(refusalOf(response), id).to.equal("404 track_not_found");
+      expect(errorOf(response).message, id).to.equal(message);
     }
   });
 
   it("tells a sharing's address to whoever may see the track, until it is taken back; the sharing makes nothing visible here", async () => {
     const [alice, bob] = [await test.account(), await test.account()];
-    const { rain = "" } = await shelf.add(alice.account.id, { rain: {} });
+    const { rain = "" } = await library.add(alice.account.id, { rain: {} });
     const shareUrl = async (): Promise<unknown> => dataOf(await alice.api.get(`${PATH}/${rain}`))["share_url"];
     await test.app.library.manage.share(rain);
     const first = await shareUrl();
@@ -176,7 +176,7 @@ describe("GET /api/v1/tracks/{id}", () => {
 
   it("draws on the read allowance and is never cached", async () => {
     const { account, api } = await test.account();
-    const { rain } = await shelf.add(account.id, { rain: {} });
+    const { rain } = await library.add(account.id, { rain: {} });
     for (const id of [rain, "trk_x"]) {
       const { headers } = await api.get(`${PATH}/${id}`);
       expect(headers.get("ratelimit")).to.match(/^"read-minute";r=\d+;/);

@@ -2,13 +2,13 @@ import { expect } from "chai";
 import { LocalAudioStore } from "../../adapters/audio/local/audio-store.js";
 import { SystemClock } from "../../adapters/system/clock.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
-import { type Answer, errorOf, refusalOf } from "../support/api-client.js";
+import { type ApiResponse, errorOf, refusalOf } from "../support/api-client.js";
 import { aChord, wavFile } from "../support/audio-files.js";
 import { upload } from "../support/audio-form.js";
 import { anId } from "../support/builders.js";
 import { temporaryFolder } from "../support/databases.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-import { beside, leftOf } from "./beside.js";
+import { alongside, leftOf } from "./beside.js";
 
 const SOUND = wavFile(aChord(1, () => 0.5, { sampleRate: 8_000, channelCount: 1 }));
 /** Less than the rest of a form has. */
@@ -30,12 +30,12 @@ describe("The quota of uploads", function () {
   });
   after(() => test.close());
 
-  const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
+  const statuses = (responses: readonly ApiResponse[]): number[] => responses.map(({ status }) => status).sort();
   /** Uploads one file so many times, one after another. */
-  async function inTurn({ api }: TestAccount, times: number): Promise<Answer[]> {
-    const answers: Answer[] = [];
-    while (answers.length < times) answers.push(await upload(api, SOUND));
-    return answers;
+  async function inTurn({ api }: TestAccount, times: number): Promise<ApiResponse[]> {
+    const responses: ApiResponse[] = [];
+    while (responses.length < times) responses.push(await upload(api, SOUND));
+    return responses;
   }
 
   it("is so many tracks, or none, as the tier says", async () => {
@@ -54,12 +54,12 @@ describe("The quota of uploads", function () {
 
   it("is so many bytes of files, to the byte", async () => {
     const caller = await test.account();
-    const answers = await inTurn(caller, 3);
-    expect(statuses(answers)).to.deep.equal([201, 201, 400]);
-    const { message } = errorOf(answers[2] as Answer);
+    const responses = await inTurn(caller, 3);
+    expect(statuses(responses)).to.deep.equal([201, 201, 400]);
+    const { message } = errorOf(responses[2] as ApiResponse);
     expect(message).to.match(/body.audio does not fit: the account's tier allows \d+ bytes of uploads/);
     const where = { account_id: caller.account.id };
-    const rows = await beside(test, (_, { read }) => read("uploads").where(where).select("size_bytes"));
+    const rows = await alongside(test, (_, { read }) => read("uploads").where(where).select("size_bytes"));
     expect(rows.map((row: { size_bytes: number }) => row.size_bytes)).to.deep.equal([SOUND.length, SOUND.length]);
   });
 
@@ -67,10 +67,10 @@ describe("The quota of uploads", function () {
     for (const tier of ["plus", "pro"]) {
       const caller = await test.account({ tier });
       const before = await leftOf(test);
-      const answers = await Promise.all(Array.from({ length: 6 }, () => upload(caller.api, SOUND)));
-      const stored = answers.filter(({ status }) => status === 201).length;
+      const responses = await Promise.all(Array.from({ length: 6 }, () => upload(caller.api, SOUND)));
+      const stored = responses.filter(({ status }) => status === 201).length;
       expect(stored, tier).to.be.within(1, 2);
-      expect(statuses(answers).slice(stored), tier).to.deep.equal(Array.from({ length: 6 - stored }, () => 400));
+      expect(statuses(responses).slice(stored), tier).to.deep.equal(Array.from({ length: 6 - stored }, () => 400));
       expect((await leftOf(test)).uploads - before.uploads).to.equal(stored);
       // What a refused one had taken is there again.
       expect(statuses(await inTurn(caller, 3 - stored)).at(-1)).to.equal(400);

@@ -6,7 +6,7 @@ import {
   PayloadTooLargeError,
 } from "../../core/errors.js";
 import type { TrackUpload } from "../../core/library/upload-track.js";
-import { type Answer, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { type ApiResponse, dataOf, errorOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { openMany } from "../support/attack/index.js";
 import { flacBomb, opusBomb, vorbisBomb } from "../support/audio-bombs.js";
 import { aChord, mp3File, vorbisFile, wavFile } from "../support/audio-files.js";
@@ -14,7 +14,7 @@ import { FORM_TYPE, formOf, type Part, sendForm, upload } from "../support/audio
 import { anId } from "../support/builders.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-import { beside, leftOf } from "./beside.js";
+import { alongside, leftOf } from "./beside.js";
 
 interface ShownTrack {
   readonly id: string;
@@ -53,13 +53,13 @@ describe("POST /api/v1/tracks", function () {
 
   const sound = (): Uint8Array => wavFile(aChord(2, (second) => (second < 1 ? 0.1 : 0.8), SMALL));
   const audio = (content: Uint8Array | string = sound()): Part => ({ name: "audio", filename: "hum.wav", content });
-  const send = (...parts: readonly Part[]): Promise<Answer> => sendForm(caller.api, formOf(parts));
+  const send = (...parts: readonly Part[]): Promise<ApiResponse> => sendForm(caller.api, formOf(parts));
 
   describe("makes a track of a file", () => {
     it("that is the account's own, private, playable, and has what is derived of it", async () => {
-      const answer = await upload(caller.api, sound(), "Hummed melody");
-      expect(answer.status, answer.text).to.equal(201);
-      const shown = dataOf<ShownTrack>(answer);
+      const response = await upload(caller.api, sound(), "Hummed melody");
+      expect(response.status, response.text).to.equal(201);
+      const shown = dataOf<ShownTrack>(response);
       expect(shown).to.include({ title: "Hummed melody", artist_label: "Upload", bpm: null, duration: 2 });
       expect(shown.share_url).to.equal(null);
       const played = await fetch(shown.play_url);
@@ -74,9 +74,9 @@ describe("POST /api/v1/tracks", function () {
         await caller.api.get("/api/v1/library/search?q=hummed"),
       );
       expect(found.tracks.map(({ id }) => id)).to.deep.equal([shown.id]);
-      const { api: stranger } = await test.account();
-      expect(refusalOf(await stranger.get(path))).to.equal("404 track_not_found");
-      const [track] = (await beside(test, ({ library }) => library.findTracks([shown.id as never]))).values();
+      const { api: otherAccount } = await test.account();
+      expect(refusalOf(await otherAccount.get(path))).to.equal("404 track_not_found");
+      const [track] = (await alongside(test, ({ library }) => library.findTracks([shown.id as never]))).values();
       expect(new Set(track?.waveform).size).to.be.above(1);
     });
 
@@ -99,8 +99,8 @@ describe("POST /api/v1/tracks", function () {
       connection?.send(headOf(caller.key, "Transfer-Encoding: chunked", "Connection: close"));
       const body = formOf([audio(), { name: "title", content: "In pieces" }]);
       for (let start = 0; start < body.length; start += 1_000) {
-        const piece = body.subarray(start, start + 1_000);
-        connection?.send(Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from("\r\n")]));
+        const chunk = body.subarray(start, start + 1_000);
+        connection?.send(Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]));
       }
       connection?.send("0\r\n\r\n");
       await connection?.closed;
@@ -110,14 +110,14 @@ describe("POST /api/v1/tracks", function () {
 
   describe("refuses, and leaves nothing behind", () => {
     /** A refusal that changes nothing of what is stored. */
-    async function refused(ask: () => Promise<Answer>): Promise<Answer> {
+    async function refused(ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
       const before = await leftOf(test);
-      const answer = await ask();
+      const response = await ask();
       await eventually("the upload to be undone", async () => {
         const { files, uploads } = await leftOf(test);
         return files === before.files && uploads === before.uploads;
       });
-      return answer;
+      return response;
     }
 
     const FORMS: Readonly<Record<string, readonly [paths: readonly string[], form: () => readonly Part[]]>> = {
@@ -138,9 +138,9 @@ describe("POST /api/v1/tracks", function () {
     };
     for (const [title, [paths, form]] of Object.entries(FORMS)) {
       it(`${title}: 400`, async () => {
-        const answer = await refused(() => send(...form()));
-        expect(refusalOf(answer), answer.text).to.equal("400 invalid_request");
-        expect(issuePaths(answer)).to.deep.equal(paths);
+        const response = await refused(() => send(...form()));
+        expect(refusalOf(response), response.text).to.equal("400 invalid_request");
+        expect(issuePaths(response)).to.deep.equal(paths);
       });
     }
 
@@ -153,8 +153,8 @@ describe("POST /api/v1/tracks", function () {
         Buffer.from(`--x\r\n${"A: b\r\n".repeat(20_000)}`),
       ];
       for (const body of broken) {
-        const answer = await refused(() => sendForm(caller.api, body));
-        expect(refusalOf(answer), body.subarray(0, 40).toString()).to.equal("400 invalid_request");
+        const response = await refused(() => sendForm(caller.api, body));
+        expect(refusalOf(response), body.subarray(0, 40).toString()).to.equal("400 invalid_request");
       }
       const headers = { "Content-Type": "multipart/form-data" };
       const unnamed = await refused(() => sendForm(caller.api, formOf([audio()]), headers));
@@ -180,8 +180,8 @@ describe("POST /api/v1/tracks", function () {
         { "Content-Encoding": "gzip" },
       ];
       for (const headers of others) {
-        const answer = await refused(() => sendForm(caller.api, formOf([audio()]), headers));
-        expect(refusalOf(answer)).to.equal("415 unsupported_media_type");
+        const response = await refused(() => sendForm(caller.api, formOf([audio()]), headers));
+        expect(refusalOf(response)).to.equal("415 unsupported_media_type");
       }
     });
 
@@ -194,8 +194,8 @@ describe("POST /api/v1/tracks", function () {
       it(`a file that unpacks to far more than it is: ${title}`, async () => {
         const bytes = await make();
         const before = process.memoryUsage.rss();
-        const answer = await refused(() => upload(caller.api, bytes));
-        expect([refusalOf(answer), issuePaths(answer)]).to.deep.equal(["400 invalid_request", ["body.audio"]]);
+        const response = await refused(() => upload(caller.api, bytes));
+        expect([refusalOf(response), issuePaths(response)]).to.deep.equal(["400 invalid_request", ["body.audio"]]);
         expect(process.memoryUsage.rss() - before).to.be.below(GROWTH_MAX_BYTES);
         expect((await upload(caller.api, sound())).status).to.equal(201);
       });
@@ -208,7 +208,7 @@ describe("POST /api/v1/tracks", function () {
         connection?.send(formOf([audio()], { isWhole: false }));
         await eventually("the upload to begin", async () => (await leftOf(test)).uploads > 0);
         connection?.destroy();
-        return {} as Answer;
+        return {} as ApiResponse;
       });
     });
   });
@@ -234,8 +234,8 @@ describe("POST /api/v1/tracks", function () {
   it("draws on the writes, and is in the log of requests with the bytes that came", async () => {
     const { api } = await test.account();
     const body = formOf([audio()]);
-    const answer = await sendForm(api, body);
-    expect(answer.headers.get("ratelimit")).to.include('"write-minute"');
+    const response = await sendForm(api, body);
+    expect(response.headers.get("ratelimit")).to.include('"write-minute"');
     await eventually("the request to be logged", async () => {
       const { logs } = dataOf<{ readonly logs: readonly { readonly request_bytes: number | null }[] }>(
         await api.get("/api/v1/logs"),

@@ -49,22 +49,22 @@ describe("GET /api/v1/usage while nobody works", () => {
 
   it("goes back 30 days, and no further whatever is asked for", async () => {
     const caller = await test.account();
-    const made = clock.now();
+    const created = clock.now();
     await caller.api.generate();
-    clock.set(made + 1);
+    clock.set(created + 1);
     await caller.api.get("/api/v1/me");
-    clock.set(made + 30 * DAY_MS);
+    clock.set(created + 30 * DAY_MS);
     expect(figuresOf(await usageOf(caller))).to.deep.equal([2, 0, 10, 0]);
-    clock.set(made + 30 * DAY_MS + 1);
+    clock.set(created + 30 * DAY_MS + 1);
     const queries: readonly Readonly<Record<string, string>>[] = [
       {},
-      { from: at(made) },
+      { from: at(created) },
       { from: "0000-01-01T00:00:00Z" },
     ];
     for (const query of queries) {
       expect(figuresOf(await usageOf(caller, { endpoint: "/api/v1/me", ...query }))).to.deep.equal([1, 0, 0, 0]);
       expect(figuresOf(await usageOf(caller, { endpoint: GENERATIONS, ...query }))).to.deep.equal([0, 0, 0, 0]);
     }
-    expect(figuresOf(await usageOf(caller, { to: at(made) }))).to.deep.equal([0, 0, 0, 0]);
+    expect(figuresOf(await usageOf(caller, { to: at(created) }))).to.deep.equal([0, 0, 0, 0]);
   });
 });

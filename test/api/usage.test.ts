@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { A_GENERATION, type Answer, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { A_GENERATION, type ApiResponse, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 import { ledgerFigures } from "./beside.js";
@@ -27,15 +27,15 @@ describe("GET /api/v1/usage", () => {
   it("shows every request that was answered, the newest first, with what it cost", async () => {
     const caller = await test.account();
     const profile = await caller.api.get("/api/v1/me?no=matter");
-    const made = await caller.api.generate(A_GENERATION, WAIT);
+    const created = await caller.api.generate(A_GENERATION, WAIT);
     const missing = await caller.api.get("/api/v1/jobs/job_nothing");
     const { summary, events } = await usageOf(caller);
     expect(summary).to.deep.equal({ requests: 3, credits_used: 10, credits_refunded: 0, failed_requests: 1 });
-    const event = (answer: Answer, method: string, endpoint: string, used: number, index: number): Event => ({
-      request_id: answer.headers.get("x-request-id") ?? "",
+    const event = (response: ApiResponse, method: string, endpoint: string, used: number, index: number): Event => ({
+      request_id: response.headers.get("x-request-id") ?? "",
       endpoint,
       method,
-      status_code: answer.status,
+      status_code: response.status,
       credits_used: used,
       credits_refunded: 0,
       created_at: events[index]?.created_at ?? "",
@@ -43,7 +43,7 @@ describe("GET /api/v1/usage", () => {
     });
     expect(events).to.deep.equal([
       event(missing, "GET", "/api/v1/jobs/{job_id}", 0, 0),
-      event(made, "POST", GENERATIONS, 10, 1),
+      event(created, "POST", GENERATIONS, 10, 1),
       event(profile, "GET", "/api/v1/me", 0, 2),
     ]);
     for (const { created_at } of events) expect(created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -53,18 +53,18 @@ describe("GET /api/v1/usage", () => {
   it("has the figures of the ledger, whatever became of the jobs", async () => {
     const caller = await test.account({ credits: 46 });
     const { api, account } = caller;
-    const answers = [await api.generate(A_GENERATION, { ...WAIT, "Idempotency-Key": "completed" })];
+    const responses = [await api.generate(A_GENERATION, { ...WAIT, "Idempotency-Key": "completed" })];
     for (const kind of ["failed", "unavailable", "timeout", "content_rejected"] as const) {
       test.provider.behaviour = fails(kind);
-      answers.push(await api.generate(A_GENERATION, WAIT));
+      responses.push(await api.generate(A_GENERATION, WAIT));
     }
     test.provider.behaviour = completes;
-    answers.push(await api.generate({ model_id: "scripted/beat", prompt: "rain" }, WAIT));
-    answers.push(await api.generate(A_GENERATION, { "Idempotency-Key": "completed" }));
-    answers.push(await api.generate({ ...A_GENERATION, prompt: "hail" }, { "Idempotency-Key": "completed" }));
-    answers.push(await api.generate({ ...A_GENERATION, duration: 1 }));
-    for (let left = 33; left >= 10; left -= 10) answers.push(await api.generate(A_GENERATION, WAIT));
-    answers.push(await api.generate());
+    responses.push(await api.generate({ model_id: "scripted/beat", prompt: "rain" }, WAIT));
+    responses.push(await api.generate(A_GENERATION, { "Idempotency-Key": "completed" }));
+    responses.push(await api.generate({ ...A_GENERATION, prompt: "hail" }, { "Idempotency-Key": "completed" }));
+    responses.push(await api.generate({ ...A_GENERATION, duration: 1 }));
+    for (let left = 33; left >= 10; left -= 10) responses.push(await api.generate(A_GENERATION, WAIT));
+    responses.push(await api.generate());
 
     const { summary, events } = await usageOf(caller);
     const costs = events.map(({ status_code, credits_used, credits_refunded }) => [
@@ -87,7 +87,7 @@ describe("GET /api/v1/usage", () => {
       [202, 10, 0],
       [402, 0, 0],
     ]);
-    expect(answers.map(({ status }) => status)).to.deep.equal(costs.map(([status]) => status));
+    expect(responses.map(({ status }) => status)).to.deep.equal(costs.map(([status]) => status));
     expect(summary).to.deep.equal({ requests: 13, failed_requests: 5, credits_used: 83, credits_refunded: 40 });
     expect(summary).to.include(await ledgerFigures(test, account.id));
     expect(dataOf(await api.get("/api/v1/credits"))).to.include({ available: 46 - 83 + 40, total_spent: 83 - 40 });
@@ -220,18 +220,18 @@ describe("GET /api/v1/usage", () => {
       for (const value of values) {
         it(`refuse ${name}=${value}`, async () => {
           const { api } = await test.account();
-          const answer = await api.get(`/api/v1/usage?${name}=${encodeURIComponent(value)}`);
-          expect(refusalOf(answer)).to.equal("400 invalid_request");
-          expect(issuePaths(answer)).to.deep.equal([`query.${name}`]);
+          const response = await api.get(`/api/v1/usage?${name}=${encodeURIComponent(value)}`);
+          expect(refusalOf(response)).to.equal("400 invalid_request");
+          expect(issuePaths(response)).to.deep.equal([`query.${name}`]);
         });
       }
 
       it(`refuse ${name} given twice`, async () => {
         const { api } = await test.account();
         const value = name === "status" ? "200" : "2026-11-21T06:30:00Z";
-        const answer = await api.get(`/api/v1/usage?${name}=${value}&${name}=${value}`);
-        expect(refusalOf(answer)).to.equal("400 invalid_request");
-        expect(issuePaths(answer)).to.deep.equal([`query.${name}`]);
+        const response = await api.get(`/api/v1/usage?${name}=${value}&${name}=${value}`);
+        expect(refusalOf(response)).to.equal("400 invalid_request");
+        expect(issuePaths(response)).to.deep.equal([`query.${name}`]);
       });
     }
 
@@ -243,8 +243,8 @@ describe("GET /api/v1/usage", () => {
 
     for (const name of ["client", "endpoint"]) {
       it(`refuse ${name} given twice`, async () => {
-        const answer = await (await test.account()).api.get(`/api/v1/usage?${name}=a&${name}=b`);
-        expect([refusalOf(answer), ...issuePaths(answer)]).to.deep.equal(["400 invalid_request", `query.${name}`]);
+        const response = await (await test.account()).api.get(`/api/v1/usage?${name}=a&${name}=b`);
+        expect([refusalOf(response), ...issuePaths(response)]).to.deep.equal(["400 invalid_request", `query.${name}`]);
       });
     }
 

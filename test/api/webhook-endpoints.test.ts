@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { AddressPolicy, DnsAddressGuard } from "../../adapters/network/index.js";
 import type { AddressExceptions } from "../../adapters/network/index.js";
-import { type Answer, type ApiClient, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
+import { type ApiResponse, type ApiClient, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { startTestApp, type TestApp, type TestAppOptions } from "../support/test-app.js";
 
 const PATH = "/api/v1/webhook-endpoints";
@@ -35,9 +35,9 @@ function startWithNames(exceptions: AddressExceptions = {}, options: TestAppOpti
   return startTestApp({ addressGuard: new DnsAddressGuard(new AddressPolicy(exceptions), resolve), ...options });
 }
 
-const post = (api: ApiClient, body: unknown): Promise<Answer> =>
+const post = (api: ApiClient, body: unknown): Promise<ApiResponse> =>
   api.send("POST", PATH, { headers: { "Content-Type": "application/json" }, body });
-const patch = (api: ApiClient, id: string, body: unknown): Promise<Answer> =>
+const patch = (api: ApiClient, id: string, body: unknown): Promise<ApiResponse> =>
   api.send("PATCH", `${PATH}/${id}`, { headers: { "Content-Type": "application/json" }, body });
 let registered = 0;
 /** A URL that no account has yet. */
@@ -60,9 +60,9 @@ describe("Webhook endpoints", () => {
 
   describe("POST /api/v1/webhook-endpoints", () => {
     it("answers 201 with the endpoint and, this once, its whole secret", async () => {
-      const answer = await post(api, { url: HOOK });
-      expect(answer.status).to.equal(201);
-      const { signing_secret: secret, ...endpoint } = dataOf<Endpoint>(answer);
+      const response = await post(api, { url: HOOK });
+      expect(response.status).to.equal(201);
+      const { signing_secret: secret, ...endpoint } = dataOf<Endpoint>(response);
       expect(secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
       expect(endpoint).to.deep.equal({
         id: endpoint.id,
@@ -127,9 +127,9 @@ describe("Webhook endpoints", () => {
     it("takes 20 endpoints of an account, disabled ones included", async () => {
       const first = await register(api);
       await patch(api, first.id, { status: "disabled" });
-      for (let made = 1; made < 20; made++) await register(api);
-      const answer = await post(api, { url: HOOK });
-      expect([refusalOf(answer), issuePaths(answer)]).to.deep.equal(["400 invalid_request", ["body.url"]]);
+      for (let created = 1; created < 20; created++) await register(api);
+      const response = await post(api, { url: HOOK });
+      expect([refusalOf(response), issuePaths(response)]).to.deep.equal(["400 invalid_request", ["body.url"]]);
       const other = await test.account();
       expect((await post(other.api, { url: HOOK })).status).to.equal(201);
       await api.send("DELETE", `${PATH}/${first.id}`);
@@ -137,8 +137,8 @@ describe("Webhook endpoints", () => {
     });
 
     it("takes no more than 20 of those that come at once", async () => {
-      const answers = await Promise.all(Array.from({ length: 25 }, () => post(api, { url: another() })));
-      expect(answers.map(({ status }) => status).sort()).to.deep.equal([
+      const responses = await Promise.all(Array.from({ length: 25 }, () => post(api, { url: another() })));
+      expect(responses.map(({ status }) => status).sort()).to.deep.equal([
         ...Array<number>(20).fill(201),
         ...Array<number>(5).fill(400),
       ]);
@@ -169,8 +169,8 @@ describe("Webhook endpoints", () => {
 
     for (const status of ["asleep", "", "Active", "active&status=all"]) {
       it(`refuses status=${status}`, async () => {
-        const answer = await api.get(`${PATH}?status=${status}`);
-        expect([refusalOf(answer), issuePaths(answer)]).to.deep.equal(["400 invalid_request", ["query.status"]]);
+        const response = await api.get(`${PATH}?status=${status}`);
+        expect([refusalOf(response), issuePaths(response)]).to.deep.equal(["400 invalid_request", ["query.status"]]);
       });
     }
 
@@ -231,12 +231,12 @@ describe("Webhook endpoints", () => {
 
   it("of another account, and unknown ones, are not found, whatever else is wrong", async () => {
     const { id } = await register(api);
-    const stranger = (await test.account()).api;
+    const otherAccount = (await test.account()).api;
     for (const unknown of [id, "whe_01m7ytc0ar5c8m0vgw1fjz3q0e", "nonsense"]) {
-      expect(refusalOf(await patch(stranger, unknown, { url: "http://127.0.0.1" })), unknown).to.equal(
+      expect(refusalOf(await patch(otherAccount, unknown, { url: "http://127.0.0.1" })), unknown).to.equal(
         "404 webhook_endpoint_not_found",
       );
-      expect(refusalOf(await stranger.send("DELETE", `${PATH}/${unknown}`)), unknown).to.equal(
+      expect(refusalOf(await otherAccount.send("DELETE", `${PATH}/${unknown}`)), unknown).to.equal(
         "404 webhook_endpoint_not_found",
       );
     }
@@ -245,9 +245,9 @@ describe("Webhook endpoints", () => {
 
   it("need no scope, and their writes draw on an allowance of their own", async () => {
     const { api: narrow } = await test.account({ scopes: ["models:read"] });
-    const answer = await post(narrow, { url: HOOK });
-    expect(answer.status).to.equal(201);
-    expect(answer.headers.get("RateLimit-Policy")).to.match(/^"write-minute";/);
+    const response = await post(narrow, { url: HOOK });
+    expect(response.status).to.equal(201);
+    expect(response.headers.get("RateLimit-Policy")).to.match(/^"write-minute";/);
     expect((await narrow.get(PATH)).headers.get("RateLimit-Policy")).to.match(/^"read-minute";/);
   });
 });
@@ -295,9 +295,9 @@ describe("Webhook endpoints of an installation with its own rules", () => {
     const { api } = await test.account();
     const { id } = await register(api);
     await patch(api, id, {});
-    const answer = await api.send("DELETE", `${PATH}/${id}`);
-    expect(refusalOf(answer)).to.equal("429 rate_limited");
-    expect(answer.headers.get("Retry-After")).to.match(/^\d+$/);
+    const response = await api.send("DELETE", `${PATH}/${id}`);
+    expect(refusalOf(response)).to.equal("429 rate_limited");
+    expect(response.headers.get("Retry-After")).to.match(/^\d+$/);
     expect((await api.get(PATH)).status).to.equal(200);
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Answer, type ApiClient, dataOf, refusalOf } from "../support/api-client.js";
+import { type ApiResponse, type ApiClient, dataOf, refusalOf } from "../support/api-client.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
@@ -12,8 +12,8 @@ interface Endpoint {
   readonly status: string;
 }
 
-const post = (api: ApiClient, body: unknown): Promise<Answer> => api.send("POST", PATH, { headers, body });
-const patch = (api: ApiClient, id: string, body: unknown): Promise<Answer> =>
+const post = (api: ApiClient, body: unknown): Promise<ApiResponse> => api.send("POST", PATH, { headers, body });
+const patch = (api: ApiClient, id: string, body: unknown): Promise<ApiResponse> =>
   api.send("PATCH", `${PATH}/${id}`, { headers, body });
 const list = async (api: ApiClient): Promise<Endpoint[]> =>
   dataOf<{ readonly webhook_endpoints: Endpoint[] }>(await api.get(PATH)).webhook_endpoints;
@@ -44,9 +44,9 @@ describe("The URL of a webhook endpoint, of which an account has one", () => {
       "https://hooks.example.com/once?a=1#other",
     ];
     for (const url of spellings) {
-      const answer = await post(api, { url });
-      expect(refusalOf(answer), url).to.equal("400 webhook_url_invalid");
-      expect(answer.text, url).to.include(id);
+      const response = await post(api, { url });
+      expect(refusalOf(response), url).to.equal("400 webhook_url_invalid");
+      expect(response.text, url).to.include(id);
     }
     await patch(api, id, { status: "disabled" });
     expect(refusalOf(await post(api, { url: spellings[0] })), "a disabled one can be enabled again").to.equal(
@@ -61,13 +61,13 @@ describe("The URL of a webhook endpoint, of which an account has one", () => {
   it("takes a URL once of those that come at once, and of a change that comes at the same time", async () => {
     const url = another();
     const { id } = await register(api);
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       patch(api, id, { url }),
       ...Array.from({ length: 12 }, () => post(api, { url })),
     ]);
-    const taken = answers.filter(({ status }) => status < 300);
+    const taken = responses.filter(({ status }) => status < 300);
     expect(taken).to.have.length(1);
-    expect(new Set(answers.filter((answer) => !taken.includes(answer)).map(refusalOf))).to.deep.equal(
+    expect(new Set(responses.filter((response) => !taken.includes(response)).map(refusalOf))).to.deep.equal(
       new Set(["400 webhook_url_invalid"]),
     );
     expect((await list(api)).filter((endpoint) => endpoint.url === url)).to.have.length(1);
@@ -75,9 +75,9 @@ describe("The URL of a webhook endpoint, of which an account has one", () => {
 
   it("refuses the URL of another endpoint, which it names, and takes its own again", async () => {
     const [one, two] = [await register(api), await register(api)];
-    const answer = await patch(api, two.id, { url: `${one.url}#same`, status: "disabled" });
-    expect(refusalOf(answer)).to.equal("400 webhook_url_invalid");
-    expect(answer.text).to.include(one.id);
+    const response = await patch(api, two.id, { url: `${one.url}#same`, status: "disabled" });
+    expect(refusalOf(response)).to.equal("400 webhook_url_invalid");
+    expect(response.text).to.include(one.id);
     expect((await list(api))[0]).to.include({ id: two.id, url: two.url, status: "active" });
     expect(dataOf<Endpoint>(await patch(api, two.id, { url: two.url })).url).to.equal(two.url);
     expect(dataOf<Endpoint>(await patch(api, two.id, { url: `${two.url}#part` })).url).to.equal(`${two.url}#part`);

@@ -19,7 +19,7 @@ function numbers(count: number): string {
  * Fills an empty storage with the books of a busy year: `jobs` ended jobs of a thousand accounts, every tenth refunded, each with its two
  * entries, tracks and files, and the idempotency records of every tenth.
  */
-export async function fillBooks(url: string, jobs: number): Promise<void> {
+export async function fillLedger(url: string, jobs: number): Promise<void> {
   const each = jobs / ACCOUNTS;
   const jobId = `CONCAT('job_', 100000000 + n)`;
   const accountId = (n: string): string => `CONCAT('acct_', 10000 + ${n})`;

@@ -2,7 +2,7 @@ import { median } from "./figures.js";
 import { load, type LoadOptions, type LoadResult } from "./load.js";
 import type { Server } from "./servers/start.js";
 
-export interface ContestOptions extends Omit<LoadOptions, "seconds"> {
+export interface ComparisonOptions extends Omit<LoadOptions, "seconds"> {
   readonly rounds: number;
   readonly seconds: number;
 }
@@ -20,7 +20,7 @@ export interface Standing {
  * Loads several servers in turn, round after round, so that whatever else the machine does meanwhile meets all of them. The medians of the
  * rounds count.
  */
-export async function contest(servers: readonly Server[], options: ContestOptions): Promise<readonly Standing[]> {
+export async function comparison(servers: readonly Server[], options: ComparisonOptions): Promise<readonly Standing[]> {
   for (const server of servers) await load(server.url, { ...options, seconds: Math.max(1, options.seconds / 2) });
   const results = servers.map((): { readonly load: LoadResult; readonly cpuMicros: number }[] => []);
   for (let round = 0; round < options.rounds; round++) {

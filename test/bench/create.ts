@@ -1,4 +1,4 @@
-import { contest, ratioOf, type Standing } from "./contest.js";
+import { comparison, ratioOf, type Standing } from "./contest.js";
 import { atLeast, type Bench, type Figure, milliseconds, perSecond } from "./figures.js";
 import { type Holder, makeInstallation, MODEL } from "./installation.js";
 import { rawRequest } from "./load.js";
@@ -39,7 +39,7 @@ function measure(servers: readonly Server[], holders: readonly Holder[]): Promis
     const holder = holders[next++ % holders.length] as Holder;
     return createRequest(holder.key, `bench-${process.pid}-${holders.length}-${next}`);
   };
-  return contest(servers, { connections: CONNECTIONS, rounds: 5, seconds: 2, request, status: 202 });
+  return comparison(servers, { connections: CONNECTIONS, rounds: 5, seconds: 2, request, status: 202 });
 }
 
 /** A request to create a generation under this idempotency key. */

@@ -17,12 +17,12 @@ import { EVERY_KEY, FixedKeyring } from "../support/doubles/fixed-keyring.js";
 const EVENTS = 300;
 const HEALTHY = 10;
 const HANGING = 10;
-const ANSWER_MS = 10;
+const RESPONSE_MS = 10;
 const TIMEOUT_MS = 15_000;
 const ROUNDS = 3;
 const RATIO_MIN = 0.9;
 
-const PHASES = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: ANSWER_MS, totalMs: ANSWER_MS };
+const PHASES = { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: RESPONSE_MS, totalMs: RESPONSE_MS };
 
 /** Receivers that answer after a while, or hang until the sender gives up. */
 class SlowReceivers implements WebhookSender {
@@ -30,7 +30,7 @@ class SlowReceivers implements WebhookSender {
 
   async send({ url }: WebhookMessage, signal: AbortSignal): Promise<WebhookResult> {
     const hangs = url.includes("hangs");
-    await pause(hangs ? TIMEOUT_MS : ANSWER_MS, undefined, { signal }).catch(() => undefined);
+    await pause(hangs ? TIMEOUT_MS : RESPONSE_MS, undefined, { signal }).catch(() => undefined);
     if (!hangs) this.delivered++;
     const failure = hangs ? "timeout" : null;
     return { failure, status: hangs ? null : 200, retryAfterMs: null, message: null, excerpt: "", phases: PHASES };
@@ -44,17 +44,17 @@ export const hanging: Bench = {
   compares: `${HEALTHY} webhook endpoints that answer, beside ${HANGING} that hang, with themselves alone`,
   async run() {
     const ratios: number[] = [];
-    let [alone, beside] = [0, 0];
+    let [alone, alongside] = [0, 0];
     for (let round = 0; round < ROUNDS; round++) {
       alone = await rateOfHealthy(0);
-      beside = await rateOfHealthy(HANGING);
-      ratios.push(beside / alone);
+      alongside = await rateOfHealthy(HANGING);
+      ratios.push(alongside / alone);
     }
     const ratio = median(ratios);
     return [
       {
         name: "hanging: deliveries to the healthy ones",
-        value: perSecond(beside),
+        value: perSecond(alongside),
         baseline: perSecond(alone),
         ratio,
         target: atLeast(ratio, RATIO_MIN, " ×"),

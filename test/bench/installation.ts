@@ -53,8 +53,8 @@ export async function makeInstallation(accounts: number): Promise<Installation> 
   const original = join(root, "original");
   const { app } = await openFermata(original);
   const holders: Holder[] = [];
-  for (let made = 0; made < accounts; made++) {
-    const { id } = await app.accounts.create({ name: `Account ${made}`, tier: "pro", acceptTerms: true });
+  for (let created = 0; created < accounts; created++) {
+    const { id } = await app.accounts.create({ name: `Account ${created}`, tier: "pro", acceptTerms: true });
     await app.credits.grant(id, NO_LIMIT, { bucket: "pack" });
     holders.push({ accountId: id, key: (await app.accounts.issueKey(id)).token });
   }

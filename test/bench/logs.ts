@@ -6,7 +6,7 @@ import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { openWriter } from "./bulk-writer.js";
 import { type Bench, type Figure, median, spread } from "./figures.js";
-import { dice, pick } from "./search-corpus.js";
+import { random, pick } from "./search-corpus.js";
 
 const ROWS = Number(process.env["LOG_ROWS"] ?? 1_000_000);
 const BATCH = 100_000;
@@ -76,7 +76,7 @@ function accountOf(number: number): AccountId {
 }
 
 async function fill(url: string): Promise<void> {
-  const roll = dice(3);
+  const roll = random(3);
   const writer = await openWriter(url);
   for (let start = 0; start < ROWS; start += BATCH) {
     const length = Math.min(BATCH, ROWS - start);

@@ -1,4 +1,4 @@
-import { contest, ratioOf } from "./contest.js";
+import { comparison, ratioOf } from "./contest.js";
 import { atLeast, type Bench, type Figure, perSecond } from "./figures.js";
 import { makeInstallation } from "./installation.js";
 import { rawRequest } from "./load.js";
@@ -23,7 +23,7 @@ export const read: Bench = {
     let next = 0;
     const request = (): string => requests[next++ % requests.length] as string;
     try {
-      const [ours, knex, prepared] = await contest(servers, {
+      const [ours, knex, prepared] = await comparison(servers, {
         connections: CONNECTIONS,
         rounds: 7,
         seconds: 1.5,

@@ -21,7 +21,7 @@ const PUBLIC = 65;
 export const VIEWER = "acct_00000000000000000000000000" as AccountId;
 
 /** The same numbers in every run, below 1. */
-export function dice(seed: number): () => number {
+export function random(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -3,7 +3,7 @@ import { foldWords } from "../../core/library/words.js";
 import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { below, type Bench, type Figure, median, percentile, spread } from "./figures.js";
-import { ACTIVITIES, dice, fillLibrary, Language, MOODS, tracksOf, VIEWER } from "./search-corpus.js";
+import { ACTIVITIES, random, fillLibrary, Language, MOODS, tracksOf, VIEWER } from "./search-corpus.js";
 
 const TRACKS = Number(process.env["SEARCH_TRACKS"] ?? 100_000);
 const SEARCHES = 100;
@@ -47,7 +47,7 @@ function kinds(language: Language, roll: () => number): Readonly<Record<string, 
 
 async function measure(name: string, storage: Open): Promise<Figure[]> {
   try {
-    const roll = dice(1);
+    const roll = random(1);
     const language = new Language(roll);
     await fillLibrary(storage.url, tracksOf(language, roll, TRACKS));
     await file(storage);

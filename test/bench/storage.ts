@@ -96,7 +96,8 @@ async function measure(): Promise<readonly Figure[]> {
   };
   const storage = await sqliteStorage.open();
   const accounts: AccountId[] = [];
-  for (let made = 0; made < ACCOUNTS; made++) accounts.push((await storage.addAccount({}, { pack: 1_000_000_000 })).id);
+  for (let result = 0; result < ACCOUNTS; result++)
+    accounts.push((await storage.addAccount({}, { pack: 1_000_000_000 })).id);
   const created: JobId[] = [];
   let next = 0;
   const makeJobs = (count: number, accountIds: readonly AccountId[]): Job[] =>

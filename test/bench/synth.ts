@@ -20,16 +20,16 @@ export const synth: Bench = {
   compares: "rendering a piece with stems, cover and MP3 with encoding its MP3 alone, in processor time",
   async run() {
     // A thread that has rendered a little runs compiled loops; each prompt has instruments of its own.
-    for (const piece of PROMPTS.keys()) await renderTrack(anOrder(piece, WARM_UP_SECONDS));
+    for (const chunk of PROMPTS.keys()) await renderTrack(anOrder(chunk, WARM_UP_SECONDS));
     return [await figureOf(30, PROMPTS.length), await figureOf(240, 2)];
   },
 };
 
-async function figureOf(seconds: number, pieces: number): Promise<Figure> {
+async function figureOf(seconds: number, chunks: number): Promise<Figure> {
   const rendering: number[] = [];
   const encoding: number[] = [];
-  for (let piece = 0; piece < pieces; piece++) {
-    const order = anOrder(piece, seconds);
+  for (let chunk = 0; chunk < chunks; chunk++) {
+    const order = anOrder(chunk, seconds);
     rendering.push(await processorSeconds(() => renderTrack(order)));
     const { left, right } = mixDown(compose(order), false);
     encoding.push(await processorSeconds(() => encodeMp3([left, right], SAMPLE_RATE, 192)));
@@ -45,10 +45,10 @@ async function figureOf(seconds: number, pieces: number): Promise<Figure> {
   };
 }
 
-function anOrder(piece: number, seconds: number): RenderOrder {
-  const sung = piece % 2 === 1;
+function anOrder(chunk: number, seconds: number): RenderOrder {
+  const sung = chunk % 2 === 1;
   const lyrics = sung ? "Rain on a tin roof\nAll through the night\nWash me a window\nLet in the light" : null;
-  return { kind: "render", prompt: PROMPTS[piece % PROMPTS.length] as string, lyrics, seconds, sung, keepStems: true };
+  return { kind: "render", prompt: PROMPTS[chunk % PROMPTS.length] as string, lyrics, seconds, sung, keepStems: true };
 }
 
 /** Processor time of this process, which other processes on the machine do not stretch. */

@@ -16,7 +16,7 @@ const TUNINGS: readonly Tuning[] = [
 ];
 
 /** Longer than the bench takes. */
-const PIECE = { model_id: "synth/instrumental", prompt: "rain [[delay:300]]", duration: 5 };
+const CHUNK = { model_id: "synth/instrumental", prompt: "rain [[delay:300]]", duration: 5 };
 const BOUND_MS = 60_000;
 
 export const takeover: Bench = {
@@ -80,7 +80,7 @@ async function standstillMs(
   const { id } = await sandbox.json<{ id: string }>(create, dataDir, settings);
   const { key } = await sandbox.json<{ key: string }>(["keys", "issue", id], dataDir, settings);
   const server = sandbox.call(["serve"], dataDir, settings);
-  await new ApiClient(await server.listening(), key).generate(PIECE);
+  await new ApiClient(await server.listening(), key).generate(CHUNK);
 
   const lost = sandbox.spawn(["work"], dataDir, settings);
   await eventually("a submission", async () => (await readJob())?.phase === "submitting");

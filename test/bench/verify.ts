@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";
 import { repositoryPath } from "../support/repository.js";
-import { fillBooks } from "./books.js";
+import { fillLedger } from "./books.js";
 import { below, type Bench, type Figure, milliseconds, percentile, perSecond } from "./figures.js";
 
 const JOBS = Number(process.env["VERIFY_JOBS"] ?? 1_000_000);
@@ -30,11 +30,11 @@ export const verify: Bench = {
 async function measure(name: string, storage: Open): Promise<Figure[]> {
   const dataDir = await mkdtemp(join(tmpdir(), "fermata-bench-"));
   try {
-    await fillBooks(storage.url, JOBS);
+    await fillLedger(storage.url, JOBS);
     const alone = await writesUntil(storage, delay(QUIET_MS));
     const begunAt = performance.now();
     const verified = runVerify(storage.url, dataDir);
-    const beside = await writesUntil(storage, verified);
+    const alongside = await writesUntil(storage, verified);
     const { exitCode, output } = await verified;
     const seconds = (performance.now() - begunAt) / 1000;
     if (exitCode !== 0) throw new Error(`ledger verify ended with ${exitCode}: ${output}`);
@@ -48,23 +48,23 @@ async function measure(name: string, storage: Open): Promise<Figure[]> {
       },
       {
         name: `${name}: creates beside it`,
-        value: perSecond(beside.perSecond),
+        value: perSecond(alongside.perSecond),
         baseline: perSecond(alone.perSecond),
-        ratio: beside.perSecond / alone.perSecond,
+        ratio: alongside.perSecond / alone.perSecond,
         target: null,
       },
       {
         name: `${name}: slowest create beside it`,
-        value: milliseconds(beside.slowestMs),
+        value: milliseconds(alongside.slowestMs),
         baseline: milliseconds(alone.slowestMs),
-        ratio: beside.slowestMs / alone.slowestMs,
+        ratio: alongside.slowestMs / alone.slowestMs,
         target: null,
       },
       {
         name: `${name}: 99 % of creates beside it`,
-        value: milliseconds(beside.p99Ms),
+        value: milliseconds(alongside.p99Ms),
         baseline: milliseconds(alone.p99Ms),
-        ratio: beside.p99Ms / alone.p99Ms,
+        ratio: alongside.p99Ms / alone.p99Ms,
         target: null,
       },
     ];

@@ -32,7 +32,7 @@ export const webhooks: Bench = {
     await Promise.all([writeFile(join(dataDir, "cert.pem"), cert), writeFile(join(dataDir, "key.pem"), key)]);
     const receiver = await startServer("tls-receiver", dataDir);
     try {
-      const { ours, bare, ratio } = await contestAt(receiver.url, authority.cert);
+      const { ours, bare, ratio } = await comparisonAt(receiver.url, authority.cert);
       return [
         {
           name: `webhooks: deliveries, ${CONNECTIONS} at once`,
@@ -49,7 +49,7 @@ export const webhooks: Bench = {
   },
 };
 
-async function contestAt(
+async function comparisonAt(
   url: string,
   ca: string,
 ): Promise<{ readonly ours: number; readonly bare: number; readonly ratio: number }> {

@@ -103,13 +103,13 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
 
       it("answers whether there is such an account, also for a change to what is there already, or to nothing", async () => {
         const account = await storage.addAccount({ tier: "pro" });
-        const answers = await storage.inTransaction(async (tx) => [
+        const responses = await storage.inTransaction(async (tx) => [
           await storage.accounts.updateAccount(tx, account.id, { tier: "pro" }),
           await storage.accounts.updateAccount(tx, account.id, {}),
           await storage.accounts.updateAccount(tx, anId("acct"), { tier: "pro" }),
           await storage.accounts.updateAccount(tx, anId("acct"), {}),
         ]);
-        expect(answers).to.deep.equal([true, true, false, false]);
+        expect(responses).to.deep.equal([true, true, false, false]);
         expect((await storage.accounts.findAccounts([account.id])).get(account.id)).to.deep.equal(account);
       });
     });
@@ -185,12 +185,12 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
         const account = await storage.addAccount();
         const key = anApiKey({ accountId: account.id });
         await storage.inTransaction((tx) => storage.accounts.insertKeys(tx, [key]));
-        const answers = await storage.inTransaction(async (tx) => [
+        const responses = await storage.inTransaction(async (tx) => [
           await storage.accounts.revokeKey(tx, key.id, NOON + 1),
           await storage.accounts.revokeKey(tx, key.id, NOON + 2),
           await storage.accounts.revokeKey(tx, anId("key"), NOON),
         ]);
-        expect(answers).to.deep.equal([true, true, false]);
+        expect(responses).to.deep.equal([true, true, false]);
         expect(await storage.accounts.listKeys(account.id)).to.deep.equal([{ ...key, revokedAt: NOON + 1 }]);
       });
     });

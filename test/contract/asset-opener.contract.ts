@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { AssetOpener, OpenedAsset } from "../../core/ports/asset-opener.js";
 import { type AssetContentType, type AssetSource, ProviderFailure } from "../../core/ports/music-provider.js";
-import { answering, cutting, type FileHost, serving } from "../support/file-host.js";
+import { responding, cutting, type FileHost, serving } from "../support/file-host.js";
 import { tinyMp3, tinyPng, tinyWav, tinyZip } from "../support/provider-kit/sounds.js";
 
 export interface AssetOpenerUnderTest {
@@ -117,9 +117,9 @@ export function assetOpenerContract(name: string, open: () => Promise<AssetOpene
 
     it("says `gone` of what is there no more, and `unavailable` of what cannot be had now", async () => {
       for (const status of [404, 410])
-        expect(await kindOf({ kind: "url", url: subject.host.on("/x", answering(status)) })).to.equal("gone");
+        expect(await kindOf({ kind: "url", url: subject.host.on("/x", responding(status)) })).to.equal("gone");
       for (const status of [408, 425, 429, 500, 502, 503]) {
-        expect(await kindOf({ kind: "url", url: subject.host.on("/x", answering(status)) }), String(status)).to.equal(
+        expect(await kindOf({ kind: "url", url: subject.host.on("/x", responding(status)) }), String(status)).to.equal(
           "unavailable",
         );
       }

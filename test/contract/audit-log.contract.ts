@@ -18,9 +18,9 @@ export function auditLogContract(name: string, open: () => Promise<StorageUnderT
     afterEach(() => storage.close());
 
     async function append(entry: Partial<AuditEntry> = {}, createdAt = NOON): Promise<AuditRecord> {
-      const made = { ...ENTRY, ...entry, id: anId("aud"), actor: "Zoë 🎼 ", createdAt };
+      const created = { ...ENTRY, ...entry, id: anId("aud"), actor: "Zoë 🎼 ", createdAt };
       return storage.inTransaction(async (tx) => {
-        const record = nextRecord(await log.lockHead(tx), made, new NodeDigest());
+        const record = nextRecord(await log.lockHead(tx), created, new NodeDigest());
         await log.append(tx, record);
         return record;
       });
@@ -67,10 +67,16 @@ export function auditLogContract(name: string, open: () => Promise<StorageUnderT
 
     it("keeps nothing of a transaction that fails", async () => {
       const failure = storage.inTransaction(async (tx) => {
-        const made = { id: anId("aud"), actor: "x", createdAt: NOON, action: "jobs.cancel", accountId: null } as const;
+        const created = {
+          id: anId("aud"),
+          actor: "x",
+          createdAt: NOON,
+          action: "jobs.cancel",
+          accountId: null,
+        } as const;
         await log.append(
           tx,
-          nextRecord(await log.lockHead(tx), { ...made, targets: [], fields: {} }, new NodeDigest()),
+          nextRecord(await log.lockHead(tx), { ...created, targets: [], fields: {} }, new NodeDigest()),
         );
         throw new Error("changed its mind");
       });

@@ -19,14 +19,14 @@ export function idGeneratorContract(name: string, open: () => IdGenerator): void
 
     it("makes each id behind the one before it", () => {
       const ids = open();
-      const made = Array.from({ length: 5_000 }, () => ids.next("job"));
-      expect([...made].sort()).to.deep.equal(made);
+      const created = Array.from({ length: 5_000 }, () => ids.next("job"));
+      expect([...created].sort()).to.deep.equal(created);
     });
 
     it("makes no id twice, nor one that another generator makes", () => {
       const generators = [open(), open(), open()];
-      const made = generators.flatMap((ids) => Array.from({ length: 2_000 }, () => ids.next("job")));
-      expect(new Set(made).size).to.equal(made.length);
+      const created = generators.flatMap((ids) => Array.from({ length: 2_000 }, () => ids.next("job")));
+      expect(new Set(created).size).to.equal(created.length);
     });
   });
 }

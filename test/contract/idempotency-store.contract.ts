@@ -20,8 +20,8 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       storage.inTransaction((tx) => storage.idempotency.deleteExpired(tx, now, limit));
 
     it("keeps every member, the answer to the byte", async () => {
-      const answer = { status: 502, body: '{ "text": "Ä 🎼 \\ud800 \\u0000",\r\n "n": 1.0 }' };
-      const record = anIdempotencyRecord({ answer });
+      const response = { status: 502, body: '{ "text": "Ä 🎼 \\ud800 \\u0000",\r\n "n": 1.0 }' };
+      const record = anIdempotencyRecord({ response: response });
       await insert([record]);
       expect(await find([record])).to.deep.equal([record]);
     });
@@ -81,9 +81,9 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
     it("replaces an answer and nothing else", async () => {
       const [record, other] = [anIdempotencyRecord(), anIdempotencyRecord()];
       await insert([record, other]);
-      const answer = { status: 502, body: "later" };
-      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, record, answer));
-      expect(await find([record, other])).to.have.deep.members([{ ...record, answer }, other]);
+      const response = { status: 502, body: "later" };
+      await storage.inTransaction((tx) => storage.idempotency.updateResponse(tx, record, response));
+      expect(await find([record, other])).to.have.deep.members([{ ...record, response: response }, other]);
     });
 
     it("leaves the answer of another job alone that the key stands for by now", async () => {
@@ -92,14 +92,14 @@ export function idempotencyStoreContract(name: string, open: () => Promise<Stora
       const fresh = anIdempotencyRecord({ accountId: expired.accountId, keyHash: expired.keyHash });
       await insert([fresh], NOON);
       const late = { status: 502, body: "of the job before" };
-      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, expired, late));
+      await storage.inTransaction((tx) => storage.idempotency.updateResponse(tx, expired, late));
       expect(await find([fresh])).to.deep.equal([fresh]);
     });
 
     it("changes nothing when there is no record to answer for", async () => {
       const key = { accountId: anId("acct"), keyHash: aHash(), jobId: anId("job") };
-      const answer = { status: 202, body: "" };
-      await storage.inTransaction((tx) => storage.idempotency.updateAnswer(tx, key, answer));
+      const response = { status: 202, body: "" };
+      await storage.inTransaction((tx) => storage.idempotency.updateResponse(tx, key, response));
       expect(await find([key])).to.deep.equal([]);
     });
 

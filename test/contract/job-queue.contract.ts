@@ -2,32 +2,32 @@ import { expect } from "chai";
 import type { JobId } from "../../core/ids.js";
 import type { JobNotification, JobQueue } from "../../core/ports/job-queue.js";
 
-let made = 0;
+let created = 0;
 
 /** A bell that no other test rings. */
-export function aBell(providerId = "synth"): JobNotification {
-  made += 1;
-  return { jobId: `job_${String(made).padStart(26, "0")}`, providerId };
+export function aNotification(providerId = "synth"): JobNotification {
+  created += 1;
+  return { jobId: `job_${String(created).padStart(26, "0")}`, providerId };
 }
 
 /** Collects bells; `heard` resolves when a bell has arrived, and mocha's time limit bounds the wait. */
 function aListener(): {
-  readonly bells: JobNotification[];
-  readonly listen: (bell: JobNotification) => void;
-  heard(bell: JobNotification): Promise<void>;
+  readonly notifications: JobNotification[];
+  readonly listen: (notification: JobNotification) => void;
+  heard(notification: JobNotification): Promise<void>;
 } {
   const bells: JobNotification[] = [];
   const waiting: { readonly jobId: JobId; resolve(): void }[] = [];
   return {
-    bells,
-    listen: (bell) => {
-      bells.push(bell);
-      for (const wait of waiting) if (wait.jobId === bell.jobId) wait.resolve();
+    notifications: bells,
+    listen: (notification) => {
+      bells.push(notification);
+      for (const wait of waiting) if (wait.jobId === notification.jobId) wait.resolve();
     },
-    heard: (bell) =>
+    heard: (notification) =>
       new Promise((resolve) => {
-        if (bells.some(({ jobId }) => jobId === bell.jobId)) resolve();
-        else waiting.push({ jobId: bell.jobId, resolve });
+        if (bells.some(({ jobId }) => jobId === notification.jobId)) resolve();
+        else waiting.push({ jobId: notification.jobId, resolve });
       }),
   };
 }
@@ -45,75 +45,75 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
     it("passes bells to who listens for their provider", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
-      const bells = [aBell(), aBell()] as const;
+      const bells = [aNotification(), aNotification()] as const;
       queue.notify(bells);
-      await Promise.all(bells.map((bell) => listener.heard(bell)));
-      expect(listener.bells).to.have.deep.members([...bells]);
+      await Promise.all(bells.map((notification) => listener.heard(notification)));
+      expect(listener.notifications).to.have.deep.members([...bells]);
     });
 
     it("passes on what is rung later, too", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
-      for (const bell of [aBell(), aBell(), aBell()]) {
-        queue.notify([bell]);
-        await listener.heard(bell);
+      for (const notification of [aNotification(), aNotification(), aNotification()]) {
+        queue.notify([notification]);
+        await listener.heard(notification);
       }
     });
 
     it("keeps the bells of other providers away", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
-      const ours = aBell();
-      queue.notify([aBell("mureka"), ours]);
+      const ours = aNotification();
+      queue.notify([aNotification("mureka"), ours]);
       await listener.heard(ours);
-      expect(listener.bells.map(({ providerId }) => providerId)).to.deep.equal(["synth"]);
+      expect(listener.notifications.map(({ providerId }) => providerId)).to.deep.equal(["synth"]);
     });
 
     it("returns to who rings before anybody hears it", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
-      const bell = aBell();
-      queue.notify([bell]);
-      expect(listener.bells).to.deep.equal([]);
-      await listener.heard(bell);
+      const notification = aNotification();
+      queue.notify([notification]);
+      expect(listener.notifications).to.deep.equal([]);
+      await listener.heard(notification);
     });
 
     it("goes on after a listener threw", async () => {
       const listener = aListener();
-      const first = aBell();
-      await queue.listen("synth", (bell) => {
-        listener.listen(bell);
-        if (bell.jobId === first.jobId) throw new Error("a listener's own mistake");
+      const first = aNotification();
+      await queue.listen("synth", (notification) => {
+        listener.listen(notification);
+        if (notification.jobId === first.jobId) throw new Error("a listener's own mistake");
       });
-      const second = aBell();
+      const second = aNotification();
       queue.notify([first, second]);
       await Promise.all([listener.heard(first), listener.heard(second)]);
     });
 
     it("goes on after a listener's promise was rejected", async () => {
       const listener = aListener();
-      const first = aBell();
-      await queue.listen("synth", async (bell) => {
-        listener.listen(bell);
-        if (bell.jobId === first.jobId) throw new Error("a listener's own mistake");
+      const first = aNotification();
+      await queue.listen("synth", async (notification) => {
+        listener.listen(notification);
+        if (notification.jobId === first.jobId) throw new Error("a listener's own mistake");
       });
-      const second = aBell();
+      const second = aNotification();
       queue.notify([first, second]);
       await Promise.all([listener.heard(first), listener.heard(second)]);
     });
 
     it("does not wait for one bell's listener before the next bell", async () => {
       const listener = aListener();
-      const first = aBell();
+      const first = aNotification();
       let finish = (): void => undefined;
       const held = new Promise<void>((resolve) => {
         finish = resolve;
       });
-      await queue.listen("synth", async (bell) => {
-        listener.listen(bell);
-        if (bell.jobId === first.jobId) await held;
+      await queue.listen("synth", async (notification) => {
+        listener.listen(notification);
+        if (notification.jobId === first.jobId) await held;
       });
-      const second = aBell();
+      const second = aNotification();
       queue.notify([first]);
       queue.notify([second]);
       await Promise.all([listener.heard(first), listener.heard(second)]);
@@ -124,19 +124,19 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const [one, other] = [aListener(), aListener()];
       await queue.listen("synth", one.listen);
       await queue.listen("synth", other.listen);
-      const bell = aBell();
-      queue.notify([bell]);
-      await Promise.all([one.heard(bell), other.heard(bell)]);
+      const notification = aNotification();
+      queue.notify([notification]);
+      await Promise.all([one.heard(notification), other.heard(notification)]);
     });
 
     it("takes bells that nobody listens for, and none at all", () => {
-      queue.notify([aBell("nobody")]);
+      queue.notify([aNotification("nobody")]);
       queue.notify([]);
     });
 
     it("is fine after the first bell of a provider that it was prepared for and nobody listens for", async () => {
       await queue.prepare(["synth", "nobody"]);
-      queue.notify([aBell("nobody"), aBell()]);
+      queue.notify([aNotification("nobody"), aNotification()]);
       await queue.check();
     });
 
@@ -146,9 +146,9 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       await queue.prepare(["synth"]);
       await queue.listen("synth", listener.listen);
       await queue.prepare(["synth", "mureka"]);
-      const bell = aBell();
-      queue.notify([bell]);
-      await listener.heard(bell);
+      const notification = aNotification();
+      queue.notify([notification]);
+      await listener.heard(notification);
       await queue.check();
     });
 
@@ -177,9 +177,9 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const listener = aListener();
       await queue.listen("synth", listener.listen);
       await queue.close();
-      queue.notify([aBell()]);
+      queue.notify([aNotification()]);
       await queue.close();
-      expect(listener.bells).to.deep.equal([]);
+      expect(listener.notifications).to.deep.equal([]);
     });
   });
 }

@@ -528,8 +528,8 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
     });
 
     describe("outputs", () => {
-      const addOutputs = (...made: Parameters<typeof storage.jobs.insertOutputs>[1]): Promise<void> =>
-        storage.inTransaction((tx) => storage.jobs.insertOutputs(tx, made));
+      const addOutputs = (...created: Parameters<typeof storage.jobs.insertOutputs>[1]): Promise<void> =>
+        storage.inTransaction((tx) => storage.jobs.insertOutputs(tx, created));
       const anOutput = (label: string, durationSeconds: number | null = 2.5): JobOutput => ({
         label,
         audioKey: `${anId("job")}/1/0-stem.wav`,
@@ -552,9 +552,9 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
       });
 
       it("of a job are written once", async () => {
-        const made = { jobId: anId("job"), outputs: [anOutput("vocals")] };
-        await addOutputs(made);
-        expect(await addOutputs(made).catch((error: unknown) => error)).to.be.instanceOf(Error);
+        const created = { jobId: anId("job"), outputs: [anOutput("vocals")] };
+        await addOutputs(created);
+        expect(await addOutputs(created).catch((error: unknown) => error)).to.be.instanceOf(Error);
       });
     });
 

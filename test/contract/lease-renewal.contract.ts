@@ -187,11 +187,11 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       const job = await claimed();
       renewal.keep(job.id, job.fence);
       await renewed(job);
-      const mend = await test.breakStorage(job.id);
+      const fix = await test.breakStorage(job.id);
       await test.eventually("a renewal has failed", () =>
         test.logger.lines.some(({ message }) => message === "Leases could not be renewed"),
       );
-      await mend();
+      await fix();
       await renewed(job, 2);
       expect(lost).to.deep.equal([]);
       expect(test.logger.lines.find(({ level }) => level === "error")?.fields).to.include({ leases: 1 });
@@ -216,10 +216,10 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       const [one, other] = [await claimed(), await claimed(anId("prc"))];
       renewal.keep(one.id, one.fence);
       await renewed(one);
-      const mend = await test.breakStorage(one.id);
+      const fix = await test.breakStorage(one.id);
       await test.eventually("a renewal has failed", () => test.logger.lines.some(({ level }) => level === "error"));
       await renewal.close();
-      await mend();
+      await fix();
       const early = openRenewal(other.leaseOwner as ProcessId);
       early.keep(other.id, other.fence);
       await early.close();

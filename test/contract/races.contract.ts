@@ -14,7 +14,7 @@ import {
   creating,
   LEASE_MS,
   polling,
-  Racer,
+  RaceHarness,
   releasing,
   reporting,
   reportingOn,
@@ -37,8 +37,8 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
   describe(`Races of two processes: ${name}`, () => {
     let storage: StorageUnderTest & { readonly url: string };
     let clock: ManualClock;
-    let first: Racer;
-    let second: Racer;
+    let first: RaceHarness;
+    let second: RaceHarness;
     let accountId: AccountId;
     /** Nobody else's, so that a claim finds the jobs of its test only. */
     let providerId = "";
@@ -51,8 +51,8 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       clock = new ManualClock(NOON);
       providerId = aHash().slice(0, 8);
       [first, second] = [
-        await Racer.open(storage.url, clock, providerId),
-        await Racer.open(storage.url, clock, providerId),
+        await RaceHarness.open(storage.url, clock, providerId),
+        await RaceHarness.open(storage.url, clock, providerId),
       ];
       accountId = (await storage.addAccount({}, { monthly: 100 })).id;
     });
@@ -117,12 +117,12 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
           const commands = [0, 1].map(() => aCommand({ idempotency: aGivenKey("a key") }));
           const [one, other] = await collide(point, creating(first, commands[0]), creating(second, commands[1]));
           expect([one.kind, other.kind]).to.deep.equal(["accepted", "replayed"]);
-          const made = commands[0]?.job.id;
-          expect(other).to.have.nested.property("record.jobId", made);
+          const created = commands[0]?.job.id;
+          expect(other).to.have.nested.property("record.jobId", created);
           expect(other)
-            .to.have.nested.property("record.answer")
-            .that.deep.equals(one.kind === "accepted" ? one.answer : null);
-          expect((await jobsOf()).map(({ id }) => id)).to.deep.equal([made]);
+            .to.have.nested.property("record.response")
+            .that.deep.equals(one.kind === "accepted" ? one.response : null);
+          expect((await jobsOf()).map(({ id }) => id)).to.deep.equal([created]);
           expect(await storage.balanceOf(accountId)).to.include({
             monthly: 100 - COST,
             reservedMonthly: COST,
@@ -276,19 +276,19 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
       });
 
       /** As a request does it: who speaks is found out first. */
-      const creatingWith = ({ token }: IssuedKey, by: Racer): Step<AcceptResult> => ({
+      const creatingWith = ({ token }: IssuedKey, by: RaceHarness): Step<AcceptResult> => ({
         by,
         async begin() {
           const { account } = await by.authenticate.identify(`Bearer ${token}`);
           return by.accept.accept(anAcceptCommand(account.id));
         },
       });
-      const revoking = (by: Racer): Step<void> => ({ by, begin: () => by.accounts.revokeKey(issued.key.id) });
+      const revoking = (by: RaceHarness): Step<void> => ({ by, begin: () => by.accounts.revokeKey(issued.key.id) });
 
       async function expectRefusedFromNowOn(): Promise<void> {
-        for (const racer of [first, second]) {
+        for (const race of [first, second]) {
           clock.set(clock.now() + 1_000);
-          const refusal = await creatingWith(issued, racer)
+          const refusal = await creatingWith(issued, race)
             .begin()
             .catch((error: unknown) => error);
           expect(refusal).to.have.property("code", "revoked_api_key");

@@ -19,7 +19,7 @@ export function selfCheckContract(name: string, open: () => Promise<SelfCheckUnd
     after(() => subject.close());
 
     it("finds something, each under a name of its own", async () => {
-      const names = (await subject.check()).map((finding) => finding.name);
+      const names = (await subject.check()).map((result) => result.name);
       expect(names).to.not.be.empty;
       expect(new Set(names).size, names.join(", ")).to.equal(names.length);
     });

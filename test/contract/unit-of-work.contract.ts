@@ -17,11 +17,11 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
 
     it("answers what the work returns, once it is written", async () => {
       const account = anAccount();
-      const answer = await storage.unitOfWork.inTransaction(async (tx) => {
+      const response = await storage.unitOfWork.inTransaction(async (tx) => {
         await storage.accounts.insertAccounts(tx, [account]);
         return "written";
       });
-      expect(answer).to.equal("written");
+      expect(response).to.equal("written");
       expect(await exists(account)).to.equal(true);
     });
 

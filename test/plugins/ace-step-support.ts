@@ -5,7 +5,7 @@ import type {
   ReferenceScenario,
   Script,
 } from "../contract/music-provider.contract.js";
-import { bytes, type FakeAnswer, type FakeApi, type FakeRequest, json, text } from "../support/provider-kit/index.js";
+import { bytes, type FakeResponse, type FakeApi, type FakeRequest, json, text } from "../support/provider-kit/index.js";
 
 export const API_KEY = "key-of-the-gpu-box";
 export const SUBMIT = { method: "POST", path: "/release_task" } as const;
@@ -20,17 +20,17 @@ export const bodyOf = (request: FakeRequest | undefined): Record<string, unknown
   (request?.json ?? {}) as Record<string, unknown>;
 
 /** What is good stands in an envelope. */
-export const enveloped = (data: unknown): FakeAnswer =>
+export const enveloped = (data: unknown): FakeResponse =>
   json({ data, code: 200, error: null, timestamp: 1_790_000_000_123, extra: null });
 
-export const refused = (status: number, detail: string): FakeAnswer => json({ detail }, { status });
+export const refused = (status: number, detail: string): FakeResponse => json({ detail }, { status });
 
 /** A wrong key is known by the routes that have one; `/health` is none of them. */
 const keyed =
-  (answer: FakeAnswer | ((request: FakeRequest) => FakeAnswer)) =>
-  (request: FakeRequest): FakeAnswer => {
+  (response: FakeResponse | ((request: FakeRequest) => FakeResponse)) =>
+  (request: FakeRequest): FakeResponse => {
     if (request.headers["authorization"] !== `Bearer ${API_KEY}`) return refused(401, "Invalid API key");
-    return typeof answer === "function" ? answer(request) : answer;
+    return typeof response === "function" ? response(request) : response;
   };
 
 /** One track of a task, as it stands in `result`. */
@@ -64,41 +64,45 @@ export const done = (file: string, more: Entry = {}): Entry => ({
 });
 
 /** A task as the server tells of it: its tracks are JSON inside a text. */
-export interface Told {
+export interface Notified {
   readonly status: number;
   readonly result: string;
   readonly progress_text?: string;
 }
 
 /** `progress_text` is the last line of the server's log, of whichever task. */
-export const told = (status: number, entries: readonly Entry[], progressText = "loss of another job: 0.3"): Told => ({
+export const notified = (
+  status: number,
+  entries: readonly Entry[],
+  progressText = "loss of another job: 0.3",
+): Notified => ({
   status,
   result: JSON.stringify(entries),
   progress_text: progressText,
 });
 
 /** Of an id that the server does not know: no failure and no word for it. */
-export const UNKNOWN: Told = { status: 0, result: "[]" };
+export const UNKNOWN: Notified = { status: 0, result: "[]" };
 
 /** Answers polls by what is said of each id, the last one first; what is said of none is unknown there. */
-export function tells(fake: FakeApi, of: (taskId: string) => Told | undefined): void {
+export function tells(fake: FakeApi, of: (taskId: string) => Notified | undefined): void {
   fake.on(
     QUERY.method,
     QUERY.path,
-    keyed((request) => enveloped(toldOf(request, of))),
+    keyed((request) => enveloped(notificationsOf(request, of))),
   );
 }
 
-function toldOf(request: FakeRequest, of: (taskId: string) => Told | undefined): unknown[] {
+function notificationsOf(request: FakeRequest, of: (taskId: string) => Notified | undefined): unknown[] {
   const given = bodyOf(request)["task_id_list"];
   const ids = (typeof given === "string" ? JSON.parse(given) : given) as string[];
   return ids.map((id) => ({ task_id: id, ...(of(id) ?? UNKNOWN) })).reverse();
 }
 
 export const says =
-  (...answer: Parameters<typeof told>): Script =>
+  (...response: Parameters<typeof notified>): Script =>
   (fake) =>
-    tells(fake, () => told(...answer));
+    tells(fake, () => notified(...response));
 
 export const idle = (fake: FakeApi, isIdle = true): void => {
   const jobs = { total: 7, queued: 3, running: isIdle ? 0 : 1, succeeded: 4, failed: 0 };
@@ -106,12 +110,12 @@ export const idle = (fake: FakeApi, isIdle = true): void => {
   fake.on(STATS.method, STATS.path, keyed(enveloped(stats)));
 };
 
-let made = 0;
+let created = 0;
 
 /** Takes every task, and works. */
 export const accepts: Script = (fake) => {
-  const accepted = (): FakeAnswer =>
-    enveloped({ task_id: `7b0c2a52-${(made += 1)}`, status: "queued", queue_position: 1 });
+  const accepted = (): FakeResponse =>
+    enveloped({ task_id: `7b0c2a52-${(created += 1)}`, status: "queued", queue_position: 1 });
   fake.on(SUBMIT.method, SUBMIT.path, keyed(accepted));
   idle(fake, false);
 };
@@ -119,14 +123,14 @@ export const accepts: Script = (fake) => {
 /** Puts files on the server's disk. @returns what the server calls them, in their order */
 export function store(fake: FakeApi, files: readonly Uint8Array[], contentType = "audio/flac"): string[] {
   const paths = files.map((_, index) => `/srv/ace/.cache/acestep/tmp/api_audio/3f2a9c-${index}.flac`);
-  const answer = (path: unknown): FakeAnswer => {
+  const response = (path: unknown): FakeResponse => {
     const file = files[paths.indexOf(String(path))];
     return file === undefined ? refused(404, "Audio file not found") : bytes(file, contentType);
   };
   fake.on(
     FILE.method,
     FILE.path,
-    keyed(({ query }) => answer(query["path"])),
+    keyed(({ query }) => response(query["path"])),
   );
   return paths.map((path) => `/v1/audio?path=${encodeURIComponent(path)}`);
 }
@@ -140,7 +144,7 @@ function succeeds(fake: FakeApi, marks: readonly string[]): ExpectedTracks {
   const mixes = marks.map(tinyFlac);
   const files = store(fake, mixes);
   tells(fake, () =>
-    told(
+    notified(
       1,
       files.map((file) => done(file)),
     ),
@@ -153,20 +157,21 @@ const completes =
   async (fake) => {
     await accepts(fake);
     const expected = succeeds(fake, marks);
-    const still = (entry: Entry) => keyed((request: FakeRequest) => enveloped(toldOf(request, () => told(0, [entry]))));
+    const still = (entry: Entry) =>
+      keyed((request: FakeRequest) => enveloped(notificationsOf(request, () => notified(0, [entry]))));
     fake.once(QUERY.method, QUERY.path, still(QUEUED), still(running(0.34)), still(running(0.62)));
     return expected;
   };
 
 const refuses =
-  (answer: FakeAnswer): Script =>
+  (response: FakeResponse): Script =>
   (fake) =>
-    void fake.on(SUBMIT.method, SUBMIT.path, answer);
+    void fake.on(SUBMIT.method, SUBMIT.path, response);
 
 const asked =
-  (answer: FakeAnswer): Script =>
+  (response: FakeResponse): Script =>
   (fake) =>
-    void fake.on(QUERY.method, QUERY.path, answer);
+    void fake.on(QUERY.method, QUERY.path, response);
 
 export const HEALTHY = {
   status: "ok",
@@ -291,7 +296,7 @@ export const aceStep: MusicProviderHarness = {
   cancel: { notApplicable: "there is no route for it" },
   probe: {
     route: INVENTORY,
-    answers: (fake) => {
+    responses: (fake) => {
       up(fake);
       return null;
     },

@@ -22,7 +22,7 @@ import {
   store,
   SUBMIT,
   tells,
-  told,
+  notified,
 } from "./ace-step-support.js";
 
 musicProviderContract("ace-step", aceStep);
@@ -94,8 +94,8 @@ describe("ace-step", () => {
       const [first, second, third] = handles.map(({ data }) => String(data["taskId"]));
       const [file = ""] = store(fake, [tinyWav()]);
       tells(fake, (id) => {
-        if (id === first) return told(0, [running(0.2)]);
-        return id === second ? told(1, [done(file)]) : id === third ? told(2, [FAILED]) : undefined;
+        if (id === first) return notified(0, [running(0.2)]);
+        return id === second ? notified(1, [done(file)]) : id === third ? notified(2, [FAILED]) : undefined;
       });
       const kinds = (await bench.pollMany(...handles)).map(kindOf);
       expect(kinds).to.deep.equal(["running", "completed", "failed", "failed"]);
@@ -168,7 +168,7 @@ describe("ace-step", () => {
         return enveloped([
           {
             task_id: id,
-            ...told(
+            ...notified(
               1,
               links.map((link) => done(link)),
             ),

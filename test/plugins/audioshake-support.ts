@@ -156,7 +156,7 @@ export const audioShake: MusicProviderHarness = {
   cancel: { notApplicable: "tasks cannot be cancelled" },
   probe: {
     route: LIST,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on(LIST.method, LIST.path, json([]));
       return null;
     },

@@ -17,9 +17,9 @@ const TASK = { method: "GET", path: "/api/v1/tasks/:id" } as const;
 const API_KEY = "token-of-beatoven";
 const STEMS = ["bass", "chords", "melody", "percussion"];
 
-let made = 0;
+let created = 0;
 const accepts: Script = (fake) =>
-  void fake.on(COMPOSE.method, COMPOSE.path, () => json({ status: "started", task_id: `ccb8-${(made += 1)}_1` }));
+  void fake.on(COMPOSE.method, COMPOSE.path, () => json({ status: "started", task_id: `ccb8-${(created += 1)}_1` }));
 const task =
   (body: object): Script =>
   (fake) =>

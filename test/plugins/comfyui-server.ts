@@ -1,5 +1,5 @@
 import type { Script } from "../contract/music-provider.contract.js";
-import { bytes, type FakeAnswer, type FakeApi, type FakeRequest, json, text } from "../support/provider-kit/index.js";
+import { bytes, type FakeResponse, type FakeApi, type FakeRequest, json, text } from "../support/provider-kit/index.js";
 
 export const API_KEY = "key-of-the-proxy";
 export const PROMPT = { method: "POST", path: "/prompt" } as const;
@@ -24,7 +24,12 @@ export function nodesOf(request: FakeRequest | undefined): Readonly<Record<strin
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** A prompt that it cannot run; `received` is the value of one of its inputs. */
-export const refusal = (type: string, name: string, received: unknown, node = "CheckpointLoaderSimple"): FakeAnswer => {
+export const refusal = (
+  type: string,
+  name: string,
+  received: unknown,
+  node = "CheckpointLoaderSimple",
+): FakeResponse => {
   const details = `${name}: '${String(received)}' not in []`;
   const extra = { input_name: name, received_value: received };
   const error = { type, message: "Value not in list", details, extra_info: extra };
@@ -57,7 +62,7 @@ function acceptsPrompts(fake: FakeApi): void {
 export const NO_ROUTE = text("404: Not Found", { status: 404 });
 export const UNKNOWN_JOB = json({ error: "Job not found" }, { status: 404 });
 
-export const queueOf = (running: readonly string[], pending: readonly string[] = []): FakeAnswer => {
+export const queueOf = (running: readonly string[], pending: readonly string[] = []): FakeResponse => {
   const item = (id: string): unknown[] => [12, id, {}, { client_id: "fermata" }, ["8"]];
   return json({ queue_running: running.map(item), queue_pending: pending.map(item) });
 };

@@ -7,7 +7,7 @@ import type {
   SplitScenarios,
   WorkScenarios,
 } from "../contract/music-provider.contract.js";
-import { type FakeAnswer, type FakeApi, json, text, tinyMp3 } from "../support/provider-kit/index.js";
+import { type FakeResponse, type FakeApi, json, text, tinyMp3 } from "../support/provider-kit/index.js";
 import {
   accepts,
   acceptsOld,
@@ -124,11 +124,11 @@ const completes =
   };
 
 const refuses =
-  (answer: FakeAnswer): Script =>
+  (response: FakeResponse): Script =>
   (fake) =>
-    void fake.on(PROMPT.method, PROMPT.path, answer);
+    void fake.on(PROMPT.method, PROMPT.path, response);
 
-const prompt400 = (type: string, message: string): FakeAnswer =>
+const prompt400 = (type: string, message: string): FakeResponse =>
   json({ error: { type, message, details: "" }, node_errors: {} }, { status: 400 });
 
 const lookup = (isOld: boolean): LookupScenarios => ({
@@ -196,7 +196,7 @@ export const comfyUi: MusicProviderHarness = {
   },
   probe: {
     route: STATS,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on(STATS.method, STATS.path, json({ system: { comfyui_version: "0.9.1" }, devices: [] }));
       fake.on(INFO.method, INFO.path, json(INSTALLED));
       return null;

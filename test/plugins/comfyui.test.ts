@@ -116,12 +116,12 @@ describe("comfyui", () => {
     const item = { prompt: [], outputs: {}, status: { status_str: "success" } };
     fake.on(HISTORY.method, HISTORY.path, json({ [id]: item }));
     expect((await bench.lookup("att_1")).state).to.equal("accepted");
-    for (const [route, answer] of [
+    for (const [route, response] of [
       [QUEUE, text("404: Not Found", { status: 404 })],
       [QUEUE, json({})],
       [HISTORY, json([])],
     ] as const) {
-      fake.instead(route, answer);
+      fake.instead(route, response);
       expect((await failureOf(bench.lookup("att_1"))).kind).to.equal("unavailable");
     }
   });
@@ -193,8 +193,8 @@ describe("comfyui", () => {
     });
 
     it("reports a server that is no ComfyUI as misconfigured", async () => {
-      for (const answer of [json({ status: "ok" }), json({ detail: "Not Found" }, { status: 404 })]) {
-        fake.on(STATS.method, STATS.path, answer);
+      for (const response of [json({ status: "ok" }), json({ detail: "Not Found" }, { status: 404 })]) {
+        fake.on(STATS.method, STATS.path, response);
         expect((await failureOf(bench.probe())).kind).to.equal("misconfigured");
       }
     });

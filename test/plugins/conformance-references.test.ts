@@ -45,10 +45,10 @@ function forgetful(host: ProviderHost): MusicProvider {
   const provider = new NightingaleProvider(host);
   const original = provider.pollMany.bind(provider);
   provider.pollMany = async (handles, context: CallContext) =>
-    (await original(handles, context)).map((answer) =>
-      ProviderFailure.is(answer) || answer.state !== "completed"
-        ? answer
-        : { ...answer, tracks: answer.tracks.map(({ reference: _, ...track }) => track) },
+    (await original(handles, context)).map((response) =>
+      ProviderFailure.is(response) || response.state !== "completed"
+        ? response
+        : { ...response, tracks: response.tracks.map(({ reference: _, ...track }) => track) },
     );
   return provider;
 }

@@ -81,9 +81,9 @@ const BROKEN: readonly Broken[] = [
     broken(
       (host) =>
         new Changed(host, async (original) => {
-          const answer = await original();
-          if (answer.state !== "accepted") return answer;
-          return { ...answer, handle: { version: 1, data: { ...answer.handle.data, whole: LONG } } };
+          const response = await original();
+          if (response.state !== "accepted") return response;
+          return { ...response, handle: { version: 1, data: { ...response.handle.data, whole: LONG } } };
         }),
     ),
     "answers accepted",

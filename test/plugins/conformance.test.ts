@@ -53,10 +53,10 @@ const BROKEN: readonly Broken[] = [
     broken(
       (host) =>
         new Changed(host, (original) =>
-          original().then((answer) =>
-            answer.state === "accepted"
-              ? { ...answer, handle: { version: 1, data: { ...answer.handle.data, key: host.settings["apiKey"] } } }
-              : answer,
+          original().then((response) =>
+            response.state === "accepted"
+              ? { ...response, handle: { version: 1, data: { ...response.handle.data, key: host.settings["apiKey"] } } }
+              : response,
           ),
         ),
     ),
@@ -68,10 +68,10 @@ const BROKEN: readonly Broken[] = [
     broken(
       (host) =>
         new Changed(host, (original) =>
-          original().then((answer) =>
-            answer.state === "accepted"
-              ? { ...answer, handle: { version: 1, data: { ...answer.handle.data, at: new Date(0) } } }
-              : answer,
+          original().then((response) =>
+            response.state === "accepted"
+              ? { ...response, handle: { version: 1, data: { ...response.handle.data, at: new Date(0) } } }
+              : response,
           ),
         ),
     ),
@@ -122,10 +122,10 @@ const BROKEN: readonly Broken[] = [
       const provider = new NightingaleProvider(host);
       const original = provider.pollMany.bind(provider);
       provider.pollMany = async (handles, context) =>
-        (await original(handles, context)).map((answer) =>
-          !ProviderFailure.is(answer) && answer.state === "completed"
-            ? { ...answer, tracks: [...answer.tracks].reverse() }
-            : answer,
+        (await original(handles, context)).map((response) =>
+          !ProviderFailure.is(response) && response.state === "completed"
+            ? { ...response, tracks: [...response.tracks].reverse() }
+            : response,
         );
       return provider;
     }),

@@ -46,8 +46,8 @@ describe("Lyrics of elevenlabs", () => {
     await submitted({ lyrics: "Old coat on the door" });
     await submitted({ options: { seed: 7 } });
     await submitted({ instrumental: true });
-    const wishes = fake.calls(COMPOSE).map(({ json: body }) => asObject(body)["with_timestamps"]);
-    expect(wishes).to.deep.equal([true, true, true, undefined]);
+    const demands = fake.calls(COMPOSE).map(({ json: body }) => asObject(body)["with_timestamps"]);
+    expect(demands).to.deep.equal([true, true, true, undefined]);
   });
 
   it("are the words of the plan with their labels and times, and no directions", async () => {

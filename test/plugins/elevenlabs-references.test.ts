@@ -226,15 +226,15 @@ describe("elevenlabs, work from a track", () => {
   });
 
   it("has songs kept where the setting says so, and leaves their id with the track", async () => {
-    const made = async (id: string, isStored: boolean): Promise<[unknown, unknown]> => {
+    const created = async (id: string, isStored: boolean): Promise<[unknown, unknown]> => {
       const request = aMusicRequest(model(id), { prompt: "louder", lyrics: null });
       const { tracks } = (await open({ storeForInpainting: isStored }).submit(request, { signal })) as Completed;
       const body = fake.calls(COMPOSE).at(-1)?.json as { store_for_inpainting?: boolean };
       return [body.store_for_inpainting, tracks[0]?.reference];
     };
-    expect(await made("music-v2", true)).to.deep.equal([true, { songId: "sng_7f2" }]);
-    expect(await made("music-v2", false)).to.deep.equal([undefined, undefined]);
-    expect(await made("music-v1", true)).to.deep.equal([undefined, undefined]);
+    expect(await created("music-v2", true)).to.deep.equal([true, { songId: "sng_7f2" }]);
+    expect(await created("music-v2", false)).to.deep.equal([undefined, undefined]);
+    expect(await created("music-v1", true)).to.deep.equal([undefined, undefined]);
     const { tracks } = (await open({ storeForInpainting: true }).submit(requestOf(extend(20)), {
       signal,
     })) as Completed;

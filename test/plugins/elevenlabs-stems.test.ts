@@ -96,8 +96,8 @@ describe("elevenlabs", () => {
   });
 
   describe("a probe", () => {
-    const probed = async (answer: ReturnType<typeof subscription>): Promise<unknown> => {
-      fake.on("GET", SUBSCRIPTION.path, answer);
+    const probed = async (response: ReturnType<typeof subscription>): Promise<unknown> => {
+      fake.on("GET", SUBSCRIPTION.path, response);
       return open().probe?.({ signal });
     };
 
@@ -117,8 +117,8 @@ describe("elevenlabs", () => {
 
     it("takes a key that may not read the account for one that works", async () => {
       const message = "The API key you used is missing the permission user_read to execute this operation.";
-      const answer = json({ detail: { status: "missing_permissions", message } }, { status: 401 });
-      const { credit, warnings } = (await probed(answer)) as { credit: unknown; warnings: string[] };
+      const response = json({ detail: { status: "missing_permissions", message } }, { status: 401 });
+      const { credit, warnings } = (await probed(response)) as { credit: unknown; warnings: string[] };
       expect(credit).to.equal(null);
       expect(warnings.join()).to.include("user_read");
     });

@@ -8,7 +8,7 @@ import type {
 } from "../contract/music-provider.contract.js";
 import {
   bytes,
-  type FakeAnswer,
+  type FakeResponse,
   type FakeApi,
   json,
   multipart,
@@ -87,13 +87,13 @@ const partsOf = (sound: Uint8Array, metadata: object): MultipartPart[] => [
 ];
 
 /** A response of `detailed`. */
-export function detailed(sound: Uint8Array, metadata: object = METADATA, boundary = "b1"): FakeAnswer {
+export function detailed(sound: Uint8Array, metadata: object = METADATA, boundary = "b1"): FakeResponse {
   const body = multipart(partsOf(sound, metadata), boundary);
   return bytes(body, `multipart/mixed; boundary=${boundary}`, { headers: { "song-id": "sng_7f2" } });
 }
 
 /** An account's plan, as the SDK has it. */
-export function subscription(parts: object = {}): FakeAnswer {
+export function subscription(parts: object = {}): FakeResponse {
   const counts = { character_count: 30_000, character_limit: 100_000 };
   return json({ tier: "creator", ...counts, status: "active", currency: "usd", ...parts });
 }
@@ -104,16 +104,16 @@ export function refusal(
   code: string,
   more: object = {},
   headers: Record<string, string> = {},
-): FakeAnswer {
+): FakeResponse {
   const detail = { type: "error", code, status: code, message: `it says ${code}`, request_id: "r1", ...more };
   return json({ detail }, { status, headers });
 }
 
 const refused =
-  (answer: FakeAnswer): Script =>
+  (response: FakeResponse): Script =>
   (fake) => {
     planned(fake);
-    fake.on("POST", COMPOSE.path, answer);
+    fake.on("POST", COMPOSE.path, response);
   };
 
 export function planned(fake: FakeApi): void {
@@ -238,7 +238,7 @@ export const elevenLabsHarness: MusicProviderHarness = {
   cancel: { notApplicable: "there is nothing between call and answer" },
   probe: {
     route: SUBSCRIPTION,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on("GET", SUBSCRIPTION.path, subscription());
       return { amount: 70_000, unit: "credits" };
     },

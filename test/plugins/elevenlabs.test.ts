@@ -57,9 +57,9 @@ describe("elevenlabs", () => {
   const submitted = async (parts: Partial<MusicRequest> = {}, of = model("music-v2")): Promise<Completed> =>
     (await open().submit(aMusicRequest(of, { prompt: "indie folk", lyrics: null, ...parts }), { signal })) as Completed;
   const failureOf = async (promise: Promise<unknown>): Promise<ProviderFailure> => {
-    const answer = await promise.catch((error: unknown) => error);
-    if (!ProviderFailure.is(answer)) throw new Error(`Expected a failure, and got ${JSON.stringify(answer)}`);
-    return answer;
+    const response = await promise.catch((error: unknown) => error);
+    if (!ProviderFailure.is(response)) throw new Error(`Expected a failure, and got ${JSON.stringify(response)}`);
+    return response;
   };
   /** Of compositions, apart from the wish for times of words, which has a test of its own. */
   const bodies = (): unknown[] =>
@@ -220,8 +220,8 @@ describe("elevenlabs", () => {
     it("is the sound alone where the metadata cannot be read, or where nothing else came", async () => {
       const sound = tinyMp3("alone");
       const body = Buffer.concat([Buffer.from("--b\r\ncontent-type: audio/mpeg\r\n\r\n"), sound]);
-      for (const answer of [bytes(sound, "audio/mpeg"), bytes(body, 'multipart/mixed; boundary="b"')]) {
-        fake.on("POST", COMPOSE.path, answer);
+      for (const response of [bytes(sound, "audio/mpeg"), bytes(body, 'multipart/mixed; boundary="b"')]) {
+        fake.on("POST", COMPOSE.path, response);
         const source = (await submitted()).tracks[0]?.assets[0]?.source;
         expect(source?.kind === "bytes" && Buffer.from(source.bytes).equals(sound)).to.equal(true);
       }
@@ -235,12 +235,12 @@ describe("elevenlabs", () => {
     it("is a refusal with code, request id, and the suggestion wherever it stands", async () => {
       const suggestion = { prompt_suggestion: "beat group" };
       const { detail } = { detail: { code: "bad_prompt", message: "names an artist" } };
-      for (const answer of [
+      for (const response of [
         refusal(422, "bad_prompt", { data: suggestion }),
         refusal(422, "bad_prompt", suggestion),
         json({ detail, ...suggestion }, { status: 422 }),
       ]) {
-        fake.on("POST", COMPOSE.path, answer);
+        fake.on("POST", COMPOSE.path, response);
         const failure = await failureOf(submitted());
         expect(failure).to.include({ kind: "content_rejected", billable: "no", providerCode: "bad_prompt" });
         expect(failure.message).to.include('It suggests: "beat group"');

@@ -86,7 +86,7 @@ describe("fal: options of a model", () => {
     expect(() => checkModelBounds(model, { ...request, lyrics: "la", instrumental: false })).not.to.throw();
   });
 
-  for (const [parts, mistake] of [
+  for (const [parts, issue] of [
     [{ upstream: undefined }, /^upstream: missing; allowed: an endpoint id/],
     [{ upstream: "https://fal.run/fal-ai/ace-step" }, /^upstream: https/],
     [{ upstream: "fal-ai/ace-step?x=1" }, /^upstream: fal-ai/],
@@ -100,7 +100,7 @@ describe("fal: options of a model", () => {
     [{ options: { ...aceStep.options, durationUnit: "min" } }, /^options\.durationUnit: allowed: s, ms/],
   ] as const) {
     it(`are refused where they cannot work: ${JSON.stringify(parts)}`, () => {
-      expect(definition.checkModel?.({ ...aceStep, ...parts })).to.match(mistake);
+      expect(definition.checkModel?.({ ...aceStep, ...parts })).to.match(issue);
     });
   }
 });

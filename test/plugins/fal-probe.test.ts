@@ -12,8 +12,8 @@ describe("fal: the probe", () => {
   afterEach(() => fake.close());
 
   /** What it finds, or why it fails. */
-  async function probe(answer: Parameters<FakeApi["on"]>[2]): Promise<unknown> {
-    fake.on(BILLING.method, BILLING.path, answer);
+  async function probe(response: Parameters<FakeApi["on"]>[2]): Promise<unknown> {
+    fake.on(BILLING.method, BILLING.path, response);
     const provider = definition.create(providerHost({ settings: settingsOf(definition, falHarness.settings(fake)) }));
     try {
       return await provider.probe?.({ signal: new AbortController().signal });

@@ -44,7 +44,7 @@ function publicJwk(key: KeyObject): object {
 /** As 403 of an empty account has it. */
 const EMPTY = "User is locked. Reason: Exhausted balance. Top up your balance at fal.ai/dashboard/billing.";
 
-let made = 0;
+let created = 0;
 
 export const accepts: Script = (fake) => {
   for (const { path } of [SUBMIT, SPLIT]) acceptsAt(fake, path);
@@ -52,7 +52,7 @@ export const accepts: Script = (fake) => {
 
 function acceptsAt(fake: FakeApi, path: string): void {
   fake.on("POST", path, () => {
-    const id = `rq${(made += 1)}`;
+    const id = `rq${(created += 1)}`;
     const base = `${fake.url}${path.split("/").slice(0, 3).join("/")}/requests/${id}`;
     const urls = { response_url: base, status_url: `${base}/status`, cancel_url: `${base}/cancel` };
     return json({ status: "IN_QUEUE", request_id: id, gateway_request_id: id, queue_position: 3, ...urls });
@@ -100,9 +100,9 @@ const completes =
   };
 
 const refused =
-  (answer: Parameters<FakeApi["on"]>[2]): Script =>
+  (response: Parameters<FakeApi["on"]>[2]): Script =>
   (fake) =>
-    void fake.on("POST", SUBMIT.path, answer);
+    void fake.on("POST", SUBMIT.path, response);
 
 const platform = (code: number, type: string): ReturnType<typeof json> =>
   json({ detail: "It went wrong", error_type: type }, { status: code, headers: { "x-fal-error-type": type } });
@@ -275,7 +275,7 @@ export const falHarness: MusicProviderHarness = {
   },
   probe: {
     route: BILLING,
-    answers: (fake) => {
+    responses: (fake) => {
       const credits = { current_balance: 24.5, currency: "USD" };
       fake.on(BILLING.method, BILLING.path, json({ username: "acme", credits }));
       return { amount: 24.5, unit: "USD" };

@@ -114,7 +114,7 @@ describe("fal", () => {
     expect(host.fetched.filter((asked) => asked.startsWith("https://evil.example"))).to.deep.equal([]);
   });
 
-  for (const [what, answer, failure] of [
+  for (const [what, response, failure] of [
     [
       "a rejection, which may be billed",
       json(
@@ -146,13 +146,13 @@ describe("fal", () => {
   ] as const) {
     it(`tells the operator all that a result says of ${what}`, async () => {
       const handle = await accepted();
-      await ended(answer)(fake);
+      await ended(response)(fake);
       const { kind, billable, providerCode, requestId } = await failureOf(poll(handle));
       expect({ kind, billable, providerCode, requestId }).to.deep.equal(failure);
     });
   }
 
-  for (const [what, answer, outcome] of [
+  for (const [what, result, outcome] of [
     ["was still queued", json({ status: "OK" }), "cancelled"],
     ["runs", json({ status: "CANCELLATION_REQUESTED" }, { status: 202 }), "requested"],
     ["is done, said one way", json({ status: "ALREADY_COMPLETED" }, { status: 400 }), "too_late"],
@@ -161,7 +161,7 @@ describe("fal", () => {
   ] as const) {
     it(`says ${outcome} of work that ${what} when it is cancelled`, async () => {
       const handle = await accepted();
-      fake.on("PUT", CANCEL.path, answer);
+      fake.on("PUT", CANCEL.path, result);
       expect(await provider.cancel?.(handle, never)).to.equal(outcome);
     });
   }
@@ -275,10 +275,10 @@ describe("fal", () => {
 });
 
 async function failureOf(promise: Promise<unknown>): Promise<ProviderFailure> {
-  const answer = await promise.then(
+  const response = await promise.then(
     (value) => value,
     (error: unknown) => error,
   );
-  if (!ProviderFailure.is(answer)) throw new Error(`Expected a failure, and got ${JSON.stringify(answer)}`);
-  return answer;
+  if (!ProviderFailure.is(response)) throw new Error(`Expected a failure, and got ${JSON.stringify(response)}`);
+  return response;
 }

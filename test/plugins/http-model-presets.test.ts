@@ -11,7 +11,7 @@ import {
   aMusicRequest,
   bytes,
   FakeApi,
-  type FakeAnswer,
+  type FakeResponse,
   type FakeRequest,
   json,
   providerHost,
@@ -43,7 +43,7 @@ interface Server {
   readonly heading: string;
   readonly path: string;
   readonly mix: Uint8Array;
-  readonly answer: (body: Body) => FakeAnswer;
+  readonly response: (body: Body) => FakeResponse;
   readonly errorOf: (status: number) => unknown;
   /** What a caller chooses of a song, and the members of a body that are options, by their names here. */
   readonly options: OptionValues;
@@ -64,7 +64,7 @@ const SERVERS: readonly Server[] = [
     path: "/v1/sound-generation",
     mix: tinyWav(330),
     // A `text` would be answered by words and music of another song.
-    answer: ({ model_id: model, text }) => {
+    response: ({ model_id: model, text }) => {
       if (model !== "ace-step-turbo") return json(error(400), { status: 400 });
       return bytes(text === undefined ? tinyWav(330) : tinyMp3("another"), "audio/flac");
     },
@@ -94,7 +94,7 @@ const SERVERS: readonly Server[] = [
     path: "/v1/chat/completions",
     mix: tinyMp3("one"),
     // What has no tag may be taken for lyrics.
-    answer: ({ messages }) => {
+    response: ({ messages }) => {
       const [{ content }] = messages as [{ readonly content: string }];
       const song = /^<prompt>.*<\/prompt>$/s.test(content) ? "one" : "of lyrics";
       const url = `data:audio/mpeg;base64,${Buffer.from(tinyMp3(song)).toString("base64")}`;
@@ -135,7 +135,7 @@ const SERVERS: readonly Server[] = [
     heading: "audio.cpp",
     path: "/v1/tasks/run",
     mix: tinyWav(220),
-    answer: () => {
+    response: () => {
       const audio = Buffer.from(tinyWav(220)).toString("base64");
       return json({ text: "", audio, sample_rate: 48_000, channels: 2, timing: { wall_ms: 9_000.5 } });
     },
@@ -155,7 +155,7 @@ const SERVERS: readonly Server[] = [
 
 const LACKING = { notApplicable: "the server has no such thing" } as const;
 
-function harnessOf({ heading, path, mix, answer, errorOf, optionsIn }: Server): MusicProviderHarness {
+function harnessOf({ heading, path, mix, response: result, errorOf, optionsIn }: Server): MusicProviderHarness {
   const { own, models } = presetOf(heading);
   const refused =
     (status: number, headers: Record<string, string> = {}): Script =>
@@ -171,7 +171,7 @@ function harnessOf({ heading, path, mix, answer, errorOf, optionsIn }: Server): 
     generation: {
       submit: { method: "POST", path },
       completes: (fake) => {
-        fake.on("POST", path, ({ json: body }: FakeRequest) => answer(body as Body));
+        fake.on("POST", path, ({ json: body }: FakeRequest) => result(body as Body));
         return { mixes: [mix] };
       },
       severalTracks: { notApplicable: "it is asked for one" },
@@ -213,7 +213,7 @@ describe("http-model and the settings files of its README", () => {
 });
 
 for (const server of SERVERS) {
-  const { heading, path, answer, options, song, instrumental } = server;
+  const { heading, path, response: received, options, song, instrumental } = server;
   musicProviderContract(`http-model, the mapping of its README: ${heading}`, harnessOf(server));
 
   describe(`http-model, the mapping of its README: ${heading}`, () => {
@@ -222,7 +222,7 @@ for (const server of SERVERS) {
     it("sends what that server takes, for a song and for an instrumental", async () => {
       const fake = await FakeApi.open();
       try {
-        fake.on("POST", path, ({ json: body }) => answer(body as Body));
+        fake.on("POST", path, ({ json: body }) => received(body as Body));
         const settings = settingsOf(definition, { ...own, baseUrl: fake.url, apiKey: "key-of-the-server" });
         const provider = definition.create(providerHost({ settings, models }));
         const [model] = models;

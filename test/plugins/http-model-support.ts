@@ -74,7 +74,7 @@ const refusals = (path: string, rejection: object): MusicProviderHarness["refusa
   others: { "a path that is not there": { kind: "model_unavailable", script: refused(404, {}, {}, path) } },
 });
 
-let made = 0;
+let created = 0;
 
 /** A server that speaks the documented protocol, with everything that is optional. */
 export function documented(): MusicProviderHarness {
@@ -83,7 +83,7 @@ export function documented(): MusicProviderHarness {
     (fake) =>
       void fake.on("GET", STATUS.path, ({ params }) => json({ id: params["id"], ...body }));
   const accepts: Script = (fake) =>
-    void fake.on("POST", SUBMIT.path, () => json({ id: `gen/${(made += 1)}`, status: "queued" }, { status: 202 }));
+    void fake.on("POST", SUBMIT.path, () => json({ id: `gen/${(created += 1)}`, status: "queued" }, { status: 202 }));
   const succeeds = (fake: FakeApi, marks: readonly string[] = ["one"]): ExpectedTracks => {
     const mixes = marks.map((mark) => tinyMp3(mark));
     // The files are the server's own: their URLs are relative, and want the key.
@@ -164,7 +164,7 @@ export function foreign(): MusicProviderHarness {
     (fake) =>
       void fake.on("GET", statusRoute.path, json({ prediction: body }));
   const accepts: Script = (fake) =>
-    void fake.on("POST", submit.path, () => json({ prediction: { uid: (made += 1), phase: "IN_QUEUE" } }));
+    void fake.on("POST", submit.path, () => json({ prediction: { uid: (created += 1), phase: "IN_QUEUE" } }));
   const succeeds = (fake: FakeApi, marks: readonly string[] = ["one"]): ExpectedTracks => {
     const mixes = marks.map((mark) => tinyMp3(mark));
     void status({ phase: "DONE", output: mixes.map((mix) => fake.file(mix)) })(fake);

@@ -28,7 +28,7 @@ const says =
   (fake) =>
     void fake.on(CHECK.method, CHECK.path, checked(state));
 
-let made = 0;
+let created = 0;
 export const accepts: Script = (fake) => {
   const upload = {
     id: "2fe8f214-1771-4900-9e7e-570f823bd359",
@@ -39,7 +39,7 @@ export const accepts: Script = (fake) => {
   };
   fake.on(UPLOAD.method, UPLOAD.path, json(upload));
   for (const { method, path } of [MULTISTEM, SEPARATOR])
-    fake.on(method, path, () => json({ task_id: `T${(made += 1)}` }));
+    fake.on(method, path, () => json({ task_id: `T${(created += 1)}` }));
 };
 
 /** @param names their labels and ours */
@@ -170,7 +170,7 @@ export const lalal: MusicProviderHarness = {
   },
   probe: {
     route: MINUTES,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on(MINUTES.method, MINUTES.path, json({ minutes_left: 87.5 }));
       return { amount: 87.5, unit: "minutes" };
     },

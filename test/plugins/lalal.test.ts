@@ -138,13 +138,15 @@ describe("lalal", () => {
         result: Object.fromEntries(ids.map((id) => [id, { status: id === "T7" ? "cancelled" : "progress" }])),
       });
     });
-    const answers = await polled(...Array.from({ length: 201 }, (_, index) => handle(`T${index}`)), {
+    const responses = await polled(...Array.from({ length: 201 }, (_, index) => handle(`T${index}`)), {
       version: 2,
       data: {},
     });
     expect(fake.calls(CHECK).map((call) => (bodyOf(call)["task_ids"] as string[]).length)).to.deep.equal([200, 1]);
-    expect(answers).to.have.lengthOf(202);
-    const failed = answers.flatMap((answer, index) => (ProviderFailure.is(answer) ? [`${index} ${answer.kind}`] : []));
+    expect(responses).to.have.lengthOf(202);
+    const failed = responses.flatMap((response, index) =>
+      ProviderFailure.is(response) ? [`${index} ${response.kind}`] : [],
+    );
     expect(failed).to.deep.equal(["7 cancelled", "201 failed"]);
   });
 

@@ -75,7 +75,7 @@ musicProviderContract("loudly", {
   cancel: nothing("nothing can be cancelled there"),
   probe: {
     route: LIMITS,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on(LIMITS.method, LIMITS.path, json(limits(73)));
       return { amount: 73, unit: "songs" };
     },

@@ -1,13 +1,13 @@
 import type { ExpectedTracks, MusicProviderHarness, Script } from "../contract/music-provider.contract.js";
-import { type FakeAnswer, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
-import { answers, base64, behind, common, geminiSettings, named, others, refusal, SAME } from "./lyria-support.js";
+import { type FakeResponse, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
+import { responses, base64, behind, common, geminiSettings, named, others, refusal, SAME } from "./lyria-support.js";
 
 export const CREATE = { method: "POST", path: "/v1beta/interactions" } as const;
 export const GET = { method: "GET", path: "/v1beta/interactions/:id" } as const;
 export const CANCEL = { method: "POST", path: "/v1beta/interactions/:id/cancel" } as const;
 
 /** An interaction, as the SDK's types have it. */
-export function interaction(status: string, parts: object = {}): FakeAnswer {
+export function interaction(status: string, parts: object = {}): FakeResponse {
   const [created, updated] = ["2026-11-02T10:00:00Z", "2026-11-02T10:00:40Z"];
   return json({ id: "v1_abc", object: "interaction", model: "lyria-3.5", status, created, updated, ...parts });
 }
@@ -27,14 +27,14 @@ export const stepsOf = (content: readonly object[]): object => ({
 });
 
 /** An error of the Interactions API: a code in words, and nothing else. */
-export const plainRefusal = (status: number, code: string, message: string): FakeAnswer =>
+export const plainRefusal = (status: number, code: string, message: string): FakeResponse =>
   json({ error: { message, code } }, { status });
 
-let made = 0;
+let result = 0;
 export const accepts: Script = (fake) =>
-  void fake.on("POST", CREATE.path, () => interaction("in_progress", { id: `v1_abc${(made += 1)}` }));
+  void fake.on("POST", CREATE.path, () => interaction("in_progress", { id: `v1_abc${(result += 1)}` }));
 
-const polled = (answer: FakeAnswer): Script => answers(GET, answer);
+const polled = (response: FakeResponse): Script => responses(GET, response);
 const failed = (parts: object, status = "failed"): Script => polled(interaction(status, parts));
 
 function succeeds(fake: FakeApi): ExpectedTracks {
@@ -91,35 +91,41 @@ export const interactionsHarness: MusicProviderHarness = {
     ...common(CREATE),
     errorWith200: named(
       "content_rejected",
-      answers(CREATE, interaction("failed", { errors: [{ code: "invalid_request", message: "It names an artist." }] })),
+      responses(
+        CREATE,
+        interaction("failed", { errors: [{ code: "invalid_request", message: "It names an artist." }] }),
+      ),
     ),
     others: {
       ...others(CREATE),
       "a request it does not take, in words": named(
         "invalid_input",
-        answers(CREATE, plainRefusal(400, "invalid_request", "Bad input.")),
+        responses(CREATE, plainRefusal(400, "invalid_request", "Bad input.")),
       ),
       "content, in words": named(
         "content_rejected",
-        answers(CREATE, plainRefusal(400, "invalid_request", "Blocked: safety.")),
+        responses(CREATE, plainRefusal(400, "invalid_request", "Blocked: safety.")),
       ),
       "a model without work in the background": named(
         "misconfigured",
-        answers(CREATE, plainRefusal(400, "invalid_request", "Background execution is not supported for this model.")),
+        responses(
+          CREATE,
+          plainRefusal(400, "invalid_request", "Background execution is not supported for this model."),
+        ),
       ),
       "music for the background, blocked": named(
         "content_rejected",
-        answers(CREATE, plainRefusal(400, "invalid_request", "Not allowed: background music of an artist.")),
+        responses(CREATE, plainRefusal(400, "invalid_request", "Not allowed: background music of an artist.")),
       ),
       "a key that is not valid, in a list": named(
         "misconfigured",
-        answers(CREATE, json([{ error: { code: 400, message: "API key not valid." } }], { status: 400 })),
+        responses(CREATE, json([{ error: { code: 400, message: "API key not valid." } }], { status: 400 })),
       ),
     },
   },
   cancel: {
     route: CANCEL,
-    cancels: answers(CANCEL, interaction("cancelled")),
-    tooLate: answers(CANCEL, plainRefusal(400, "invalid_request", "Interaction is not running.")),
+    cancels: responses(CANCEL, interaction("cancelled")),
+    tooLate: responses(CANCEL, plainRefusal(400, "invalid_request", "Interaction is not running.")),
   },
 };

@@ -112,8 +112,8 @@ describe("lyria by interactions", () => {
   });
 
   it("says of a cancellation what Google says", async () => {
-    const cancelled = async (answer: ReturnType<typeof json>): Promise<CancelOutcome | undefined> => {
-      fake.on("POST", CANCEL.path, answer);
+    const cancelled = async (response: ReturnType<typeof json>): Promise<CancelOutcome | undefined> => {
+      fake.on("POST", CANCEL.path, response);
       return open().cancel?.(handle, { signal });
     };
     expect(await cancelled(interaction("cancelled"))).to.equal("cancelled");

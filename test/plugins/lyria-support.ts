@@ -8,7 +8,7 @@ import type {
   Script,
 } from "../contract/music-provider.contract.js";
 import {
-  type FakeAnswer,
+  type FakeResponse,
   type FakeApi,
   type FakeRequest,
   json,
@@ -55,7 +55,7 @@ export const geminiSettings = (fake: FakeApi, geminiApi = "generateContent"): Re
 export const base64 = (content: Uint8Array): string => Buffer.from(content).toString("base64");
 
 /** An answer of `generateContent`, as documented: words, and one sound. */
-export function song(content: Uint8Array): FakeAnswer {
+export function song(content: Uint8Array): FakeResponse {
   const parts = [
     { text: "[Verse] Neon on the water" },
     { inlineData: { mimeType: "audio/mpeg", data: base64(content) } },
@@ -69,7 +69,7 @@ export const refusal = (
   status: string,
   message = "no",
   { headers, details = [] }: { headers?: Record<string, string>; details?: readonly object[] } = {},
-): FakeAnswer =>
+): FakeResponse =>
   json({ error: { code, message, status, details } }, { status: code, ...(headers === undefined ? {} : { headers }) });
 
 /** A quota as Google refuses it: what was too much, and when to come again. */
@@ -83,11 +83,11 @@ export const grants: Script = (fake) =>
   void fake.on("POST", TOKEN.path, json({ access_token: ACCESS_TOKEN, expires_in: 3_599, token_type: "Bearer" }));
 
 export type Called = { readonly method: string; readonly path: string };
-export const answers =
-  ({ method, path }: Called, answer: FakeAnswer): Script =>
+export const responses =
+  ({ method, path }: Called, response: FakeResponse): Script =>
   async (fake) => {
     await grants(fake);
-    fake.on(method, path, answer);
+    fake.on(method, path, response);
   };
 export const named = (kind: ProviderFailureKind, script: Script): NamedFailure => ({ kind, script });
 
@@ -98,7 +98,7 @@ export function common(
   Exclude<MusicProviderHarness["refusals"], { readonly notApplicable: string }>,
   "content" | "rateLimit" | "key" | "credit" | "unavailable" | "input"
 > {
-  const refused = (...parts: Parameters<typeof refusal>): Script => answers(route, refusal(...parts));
+  const refused = (...parts: Parameters<typeof refusal>): Script => responses(route, refusal(...parts));
   return {
     content: refused(400, "INVALID_ARGUMENT", "The generated music was blocked by recitation checks."),
     rateLimit: { script: refused(429, "RESOURCE_EXHAUSTED", "quota", { details: RETRY_IN_20S }), retryAfterMs: 20_500 },
@@ -110,28 +110,28 @@ export function common(
 }
 
 export function others(route: Called): Record<string, NamedFailure> {
-  const refused = (...parts: Parameters<typeof refusal>): Script => answers(route, refusal(...parts));
+  const refused = (...parts: Parameters<typeof refusal>): Script => responses(route, refusal(...parts));
   return {
     "no permission: billing, or the API is off": named("misconfigured", refused(403, "PERMISSION_DENIED")),
     "a model that is not there": named("model_unavailable", refused(404, "NOT_FOUND")),
     "an internal error": named("outcome_unknown", refused(500, "INTERNAL")),
     "a deadline that passed": named("outcome_unknown", refused(504, "DEADLINE_EXCEEDED")),
-    "a 500 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 500 }))),
+    "a 500 of somebody else": named("outcome_unknown", responses(route, json({}, { status: 500 }))),
     "a region, a free tier, or billing that is off": named(
       "misconfigured",
       refused(400, "FAILED_PRECONDITION", "User location is not supported for the API use."),
     ),
     "a call that was cancelled on the way": named("outcome_unknown", refused(499, "CANCELLED")),
-    "a 499 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 499 }))),
+    "a 499 of somebody else": named("outcome_unknown", responses(route, json({}, { status: 499 }))),
     "a status that is not explained": named("invalid_input", refused(400, "OUT_OF_RANGE")),
     "a 400 about content, without a status": named(
       "content_rejected",
-      answers(route, json({ error: { message: "Safety" } }, { status: 400 })),
+      responses(route, json({ error: { message: "Safety" } }, { status: 400 })),
     ),
   };
 }
 
-const candidate = (parts: object): Script => answers(GENERATE, json({ candidates: [parts] }));
+const candidate = (parts: object): Script => responses(GENERATE, json({ candidates: [parts] }));
 const filtered = ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"].map(
   (finishReason) =>
     [`a song that ended with ${finishReason}`, named("content_rejected", candidate({ finishReason }))] as const,
@@ -176,14 +176,14 @@ export const geminiHarness: MusicProviderHarness = {
     ...common(GENERATE),
     errorWith200: named(
       "content_rejected",
-      answers(GENERATE, json({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })),
+      responses(GENERATE, json({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })),
     ),
     others: {
       ...others(GENERATE),
       ...Object.fromEntries([...filtered, ...unmade]),
       "a key that is not valid, said with 400": named(
         "misconfigured",
-        answers(GENERATE, refusal(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.")),
+        responses(GENERATE, refusal(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.")),
       ),
     },
   },
@@ -206,9 +206,9 @@ function sentOptions(requests: readonly FakeRequest[]): { readonly [name: string
 }
 
 const token =
-  (answer: FakeAnswer): Script =>
+  (response: FakeResponse): Script =>
   (fake) =>
-    void fake.on("POST", TOKEN.path, answer);
+    void fake.on("POST", TOKEN.path, response);
 
 export const vertexHarness: MusicProviderHarness = {
   ...SAME,
@@ -222,12 +222,12 @@ export const vertexHarness: MusicProviderHarness = {
   },
   refusals: {
     ...common(PREDICT),
-    errorWith200: named("content_rejected", answers(PREDICT, json({ predictions: [] }))),
+    errorWith200: named("content_rejected", responses(PREDICT, json({ predictions: [] }))),
     others: {
       ...others(PREDICT),
       "predictions without music": named(
         "failed",
-        answers(PREDICT, json({ predictions: [{ mimeType: "audio/wav" }, null] })),
+        responses(PREDICT, json({ predictions: [{ mimeType: "audio/wav" }, null] })),
       ),
       "a service account that is refused": named(
         "misconfigured",

@@ -80,9 +80,9 @@ describe("lyria", () => {
       signal,
     })) as Completed;
   const failureOf = async (promise: Promise<unknown>): Promise<ProviderFailure> => {
-    const answer = await promise.catch((error: unknown) => error);
-    if (!ProviderFailure.is(answer)) throw new Error(`Expected a failure, and got ${JSON.stringify(answer)}`);
-    return answer;
+    const response = await promise.catch((error: unknown) => error);
+    if (!ProviderFailure.is(response)) throw new Error(`Expected a failure, and got ${JSON.stringify(response)}`);
+    return response;
   };
 
   describe("on the Gemini API by generateContent", () => {

@@ -48,11 +48,11 @@ describe("minimax", () => {
     return (await open(settings).submit(request, { signal })) as Completed;
   };
   const failureOf = async (promise: Promise<unknown>): Promise<ProviderFailure> => {
-    const answer = await promise.catch((error: unknown) => error);
-    if (!ProviderFailure.is(answer)) throw new Error(`Expected a failure, and got ${JSON.stringify(answer)}`);
-    return answer;
+    const response = await promise.catch((error: unknown) => error);
+    if (!ProviderFailure.is(response)) throw new Error(`Expected a failure, and got ${JSON.stringify(response)}`);
+    return response;
   };
-  const answers = (body: object): void => void fake.on(GENERATE.method, GENERATE.path, json(body));
+  const responses = (body: object): void => void fake.on(GENERATE.method, GENERATE.path, json(body));
 
   describe("what is sent", () => {
     const body = {
@@ -107,19 +107,19 @@ describe("minimax", () => {
     it("is a link that dies after a day, under either name", async () => {
       const source = { kind: "url", url: "https://cdn.example/x.mp3", expiresAt: clock.now() + DAY_MS };
       expect(mixOf(await submitted())).to.deep.equal({ ...mix, source });
-      answers(answered("", { data: { status: 2, audio_url: "https://cdn.example/x.mp3" } }));
+      responses(answered("", { data: { status: 2, audio_url: "https://cdn.example/x.mp3" } }));
       expect(mixOf(await submitted())).to.deep.equal({ ...mix, source });
     });
 
     it("is hex where hex comes, whichever was asked for", async () => {
       const text = Buffer.from(tinyMp3("hex")).toString("hex");
-      answers(answered(text));
+      responses(answered(text));
       expect(mixOf(await submitted())).to.deep.equal({ ...mix, source: { kind: "text", encoding: "hex", text } });
     });
 
     it("lasts as long as milliseconds say, under either name; else it is not known", async () => {
       const lasts = async (info: object): Promise<unknown> => {
-        answers(answered("https://cdn.example/x.mp3", { extra_info: info }));
+        responses(answered("https://cdn.example/x.mp3", { extra_info: info }));
         return (mixOf(await submitted()) as { durationSeconds: number | null }).durationSeconds;
       };
       expect(await lasts({ audio_length: 61_500 })).to.equal(61.5);
@@ -134,7 +134,7 @@ describe("minimax", () => {
         { status: 2, audio: "abc" },
         { audio: "no hex" },
       ]) {
-        answers(answered("", { data }));
+        responses(answered("", { data }));
         expect((await failureOf(submitted())).kind, JSON.stringify(data)).to.equal("outcome_unknown");
       }
     });

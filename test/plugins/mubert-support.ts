@@ -24,12 +24,12 @@ export const customer = (
     data: { id: "c1", company_id: "co1", custom_id: "fermata", access: { id: "t1", token, expired_at: expiredAt } },
   });
 
-let made = 0;
+let created = 0;
 export const accepts: Script = (fake) => {
   fake.on(CUSTOMERS.method, CUSTOMERS.path, customer());
   const generations = [{ status: "processing", url: null }];
   fake.on(TRACKS.method, TRACKS.path, () =>
-    json({ data: { id: `u${(made += 1)}`, session_id: "s1", duration: 60, mode: "track", generations } }),
+    json({ data: { id: `u${(created += 1)}`, session_id: "s1", duration: 60, mode: "track", generations } }),
   );
 };
 
@@ -172,7 +172,7 @@ export const mubert: MusicProviderHarness = {
   cancel: nothing("nothing can be cancelled there"),
   probe: {
     route: LICENSES,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on(LICENSES.method, LICENSES.path, json({ data: [{ id: "l1", status: "active" }] }));
       return null;
     },

@@ -39,11 +39,11 @@ export const billing = (balance: number, limit: number): object => ({
   concurrent_request_limit: limit,
 });
 
-let made = 435_134;
+let created = 435_134;
 export const accepts: Script = (fake) => {
   for (const { method, path } of [SONG, EASY, INSTRUMENTAL, EXTEND, REMIX]) {
     fake.on(method, path, () =>
-      json({ id: String((made += 1)), created_at: 1_790_000_000, model: "mureka-9", status: "preparing" }),
+      json({ id: String((created += 1)), created_at: 1_790_000_000, model: "mureka-9", status: "preparing" }),
     );
   }
   fake.on(UPLOAD.method, UPLOAD.path, (request) => {
@@ -195,7 +195,7 @@ export const mureka: MusicProviderHarness = {
   cancel: { notApplicable: "there is no route for it" },
   probe: {
     route: BILLING,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on(BILLING.method, BILLING.path, json(billing(2_950, 5)));
       return { amount: 2_950, unit: "cents" };
     },

@@ -8,14 +8,16 @@ const STATUS = { method: "GET", path: "/v1/job/:id" } as const;
 export const LIST = { method: "GET", path: "/v1/job" } as const;
 export const UPLOAD = { method: "PUT", path: "/storage/moises/939b" } as const;
 
-let made = 0;
+let created = 0;
 export const accepts: Script = (fake) => {
   const [uploadUrl, downloadUrl] = ["X96cb5", "SSScb5"].map(
     (signature) => `${fake.url}${UPLOAD.path}?signature=${signature}`,
   );
   fake.on("GET", "/v1/upload", json({ uploadUrl, downloadUrl }));
   fake.on("PUT", UPLOAD.path, { status: 200 });
-  fake.on("POST", SUBMIT.path, () => json({ id: `27803abe-0000-4000-8000-${String((made += 1)).padStart(12, "0")}` }));
+  fake.on("POST", SUBMIT.path, () =>
+    json({ id: `27803abe-0000-4000-8000-${String((created += 1)).padStart(12, "0")}` }),
+  );
 };
 
 /** The job, as the status call answers it. */
@@ -144,7 +146,7 @@ export const musicAiHarness: MusicProviderHarness = {
   cancel: { notApplicable: "jobs cannot be cancelled" },
   probe: {
     route: { method: "GET", path: "/v1/application" },
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on("GET", "/v1/application", json({ id: "app", name: "Fermata" }));
       return null;
     },

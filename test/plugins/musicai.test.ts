@@ -171,10 +171,10 @@ describe("musicai", () => {
 });
 
 async function failureOf(promise: Promise<unknown>): Promise<ProviderFailure> {
-  const answer = await promise.then(
+  const response = await promise.then(
     (value) => value,
     (error: unknown) => error,
   );
-  if (!ProviderFailure.is(answer)) throw new Error(`Expected a failure, and got ${JSON.stringify(answer)}`);
-  return answer;
+  if (!ProviderFailure.is(response)) throw new Error(`Expected a failure, and got ${JSON.stringify(response)}`);
+  return response;
 }

@@ -159,7 +159,7 @@ export const musicGpt: MusicProviderHarness = {
   cancel: { notApplicable: "nothing can be cancelled there" },
   probe: {
     route: VOICES,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on(VOICES.method, VOICES.path, json({ success: true, voices: [], limit: 1, page: 0, total: 0 }));
       return null;
     },

@@ -61,9 +61,9 @@ describe("FakeApi", () => {
     fake.on("POST", "/a", text("a whole answer"));
     for (const kind of ["cut-request", "cut-reply", "cut-body"] as const) {
       fake.spoil(route, kind);
-      const answer = fetch(`${fake.url}/a`, { method: "POST", body: "hello" }).then((response) => response.text());
+      const result = fetch(`${fake.url}/a`, { method: "POST", body: "hello" }).then((response) => response.text());
       expect(
-        await answer.then(
+        await result.then(
           () => "whole",
           () => "cut",
         ),
@@ -77,7 +77,7 @@ describe("FakeApi", () => {
     const stop = new AbortController();
     const asked = fetch(`${fake.url}/a`, { signal: stop.signal }).catch(() => "gone");
     await fake.received({ method: "GET", path: "/a" });
-    expect(fake.openExchanges).to.equal(1);
+    expect(fake.openRequests).to.equal(1);
     stop.abort();
     expect(await asked).to.equal("gone");
     await fake.idle();

@@ -87,7 +87,7 @@ describe("replicate: options of a model", () => {
     }
   });
 
-  for (const [parts, mistake] of [
+  for (const [parts, issue] of [
     [{ upstream: undefined }, /^upstream: missing; allowed: owner\/name/],
     [{ upstream: "https://replicate.com/meta/musicgen" }, /^upstream: https/],
     [{ options: {} }, /^options\.prompt: missing/],
@@ -101,7 +101,7 @@ describe("replicate: options of a model", () => {
     [{ options: { ...OWN.options, durationUnit: "min" } }, /^options\.durationUnit: allowed: s, ms/],
   ] as const) {
     it(`are refused where they cannot work: ${JSON.stringify(parts)}`, () => {
-      expect(definition.checkModel?.({ ...OWN, ...parts })).to.match(mistake);
+      expect(definition.checkModel?.({ ...OWN, ...parts })).to.match(issue);
     });
   }
 

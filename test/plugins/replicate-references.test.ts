@@ -77,7 +77,7 @@ describe("replicate: tracks to work from", () => {
     expect(fake.calls(SUBMIT)).to.have.lengthOf(0);
   });
 
-  for (const [what, answer, kind] of [
+  for (const [what, response, kind] of [
     ["without a URL", json({ id: "f1", urls: {} }, { status: 201 }), "unavailable"],
     ["of a URL that is none", json({ id: "f1", urls: { get: "/files/f1" } }, { status: 201 }), "unavailable"],
     ["of a server's fault", json({ detail: "oops" }, { status: 500 }), "unavailable"],
@@ -86,7 +86,7 @@ describe("replicate: tracks to work from", () => {
     ["of no such call", json({ detail: "Not found" }, { status: 404 }), "misconfigured"],
   ] as readonly (readonly [string, Answer, string])[]) {
     it(`that were not stored create nothing: an answer ${what}`, async () => {
-      fake.on(FILES.method, FILES.path, answer);
+      fake.on(FILES.method, FILES.path, response);
       expect((await failureOf(submit(aReference()))).kind).to.equal(kind);
       expect(fake.calls(SUBMIT)).to.have.lengthOf(0);
     });

@@ -18,7 +18,7 @@ export const CANCEL = { method: "POST", path: "/v1/predictions/:id/cancel" } as 
 
 const GONE = "The specified version does not exist (or perhaps you don't have permission to use it?)";
 
-let made = 0;
+let created = 0;
 
 /** The prediction object, as the status call answers it. */
 export function prediction(parts: object): Script {
@@ -30,7 +30,7 @@ export function prediction(parts: object): Script {
 
 export const accepts: Script = (fake) =>
   void fake.on("POST", SUBMIT.path, () => {
-    const id = `p${(made += 1)}`;
+    const id = `p${(created += 1)}`;
     const urls = { get: `${fake.url}/v1/predictions/${id}`, cancel: `${fake.url}/v1/predictions/${id}/cancel` };
     return json({ id, status: "starting", urls, output: null, error: null, data_removed: false }, { status: 201 });
   });
@@ -191,7 +191,7 @@ export const replicateHarness: MusicProviderHarness = {
   },
   probe: {
     route: { method: "GET", path: "/v1/account" },
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on("GET", "/v1/account", json({ type: "organization", username: "acme" }));
       return null;
     },

@@ -151,7 +151,7 @@ describe("replicate", () => {
     expect(fake.calls(SUBMIT)[0]?.headers).to.include({ "cancel-after": "90s" });
   });
 
-  for (const [what, answer, outcome] of [
+  for (const [what, response, outcome] of [
     ["still runs", json({ id: "p1", status: "processing" }), "requested"],
     ["was stopped before it began", json({ id: "p1", status: "aborted" }), "cancelled"],
     ["is not there", json({ detail: "no" }, { status: 404 }), "too_late"],
@@ -159,7 +159,7 @@ describe("replicate", () => {
   ] as const) {
     it(`says ${outcome} of work that ${what} when it is cancelled`, async () => {
       const handle = await accepted();
-      fake.on("POST", CANCEL.path, answer);
+      fake.on("POST", CANCEL.path, response);
       expect(await provider.cancel?.(handle, never)).to.equal(outcome);
     });
   }
@@ -338,10 +338,10 @@ function urlsOf({ tracks }: Completed): string[] {
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<ProviderFailure> {
-  const answer = await promise.then(
+  const response = await promise.then(
     (value) => value,
     (error: unknown) => error,
   );
-  if (!ProviderFailure.is(answer)) throw new Error(`Expected a failure, and got ${JSON.stringify(answer)}`);
-  return answer;
+  if (!ProviderFailure.is(response)) throw new Error(`Expected a failure, and got ${JSON.stringify(response)}`);
+  return response;
 }

@@ -19,10 +19,10 @@ function tasks(task: object): Script {
     );
 }
 
-let made = 0;
+let created = 0;
 const accepts: Script = (fake) => {
   for (const path of ["/v1/music", "/v1/extensions", "/v1/splits"])
-    fake.on("POST", path, () => json({ id: `task-${(made += 1)}` }, { status: 202 }));
+    fake.on("POST", path, () => json({ id: `task-${(created += 1)}` }, { status: 202 }));
 };
 
 function succeeds(fake: FakeApi, marks: readonly string[] = ["one"]): ExpectedTracks {
@@ -174,7 +174,7 @@ export const nightingaleHarness: MusicProviderHarness = {
   },
   probe: {
     route: { method: "GET", path: "/v1/account" },
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on("GET", "/v1/account", json({ credits: 41 }));
       return { amount: 41, unit: "credits" };
     },

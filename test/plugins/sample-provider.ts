@@ -116,9 +116,9 @@ export class NightingaleProvider implements MusicProvider {
       webhook: callbackUrl ?? undefined,
     };
     const path = operation === "music" ? (PATHS[request.reference?.mode ?? "none"] ?? "/v1/music") : "/v1/splits";
-    const answer = await this.api.call({ path, json, headers: { "idempotency-key": jobId }, creates: true, signal });
-    const { id } = (answer.json() ?? {}) as { readonly id?: unknown };
-    if (typeof id !== "string") throw providerFailure("outcome_unknown", answer, { message: "It answered no task." });
+    const response = await this.api.call({ path, json, headers: { "idempotency-key": jobId }, creates: true, signal });
+    const { id } = (response.json() ?? {}) as { readonly id?: unknown };
+    if (typeof id !== "string") throw providerFailure("outcome_unknown", response, { message: "It answered no task." });
     return { state: "accepted", handle: HANDLES.write({ id }), nextPollMs: 5_000 };
   }
 
@@ -142,14 +142,14 @@ export class NightingaleProvider implements MusicProvider {
   }
 
   async cancel(handle: ProviderHandle, { signal }: CallContext): Promise<CancelOutcome> {
-    const answer = await this.api.call({ method: "POST", path: `/v1/tasks/${idOf(handle)}/cancel`, signal });
-    return (answer.json() as { readonly stopped?: boolean } | undefined)?.stopped === true ? "cancelled" : "too_late";
+    const response = await this.api.call({ method: "POST", path: `/v1/tasks/${idOf(handle)}/cancel`, signal });
+    return (response.json() as { readonly stopped?: boolean } | undefined)?.stopped === true ? "cancelled" : "too_late";
   }
 
   async probe({ signal }: CallContext): Promise<ProbeResult> {
-    const answer = await this.api.call({ path: "/v1/account", signal });
+    const response = await this.api.call({ path: "/v1/account", signal });
     return {
-      credit: { amount: (answer.json() as { readonly credits: number }).credits, unit: "credits" },
+      credit: { amount: (response.json() as { readonly credits: number }).credits, unit: "credits" },
       warnings: [],
     };
   }
@@ -167,9 +167,9 @@ export class NightingaleProvider implements MusicProvider {
   }
 
   private async tasks(query: string, signal: AbortSignal): Promise<readonly Task[]> {
-    const answer = await this.api.call({ path: `/v1/tasks?${query}`, isStatusCall: true, signal });
-    const { tasks } = (answer.json() ?? {}) as { readonly tasks?: readonly Task[] };
-    if (!Array.isArray(tasks)) throw providerFailure("unavailable", answer, { message: "It answered no tasks." });
+    const response = await this.api.call({ path: `/v1/tasks?${query}`, isStatusCall: true, signal });
+    const { tasks } = (response.json() ?? {}) as { readonly tasks?: readonly Task[] };
+    if (!Array.isArray(tasks)) throw providerFailure("unavailable", response, { message: "It answered no tasks." });
     return tasks as readonly Task[];
   }
 }
@@ -208,10 +208,10 @@ function idOf(handle: ProviderHandle): string {
   return HANDLES.read(handle).id;
 }
 
-function refusalOf(answer: ApiResponse): ProviderFailure | undefined {
-  const { code } = (answer.json() ?? {}) as { readonly code?: string };
-  if (code === "no_credit") return providerFailure("out_of_credit", answer, { code });
-  if (code === "blocked") return providerFailure("content_rejected", answer, { code });
+function refusalOf(response: ApiResponse): ProviderFailure | undefined {
+  const { code } = (response.json() ?? {}) as { readonly code?: string };
+  if (code === "no_credit") return providerFailure("out_of_credit", response, { code });
+  if (code === "blocked") return providerFailure("content_rejected", response, { code });
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import definition from "../../plugins/sonauto/index.js";
 import type { ProviderModel } from "../../core/ports/music-provider.js";
 import type { ExpectedTracks, MusicProviderHarness, Script, SentPoints } from "../contract/music-provider.contract.js";
-import { type FakeAnswer, type FakeApi, type FakeRequest, json, tinyMp3 } from "../support/provider-kit/index.js";
+import { type FakeResponse, type FakeApi, type FakeRequest, json, tinyMp3 } from "../support/provider-kit/index.js";
 
 export const API_KEY = "sksonauto_key_of_the_test";
 export const V3 = { method: "POST", path: "/v1/generations/v3" } as const;
@@ -56,7 +56,7 @@ export function generation(parts: object): object {
 }
 
 /** The task ended with this word, and the call that reads it responds with this. */
-export function ended(word: string, response: FakeAnswer): Script {
+export function ended(word: string, response: FakeResponse): Script {
   return async (fake) => {
     await status(word)(fake);
     fake.on(GENERATION.method, GENERATION.path, response);
@@ -190,7 +190,7 @@ export const sonauto: MusicProviderHarness = {
   cancel: { notApplicable: "nothing can be cancelled there" },
   probe: {
     route: BALANCE,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on(BALANCE.method, BALANCE.path, json({ num_credits: 900, num_credits_payg: 200 }));
       return { amount: 1_100, unit: "credits" };
     },

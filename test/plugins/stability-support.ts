@@ -6,7 +6,7 @@ import type {
   NamedFailure,
   Script,
 } from "../contract/music-provider.contract.js";
-import { bytes, type FakeAnswer, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
+import { bytes, type FakeResponse, type FakeApi, json, tinyMp3 } from "../support/provider-kit/index.js";
 import { COVER, COVER_AT_2, INPAINT, INPAINT_AT_2, referencesOn } from "./stability-references-support.js";
 
 export const ASYNC = { method: "POST", path: "/v2beta/audio/stable-audio/text-to-audio" } as const;
@@ -21,25 +21,25 @@ export function modelOf(id: string): ProviderModel {
 }
 
 /** Sound as it comes, with its headers. */
-export const sound = (content: Uint8Array, headers: Record<string, string> = {}): FakeAnswer =>
+export const sound = (content: Uint8Array, headers: Record<string, string> = {}): FakeResponse =>
   bytes(content, "audio/mpeg", {
     headers: { seed: "7", "finish-reason": "SUCCESS", "x-request-id": "rq1", ...headers },
   });
 
 /** The envelope of every error. */
-export const refusal = (status: number, name: string, headers: Record<string, string> = {}): FakeAnswer =>
+export const refusal = (status: number, name: string, headers: Record<string, string> = {}): FakeResponse =>
   json({ id: "e9", name, errors: [`it says ${name}`] }, { status, headers });
 
 type Called = { readonly method: string; readonly path: string };
-const answers =
-  ({ method, path }: Called, answer: FakeAnswer): Script =>
+const responses =
+  ({ method, path }: Called, response: FakeResponse): Script =>
   (fake) =>
-    void fake.on(method, path, answer);
+    void fake.on(method, path, response);
 const named = (kind: ProviderFailureKind, script: Script): NamedFailure => ({ kind, script });
 
-let made = 0;
+let created = 0;
 const acceptsAt = (path: string, fake: FakeApi): void =>
-  void fake.on("POST", path, () => json({ id: `a1b2-${(made += 1)}` }, { status: 202 }));
+  void fake.on("POST", path, () => json({ id: `a1b2-${(created += 1)}` }, { status: 202 }));
 export const accepts: Script = (fake) => acceptsAt(ASYNC.path, fake);
 
 function succeeds(fake: FakeApi): ExpectedTracks {
@@ -65,7 +65,7 @@ const running: Script = (fake) =>
   void fake.on("GET", RESULTS.path, json({ id: "a1b2", status: "in-progress" }, { status: 202 }));
 
 function refusalsOf(route: Called): MusicProviderHarness["refusals"] {
-  const refused = (...parts: Parameters<typeof refusal>): Script => answers(route, refusal(...parts));
+  const refused = (...parts: Parameters<typeof refusal>): Script => responses(route, refusal(...parts));
   return {
     content: refused(403, "content_moderation"),
     rateLimit: { script: refused(429, "rate_limit_exceeded"), retryAfterMs: 60_000 },
@@ -73,19 +73,22 @@ function refusalsOf(route: Called): MusicProviderHarness["refusals"] {
     credit: refused(402, "payment_required"),
     unavailable: refused(500, "internal_error"),
     input: refused(400, "bad_request"),
-    errorWith200: named("content_rejected", answers(route, sound(tinyMp3(), { "finish-reason": "CONTENT_FILTERED" }))),
+    errorWith200: named(
+      "content_rejected",
+      responses(route, sound(tinyMp3(), { "finish-reason": "CONTENT_FILTERED" })),
+    ),
     others: {
       "music that was filtered, as JSON": named(
         "content_rejected",
-        answers(route, json({ finish_reason: "CONTENT_FILTERED", audio: "" })),
+        responses(route, json({ finish_reason: "CONTENT_FILTERED", audio: "" })),
       ),
       "a file that is too large": named("invalid_input", refused(413, "payload_too_large")),
       "another language than English": named("invalid_input", refused(422, "invalid_language")),
-      "a 403 of somebody else": named("misconfigured", answers(route, json({}, { status: 403 }))),
+      "a 403 of somebody else": named("misconfigured", responses(route, json({}, { status: 403 }))),
       "an address that is not there": named("model_unavailable", refused(404, "not_found")),
-      "a 500 of somebody else": named("outcome_unknown", answers(route, json({}, { status: 500 }))),
-      "a gateway that gave up": named("outcome_unknown", answers(route, json({}, { status: 504 }))),
-      "a plain 503": named("unavailable", answers(route, json({}, { status: 503 }))),
+      "a 500 of somebody else": named("outcome_unknown", responses(route, json({}, { status: 500 }))),
+      "a gateway that gave up": named("outcome_unknown", responses(route, json({}, { status: 504 }))),
+      "a plain 503": named("unavailable", responses(route, json({}, { status: 503 }))),
     },
   };
 }
@@ -127,25 +130,28 @@ export const asyncHarness: MusicProviderHarness = {
     accepts,
     running,
     succeeds,
-    fails: [400, 413, 422].map((status) => answers(RESULTS, refusal(status, "bad_request"))),
-    rejectsContent: answers(RESULTS, refusal(403, "content_moderation")),
+    fails: [400, 413, 422].map((status) => responses(RESULTS, refusal(status, "bad_request"))),
+    rejectsContent: responses(RESULTS, refusal(403, "content_moderation")),
     cancelled: { notApplicable: "nothing can be cancelled there" },
     timesOut: { notApplicable: "no such answer is documented" },
-    gone: answers(RESULTS, refusal(404, "not_found")),
+    gone: responses(RESULTS, refusal(404, "not_found")),
     expiredLink: { notApplicable: "the sound is the answer itself" },
-    succeedsEmpty: answers(RESULTS, sound(new Uint8Array())),
+    succeedsEmpty: responses(RESULTS, sound(new Uint8Array())),
     partlyReady: { notApplicable: "work is one piece" },
     others: {
       "sound that was filtered": named(
         "content_rejected",
-        answers(RESULTS, sound(tinyMp3(), { "finish-reason": "CONTENT_FILTERED" })),
+        responses(RESULTS, sound(tinyMp3(), { "finish-reason": "CONTENT_FILTERED" })),
       ),
-      "an error of the server": named("unavailable", answers(RESULTS, refusal(500, "internal_error"))),
-      "a key that was taken back": named("misconfigured", answers(RESULTS, refusal(401, "unauthorized"))),
-      "an account that was emptied": named("out_of_credit", answers(RESULTS, refusal(402, "payment_required"))),
-      "questions that come too fast": named("rate_limited", answers(RESULTS, refusal(429, "rate_limit_exceeded"))),
-      "a 400 of somebody else": named("unavailable", answers(RESULTS, json({ message: "no" }, { status: 400 }))),
-      "a 404 of somebody else": named("unavailable", answers(RESULTS, json({ message: "no route" }, { status: 404 }))),
+      "an error of the server": named("unavailable", responses(RESULTS, refusal(500, "internal_error"))),
+      "a key that was taken back": named("misconfigured", responses(RESULTS, refusal(401, "unauthorized"))),
+      "an account that was emptied": named("out_of_credit", responses(RESULTS, refusal(402, "payment_required"))),
+      "questions that come too fast": named("rate_limited", responses(RESULTS, refusal(429, "rate_limit_exceeded"))),
+      "a 400 of somebody else": named("unavailable", responses(RESULTS, json({ message: "no" }, { status: 400 }))),
+      "a 404 of somebody else": named(
+        "unavailable",
+        responses(RESULTS, json({ message: "no route" }, { status: 404 })),
+      ),
     },
   },
   references: referencesOn({ cover: COVER, inpaint: INPAINT }, (path) => (fake) => completesLater(path, fake)),

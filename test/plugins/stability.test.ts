@@ -58,9 +58,9 @@ describe("stability", () => {
   ): Promise<Accepted | Completed> =>
     open(settings).submit(aMusicRequest(of, { prompt: "Slow pad", ...parts }), { signal });
   const failureOf = async (promise: Promise<unknown>): Promise<ProviderFailure> => {
-    const answer = await promise.catch((error: unknown) => error);
-    if (!ProviderFailure.is(answer)) throw new Error(`Expected a failure, and got ${JSON.stringify(answer)}`);
-    return answer;
+    const response = await promise.catch((error: unknown) => error);
+    if (!ProviderFailure.is(response)) throw new Error(`Expected a failure, and got ${JSON.stringify(response)}`);
+    return response;
   };
   const formOf = (request: FakeRequest | undefined): unknown =>
     Object.fromEntries((request?.fields ?? []).map(({ name, value }) => [name, value]));
@@ -137,8 +137,8 @@ describe("stability", () => {
   });
 
   it("does not know what became of work whose answer has neither music nor an id", async () => {
-    for (const answer of [sound(new Uint8Array()), json({}, { status: 202 }), json({ id: "a1" }, { status: 200 })]) {
-      fake.on("POST", SYNC.path, answer);
+    for (const response of [sound(new Uint8Array()), json({}, { status: 202 }), json({ id: "a1" }, { status: 200 })]) {
+      fake.on("POST", SYNC.path, response);
       expect((await failureOf(submitted(modelOf("stable-audio-2.5")))).kind).to.equal("outcome_unknown");
     }
   });

@@ -26,10 +26,10 @@ export const WEBHOOK_KEY = "key-of-callbacks";
 export const envelope = (data: unknown, code = 200, msg = "success"): ReturnType<typeof json> =>
   json({ code, msg, data });
 
-let made = 0;
+let created = 0;
 const accepts: Script = (fake) => {
   for (const { method, path } of [GENERATE, EXTEND, UPLOAD_EXTEND, UPLOAD_COVER, SPLIT])
-    fake.on(method, path, () => envelope({ taskId: `t${(made += 1)}` }));
+    fake.on(method, path, () => envelope({ taskId: `t${(created += 1)}` }));
 };
 
 export const status = (record: object): Script => {
@@ -276,7 +276,7 @@ export const kie: MusicProviderHarness = {
 function probeOf(route: typeof CREDIT | typeof KIE_CREDIT): MusicProviderHarness["probe"] {
   return {
     route,
-    answers: (fake) => {
+    responses: (fake) => {
       fake.on(route.method, route.path, envelope(73));
       return { amount: 73, unit: "credits" };
     },

@@ -1,7 +1,7 @@
 import type { MusicReference, SplitRequest } from "../../core/ports/music-provider.js";
 import { goingOn } from "../../plugins/synth/extend.js";
 import definition from "../../plugins/synth/index.js";
-import type { PieceOrder } from "../../plugins/synth/order.js";
+import type { CompositionSpec } from "../../plugins/synth/order.js";
 import { renderTrack } from "../../plugins/synth/render.js";
 import { toReference } from "../../plugins/synth/split/own-piece.js";
 import { splitAudio } from "../../plugins/synth/split/split-audio.js";
@@ -15,12 +15,12 @@ const OFFLINE = { notApplicable: "it works on this machine, without a network" }
 const REQUEST = { prompt: "a quiet tune", durationSeconds: 5 };
 const SOURCE = wavFile(aBand(0.5).mix);
 
-const PIECE: PieceOrder = { prompt: REQUEST.prompt, lyrics: null, seconds: REQUEST.durationSeconds, sung: false };
-const EARLIER = { ...PIECE, prompt: "wild drums", seconds: 6, masterDigest: "0".repeat(64) };
+const CHUNK: CompositionSpec = { prompt: REQUEST.prompt, lyrics: null, seconds: REQUEST.durationSeconds, sung: false };
+const EARLIER = { ...CHUNK, prompt: "wild drums", seconds: 6, masterDigest: "0".repeat(64) };
 
 /** The files that the renderer makes on this thread are those that the plugin must deliver. */
-async function renderedMix(piece: PieceOrder): Promise<Uint8Array> {
-  const mix = (await renderTrack({ kind: "render", ...piece, keepStems: false })).assets.find(
+async function renderedMix(chunk: CompositionSpec): Promise<Uint8Array> {
+  const mix = (await renderTrack({ kind: "render", ...chunk, keepStems: false })).assets.find(
     ({ role }) => role === "mix",
   );
   return mix?.bytes ?? new Uint8Array(0);
@@ -64,7 +64,7 @@ const synthHarness: MusicProviderHarness = {
   references: {
     extend: {
       submit: OFFLINE,
-      completes: async () => ({ mixes: [await renderedMix(goingOn(PIECE, FROM_EARLIER))] }),
+      completes: async () => ({ mixes: [await renderedMix(goingOn(CHUNK, FROM_EARLIER))] }),
       own: OWN,
       source: { durationSeconds: EARLIER.seconds, open: unread },
       receivedSource: (requests) => requests.length === 0,
@@ -73,7 +73,7 @@ const synthHarness: MusicProviderHarness = {
   generation: {
     submit: OFFLINE,
     completes: async () => ({
-      mixes: [await renderedMix(PIECE)],
+      mixes: [await renderedMix(CHUNK)],
       tracks: [{ title: "Quiet Tune", mixSeconds: REQUEST.durationSeconds }],
     }),
     severalTracks: { notApplicable: "a submission makes one track" },

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { MusicProvider, OptionValues, ProviderTrack } from "../../core/ports/music-provider.js";
 import definition from "../../plugins/synth/index.js";
-import { pieceOptions } from "../../plugins/synth/order.js";
+import { compositionOptions } from "../../plugins/synth/order.js";
 import { readBrief } from "../../plugins/synth/piece/brief.js";
 import { readReference, toReference } from "../../plugins/synth/split/own-piece.js";
 import { aSource, aSplitRequest } from "../support/provider-kit/requests.js";
@@ -64,8 +64,8 @@ describe("synth: options", function () {
   it("are kept with the track, so that its own stems come out", async () => {
     const options = { seed: 5, bpm: 100, key: "Eb major" };
     const request = aRequest({ prompt: "house", options });
-    const made = await provider.submit(request, { signal: new AbortController().signal });
-    const reference = made.state === "completed" ? (made.tracks[0]?.reference ?? null) : null;
+    const created = await provider.submit(request, { signal: new AbortController().signal });
+    const reference = created.state === "completed" ? (created.tracks[0]?.reference ?? null) : null;
     expect(readReference(reference)).to.include(options);
     const source = aSource({ reference, open: () => expect.fail("the stored file is not read") });
     const split = await provider.submit(aSplitRequest("stem_split", source), { signal: new AbortController().signal });
@@ -77,9 +77,9 @@ describe("synth: options", function () {
   });
 
   it("are no members of a reference where there were none, so that references of before read the same", () => {
-    const piece = { prompt: "a quiet tune", lyrics: null, seconds: 30, sung: false, masterDigest: "ab".repeat(32) };
-    expect(toReference(piece)).to.deep.equal({ version: 1, ...piece });
-    expect(readReference({ version: 1, ...piece })).to.deep.equal(piece);
-    expect(pieceOptions({ seed: "1", bpm: null, key: 3 })).to.deep.equal({});
+    const chunk = { prompt: "a quiet tune", lyrics: null, seconds: 30, sung: false, masterDigest: "ab".repeat(32) };
+    expect(toReference(chunk)).to.deep.equal({ version: 1, ...chunk });
+    expect(readReference({ version: 1, ...chunk })).to.deep.equal(chunk);
+    expect(compositionOptions({ seed: "1", bpm: null, key: 3 })).to.deep.equal({});
   });
 });

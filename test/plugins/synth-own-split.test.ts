@@ -110,18 +110,18 @@ describe("synth: splits of its own pieces", function () {
 });
 
 describe("synth: what is kept of a piece", () => {
-  const piece = { prompt: "a quiet tune", lyrics: "la la", seconds: 30, sung: true, masterDigest: "ab".repeat(32) };
-  const kept = (parts: Partial<typeof piece> = {}): ProviderReference => toReference({ ...piece, ...parts }) ?? {};
+  const chunk = { prompt: "a quiet tune", lyrics: "la la", seconds: 30, sung: true, masterDigest: "ab".repeat(32) };
+  const kept = (parts: Partial<typeof chunk> = {}): ProviderReference => toReference({ ...chunk, ...parts }) ?? {};
 
   it("is all that it takes to make it again", () => {
-    for (const lyrics of [piece.lyrics, null]) {
-      expect(readReference(toReference({ ...piece, lyrics }) ?? null)).to.deep.equal({ ...piece, lyrics });
+    for (const lyrics of [chunk.lyrics, null]) {
+      expect(readReference(toReference({ ...chunk, lyrics }) ?? null)).to.deep.equal({ ...chunk, lyrics });
     }
   });
 
   it("is nothing where its words are longer than a track may keep", () => {
-    expect(toReference({ ...piece, prompt: "a".repeat(3_000), lyrics: "b".repeat(5_000) })).to.not.equal(undefined);
-    expect(toReference({ ...piece, lyrics: "夜".repeat(5_000) })).to.equal(undefined);
+    expect(toReference({ ...chunk, prompt: "a".repeat(3_000), lyrics: "b".repeat(5_000) })).to.not.equal(undefined);
+    expect(toReference({ ...chunk, lyrics: "夜".repeat(5_000) })).to.equal(undefined);
   });
 
   it("is not taken for a piece where something is missing or of another kind", () => {

@@ -33,16 +33,16 @@ function hear(
   prompt: string,
   options: { readonly sung?: boolean; readonly lyrics?: string; readonly seconds?: number } = {},
 ): Heard {
-  const piece = compose({
+  const chunk = compose({
     prompt,
     lyrics: options.lyrics ?? null,
     seconds: options.seconds ?? SECONDS,
     sung: options.sung ?? false,
   });
-  const { master, stems } = mixDown(piece, true);
+  const { master, stems } = mixDown(chunk, true);
   const stereo = readWav(master.bytes);
   return {
-    bpm: piece.brief.bpm,
+    bpm: chunk.brief.bpm,
     stereo,
     mono: monoOf(stereo),
     stem: (name) => {

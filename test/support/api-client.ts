@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { connect } from "node:net";
 
 /** An answer, read to its end. */
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -26,7 +26,7 @@ export class ApiClient {
     readonly key: string | null,
   ) {}
 
-  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
     return this.send("GET", path, { headers });
   }
 
@@ -35,7 +35,7 @@ export class ApiClient {
     body: unknown = A_GENERATION,
     headers: Readonly<Record<string, string>> = {},
     signal?: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     return this.send("POST", "/api/v1/generations", {
       headers: { "Content-Type": "application/json", "Idempotency-Key": randomUUID(), ...headers },
       body,
@@ -43,7 +43,7 @@ export class ApiClient {
     });
   }
 
-  async send(method: string, path: string, { headers = {}, body, signal }: SendOptions = {}): Promise<Answer> {
+  async send(method: string, path: string, { headers = {}, body, signal }: SendOptions = {}): Promise<ApiResponse> {
     const response = await fetch(`${this.url}${path}`, {
       method,
       redirect: "manual",
@@ -60,12 +60,12 @@ export class ApiClient {
 }
 
 /** The `data` of a success; fails the test with the whole answer when it is none. */
-export function dataOf<T = Record<string, unknown>>(answer: Answer): T {
-  if (answer.status >= 400) throw new Error(`Expected a success, got ${answer.status}: ${answer.text}`);
-  return (answer.json as { readonly data: T }).data;
+export function dataOf<T = Record<string, unknown>>(response: ApiResponse): T {
+  if (response.status >= 400) throw new Error(`Expected a success, got ${response.status}: ${response.text}`);
+  return (response.json as { readonly data: T }).data;
 }
 
-export interface AnsweredError {
+export interface HttpStatusError {
   readonly code: string;
   readonly message: string;
   readonly request_id: string;
@@ -76,27 +76,27 @@ export interface AnsweredError {
 }
 
 /** The `error` of a refusal. */
-export function errorOf(answer: Answer): AnsweredError {
-  const { error } = (answer.json ?? {}) as { readonly error?: AnsweredError };
-  if (error === undefined) throw new Error(`Expected an error, got ${answer.status}: ${answer.text}`);
+export function errorOf(response: ApiResponse): HttpStatusError {
+  const { error } = (response.json ?? {}) as { readonly error?: HttpStatusError };
+  if (error === undefined) throw new Error(`Expected an error, got ${response.status}: ${response.text}`);
   return error;
 }
 
 /** Status and code in one, as the error table has them: `404 job_not_found`. */
-export function refusalOf(answer: Answer): string {
-  return `${answer.status} ${errorOf(answer).code}`;
+export function refusalOf(response: ApiResponse): string {
+  return `${response.status} ${errorOf(response).code}`;
 }
 
 /** The paths of the issues of an invalid request. */
-export function issuePaths(answer: Answer): string[] {
-  return (errorOf(answer).details?.issues ?? []).map(({ path }) => path);
+export function issuePaths(response: ApiResponse): string[] {
+  return (errorOf(response).details?.issues ?? []).map(({ path }) => path);
 }
 
 /**
  * Writes bytes to a fresh connection and reads until the server ends it, or says nothing for `silenceMs`. Without that bound send
  * `Connection: close`, or something malformed.
  */
-export function rawExchange(url: string, bytes: string | Uint8Array, silenceMs?: number): Promise<string> {
+export function rawRequest(url: string, bytes: string | Uint8Array, silenceMs?: number): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes));

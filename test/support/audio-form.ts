@@ -1,4 +1,4 @@
-import type { Answer, ApiClient } from "./api-client.js";
+import type { ApiResponse, ApiClient } from "./api-client.js";
 
 /** A part of a form; a file where it has a name. */
 export interface Part {
@@ -29,12 +29,12 @@ export function sendForm(
   api: ApiClient,
   body: Uint8Array,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return api.send("POST", "/api/v1/tracks", { headers: { "Content-Type": FORM_TYPE, ...headers }, body });
 }
 
 /** Uploads a file; its title comes behind it, as forms of browsers may have it. */
-export function upload(api: ApiClient, audio: Uint8Array, title?: string): Promise<Answer> {
+export function upload(api: ApiClient, audio: Uint8Array, title?: string): Promise<ApiResponse> {
   const file = { name: "audio", filename: "hum.txt", content: audio };
   return sendForm(api, formOf(title === undefined ? [file] : [file, { name: "title", content: title }]));
 }

@@ -194,7 +194,7 @@ export function anIdempotencyRecord(overrides: Partial<IdempotencyRecord> = {}):
     shape: aHash(),
     body: aHash(),
     jobId: anId("job"),
-    answer: { status: 202, body: '{"id":"job_1","status":"queued"}' },
+    response: { status: 202, body: '{"id":"job_1","status":"queued"}' },
     createdAt,
     expiresAt: createdAt + 24 * 3_600_000,
     ...overrides,

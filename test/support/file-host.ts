@@ -11,18 +11,18 @@ export class FileHost {
   readonly requests: IncomingMessage[] = [];
   private readonly handlers = new Map<string, Handler[]>();
   private readonly sockets = new Set<Socket>();
-  private readonly news = new EventEmitter();
+  private readonly changed = new EventEmitter();
   private readonly server: Server;
 
   private constructor(private readonly tls: { readonly key: string; readonly cert: string } | null) {
-    const answer = (request: IncomingMessage, response: ServerResponse): void => this.answer(request, response);
-    this.server = tls === null ? createServer(answer) : createHttpsServer(tls, answer);
+    const result = (request: IncomingMessage, response: ServerResponse): void => this.response(request, response);
+    this.server = tls === null ? createServer(result) : createHttpsServer(tls, result);
     this.server.on(tls === null ? "connection" : "secureConnection", (socket: Socket) => {
       this.sockets.add(socket);
       socket.on("error", () => undefined);
       socket.on("close", () => {
         this.sockets.delete(socket);
-        this.news.emit("closed");
+        this.changed.emit("closed");
       });
     });
   }
@@ -53,7 +53,7 @@ export class FileHost {
 
   /** Resolves when no connection is open. */
   async quiet(): Promise<void> {
-    while (this.sockets.size > 0) await once(this.news, "closed");
+    while (this.sockets.size > 0) await once(this.changed, "closed");
   }
 
   async close(): Promise<void> {
@@ -63,7 +63,7 @@ export class FileHost {
     await closed;
   }
 
-  private answer(request: IncomingMessage, response: ServerResponse): void {
+  private response(request: IncomingMessage, response: ServerResponse): void {
     this.requests.push(request);
     const handlers = this.handlers.get((request.url ?? "").split("?")[0] ?? "");
     const handler = handlers !== undefined && handlers.length > 1 ? handlers.shift() : handlers?.[0];
@@ -73,7 +73,7 @@ export class FileHost {
 }
 
 /** Status, headers and body, as they are given. */
-export function answering(
+export function responding(
   status: number,
   headers: Readonly<Record<string, string>> = {},
   body: Uint8Array | string = "",

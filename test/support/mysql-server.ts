@@ -115,7 +115,7 @@ export async function startPrivateMysql(options: readonly string[] = []): Promis
       ...options,
     ];
     child = spawn(make.program[0] as string, args, { stdio: "ignore" });
-    await answersWithin(server, START_MS);
+    await respondsWithin(server, START_MS);
   };
   const kill = async (signal: NodeJS.Signals = "SIGKILL"): Promise<void> => {
     const running = child;
@@ -149,7 +149,7 @@ export async function startPrivateMysql(options: readonly string[] = []): Promis
   };
 }
 
-async function answersWithin(server: string, ms: number): Promise<void> {
+async function respondsWithin(server: string, ms: number): Promise<void> {
   const until = performance.now() + ms;
   for (;;) {
     try {

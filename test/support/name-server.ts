@@ -8,7 +8,7 @@ const ALIAS = 5;
 const CLASS_INTERNET = 1;
 
 /** What a name server says to one question: addresses, a failure, an alias before the addresses, or nothing at all. */
-export type NameAnswer =
+export type NameResponse =
   | readonly string[]
   | Exclude<keyof typeof CODES, "NOERROR">
   | { readonly alias: string; readonly addresses: readonly string[] }
@@ -25,7 +25,9 @@ export interface NameServer {
 }
 
 /** A name server (RFC 1035) on UDP that answers every question as `answer` says, with a TTL of 0. */
-export async function openNameServer(answer: (type: "A" | "AAAA", name: string) => NameAnswer): Promise<NameServer> {
+export async function openNameServer(
+  response: (type: "A" | "AAAA", name: string) => NameResponse,
+): Promise<NameServer> {
   const socket: Socket = createSocket("udp4");
   const questions: string[] = [];
   socket.on("message", (query: Buffer, from: RemoteInfo) => {
@@ -33,7 +35,7 @@ export async function openNameServer(answer: (type: "A" | "AAAA", name: string) 
     if (type === undefined) return;
     questions.push(`${type} ${name}`);
     socket.emit("question");
-    const said = answer(type, name);
+    const said = response(type, name);
     if (said !== "silence") socket.send(replyTo(query.subarray(0, end), type, said), from.port, from.address);
   });
   socket.bind(0, "127.0.0.1");
@@ -62,7 +64,7 @@ function questionOf(query: Buffer): {
   return { name: labels.join("."), type: TYPES[query.readUInt16BE(at + 1)], end: at + 5 };
 }
 
-function replyTo(query: Buffer, type: "A" | "AAAA", said: Exclude<NameAnswer, "silence">): Buffer {
+function replyTo(query: Buffer, type: "A" | "AAAA", said: Exclude<NameResponse, "silence">): Buffer {
   const reply = Buffer.from(query);
   reply.writeUInt16BE(0x8180 | (typeof said === "string" ? CODES[said] : CODES.NOERROR), 2); // an answer, recursion on both sides
   reply.fill(0, 6, 12);

@@ -36,7 +36,7 @@ export class FermataProcess {
   stderr = "";
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   private readonly child: ChildProcess;
-  private readonly news = new EventEmitter().setMaxListeners(0);
+  private readonly changed = new EventEmitter().setMaxListeners(0);
 
   /** @param main the program of an installation elsewhere */
   constructor(args: readonly string[], env: Environment, cwd: string, main?: string) {
@@ -54,7 +54,7 @@ export class FermataProcess {
       // `close` comes when the pipes are read to their end as well.
       child.once("close", (code, signal) => {
         resolve({ code, signal });
-        this.news.emit("news");
+        this.changed.emit("news");
       });
     });
   }
@@ -72,7 +72,7 @@ export class FermataProcess {
       if (found !== null) return found;
       if (this.hasExited)
         throw new Error(`The process ended without ${String(pattern)}:\n${this.stdout}${this.stderr}`);
-      await once(this.news, "news", { signal: bound }).catch(() => {
+      await once(this.changed, "news", { signal: bound }).catch(() => {
         throw new Error(`No ${String(pattern)} within ${boundMs} ms:\n${this.stdout}${this.stderr}`);
       });
     }
@@ -110,7 +110,7 @@ export class FermataProcess {
 
   private note(stream: "stdout" | "stderr", text: string): void {
     this[stream] += text;
-    this.news.emit("news");
+    this.changed.emit("news");
   }
 }
 
@@ -240,9 +240,9 @@ export async function eventually<T>(
 ): Promise<Exclude<T, null | undefined | false>> {
   const endsAt = performance.now() + boundMs;
   for (;;) {
-    const answer = await ask();
-    if (answer !== null && answer !== undefined && answer !== false)
-      return answer as Exclude<T, null | undefined | false>;
+    const response = await ask();
+    if (response !== null && response !== undefined && response !== false)
+      return response as Exclude<T, null | undefined | false>;
     if (performance.now() > endsAt) throw new Error(`Not within ${boundMs} ms: ${what}`);
     await sleep(25);
   }

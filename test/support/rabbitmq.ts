@@ -94,14 +94,14 @@ export async function openQueueSpace(server = RABBITMQ_SERVER): Promise<QueueSpa
 }
 
 async function findServer(): Promise<void> {
-  if (await answers()) return;
+  if (await responses()) return;
   const { host } = new URL(RABBITMQ_SERVER);
   const canInstall = host === "127.0.0.1:5672" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
   if (canInstall) {
     if (!existsSync(join(PROGRAMS, "rabbitmq-server"))) await installPackage("rabbitmq-server");
     spawn("rabbitmq-server", { detached: true, stdio: "ignore" }).unref();
     await eventually(async () => {
-      if (!(await answers())) throw new Error("RabbitMQ was started and does not answer.");
+      if (!(await responses())) throw new Error("RabbitMQ was started and does not answer.");
     }, 60_000);
     return;
   }
@@ -110,7 +110,7 @@ async function findServer(): Promise<void> {
   );
 }
 
-async function answers(): Promise<boolean> {
+async function responses(): Promise<boolean> {
   const connection = await connect(RABBITMQ_SERVER).catch(() => null);
   await connection?.close();
   return connection !== null;
@@ -127,8 +127,8 @@ export async function selfSigned(): Promise<{ readonly key: string; readonly cer
   const folder = await mkdtemp(join(tmpdir(), "fermata-tls-"));
   const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
   const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-  const made = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", cert];
-  execFileSync("openssl", ["req", "-x509", ...made, ...subject], { stdio: "ignore" });
+  const created = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", cert];
+  execFileSync("openssl", ["req", "-x509", ...created, ...subject], { stdio: "ignore" });
   const pair = { key: await readFile(key, "utf8"), cert: await readFile(cert, "utf8") };
   await rm(folder, { recursive: true });
   return pair;

@@ -57,7 +57,7 @@ export async function collide<A, B>(point: Point, one: Step<A>, other: Step<B>):
 }
 
 /** One process with the use cases that race. */
-export class Racer {
+export class RaceHarness {
   readonly owner: ProcessId = anId("prc");
   readonly accept: AcceptJobs;
   readonly reports: ApplyReports;
@@ -91,8 +91,8 @@ export class Racer {
     this.receive = receiveCallback;
   }
 
-  static async open(url: string, clock: ManualClock, providerId: string): Promise<Racer> {
-    return new Racer(await openSteppedProcess(url), clock, providerId);
+  static async open(url: string, clock: ManualClock, providerId: string): Promise<RaceHarness> {
+    return new RaceHarness(await openSteppedProcess(url), clock, providerId);
   }
 
   claim(phase: Exclude<JobPhase, "ended">): Promise<ClaimedJob[]> {
@@ -126,31 +126,31 @@ export class Racer {
   }
 }
 
-export function creating(by: Racer, command: AcceptCommand | undefined): Step<AcceptResult> {
+export function creating(by: RaceHarness, command: AcceptCommand | undefined): Step<AcceptResult> {
   return { by, begin: () => by.accept.accept(command as AcceptCommand) };
 }
 
 /** What the worker, or an operator, has to say. @returns the job that it ended */
-export function reportingOn(by: Racer, command: ReportCommand): Step<Job | null> {
+export function reportingOn(by: RaceHarness, command: ReportCommand): Step<Job | null> {
   return { by, begin: async () => (await by.reports.apply(command)).ended?.job ?? null };
 }
 
-export function claiming(by: Racer, phase: Exclude<JobPhase, "ended">): Step<ClaimedJob[]> {
+export function claiming(by: RaceHarness, phase: Exclude<JobPhase, "ended">): Step<ClaimedJob[]> {
   return { by, begin: () => by.claim(phase) };
 }
 
 /** A worker gives its lease up: the job is due at once. */
-export function releasing(by: Racer, { job }: ClaimedJob): Step<Job | null> {
+export function releasing(by: RaceHarness, { job }: ClaimedJob): Step<Job | null> {
   return reportingOn(by, aReport(job, { type: "released", afterMs: 0 }));
 }
 
 /** The provider is still at work, and is to be polled again in an hour. */
-export function polling(by: Racer, { job }: ClaimedJob): Step<Job | null> {
+export function polling(by: RaceHarness, { job }: ClaimedJob): Step<Job | null> {
   const event = { type: "running", number: 1, nextPollMs: 3_600_000, handle: null, callbacksRead: [] } as const;
   const policy = { ...A_POLICY, capabilities: { ...A_POLICY.capabilities, callbacks: "signed" } } as const;
   return reportingOn(by, aReport(job, event, { policy }));
 }
 
-export function reporting(by: Racer, claimed: ClaimedJob): Step<void> {
+export function reporting(by: RaceHarness, claimed: ClaimedJob): Step<void> {
   return { by, begin: () => by.receiveCallback(claimed) };
 }

@@ -72,7 +72,7 @@ export async function startS3Server(): Promise<S3Server> {
     requestChecksumCalculation: "WHEN_REQUIRED",
   });
   try {
-    for (const [index, child] of children.entries()) await answering(ports[index] ?? 0, child);
+    for (const [index, child] of children.entries()) await responding(ports[index] ?? 0, child);
   } catch (error) {
     await remove();
     throw new Error(`The S3 server did not start: ${(error as Error).message}\n${said.join("")}`, { cause: error });
@@ -109,7 +109,7 @@ function isRunning({ pid, exitCode, signalCode }: ChildProcess): boolean {
   return pid !== undefined && exitCode === null && signalCode === null;
 }
 
-async function answering(port: number, child: ChildProcess): Promise<void> {
+async function responding(port: number, child: ChildProcess): Promise<void> {
   const until = performance.now() + BOUND_MS;
   for (;;) {
     if (!isRunning(child)) throw new Error("it has ended");

@@ -34,16 +34,16 @@ export interface ShelvedPlaylist {
 }
 
 /** Fills the library of an app, by importing. */
-export class Shelf {
+export class LibraryFixture {
   private constructor(
     private readonly app: App,
     private readonly folder: string,
   ) {}
 
-  static async open(app: App): Promise<Shelf> {
+  static async open(app: App): Promise<LibraryFixture> {
     const folder = await mkdtemp(join(tmpdir(), "fermata-shelf-"));
     await writeFile(join(folder, "silence.wav"), SILENCE_WAV);
-    return new Shelf(app, folder);
+    return new LibraryFixture(app, folder);
   }
 
   /**
@@ -57,7 +57,7 @@ export class Shelf {
     playlists: Readonly<Record<string, ShelvedPlaylist>> = {},
   ): Promise<Readonly<Record<string, string>>> {
     const visibility = account === null ? "public" : "private";
-    const made = await this.app.library.import(
+    const created = await this.app.library.import(
       {
         tracks: Object.entries<ShelvedTrack>(tracks).map(([ref, { hasAudio = true, ...given }]) => ({
           ref,
@@ -75,7 +75,7 @@ export class Shelf {
       },
       this.folder,
     );
-    return Object.fromEntries([...made.tracks, ...made.playlists].map(({ ref, id }) => [ref, id]));
+    return Object.fromEntries([...created.tracks, ...created.playlists].map(({ ref, id }) => [ref, id]));
   }
 
   close(): Promise<void> {

@@ -13,12 +13,12 @@ export interface S3Credentials {
 export interface S3Timeouts {
   readonly connectMs: number;
   /** From a request to the headers of its answer; a part that is stored goes with the request. */
-  readonly answerMs: number;
+  readonly responseMs: number;
   /** Between two pieces of what is read, while somebody waits for it. */
   readonly idleMs: number;
 }
 
-export const S3_TIMEOUTS: S3Timeouts = { connectMs: 5_000, answerMs: 60_000, idleMs: 30_000 };
+export const S3_TIMEOUTS: S3Timeouts = { connectMs: 5_000, responseMs: 60_000, idleMs: 30_000 };
 
 /** The first try and what the SDK makes of failures that may pass, with its own waits in between. */
 const ATTEMPTS_MAX = 3;
@@ -37,7 +37,7 @@ export type S3Agents = (options: {
 export function clientFor(
   { region, endpoint, pathStyle }: S3Place,
   credentials: S3Credentials | null,
-  { connectMs, answerMs }: S3Timeouts,
+  { connectMs, responseMs: answerMs }: S3Timeouts,
   agents: S3Agents,
 ): S3Client {
   return new S3Client({

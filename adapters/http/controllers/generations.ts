@@ -76,9 +76,9 @@ export class GenerationsController {
   @Get("{id}")
   @Security("bearer", ["generations:read"])
   async getGeneration(@Request() request: express.Request, @Path() id: string): Promise<{ data: Generation }> {
-    const exchange = contextOf(request);
-    const found = await this.deps.readGenerations.get(exchange.account.id, id);
-    exchange.jobId = found.job.id;
+    const context = contextOf(request);
+    const found = await this.deps.readGenerations.get(context.account.id, id);
+    context.jobId = found.job.id;
     return { data: presentGeneration(found, this.deps) };
   }
 }

@@ -17,9 +17,9 @@ export class JobsController {
   @Get("{job_id}")
   @Security("bearer", ["generations:read"])
   async getJob(@Request() request: express.Request, @Path() job_id: string): Promise<{ data: Job }> {
-    const exchange = contextOf(request);
-    const found = await this.deps.readGenerations.getJob(exchange.account.id, job_id);
-    exchange.jobId = found.job.id;
+    const context = contextOf(request);
+    const found = await this.deps.readGenerations.getJob(context.account.id, job_id);
+    context.jobId = found.job.id;
     return { data: presentJob(found, this.deps.audioUrls) };
   }
 }

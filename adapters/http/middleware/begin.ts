@@ -8,8 +8,8 @@ import { json } from "../send.js";
 /** The first thing that happens to a request: it gets its id, and its answer the headers that all answers have. */
 export function begin(parts: HttpDeps, lifecycle: Lifecycle): RequestHandler {
   return (request, response, next) => {
-    const exchange = new RequestContext(parts, lifecycle, request, response);
-    response.setHeader("X-Request-Id", exchange.requestId);
+    const context = new RequestContext(parts, lifecycle, request, response);
+    response.setHeader("X-Request-Id", context.requestId);
     response.setHeader("Cache-Control", "no-store");
     response.setHeader("X-Content-Type-Options", "nosniff");
     response.setHeader("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
@@ -18,7 +18,7 @@ export function begin(parts: HttpDeps, lifecycle: Lifecycle): RequestHandler {
     lifecycle.begin(response);
     response.once("close", () => {
       lifecycle.end(response);
-      exchange.end();
+      context.end();
     });
     if (lifecycle.stopping.aborted) next(new ServiceUnavailableError("The service is shutting down. Try again."));
     else next();

@@ -19,9 +19,9 @@ export async function handleError(
   response: Response,
   _next: NextFunction,
 ): Promise<void> {
-  const exchange = contextOf(request);
-  const { logger } = exchange.deps;
-  const about = { request_id: exchange.requestId, method: request.method, path: pathOf(request) };
+  const context = contextOf(request);
+  const { logger } = context.deps;
+  const about = { request_id: context.requestId, method: request.method, path: pathOf(request) };
   if (response.headersSent) {
     logger.error("An answer broke off", { ...about, error: thrown });
     response.destroy();
@@ -31,7 +31,7 @@ export async function handleError(
   if (known === null) logger.error("A request failed unexpectedly", { ...about, error: thrown });
   else if (known.cause !== undefined) logger.warn("A request could not be served", { ...about, error: known });
 
-  refuse(request, response, toShownError(await limitedInstead(exchange, response, known)));
+  refuse(request, response, toShownError(await limitedInstead(context, response, known)));
 }
 
 /** Answers with the envelope of an error. Outside /api a `status` may say more than the code's own. */
@@ -41,11 +41,11 @@ export function refuse(
   error: ShownError,
   status = STATUS_BY_CODE[error.code],
 ): void {
-  const exchange = contextOf(request);
-  exchange.errorCode = error.code;
+  const context = contextOf(request);
+  context.errorCode = error.code;
   const headers = errorHeaders(error);
   for (const name in headers) response.setHeader(name, headers[name] as string);
-  sendJson(response, status, JSON.stringify(toErrorEnvelope(error, exchange.requestId)));
+  sendJson(response, status, JSON.stringify(toErrorEnvelope(error, context.requestId)));
 }
 
 /**

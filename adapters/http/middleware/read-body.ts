@@ -13,8 +13,8 @@ const FIRST_CAPACITY_BYTES = 1024;
  *   After each of these, what still comes is read and dropped, so that the client sees the response.
  */
 export function readBody(request: Request, limitBytes: number): Promise<Buffer | null> {
-  const exchange = contextOf(request);
-  const share = exchange.lifecycle.bodies.open(request.ip);
+  const context = contextOf(request);
+  const share = context.lifecycle.bodies.open(request.ip);
   const collected = new CollectedBody(share, limitBytes);
   return new Promise<Buffer | null>((resolve, reject) => {
     const announced = Number(request.headers["content-length"] ?? 0);
@@ -36,7 +36,7 @@ export function readBody(request: Request, limitBytes: number): Promise<Buffer |
       }
     });
     request.on("end", () => {
-      exchange.bytesRead = size;
+      context.bytesRead = size;
       resolve(collected.bytes);
     });
     request.on("error", () => resolve(null));

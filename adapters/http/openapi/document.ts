@@ -117,8 +117,8 @@ function completeOperation(operation: Operation): void {
     ...notes.errors,
   ]);
   operation.responses = { [status]: response, ...refusals };
-  for (const [each, answer] of Object.entries(operation.responses)) {
-    answer.headers = headersOf(Number(each), each === status ? (notes.headers ?? []) : []);
+  for (const [each, result] of Object.entries(operation.responses)) {
+    result.headers = headersOf(Number(each), each === status ? (notes.headers ?? []) : []);
   }
 }
 

@@ -12,10 +12,10 @@ export class MemoryJobQueue implements JobQueue {
 
   constructor(private readonly logger: Logger) {}
 
-  notify(bells: readonly JobNotification[]): void {
-    if (this.isClosed || bells.length === 0) return;
+  notify(notifications: readonly JobNotification[]): void {
+    if (this.isClosed || notifications.length === 0) return;
     if (this.pending.length === 0) setImmediate(() => this.deliver());
-    for (const bell of bells) this.pending.push(bell);
+    for (const notification of notifications) this.pending.push(notification);
   }
 
   async prepare(): Promise<void> {
@@ -37,20 +37,20 @@ export class MemoryJobQueue implements JobQueue {
   }
 
   private deliver(): void {
-    const bells = this.pending;
+    const notifications = this.pending;
     this.pending = [];
-    for (const bell of bells) {
-      for (const listener of this.listeners.get(bell.providerId) ?? []) void this.call(listener, bell);
+    for (const notification of notifications) {
+      for (const listener of this.listeners.get(notification.providerId) ?? []) void this.call(listener, notification);
     }
   }
 
-  private async call(listener: NotificationListener, bell: JobNotification): Promise<void> {
+  private async call(listener: NotificationListener, notification: JobNotification): Promise<void> {
     try {
-      await listener(bell);
+      await listener(notification);
     } catch (error) {
       this.logger.error("A listener of the job queue failed", {
-        jobId: bell.jobId,
-        providerId: bell.providerId,
+        jobId: notification.jobId,
+        providerId: notification.providerId,
         error,
       });
     }

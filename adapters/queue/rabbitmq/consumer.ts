@@ -65,19 +65,20 @@ export class Consumer {
         `RabbitMQ has cancelled the consumer of ${this.queue}; the queue may have been deleted.`,
       );
     if (this.isStopped) return;
-    const bell = decodeNotification(message.content);
-    if (bell === null || bell.providerId !== this.deps.providerId) {
+    const notification = decodeNotification(message.content);
+    if (notification === null || notification.providerId !== this.deps.providerId) {
       this.deps.logger.warn("A message in a job queue is no bell; it becomes a dead letter", { queue: this.queue });
       return quietly(() => channel.reject(message, false));
     }
-    const work = this.pass(channel, message, bell).finally(() => this.running.delete(work));
+    const work = this.pass(channel, message, notification).finally(() => this.running.delete(work));
     this.running.add(work);
   }
 
-  private async pass(channel: Channel, message: ConsumeMessage, bell: JobNotification): Promise<void> {
-    const results = await Promise.allSettled(this.listeners.map(async (listener) => listener(bell)));
+  private async pass(channel: Channel, message: ConsumeMessage, notification: JobNotification): Promise<void> {
+    const results = await Promise.allSettled(this.listeners.map(async (listener) => listener(notification)));
     const failures = results.filter((result) => result.status === "rejected").map(({ reason }) => reason as unknown);
-    for (const error of failures) this.deps.logger.error("A listener of the job queue failed", { ...bell, error });
+    for (const error of failures)
+      this.deps.logger.error("A listener of the job queue failed", { ...notification, error });
     // Rejected, not nacked: from RabbitMQ 4.3 on only that counts towards the delivery limit.
     quietly(() => (failures.length === 0 ? channel.ack(message) : channel.reject(message, true)));
   }

@@ -3,7 +3,7 @@ import type { Broker } from "./broker-url.js";
 import { vhostOf } from "./doctor-topology.js";
 import { NOTIFICATIONS_MAX, DELIVERY_LIMIT } from "./topology.js";
 
-const ANSWER_MAX_MS = 2_000;
+const RESPONSE_MAX_MS = 2_000;
 
 /** Of a number in a policy and in our arguments the broker takes the smaller one. Of other values and of what only one has, the policy's. */
 const HARMFUL: Readonly<Record<string, { readonly when: (value: unknown) => boolean; readonly so: string }>> = {
@@ -42,16 +42,16 @@ export async function checkPolicies({
 }: PolicyCheckOptions): Promise<CheckResult> {
   const name = "rabbitmq policies";
   const found: string[] = [];
-  const mends = new Set<string>();
+  const fixes = new Set<string>();
   try {
     for (const queue of queues) {
       const report = await ask(fetch, url, broker, queue);
       const harm = harmOf(report.effective_policy_definition ?? {});
       if (harm.length === 0) continue;
       found.push(`${queue}: ${harm.join(", ")}`);
-      if (report.policy) mends.add(`\`rabbitmqctl clear_policy -p ${vhostOf(broker)} ${report.policy}\``);
+      if (report.policy) fixes.add(`\`rabbitmqctl clear_policy -p ${vhostOf(broker)} ${report.policy}\``);
       if (report.operator_policy)
-        mends.add(`\`rabbitmqctl clear_operator_policy -p ${vhostOf(broker)} ${report.operator_policy}\``);
+        fixes.add(`\`rabbitmqctl clear_operator_policy -p ${vhostOf(broker)} ${report.operator_policy}\``);
     }
   } catch (error) {
     const reason = broker.mask((error as Error).message);
@@ -65,7 +65,7 @@ export async function checkPolicies({
   return warning(
     name,
     `A policy overrides what Fermata asks for. ${found.join("; ")}.`,
-    `${[...mends].join(", ")}, or narrow its pattern.`,
+    `${[...fixes].join(", ")}, or narrow its pattern.`,
   );
 }
 
@@ -90,15 +90,15 @@ async function ask(
 ): Promise<QueueReport> {
   const path = `/api/queues/${address.vhost || "%2F"}/${encodeURIComponent(queue)}`;
   const credentials = Buffer.from(`${address.username}:${address.password}`).toString("base64");
-  const answer = await fetch(new URL(path, url), {
+  const response = await fetch(new URL(path, url), {
     headers: { authorization: `Basic ${credentials}` },
     redirect: "error",
-    signal: AbortSignal.timeout(ANSWER_MAX_MS),
+    signal: AbortSignal.timeout(RESPONSE_MAX_MS),
   }).catch((error: Error) => {
     throw error.cause instanceof Error ? error.cause : error;
   });
-  if (!answer.ok) throw new Error(`it answers ${answer.status}`);
-  return (await answer.json()) as QueueReport;
+  if (!response.ok) throw new Error(`it answers ${response.status}`);
+  return (await response.json()) as QueueReport;
 }
 
 /** No further than the broker's own host: that is where the credentials went already. */

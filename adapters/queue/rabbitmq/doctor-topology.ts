@@ -5,7 +5,7 @@ import { declareExchanges, declareQueue, DELIVERY_LIMIT, type Topology, Topology
 import { LATE, within } from "./waiting.js";
 
 /** How long the broker may take for one thing. */
-const ANSWER_MAX_MS = 5_000;
+const RESPONSE_MAX_MS = 5_000;
 
 const ACCESS_REFUSED = 403;
 
@@ -15,7 +15,7 @@ const NOBODY = "no provider";
 /** Declares the exchanges and the queue of dead letters, which also checks what is there, argument by argument. */
 export function checkExchanges(model: ChannelModel, broker: Broker, topology: Topology): Promise<CheckResult> {
   const name = "rabbitmq exchanges";
-  return examined(name, broker, async () => {
+  return checked(name, broker, async () => {
     await onChannel(model, (channel) => declareExchanges(channel, topology));
     const dead = await onChannel(model, (channel) => channel.checkQueue(topology.dead));
     return ok(
@@ -34,7 +34,7 @@ export function checkQueue(
 ): Promise<CheckResult> {
   const queue = topology.queueOf(providerId);
   const name = `rabbitmq queue ${queue}`;
-  return examined(name, broker, async () => {
+  return checked(name, broker, async () => {
     await onChannel(model, (channel) => declareQueue(channel, topology, providerId));
     await onChannel(model, (channel) => mayListen(channel, queue));
     const { messageCount, consumerCount } = await onChannel(model, (channel) => channel.checkQueue(queue));
@@ -46,7 +46,7 @@ export function checkQueue(
 /** Sends a message to nobody: a broker that is short of memory or disk takes none, and says so only to those who send. */
 export function checkAlarms(model: ChannelModel, broker: Broker, topology: Topology): Promise<CheckResult> {
   const name = "rabbitmq alarms";
-  return examined(name, broker, async () => {
+  return checked(name, broker, async () => {
     const blocked = new Promise<string>((resolve) => void model.once("blocked", resolve));
     const channel = await model.createConfirmChannel();
     channel.on("error", () => undefined);
@@ -75,13 +75,13 @@ export function vhostOf({ address }: Broker): string {
   return decodeURIComponent(address.vhost) || "/";
 }
 
-async function examined(name: string, broker: Broker, check: () => Promise<CheckResult>): Promise<CheckResult> {
+async function checked(name: string, broker: Broker, check: () => Promise<CheckResult>): Promise<CheckResult> {
   try {
-    const finding = await within(ANSWER_MAX_MS, check());
-    if (finding !== LATE) return finding;
+    const result = await within(RESPONSE_MAX_MS, check());
+    if (result !== LATE) return result;
     const repair =
       "`rabbitmqctl list_queues name state` shows queues without a leader; restart the broker, or delete them.";
-    return failed(name, `The broker has not answered for ${ANSWER_MAX_MS / 1000} s.`, repair);
+    return failed(name, `The broker has not answered for ${RESPONSE_MAX_MS / 1000} s.`, repair);
   } catch (error) {
     const message = broker.mask((error as Error).message);
     if (error instanceof TopologyError) return classifyDifference(name, broker, message);

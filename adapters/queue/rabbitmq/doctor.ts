@@ -55,16 +55,16 @@ export async function checkRabbitmq({
   // What it says rejects the call that waits as well.
   model.on("error", () => undefined);
   try {
-    const findings: CheckResult[] = [
+    const results: CheckResult[] = [
       ok(CONNECTION, `${broker.place} lets ${broker.address.username} into the vhost ${vhostOf(broker)}.`),
     ];
-    findings.push(classifyVersion(model.connection.serverProperties));
+    results.push(classifyVersion(model.connection.serverProperties));
     const exchanges = await checkExchanges(model, broker, topology);
-    findings.push(exchanges);
-    if (exchanges.result !== "ok") return findings;
-    for (const id of providerIds) findings.push(await checkQueue(model, broker, topology, id));
-    findings.push(await checkAlarms(model, broker, topology));
-    findings.push(
+    results.push(exchanges);
+    if (exchanges.result !== "ok") return results;
+    for (const id of providerIds) results.push(await checkQueue(model, broker, topology, id));
+    results.push(await checkAlarms(model, broker, topology));
+    results.push(
       await checkPolicies({
         broker,
         queues: providerIds.map((id) => topology.queueOf(id)),
@@ -72,7 +72,7 @@ export async function checkRabbitmq({
         ...(managementUrl && { url: managementUrl }),
       }),
     );
-    return findings;
+    return results;
   } finally {
     await within(
       CLOSE_MAX_MS,

@@ -70,8 +70,8 @@ export class RabbitmqJobQueue implements JobQueue {
     return this.publisher.counts;
   }
 
-  notify(bells: readonly JobNotification[]): void {
-    if (this.closing === null) this.publisher.publish(bells);
+  notify(notifications: readonly JobNotification[]): void {
+    if (this.closing === null) this.publisher.publish(notifications);
   }
 
   async prepare(providerIds: readonly string[]): Promise<void> {

@@ -16,7 +16,7 @@ export interface ProviderQueuesDeps {
 /** The queues behind the exchange, as who rings sees them: declares those it is told of, and those that a bell did not find. */
 export class ProviderQueues {
   /** Providers whose queues are declared on every new connection. */
-  private readonly told = new Set<string>();
+  private readonly notified = new Set<string>();
   /** Queues that are missing, by provider, and why. */
   private readonly missing = new Map<string, Error>();
   private readonly stopping = new AbortController();
@@ -31,13 +31,13 @@ export class ProviderQueues {
 
   /** Declares the queues of these providers, now and on every new connection. Resolves after the first try. */
   async declare(providerIds: readonly string[]): Promise<void> {
-    for (const id of providerIds) this.told.add(id);
+    for (const id of providerIds) this.notified.add(id);
     await Promise.all(providerIds.map((id) => this.attemptOnce(id)));
   }
 
   /** To be called on every new connection. */
   async declareAgain(): Promise<void> {
-    await this.declare([...this.told]);
+    await this.declare([...this.notified]);
   }
 
   /** A bell came back. The exchange is there, the queue is not: somebody has deleted it, or nobody has declared it yet. */

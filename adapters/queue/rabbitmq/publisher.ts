@@ -9,7 +9,7 @@ import { declareExchanges, type Topology } from "./topology.js";
 import { LATE, within } from "./waiting.js";
 
 /** How long the broker may take to answer a check. */
-const ANSWER_MAX_MS = 2_000;
+const RESPONSE_MAX_MS = 2_000;
 
 export interface PublisherDeps {
   readonly connection: RabbitmqConnection;
@@ -60,12 +60,12 @@ export class Publisher {
   }
 
   /** Never throws. */
-  publish(bells: readonly JobNotification[]): void {
-    for (const bell of bells) {
+  publish(notifications: readonly JobNotification[]): void {
+    for (const notification of notifications) {
       const channel = this.channel.current;
       const obstacle = this.obstacle();
       if (channel === null || obstacle !== null) this.drop(obstacle ?? "there is no channel");
-      else this.send(channel, bell);
+      else this.send(channel, notification);
     }
   }
 
@@ -82,9 +82,11 @@ export class Publisher {
     this.asking ??= this.ask().finally(() => {
       this.asking = null;
     });
-    if ((await within(ANSWER_MAX_MS, this.asking)) === LATE) {
+    if ((await within(RESPONSE_MAX_MS, this.asking)) === LATE) {
       // That it is blocked may have been heard meanwhile.
-      throw this.deps.connection.problem ?? new Error(`RabbitMQ at ${place} has not answered for ${ANSWER_MAX_MS} ms.`);
+      throw (
+        this.deps.connection.problem ?? new Error(`RabbitMQ at ${place} has not answered for ${RESPONSE_MAX_MS} ms.`)
+      );
     }
     if (this.queues.problem !== null) throw this.queues.problem;
   }
@@ -111,13 +113,17 @@ export class Publisher {
     return connection.problem?.message ?? null;
   }
 
-  private send(channel: ConfirmChannel, bell: JobNotification): void {
+  private send(channel: ConfirmChannel, notification: JobNotification): void {
     const { jobs } = this.deps.topology;
     const number = (this.sent += 1);
     try {
       // A full write buffer (false) needs no waiting: the bound on what is unconfirmed bounds the buffer as well.
-      channel.publish(jobs, bell.providerId, encodeNotification(bell), PUBLISH_OPTIONS, (error: Error | null) =>
-        this.settle(number, error),
+      channel.publish(
+        jobs,
+        notification.providerId,
+        encodeNotification(notification),
+        PUBLISH_OPTIONS,
+        (error: Error | null) => this.settle(number, error),
       );
       this.unconfirmed.set(number, performance.now());
       this.expectConfirms();

@@ -30,7 +30,7 @@ interface PendingRequest {
   readonly counts: LocalCounts;
   /** Null for one who only wants to know the shared counts. */
   readonly rules: readonly WindowRule[] | null;
-  isAnswered: boolean;
+  isResponded: boolean;
   resolve(decision: RateDecision | null): void;
 }
 
@@ -79,7 +79,7 @@ export class RateCountSync {
    */
   ask(counts: LocalCounts, rules: readonly WindowRule[] | null): Promise<RateDecision | null> {
     return new Promise((resolve) => {
-      this.pendingRequests.push({ counts, rules, isAnswered: false, resolve });
+      this.pendingRequests.push({ counts, rules, isResponded: false, resolve });
       this.run();
     });
   }
@@ -104,12 +104,12 @@ export class RateCountSync {
   private async end(): Promise<void> {
     this.timer?.abort();
     this.beginRound();
-    const patience = new AbortController();
+    const timeoutMs = new AbortController();
     await Promise.race([
       Promise.all([this.running, this.sweeping]),
-      this.deps.clock.sleep(this.options.waitMaxMs, patience.signal),
+      this.deps.clock.sleep(this.options.waitMaxMs, timeoutMs.signal),
     ]);
-    patience.abort();
+    timeoutMs.abort();
   }
 
   private wait(ms: number): void {
@@ -160,7 +160,7 @@ export class RateCountSync {
 
   private async bring(group: readonly BatchEntry[]): Promise<void> {
     const { clock } = this.deps;
-    const patience = new AbortController();
+    const timeoutMs = new AbortController();
     const settled = settleTogether(
       this.deps,
       group.map(({ counts, claims, pendingRequests: questions }) => ({
@@ -169,7 +169,7 @@ export class RateCountSync {
         requests: questions.flatMap(({ rules }) => (rules === null ? [] : [rules])),
       })),
     );
-    const tooLate = clock.sleep(this.options.waitMaxMs, patience.signal).then(() => null);
+    const tooLate = clock.sleep(this.options.waitMaxMs, timeoutMs.signal).then(() => null);
     try {
       if ((await Promise.race([settled, tooLate])) === null) {
         this.goAlone(new Error(`The storage took longer than ${this.options.waitMaxMs} ms.`), group);
@@ -179,7 +179,7 @@ export class RateCountSync {
     } catch (error) {
       this.goAlone(error, group);
     } finally {
-      patience.abort();
+      timeoutMs.abort();
     }
   }
 
@@ -198,8 +198,8 @@ export class RateCountSync {
 
   private answer(question: PendingRequest, decision: RateDecision | null): void {
     const { counts, rules } = question;
-    if (!question.isAnswered) {
-      question.isAnswered = true;
+    if (!question.isResponded) {
+      question.isResponded = true;
       question.resolve(decision);
     } else if (decision?.allowed === true && rules !== null && counts.giveBack(rules, this.deps.clock.now())) {
       // It was decided here when that took too long, and counted twice if it passed.
@@ -218,9 +218,8 @@ export class RateCountSync {
       ...group.flatMap(({ pendingRequests: questions }) => questions),
       ...this.pendingRequests.splice(0),
     ];
-    for (const question of waiting) if (!question.isAnswered) this.answer(question, null);
-    for (const counts of [...group.map((traveller) => traveller.counts), ...this.due.splice(0)])
-      this.changed.add(counts);
+    for (const question of waiting) if (!question.isResponded) this.answer(question, null);
+    for (const counts of [...group.map((entry) => entry.counts), ...this.due.splice(0)]) this.changed.add(counts);
     if (!this.isClosed) this.wait(this.options.retryMs);
   }
 

@@ -1,5 +1,5 @@
-import type { IdempotencyRecord, StoredAnswer } from "../../../core/idempotency/replay.js";
-import type { AnsweredKey, IdempotencyKey, IdempotencyStore } from "../../../core/ports/idempotency-store.js";
+import type { IdempotencyRecord, StoredResponse } from "../../../core/idempotency/replay.js";
+import type { IdempotencyKey, IdempotencyStore, KeyOfJob } from "../../../core/ports/idempotency-store.js";
 import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import {
   IDEMPOTENCY_RECORDS,
@@ -12,7 +12,7 @@ import { columnsOf, sessionOf } from "./session.js";
 const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at > ?`;
 /** The sum keeps MariaDB from the index of what expires, where it would lock other records on its way. */
 const FREE_KEY = "DELETE FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at + 0 <= ?";
-const UPDATE_ANSWER =
+const UPDATE_RESPONSE =
   "UPDATE idempotency_records SET status = ?, response = ? WHERE account_id = ? AND key_hash = ? AND job_id = ?";
 const FIND_EXPIRED =
   "SELECT account_id, key_hash FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
@@ -33,9 +33,9 @@ export class KnexIdempotencyStore implements IdempotencyStore {
     await session.insert(IDEMPOTENCY_RECORDS, records.map(toIdempotencyRow));
   }
 
-  async updateAnswer(tx: Transaction, record: AnsweredKey, answer: StoredAnswer): Promise<void> {
+  async updateResponse(tx: Transaction, record: KeyOfJob, answer: StoredResponse): Promise<void> {
     const { accountId, keyHash, jobId } = record;
-    await sessionOf(tx).run(UPDATE_ANSWER, [answer.status, answer.body, accountId, keyHash, jobId]);
+    await sessionOf(tx).run(UPDATE_RESPONSE, [answer.status, answer.body, accountId, keyHash, jobId]);
   }
 
   async deleteExpired(tx: Transaction, now: number, limit: number): Promise<number> {

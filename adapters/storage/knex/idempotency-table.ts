@@ -19,11 +19,11 @@ export const IDEMPOTENCY_RECORDS = table(
 );
 export type IdempotencyRow = RowOf<typeof IDEMPOTENCY_RECORDS>;
 
-export function toIdempotencyRow({ answer, ...record }: IdempotencyRecord): IdempotencyRow {
+export function toIdempotencyRow({ response: answer, ...record }: IdempotencyRecord): IdempotencyRow {
   return IDEMPOTENCY_RECORDS.toRow({ ...record, status: answer.status, response: answer.body });
 }
 
 export function toIdempotencyRecord(row: IdempotencyRow): IdempotencyRecord {
   const { status, response, ...record } = IDEMPOTENCY_RECORDS.fromRow(row);
-  return { ...record, answer: { status, body: response } };
+  return { ...record, response: { status, body: response } };
 }

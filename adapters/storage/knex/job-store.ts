@@ -221,9 +221,9 @@ export class KnexJobStore implements JobStore {
 
   async insertOutputs(
     tx: Transaction,
-    made: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
+    created: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
   ): Promise<void> {
-    const rows = made.flatMap(({ jobId, outputs }) =>
+    const rows = created.flatMap(({ jobId, outputs }) =>
       outputs.map((output, position) => JOB_OUTPUTS.toRow({ ...output, jobId, position })),
     );
     await sessionOf(tx).insert(JOB_OUTPUTS, rows);

@@ -5,7 +5,7 @@ import type { Session, SqlValue } from "./session.js";
 const LENGTHS = [1, 10, 100, 500] as const;
 
 /** The pieces in which a long list is worked off. SQLite holds up the whole process while it answers: between them, others have their turn. */
-export async function* inPieces<Value>(values: readonly Value[]): AsyncGenerator<readonly Value[]> {
+export async function* inChunks<Value>(values: readonly Value[]): AsyncGenerator<readonly Value[]> {
   for (let start = 0; start < values.length; start += LENGTHS[3]) {
     if (start > 0) await nextTurn();
     yield values.slice(start, start + LENGTHS[3]);
@@ -25,7 +25,7 @@ export async function allIn<Row>(
   before: readonly SqlValue[] = [],
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for await (const part of inPieces([...new Set(values)])) {
+  for await (const part of inChunks([...new Set(values)])) {
     const length = LENGTHS.find((one) => one >= part.length) ?? LENGTHS[3];
     // Filled up with the last of them, which is found once all the same.
     const padded = Array.from({ length }, (_, index) => part[index] ?? part.at(-1) ?? null);

@@ -1,6 +1,6 @@
 import type { JobId, TrackId } from "../../../core/ids.js";
 import type { Track } from "../../../core/library/track.js";
-import { allIn, groupBy, inPieces } from "./lists.js";
+import { allIn, groupBy, inChunks } from "./lists.js";
 import { columnsOf, type Session } from "./session.js";
 import {
   type AssetRow,
@@ -41,7 +41,7 @@ export async function insertTracks(session: Session, tracks: readonly Track[]): 
 
 export async function findTracks(session: Session, ids: readonly TrackId[]): Promise<Map<TrackId, Track>> {
   const found = new Map<TrackId, Track>();
-  for await (const part of inPieces([...new Set(ids)])) {
+  for await (const part of inChunks([...new Set(ids)])) {
     for (const track of await complete(session, await allIn<TrackRow>(session, FIND, part))) found.set(track.id, track);
   }
   return found;

@@ -149,13 +149,13 @@ export class KnexWebhookStore implements WebhookStore {
     return this.database.reading((session) => this.pending.nextAt(session));
   }
 
-  async insertDeliveryAttempt(tx: Transaction, made: Omit<DeliveryAttempt, "number">): Promise<number> {
+  async insertDeliveryAttempt(tx: Transaction, created: Omit<DeliveryAttempt, "number">): Promise<number> {
     const session = sessionOf(tx);
-    const found = await session.all(FIND_DELIVERY + this.database.dialect.forUpdate, [made.deliveryId]);
+    const found = await session.all(FIND_DELIVERY + this.database.dialect.forUpdate, [created.deliveryId]);
     if (found.length === 0) return 0;
-    const [last] = await session.all<{ number: number | null }>(LAST_ATTEMPT, [made.deliveryId]);
+    const [last] = await session.all<{ number: number | null }>(LAST_ATTEMPT, [created.deliveryId]);
     const number = (last?.number ?? 0) + 1;
-    await session.insert(DELIVERY_ATTEMPTS, [DELIVERY_ATTEMPTS.toRow({ ...made, number })]);
+    await session.insert(DELIVERY_ATTEMPTS, [DELIVERY_ATTEMPTS.toRow({ ...created, number })]);
     return number;
   }
 

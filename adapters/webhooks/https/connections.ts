@@ -80,9 +80,9 @@ export class KeptConnections {
   }
 
   keep(connection: Connection): void {
-    const beside = this.idle.get(connection.origin) ?? [];
-    if (!connection.isFit || beside.length >= KEPT_PER_ORIGIN_MAX || this.count >= KEPT_MAX) return connection.end();
-    this.idle.set(connection.origin, [...beside, connection]);
+    const alongside = this.idle.get(connection.origin) ?? [];
+    if (!connection.isFit || alongside.length >= KEPT_PER_ORIGIN_MAX || this.count >= KEPT_MAX) return connection.end();
+    this.idle.set(connection.origin, [...alongside, connection]);
     this.count += 1;
     connection.whenGone(() => {
       this.remove(connection);

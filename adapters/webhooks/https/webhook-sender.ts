@@ -118,9 +118,9 @@ export class HttpsWebhookSender implements WebhookSender {
     };
     const kept = this.kept.take(url.origin);
     if (kept !== null) {
-      const answer = await this.exchange(kept, request, deadline);
+      const response = await this.exchange(kept, request, deadline);
       // The receiver may end a connection just when it is used again. The same message goes out on a new one, within the same time.
-      if (!isGone(answer) || deadline.isOver) return this.resultOf(answer, deadline, NO_PHASES);
+      if (!isGone(response) || deadline.isOver) return this.resultOf(response, deadline, NO_PHASES);
     }
     const open = await Connection.opener();
     const begunMs = deadline.passedMs;
@@ -150,34 +150,34 @@ export class HttpsWebhookSender implements WebhookSender {
   }
 
   private async exchange(connection: Connection, request: Request, deadline: Deadline): Promise<Answer> {
-    const answer = await post(connection.client, request, deadline);
-    if (answer.end === "whole" && !this.isClosed) this.kept.keep(connection);
+    const response = await post(connection.client, request, deadline);
+    if (response.end === "whole" && !this.isClosed) this.kept.keep(connection);
     else connection.end();
-    return answer;
+    return response;
   }
 
-  private resultOf(answer: Answer, deadline: Deadline, connectPhases: ConnectPhases): WebhookResult {
-    const { status, end } = answer;
+  private resultOf(response: Answer, deadline: Deadline, connectPhases: ConnectPhases): WebhookResult {
+    const { status, end } = response;
     const phases = {
       ...connectPhases,
-      firstByteMs: answer.startedAt === null ? null : answer.startedAt - deadline.startedAt,
+      firstByteMs: response.startedAt === null ? null : response.startedAt - deadline.startedAt,
       totalMs: deadline.passedMs,
     };
-    const told = {
+    const notified = {
       status,
-      retryAfterMs: retryAfterMs(answer.retryAfter, this.clock.now()),
-      excerpt: excerptOf(answer.body),
+      retryAfterMs: retryAfterMs(response.retryAfter, this.clock.now()),
+      excerpt: excerptOf(response.body),
       phases,
     };
     // What is no success is one whether or not the body arrives.
     const refusal = status === null ? null : failureOf(status);
     if (status !== null && refusal !== null)
-      return { ...told, failure: refusal, message: refusalOf(status, answer.location) };
-    if (!(end instanceof Error)) return { ...told, failure: null, message: null };
+      return { ...notified, failure: refusal, message: refusalOf(status, response.location) };
+    if (!(end instanceof Error)) return { ...notified, failure: null, message: null };
     const begun = status === null ? "No answer" : `The answer ${status} was not whole`;
-    if (deadline.isOver) return { ...told, failure: "timeout", message: `${begun}: ${deadline.reason}.` };
+    if (deadline.isOver) return { ...notified, failure: "timeout", message: `${begun}: ${deadline.reason}.` };
     const { failure, words } = postFailure(end);
-    return { ...told, failure, message: `${begun}: ${words}.` };
+    return { ...notified, failure, message: `${begun}: ${words}.` };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { PieceOptions } from "../order.js";
+import type { CompositionOptions } from "../order.js";
 import { Random, hashText } from "../random.js";
 import type { InstrumentName } from "../sound/instruments.js";
 import { GENRES, genreNamed } from "./genre-table.js";
@@ -49,7 +49,7 @@ const PITCH_CLASSES: Record<string, number> = { c: 0, d: 2, e: 4, f: 5, g: 7, a:
  * Reads a prompt. Every text gives a brief; one without any known word gets its music from its hash. Options take
  * precedence over words.
  */
-export function readBrief(prompt: string, lyrics: string | null, options: PieceOptions = {}): Brief {
+export function readBrief(prompt: string, lyrics: string | null, options: CompositionOptions = {}): Brief {
   const text = ` ${prompt
     .normalize("NFKC")
     .toLowerCase()

@@ -1,4 +1,4 @@
-import type { PieceOptions } from "../order.js";
+import type { CompositionOptions } from "../order.js";
 import { Random } from "../random.js";
 import type { KitName } from "../sound/drum-kit.js";
 import type { SungNote } from "../sound/voice.js";
@@ -17,7 +17,7 @@ import { planSong, singLines } from "./singing.js";
 import type { Song, SungStep } from "./singing.js";
 
 /** What is asked of the composer. */
-export interface Commission extends PieceOptions {
+export interface Commission extends CompositionOptions {
   readonly prompt: string;
   readonly lyrics: string | null;
   readonly seconds: number;
@@ -31,7 +31,7 @@ export interface SungLine {
 }
 
 /** A whole piece of music as notes, ready to be sounded. Times are seconds from the start. */
-export interface Piece {
+export interface Composition {
   readonly brief: Brief;
   readonly seconds: number;
   readonly sections: readonly Section[];
@@ -45,7 +45,7 @@ export interface Piece {
 }
 
 /** Composes a piece. The same commission gives the same notes; no text is refused. */
-export function compose({ prompt, lyrics, seconds, sung, ...options }: Commission): Piece {
+export function compose({ prompt, lyrics, seconds, sung, ...options }: Commission): Composition {
   const brief = readBrief(prompt, lyrics, options);
   const { genre, bpm } = brief;
   const random = new Random(brief.seed, "piece");

@@ -100,13 +100,13 @@ function inventMotif(business: number, beatsPerBar: number, random: Random): Mot
   return { rhythm, moves: rhythm.map(() => random.pick(MOVES)) };
 }
 
-function playSection(track: MelodyTrack, section: Section, [call, answer]: readonly [Motif, Motif]): Step[] {
+function playSection(track: MelodyTrack, section: Section, [call, response]: readonly [Motif, Motif]): Step[] {
   const steps: Step[] = [];
   let position = section.kind === "chorus" ? 4 : 2;
   for (let bar = 0; bar < section.bars; bar += 1) {
     const inPhrase = bar % 4;
     const isCadence = inPhrase === 3 || bar === section.bars - 1;
-    const motif = inPhrase === 1 ? answer : call;
+    const motif = inPhrase === 1 ? response : call;
     const isHome = bar % 8 === 7 || bar === section.bars - 1;
     const played = playBar(
       track,

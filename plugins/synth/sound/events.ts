@@ -1,5 +1,5 @@
 import { Random } from "../random.js";
-import type { Piece } from "../piece/compose.js";
+import type { Composition } from "../piece/compose.js";
 import type { Part } from "../piece/notes.js";
 import type { Placement } from "./bus.js";
 import { panned, startSample } from "./bus.js";
@@ -31,22 +31,24 @@ const FORCE_CLASSES = 4;
 const DRUM_TAKES = 3;
 
 /** Everything that a stem consists of, in order of its start. */
-export function eventsOf(piece: Piece, stem: StemName): SoundEvent[] {
-  const events = unsorted(piece, stem);
+export function eventsOf(composition: Composition, stem: StemName): SoundEvent[] {
+  const events = unsorted(composition, stem);
   return events.sort((a, b) => a.at - b.at);
 }
 
-function unsorted(piece: Piece, stem: StemName): SoundEvent[] {
+function unsorted(composition: Composition, stem: StemName): SoundEvent[] {
   switch (stem) {
     case "drums":
-      return drumEvents(piece);
+      return drumEvents(composition);
     case "vocals":
-      return vocalEvents(piece);
+      return vocalEvents(composition);
     case "bass":
     case "other":
       return [
-        ...piece.parts.filter((part) => part.stem === stem).flatMap((part) => partEvents(part, piece.brief.seed)),
-        ...(stem === "other" && piece.brief.genre.isDusty === true ? crackle(piece) : []),
+        ...composition.parts
+          .filter((part) => part.stem === stem)
+          .flatMap((part) => partEvents(part, composition.brief.seed)),
+        ...(stem === "other" && composition.brief.genre.isDusty === true ? crackle(composition) : []),
       ];
   }
 }
@@ -104,7 +106,7 @@ class NoteCache {
   }
 }
 
-function drumEvents({ hits, kit, brief }: Piece): SoundEvent[] {
+function drumEvents({ hits, kit, brief }: Composition): SoundEvent[] {
   const reverb = 0.03 + brief.genre.space * 0.12;
   return hits.map(({ start, sound, velocity }, index): SoundEvent => {
     const { samples, pan } = soundDrum(kit, sound, index % DRUM_TAKES);
@@ -119,7 +121,7 @@ function drumEvents({ hits, kit, brief }: Piece): SoundEvent[] {
 }
 
 /** Clicks of an old record, a few a second, anywhere between left and right. */
-function crackle({ seconds, brief }: Piece): SoundEvent[] {
+function crackle({ seconds, brief }: Composition): SoundEvent[] {
   const random = new Random(brief.seed, "crackle");
   const click = Float32Array.from({ length: 40 }, (_, index) => Math.sin(index * 0.9) * Math.exp(-index / 6));
   return Array.from({ length: Math.round(seconds * 9) }, () => ({
@@ -133,7 +135,7 @@ function crackle({ seconds, brief }: Piece): SoundEvent[] {
 
 const VOICE_GAIN = 0.95;
 
-function vocalEvents({ voice, brief }: Piece): SoundEvent[] {
+function vocalEvents({ voice, brief }: Composition): SoundEvent[] {
   if (voice === null) return [];
   const placement = { ...panned(0), reverb: 0.12 + 0.25 * brief.genre.space, echo: 0.08 };
   return voice.lines.map(({ start, notes }, index) => ({

@@ -1,7 +1,7 @@
 import { SAMPLE_RATE } from "./dsp.js";
 
 /** The two stages of the K-weighting of ITU-R BS.1770-4 at 44.1 kHz: b0, b1, b2, a1, a2. */
-const SHELF = [
+const PARTITION = [
   1.5308412300503478, -2.650979995154729, 1.1690790799215869, -1.663655113256963, 0.7125954280732254,
 ] as const;
 const HIGH_PASS = [
@@ -30,7 +30,7 @@ export function loudnessOf(left: Float32Array, right: Float32Array): number {
 }
 
 function addWeightedEnergy(samples: Float32Array, hops: Float64Array): void {
-  const [b0, b1, b2, a1, a2] = SHELF;
+  const [b0, b1, b2, a1, a2] = PARTITION;
   const [c0, c1, c2, d1, d2] = HIGH_PASS;
   let s1 = 0;
   let s2 = 0;

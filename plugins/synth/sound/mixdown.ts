@@ -1,6 +1,6 @@
 import { createWav } from "../output/wav.js";
 import type { WavFile } from "../output/wav.js";
-import type { Piece } from "../piece/compose.js";
+import type { Composition } from "../piece/compose.js";
 import { Bus, SEGMENT } from "./bus.js";
 import { SAMPLE_RATE } from "./dsp.js";
 import { eventsOf } from "./events.js";
@@ -24,16 +24,16 @@ const STEM_HEADROOM = 3;
 const STORED_SCALE = 32_767 / STEM_HEADROOM;
 
 /** Sounds a piece: each stem in turn, then one gain curve over all of them. */
-export function mixDown(piece: Piece, keepStems: boolean): Mixdown {
-  const frames = Math.round(piece.seconds * SAMPLE_RATE);
+export function mixDown(composition: Composition, keepStems: boolean): Mixdown {
+  const frames = Math.round(composition.seconds * SAMPLE_RATE);
   const left = new Float32Array(frames);
   const right = new Float32Array(frames);
   const stems = new Map<StemName, WavFile>();
-  const names: StemName[] = ["drums", "bass", "other", ...(piece.voice === null ? [] : ["vocals" as const])];
+  const names: StemName[] = ["drums", "bass", "other", ...(composition.voice === null ? [] : ["vocals" as const])];
   for (const name of names) {
     const wav = keepStems ? createWav(frames, SAMPLE_RATE) : null;
     if (wav !== null) stems.set(name, wav);
-    renderStem(piece, name, left, right, wav?.samples ?? null);
+    renderStem(composition, name, left, right, wav?.samples ?? null);
   }
   const gain = 10 ** ((TARGET_LUFS - loudnessOf(left, right)) / 20);
   const curve = new GainCurve(left, right, Number.isFinite(gain) ? gain : 1, SAMPLE_RATE);
@@ -54,23 +54,23 @@ const DULL_HZ = 6_500;
 
 /** Adds one stem to the mix, and writes it to `kept` on the way. */
 function renderStem(
-  piece: Piece,
+  composition: Composition,
   name: StemName,
   left: Float32Array,
   right: Float32Array,
   kept: Int16Array | null,
 ): void {
-  const events = eventsOf(piece, name);
+  const events = eventsOf(composition, name);
   if (events.length === 0) return;
-  const { genre, brightness } = piece.brief;
+  const { genre, brightness } = composition.brief;
   const bus = new Bus({
     reverbSeconds: name === "bass" ? null : name === "drums" ? 0.5 + genre.space : 0.8 + 3 * genre.space,
     brightness: 0.5 + 0.3 * brightness,
-    echoSeconds: piece.echoSeconds,
+    echoSeconds: composition.echoSeconds,
     dullHz:
       genre.isDusty === true && name !== "vocals" ? DUSTY_HZ : name === "other" && brightness < -0.2 ? DULL_HZ : null,
   });
-  const pump = genre.pumps === true && name !== "drums" ? kickSamples(piece) : [];
+  const pump = genre.pumps === true && name !== "drums" ? kickSamples(composition) : [];
   let next = 0;
   for (let start = 0; start < left.length; start += SEGMENT) {
     const length = Math.min(SEGMENT, left.length - start);
@@ -96,7 +96,7 @@ function renderStem(
   }
 }
 
-function kickSamples({ hits }: Piece): number[] {
+function kickSamples({ hits }: Composition): number[] {
   return hits.filter(({ sound }) => sound === "kick").map(({ start }) => Math.round(start * SAMPLE_RATE));
 }
 

@@ -9,28 +9,28 @@ export interface Decoded extends Stretch {
 }
 
 /** Compressed bytes that a decoder takes at once, and sample frames of a WAV file: a few seconds at most are unpacked at a time. */
-const PIECE_BYTES = 1 << 16;
-const PIECE_FRAMES = 1 << 16;
+const CHUNK_BYTES = 1 << 16;
+const CHUNK_FRAMES = 1 << 16;
 /** A file of floating point numbers may hold anything. */
 const SAMPLE_MAX = 4;
 
 /** What the decoders of eshaz/wasm-audio-decoders answer. */
-interface DecodedPiece {
+interface DecodedChunk {
   readonly channelData: readonly Float32Array[];
   readonly samplesDecoded: number;
   readonly sampleRate: number;
 }
 
-interface PieceDecoder {
+interface ChunkDecoder {
   readonly ready: Promise<void>;
-  decode(bytes: Uint8Array): DecodedPiece | Promise<DecodedPiece>;
-  flush?(): Promise<DecodedPiece>;
+  decode(bytes: Uint8Array): DecodedChunk | Promise<DecodedChunk>;
+  flush?(): Promise<DecodedChunk>;
   free(): void;
 }
 
 const ALLOWED = "MP3, WAV, FLAC, Ogg Vorbis, Ogg Opus";
 
-const DECODERS: Readonly<Record<Exclude<AudioFormat, "wav">, () => Promise<PieceDecoder>>> = {
+const DECODERS: Readonly<Record<Exclude<AudioFormat, "wav">, () => Promise<ChunkDecoder>>> = {
   mp3: async () => new (await import("mpg123-decoder")).MPEGDecoder(),
   flac: async () => new (await import("@wasm-audio-decoders/flac")).FLACDecoder(),
   vorbis: async () => new (await import("@wasm-audio-decoders/ogg-vorbis")).OggVorbisDecoder(),
@@ -61,8 +61,8 @@ function* readWav(bytes: Uint8Array): Generator<Decoded, void> {
     for (let index = 0; index < count; index += 1) samples[index] = read(view, first + index * frameBytes);
     return samples;
   };
-  for (let start = 0; start < frames; start += PIECE_FRAMES) {
-    const count = Math.min(PIECE_FRAMES, frames - start);
+  for (let start = 0; start < frames; start += CHUNK_FRAMES) {
+    const count = Math.min(CHUNK_FRAMES, frames - start);
     const left = channelOf(0, start, count);
     yield toStereo([left, ...(channels > 1 ? [channelOf(1, start, count)] : [])], sampleRate);
   }
@@ -72,9 +72,9 @@ async function* unpack(format: Exclude<AudioFormat, "wav">, bytes: Uint8Array): 
   const decoder = await DECODERS[format]();
   try {
     await decoder.ready;
-    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
-      const piece = await decoder.decode(bytes.subarray(start, start + PIECE_BYTES));
-      if (hasSound(piece)) yield toStereo(piece.channelData, piece.sampleRate);
+    for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+      const composition = await decoder.decode(bytes.subarray(start, start + CHUNK_BYTES));
+      if (hasSound(composition)) yield toStereo(composition.channelData, composition.sampleRate);
     }
     const last = await decoder.flush?.();
     if (last !== undefined && hasSound(last)) yield toStereo(last.channelData, last.sampleRate);
@@ -87,7 +87,7 @@ async function* unpack(format: Exclude<AudioFormat, "wav">, bytes: Uint8Array): 
   }
 }
 
-function hasSound({ channelData, samplesDecoded }: DecodedPiece): boolean {
+function hasSound({ channelData, samplesDecoded }: DecodedChunk): boolean {
   return samplesDecoded > 0 && channelData.length > 0;
 }
 

@@ -80,18 +80,18 @@ export class Masks {
 
   /** Leaves in `vocals` how far each frequency lies in the middle: 1 where both channels agree, 0 where they have nothing in common. */
   private weighCentre(frameAt: (distance: number) => Frame): void {
-    const { vocals, drums: powers } = this;
+    const { vocals, drums: drumPower } = this;
     vocals.fill(0);
-    powers.fill(0);
+    drumPower.fill(0);
     for (let distance = -COMMON_REACH; distance <= COMMON_REACH; distance += 1) {
       const { common, power } = frameAt(distance);
       for (let bin = 0; bin < power.length; bin += 1) {
         vocals[bin] = (vocals[bin] as number) + (common[bin] as number);
-        powers[bin] = (powers[bin] as number) + (power[bin] as number);
+        drumPower[bin] = (drumPower[bin] as number) + (power[bin] as number);
       }
     }
     for (let bin = 0; bin < vocals.length; bin += 1) {
-      const power = powers[bin] as number;
+      const power = drumPower[bin] as number;
       vocals[bin] = power > 0 ? Math.max(0, (vocals[bin] as number) / power) ** CENTRE_SHARPNESS : 0;
     }
   }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ProviderReference } from "../../sdk/index.js";
-import { type PieceOrder, pieceOptions, type RenderedAsset, type SplitOrder } from "../order.js";
+import { type CompositionSpec, compositionOptions, type RenderedAsset, type SplitOrder } from "../order.js";
 import { createWav } from "../output/wav.js";
 import type { WavFile } from "../output/wav.js";
 import { compose } from "../piece/compose.js";
@@ -15,60 +15,60 @@ const REFERENCE_VERSION = 1;
 const REFERENCE_MAX_BYTES = 14_000;
 
 /** A piece that was made here: what was asked for, and what came out of it. */
-export interface OwnPiece extends PieceOrder {
+export interface OwnTrack extends CompositionSpec {
   /** SHA-256 of the master's bytes, as hex. */
   readonly masterDigest: string;
 }
 
-/** As it stands in {@link OwnPiece}. */
+/** As it stands in {@link OwnTrack}. */
 export function digestOf(master: Uint8Array): string {
   return createHash("sha256").update(master).digest("hex");
 }
 
 /** What is kept with a track so that it can be rendered again; undefined where that would be too long. */
-export function toReference(piece: OwnPiece): ProviderReference | undefined {
-  const { masterDigest } = piece;
-  const reference = { version: REFERENCE_VERSION, ...kept(piece), masterDigest };
+export function toReference(composition: OwnTrack): ProviderReference | undefined {
+  const { masterDigest } = composition;
+  const reference = { version: REFERENCE_VERSION, ...kept(composition), masterDigest };
   return Buffer.byteLength(JSON.stringify(reference)) <= REFERENCE_MAX_BYTES ? reference : undefined;
 }
 
 /** References are flat: the pieces that this one went on from, the last one first, are in there as JSON. */
-function kept(piece: PieceOrder): ProviderReference {
+function kept(track: CompositionSpec): ProviderReference {
   const before: ProviderReference[] = [];
-  for (let { after } = piece; after !== undefined; { after } = after.piece)
-    before.push({ ...words(after.piece), untilSeconds: after.untilSeconds });
-  return { ...words(piece), ...(before.length === 0 ? {} : { before: JSON.stringify(before) }) };
+  for (let { after } = track; after !== undefined; { after } = after.composition)
+    before.push({ ...words(after.composition), untilSeconds: after.untilSeconds });
+  return { ...words(track), ...(before.length === 0 ? {} : { before: JSON.stringify(before) }) };
 }
 
-function words({ prompt, lyrics, seconds, sung, ...piece }: PieceOrder): ProviderReference {
-  return { prompt, lyrics, seconds, sung, ...pieceOptions(piece) };
+function words({ prompt, lyrics, seconds, sung, ...composition }: CompositionSpec): ProviderReference {
+  return { prompt, lyrics, seconds, sung, ...compositionOptions(composition) };
 }
 
 /** The piece that a reference tells of; null for one that this version does not understand. */
-export function readReference(reference: ProviderReference | null): OwnPiece | null {
+export function readReference(reference: ProviderReference | null): OwnTrack | null {
   if (reference === null || reference["version"] !== REFERENCE_VERSION) return null;
   const { masterDigest } = reference;
-  const piece = readPiece(reference);
-  return piece !== null && typeof masterDigest === "string" ? { ...piece, masterDigest } : null;
+  const composition = readChunk(reference);
+  return composition !== null && typeof masterDigest === "string" ? { ...composition, masterDigest } : null;
 }
 
-function readPiece({ before, ...own }: ProviderReference): PieceOrder | null {
+function readChunk({ before, ...own }: ProviderReference): CompositionSpec | null {
   if (typeof before !== "string") return readWords(own);
-  let after: PieceOrder["after"];
+  let after: CompositionSpec["after"];
   for (const part of (JSON.parse(before) as ProviderReference[]).reverse()) {
-    const piece = readWords(part);
+    const track = readWords(part);
     const { untilSeconds } = part;
-    if (piece === null || typeof untilSeconds !== "number") return null;
-    after = { piece: after === undefined ? piece : { ...piece, after }, untilSeconds };
+    if (track === null || typeof untilSeconds !== "number") return null;
+    after = { composition: after === undefined ? track : { ...track, after }, untilSeconds };
   }
   const piece = readWords(own);
   return piece === null || after === undefined ? piece : { ...piece, after };
 }
 
-function readWords({ prompt, lyrics, seconds, sung, ...others }: ProviderReference): PieceOrder | null {
+function readWords({ prompt, lyrics, seconds, sung, ...others }: ProviderReference): CompositionSpec | null {
   const areWords = typeof prompt === "string" && (lyrics === null || typeof lyrics === "string");
   if (!areWords || typeof seconds !== "number" || typeof sung !== "boolean") return null;
-  return { prompt, lyrics, seconds, sung, ...pieceOptions(others) };
+  return { prompt, lyrics, seconds, sung, ...compositionOptions(others) };
 }
 
 /**
@@ -76,19 +76,19 @@ function readWords({ prompt, lyrics, seconds, sung, ...others }: ProviderReferen
  *
  * @returns null where what comes out is not the piece any more: this version, or this machine, sounds different
  */
-export function splitOwnPiece(piece: OwnPiece, operation: SplitOrder["operation"]): RenderedAsset[] | null {
+export function splitOwnTrack(composition: OwnTrack, operation: SplitOrder["operation"]): RenderedAsset[] | null {
   // Parts that were joined have no stems in common.
-  if (piece.after !== undefined) return null;
-  const { master, stems } = mixDown(compose(piece), true);
-  if (digestOf(master.bytes) !== piece.masterDigest) return null;
-  if (operation === "stem_split") return stemAssets(operation, stems, piece.seconds);
+  if (composition.after !== undefined) return null;
+  const { master, stems } = mixDown(compose(composition), true);
+  if (digestOf(master.bytes) !== composition.masterDigest) return null;
+  if (operation === "stem_split") return stemAssets(operation, stems, composition.seconds);
   const frames = master.samples.length / 2;
   const instruments = [...stems].filter(([name]) => name !== "vocals").map(([, stem]) => stem);
   const files = new Map([
     ["vocals", stems.get("vocals") ?? createWav(frames, SAMPLE_RATE)],
     ["instrumental", sumOf(instruments, frames)],
   ]);
-  return stemAssets(operation, files, piece.seconds);
+  return stemAssets(operation, files, composition.seconds);
 }
 
 function sumOf(stems: readonly WavFile[], frames: number): WavFile {

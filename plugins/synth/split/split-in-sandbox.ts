@@ -28,9 +28,9 @@ export async function splitInSandbox(
       await send({ kind: "begin" });
       parts = source.open()[Symbol.asyncIterator]();
       for await (const bytes of readSource(parts)) await send({ kind: "bytes", bytes });
-      const made = await send({ kind: "split", operation });
+      const created = await send({ kind: "split", operation });
       const stems: RenderedAsset[] = [];
-      for (const [index, stem] of (made.kind === "stems" ? made.stems : []).entries())
+      for (const [index, stem] of (created.kind === "stems" ? created.stems : []).entries())
         stems.push(await fetchStem(send, index, stem));
       await send({ kind: "end" });
       return stems;

@@ -58,7 +58,7 @@ app.post("/api/v1/generations", express.json(), async (request, response) => {
   const keyHash = sha256(request.get("idempotency-key") ?? "");
   const order = request.body as BareOrder;
   const ids = { job: `job_${ulid().toLowerCase()}`, request: `req_${ulid().toLowerCase()}` };
-  const answer = await db.transaction(async (tx) => {
+  const result = await db.transaction(async (tx) => {
     const record = await tx("idempotency_records")
       .where({ account_id: accountId, key_hash: keyHash })
       .first<{ response: string } | undefined>("response");
@@ -70,9 +70,9 @@ app.post("/api/v1/generations", express.json(), async (request, response) => {
     await tx("jobs").insert(rows.job);
     await tx("ledger_entries").insert(rows.entry);
     await tx("balances").where("account_id", accountId).update(rows.after);
-    return rows.answer;
+    return rows.response;
   });
-  if (answer === null) return void response.status(402).json({ error: "credits" });
-  response.status(202).type("json").send(answer);
+  if (result === null) return void response.status(402).json({ error: "credits" });
+  response.status(202).type("json").send(result);
 });
 serve(await listenFast(app), () => db.destroy());

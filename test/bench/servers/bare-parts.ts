@@ -83,7 +83,7 @@ export function rowsOf(
   order: BareOrder,
   ids: { readonly job: string; readonly request: string },
 ): {
-  readonly answer: string;
+  readonly response: string;
   readonly record: object;
   readonly job: object;
   readonly entry: object;
@@ -93,7 +93,7 @@ export function rowsOf(
   const monthly = Math.min(COST, balance["monthly"] ?? 0);
   const pack = COST - monthly;
   const seq = (balance["ledger_seq"] ?? 0) + 1;
-  const answer = JSON.stringify({
+  const result = JSON.stringify({
     data: {
       id: ids.job,
       status: "queued",
@@ -103,7 +103,7 @@ export function rowsOf(
     },
   });
   return {
-    answer,
+    response: result,
     record: {
       account_id: accountId,
       key_hash: keyHash,
@@ -111,7 +111,7 @@ export function rowsOf(
       body_hash: sha256(JSON.stringify(order)),
       job_id: ids.job,
       status: 202,
-      response: answer,
+      response: result,
       created_at: now,
       expires_at: now + DAY_MS,
     },

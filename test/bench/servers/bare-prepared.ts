@@ -54,7 +54,7 @@ const create = db.transaction((accountId: string, keyHash: string, order: BareOr
   insert("jobs", rows.job);
   insert("ledger_entries", rows.entry);
   updateBalance.run({ ...rows.after, account_id: accountId });
-  return rows.answer;
+  return rows.response;
 });
 
 const keys = new BareKeys((hash) => findKey.get(hash));
@@ -70,12 +70,12 @@ app.get("/api/v1/credits", async (request, response) => {
 app.post("/api/v1/generations", express.json(), async (request, response) => {
   const holder = await keys.holderOf(request.headers.authorization, "generations:create");
   if (holder === null) return void response.status(401).json({ error: "key" });
-  const answer = create.immediate(
+  const result = create.immediate(
     holder.account_id,
     sha256(request.get("idempotency-key") ?? ""),
     request.body as BareOrder,
   );
-  if (answer === null) return void response.status(402).json({ error: "credits" });
-  response.status(202).type("json").send(answer);
+  if (result === null) return void response.status(402).json({ error: "credits" });
+  response.status(202).type("json").send(result);
 });
 serve(await listenFast(app), async () => void db.close());

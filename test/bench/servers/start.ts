@@ -22,12 +22,12 @@ export async function startServer(
   const child = fork(new URL(`./${kind}.${extension}`, import.meta.url), [dataDir], {
     execArgv: [...process.execArgv, ...nodeOptions],
   });
-  const { url } = (await answer(child)) as { readonly url: string };
+  const { url } = (await response(child)) as { readonly url: string };
   return {
     url,
     async cpuMs() {
       child.send("cpu" satisfies ToServer);
-      return ((await answer(child)) as { readonly cpuMs: number }).cpuMs;
+      return ((await response(child)) as { readonly cpuMs: number }).cpuMs;
     },
     async stop() {
       const exited = once(child, "exit");
@@ -37,7 +37,7 @@ export async function startServer(
   };
 }
 
-async function answer(child: ChildProcess): Promise<FromServer> {
+async function response(child: ChildProcess): Promise<FromServer> {
   const gone = new AbortController();
   const exited = once(child, "exit", { signal: gone.signal }).then(([code]) => {
     throw new Error(`A server process ended with code ${String(code)}.`);

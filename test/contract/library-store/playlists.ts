@@ -106,15 +106,15 @@ export function libraryPlaylists(opened: () => StorageUnderTest): void {
   });
 
   it("lists what is public and the viewer's own, the newest first, and by id where they are as old", async () => {
-    const [viewer, stranger] = [anId("acct"), anId("acct")];
+    const [viewer, otherAccount] = [anId("acct"), anId("acct")];
     const visible = [
       aPlaylist({ accountId: viewer, createdAt: LATE }),
-      aPlaylist({ accountId: stranger, visibility: "public", createdAt: LATE + 2, trackIds: [anId("trk")] }),
+      aPlaylist({ accountId: otherAccount, visibility: "public", createdAt: LATE + 2, trackIds: [anId("trk")] }),
       aPlaylist({ accountId: null, visibility: "public", createdAt: LATE }),
       aPlaylist({ accountId: viewer, visibility: "public", createdAt: LATE + 1 }),
       aPlaylist({ accountId: viewer, createdAt: LATE }),
     ];
-    await add(...visible, aPlaylist({ accountId: stranger, createdAt: LATE + 3 }));
+    await add(...visible, aPlaylist({ accountId: otherAccount, createdAt: LATE + 3 }));
     const [low, newest, middle, second, high] = visible as [Playlist, Playlist, Playlist, Playlist, Playlist];
     expect(await list(viewer, 5)).to.deep.equal([newest, second, high, middle, low]);
     expect(await list(viewer, 2)).to.deep.equal([newest, second]);

@@ -130,7 +130,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
 
   it("finds what is public and the viewer's own, if it is playable", async () => {
     const mark = aMark();
-    const [viewer, stranger] = [anId("acct"), anId("acct")];
+    const [viewer, otherAccount] = [anId("acct"), anId("acct")];
     const own = aTrack({ title: mark, accountId: viewer, createdAt: NOON + 2 });
     const ownPublic = aTrack({ title: mark, accountId: viewer, visibility: "public", createdAt: NOON + 1 });
     const nobodys = aTrack({ title: mark, accountId: null, visibility: "public" });
@@ -144,7 +144,7 @@ export function librarySearch(opened: () => Pick<StorageUnderTest, "library" | "
       ownPublic,
       nobodys,
       silent,
-      aTrack({ title: mark, accountId: stranger }),
+      aTrack({ title: mark, accountId: otherAccount }),
       aTrack({ title: mark, accountId: null }),
     );
     expect(await find(mark, viewer)).to.deep.equal([own.id, ownPublic.id, nobodys.id]);

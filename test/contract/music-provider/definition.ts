@@ -102,7 +102,7 @@ export function describeDefinition(harness: MusicProviderHarness, tested: () => 
   it("frees what it opened when it is closed, also before it ever worked", async () => {
     await tested().provider.close?.();
     await tested().fake.idle();
-    expect(tested().fake.openExchanges).to.equal(0);
+    expect(tested().fake.openRequests).to.equal(0);
   });
 
   for (const operation of ["stem_split", "vocal_removal"] as const) {

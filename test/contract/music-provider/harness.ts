@@ -141,7 +141,7 @@ export interface CancelScenarios {
 export interface ProbeScenarios {
   readonly route: Route;
   /** The key works. @returns the credit that is left; null where it does not tell */
-  readonly answers: Script<ProviderCost | null>;
+  readonly responses: Script<ProviderCost | null>;
   readonly refusesKey: Script;
 }
 

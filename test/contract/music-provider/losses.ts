@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { type FakeAnswer, htmlPage, text } from "../../support/provider-kit/answers.js";
+import { type FakeResponse, htmlPage, text } from "../../support/provider-kit/answers.js";
 import { FakeApi, type Route } from "../../support/provider-kit/fake-api.js";
 import { expectNone } from "./expect-none.js";
 import { isApplicable, type MusicProviderHarness } from "./harness.js";
 import type { Operation, ProviderUnderTest } from "./tested.js";
 
 /** Answers that are none, whatever the provider. */
-export const GARBAGE: readonly (readonly [what: string, answer: FakeAnswer])[] = [
+export const GARBAGE: readonly (readonly [what: string, answer: FakeResponse])[] = [
   ["broken JSON", { status: 200, headers: { "content-type": "application/json" }, body: '{"id": "tas' }],
   ["an empty body", { status: 200, body: "" }],
   ["a page of HTML", htmlPage(200)],
@@ -105,10 +105,10 @@ export function describeLost(
     expect(kind).to.equal("unavailable");
   });
 
-  for (const [what, answer] of GARBAGE) {
+  for (const [what, response] of GARBAGE) {
     it(`takes ${what} for no success of ${name}, and does not invite another try`, async () => {
       const { submit, request } = await prepared();
-      tested().fake.instead(submit, answer);
+      tested().fake.instead(submit, response);
       const { kind } = await tested().failure(tested().submit(request()));
       expect(kind).to.be.oneOf(["outcome_unknown", "failed"]);
       expect(tested().fake.calls(submit)).to.have.lengthOf(1);

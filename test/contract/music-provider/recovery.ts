@@ -75,8 +75,8 @@ function describeLookup({ lookup }: MusicProviderHarness, tested: () => Provider
   it("says absent of an attempt that never arrived, and only when it is sure", async () => {
     await lookup.absent(tested().fake);
     expect(await ask("att_never_sent")).to.deep.equal({ state: "absent" });
-    for (const answer of [htmlPage(502), { status: 200, body: "" }, { fault: "cut-reply" as const }]) {
-      tested().fake.instead(lookup.route, answer);
+    for (const response of [htmlPage(502), { status: 200, body: "" }, { fault: "cut-reply" as const }]) {
+      tested().fake.instead(lookup.route, response);
       expect((await tested().failure(ask("att_never_sent"))).kind).to.be.oneOf(["unavailable", "rate_limited"]);
     }
   });
@@ -127,7 +127,7 @@ function describeProbe({ probe }: MusicProviderHarness, tested: () => ProviderUn
   const ask = () => tested().provider.probe?.({ signal: never }) ?? Promise.reject(new Error("there is no `probe`"));
 
   it("tries the key and reads the credit, without making work", async () => {
-    const expected = await probe.answers(tested().fake);
+    const expected = await probe.responses(tested().fake);
     const { credit, warnings } = await ask();
     expect(credit).to.deep.equal(expected);
     expect(warnings).to.be.an("array");
@@ -141,7 +141,7 @@ function describeProbe({ probe }: MusicProviderHarness, tested: () => ProviderUn
   });
 
   it("does not blame the key when the provider is out of reach", async () => {
-    await probe.answers(tested().fake);
+    await probe.responses(tested().fake);
     tested().fake.spoil(probe.route, "cut-reply");
     expect((await tested().failure(ask())).kind).to.be.oneOf(["unavailable", "rate_limited"]);
   });

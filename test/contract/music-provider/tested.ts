@@ -156,10 +156,10 @@ export class ProviderUnderTest {
     const { provider } = this;
     if (provider.poll !== undefined) return this.seen(await provider.poll(stored(handle), { signal }));
     expect(provider.pollMany, "`submit` answered `accepted`, and there is neither `poll` nor").to.be.a("function");
-    const [answer] = (await provider.pollMany?.([stored(handle)], { signal })) ?? [];
-    if (answer === undefined) throw new Error("`pollMany` answers one for each handle, and there was one handle");
-    if (ProviderFailure.is(answer)) throw answer;
-    return this.seen(answer);
+    const [response] = (await provider.pollMany?.([stored(handle)], { signal })) ?? [];
+    if (response === undefined) throw new Error("`pollMany` answers one for each handle, and there was one handle");
+    if (ProviderFailure.is(response)) throw response;
+    return this.seen(response);
   }
 
   /** Asks until the work is completed. @returns it, and how often it was seen running */
@@ -182,13 +182,13 @@ export class ProviderUnderTest {
 
   /** The failure that a promise is rejected with; anything else fails the test. */
   async failure(promise: Promise<unknown>): Promise<ProviderFailure> {
-    let answer: unknown;
+    let response: unknown;
     try {
-      answer = await promise;
+      response = await promise;
     } catch (error) {
       return this.failureIn(error);
     }
-    throw new Error(`Expected a failure, and got ${JSON.stringify(answer)?.slice(0, 300)}`);
+    throw new Error(`Expected a failure, and got ${JSON.stringify(response)?.slice(0, 300)}`);
   }
 
   /** What was thrown, as the failure that it has to be. */

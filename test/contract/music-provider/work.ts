@@ -134,11 +134,11 @@ function describePassing(
       (status) => [`a gateway's page of status ${status}`, htmlPage(status)] as const,
     ),
   ] as const;
-  for (const [what, answer] of passing) {
+  for (const [what, response] of passing) {
     it(`will ask again when the status call answers ${what}`, async () => {
       const handle = await accepted();
       await work.succeeds(tested().fake);
-      tested().fake.instead(work.status, answer);
+      tested().fake.instead(work.status, response);
       expect((await tested().failure(tested().poll(handle))).kind).to.be.oneOf(PASSING);
       expect(
         (await tested().finish({ state: "accepted", handle, nextPollMs: 0 }, tested().main.name)).completed.state,
@@ -186,13 +186,13 @@ function describePollMany(work: WorkScenarios, tested: () => ProviderUnderTest):
     const handles = await three();
     await work.running(tested().fake);
     const before = tested().fake.calls(work.status).length;
-    const answers = await many(handles);
-    if (answers === null) {
+    const responses = await many(handles);
+    if (responses === null) {
       // Without it the host asks after each: `poll` must be there.
       expect(tested().provider.poll, "there is neither `pollMany` nor").to.be.a("function");
       return;
     }
-    expect(answers.map((answer) => (ProviderFailure.is(answer) ? answer.kind : answer.state))).to.deep.equal([
+    expect(responses.map((response) => (ProviderFailure.is(response) ? response.kind : response.state))).to.deep.equal([
       "running",
       "running",
       "running",
@@ -200,7 +200,7 @@ function describePollMany(work: WorkScenarios, tested: () => ProviderUnderTest):
     expect(tested().fake.calls(work.status).length - before, "requests of the status call").to.equal(1);
     await work.succeeds(tested().fake);
     expect(
-      (await many(handles))?.map((answer) => (ProviderFailure.is(answer) ? answer.kind : answer.state)),
+      (await many(handles))?.map((response) => (ProviderFailure.is(response) ? response.kind : response.state)),
     ).to.deep.equal(["completed", "completed", "completed"]);
   });
 
@@ -223,9 +223,9 @@ async function kindsOf(
   if (first === undefined) return [];
   if (provider.pollMany === undefined) return [(await tested.failure(tested.poll(first))).kind];
   try {
-    const answers = await provider.pollMany(handles.map(stored), { signal: new AbortController().signal });
-    expect(answers).to.have.lengthOf(handles.length);
-    return answers.map((answer) => (ProviderFailure.is(answer) ? answer.kind : answer.state));
+    const responses = await provider.pollMany(handles.map(stored), { signal: new AbortController().signal });
+    expect(responses).to.have.lengthOf(handles.length);
+    return responses.map((response) => (ProviderFailure.is(response) ? response.kind : response.state));
   } catch (error) {
     return [tested.failureIn(error).kind];
   }

@@ -14,8 +14,8 @@ export function webhookTries(opened: () => StorageUnderTest): void {
     });
     return delivery.id;
   };
-  const add = (made: Omit<DeliveryAttempt, "number">): Promise<number> =>
-    opened().inTransaction((tx) => opened().webhooks.insertDeliveryAttempt(tx, made));
+  const add = (created: Omit<DeliveryAttempt, "number">): Promise<number> =>
+    opened().inTransaction((tx) => opened().webhooks.insertDeliveryAttempt(tx, created));
 
   it("keep every member, under numbers from 1", async () => {
     const deliveryId = await addDelivery();

@@ -50,9 +50,9 @@ export class LosesReplies {
       inTransaction: async (work) => {
         let endsJob = false;
         const result = await unitOfWork.inTransaction(async (tx) => {
-          const made = await work(tx);
+          const created = await work(tx);
           endsJob = this.ending.has(tx);
-          return made;
+          return created;
         });
         if (!endsJob || this.lost >= this.times) return result;
         this.lost++;

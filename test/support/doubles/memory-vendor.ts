@@ -48,7 +48,7 @@ export class MemoryVendor {
   }
 
   private snapshot(): Snapshot {
-    return this.hasFinished ? MADE : { state: "running", nextPollMs: POLL_AGAIN_MS };
+    return this.hasFinished ? CREATED : { state: "running", nextPollMs: POLL_AGAIN_MS };
   }
 
   private reached<Reply>(reply: () => Reply): Promise<Reply> {
@@ -57,7 +57,7 @@ export class MemoryVendor {
   }
 }
 
-const MADE: Completed = { state: "completed", tracks: [SCRIPTED_TRACK] };
+const CREATED: Completed = { state: "completed", tracks: [SCRIPTED_TRACK] };
 
 function accepted(task: string): Accepted {
   return { state: "accepted", handle: { version: 1, data: { task } }, nextPollMs: POLL_AGAIN_MS };

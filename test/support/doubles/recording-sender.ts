@@ -13,7 +13,7 @@ export type Reception = (message: WebhookMessage, signal: AbortSignal) => Webhoo
 const PHASES = { dnsMs: 1, connectMs: 2, tlsMs: 3, firstByteMs: 4, totalMs: 5 } as const;
 
 /** The receiver answers so. */
-export function answers(
+export function responses(
   status: number,
   { retryAfterMs = null, excerpt = "" }: { readonly retryAfterMs?: number | null; readonly excerpt?: string } = {},
 ): Reception {
@@ -41,7 +41,7 @@ export function fails(failure: WebhookFailure): Reception {
 }
 
 /** Keeps every message until `release` is called, or it is broken off; then does what `then` says. */
-export function holds(then: Reception = answers(200)): { readonly reception: Reception; release(): void } {
+export function holds(then: Reception = responses(200)): { readonly reception: Reception; release(): void } {
   const gate = new AbortController();
   const reception: Reception = async (message, signal) => {
     const opened = AbortSignal.any([gate.signal, signal]);
@@ -54,7 +54,7 @@ export function holds(then: Reception = answers(200)): { readonly reception: Rec
 /** A sender that sends nothing: it keeps the messages and does what a test tells it. Every message is received with 200 unless told. */
 export class RecordingSender implements WebhookSender {
   readonly messages: WebhookMessage[] = [];
-  reception: Reception = answers(200);
+  reception: Reception = responses(200);
   private readonly events = new EventEmitter();
   private readonly closing = new AbortController();
   private open = 0;

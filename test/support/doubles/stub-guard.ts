@@ -15,7 +15,7 @@ export class StubGuard implements AddressGuard {
   }
 
   /** From now on a host resolves so. */
-  answer(hostname: string, resolution: Resolution): this {
+  response(hostname: string, resolution: Resolution): this {
     this.resolutions.set(hostname, resolution);
     return this;
   }

@@ -16,7 +16,7 @@ export interface Call {
 export interface Fault {
   /** What a sender meets, for the list of `main.ts`. */
   readonly does: string;
-  readonly answer: (call: Call) => void;
+  readonly response: (call: Call) => void;
 }
 
 const DRIP_MS = 50;
@@ -25,36 +25,36 @@ const CHUNK = Buffer.alloc(16 * 1024, "endless ");
 
 /** The faults by the first part of the path. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
-  ok: { does: "200 with a short body", answer: ({ response }) => json(response, 200, { received: true }) },
-  empty: { does: "204", answer: ({ response }) => void response.writeHead(204).end() },
+  ok: { does: "200 with a short body", response: ({ response }) => json(response, 200, { received: true }) },
+  empty: { does: "204", response: ({ response }) => void response.writeHead(204).end() },
   status: {
     does: "the status in the path, with ?retry= as Retry-After: /status/503?retry=7, or short /503?retry=7",
-    answer: status,
+    response: status,
   },
-  redirect: { does: "302 to ?to=, or to /ok", answer: redirect },
-  gone: { does: "410", answer: ({ response }) => json(response, 410, { gone: true }) },
-  hang: { does: "never answers", answer: () => undefined },
-  "slow-headers": { does: "one byte of its headers at a time, without end", answer: slowHeaders },
+  redirect: { does: "302 to ?to=, or to /ok", response: redirect },
+  gone: { does: "410", response: ({ response }) => json(response, 410, { gone: true }) },
+  hang: { does: "never answers", response: () => undefined },
+  "slow-headers": { does: "one byte of its headers at a time, without end", response: slowHeaders },
   drip: {
     does: "200, then one byte of its body at a time, every ?every= ms; ?status= for another status",
-    answer: drip,
+    response: drip,
   },
-  endless: { does: "200 with a body that never ends, as fast as it is read", answer: endless },
-  large: { does: "200 with a body of ?bytes= bytes, 100,000 unless told", answer: large },
-  bomb: { does: "200 with a small gzip body that unpacks to 10 MB", answer: bomb },
-  binary: { does: "200 with control characters and broken UTF-8", answer: binary },
-  reset: { does: "resets the connection in place of an answer", answer: ({ tcp }) => void tcp.resetAndDestroy() },
-  close: { does: "ends the connection in place of an answer", answer: ({ request }) => void request.socket.end() },
-  "half-close": { does: "200, a part of its body, then the end of the connection", answer: halfClose },
+  endless: { does: "200 with a body that never ends, as fast as it is read", response: endless },
+  large: { does: "200 with a body of ?bytes= bytes, 100,000 unless told", response: large },
+  bomb: { does: "200 with a small gzip body that unpacks to 10 MB", response: bomb },
+  binary: { does: "200 with control characters and broken UTF-8", response: binary },
+  reset: { does: "resets the connection in place of an answer", response: ({ tcp }) => void tcp.resetAndDestroy() },
+  close: { does: "ends the connection in place of an answer", response: ({ request }) => void request.socket.end() },
+  "half-close": { does: "200, a part of its body, then the end of the connection", response: halfClose },
   garbage: {
     does: "bytes that are no HTTP",
-    answer: ({ request }) => void request.socket.end("\0\x01 this is no HTTP\r\n\r\n"),
+    response: ({ request }) => void request.socket.end("\0\x01 this is no HTTP\r\n\r\n"),
   },
-  "many-headers": { does: "200 with 100 kB of headers", answer: manyHeaders },
-  interim: { does: "two interim answers (103) before a 200, or before ?then=hang", answer: interim },
+  "many-headers": { does: "200 with 100 kB of headers", response: manyHeaders },
+  interim: { does: "two interim answers (103) before a 200, or before ?then=hang", response: interim },
   stale: {
     does: "200, and resets the kept connection when the next request arrives on it",
-    answer: ({ response }) => json(response, 200, { received: true }),
+    response: ({ response }) => json(response, 200, { received: true }),
   },
 };
 

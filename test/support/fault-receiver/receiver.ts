@@ -62,7 +62,7 @@ export class FaultReceiver {
   private readonly sockets = new Set<Socket>();
   /** Those that a request on `/stale` came from. */
   private readonly doomed = new WeakSet<Socket>();
-  private readonly news = new EventEmitter();
+  private readonly changed = new EventEmitter();
 
   private constructor(
     private readonly options: FaultReceiverOptions,
@@ -103,18 +103,18 @@ export class FaultReceiver {
 
   /** Resolves when there were `count` requests. */
   async received(count = 1): Promise<readonly ReceivedRequest[]> {
-    while (this.requests.length < count) await once(this.news, "request");
+    while (this.requests.length < count) await once(this.changed, "request");
     return this.requests;
   }
 
   /** Resolves when no connection is open. */
   async quiet(): Promise<void> {
-    while (this.sockets.size > 0) await once(this.news, "closed");
+    while (this.sockets.size > 0) await once(this.changed, "closed");
   }
 
   /** Calls back for every request. */
   onRequest(listener: (request: ReceivedRequest) => void): void {
-    this.news.on("request", listener);
+    this.changed.on("request", listener);
   }
 
   /** Ends every connection. */
@@ -130,17 +130,17 @@ export class FaultReceiver {
   }
 
   private build(): void {
-    const answer = (request: IncomingMessage, response: ServerResponse): void => void this.answer(request, response);
+    const result = (request: IncomingMessage, response: ServerResponse): void => void this.response(request, response);
     const certificates = this.certificates();
     const contexts = new Map(CERTIFICATES.map((kind) => [kind as string, createSecureContext(certificates[kind])]));
     const usual = certificates[this.options.certificate ?? "valid"];
     const others = createSecureContext(usual);
     const https = createHttpsServer(
       { ...usual, SNICallback: (name, done) => done(null, contexts.get(name.split(".")[0] as string) ?? others) },
-      answer,
+      result,
     );
     this.servers.set("https", https);
-    this.servers.set("http", createHttpServer(answer));
+    this.servers.set("http", createHttpServer(result));
     this.servers.set(
       "garbage",
       createTcpServer((socket) => socket.end("this is no TLS\r\n")),
@@ -180,11 +180,11 @@ export class FaultReceiver {
     socket.on("error", () => undefined);
     socket.on("close", () => {
       this.sockets.delete(socket);
-      this.news.emit("closed");
+      this.changed.emit("closed");
     });
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async response(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     const tcp = [...this.sockets].find(({ remotePort }) => remotePort === socket.remotePort) ?? socket;
     if (this.doomed.has(socket)) return void tcp.resetAndDestroy();
@@ -195,14 +195,14 @@ export class FaultReceiver {
     const path = url.pathname.split("/").slice(1);
     if (path[0] === "stale") this.doomed.add(socket);
     const fault = this.options.fault === undefined ? faultOf(path) : faultOf([this.options.fault]);
-    fault.answer({ request, response, tcp, path, query: url.searchParams });
+    fault.response({ request, response, tcp, path, query: url.searchParams });
   }
 
   private record({ method = "", url: path = "", headers }: IncomingMessage, body: Buffer): void {
     if (this.requests.length >= REQUESTS_MAX) this.requests.shift();
     const received = { method, path, headers, body, at: Date.now(), isVerified: this.verify({ headers, body }) };
     this.requests.push(received);
-    this.news.emit("request", received);
+    this.changed.emit("request", received);
   }
 }
 

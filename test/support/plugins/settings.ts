@@ -1,16 +1,16 @@
 import { fileURLToPath } from "node:url";
 
 /** Ids of the plugins here, each in a folder of its name. */
-export const LOGBOOKS = ["logbook", "logbook-idempotent", "logbook-lookup"] as const;
+export const RECORDING_PROVIDERS = ["logbook", "logbook-idempotent", "logbook-lookup"] as const;
 
 /**
  * Settings under which a process loads the logbook's plugins from their folders, and no other plugin.
  *
  * @param file the logbook
  */
-export function logbookSettings(file: string, lateMs = 500): Record<string, string> {
+export function recordingProviderSettings(file: string, lateMs = 500): Record<string, string> {
   const settings: Record<string, string> = { FERMATA_PLUGINS__SYNTH__ENABLED: "false" };
-  for (const id of LOGBOOKS) {
+  for (const id of RECORDING_PROVIDERS) {
     const prefix = `FERMATA_PLUGINS__${id.toUpperCase().replaceAll("-", "_")}`;
     settings[`${prefix}__ENABLED`] = "true";
     settings[`${prefix}__USE`] = fileURLToPath(new URL(`./${id}/index.js`, import.meta.url));

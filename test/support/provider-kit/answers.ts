@@ -1,5 +1,5 @@
 /** What a scripted route answers. */
-export interface FakeAnswer {
+export interface FakeResponse {
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: Uint8Array | string;
@@ -19,9 +19,9 @@ export interface FakeAnswer {
  */
 export type Fault = "cut-request" | "cut-reply" | "cut-body" | "hang";
 
-type Head = Pick<FakeAnswer, "status" | "headers">;
+type Head = Pick<FakeResponse, "status" | "headers">;
 
-export function json(body: unknown, { status = 200, headers = {} }: Head = {}): FakeAnswer {
+export function json(body: unknown, { status = 200, headers = {} }: Head = {}): FakeResponse {
   return { status, headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
 }
 
@@ -29,11 +29,11 @@ export function bytes(
   body: Uint8Array,
   contentType = "application/octet-stream",
   { status = 200, headers = {} }: Head = {},
-): FakeAnswer {
+): FakeResponse {
   return { status, headers: { "content-type": contentType, ...headers }, body };
 }
 
-export function text(body: string, { status = 200, headers = {} }: Head = {}): FakeAnswer {
+export function text(body: string, { status = 200, headers = {} }: Head = {}): FakeResponse {
   return { status, headers: { "content-type": "text/plain", ...headers }, body };
 }
 
@@ -53,7 +53,7 @@ export function multipart(parts: readonly MultipartPart[], boundary: string, lin
 }
 
 /** A page of a gateway or a maintenance notice, where JSON was due. */
-export function htmlPage(status = 502): FakeAnswer {
+export function htmlPage(status = 502): FakeResponse {
   return {
     status,
     headers: { "content-type": "text/html" },
@@ -61,10 +61,10 @@ export function htmlPage(status = 502): FakeAnswer {
   };
 }
 
-export function chunks(pieces: readonly (Uint8Array | string)[], contentType: string, status = 200): FakeAnswer {
-  return { status, headers: { "content-type": contentType }, chunks: pieces };
+export function chunks(parts: readonly (Uint8Array | string)[], contentType: string, status = 200): FakeResponse {
+  return { status, headers: { "content-type": contentType }, chunks: parts };
 }
 
-export function fault(kind: Exclude<Fault, "cut-body">): FakeAnswer {
+export function fault(kind: Exclude<Fault, "cut-body">): FakeResponse {
   return { fault: kind };
 }

@@ -1,11 +1,11 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { bytes, type FakeAnswer, type Fault, json } from "./answers.js";
+import { bytes, type FakeResponse, type Fault, json } from "./answers.js";
 import { type FakeRequest, readRequest } from "./request.js";
 
 /** What a route answers: always the same, or what a function makes of the request. */
-export type Answer = FakeAnswer | ((request: FakeRequest) => FakeAnswer | Promise<FakeAnswer>);
+export type HttpResponse = FakeResponse | ((request: FakeRequest) => FakeResponse | Promise<FakeResponse>);
 
 /** A call of the provider's API. Of the path, `:name` stands for one part and `*` at the end for the rest; the query does not count. */
 export interface Route {
@@ -15,10 +15,10 @@ export interface Route {
 
 interface ScriptedRoute extends Route {
   readonly pattern: RegExp;
-  readonly once: Answer[];
-  lasting: Answer | null;
+  readonly once: HttpResponse[];
+  lasting: HttpResponse | null;
   /** What becomes of the next calls, before all else. */
-  readonly faults: (Fault | Answer)[];
+  readonly faults: (Fault | HttpResponse)[];
 }
 
 /**
@@ -57,14 +57,14 @@ export class FakeApi {
   }
 
   /** Answers every such call so, until it is told another. */
-  on(method: string, path: string, answer: Answer): this {
-    this.routeOf(method, path).lasting = answer;
+  on(method: string, path: string, response: HttpResponse): this {
+    this.routeOf(method, path).lasting = response;
     return this;
   }
 
   /** Answers the next such calls so, each once; then as `on` says. */
-  once(method: string, path: string, ...answers: readonly Answer[]): this {
-    this.routeOf(method, path).once.push(...answers);
+  once(method: string, path: string, ...responses: readonly HttpResponse[]): this {
+    this.routeOf(method, path).once.push(...responses);
     return this;
   }
 
@@ -75,8 +75,8 @@ export class FakeApi {
   }
 
   /** Answers the next such call so, before all that was scripted. */
-  instead(route: Route, answer: Answer): this {
-    this.routeOf(route.method, route.path).faults.push(answer);
+  instead(route: Route, response: HttpResponse): this {
+    this.routeOf(route.method, route.path).faults.push(response);
     return this;
   }
 
@@ -105,7 +105,7 @@ export class FakeApi {
   }
 
   /** Exchanges that neither side has ended. */
-  get openExchanges(): number {
+  get openRequests(): number {
     return this.open;
   }
 
@@ -150,37 +150,37 @@ export class FakeApi {
     // A path that is spelled out goes before one with names in it.
     fitting.sort((a, b) => Number(/[:*]/.test(a.path)) - Number(/[:*]/.test(b.path)));
     const route =
-      fitting.find(({ once: answers }) => answers.length > 0) ?? fitting.find(({ lasting }) => lasting !== null);
+      fitting.find(({ once: responses }) => responses.length > 0) ?? fitting.find(({ lasting }) => lasting !== null);
     const params = route === undefined ? {} : (route.pattern.exec(pathname)?.groups ?? {});
-    const answer = answerOf(next, route);
-    const readsBody = answer === null || typeof answer === "function" || answer.fault !== "cut-request";
+    const response = responseOf(next, route);
+    const readsBody = response === null || typeof response === "function" || response.fault !== "cut-request";
     const request = await readRequest(incoming, { ...params }, readsBody).catch(() => null);
     // Who went away in the middle of its own request asks for nothing.
     if (request === null) return;
     this.requests.push(request);
     this.events.emit("request");
-    if (answer === null) this.unexpected.push(`${request.method} ${request.path}`);
-    const made =
-      answer === null
+    if (response === null) this.unexpected.push(`${request.method} ${request.path}`);
+    const created =
+      response === null
         ? json({ error: `no route of the fake fits ${request.method} ${request.path}` }, { status: 501 })
-        : await resolved(answer, request);
-    await send(outgoing, fault === undefined ? made : { ...made, fault });
+        : await resolved(response, request);
+    await send(outgoing, fault === undefined ? created : { ...created, fault });
   }
 }
 
 /** A cut body needs a body to be cut; the other faults leave what was scripted to the next call. */
-function answerOf(next: Fault | Answer | undefined, route: ScriptedRoute | undefined): Answer | null {
+function responseOf(next: Fault | HttpResponse | undefined, route: ScriptedRoute | undefined): HttpResponse | null {
   if (next === undefined || next === "cut-body") return route?.once.shift() ?? route?.lasting ?? null;
   return typeof next === "string" ? { fault: next } : next;
 }
 
-async function resolved(answer: Answer, request: FakeRequest): Promise<FakeAnswer> {
-  return typeof answer === "function" ? answer(request) : answer;
+async function resolved(response: HttpResponse, request: FakeRequest): Promise<FakeResponse> {
+  return typeof response === "function" ? response(request) : response;
 }
 
 async function send(
   outgoing: ServerResponse,
-  { status = 200, headers = {}, body = "", chunks, after, fault }: FakeAnswer,
+  { status = 200, headers = {}, body = "", chunks, after, fault }: FakeResponse,
 ): Promise<void> {
   await after;
   if (fault === "hang") return;
@@ -210,8 +210,8 @@ function patternOf(path: string): RegExp {
     if (part === "*") return ".*";
     return part
       .split(/(:[a-z]\w*)/i)
-      .map((piece) =>
-        /^:[a-z]/i.test(piece) ? `(?<${piece.slice(1)}>[^/]+)` : piece.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"),
+      .map((chunk) =>
+        /^:[a-z]/i.test(chunk) ? `(?<${chunk.slice(1)}>[^/]+)` : chunk.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"),
       )
       .join("");
   });

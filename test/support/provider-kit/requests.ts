@@ -1,16 +1,16 @@
 import type { MusicRequest, ProviderModel, SourceAudio, SplitRequest } from "../../../core/ports/music-provider.js";
 import { tinyMp3 } from "./sounds.js";
 
-let made = 0;
+let created = 0;
 
 /** A generation that fits the model; every one is another job's. */
 export function aMusicRequest(model: ProviderModel, parts: Partial<MusicRequest> = {}): MusicRequest {
-  made += 1;
+  created += 1;
   const isInstrumental = model.supportsInstrumental && model.requiresLyrics !== true && !model.supportsLyrics;
   return {
     operation: "music",
-    jobId: `job_01jd${String(made).padStart(22, "0")}`,
-    attemptId: `att_01jd${String(made).padStart(22, "0")}`,
+    jobId: `job_01jd${String(created).padStart(22, "0")}`,
+    attemptId: `att_01jd${String(created).padStart(22, "0")}`,
     attempt: 1,
     callbackUrl: null,
     model,
@@ -44,11 +44,11 @@ export function aSplitRequest(
   source: SourceAudio,
   parts: Partial<SplitRequest> = {},
 ): SplitRequest {
-  made += 1;
+  created += 1;
   return {
     operation,
-    jobId: `job_01jd${String(made).padStart(22, "0")}`,
-    attemptId: `att_01jd${String(made).padStart(22, "0")}`,
+    jobId: `job_01jd${String(created).padStart(22, "0")}`,
+    attemptId: `att_01jd${String(created).padStart(22, "0")}`,
     attempt: 1,
     callbackUrl: null,
     source,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../api-client.js";
 import type { Environment, Sandbox } from "../process.js";
-import type { Caller, Wish } from "./clients.js";
+import type { Caller, Demand } from "./clients.js";
 import type { Rows } from "./rows.js";
 
 /** What every caller of a storm is given. */
@@ -38,10 +38,10 @@ export async function makeCallers(
 }
 
 /** Every caller has paid for what it was seen to get, and for nothing else. */
-export async function checkCredits(url: string, callers: readonly Caller[], wishes: readonly Wish[]): Promise<void> {
+export async function checkCredits(url: string, callers: readonly Caller[], demands: readonly Demand[]): Promise<void> {
   for (const caller of callers) {
-    const charged = wishes
-      .filter((wish) => wish.caller === caller)
+    const charged = demands
+      .filter((demand) => demand.caller === caller)
       .reduce((sum, { end }) => sum + (end?.credits_charged ?? 0), 0);
     const credits = dataOf(await new ApiClient(url, caller.key).get("/api/v1/credits"));
     expect(credits).to.deep.equal({
@@ -59,11 +59,11 @@ export async function checkLedger(sandbox: Sandbox, dataDir: string, settings: E
 }
 
 /** Each wish has become one job, and each job has ended once. */
-export function checkJobs(rows: Rows, wishes: readonly Wish[]): void {
+export function checkJobs(rows: Rows, demands: readonly Demand[]): void {
   expect(rows.jobs.map(({ id }) => id).sort(), "one job per key").to.deep.equal(
-    wishes.map(({ jobId }) => jobId).sort(),
+    demands.map(({ jobId }) => jobId).sort(),
   );
-  const ends = new Map(wishes.map(({ jobId, end }) => [jobId, end]));
+  const ends = new Map(demands.map(({ jobId, end }) => [jobId, end]));
   for (const job of rows.jobs) {
     expect(job, "an ended job").to.include({ lease_owner: null, due_at: null, phase: "ended" });
     const isCompleted = job.status === "completed";

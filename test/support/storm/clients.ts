@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { type Answer, ApiClient, dataOf } from "../api-client.js";
-import type { Dice } from "./dice.js";
+import { type ApiResponse, ApiClient, dataOf } from "../api-client.js";
+import type { SeededRandom } from "./dice.js";
 
 /** An account whose key the clients use. */
 export interface Caller {
@@ -18,14 +18,14 @@ export interface Order {
 }
 
 /** What one client wants made, under one idempotency key, whatever happens to its requests. */
-export interface Wish {
+export interface Demand {
   readonly number: number;
   readonly caller: Caller;
   readonly idempotencyKey: string;
   /** Its prompt begins with the number. */
   readonly order: Order;
   /** The bytes of the first answer that came back; every other must be the same. */
-  answer: string | null;
+  response: string | null;
   jobId: string | null;
   /** True while a request waits for the end: by contract a repetition then gets another answer than the one that will be kept. */
   isWaited: boolean;
@@ -40,14 +40,14 @@ export interface JobEnd {
 }
 
 export interface ClientsDeps {
-  readonly dice: Dice;
+  readonly random: SeededRandom;
   readonly callers: readonly Caller[];
   /** Where a server may answer right now. Who gets no answer at one goes on to the next. */
   urls(): readonly string[];
   /** What to ask for. */
   order(): Order;
   /** A replayed 502 does not name its job: its id, as the storage has it. */
-  findJobId(wish: Wish): Promise<string>;
+  findJobId(demand: Demand): Promise<string>;
 }
 
 /** What `fetch` says when there is no connection, or no longer one. */
@@ -55,7 +55,7 @@ const CONNECTION_LOST = ["fetch failed", "terminated"];
 
 /** Clients that never give up: each wish is asked for under one key until it is answered, and once more later. */
 export class Clients {
-  readonly wishes: Wish[] = [];
+  readonly demands: Demand[] = [];
   /** Requests that brought no answer, and those that were put off with a 503. */
   readonly counts = { lost: 0, putOff: 0 };
   private allowance = 0;
@@ -63,8 +63,8 @@ export class Clients {
   constructor(private readonly deps: ClientsDeps) {}
 
   /** Lets the clients wish for this many pieces more. */
-  allow(wishes: number): void {
-    this.allowance += wishes;
+  allow(demands: number): void {
+    this.allowance += demands;
   }
 
   /** So many clients at once wish, repeat themselves, hang up and look, until `signal` aborts. */
@@ -74,134 +74,134 @@ export class Clients {
 
   /** Asks for every wish again. */
   async askAll(): Promise<void> {
-    for (const wish of this.wishes) await this.ask(wish);
+    for (const demand of this.demands) await this.ask(demand);
   }
 
   /** Looks at every job again. */
   async lookAtAll(): Promise<void> {
-    for (const wish of this.wishes) await this.look(wish);
+    for (const demand of this.demands) await this.look(demand);
   }
 
   /** Whether every job has been seen to have ended. */
   async allEnded(): Promise<boolean> {
-    for (const wish of this.wishes) if (wish.end === null) await this.look(wish);
-    return this.wishes.every(({ end }) => end !== null);
+    for (const demand of this.demands) if (demand.end === null) await this.look(demand);
+    return this.demands.every(({ end }) => end !== null);
   }
 
   private async speakAsOne(signal: AbortSignal): Promise<void> {
-    const { dice } = this.deps;
+    const { random: seeded } = this.deps;
     while (!signal.aborted) {
-      const chance = dice.fraction();
-      const known = this.wishes.filter(({ isWaited }) => !isWaited);
-      const open = known.filter(({ answer }) => answer === null);
-      const wish = dice.pick(known);
-      if (chance < 0.4 && this.allowance > 0) await this.ask(this.newWish(), dice.fraction() < 0.2 ? 1 : null);
-      else if (chance < 0.5 && this.allowance > 0) await this.askAndHangUp(this.newWish());
-      else if (chance < 0.7 && open.length > 0) await this.ask(dice.pick(open) as Wish);
-      else if (chance < 0.85 && wish !== undefined) await this.ask(wish);
-      else if (wish !== undefined) await this.look(wish);
-      await sleep(Math.ceil(dice.between(0, 30)));
+      const chance = seeded.fraction();
+      const known = this.demands.filter(({ isWaited }) => !isWaited);
+      const open = known.filter(({ response: result }) => result === null);
+      const demand = seeded.pick(known);
+      if (chance < 0.4 && this.allowance > 0) await this.ask(this.newDemand(), seeded.fraction() < 0.2 ? 1 : null);
+      else if (chance < 0.5 && this.allowance > 0) await this.askAndHangUp(this.newDemand());
+      else if (chance < 0.7 && open.length > 0) await this.ask(seeded.pick(open) as Demand);
+      else if (chance < 0.85 && demand !== undefined) await this.ask(demand);
+      else if (demand !== undefined) await this.look(demand);
+      await sleep(Math.ceil(seeded.between(0, 30)));
     }
   }
 
-  private newWish(): Wish {
-    const { dice, callers, order } = this.deps;
-    const number = this.wishes.length;
+  private newDemand(): Demand {
+    const { random: seeded, callers, order } = this.deps;
+    const number = this.demands.length;
     const { prompt, ...rest } = order();
-    const wish: Wish = {
+    const demand: Demand = {
       number,
-      caller: dice.pick(callers) as Caller,
+      caller: seeded.pick(callers) as Caller,
       idempotencyKey: `wish ${number}`,
       order: { ...rest, prompt: `${number} ${prompt}` },
-      answer: null,
+      response: null,
       jobId: null,
       isWaited: false,
       end: null,
     };
-    this.wishes.push(wish);
+    this.demands.push(demand);
     this.allowance -= 1;
-    return wish;
+    return demand;
   }
 
   /** Sends a wish, for the first time or again; a lost answer leaves it open. */
-  private async ask(wish: Wish, waitSeconds: number | null = null): Promise<void> {
-    const isRepeated = wish.answer !== null;
+  private async ask(demand: Demand, waitSeconds: number | null = null): Promise<void> {
+    const isRepeated = demand.response !== null;
     const headers = {
-      "Idempotency-Key": wish.idempotencyKey,
+      "Idempotency-Key": demand.idempotencyKey,
       ...(waitSeconds === null ? {} : { Prefer: `wait=${waitSeconds}` }),
     };
-    wish.isWaited = waitSeconds !== null;
-    const answer = await this.anyAnswer((url) =>
-      new ApiClient(url, wish.caller.key).generate(wish.order, headers),
-    ).finally(() => (wish.isWaited = false));
-    if (answer === null) return;
+    demand.isWaited = waitSeconds !== null;
+    const result = await this.anyResponse((url) =>
+      new ApiClient(url, demand.caller.key).generate(demand.order, headers),
+    ).finally(() => (demand.isWaited = false));
+    if (result === null) return;
     const isProviderDown =
-      answer.status === 502 && (isRepeated || waitSeconds !== null || answer.headers.has("Idempotent-Replayed"));
-    if (!isProviderDown) expect(answer.status, `${wish.idempotencyKey}: ${answer.text}`).to.equal(202);
-    if (isRepeated) expect(answer.headers.get("Idempotent-Replayed"), wish.idempotencyKey).to.equal("true");
-    expect(answer.text, `a replay of ${wish.idempotencyKey}`).to.equal(wish.answer ?? answer.text);
-    wish.answer = answer.text;
-    wish.jobId ??= answer.status === 202 ? dataOf<{ id: string }>(answer).id : await this.deps.findJobId(wish);
+      result.status === 502 && (isRepeated || waitSeconds !== null || result.headers.has("Idempotent-Replayed"));
+    if (!isProviderDown) expect(result.status, `${demand.idempotencyKey}: ${result.text}`).to.equal(202);
+    if (isRepeated) expect(result.headers.get("Idempotent-Replayed"), demand.idempotencyKey).to.equal("true");
+    expect(result.text, `a replay of ${demand.idempotencyKey}`).to.equal(demand.response ?? result.text);
+    demand.response = result.text;
+    demand.jobId ??= result.status === 202 ? dataOf<{ id: string }>(result).id : await this.deps.findJobId(demand);
   }
 
   /** Sends a wish and is gone before the answer comes. */
-  private askAndHangUp(wish: Wish): Promise<void> {
-    const { dice, urls } = this.deps;
-    const url = dice.pick(urls());
+  private askAndHangUp(demand: Demand): Promise<void> {
+    const { random: seeded, urls } = this.deps;
+    const url = seeded.pick(urls());
     if (url === undefined) return Promise.resolve();
-    const patienceMs = Math.floor(dice.between(0, 20));
+    const timeoutMs = Math.floor(seeded.between(0, 20));
     return new Promise((resolve) => {
       const sent = request(`${url}/api/v1/generations`, {
         method: "POST",
         agent: false,
         headers: {
-          Authorization: `Bearer ${wish.caller.key}`,
+          Authorization: `Bearer ${demand.caller.key}`,
           "Content-Type": "application/json",
-          "Idempotency-Key": wish.idempotencyKey,
+          "Idempotency-Key": demand.idempotencyKey,
         },
       });
       sent.on("error", () => undefined).on("close", resolve);
-      sent.end(JSON.stringify(wish.order), () => setTimeout(() => sent.destroy(), patienceMs));
+      sent.end(JSON.stringify(demand.order), () => setTimeout(() => sent.destroy(), timeoutMs));
     });
   }
 
   /** Notes how a job ended; an end that was seen before must not have changed. */
-  private async look(wish: Wish): Promise<void> {
+  private async look(demand: Demand): Promise<void> {
     // What another look learns meanwhile may be newer than what this one is answered.
-    const { jobId, end: endBefore } = wish;
+    const { jobId, end: endBefore } = demand;
     if (jobId === null) return;
-    const answer = await this.anyAnswer((url) =>
-      new ApiClient(url, wish.caller.key).get(`/api/v1/generations/${jobId}`),
+    const response = await this.anyResponse((url) =>
+      new ApiClient(url, demand.caller.key).get(`/api/v1/generations/${jobId}`),
     );
-    if (answer === null) return;
-    const { status, credits_charged, completed_at } = dataOf<JobEnd>(answer);
+    if (response === null) return;
+    const { status, credits_charged, completed_at } = dataOf<JobEnd>(response);
     const isOver = status === "completed" || status === "failed";
     if (isOver || endBefore !== null) {
       const seen = { status, credits_charged, completed_at };
-      expect(seen, `the end of ${jobId}`).to.deep.equal(wish.end ?? seen);
-      wish.end = seen;
+      expect(seen, `the end of ${jobId}`).to.deep.equal(demand.end ?? seen);
+      demand.end = seen;
     }
   }
 
   /** Asks one server after the other, in any order. null when none has answered, which says nothing about what they did. */
-  private async anyAnswer(ask: (url: string) => Promise<Answer>): Promise<Answer | null> {
-    const { dice, urls } = this.deps;
-    for (const url of dice.shuffled(urls())) {
-      const answer = await orLost(ask(url));
-      if (answer !== null && answer.status !== 503) return answer;
-      if (answer === null) this.counts.lost += 1;
+  private async anyResponse(ask: (url: string) => Promise<ApiResponse>): Promise<ApiResponse | null> {
+    const { random: seeded, urls } = this.deps;
+    for (const url of seeded.shuffled(urls())) {
+      const response = await orLost(ask(url));
+      if (response !== null && response.status !== 503) return response;
+      if (response === null) this.counts.lost += 1;
       else this.counts.putOff += 1;
-      if (answer !== null) expect(answer.headers.get("Retry-After"), answer.text).to.match(/^[1-9]\d*$/);
+      if (response !== null) expect(response.headers.get("Retry-After"), response.text).to.match(/^[1-9]\d*$/);
       // The storage may still be about to write the answer of a server that is gone.
-      await sleep(Math.ceil(dice.between(20, 60)));
+      await sleep(Math.ceil(seeded.between(20, 60)));
     }
     return null;
   }
 }
 
-async function orLost(answer: Promise<Answer>): Promise<Answer | null> {
+async function orLost(response: Promise<ApiResponse>): Promise<ApiResponse | null> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (error instanceof TypeError && CONNECTION_LOST.includes(error.message)) return null;
     throw error;

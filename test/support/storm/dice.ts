@@ -6,7 +6,7 @@ export function aSeed(): number {
 }
 
 /** Chance, the same for the same seed (mulberry32). The moments at which the machine does things are not. */
-export class Dice {
+export class SeededRandom {
   constructor(private state: number) {}
 
   /** From 0 to 1. */

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { ApiClient } from "../api-client.js";
-import { LOGBOOKS } from "../plugins/settings.js";
+import { RECORDING_PROVIDERS } from "../plugins/settings.js";
 import { eventually, type Sandbox } from "../process.js";
 import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
 import { Clients, type Order } from "./clients.js";
-import { Dice } from "./dice.js";
+import { SeededRandom } from "./dice.js";
 import { Fleet, type Member } from "./fleet.js";
 import { comeToRest, jobIdIn, namingTheSeed } from "./storm.js";
 import { checkSubmissions, type SubmissionCounts } from "./submissions.js";
 
-export interface FleetStorm {
+export interface FleetChaos {
   /** Everything random comes from it; the moments at which the machine does things do not. */
   readonly seed: number;
   /** What befalls a process or a service, one after the other; the repairs take their time meanwhile. */
   readonly strikes: number;
   /** Pieces wished for between two strikes. */
-  readonly wishesPerStrike: number;
+  readonly demandsPerStrike: number;
   readonly accounts: number;
   /** Whether the database is killed too. */
   readonly withDatabase: boolean;
@@ -69,11 +69,11 @@ const FATES = [
  * Kills, stops and freezes the processes of a fleet and kills its services while clients ask, and checks afterwards that every accepted job
  * ended once, that the books are right, and that no job reached a provider twice. A failure names the seed.
  */
-export function surviveFleetStorm(sandbox: Sandbox, storm: FleetStorm): Promise<Toll> {
-  return namingTheSeed(storm.seed, async () => {
+export function surviveFleetChaos(sandbox: Sandbox, chaos: FleetChaos): Promise<Toll> {
+  return namingTheSeed(chaos.seed, async () => {
     const fleet = await Fleet.open(sandbox);
     try {
-      return await new FleetStormRun(sandbox, fleet, storm).run();
+      return await new FleetChaosRun(sandbox, fleet, chaos).run();
     } catch (error) {
       if (error instanceof Error) error.message += `\n${fleet.logs}`;
       throw error;
@@ -83,8 +83,8 @@ export function surviveFleetStorm(sandbox: Sandbox, storm: FleetStorm): Promise<
   });
 }
 
-class FleetStormRun {
-  private readonly dice: Dice;
+class FleetChaosRun {
+  private readonly random: SeededRandom;
   private readonly strikes: Record<string, number> = {};
   /** What is not to be struck for now. */
   private readonly troubled = new Set<Target>(["broker"]);
@@ -92,22 +92,22 @@ class FleetStormRun {
   constructor(
     private readonly sandbox: Sandbox,
     private readonly fleet: Fleet,
-    private readonly storm: FleetStorm,
+    private readonly chaos: FleetChaos,
   ) {
-    this.dice = new Dice(storm.seed);
+    this.random = new SeededRandom(chaos.seed);
   }
 
   async run(): Promise<Toll> {
-    const { sandbox, fleet, storm, dice } = this;
+    const { sandbox, fleet, chaos: chaosTest, random: seeded } = this;
     const { dataDir, settings, members } = fleet;
-    const callers = await makeCallers(sandbox, dataDir, settings, storm.accounts);
+    const callers = await makeCallers(sandbox, dataDir, settings, chaosTest.accounts);
     await Promise.all(members.map((member) => fleet.start(member)));
     const clients = new Clients({
-      dice,
+      random: seeded,
       callers,
       urls: () => fleet.urls,
       order: () => this.anOrder(),
-      findJobId: async (wish) => jobIdIn(await fleet.rows(), wish),
+      findJobId: async (demand) => jobIdIn(await fleet.rows(), demand),
     });
     await this.rageWhile(clients);
 
@@ -122,20 +122,23 @@ class FleetStormRun {
         async () => (await new ApiClient(url, null).get("/readyz")).status === 200,
         READY_MAX_MS,
       );
-      await checkCredits(url, callers, clients.wishes);
+      await checkCredits(url, callers, clients.demands);
     }
     for (const member of members) expect(await fleet.end(member, "SIGTERM"), `exit code of ${member.name}`).to.equal(0);
     await checkLedger(sandbox, dataDir, settings);
     const rows = await fleet.rows();
-    checkJobs(rows, clients.wishes);
+    checkJobs(rows, clients.demands);
     await checkAudio(rows, dataDir);
-    const submissions = checkSubmissions(rows, fleet.logbook.read());
-    return { seed: storm.seed, jobs: rows.jobs.length, strikes: this.strikes, ...submissions, ...clients.counts };
+    const submissions = checkSubmissions(rows, fleet.recording.read());
+    return { seed: chaosTest.seed, jobs: rows.jobs.length, strikes: this.strikes, ...submissions, ...clients.counts };
   }
 
   private anOrder(): Order {
-    const { dice } = this;
-    return { model_id: `${dice.pick(LOGBOOKS) as string}/${dice.pick(FATES) as string}`, prompt: "silence" };
+    const { random: seeded } = this;
+    return {
+      model_id: `${seeded.pick(RECORDING_PROVIDERS) as string}/${seeded.pick(FATES) as string}`,
+      prompt: "silence",
+    };
   }
 
   /** Strikes while the clients speak. When either fails, both end before it is told: nothing may be started any more. */
@@ -150,13 +153,13 @@ class FleetStormRun {
 
   /** One strike after the other, until there were enough or it is `over`. Resolves when everything is repaired. */
   private async rage(clients: Clients, over: AbortController): Promise<void> {
-    const { dice, storm } = this;
+    const { random: seeded, chaos: chaosTest } = this;
     const repairs: Promise<void>[] = [];
-    while (repairs.length < storm.strikes && !over.signal.aborted) {
-      await sleep(dice.between(300, 1_300));
-      const target = dice.pick(this.targets());
+    while (repairs.length < chaosTest.strikes && !over.signal.aborted) {
+      await sleep(seeded.between(300, 1_300));
+      const target = seeded.pick(this.targets());
       if (target === undefined) continue;
-      clients.allow(storm.wishesPerStrike);
+      clients.allow(chaosTest.demandsPerStrike);
       const repair = this.strike(target);
       repair.catch(() => over.abort());
       repairs.push(repair);
@@ -166,9 +169,9 @@ class FleetStormRun {
 
   /** Whatever is well. The database not by itself: without it nobody is started again. */
   private targets(): readonly Target[] {
-    const { fleet, troubled, storm } = this;
+    const { fleet, troubled, chaos: chaosTest } = this;
     const well = [...fleet.members, "broker" as const].filter((target) => !troubled.has(target));
-    const mayFall = storm.withDatabase && !troubled.has("database") && well.length > 0;
+    const mayFall = chaosTest.withDatabase && !troubled.has("database") && well.length > 0;
     return mayFall ? [...well, "database"] : well;
   }
 
@@ -192,8 +195,8 @@ class FleetStormRun {
   }
 
   private async strikeMember(member: Member): Promise<void> {
-    const { dice, fleet } = this;
-    const chance = dice.fraction();
+    const { random: seeded, fleet } = this;
+    const chance = seeded.fraction();
     if (member.kind === "work" && chance < 0.2) return this.freeze(member);
     const signal = chance < 0.7 ? "SIGKILL" : "SIGTERM";
     this.count(`${signal === "SIGKILL" ? "kill" : "stop"} ${member.kind}`);
@@ -206,12 +209,12 @@ class FleetStormRun {
   private async freeze({ kind, process: running }: Member): Promise<void> {
     this.count(`freeze ${kind}`);
     running?.signal("SIGSTOP");
-    await sleep(this.dice.between(...FREEZE_MS));
+    await sleep(this.random.between(...FREEZE_MS));
     running?.signal("SIGCONT");
   }
 
   private async pause(): Promise<void> {
-    await sleep(this.dice.between(0, 1_500));
+    await sleep(this.random.between(0, 1_500));
   }
 
   private count(kind: string): void {

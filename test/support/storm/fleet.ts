@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { createMysqlDatabase } from "../mysql.js";
 import { type PrivateMysql, startPrivateMysql } from "../mysql-server.js";
-import { logbookSettings } from "../plugins/settings.js";
-import { Logbook } from "../plugins/logbook/logbook.js";
+import { recordingProviderSettings } from "../plugins/settings.js";
+import { CallRecording } from "../plugins/logbook/logbook.js";
 import type { Environment, FermataProcess, Sandbox } from "../process.js";
 import { makePrivateBroker, openQueueSpace, type PrivateBroker } from "../rabbitmq.js";
 import { readMysqlRows, type Rows } from "./rows.js";
-import { STORM_SETTINGS } from "./storm.js";
+import { CHAOS_SETTINGS } from "./storm.js";
 
 export type MemberKind = "serve" | "work";
 
@@ -59,8 +59,8 @@ export class Fleet {
       await broker.start();
       const [database, queues] = [await createMysqlDatabase(mysql.server), await openQueueSpace(broker.server)];
       const settings = {
-        ...STORM_SETTINGS,
-        ...logbookSettings(join(dataDir, "logbook")),
+        ...CHAOS_SETTINGS,
+        ...recordingProviderSettings(join(dataDir, "logbook")),
         FERMATA_STORAGE__URL: database.url,
         FERMATA_QUEUE__URL: queues.url,
         FERMATA_HTTP__PUBLIC_URL: "http://fermata.test",
@@ -79,8 +79,8 @@ export class Fleet {
     return this.members.flatMap(({ url }) => url ?? []);
   }
 
-  get logbook(): Logbook {
-    return new Logbook(join(this.dataDir, "logbook"));
+  get recording(): CallRecording {
+    return new CallRecording(join(this.dataDir, "logbook"));
   }
 
   rows(): Promise<Rows> {

@@ -3,17 +3,17 @@ import { expect } from "chai";
 import type { Environment, FermataProcess, Sandbox } from "../process.js";
 import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
 import { Clients, type Order } from "./clients.js";
-import { Dice } from "./dice.js";
+import { SeededRandom } from "./dice.js";
 import { readRows } from "./rows.js";
-import { comeToRest, jobIdIn, namingTheSeed, STORM_SETTINGS } from "./storm.js";
+import { comeToRest, jobIdIn, namingTheSeed, CHAOS_SETTINGS } from "./storm.js";
 
 /** A storm of kills over one process that does everything, on the embedded default. */
-export interface Storm {
+export interface Chaos {
   /** Everything random comes from it; the moments at which the machine does things do not. */
   readonly seed: number;
   readonly kills: number;
   /** Pieces wished for between two kills. */
-  readonly wishesPerRound: number;
+  readonly demandsPerRound: number;
   readonly accounts: number;
 }
 
@@ -21,7 +21,7 @@ export interface Storm {
 const CLIENTS = 6;
 
 const SETTINGS: Environment = {
-  ...STORM_SETTINGS,
+  ...CHAOS_SETTINGS,
   FERMATA_PLUGINS__SYNTH__KEEP_STEMS: "false",
   FERMATA_PLUGINS__SYNTH__THREADS: "3",
 };
@@ -41,15 +41,15 @@ const PROMPTS = [
  * Kills the server again and again while clients ask, and checks afterwards that every accepted job ended once and that the books are right.
  * A failure names the seed.
  */
-export function surviveStorm(sandbox: Sandbox, storm: Storm): Promise<void> {
-  return namingTheSeed(storm.seed, () => run(sandbox, storm));
+export function surviveChaos(sandbox: Sandbox, chaos: Chaos): Promise<void> {
+  return namingTheSeed(chaos.seed, () => run(sandbox, chaos));
 }
 
-async function run(sandbox: Sandbox, storm: Storm): Promise<void> {
-  const dice = new Dice(storm.seed);
+async function run(sandbox: Sandbox, chaos: Chaos): Promise<void> {
+  const seeded = new SeededRandom(chaos.seed);
   const dataDir = await sandbox.dataDir();
   await sandbox.json(["migrate"], dataDir);
-  const callers = await makeCallers(sandbox, dataDir, SETTINGS, storm.accounts);
+  const callers = await makeCallers(sandbox, dataDir, SETTINGS, chaos.accounts);
   const rows = async (): Promise<ReturnType<typeof readRows>> => readRows(dataDir);
   let url = "";
   const start = async (): Promise<FermataProcess> => {
@@ -58,26 +58,26 @@ async function run(sandbox: Sandbox, storm: Storm): Promise<void> {
     return server;
   };
   const clients = new Clients({
-    dice,
+    random: seeded,
     callers,
     urls: () => [url],
-    order: (): Order => ({ model_id: "synth/instrumental", prompt: dice.pick(PROMPTS) as string, duration: 5 }),
-    findJobId: async (wish) => jobIdIn(await rows(), wish),
+    order: (): Order => ({ model_id: "synth/instrumental", prompt: seeded.pick(PROMPTS) as string, duration: 5 }),
+    findJobId: async (demand) => jobIdIn(await rows(), demand),
   });
 
-  for (let round = 0; round < storm.kills; round++) {
+  for (let round = 0; round < chaos.kills; round++) {
     const server = await start();
-    clients.allow(storm.wishesPerRound);
-    await speakUntilKilled(server, clients, dice.between(200, 1_200));
+    clients.allow(chaos.demandsPerRound);
+    await speakUntilKilled(server, clients, seeded.between(200, 1_200));
   }
   const server = await start();
   await comeToRest(clients, rows, () => {
     if (server.hasExited) throw new Error(`The server ended, and nobody in this test asked it to:\n${server.stderr}`);
   });
-  await checkCredits(url, callers, clients.wishes);
+  await checkCredits(url, callers, clients.demands);
   expect(await server.stop(), "exit code of the last stop").to.equal(0);
   await checkLedger(sandbox, dataDir, SETTINGS);
-  checkJobs(await rows(), clients.wishes);
+  checkJobs(await rows(), clients.demands);
   await checkAudio(await rows(), dataDir);
 }
 

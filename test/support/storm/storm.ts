@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { type Environment, eventually } from "../process.js";
-import type { Clients, Wish } from "./clients.js";
+import type { Clients, Demand } from "./clients.js";
 import type { Rows } from "./rows.js";
 
 /** The longest that all jobs together may take after the last repair: leases end after 1.5 s, and little is rendered. */
 const REST_MAX_MS = 120_000;
 
 /** Nothing stands in a client's way: no limit, no open breaker. Leases are short, so that lost jobs are soon another worker's. */
-export const STORM_SETTINGS: Environment = {
+export const CHAOS_SETTINGS: Environment = {
   FERMATA_DEMO__ENABLED: "false",
   FERMATA_JOBS__LEASE_SECONDS: "1.5",
   FERMATA_JOBS__BACKOFF_MS: "50",
@@ -42,7 +42,7 @@ export async function comeToRest(
 ): Promise<void> {
   await clients.askAll();
   expect(
-    clients.wishes.filter(({ jobId }) => jobId === null),
+    clients.demands.filter(({ jobId }) => jobId === null),
     "wishes without an answer",
   ).to.deep.equal([]);
   const allEnded = (): Promise<boolean> => {
@@ -58,7 +58,7 @@ export async function comeToRest(
 }
 
 /** The job of a wish, as the storage has it. */
-export function jobIdIn({ jobs }: Rows, { number, caller, idempotencyKey }: Wish): string {
+export function jobIdIn({ jobs }: Rows, { number, caller, idempotencyKey }: Demand): string {
   const job = jobs.find(
     ({ account_id, request: { prompt } }) => account_id === caller.accountId && prompt.startsWith(`${number} `),
   );

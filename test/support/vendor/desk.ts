@@ -1,4 +1,4 @@
-import type { FakeAnswer, FakeApi } from "../provider-kit/index.js";
+import type { FakeResponse, FakeApi } from "../provider-kit/index.js";
 import type { CallbackSender } from "./callbacks.js";
 import type { CallKind, Purchase, Purchases } from "./purchases.js";
 
@@ -19,7 +19,7 @@ export interface VendorDesk {
   readonly purchases: Purchases;
   readonly callbacks: CallbackSender;
   /** What is replied instead of the usual; null: the usual. The work is done all the same. */
-  reply(call: VendorCall): FakeAnswer | null;
+  reply(call: VendorCall): FakeResponse | null;
   /** A new link to the file of finished work. */
   linkTo(purchase: Purchase): string;
 }

@@ -1,4 +1,4 @@
-import { bytes, type FakeAnswer, type FakeRequest, json } from "../provider-kit/index.js";
+import { bytes, type FakeResponse, type FakeRequest, json } from "../provider-kit/index.js";
 import { CREDIT_COST, type VendorDesk } from "./desk.js";
 import type { Purchase } from "./purchases.js";
 
@@ -54,7 +54,7 @@ export function addHttpModelApi({ fake, purchases, reply, callbacks, linkTo }: V
     return reply({ kind: "create", purchase }) ?? json({ id: purchase.id, status: "queued" }, { status: 202 });
   });
 
-  fake.on("POST", RETURNING_PATH, async (request): Promise<FakeAnswer> => {
+  fake.on("POST", RETURNING_PATH, async (request): Promise<FakeResponse> => {
     const purchase = accept(request);
     await purchase.ended;
     return reply({ kind: "create", purchase }) ?? bytes(purchase.audio, "audio/mpeg");

@@ -1,4 +1,4 @@
-import { bytes, type FakeAnswer, FakeApi, json } from "../provider-kit/index.js";
+import { bytes, type FakeResponse, FakeApi, json } from "../provider-kit/index.js";
 import { CallbackSender } from "./callbacks.js";
 import type { VendorCall, VendorDesk } from "./desk.js";
 import { addHttpModelApi } from "./http-model-api.js";
@@ -12,7 +12,7 @@ import { addReplicateApi } from "./replicate-api.js";
  */
 export class Vendor {
   /** Decides for single calls what is replied instead of the usual: an error, a lost or a late reply. */
-  script: (call: VendorCall) => FakeAnswer | null = () => null;
+  script: (call: VendorCall) => FakeResponse | null = () => null;
   readonly callbacks = new CallbackSender();
   private readonly renders: Purchases;
   private readonly links = new Map<Purchase, number>();
@@ -73,7 +73,7 @@ export class Vendor {
     return `${this.url}/made/${purchase.id}/${link}`;
   }
 
-  private download(id: string | undefined, link: number): FakeAnswer {
+  private download(id: string | undefined, link: number): FakeResponse {
     const purchase = this.renders.find(id);
     if (purchase?.state !== "finished") return json({}, { status: 404 });
     purchase.calls.download += 1;

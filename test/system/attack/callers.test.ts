@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { expect } from "chai";
-import { type Answer, dataOf, refusalOf } from "../../support/api-client.js";
+import { type ApiResponse, dataOf, refusalOf } from "../../support/api-client.js";
 import {
   type AttackedInstallation,
   attackedInstallation,
@@ -80,7 +80,8 @@ describe("A hostile caller", function () {
   it("has one webhook endpoint for each URL, not twenty", async () => {
     const { api, target } = attacked;
     const body = { url: "https://127.0.0.1:9/hook" };
-    const register = (): Promise<Answer> => api.send("POST", "/api/v1/webhook-endpoints", { headers: HEADERS, body });
+    const register = (): Promise<ApiResponse> =>
+      api.send("POST", "/api/v1/webhook-endpoints", { headers: HEADERS, body });
     const { result } = await measured("one URL twenty times", target, () =>
       Promise.all(Array.from({ length: 20 }, register)),
     );
@@ -128,8 +129,10 @@ describe("A hostile caller", function () {
     const generation = { model_id: "hostile/words", prompt: "rain" };
     const { id } = dataOf<{ id: string }>(await api.generate(generation, { Prefer: "wait=30" }));
     const trackOf = async (): Promise<{ readonly id: string; readonly play_url: string }> => {
-      const made = dataOf<{ tracks: { id: string; play_url: string }[] }>(await api.get(`/api/v1/generations/${id}`));
-      return made.tracks[0] as { id: string; play_url: string };
+      const created = dataOf<{ tracks: { id: string; play_url: string }[] }>(
+        await api.get(`/api/v1/generations/${id}`),
+      );
+      return created.tracks[0] as { id: string; play_url: string };
     };
     const track = await trackOf();
     const pathOf = (url: string): string => url.slice(target.url.length);

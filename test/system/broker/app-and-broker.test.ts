@@ -4,7 +4,7 @@ import { RabbitmqJobQueue } from "../../../adapters/queue/rabbitmq/job-queue.js"
 import type { JobQueue } from "../../../core/ports/job-queue.js";
 import { dataOf } from "../../support/api-client.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
-import { aBell } from "../../contract/job-queue.contract.js";
+import { aNotification } from "../../contract/job-queue.contract.js";
 import { eventually, openQueueSpace, openRelay, type QueueSpace, type Relay } from "../../support/rabbitmq.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
 
@@ -58,9 +58,9 @@ describe("An app whose broker is in trouble", function () {
   /** Accepted at once, run to its end, and handed to the provider once. */
   async function runsOnce(): Promise<void> {
     const before = test.provider.submissions.length;
-    const answer = await caller.api.generate();
-    expect(answer.status).to.equal(202);
-    const { id } = dataOf<{ readonly id: string }>(answer);
+    const response = await caller.api.generate();
+    expect(response.status).to.equal(202);
+    const { id } = dataOf<{ readonly id: string }>(response);
     await eventually(async () =>
       expect(dataOf(await caller.api.get(`/api/v1/jobs/${id}`))).to.include({ status: "completed" }),
     );
@@ -117,8 +117,8 @@ describe("An app whose broker is in trouble", function () {
 
   it("runs a job once, however often its bell is heard, and whatever else is in the queue", async () => {
     const { notify: ring }: JobQueue = queue;
-    queue.notify = (bells) => {
-      for (let times = 0; times < 5; times += 1) ring.call(queue, [...bells, aBell("scripted")]);
+    queue.notify = (notifications) => {
+      for (let times = 0; times < 5; times += 1) ring.call(queue, [...notifications, aNotification("scripted")]);
     };
     await Promise.all(Array.from({ length: 20 }, () => caller.api.generate()));
     await eventually(() => expect(test.provider.submissions).to.have.length(20));

@@ -28,9 +28,9 @@ describe("An app whose broker is killed, restarted or short of memory", function
   /** Accepted, run to their ends, and each handed to the provider once. */
   async function runsOnce(): Promise<void> {
     const before = test.provider.submissions.length;
-    const answers = await Promise.all(Array.from({ length: 3 }, () => caller.api.generate()));
-    expect(answers.map(({ status }) => status)).to.deep.equal([202, 202, 202]);
-    const ids = answers.map((answer) => dataOf<{ readonly id: string }>(answer).id);
+    const responses = await Promise.all(Array.from({ length: 3 }, () => caller.api.generate()));
+    expect(responses.map(({ status }) => status)).to.deep.equal([202, 202, 202]);
+    const ids = responses.map((response) => dataOf<{ readonly id: string }>(response).id);
     await eventually(async () => {
       for (const id of ids)
         expect(dataOf(await caller.api.get(`/api/v1/jobs/${id}`))).to.include({ status: "completed" });
@@ -51,11 +51,11 @@ describe("An app whose broker is killed, restarted or short of memory", function
   }
 
   /** During the trouble and after it. */
-  async function goesOn(mend: () => Promise<void>): Promise<void> {
+  async function goesOn(fix: () => Promise<void>): Promise<void> {
     await eventually(isNotReadyForItsQueue);
     await runsOnce();
     await isNotReadyForItsQueue();
-    await mend();
+    await fix();
     await eventually(isReady);
     await runsOnce();
   }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { RabbitmqJobQueue } from "../../../adapters/queue/rabbitmq/job-queue.js";
 import type { JobNotification } from "../../../core/ports/job-queue.js";
-import { aBell } from "../../contract/job-queue.contract.js";
+import { aNotification } from "../../contract/job-queue.contract.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import {
   eventually,
@@ -28,10 +28,10 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     broker = await makePrivateBroker();
     space = await openQueueSpace(broker.server);
     queue = await RabbitmqJobQueue.open({ url: space.url, logger });
-    await queue.listen("synth", (bell) => void heard.push(bell));
+    await queue.listen("synth", (notification) => void heard.push(notification));
     // Listened to from the beginning: RabbitMQ 3.10 may never answer again for a queue that it made just before a kill -9.
-    await queue.listen("mureka", async (bell) => {
-      held.push(bell);
+    await queue.listen("mureka", async (notification) => {
+      held.push(notification);
       if (!isWell) await new Promise(() => undefined);
     });
   });
@@ -43,15 +43,15 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
 
   async function works(): Promise<void> {
     await eventually(() => queue.check());
-    const bell = aBell();
+    const notification = aNotification();
     await eventually(() => {
-      queue.notify([bell]);
-      expect(heard.map(({ jobId }) => jobId)).to.include(bell.jobId);
+      queue.notify([notification]);
+      expect(heard.map(({ jobId }) => jobId)).to.include(notification.jobId);
     });
   }
 
   it("is opened without a broker, and finds it once it is there", async () => {
-    queue.notify([aBell()]);
+    queue.notify([aNotification()]);
     expect(queue.counts).to.deep.equal({ confirmed: 0, unroutable: 0, dropped: 1 });
     expect((await refusal(() => queue.check())).message).to.match(
       /^RabbitMQ at \S+ cannot be reached: connect ECONNREFUSED/,
@@ -63,11 +63,11 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
   it("sends nothing to a broker that is short of memory, says so, and goes on when it is well again", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.000001");
     // The broker tells a connection with its first message.
-    queue.notify([aBell()]);
+    queue.notify([aNotification()]);
     const error = await refusal(() => queue.check());
     expect(error.message).to.match(/^RabbitMQ at \S+ takes no messages: low on memory$/);
     const { dropped } = queue.counts;
-    queue.notify([aBell(), aBell()]);
+    queue.notify([aNotification(), aNotification()]);
     expect(queue.counts.dropped - dropped).to.equal(2);
     await broker.control("set_vm_memory_high_watermark", "0.4");
     await works();
@@ -76,7 +76,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
   it("is closed at once while the broker takes no messages", async () => {
     const other = await RabbitmqJobQueue.open({ url: space.url, logger: new RecordingLogger() });
     await broker.control("set_vm_memory_high_watermark", "0.000001");
-    other.notify([aBell()]);
+    other.notify([aNotification()]);
     await refusal(() => other.check());
     await other.close();
     await broker.control("set_vm_memory_high_watermark", "0.4");
@@ -90,17 +90,17 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
   });
 
   it("outlives kill -9 of the broker; what no listener was done with is heard again", async () => {
-    const bell = aBell("mureka");
+    const notification = aNotification("mureka");
     isWell = false;
-    queue.notify([bell]);
-    await eventually(() => expect(held).to.deep.equal([bell]));
+    queue.notify([notification]);
+    await eventually(() => expect(held).to.deep.equal([notification]));
     await broker.kill();
     isWell = true;
     await refusal(() => queue.check());
-    expect(() => queue.notify([aBell()])).not.to.throw();
+    expect(() => queue.notify([aNotification()])).not.to.throw();
     await broker.start();
     await works();
-    await eventually(() => expect(held).to.deep.equal([bell, bell]));
+    await eventually(() => expect(held).to.deep.equal([notification, notification]));
     expect(logger.lines.filter(({ level }) => level === "error")).to.deep.equal([]);
   });
 });

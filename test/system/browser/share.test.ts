@@ -36,14 +36,14 @@ describe("the page of a shared track, in a browser", function () {
 
   before(async () => {
     const synth = createSynth(aHost());
-    const piece = await renderOne(synth, { prompt: "a warm evening by the sea", durationSeconds: SECONDS });
+    const chunk = await renderOne(synth, { prompt: "a warm evening by the sea", durationSeconds: SECONDS });
     await synth.close?.();
     test = await startTestApp();
     trackId = await importTrack(test.app, {
       title: TITLE,
       artist_label: "Fermata Synth",
       tags: { mood: ["warm"] },
-      audio: bytesOf(piece, "mix"),
+      audio: bytesOf(chunk, "mix"),
     });
     browser = await openBrowser();
   });
@@ -104,8 +104,8 @@ describe("the page of a shared track, in a browser", function () {
     await slider().click({ position: { x: width * 0.75, y: height / 2 } });
     await until({});
     expect((await player()).currentTime).to.be.closeTo(SECONDS * 0.75, 1);
-    const answer = await partial;
-    expect([answer.status(), new URL(answer.url()).pathname]).to.deep.equal([206, `${new URL(url).pathname}/audio`]);
+    const result = await partial;
+    expect([result.status(), new URL(result.url()).pathname]).to.deep.equal([206, `${new URL(url).pathname}/audio`]);
     await open.page.getByRole("button", { name: "Play" }).click();
     await until({ after: SECONDS * 0.75 + 1 });
   });
@@ -215,8 +215,8 @@ describe("the page of a shared track, in a browser", function () {
     await visitPage();
     await until({});
     await test.app.library.manage.unshare(trackId);
-    const answer = await open.page.reload();
-    expect(answer?.status()).to.equal(404);
+    const response = await open.page.reload();
+    expect(response?.status()).to.equal(404);
     expect(await open.page.getByRole("heading").textContent()).to.equal("Nothing is shared here");
     expect(await open.page.content())
       .to.include("taken it back")

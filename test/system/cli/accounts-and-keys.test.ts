@@ -20,23 +20,23 @@ describe("fermata accounts and keys", () => {
     (await json<{ id: string }>("accounts", "create", "Nightingale Radio", "--tier", "pro", ...options)).id;
 
   it("creates an account as JSON with its id, terms not accepted unless said", async () => {
-    const made = await json("accounts", "create", "alice", "--tier", "plus");
-    expect(made).to.deep.equal({
-      id: made.id,
+    const created = await json("accounts", "create", "alice", "--tier", "plus");
+    expect(created).to.deep.equal({
+      id: created.id,
       name: "alice",
       tier: "plus",
       email_verified: false,
       terms_accepted_at: null,
       suspended_at: null,
       suspended_reason: null,
-      created_at: made.created_at,
+      created_at: created.created_at,
     });
-    expect(made.id).to.match(/^acct_[0-9a-z]{26}$/);
-    expect(made.created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(created.id).to.match(/^acct_[0-9a-z]{26}$/);
+    expect(created.created_at).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
 
   it("creates an account with terms accepted and monthly credits", async () => {
-    const made = await json<{ id: string; terms_accepted_at: string }>(
+    const created = await json<{ id: string; terms_accepted_at: string }>(
       "accounts",
       "create",
       "bob",
@@ -46,8 +46,8 @@ describe("fermata accounts and keys", () => {
       "--credits",
       "7",
     );
-    expect(made.terms_accepted_at).to.match(/Z$/);
-    expect(await json("credits", "show", made.id)).to.deep.equal({
+    expect(created.terms_accepted_at).to.match(/Z$/);
+    expect(await json("credits", "show", created.id)).to.deep.equal({
       available: 7,
       monthly_credits: 7,
       pack_credits: 0,

@@ -32,7 +32,7 @@ const UNRECORDED = [
 /** The webhooks of this test go to this machine, where nobody listens. */
 const ENV = { FERMATA_WEBHOOKS__ALLOW_NETWORKS: "127.0.0.0/8" };
 
-type Needed = "file" | "account" | "newcomer" | "endpoint" | "key" | "track" | "playlist" | "delivery";
+type Needed = "file" | "account" | "newClient" | "endpoint" | "key" | "track" | "playlist" | "delivery";
 
 describe("The audit log of the command line", function () {
   this.timeout(120_000);
@@ -48,7 +48,7 @@ describe("The audit log of the command line", function () {
   /** Each command that changes something, as it is called, and what is recorded of it. */
   const CHANGES: readonly (readonly [command: string, args: () => readonly string[], action: string])[] = [
     ["accounts create", () => ["bob", "--tier", "free"], "accounts.create"],
-    ["accounts accept-terms", () => [ids.newcomer], "accounts.accept_terms"],
+    ["accounts accept-terms", () => [ids.newClient], "accounts.accept_terms"],
     ["accounts suspend", () => [ids.account, "--reason", "leaked"], "accounts.suspend"],
     ["accounts resume", () => [ids.account], "accounts.resume"],
     ["keys issue", () => [ids.account, "--name", "ci"], "keys.issue"],
@@ -80,9 +80,9 @@ describe("The audit log of the command line", function () {
     dataDir = await sandbox.dataDir();
     await sandbox.json(["migrate"], dataDir);
     const account = (await json("accounts", "create", "alice", "--tier", "pro", "--accept-terms")).id;
-    const newcomer = (await json("accounts", "create", "carol", "--tier", "pro")).id;
+    const newClient = (await json("accounts", "create", "carol", "--tier", "pro")).id;
     const endpoint = await openEndpoint(account);
-    ids = { account, newcomer, endpoint, key: "", track: "", playlist: "", delivery: "", file: "" };
+    ids = { account, newClient, endpoint, key: "", track: "", playlist: "", delivery: "", file: "" };
   });
   after(() => sandbox.clear());
 
@@ -114,9 +114,9 @@ describe("The audit log of the command line", function () {
       // Nobody listens where the webhooks go: that they failed is recorded like that they were delivered.
       const mayFail = command === "webhooks ping" || command === "webhooks resend";
       expect(code, `${command}: ${stderr}`).to.be.within(0, mayFail ? 1 : 0);
-      const [made] = await records("--limit", "1");
-      expect([made?.action, made?.number], command).to.deep.equal([action, last + 1]);
-      expect(made?.actor, command).to.match(new RegExp(`^${userInfo().username}`));
+      const [created] = await records("--limit", "1");
+      expect([created?.action, created?.number], command).to.deep.equal([action, last + 1]);
+      expect(created?.actor, command).to.match(new RegExp(`^${userInfo().username}`));
       last += 1;
       remember(command, JSON.parse(stdout) as { [name: string]: unknown }, secrets, cancelled);
     }

@@ -40,21 +40,21 @@ describe("fermata generations", function () {
       "--json",
     );
     expect([code, stderr]).to.deep.equal([0, ""]);
-    const made = JSON.parse(stdout) as Shown;
+    const created = JSON.parse(stdout) as Shown;
     const options = { seed: 42, key: "F# minor" };
-    expect(made).to.deep.include({
-      id: made["job_id"],
+    expect(created).to.deep.include({
+      id: created["job_id"],
       operation: "music_synth_full",
       status: "queued",
       credits_charged: 10,
       options,
     });
-    expect(await json<Shown>("jobs", "show", made.id)).to.deep.include({ options });
-    expect((await sandbox.command(["jobs", "show", made.id], dataDir)).stdout).to.match(
+    expect(await json<Shown>("jobs", "show", created.id)).to.deep.include({ options });
+    expect((await sandbox.command(["jobs", "show", created.id], dataDir)).stdout).to.match(
       /option seed +42\n *option key +F# minor\n/,
     );
     const [record] = (await json<{ records: readonly Shown[] }>("audit", "list", "--limit", "1")).records;
-    expect(record).to.deep.include({ action: "generations.create", account, targets: [made.id] });
+    expect(record).to.deep.include({ action: "generations.create", account, targets: [created.id] });
     expect(record?.["fields"]).to.deep.equal({ model: "synth/instrumental", credits: 10 });
   });
 

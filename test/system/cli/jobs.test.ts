@@ -159,9 +159,9 @@ describe("fermata serve and fermata work", function () {
     await work.line(/^working$/m);
     const api = new ApiClient(await serve.listening(), key);
     const body = { model_id: "synth/instrumental", prompt: "two hands", duration: 5 };
-    const made = dataOf<{ id: string; status: string }>(await api.generate(body, { Prefer: "wait=20" }));
-    expect(made.status).to.equal("completed");
-    const { tracks } = dataOf<{ tracks: { play_url: string }[] }>(await api.get(`/api/v1/generations/${made.id}`));
+    const created = dataOf<{ id: string; status: string }>(await api.generate(body, { Prefer: "wait=20" }));
+    expect(created.status).to.equal("completed");
+    const { tracks } = dataOf<{ tracks: { play_url: string }[] }>(await api.get(`/api/v1/generations/${created.id}`));
     const played = await fetch(tracks[0]?.play_url ?? "");
     expect((await played.arrayBuffer()).byteLength).to.be.above(100_000);
     expect(await Promise.all([serve.stop(), work.stop()])).to.deep.equal([0, 0]);

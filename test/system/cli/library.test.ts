@@ -68,10 +68,10 @@ describe("fermata library and fermata playlists", function () {
     it("makes a private track of an account, which plays it, within its tier's quota", async () => {
       const file = join(folder, "rain.wav");
       const args = [file, "--account", account, "--title", "Hummed"];
-      const made = await json<{ id: string; title: string; play_url: string }>("library", "upload", ...args);
-      expect(made).to.include({ title: "Hummed", artist_label: "Upload", share_url: null });
+      const created = await json<{ id: string; title: string; play_url: string }>("library", "upload", ...args);
+      expect(created).to.include({ title: "Hummed", artist_label: "Upload", share_url: null });
       const client = await api();
-      const shown = dataOf<{ id: string; play_url: string }>(await client.get(`/api/v1/tracks/${made.id}`));
+      const shown = dataOf<{ id: string; play_url: string }>(await client.get(`/api/v1/tracks/${created.id}`));
       const played = Buffer.from(await (await fetch(shown.play_url)).arrayBuffer());
       expect(played.equals(Buffer.from(SILENCE_WAV))).to.equal(true);
     });
@@ -91,7 +91,7 @@ describe("fermata library and fermata playlists", function () {
   describe("library import", () => {
     it("brings in tracks with their audio, and playlists, as the API then shows them", async () => {
       const tags = { mood: ["Calm"], activity: ["focus"], genre: ["jazz"], other: [] };
-      const made = await imported({
+      const created = await imported({
         tracks: [
           {
             ...RAIN,
@@ -106,9 +106,9 @@ describe("fermata library and fermata playlists", function () {
         ],
         playlists: [{ ref: "list", account, visibility: "private", title: "Weather", tracks: ["snow", "rain"] }],
       });
-      expect(made.tracks.map(({ ref }) => ref)).to.deep.equal(["rain", "snow"]);
-      expect(made.playlists.map(({ ref }) => ref)).to.deep.equal(["list"]);
-      const [rain, snow] = made.tracks.map(({ id }) => id);
+      expect(created.tracks.map(({ ref }) => ref)).to.deep.equal(["rain", "snow"]);
+      expect(created.playlists.map(({ ref }) => ref)).to.deep.equal(["list"]);
+      const [rain, snow] = created.tracks.map(({ id }) => id);
       const client = await api();
       expect(dataOf(await client.get(`/api/v1/tracks/${rain}`))).to.include({
         title: "Rain",
@@ -124,7 +124,7 @@ describe("fermata library and fermata playlists", function () {
       expect(found.tracks.map(({ id }) => id)).to.deep.equal([rain]);
       const played = await fetch(found.tracks[0]?.play_url ?? "");
       expect(SILENCE_WAV.equals(Buffer.from(await played.arrayBuffer()))).to.equal(true);
-      const list = dataOf<ShownPlaylist>(await client.get(`/api/v1/playlists/${made.playlists[0]?.id}`));
+      const list = dataOf<ShownPlaylist>(await client.get(`/api/v1/playlists/${created.playlists[0]?.id}`));
       expect(list.tracks.map(({ id }) => id)).to.deep.equal([snow, rain]);
     });
 
@@ -140,8 +140,8 @@ describe("fermata library and fermata playlists", function () {
     it("takes the example of the README", async () => {
       const [, example] =
         /library[\s\S]*?<<'END'\n([\s\S]*?)\nEND\n/i.exec(readFileSync(repositoryPath("README.md"), "utf8")) ?? [];
-      const made = await imported(example);
-      expect([...made.tracks, ...made.playlists].map(({ ref }) => ref)).to.deep.equal(["rain", "evenings"]);
+      const created = await imported(example);
+      expect([...created.tracks, ...created.playlists].map(({ ref }) => ref)).to.deep.equal(["rain", "evenings"]);
     });
 
     it("makes new tracks when it is run again, and says what it made", async () => {
@@ -162,9 +162,9 @@ describe("fermata library and fermata playlists", function () {
         ref: `t${index}`,
         title: `Rain ${index}`,
       }));
-      const made = await imported({ tracks });
-      expect(new Set(made.tracks.map(({ id }) => id)).size).to.equal(10_000);
-      expect(made.tracks[9_999]?.ref).to.equal("t9999");
+      const created = await imported({ tracks });
+      expect(new Set(created.tracks.map(({ id }) => id)).size).to.equal(10_000);
+      expect(created.tracks[9_999]?.ref).to.equal("t9999");
       expect(readRows(dataDir).tracks).to.have.length(10_000);
     });
 
@@ -287,7 +287,7 @@ describe("fermata library and fermata playlists", function () {
   });
 
   it("searches as an account does", async () => {
-    const made = await imported({
+    const created = await imported({
       tracks: [
         { ...RAIN, audio_file: "rain.wav", tags: { mood: ["calm"] } },
         { ...RAIN, ref: "own", account, visibility: "private", title: "Rain of mine", audio_file: "rain.wav" },
@@ -295,20 +295,20 @@ describe("fermata library and fermata playlists", function () {
       playlists: [{ ref: "list", account, visibility: "private", title: "Rainy", tracks: ["rain"] }],
     });
     const bob = (await json<{ id: string }>("accounts", "create", "bob", "--tier", "pro")).id;
-    const [rain, own] = made.tracks.map(({ id }) => id);
+    const [rain, own] = created.tracks.map(({ id }) => id);
     const search = (...args: readonly string[]): Promise<Found> => json<Found>("library", "search", ...args);
     const ids = ({ tracks, playlists }: Found): string[] => [...tracks, ...playlists].map(({ id }) => id);
-    expect(ids(await search("rain", "--account", account))).to.deep.equal([own, rain, made.playlists[0]?.id]);
+    expect(ids(await search("rain", "--account", account))).to.deep.equal([own, rain, created.playlists[0]?.id]);
     expect(ids(await search("rain", "--account", account, "--limit", "1", "--mood", "calm"))).to.deep.equal([
       rain,
-      made.playlists[0]?.id,
+      created.playlists[0]?.id,
     ]);
     expect(ids(await search("--account", bob))).to.deep.equal([rain]);
     const { stdout } = await sandbox.command(["library", "search", "rain", "--account", account], dataDir);
     const lines = [
       `${own} +Rain of mine +Nightingale`,
       `${rain} +Rain +Nightingale`,
-      `${made.playlists[0]?.id} +Rainy +1 track`,
+      `${created.playlists[0]?.id} +Rainy +1 track`,
     ];
     expect(stdout).to.match(new RegExp(`^${lines.join("\n")}\n$`));
     expect((await sandbox.command(["library", "search", "snow", "--account", account], dataDir)).stdout).to.equal(
@@ -321,8 +321,8 @@ describe("fermata library and fermata playlists", function () {
   });
 
   it("makes, lists, shows, edits and deletes playlists", async () => {
-    const made = await imported({ tracks: ["a", "b", "c"].map((ref) => ({ ...RAIN, ref, title: ref })) });
-    const [a, b, c] = made.tracks.map(({ id }) => id);
+    const created = await imported({ tracks: ["a", "b", "c"].map((ref) => ({ ...RAIN, ref, title: ref })) });
+    const [a, b, c] = created.tracks.map(({ id }) => id);
     const titles = ({ tracks }: ShownPlaylist): string[] => tracks.map(({ title }) => title);
 
     const mine = await json("playlists", "create", "Mine", "--account", account, "--tracks", `${b},${a}`);
@@ -380,8 +380,8 @@ describe("fermata library and fermata playlists", function () {
   });
 
   it("refuses playlists that cannot be", async () => {
-    const made = await imported({ tracks: [{ ...RAIN, account, visibility: "private" }] });
-    const own = made.tracks[0]?.id ?? "";
+    const created = await imported({ tracks: [{ ...RAIN, account, visibility: "private" }] });
+    const own = created.tracks[0]?.id ?? "";
     const bob = (await json<{ id: string }>("accounts", "create", "bob", "--tier", "pro")).id;
     expect(await refused("playlists", "create", "x", "--account", "acct_nobody")).to.equal(
       "There is no account acct_nobody.\n",

@@ -24,13 +24,13 @@ describe("fermata jobs pause and fermata jobs resume", function () {
   const json = <T = Record<string, unknown>>(...args: readonly string[]): Promise<T> => sandbox.json<T>(args, dataDir);
   const attemptsOf = async (id: string): Promise<number> => (await json<Shown>("jobs", "show", id)).attempts.length;
   const accepted = async (url: string): Promise<string> => {
-    const answer = await new ApiClient(url, key).generate({
+    const response = await new ApiClient(url, key).generate({
       model_id: "synth/instrumental",
       prompt: "rain [[fail:failed]]",
       duration: 5,
     });
-    expect([answer.status, dataOf(answer).status]).to.deep.equal([202, "queued"]);
-    return dataOf<{ id: string }>(answer).id;
+    expect([response.status, dataOf(response).status]).to.deep.equal([202, "queued"]);
+    return dataOf<{ id: string }>(response).id;
   };
   const ended = (id: string): Promise<unknown> =>
     eventually("ended", async () => (await json<Shown>("jobs", "show", id)).status === "failed");

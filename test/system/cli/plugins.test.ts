@@ -177,7 +177,7 @@ describe("fermata plugins", () => {
         port_version: 2,
         fermata_port_version: 2,
         models: [],
-        mistakes: [
+        issues: [
           "capabilities.lookup is true, and there is no method `lookup`",
           "there is a method `cancel`, and capabilities.cancel is false: nobody would call it",
         ],

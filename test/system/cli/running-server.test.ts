@@ -7,7 +7,7 @@ import { eventually, Sandbox } from "../../support/process.js";
 /** A change holds in every process within a second; a busy machine gets half a second more to tell. */
 const CHANGE_MAX_MS = 1_500;
 
-const A_PIECE = { model_id: "synth/instrumental", prompt: "rain on a tin roof", duration: 5 };
+const A_COMPOSITION = { model_id: "synth/instrumental", prompt: "rain on a tin roof", duration: 5 };
 
 describe("A running server", () => {
   const sandbox = new Sandbox();
@@ -71,14 +71,14 @@ describe("A running server", () => {
 
   it("gives an account the limits of its new tier within a second of the change in another process", async () => {
     const { account, api } = await aCaller("--tier", "free", "--accept-terms");
-    expect((await api.generate(A_PIECE)).status).to.equal(202);
-    expect(refusalOf(await api.generate(A_PIECE))).to.equal("409 generation_concurrency_exceeded");
+    expect((await api.generate(A_COMPOSITION)).status).to.equal(202);
+    expect(refusalOf(await api.generate(A_COMPOSITION))).to.equal("409 generation_concurrency_exceeded");
     const settings = loadSettings({ env: {}, cwd: dataDir, isTerminal: false, overrides: { dataDir } });
     const operator = await compose(settings, { logger: SILENT }, { migrate: false });
     await operator.accounts.changeTier(account, "pro");
     await operator.stop();
     await eventually("pro", async () => dataOf(await api.get("/api/v1/me")).account_tier === "pro", CHANGE_MAX_MS);
-    expect((await api.generate(A_PIECE)).status).to.equal(202);
+    expect((await api.generate(A_COMPOSITION)).status).to.equal(202);
   });
 
   it("spends credits that the command line has just granted", async () => {
@@ -93,6 +93,6 @@ describe("A running server", () => {
   });
 });
 
-function refusalUnlessFine(answer: Awaited<ReturnType<ApiClient["get"]>>): string | null {
-  return answer.status === 200 ? null : refusalOf(answer);
+function refusalUnlessFine(response: Awaited<ReturnType<ApiClient["get"]>>): string | null {
+  return response.status === 200 ? null : refusalOf(response);
 }

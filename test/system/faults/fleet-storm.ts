@@ -1,18 +1,18 @@
 import { useSandbox } from "../../support/process.js";
 import { aSeed } from "../../support/storm/dice.js";
-import { surviveFleetStorm } from "../../support/storm/fleet-storm.js";
+import { surviveFleetChaos } from "../../support/storm/fleet-storm.js";
 
 /** The long form of test/system/fleet/kill-storm.test.ts, with a database that is killed too, run by `npm run test:faults`. */
 describe("Servers, workers, broker and database that are killed for minutes under load", function () {
   this.timeout(900_000);
   const sandbox = useSandbox();
 
-  for (let storm = 1; storm <= 4; storm++) {
-    it(`end every accepted job once, answer every key with the same bytes, keep their books, and submit no job twice (storm ${storm})`, async () => {
-      const toll = await surviveFleetStorm(sandbox, {
+  for (let chaos = 1; chaos <= 4; chaos++) {
+    it(`end every accepted job once, answer every key with the same bytes, keep their books, and submit no job twice (storm ${chaos})`, async () => {
+      const toll = await surviveFleetChaos(sandbox, {
         seed: aSeed(),
         strikes: 60,
-        wishesPerStrike: 12,
+        demandsPerStrike: 12,
         accounts: 5,
         withDatabase: true,
       });

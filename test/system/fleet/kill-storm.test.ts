@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import { useSandbox } from "../../support/process.js";
 import { aSeed } from "../../support/storm/dice.js";
-import { surviveFleetStorm } from "../../support/storm/fleet-storm.js";
+import { surviveFleetChaos } from "../../support/storm/fleet-storm.js";
 
 describe("Servers and workers that are killed under load, and their broker with them", function () {
   this.timeout(180_000);
   const sandbox = useSandbox();
 
   it("end every accepted job once, answer every key with the same bytes, keep their books, and submit no job twice", async () => {
-    const toll = await surviveFleetStorm(sandbox, {
+    const toll = await surviveFleetChaos(sandbox, {
       seed: aSeed(),
       strikes: 14,
-      wishesPerStrike: 12,
+      demandsPerStrike: 12,
       accounts: 3,
       withDatabase: false,
     });

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import { Logbook } from "../../support/plugins/logbook/logbook.js";
+import { CallRecording } from "../../support/plugins/logbook/logbook.js";
 import type { Fate } from "../../support/plugins/logbook/provider.js";
-import { LOGBOOKS, logbookSettings } from "../../support/plugins/settings.js";
+import { RECORDING_PROVIDERS, recordingProviderSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, type FermataProcess, useSandbox } from "../../support/process.js";
 import { openQueueSpace, type QueueSpace } from "../../support/rabbitmq.js";
 import { type JobRow, readMysqlRows } from "../../support/storm/rows.js";
-import { STORM_SETTINGS } from "../../support/storm/storm.js";
+import { CHAOS_SETTINGS } from "../../support/storm/storm.js";
 
 const AN_HOUR_MS = 3_600_000;
 
@@ -25,7 +25,7 @@ describe("SIGTERM, with servers and workers apart", function () {
   beforeEach(async () => {
     [database, queues, dataDir] = await Promise.all([createMysqlDatabase(), openQueueSpace(), sandbox.dataDir()]);
     settings = {
-      ...STORM_SETTINGS,
+      ...CHAOS_SETTINGS,
       // Nobody in these tests can wait for the end of a lease.
       FERMATA_JOBS__LEASE_SECONDS: "600",
       FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
@@ -34,7 +34,7 @@ describe("SIGTERM, with servers and workers apart", function () {
       FERMATA_HTTP__PUBLIC_URL: "http://fermata.test",
       FERMATA_STORAGE__URL: database.url,
       FERMATA_QUEUE__URL: queues.url,
-      ...logbookSettings(join(dataDir, "logbook"), AN_HOUR_MS),
+      ...recordingProviderSettings(join(dataDir, "logbook"), AN_HOUR_MS),
     };
     await sandbox.json(["migrate"], dataDir, settings);
     const account = ["accounts", "create", "caller", "--tier", "pro", "--accept-terms", "--credits", "100"];
@@ -44,7 +44,7 @@ describe("SIGTERM, with servers and workers apart", function () {
 
   afterEach(async () => {
     await sandbox.clear();
-    await Promise.all([database.drop(), queues.clear(...LOGBOOKS)]);
+    await Promise.all([database.drop(), queues.clear(...RECORDING_PROVIDERS)]);
   });
 
   async function aServer(): Promise<{ readonly server: FermataProcess; readonly api: ApiClient }> {
@@ -56,23 +56,25 @@ describe("SIGTERM, with servers and workers apart", function () {
   async function aWorker(lateMs: number): Promise<FermataProcess> {
     const worker = sandbox.spawn(["work"], dataDir, {
       ...settings,
-      ...logbookSettings(join(dataDir, "logbook"), lateMs),
+      ...recordingProviderSettings(join(dataDir, "logbook"), lateMs),
     });
     await worker.line(/^working$/m);
     return worker;
   }
 
-  /** One job of each provider, all of them under way in this worker. @returns their ids, in the order of {@link LOGBOOKS} */
+  /** One job of each provider, all of them under way in this worker. @returns their ids, in the order of {@link RECORDING_PROVIDERS} */
   async function underWay(api: ApiClient, worker: FermataProcess, fate: Fate = "late"): Promise<string[]> {
     const ids: string[] = [];
-    for (const id of LOGBOOKS)
+    for (const id of RECORDING_PROVIDERS)
       ids.push(dataOf<{ id: string }>(await api.generate({ model_id: `${id}/${fate}`, prompt: "tides" })).id);
     await eventually("every job is with the provider", async () => (await submissions(worker)).length === ids.length);
     return ids;
   }
 
   async function submissions(worker: FermataProcess): Promise<string[]> {
-    return new Logbook(join(dataDir, "logbook")).read().flatMap(({ pid, jobId }) => (pid === worker.pid ? jobId : []));
+    return new CallRecording(join(dataDir, "logbook"))
+      .read()
+      .flatMap(({ pid, jobId }) => (pid === worker.pid ? jobId : []));
   }
 
   async function jobs(ids: readonly string[]): Promise<JobRow[]> {
@@ -169,16 +171,16 @@ describe("SIGTERM, with servers and workers apart", function () {
     const waiting = one.api.generate(order, { "Idempotency-Key": "tides", Prefer: "wait=50" });
     await eventually("the job", async () => (await readMysqlRows(database.url)).jobs.length === 1);
     expect(await one.server.stop("SIGTERM")).to.equal(0);
-    const answer = await waiting;
-    expect([answer.status, dataOf(answer)["status"]]).to.deep.equal([202, "queued"]);
+    const response = await waiting;
+    expect([response.status, dataOf(response)["status"]]).to.deep.equal([202, "queued"]);
     const again = await other.api.generate(order, { "Idempotency-Key": "tides" });
     expect([again.status, again.headers.get("Idempotent-Replayed"), again.text]).to.deep.equal([
       202,
       "true",
-      answer.text,
+      response.text,
     ]);
     await aWorker(0);
-    const { id } = dataOf<{ id: string }>(answer);
+    const { id } = dataOf<{ id: string }>(response);
     await eventually("every job has ended", () => allEnded([id]));
     expect(dataOf(await other.api.get(`/api/v1/generations/${id}`))).to.include({ status: "completed" });
   });

@@ -17,7 +17,7 @@ import {
   type PollBehaviour,
   SCRIPTED_TRACK,
 } from "../../support/doubles/scripted-provider.js";
-import { Workshop } from "./worker-harness.js";
+import { WorkerHarness } from "./worker-harness.js";
 
 const BUSY = new ProviderFailure("unavailable", "busy");
 const LOST = new ProviderFailure("outcome_unknown", "the connection was cut");
@@ -26,12 +26,12 @@ const RUNNING: PollBehaviour = () => Promise.resolve({ state: "running", nextPol
 const FINISHED: PollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
 
 describe("The callbacks of a job with several attempts", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
   let word: ParsedCallback;
   let read: ReceivedCallback[];
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     word = DONE;
     read = [];
     provider = Object.assign(shop.provider, {

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { ProviderFailure, type SubmitRequest } from "../../../core/ports/music-provider.js";
 import { accepts, type Behaviour, completes, fails, holds } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, type Worker, Workshop } from "./worker-harness.js";
+import { GRACE_MS, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const OPEN_MS = 30_000;
 
 describe("The circuit breaker of a provider", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
@@ -25,10 +25,10 @@ describe("The circuit breaker of a provider", () => {
 
   it("opens after so many failures in a row, and no job is submitted while it is open", async () => {
     await startOpened();
-    const newcomer = await shop.acceptOne();
+    const newClient = await shop.acceptOne();
     await shop.pass(OPEN_MS - 1_000);
     expect(shop.provider.submissions).to.have.length(3);
-    expect(await shop.job(newcomer)).to.include({ status: "queued", attempt: 0 });
+    expect(await shop.job(newClient)).to.include({ status: "queued", attempt: 0 });
   });
 
   it("stays closed as long as the provider answers now and then", async () => {
@@ -161,20 +161,20 @@ describe("The circuit breaker of a provider", () => {
     const worker = await shop.start({ breakerFailures: 3 });
     await shop.pass(GRACE_MS - OPEN_MS);
     shop.provider.behaviour = fails("unavailable");
-    const newcomer = await shop.acceptOne();
+    const newClient = await shop.acceptOne();
     await shop.pass(OPEN_MS + 2_000);
     for (const { id } of lost) await shop.expectFailed(id, "provider_timeout");
     shop.provider.behaviour = completes;
     await shop.pass(2 * OPEN_MS);
-    await shop.expectCompleted(newcomer);
+    await shop.expectCompleted(newClient);
     expect(await worker.availability.state("scripted")).to.equal("closed");
   });
 });
 
 describe("A model that its provider has not got any more", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
@@ -202,8 +202,8 @@ describe("A model that its provider has not got any more", () => {
     expect(calls(RETIRED)).to.equal(1);
     expect(await shop.job(id)).to.include({ status: "queued", attempt: 1 });
     expect(await shop.job(later)).to.include({ status: "queued", attempt: 0 });
-    const told = shop.logger.lines.filter(({ message }) => message === "A provider has not got a model any more");
-    expect(told.map(({ level, fields }) => [level, fields?.["provider"], fields?.["model"]])).to.deep.equal([
+    const notified = shop.logger.lines.filter(({ message }) => message === "A provider has not got a model any more");
+    expect(notified.map(({ level, fields }) => [level, fields?.["provider"], fields?.["model"]])).to.deep.equal([
       ["error", "scripted", RETIRED],
     ]);
   });
@@ -241,7 +241,7 @@ describe("A model that its provider has not got any more", () => {
   it("leaves its jobs to the fallback at once, and the later ones do not ask for it", async () => {
     shop.provider.behaviour = lacksTheModel;
     const [first] = await shop.accept();
-    await shop.start({ withStandIn: true });
+    await shop.start({ withFallback: true });
     await shop.pass(1_500);
     const second = await shop.acceptOne();
     await shop.pass(1_500);

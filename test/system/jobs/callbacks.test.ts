@@ -12,7 +12,7 @@ import {
 import { anId } from "../../support/builders.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { accepts, fails, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, type Worker, Workshop } from "./worker-harness.js";
+import { GRACE_MS, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const FAR = 600_000;
 const SIGNED = { callbacks: "signed" } as const;
@@ -31,12 +31,12 @@ function parseWords({ headers, body }: ReceivedCallback): Promise<ParsedCallback
 }
 
 describe("A provider's callback", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
   let read: ReceivedCallback[];
   let workers: Worker[];
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     read = [];
     workers = [];
     provider = Object.assign(shop.provider, {
@@ -173,14 +173,14 @@ describe("A provider's callback", () => {
 
   it("that comes while the provider is being asked is read as soon as that is over", async () => {
     const id = await rendering();
-    let answer = (): void => undefined;
+    let response = (): void => undefined;
     provider.pollBehaviour = () =>
-      new Promise((resolve) => (answer = () => resolve({ state: "running", nextPollMs: FAR })));
+      new Promise((resolve) => (response = () => resolve({ state: "running", nextPollMs: FAR })));
     await report(id, "look");
     await shop.pass(0);
     expect(provider.polls).to.have.length(1);
     await report(id, "done", "good");
-    answer();
+    response();
     await shop.pass(0);
     await shop.expectCompleted(id);
     expect(provider.polls).to.have.length(1);

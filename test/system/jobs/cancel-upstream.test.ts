@@ -7,22 +7,22 @@ import {
   type ProviderHandle,
 } from "../../../core/ports/music-provider.js";
 import { accepts, holds } from "../../support/doubles/scripted-provider.js";
-import { type Worker, type WorkerOptions, Workshop } from "./worker-harness.js";
+import { type Worker, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 const CANCELS = { cancel: true } as const;
 const MINUTE = 60_000;
 
 describe("Work that nobody waits for any more", () => {
-  let shop: Workshop;
-  let told: ProviderHandle[];
-  let answer: () => Promise<CancelOutcome>;
+  let shop: WorkerHarness;
+  let notified: ProviderHandle[];
+  let response: () => Promise<CancelOutcome>;
   beforeEach(async () => {
-    shop = await Workshop.open();
-    told = [];
-    answer = () => Promise.resolve("cancelled");
+    shop = await WorkerHarness.open();
+    notified = [];
+    response = () => Promise.resolve("cancelled");
     const cancel: MusicProvider["cancel"] = (handle) => {
-      told.push(handle);
-      return answer();
+      notified.push(handle);
+      return response();
     };
     Object.assign(shop.provider, { cancel });
     shop.provider.behaviour = accepts(10 * MINUTE);
@@ -44,10 +44,10 @@ describe("Work that nobody waits for any more", () => {
     const { id, worker } = await rendering();
     await worker.operate.cancel(id);
     await shop.pass(2_000);
-    expect(told.map(({ data }) => data)).to.deep.equal([{ task: id }]);
+    expect(notified.map(({ data }) => data)).to.deep.equal([{ task: id }]);
     expect(await cancelsDue(id)).to.deep.equal([]);
     await shop.pass(5 * MINUTE);
-    expect(told).to.have.length(1);
+    expect(notified).to.have.length(1);
     await shop.expectFailed(id, "generation_failed");
   });
 
@@ -56,30 +56,30 @@ describe("Work that nobody waits for any more", () => {
     const { id } = await rendering({ deadlineMs: MINUTE });
     await shop.pass(MINUTE + 10_000);
     await shop.expectFailed(id, "provider_timeout");
-    expect(told).to.have.length(1);
+    expect(notified).to.have.length(1);
   });
 
   it("is told of again while the provider cannot be reached, for a quarter of an hour", async () => {
-    answer = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
+    response = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
     const { id, worker } = await rendering();
     await worker.operate.cancel(id);
     await shop.pass(3 * MINUTE + 2_000);
-    expect(told.length).to.be.within(3, 4);
-    answer = () => Promise.resolve("too_late");
+    expect(notified.length).to.be.within(3, 4);
+    response = () => Promise.resolve("too_late");
     await shop.pass(MINUTE + 1_000);
-    const times = told.length;
+    const times = notified.length;
     expect(await cancelsDue(id)).to.deep.equal([]);
     await shop.pass(3 * MINUTE);
-    expect(told).to.have.length(times);
+    expect(notified).to.have.length(times);
   });
 
   it("is given up when the provider does not know it, and after a quarter of an hour", async () => {
-    answer = () => Promise.reject(new ProviderFailure("gone", "no such task"));
+    response = () => Promise.reject(new ProviderFailure("gone", "no such task"));
     const { id, worker } = await rendering();
     await worker.operate.cancel(id);
     await shop.pass(2_000);
     expect(await cancelsDue(id)).to.deep.equal([]);
-    answer = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
+    response = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
     const next = await shop.acceptOne();
     await shop.quiet();
     await worker.operate.cancel(next);
@@ -93,7 +93,7 @@ describe("Work that nobody waits for any more", () => {
     const waiting = await shop.acceptOne();
     await worker.operate.cancel(waiting);
     await shop.pass(5_000);
-    expect(told).to.deep.equal([]);
+    expect(notified).to.deep.equal([]);
     expect(await cancelsDue(waiting)).to.deep.equal([]);
   });
 
@@ -106,7 +106,7 @@ describe("Work that nobody waits for any more", () => {
     await worker.operate.cancel(id);
     release();
     await shop.pass(5_000);
-    expect(told.map(({ data }) => data)).to.deep.equal([{ task: id }]);
+    expect(notified.map(({ data }) => data)).to.deep.equal([{ task: id }]);
     await shop.expectFailed(id, "generation_failed");
     expect((await shop.storage.jobs.listAttempts(id))[0]).to.deep.include({
       outcome: "accepted",
@@ -119,10 +119,10 @@ describe("Work that nobody waits for any more", () => {
     const { id, worker } = await rendering({ capabilities: {} });
     await shop.prepare({ capabilities: CANCELS }).operate.cancel(id);
     await shop.pass(5_000);
-    expect(told).to.deep.equal([]);
+    expect(notified).to.deep.equal([]);
     await worker.stop();
     await shop.start({ capabilities: CANCELS });
     await shop.pass(2_000);
-    expect(told).to.have.length(1);
+    expect(notified).to.have.length(1);
   });
 });

@@ -10,15 +10,15 @@ import type { AssetOpener } from "../../../core/ports/asset-opener.js";
 import { aJob, anAsset, anId, aTrack } from "../../support/builders.js";
 import { temporaryFolder } from "../../support/databases.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { until, Workshop } from "./worker-harness.js";
+import { until, WorkerHarness } from "./worker-harness.js";
 
 const HOUR_MS = 3_600_000;
 const SIZE = 10;
 
 describe("Audio files that were left behind", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { OperationRefusedError } from "../../../core/errors.js";
 import { accepts, fails, holds } from "../../support/doubles/scripted-provider.js";
-import { LEASE_MS, until, Workshop } from "./worker-harness.js";
+import { LEASE_MS, until, WorkerHarness } from "./worker-harness.js";
 
 const HOUR_MS = 3_600_000;
 
 describe("A job past its deadline", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
@@ -67,9 +67,9 @@ describe("A job past its deadline", () => {
 });
 
 describe("A job that an operator cancels", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 

@@ -8,7 +8,7 @@ import {
 } from "../../../core/ports/music-provider.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, LEASE_MS, until, Workshop } from "./worker-harness.js";
+import { GRACE_MS, LEASE_MS, until, WorkerHarness } from "./worker-harness.js";
 
 const LINK = "https://cdn.test/song.mp3";
 
@@ -34,10 +34,10 @@ async function* bytes(): AsyncIterable<Uint8Array> {
 const fails = (kind: "unavailable" | "gone") => () => Promise.reject(new ProviderFailure(kind, "scripted"));
 
 describe("What a provider makes at once and leaves behind a link", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let opener: ScriptedOpener;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     opener = new ScriptedOpener();
     const track: ProviderTrack = {
       ...SCRIPTED_TRACK,

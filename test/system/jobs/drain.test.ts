@@ -14,7 +14,7 @@ import {
   SCRIPTED_AUDIO,
   SCRIPTED_TRACK,
 } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./worker-harness.js";
+import { GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const STOP_GRACE_MS = 1_000;
 /** Longer than two leases, so that they must be renewed meanwhile. */
@@ -24,7 +24,7 @@ const LINK = "https://cdn.test/song.mp3";
 const MIX = { role: "mix", label: "full", contentType: "audio/mpeg", durationSeconds: 1 } as const;
 
 describe("A stop while calls are under way that cannot be repeated", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let waits: (readonly [work: readonly UnrepeatableWork[], leftMs: number])[];
   let abandoned: UnrepeatableWork[];
   const reports = {
@@ -32,7 +32,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     onAbandoned: (work: readonly UnrepeatableWork[]) => void abandoned.push(...work),
   };
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     [waits, abandoned] = [[], []];
   });
   afterEach(() => shop.close());

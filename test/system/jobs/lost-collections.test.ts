@@ -2,15 +2,15 @@ import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import type { Track } from "../../../core/library/track.js";
 import { anId } from "../../support/builders.js";
-import { LEASE_MS, until, Workshop } from "./worker-harness.js";
+import { LEASE_MS, until, WorkerHarness } from "./worker-harness.js";
 
 const REPEATABLE = { capabilities: { idempotentSubmit: true } } as const;
 
 describe("The collection of a job's files", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let listenedTo: Track[];
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     listenedTo = [];
     shop.derive = (track) => {
       listenedTo.push(track);

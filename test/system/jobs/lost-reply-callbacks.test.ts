@@ -12,7 +12,7 @@ import {
 import { anId } from "../../support/builders.js";
 import { holds, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import type { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
-import { until, Workshop } from "./worker-harness.js";
+import { until, WorkerHarness } from "./worker-harness.js";
 
 const SIGNED = { callbacks: "signed" } as const;
 const HANDLE = { version: 1, data: { task: "theirs" } };
@@ -33,11 +33,11 @@ describe("A callback of a submission whose reply was lost", () => {
     trust: "verified",
     snapshot: { state: "completed", tracks, handle: HANDLE },
   });
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let provider: ScriptedProvider & Pick<MusicProvider, "parseCallback">;
   let read: ReceivedCallback[];
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     read = [];
     provider = Object.assign(shop.provider, {
       parseCallback: (callback: ReceivedCallback): Promise<ParsedCallback> => {

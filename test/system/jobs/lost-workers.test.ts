@@ -6,14 +6,14 @@ import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { anId } from "../../support/builders.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./worker-harness.js";
+import { GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const DELIVERY: Completed = { state: "completed", tracks: [SCRIPTED_TRACK] };
 
 describe("A job whose worker is lost", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
@@ -32,7 +32,7 @@ describe("A job whose worker is lost", () => {
   }
 
   /** A worker whose clock stands still: it works, but never renews a lease. */
-  function startHanging(options: Parameters<Workshop["start"]>[0] = {}): Promise<Worker> {
+  function startHanging(options: Parameters<WorkerHarness["start"]>[0] = {}): Promise<Worker> {
     return shop.start({ ...options, clock: new ManualClock(shop.clock.now()) });
   }
 
@@ -103,10 +103,10 @@ describe("A job whose worker is lost", () => {
     /** Holds the first submission in a process that hangs; the next ones complete. */
     async function hangInSubmission(
       capabilities = {},
-    ): Promise<{ readonly id: JobId; readonly hanging: Worker; answer(): void }> {
+    ): Promise<{ readonly id: JobId; readonly hanging: Worker; response(): void }> {
       const id = await shop.acceptOne();
-      let answer: () => void = () => undefined;
-      const held = new Promise<void>((resolve) => (answer = resolve));
+      let result: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (result = resolve));
       shop.provider.behaviour = async (request, context) => {
         if (request.attempt === 1) await held;
         return completes(request, context);
@@ -114,16 +114,16 @@ describe("A job whose worker is lost", () => {
       const hanging = await startHanging({ capabilities });
       await shop.provider.submitted();
       await shop.start({ capabilities });
-      return { id, hanging, answer };
+      return { id, hanging, response: result };
     }
 
     it("is submitted again where that is idempotent, and the late answer changes nothing", async () => {
-      const { id, hanging, answer } = await hangInSubmission({ idempotentSubmit: true });
+      const { id, hanging, response: result } = await hangInSubmission({ idempotentSubmit: true });
       await shop.pass(LEASE_MS);
       const completed = await shop.expectCompleted(id);
       expect(completed).to.include({ crashes: 1, attempt: 2 });
 
-      answer();
+      result();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
       expect(await shop.expectCompleted(id)).to.deep.equal(completed);
       expect(await shop.attempts(id)).to.deep.equal([
@@ -139,9 +139,9 @@ describe("A job whose worker is lost", () => {
       ["lost", fails("outcome_unknown"), "outcome_unknown"],
     ] as const) {
       it(`stays with its successor when the lost worker hears at last that it was ${what}, which its attempt says`, async () => {
-        const answers: (() => void)[] = [];
+        const responses: (() => void)[] = [];
         shop.provider.behaviour = async (request, context) => {
-          await new Promise<void>((resolve) => answers.push(resolve));
+          await new Promise<void>((resolve) => responses.push(resolve));
           return request.attempt === 1 ? late(request, context) : completes(request, context);
         };
         const id = await shop.acceptOne();
@@ -150,14 +150,14 @@ describe("A job whose worker is lost", () => {
         await shop.start({ capabilities: { idempotentSubmit: true } });
         await shop.pass(LEASE_MS);
         const { leaseOwner, fence } = await shop.job(id);
-        answers[0]?.();
+        responses[0]?.();
         await until("the lost worker has put its work down", () => hanging.leases.count === 0);
         expect(await shop.job(id)).to.include({ leaseOwner, fence, status: "processing" });
         expect(await shop.attempts(id)).to.deep.equal([
           [1, outcome],
           [2, null],
         ]);
-        answers[1]?.();
+        responses[1]?.();
         await shop.quiet();
         await shop.expectCompleted(id);
         expect((await shop.storage.jobs.listAttempts(id)).map(({ loss }) => loss)).to.deep.equal([null, null]);
@@ -166,10 +166,10 @@ describe("A job whose worker is lost", () => {
 
     it("is looked up where the provider can be searched", async () => {
       shop.provider.lookupBehaviour = async () => DELIVERY;
-      const { id, hanging, answer } = await hangInSubmission({ lookup: true });
+      const { id, hanging, response: result } = await hangInSubmission({ lookup: true });
       await shop.pass(LEASE_MS);
       await shop.expectCompleted(id);
-      answer();
+      result();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
       await shop.expectCompleted(id);
       expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
@@ -183,8 +183,8 @@ describe("A job whose worker is lost", () => {
         await held;
         return fails("content_rejected")(request, context);
       };
-      let answerLookup = (): void => undefined;
-      const lookedUp = new Promise<void>((resolve) => (answerLookup = resolve));
+      let respondToLookup = (): void => undefined;
+      const lookedUp = new Promise<void>((resolve) => (respondToLookup = resolve));
       shop.provider.lookupBehaviour = () => lookedUp.then(() => ({ state: "absent" }) as const);
       const id = await shop.acceptOne();
       const hanging = await startHanging({ capabilities: { lookup: true } });
@@ -196,14 +196,14 @@ describe("A job whose worker is lost", () => {
       refuse();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
       const failed = await shop.expectFailed(id, "invalid_request");
-      answerLookup();
+      respondToLookup();
       await shop.pass(60_000);
       expect(await shop.expectFailed(id, "invalid_request")).to.deep.equal(failed);
       expect(shop.provider.submissions).to.have.length(1);
     });
 
     it("is refunded after the grace time elsewhere; the piece that comes too late is thrown away", async () => {
-      const { id, hanging, answer } = await hangInSubmission();
+      const { id, hanging, response: result } = await hangInSubmission();
       await shop.pass(LEASE_MS);
       expect(await shop.job(id)).to.include({
         status: "processing",
@@ -214,7 +214,7 @@ describe("A job whose worker is lost", () => {
       await shop.pass(GRACE_MS - LEASE_MS);
       const failed = await shop.expectFailed(id, "provider_timeout");
 
-      answer();
+      result();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
       expect(await shop.expectFailed(id, "provider_timeout")).to.deep.equal(failed);
       expect(shop.provider.submissions).to.have.length(1);
@@ -222,9 +222,9 @@ describe("A job whose worker is lost", () => {
     });
 
     it("is delivered by whichever worker has it first, and charged once", async () => {
-      const answers: (() => void)[] = [];
+      const responses: (() => void)[] = [];
       shop.provider.behaviour = async (request, context) => {
-        await new Promise<void>((resolve) => answers.push(resolve));
+        await new Promise<void>((resolve) => responses.push(resolve));
         return completes(request, context);
       };
       const id = await shop.acceptOne();
@@ -234,7 +234,7 @@ describe("A job whose worker is lost", () => {
       await shop.pass(LEASE_MS);
       await shop.provider.submitted(2);
 
-      answers[0]?.();
+      responses[0]?.();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
       const completed = await shop.expectCompleted(id);
       expect(await shop.attempts(id)).to.deep.equal([
@@ -242,7 +242,7 @@ describe("A job whose worker is lost", () => {
         [2, null],
       ]);
 
-      answers[1]?.();
+      responses[1]?.();
       await shop.quiet();
       expect(await shop.expectCompleted(id)).to.deep.equal(completed);
     });
@@ -251,8 +251,8 @@ describe("A job whose worker is lost", () => {
   describe("while it asks after it", () => {
     it("is asked after by another; the late answer changes nothing and its files go", async () => {
       shop.provider.behaviour = accepts(1_000);
-      let answer: () => void = () => undefined;
-      const held = new Promise<void>((resolve) => (answer = resolve));
+      let response: () => void = () => undefined;
+      const held = new Promise<void>((resolve) => (response = resolve));
       shop.provider.pollBehaviour = async () => {
         if (shop.provider.polls.length === 1) await held;
         return DELIVERY;
@@ -267,7 +267,7 @@ describe("A job whose worker is lost", () => {
       const completed = await shop.expectCompleted(id);
       expect(completed.crashes).to.equal(1);
 
-      answer();
+      response();
       await until("the lost worker has put its work down", () => hanging.leases.count === 0);
       expect(await shop.expectCompleted(id)).to.deep.equal(completed);
       expect([shop.provider.submissions.length, shop.provider.polls.length]).to.deep.equal([1, 2]);
@@ -299,9 +299,9 @@ describe("A job whose worker is lost", () => {
   });
 
   it("goes on in its process after a pause longer than its lease, and is not begun anew", async () => {
-    const answers: (() => void)[] = [];
+    const responses: (() => void)[] = [];
     shop.provider.behaviour = async (request, context) => {
-      await new Promise<void>((resolve) => answers.push(resolve));
+      await new Promise<void>((resolve) => responses.push(resolve));
       return completes(request, context);
     };
     const id = await shop.acceptOne();
@@ -315,7 +315,7 @@ describe("A job whose worker is lost", () => {
     await shop.provider.submitted(2);
     await shop.pass(2 * LEASE_MS);
     expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, next]);
-    answers.forEach((answer) => answer());
+    responses.forEach((response) => response());
     await until("both are done", () => worker.leases.count === 0);
     expect(await shop.expectCompleted(id)).to.include({ crashes: 0, attempt: 1 });
     expect(await shop.attempts(id)).to.deep.equal([[1, "completed"]]);
@@ -323,14 +323,14 @@ describe("A job whose worker is lost", () => {
 
   describe("in a process that is still at work on it when another has taken it, and is lost as well", () => {
     const aborted: unknown[] = [];
-    const answers: (() => void)[] = [];
+    const responses: (() => void)[] = [];
     let id: JobId;
     let worker: Worker;
     beforeEach(async () => {
-      aborted.length = answers.length = 0;
+      aborted.length = responses.length = 0;
       shop.provider.behaviour = async (request, { signal }) => {
         signal.addEventListener("abort", () => aborted.push([request.attempt, signal.reason]));
-        await new Promise<void>((resolve) => answers.push(resolve));
+        await new Promise<void>((resolve) => responses.push(resolve));
         return completes(request, { signal });
       };
       id = await shop.acceptOne();
@@ -347,26 +347,26 @@ describe("A job whose worker is lost", () => {
       expect(shop.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
       expect(aborted).to.deep.equal([[1, "lease_lost"]]);
 
-      answers[0]?.();
+      responses[0]?.();
       await until("the older work is put down", () => worker.calls() === 1);
       expect(worker.leases.count).to.equal(1);
       // The newer work keeps its lease for as long as it needs.
       await shop.pass(2 * LEASE_MS);
       expect(await shop.job(id)).to.include({ status: "processing", fence: 3, crashes: 2 });
-      answers[1]?.();
+      responses[1]?.();
       await shop.quiet();
       await shop.expectCompleted(id);
       expect(shop.provider.submissions).to.have.length(2);
     });
 
     it("leaves no slot free for more than its process has", async () => {
-      answers[0]?.();
+      responses[0]?.();
       await until("the older work is put down", () => worker.calls() === 1);
       await shop.accept(3);
       await shop.pass(2_000);
       expect(worker.calls()).to.equal(2);
       for (let rest = 0; rest < 4; rest++) {
-        answers.forEach((answer) => answer());
+        responses.forEach((response) => response());
         await shop.quiet();
       }
       expect(shop.ended).to.have.length(4);

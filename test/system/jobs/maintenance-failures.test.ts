@@ -4,15 +4,15 @@ import type { JobId } from "../../../core/ids.js";
 import type { JobStore } from "../../../core/ports/job-store.js";
 import { aLoggedRequest, anIdempotencyRecord, NOON } from "../../support/builders.js";
 import { anEvent } from "../../support/webhook-builders.js";
-import { until, type Worker, Workshop } from "./worker-harness.js";
+import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const DEADLINE_MS = 60_000;
 const OLD = NOON - 90 * 86_400_000;
 
 describe("Maintenance where something fails", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 

@@ -3,20 +3,20 @@ import { KnexLibraryStore } from "../../../adapters/storage/knex/library-store.j
 import type { Track } from "../../../core/library/track.js";
 import { endingInZero } from "../../contract/library-store/search-corpus.js";
 import { anId, aTrack, NOON } from "../../support/builders.js";
-import { Workshop } from "./worker-harness.js";
+import { WorkerHarness } from "./worker-harness.js";
 
 const SEGMENT = 5;
 
 describe("Maintenance of the library", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
   const openLibrary = (): KnexLibraryStore =>
     new KnexLibraryStore(shop.storage.database, { segment: SEGMENT, stride: 50, fewTracks: 10, playlists: 10 });
-  const loose = (): Promise<unknown[]> => shop.storage.database.read("search_loose").select("shelf");
+  const unindexed = (): Promise<unknown[]> => shop.storage.database.read("search_loose").select("shelf");
 
   it("files what was added, some at a time, while searches find all of it", async () => {
     const { storage, accountId } = shop;
@@ -38,13 +38,13 @@ describe("Maintenance of the library", () => {
     };
 
     const { maintenance } = shop.prepare({ stores: { library } });
-    expect(await loose()).to.have.length(203);
+    expect(await unindexed()).to.have.length(203);
     await expectAllFound();
     await maintenance.runOnce();
-    expect(await loose()).to.have.length(178);
+    expect(await unindexed()).to.have.length(178);
     await expectAllFound();
     for (let round = 0; round < 8; round++) await maintenance.runOnce();
-    expect(await loose()).to.have.length(3);
+    expect(await unindexed()).to.have.length(3);
     expect(await storage.database.read("search_due")).to.deep.equal([]);
     await expectAllFound();
   });
@@ -55,8 +55,8 @@ describe("Maintenance of the library", () => {
     const many = Array.from({ length: 20 }, () => aTrack({ id: endingInZero(anId("trk")), visibility: "public" }));
     await shop.storage.inTransaction((tx) => library.insertTracks(tx, [...few, ...many]));
     await shop.prepare({ stores: { library } }).maintenance.runOnce();
-    expect(await loose())
+    expect(await unindexed())
       .to.have.length(300)
-      .and.not.deep.include({ shelf: "public" });
+      .and.not.deep.include({ partition: "public" });
   });
 });

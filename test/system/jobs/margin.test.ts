@@ -2,15 +2,15 @@ import { expect } from "chai";
 import { type MarginQuery, type MarginReport, ReportMargin } from "../../../core/execution/report-margin.js";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
 import { accepts, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { COST, GRACE_MS, Workshop } from "./worker-harness.js";
+import { COST, GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
 const DAY_MS = 86_400_000;
 const EXPECTED = { amount: 0.1, unit: "USD" };
 
 describe("The margin report", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
@@ -107,7 +107,7 @@ describe("The margin report", () => {
   it("counts for each provider its own attempts of a job that went from one to the other", async () => {
     shop.provider.behaviour = () => Promise.reject(new ProviderFailure("timeout", "too slow", { billable: "yes" }));
     await shop.accept(1);
-    await shop.start({ withStandIn: true, maxAttempts: 2, expectedCost: EXPECTED });
+    await shop.start({ withFallback: true, maxAttempts: 2, expectedCost: EXPECTED });
     await shop.pass(2_000);
     const { providers, refundedCount } = await report();
     expect(
@@ -145,7 +145,7 @@ describe("The margin report", () => {
     await shop.clock.advance(midnight - shop.clock.now() - 10_000);
     shop.provider.behaviour = () => Promise.reject(new ProviderFailure("timeout", "too slow", { billable: "yes" }));
     await shop.acceptOne();
-    const worker = await shop.start({ withStandIn: true, maxAttempts: 1 });
+    const worker = await shop.start({ withFallback: true, maxAttempts: 1 });
     await shop.pass(2_000);
     await worker.stop();
     await shop.clock.advance(20_000);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { MusicRequest, OptionValues, ProviderModel } from "../../../core/ports/music-provider.js";
 import { fails, type ScriptedProvider } from "../../support/doubles/scripted-provider.js";
-import { Workshop } from "./worker-harness.js";
+import { WorkerHarness } from "./worker-harness.js";
 
 const GIVEN = { seed: 7, key: "C major" } as const;
 
@@ -17,9 +17,9 @@ function without(id: string, name: string): (model: ProviderModel) => ProviderMo
 }
 
 describe("A job with options", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
@@ -28,7 +28,7 @@ describe("A job with options", () => {
     const id = await shop.acceptOne(undefined, { options: GIVEN });
     const weight = { type: "number", minimum: 0, maximum: 1, default: 0.9, description: "Style." } as const;
     await shop.start({
-      withStandIn: true,
+      withFallback: true,
       maxAttempts: 2,
       changeModel: (model) =>
         model.id === "stand-in/song"
@@ -38,22 +38,22 @@ describe("A job with options", () => {
     await shop.pass(1_000);
     expect(await shop.expectCompleted(id)).to.include({ servedModelId: "stand-in/song" });
     expect(optionsAt(shop.provider)).to.deep.equal(Array(2).fill({ ...GIVEN, style_weight: 0.5 }));
-    expect(optionsAt(shop.standIn)).to.deep.equal([{ ...GIVEN, style_weight: 0.9 }]);
+    expect(optionsAt(shop.fallback)).to.deep.equal([{ ...GIVEN, style_weight: 0.9 }]);
   });
 
   it("never goes to a stand-in that does not take one of them", async () => {
     shop.provider.behaviour = fails("unavailable");
     const id = await shop.acceptOne(undefined, { options: GIVEN });
-    await shop.start({ withStandIn: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
+    await shop.start({ withFallback: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
     await shop.pass(1_000);
     await shop.expectFailed(id, "provider_unavailable");
-    expect(shop.standIn.submissions).to.have.length(0);
+    expect(shop.fallback.submissions).to.have.length(0);
   });
 
   it("goes there without them", async () => {
     shop.provider.behaviour = fails("unavailable");
     const id = await shop.acceptOne();
-    await shop.start({ withStandIn: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
+    await shop.start({ withFallback: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
     await shop.pass(1_000);
     await shop.expectCompleted(id);
   });

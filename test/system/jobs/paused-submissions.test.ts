@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import type { ProviderCapabilities } from "../../../core/ports/music-provider.js";
 import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, Workshop } from "./worker-harness.js";
+import { GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
 /** How soon every process has heard of a change: what it knows is a second old at most, and it looks every second. */
 const HEARD_MS = 2_000;
 const RENDER_MS = 10_000;
 
 describe("While submissions are paused", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
@@ -42,13 +42,13 @@ describe("While submissions are paused", () => {
   it("no process buys anything, also one that starts meanwhile, and a fallback does not either", async () => {
     await pause();
     const jobs = await shop.accept(3);
-    const first = await shop.start({ withStandIn: true });
+    const first = await shop.start({ withFallback: true });
     await first.availability.recordBroken("scripted");
-    await shop.start({ withStandIn: true, maxInFlight: 5 });
+    await shop.start({ withFallback: true, maxInFlight: 5 });
     await shop.pass(60_000);
     for (const { id } of jobs)
       expect(await shop.job(id)).to.include({ status: "queued", phase: "waiting", providerId: "scripted" });
-    expect(shop.provider.submissions.length + shop.standIn.submissions.length).to.equal(0);
+    expect(shop.provider.submissions.length + shop.fallback.submissions.length).to.equal(0);
   });
 
   it("a lost submission is not repeated at a provider whose submit is idempotent; after they are resumed it is", async () => {
@@ -116,9 +116,9 @@ describe("While submissions are paused", () => {
 });
 
 describe("A process that its settings start with submissions paused", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 

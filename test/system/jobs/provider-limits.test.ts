@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { accepts, completes, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { Workshop } from "./worker-harness.js";
+import { WorkerHarness } from "./worker-harness.js";
 
 describe("The jobs that a provider takes at once", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 

@@ -2,16 +2,16 @@ import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import { anId } from "../../support/builders.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
-import { LEASE_MS, Workshop } from "./worker-harness.js";
+import { LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
 const CANCELS = { capabilities: { cancel: true } };
 
 describe("A purchase on which workers are lost again and again", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let vendor: MemoryVendor;
   let id: JobId;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     vendor = new MemoryVendor(shop.provider);
     id = await shop.acceptOne();
     const worker = await shop.start(CANCELS);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Job } from "../../../core/jobs/job.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
-import { type WorkerOptions, Workshop } from "./worker-harness.js";
+import { type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 const MINUTE = 60_000;
 const RENDERS = 30;
@@ -16,11 +16,11 @@ const OPTIONS: WorkerOptions = {
 };
 
 describe("Purchases while no worker runs for longer than both deadlines", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let vendor: MemoryVendor;
   let jobs: Job[];
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     vendor = new MemoryVendor(shop.provider);
   });
   afterEach(() => shop.close());
@@ -94,10 +94,10 @@ describe("Purchases while no worker runs for longer than both deadlines", () => 
 });
 
 describe("The two deadlines of a job", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let vendor: MemoryVendor;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     vendor = new MemoryVendor(shop.provider);
   });
   afterEach(() => shop.close());

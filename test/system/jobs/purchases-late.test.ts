@@ -5,17 +5,17 @@ import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { cutOffStores } from "../../support/doubles/faulty-storage.js";
 import { gate, MemoryVendor } from "../../support/doubles/memory-vendor.js";
 import { completes } from "../../support/doubles/scripted-provider.js";
-import { CALL_LIMIT_MS, GRACE_MS, LEASE_MS, until, type Worker, Workshop } from "./worker-harness.js";
+import { CALL_LIMIT_MS, GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const MINUTE = 60_000;
 /** What a plugin gets to obey its signal. */
 const OBEY_MS = 5_000;
 
 describe("A purchase that is heard of late", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let vendor: MemoryVendor;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     vendor = new MemoryVendor(shop.provider);
   });
   afterEach(() => shop.close());

@@ -4,14 +4,14 @@ import type { Job } from "../../../core/jobs/job.js";
 import { anId } from "../../support/builders.js";
 import { cutOffStores } from "../../support/doubles/faulty-storage.js";
 import { gate, MemoryVendor } from "../../support/doubles/memory-vendor.js";
-import { CALL_LIMIT_MS, LEASE_MS, type Worker, type WorkerOptions, Workshop } from "./worker-harness.js";
+import { CALL_LIMIT_MS, LEASE_MS, type Worker, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 describe("Purchases while the storage is away for longer than a lease", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let vendor: MemoryVendor;
   let isAway: boolean;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     vendor = new MemoryVendor(shop.provider);
     isAway = false;
   });

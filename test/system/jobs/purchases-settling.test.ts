@@ -4,17 +4,17 @@ import type { JobId, TrackId } from "../../../core/ids.js";
 import { LosesReplies } from "../../support/doubles/faulty-storage.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
 import { type Behaviour, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { until, type Worker, Workshop } from "./worker-harness.js";
+import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const LYRICS = { text: "Rain\non tin", words: [{ text: "Rain", startSeconds: 1.25, endSeconds: 1.5 }] };
 
 const sings: Behaviour = () => Promise.resolve({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, lyrics: LYRICS }] });
 
 describe("A purchase whose job is being settled", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let vendor: MemoryVendor;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     vendor = new MemoryVendor(shop.provider);
     vendor.hasFinished = true;
   });
@@ -110,10 +110,10 @@ describe("A purchase whose job is being settled", () => {
 });
 
 describe("A job that ends without a purchase while the commit's reply is lost", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let vendor: MemoryVendor;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     vendor = new MemoryVendor(shop.provider);
   });
   afterEach(() => shop.close());

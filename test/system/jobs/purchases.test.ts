@@ -21,7 +21,7 @@ import {
   until,
   type Worker,
   type WorkerOptions,
-  Workshop,
+  WorkerHarness,
 } from "./worker-harness.js";
 
 const HOUR_MS = 3_600_000;
@@ -36,7 +36,7 @@ function wasted(reason: keyof Figures["reasons"]): Figures {
 }
 
 interface Given {
-  readonly shop: Workshop;
+  readonly shop: WorkerHarness;
   /** The one job that there is. */
   readonly id: JobId;
   start(options?: WorkerOptions): Promise<Worker>;
@@ -226,7 +226,7 @@ function committing(inner: UnitOfWork, inTransaction: UnitOfWork["inTransaction"
   return { concurrentWriters: inner.concurrentWriters, inTransaction };
 }
 
-async function figuresOf(shop: Workshop): Promise<Figures> {
+async function figuresOf(shop: WorkerHarness): Promise<Figures> {
   const margin = new ReportMargin({ jobs: shop.storage.jobs });
   const { providers } = await margin.report({ from: 0, to: Number.MAX_SAFE_INTEGER, refundedLimit: 0 });
   const { bought, delivered, wasted: inVain, perhaps, reasons } = providers[0] ?? NOTHING;
@@ -234,7 +234,7 @@ async function figuresOf(shop: Workshop): Promise<Figures> {
 }
 
 /** What the metrics have counted; they know nothing of what was perhaps bought. */
-async function countedBy(shop: Workshop): Promise<Omit<Figures, "perhaps">> {
+async function countedBy(shop: WorkerHarness): Promise<Omit<Figures, "perhaps">> {
   const text = await shop.metrics.text();
   const counted = { bought: 0, delivered: 0, wasted: 0, reasons: {} as Record<string, number> };
   const series = /^fermata_attempts_(\w+)_total\{provider="scripted"(?:,reason="(\w+)")?\} (\d+)$/gm;
@@ -246,9 +246,9 @@ async function countedBy(shop: Workshop): Promise<Omit<Figures, "perhaps">> {
 }
 
 describe("What was bought", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 

@@ -4,17 +4,17 @@ import type { ClaimedJob } from "../../../core/ports/job-store.js";
 import { anId } from "../../support/builders.js";
 import { SILENT, TEST_PORTS } from "../../support/databases.js";
 import { aCancellation, aCompletion, begun, reportsOn } from "../../support/reports.js";
-import { COST, LEASE_MS, Workshop } from "./worker-harness.js";
+import { COST, LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
 /** Rounds of each race: who is first changes with the turns of the event loop. */
 const ROUNDS = 25;
 
 describe("Two processes on one file", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let other: Stores;
   let closeOther: () => Promise<void>;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     const database = await openDatabase({ url: shop.storage.url, logger: SILENT, lockWaitMs: 50 });
     other = createStores(database, TEST_PORTS);
     closeOther = () => database.close();

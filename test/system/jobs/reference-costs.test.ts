@@ -6,7 +6,7 @@ import type { ProviderModel } from "../../../core/ports/music-provider.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";
 import { accepts, fails, holds, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { COST, GRACE_MS, type Worker, type WorkerOptions, Workshop } from "./worker-harness.js";
+import { COST, GRACE_MS, type Worker, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 const BARE = { fromSeconds: null, toSeconds: null, strength: null };
 const COVER: SourceUse = { mode: "cover", ...BARE };
@@ -14,9 +14,9 @@ const EXTEND: SourceUse = { mode: "extend", ...BARE };
 const usd = (amount: number): { amount: number; unit: string } => ({ amount, unit: "USD" });
 
 describe("What a generation from a track costs", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 

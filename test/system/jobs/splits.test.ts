@@ -7,7 +7,7 @@ import type { LibraryStore } from "../../../core/ports/library-store.js";
 import type { Completed, ProviderAsset, SplitRequest } from "../../../core/ports/music-provider.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";
 import { accepts, fails, SCRIPTED_AUDIO, scriptedBytes } from "../../support/doubles/scripted-provider.js";
-import { COST, type WorkerOptions, Workshop } from "./worker-harness.js";
+import { COST, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 const ANY = { sources: "any" } as const;
 const SPLITS = { stemSplit: ANY, vocalRemoval: ANY };
@@ -32,9 +32,9 @@ const removal = (accountId: string | null, trackId: string): StartRequest => ({
 const parted = (...labels: string[]): Completed => ({ state: "completed", tracks: [], stems: labels.map(stem) });
 
 describe("A split", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     shop.provider.behaviour = () => Promise.resolve(parted("vocals", "instrumental"));
   });
   afterEach(() => shop.close());
@@ -50,7 +50,7 @@ describe("A split", () => {
     return track;
   }
 
-  const start = (options: WorkerOptions = {}): ReturnType<Workshop["start"]> =>
+  const start = (options: WorkerOptions = {}): ReturnType<WorkerHarness["start"]> =>
     shop.start({ capabilities: SPLITS, ...options });
   const outputsOf = async (id: JobId) => (await shop.storage.jobs.outputsOf([id])).get(id) ?? [];
   const codeOf = (outcome: Promise<unknown>): Promise<string> =>
@@ -119,9 +119,13 @@ describe("A split", () => {
   it("is refunded when the provider finds nothing to take apart, names two parts alike, or fails", async () => {
     const track = await addTrack();
     const { splits } = await start();
-    const answers = [() => Promise.resolve(parted()), () => Promise.resolve(parted("drums", "drums")), fails("failed")];
-    for (const answer of answers) {
-      shop.provider.behaviour = answer;
+    const responses = [
+      () => Promise.resolve(parted()),
+      () => Promise.resolve(parted("drums", "drums")),
+      fails("failed"),
+    ];
+    for (const response of responses) {
+      shop.provider.behaviour = response;
       const { id } = await splits.start(stems(null, track.id));
       await shop.pass(0);
       await shop.expectFailed(id, "generation_failed");
@@ -131,9 +135,9 @@ describe("A split", () => {
 
   it("goes to the next provider that can while one takes none", async () => {
     shop.provider.behaviour = fails("unavailable");
-    shop.standIn.behaviour = () => Promise.resolve(parted("drums", "other"));
+    shop.fallback.behaviour = () => Promise.resolve(parted("drums", "other"));
     const track = await addTrack();
-    const { splits } = await start({ withStandIn: true, maxAttempts: 1 });
+    const { splits } = await start({ withFallback: true, maxAttempts: 1 });
     const { id } = await splits.start(stems(null, track.id));
     await shop.pass(0);
     await shop.pass(0);

@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ClaimRequest } from "../../../core/ports/job-store.js";
 import { accepts, completes, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, until, Workshop } from "./worker-harness.js";
+import { GRACE_MS, until, WorkerHarness } from "./worker-harness.js";
 
 describe("A worker that is stopped", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 

@@ -3,7 +3,7 @@ import type { Stores } from "../../../adapters/storage/knex/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { accepts, completes, fails } from "../../support/doubles/scripted-provider.js";
-import { LEASE_MS, Workshop } from "./worker-harness.js";
+import { LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
 /** A storage that a test can take out of reach. */
 class OutOfReach implements UnitOfWork {
@@ -53,10 +53,10 @@ function losesReplies(real: UnitOfWork, loses: () => boolean): UnitOfWork {
 }
 
 describe("While the storage is out of reach", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   let outage: OutOfReach;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
     outage = new OutOfReach(shop.storage);
   });
   afterEach(() => shop.close());
@@ -182,9 +182,9 @@ describe("While the storage is out of reach", () => {
 });
 
 describe("When a commit's reply is lost and the work runs again", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 

@@ -8,7 +8,7 @@ import {
 } from "../../../core/ports/music-provider.js";
 import { accepts, completes, fails, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { aCompletion, begun } from "../../support/reports.js";
-import { COST, LEASE_MS, Workshop } from "./worker-harness.js";
+import { COST, LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
 /** A finished track whose mix comes from this source. */
 function trackFrom(open: () => AsyncIterable<Uint8Array>): ProviderTrack {
@@ -33,9 +33,9 @@ function pollFails(kind: ProviderFailureKind): () => Promise<never> {
 }
 
 describe("A job", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
@@ -345,10 +345,10 @@ describe("A job", () => {
 
   describe("whose audio", () => {
     async function run(
-      answer: Completed,
+      response: Completed,
       options: { readonly maxBytes?: number; readonly passMs?: number } = {},
     ): Promise<JobId> {
-      shop.provider.behaviour = async () => answer;
+      shop.provider.behaviour = async () => response;
       const id = await shop.acceptOne();
       await shop.start({ maxBytes: options.maxBytes ?? 1_000_000 });
       await shop.pass(options.passMs ?? 0);
@@ -447,9 +447,9 @@ describe("A job", () => {
   });
 
   it("keeps its lease however long the provider takes to answer", async () => {
-    let answer: () => void = () => undefined;
+    let response: () => void = () => undefined;
     shop.provider.behaviour = async (request, context) => {
-      await new Promise<void>((resolve) => (answer = resolve));
+      await new Promise<void>((resolve) => (response = resolve));
       return completes(request, context);
     };
     const id = await shop.acceptOne();
@@ -457,7 +457,7 @@ describe("A job", () => {
     await shop.start();
     await shop.provider.submitted();
     await shop.pass(5 * LEASE_MS);
-    answer();
+    response();
     await shop.quiet();
     await shop.expectCompleted(id);
     expect((await shop.job(id)).fence).to.equal(2);

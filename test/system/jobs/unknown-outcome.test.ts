@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
 import { accepts, type Behaviour, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
-import { GRACE_MS, Workshop } from "./worker-harness.js";
+import { GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
 const LOST = fails("outcome_unknown");
 
 describe("A submission whose outcome is unknown", () => {
-  let shop: Workshop;
+  let shop: WorkerHarness;
   beforeEach(async () => {
-    shop = await Workshop.open();
+    shop = await WorkerHarness.open();
   });
   afterEach(() => shop.close());
 
@@ -54,12 +54,12 @@ describe("A submission whose outcome is unknown", () => {
     it("may be refused for now when it is repeated, and is repeated again: nobody else gets it, since the first may have been accepted", async () => {
       loseFirst(fails("unavailable"));
       const id = await shop.acceptOne();
-      await shop.start({ capabilities, withStandIn: true });
+      await shop.start({ capabilities, withFallback: true });
       await shop.pass(750);
       expect(await shop.job(id)).to.include({ status: "processing", phase: "submitting", refusals: 1 });
       await shop.pass(60_000);
       await shop.expectFailed(id, "provider_unavailable");
-      expect(shop.standIn.submissions).to.have.length(0);
+      expect(shop.fallback.submissions).to.have.length(0);
       expect((await shop.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal([
         "outcome_unknown",
         "unavailable",
@@ -71,12 +71,12 @@ describe("A submission whose outcome is unknown", () => {
     it("stays with its provider while that asks for fewer requests, or its breaker opens meanwhile", async () => {
       loseFirst(fails("rate_limited"));
       const id = await shop.acceptOne();
-      await shop.start({ capabilities, withStandIn: true, breakerFailures: 1 });
+      await shop.start({ capabilities, withFallback: true, breakerFailures: 1 });
       await shop.pass(120_000);
       shop.provider.behaviour = completes;
       await shop.pass(120_000);
       await shop.expectCompleted(id);
-      expect([(await shop.job(id)).providerId, shop.standIn.submissions.length]).to.deep.equal(["scripted", 0]);
+      expect([(await shop.job(id)).providerId, shop.fallback.submissions.length]).to.deep.equal(["scripted", 0]);
     });
   });
 

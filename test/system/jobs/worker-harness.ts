@@ -52,7 +52,7 @@ import { ScriptedProvider } from "../../support/doubles/scripted-provider.js";
 import { FixedKeyring } from "../../support/doubles/fixed-keyring.js";
 
 /** Real time that anything may take before a test gives up. */
-const PATIENCE_MS = 8_000;
+const TIMEOUT_MS = 8_000;
 /** The steps in which time passes: short enough that nobody sleeps through a moment that matters. */
 const STEP_MS = 250;
 
@@ -95,7 +95,7 @@ export interface WorkerOptions {
   readonly maxBytes?: number;
   readonly provider?: MusicProvider;
   /** Works for the stand-in as well, with the same powers: models of `scripted` go to it, and so do splits. */
-  readonly withStandIn?: boolean;
+  readonly withFallback?: boolean;
   /** Models as an operator changed them. */
   readonly changeModel?: (model: ProviderModel) => ProviderModel;
   /** What gets at the files of a provider; without it nothing behind a URL. */
@@ -130,12 +130,12 @@ export interface Worker {
 }
 
 /** Real storage, real files, and time and a provider that do what a test says. */
-export class Workshop {
+export class WorkerHarness {
   readonly clock = new ManualClock();
   readonly random = new ManualRandom();
   readonly logger = new RecordingLogger();
   readonly provider = new ScriptedProvider();
-  readonly standIn = new ScriptedProvider("stand-in");
+  readonly fallback = new ScriptedProvider("stand-in");
   readonly callbackUrls = new CallbackUrls({
     digest: new NodeDigest(),
     keyring: new FixedKeyring(),
@@ -163,11 +163,11 @@ export class Workshop {
     readonly accountId: AccountId,
   ) {}
 
-  static async open(opened?: SqliteUnderTest): Promise<Workshop> {
+  static async open(opened?: SqliteUnderTest): Promise<WorkerHarness> {
     const storage = opened ?? (await sqliteStorage.open());
     const folder = await temporaryFolder();
     const account = await storage.addAccount({}, CREDITS);
-    return new Workshop(storage, await LocalAudioStore.open(folder), folder, account.id);
+    return new WorkerHarness(storage, await LocalAudioStore.open(folder), folder, account.id);
   }
 
   /** Checks that the ledger adds up, stops what still works and clears away. */
@@ -265,8 +265,8 @@ export class Workshop {
     };
   }
 
-  private scripted({ withStandIn }: WorkerOptions): readonly ScriptedProvider[] {
-    return [this.provider, ...(withStandIn === true ? [this.standIn] : [])];
+  private scripted({ withFallback: withStandIn }: WorkerOptions): readonly ScriptedProvider[] {
+    return [this.provider, ...(withStandIn === true ? [this.fallback] : [])];
   }
 
   private catalogue(options: WorkerOptions, capabilities: ProviderCapabilities): CatalogueProvider[] {
@@ -419,7 +419,7 @@ function executionOptions(options: WorkerOptions, queueDeadlineMs: number): Exec
 
 /** Turns the event loop until `condition` holds. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUpAt = Date.now() + PATIENCE_MS;
+  const giveUpAt = Date.now() + TIMEOUT_MS;
   // Whatever was set in motion just now gets its first turn before the first look.
   await nextTurn();
   while (!(await condition())) {

@@ -13,7 +13,7 @@ import {
   startPrivateMysql,
 } from "../../support/mysql-server.js";
 import { holdAt, lockWait } from "../../support/stepping.js";
-import { type Deed, DEEDS, Interrupted, Stranger } from "./interrupted.js";
+import { type Deed, DEEDS, Interrupted, OtherCaller } from "./interrupted.js";
 
 /** What a server without rights to ignore --read-only gives. */
 const USER = "fermata";
@@ -74,14 +74,14 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
       });
 
       it("after a deadlock", async () => {
-        const stranger = await Stranger.begin(url);
-        await stranger.becomeHeavy();
-        await stranger.run(deed.locks.later);
+        const otherAccount = await OtherCaller.begin(url);
+        await otherAccount.becomeHeavy();
+        await otherAccount.run(deed.locks.later);
         const done = deed.begin(process);
         await lockWait(url);
         // The first try is the one that the server gives up.
-        await stranger.run(deed.locks.first);
-        await stranger.end();
+        await otherAccount.run(deed.locks.first);
+        await otherAccount.end();
         await done;
         expect(process.failures.map(({ errno }) => errno)).to.deep.equal([1213]);
         await deed.expectDoneOnce();
@@ -89,16 +89,16 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
 
       it("after a lock wait that ran out: rolled back first, so that nobody waits for it in turn", async () => {
         const impatient = await open(url, 1_000);
-        const stranger = await Stranger.begin(url);
-        await stranger.run(deed.locks.later);
+        const otherAccount = await OtherCaller.begin(url);
+        await otherAccount.run(deed.locks.later);
         let checks = 0;
         impatient.betweenTries = async () => {
           checks += 1;
-          const other = await Stranger.begin(url);
+          const other = await OtherCaller.begin(url);
           const [sql, ...values] = deed.locks.first;
           await other.run([`${sql} NOWAIT`, ...values]);
           await other.end();
-          await stranger.end();
+          await otherAccount.end();
         };
         await deed.begin(impatient);
         expect(checks).to.equal(1);
@@ -107,9 +107,9 @@ describe("A transaction on MySQL that breaks runs again as a whole, with the sam
       });
 
       it("after its connection was killed while it waited for a lock", async () => {
-        const stranger = await Stranger.begin(url);
-        await stranger.run(deed.locks.later);
-        process.betweenTries = () => stranger.end();
+        const otherAccount = await OtherCaller.begin(url);
+        await otherAccount.run(deed.locks.later);
+        process.betweenTries = () => otherAccount.end();
         const done = deed.begin(process);
         await query(server.server, "KILL ?", [await lockWait(url)]);
         await done;

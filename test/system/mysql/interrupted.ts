@@ -180,13 +180,13 @@ async function onStores<T>(url: string, work: (stores: Stores) => Promise<T>): P
 }
 
 /** Somebody else on the same database, in an open transaction. */
-export class Stranger {
+export class OtherCaller {
   private constructor(private readonly connection: Connection) {}
 
-  static async begin(url: string): Promise<Stranger> {
+  static async begin(url: string): Promise<OtherCaller> {
     const connection = await createConnection(url);
     await connection.query("START TRANSACTION");
-    return new Stranger(connection);
+    return new OtherCaller(connection);
   }
 
   async run([sql, ...values]: readonly [sql: string, ...values: string[]]): Promise<void> {

@@ -35,10 +35,10 @@ describe("A MySQL server that goes away", function () {
       caller.api.generate(BODY, { "Idempotency-Key": "meanwhile" }),
       test.anonymous.get("/readyz"),
     ]);
-    for (const answer of refused) {
-      expect(answer.status).to.equal(503);
-      expect(answer.headers.get("Retry-After")).to.match(/^[1-9]\d*$/);
-      expect(answer.text).not.to.include("root");
+    for (const response of refused) {
+      expect(response.status).to.equal(503);
+      expect(response.headers.get("Retry-After")).to.match(/^[1-9]\d*$/);
+      expect(response.text).not.to.include("root");
     }
 
     await server.start();

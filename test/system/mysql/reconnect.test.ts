@@ -70,8 +70,8 @@ describe("The first request after a MySQL server is back", function () {
       await fillPool();
       const before = await query(url, "SELECT id FROM jobs");
       await outage();
-      const answer = await caller.api.generate(BODY, { "Idempotency-Key": what });
-      expect(answer.status, answer.text).to.equal(202);
+      const response = await caller.api.generate(BODY, { "Idempotency-Key": what });
+      expect(response.status, response.text).to.equal(202);
       expect(await query(url, "SELECT id FROM jobs")).to.have.length(before.length + 1);
       expect((await test.app.credits.verify()).violations).to.deep.equal([]);
     });

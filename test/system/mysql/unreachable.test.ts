@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { POOL_MAX } from "../../../adapters/storage/knex/mysql/pool.js";
 import { makeToken } from "../../../core/accounts/api-key.js";
 import { SystemRandom } from "../../../adapters/system/random.js";
-import { type Answer, ApiClient } from "../../support/api-client.js";
+import { type ApiResponse, ApiClient } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
 import {
   type MysqlRelay,
@@ -14,7 +14,7 @@ import {
 import { eventually } from "../../support/process.js";
 import { lockWait } from "../../support/stepping.js";
 import { startTestApp, type TestAccount, type TestApp } from "../../support/test-app.js";
-import { Stranger } from "./interrupted.js";
+import { OtherCaller } from "./interrupted.js";
 
 const BODY = { model_id: "scripted/song", prompt: "a beat" };
 
@@ -41,15 +41,15 @@ describe("A MySQL server out of reach", function () {
     await server.close();
   });
 
-  function expectRefused(answers: readonly Answer[]): void {
-    for (const { status, headers, text } of answers) {
+  function expectRefused(responses: readonly ApiResponse[]): void {
+    for (const { status, headers, text } of responses) {
       expect(status, text).to.equal(503);
       expect(headers.get("Retry-After")).to.match(/^[1-9]\d*$/);
     }
   }
 
   /** Each way in: a read, a write, the check of a balancer. */
-  const askAll = (key: string): Promise<Answer[]> =>
+  const askAll = (key: string): Promise<ApiResponse[]> =>
     Promise.all([
       caller.api.get("/api/v1/credits"),
       caller.api.generate(BODY, { "Idempotency-Key": key }),
@@ -92,23 +92,23 @@ describe("A MySQL server out of reach", function () {
 
   it("in the middle of a statement holds nobody up for ever", async () => {
     await caller.api.get("/api/v1/credits");
-    const stranger = await Stranger.begin(url);
-    await stranger.run(["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", caller.account.id]);
+    const otherAccount = await OtherCaller.begin(url);
+    await otherAccount.run(["SELECT * FROM balances WHERE account_id = ? FOR UPDATE", caller.account.id]);
     const waiting = caller.api.generate(BODY, { "Idempotency-Key": "stuck" });
     await lockWait(url);
     server.freeze();
     expectRefused([await waiting]);
     server.thaw();
-    await stranger.end();
+    await otherAccount.end();
     await expectRecovery("stuck");
   });
 
   it("answers a commit whose reply is lost once, with one job", async () => {
     const before = await query(url, "SELECT id FROM jobs");
     const lost = relay.loseNext("COMMIT", "reply");
-    const answer = await caller.api.generate(BODY, { "Idempotency-Key": "a lost reply" });
+    const response = await caller.api.generate(BODY, { "Idempotency-Key": "a lost reply" });
     await lost;
-    expect(answer.status).to.equal(202);
+    expect(response.status).to.equal(202);
     expect(await query(url, "SELECT id FROM jobs")).to.have.length(before.length + 1);
     await expectRecovery("a lost reply");
     expect(await query(url, "SELECT id FROM jobs")).to.have.length(before.length + 1);
@@ -116,7 +116,7 @@ describe("A MySQL server out of reach", function () {
 
   it("whose connections are all taken is answered with 503 and Retry-After, and needs no restart", async () => {
     const random = new SystemRandom();
-    const strangers = Array.from(
+    const otherAccounts = Array.from(
       { length: POOL_MAX + 4 },
       () =>
         new ApiClient(
@@ -124,13 +124,13 @@ describe("A MySQL server out of reach", function () {
           makeToken((count) => random.bytes(count)),
         ),
     );
-    const schemaChange = await Stranger.begin(url);
+    const schemaChange = await OtherCaller.begin(url);
     await schemaChange.run(["LOCK TABLES api_keys WRITE"]);
-    expectRefused(await Promise.all(strangers.map((stranger) => stranger.get("/api/v1/credits"))));
+    expectRefused(await Promise.all(otherAccounts.map((otherAccount) => otherAccount.get("/api/v1/credits"))));
     await schemaChange.run(["UNLOCK TABLES"]);
     await schemaChange.end();
     await expectRecovery("after the schema change");
-    expect((await (strangers[0] as ApiClient).get("/api/v1/credits")).status).to.equal(401);
+    expect((await (otherAccounts[0] as ApiClient).get("/api/v1/credits")).status).to.equal(401);
   });
 
   it("that hangs does not keep the app from stopping", async () => {

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
-import { Logbook } from "../../support/plugins/logbook/logbook.js";
-import { logbookSettings } from "../../support/plugins/settings.js";
+import { CallRecording } from "../../support/plugins/logbook/logbook.js";
+import { recordingProviderSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, type FermataProcess, useSandbox } from "../../support/process.js";
 
 const AN_HOUR_MS = 3_600_000;
@@ -27,7 +27,7 @@ describe("A stop by a signal during renders that cannot be repeated", function (
 
   /** A server with these many renders under way. */
   async function rendering(count: number, lateMs: number, env: Environment, model = "logbook/late"): Promise<void> {
-    const provider = logbookSettings(join(dataDir, "logbook"), lateMs);
+    const provider = recordingProviderSettings(join(dataDir, "logbook"), lateMs);
     fermata = sandbox.spawn(["start"], dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.3", ...provider, ...env });
     const api = new ApiClient(await fermata.listening(), await fermata.demoKey());
     ids = [];
@@ -38,11 +38,11 @@ describe("A stop by a signal during renders that cannot be repeated", function (
   }
 
   function submissions(): number {
-    return new Logbook(join(dataDir, "logbook")).read().length;
+    return new CallRecording(join(dataDir, "logbook")).read().length;
   }
 
   async function reports(): Promise<JobReport[]> {
-    const settings = logbookSettings(join(dataDir, "logbook"));
+    const settings = recordingProviderSettings(join(dataDir, "logbook"));
     const found: JobReport[] = [];
     for (const id of ids) found.push(await sandbox.json<JobReport>(["jobs", "show", id], dataDir, settings));
     return found;

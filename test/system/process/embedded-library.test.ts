@@ -17,27 +17,27 @@ import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { filesUnder } from "../../support/process.js";
-import { Shelf, SILENCE_WAV, UNHEARD } from "../../support/shelf.js";
+import { LibraryFixture, SILENCE_WAV, UNHEARD } from "../../support/shelf.js";
 import { startTestApp, type TestApp } from "../../support/test-app.js";
 
 const RAIN = { ref: "rain", visibility: "public", title: "Rain", artist_label: "Nightingale" };
 
 describe("The library of an embedding app", () => {
   let test: TestApp;
-  let shelf: Shelf;
+  let fixture: LibraryFixture;
   before(async () => {
     test = await startTestApp({ ...UNHEARD, listen: false });
-    shelf = await Shelf.open(test.app);
+    fixture = await LibraryFixture.open(test.app);
   });
   after(async () => {
-    await shelf.close();
+    await fixture.close();
     await test.close();
   });
 
   it("imports, finds, keeps and shares without HTTP", async () => {
     const { library, shareUrls } = test.app;
     const { account } = await test.account();
-    const { rain = "" } = await shelf.add(account.id, { rain: {} });
+    const { rain = "" } = await fixture.add(account.id, { rain: {} });
     const found = await library.read.search(account.id, { q: "rain" });
     expect(found.tracks.map(({ id }) => id)).to.deep.equal([rain]);
     const playlist = await library.manage.createPlaylist({
@@ -55,7 +55,7 @@ describe("The library of an embedding app", () => {
   it("lets nobody but the owner change or share anything on a user's behalf, and says the same of what there is not", async () => {
     const { manage } = test.app.library;
     const [{ account: alice }, { account: bob }] = [await test.account(), await test.account()];
-    const { open = "", list = "" } = await shelf.add(
+    const { open = "", list = "" } = await fixture.add(
       alice.id,
       { open: { visibility: "public" } },
       { list: { visibility: "public" } },
@@ -94,8 +94,8 @@ describe("The library of an embedding app", () => {
   it("keeps in a playlist what it held, though its owner may not add it", async () => {
     const { manage } = test.app.library;
     const [{ account: alice }, { account: bob }] = [await test.account(), await test.account()];
-    const { own = "", list = "" } = await shelf.add(alice.id, { own: {} }, { list: { tracks: ["own"] } });
-    const { foreign = "" } = await shelf.add(bob.id, { foreign: {} });
+    const { own = "", list = "" } = await fixture.add(alice.id, { own: {} }, { list: { tracks: ["own"] } });
+    const { foreign = "" } = await fixture.add(bob.id, { foreign: {} });
     for (const changes of [
       { add: [foreign] },
       { tracks: [own, foreign] },
@@ -117,7 +117,7 @@ describe("The library of an embedding app", () => {
     const { account } = await test.account();
     const names = Array.from({ length: 10 }, (_, index) => `t${index}`);
     const silent = names.map((name) => [name, { hasAudio: false }] as const);
-    const { list = "", ...tracks } = await shelf.add(account.id, Object.fromEntries(silent), { list: {} });
+    const { list = "", ...tracks } = await fixture.add(account.id, Object.fromEntries(silent), { list: {} });
     await Promise.all(Object.values(tracks).map((id) => manage.editPlaylist(list, { add: [id] })));
     expect((await manage.playlist(list)).playlist.trackIds).to.have.members(Object.values(tracks));
   });
@@ -209,8 +209,8 @@ describe("An import that fails after its files were checked", () => {
         throw new Error("connection lost");
       },
     };
-    const made = (await run({ unitOfWork })) as { readonly tracks: readonly object[] };
-    expect(made.tracks).to.have.length(2);
+    const created = (await run({ unitOfWork })) as { readonly tracks: readonly object[] };
+    expect(created.tracks).to.have.length(2);
     expect([await stored(), await found()]).to.deep.equal([["trk/mix.wav", "trk/mix.wav"], 2]);
   });
 

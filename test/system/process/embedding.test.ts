@@ -54,11 +54,11 @@ describe("The router in a foreign Express app", () => {
   it("answers under the prefix, makes music, and its links lead back to it", async () => {
     const api = new ApiClient(`${url}/music`, (await test.account()).key);
     expect(dataOf(await api.get("/api/v1/me"))).to.include({ account_tier: "pro" });
-    const made = dataOf<{ id: string; status: string; status_url: string }>(
+    const created = dataOf<{ id: string; status: string; status_url: string }>(
       await api.generate(undefined, { Prefer: "wait=5" }),
     );
-    expect(made).to.include({ status: "completed", status_url: `${url}/music/api/v1/generations/${made.id}` });
-    const { tracks } = dataOf<{ tracks: { play_url: string }[] }>(await api.get(`/api/v1/generations/${made.id}`));
+    expect(created).to.include({ status: "completed", status_url: `${url}/music/api/v1/generations/${created.id}` });
+    const { tracks } = dataOf<{ tracks: { play_url: string }[] }>(await api.get(`/api/v1/generations/${created.id}`));
     const link = tracks[0]?.play_url ?? "";
     expect(link).to.match(new RegExp(`^${url}/music/`));
     const played = await fetch(link);

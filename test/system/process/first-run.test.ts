@@ -37,9 +37,9 @@ describe("The first start on an empty data directory", function () {
     expect((await stat(keyFile)).mode & 0o777).to.equal(0o600);
 
     const { stdout } = await promisify(execFile)("sh", ["-c", curl]);
-    const { data: made } = JSON.parse(stdout) as { data: Generation };
-    expect(made.status).to.equal("completed");
-    const status = await fetch(made.status_url, { headers: { Authorization: `Bearer ${token}` } });
+    const { data: created } = JSON.parse(stdout) as { data: Generation };
+    expect(created.status).to.equal("completed");
+    const status = await fetch(created.status_url, { headers: { Authorization: `Bearer ${token}` } });
     const { data: finished } = (await status.json()) as { data: Generation };
     const played = await fetch(finished.tracks[0]?.play_url ?? "");
     expect(played.headers.get("content-type")).to.equal("audio/mpeg");
@@ -51,7 +51,7 @@ describe("The first start on an empty data directory", function () {
     const url = await second.listening();
     const api = new ApiClient(url, token);
     expect(dataOf(await api.get("/api/v1/credits"))).to.include({ available: 990, total_spent: 10 });
-    expect(dataOf<Generation>(await api.get(`/api/v1/generations/${made.id}`)).status).to.equal("completed");
+    expect(dataOf<Generation>(await api.get(`/api/v1/generations/${created.id}`)).status).to.equal("completed");
     expect(await second.stop()).to.equal(0);
     expect(second.stdout).to.equal(`listening on ${url}\n`);
     expect((await readFile(keyFile, "utf8")).trim()).to.equal(token);

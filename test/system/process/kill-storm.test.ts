@@ -1,11 +1,11 @@
 import { useSandbox } from "../../support/process.js";
 import { aSeed } from "../../support/storm/dice.js";
-import { surviveStorm } from "../../support/storm/one-server.js";
+import { surviveChaos } from "../../support/storm/one-server.js";
 
 describe("A server that is killed again and again under load", function () {
   this.timeout(120_000);
   const sandbox = useSandbox();
 
   it("ends every accepted job once, answers every key with the same bytes, and keeps its books", () =>
-    surviveStorm(sandbox, { seed: aSeed(), kills: 3, wishesPerRound: 9, accounts: 3 }));
+    surviveChaos(sandbox, { seed: aSeed(), kills: 3, demandsPerRound: 9, accounts: 3 }));
 });

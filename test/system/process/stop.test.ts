@@ -61,8 +61,8 @@ describe("A stop by a signal", function () {
       (await jobs(dataDir)).find(({ status }) => status === "processing"),
     );
     await exitWithin(fermata, "SIGINT");
-    const answer = await waiting;
-    expect([answer.status, dataOf(answer).status]).to.deep.equal([202, "processing"]);
+    const response = await waiting;
+    expect([response.status, dataOf(response).status]).to.deep.equal([202, "processing"]);
     const handedBack = await sandbox.json<JobReport>(["jobs", "show", id], dataDir);
     expect(handedBack.status).to.equal("processing");
     expect(handedBack.attempts.map(({ outcome }) => outcome)).to.deep.equal(["outcome_unknown"]);
@@ -71,7 +71,7 @@ describe("A stop by a signal", function () {
     const again = new ApiClient(await next.listening(), api.key);
     await eventually("completed", async () => dataOf(await again.get(`/api/v1/jobs/${id}`)).status === "completed");
     const replay = await again.generate(body, { "Idempotency-Key": "tides" });
-    expect([replay.status, replay.text]).to.deep.equal([202, answer.text]);
+    expect([replay.status, replay.text]).to.deep.equal([202, response.text]);
     expect(dataOf(await again.get("/api/v1/credits"))).to.include({ available: 990, total_spent: 10 });
     await next.stop();
   });

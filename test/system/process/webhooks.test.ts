@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { FaultReceiver, type ReceivedRequest } from "../../support/fault-receiver/receiver.js";
-import { Logbook } from "../../support/plugins/logbook/logbook.js";
-import { logbookSettings } from "../../support/plugins/settings.js";
+import { CallRecording } from "../../support/plugins/logbook/logbook.js";
+import { recordingProviderSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, useSandbox } from "../../support/process.js";
 
 interface Event {
@@ -140,7 +140,7 @@ describe("Webhooks of a running Fermata", function () {
 
   it("are sent while a stop waits for a render that cannot be repeated", async () => {
     const renders = {
-      ...logbookSettings(join(dataDir, "logbook"), 1_500),
+      ...recordingProviderSettings(join(dataDir, "logbook"), 1_500),
       FERMATA_PLUGINS__LOGBOOK_LOOKUP__LATE_MS: "3600000",
       FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
     };
@@ -150,7 +150,7 @@ describe("Webhooks of a running Fermata", function () {
     const endpoint = await register(url, "/ok");
     await api.generate({ model_id: "logbook-lookup/late", prompt: "an hour" });
     const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "logbook/late", prompt: "a moment" }));
-    await eventually("both are under way", () => new Logbook(join(dataDir, "logbook")).read().length === 2);
+    await eventually("both are under way", () => new CallRecording(join(dataDir, "logbook")).read().length === 2);
     server.signal("SIGTERM");
     await eventually("it waits for both", () => /1 submission to \S+ and 1 submission to \S+/.test(server.stderr));
     const [request] = await receiver.received(1);
@@ -177,7 +177,8 @@ describe("Webhooks of a running Fermata", function () {
     });
     expect(found).to.include({ attempts: 3 });
     expect(found.tries).to.have.length(3);
-    for (const made of found.tries) expect(made).to.include({ status: 503, failure: "http_5xx", delivered: false });
+    for (const created of found.tries)
+      expect(created).to.include({ status: 503, failure: "http_5xx", delivered: false });
 
     const failed = await command("webhooks", "resend", found.id);
     expect([failed.code, failed.json["failure"]]).to.deep.equal([1, "http_5xx"]);

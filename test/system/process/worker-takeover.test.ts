@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import { gateFile, gateLogbook } from "../../support/plugins/gate/index.js";
+import { gateFile, gateRecordingProvider } from "../../support/plugins/gate/index.js";
 import { type Environment, eventually, type FermataProcess, filesUnder, useSandbox } from "../../support/process.js";
 import { openQueueSpace } from "../../support/rabbitmq.js";
 import { type JobRow, readMysqlRows, readRows, type Rows } from "../../support/storm/rows.js";
@@ -77,7 +77,7 @@ for (const { name, open } of STACKS) {
     }
 
     const theJob = async (): Promise<JobRow> => (await stack.rows()).jobs[0] as JobRow;
-    const submissions = (): number => gateLogbook(dataDir).read().length;
+    const submissions = (): number => gateRecordingProvider(dataDir).read().length;
     const openGate = (attempt: number): Promise<void> => writeFile(gateFile(dataDir, attempt), "");
 
     /** A job that a worker has submitted and cannot finish before its gate is open. */

@@ -10,7 +10,7 @@ import { ApiClient, dataOf } from "../../support/api-client.js";
 import { aJob, anId, anIdempotencyRecord, aReservation } from "../../support/builders.js";
 import { SILENT, TEST_PORTS } from "../../support/databases.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import { gateFile, gateLogbook } from "../../support/plugins/gate/index.js";
+import { gateFile, gateRecordingProvider } from "../../support/plugins/gate/index.js";
 import { type Environment, eventually, useSandbox } from "../../support/process.js";
 import { wallClockOffBy } from "../../support/wrong-clock.js";
 
@@ -123,7 +123,7 @@ for (const { name, open, offsets } of STORAGES) {
         expect(await jobOf(live)).to.deep.equal(before);
         expect(await keysOf()).to.deep.equal([kept]);
 
-        await eventually("a submission", () => gateLogbook(dataDir).read().length === 1);
+        await eventually("a submission", () => gateRecordingProvider(dataDir).read().length === 1);
         for (let renewals = 0; renewals < 3; renewals++) {
           const { dueAt } = await jobOf(rendering);
           const renewed = await eventually("a renewal", async () => {

@@ -74,8 +74,8 @@ describe("Rotating the secret key while processes run", function () {
     expect(await statuses(before.links)).to.deep.equal([200, 200]);
 
     const after = await eventually("a link under the new key", async () => {
-      const made = await generate();
-      return keyIn(made.link) === current ? made : null;
+      const created = await generate();
+      return keyIn(created.link) === current ? created : null;
     });
     expect(await statuses([...after.links, ...before.links])).to.deep.equal([200, 200, 200, 200]);
 
@@ -107,10 +107,13 @@ describe("Rotating the secret key while processes run", function () {
     const refused = await run({ FERMATA_SECRETS__KEY: old });
     expect(refused.code).to.equal(1);
     expect(refused.stderr).to.include("nor the one it was rotated to").and.not.include(old);
-    const told = await sandbox.command(["secrets", "rotate"], dataDir, {
+    const notified = await sandbox.command(["secrets", "rotate"], dataDir, {
       FERMATA_SECRETS__KEY: fresh,
       FERMATA_SECRETS__PREVIOUS_KEY: old,
     });
-    expect([told.code, told.stderr.includes("1. Create a key: `openssl rand -base64 33`.")]).to.deep.equal([1, true]);
+    expect([notified.code, notified.stderr.includes("1. Create a key: `openssl rand -base64 33`.")]).to.deep.equal([
+      1,
+      true,
+    ]);
   });
 });

@@ -6,7 +6,7 @@ import { ApiClient, dataOf, refusalOf } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
 import { type Environment, eventually, type FermataProcess, type Sandbox } from "../../support/process.js";
 import { checkLedger } from "../../support/storm/checks.js";
-import { STORM_SETTINGS } from "../../support/storm/storm.js";
+import { CHAOS_SETTINGS } from "../../support/storm/storm.js";
 import { Vendor, type RenderOptions } from "../../support/vendor/index.js";
 import { type CountedJob, countWaste, type WasteCount } from "../../support/waste.js";
 
@@ -57,7 +57,7 @@ export class Installation {
       };
       await writeFile(file, JSON.stringify(document));
       const settings = {
-        ...STORM_SETTINGS,
+        ...CHAOS_SETTINGS,
         FERMATA_CONFIG: file,
         ...(database === null ? {} : { FERMATA_STORAGE__URL: database.url }),
       };

@@ -1,4 +1,4 @@
-import { type FakeAnswer, htmlPage, json } from "../../support/provider-kit/index.js";
+import { type FakeResponse, htmlPage, json } from "../../support/provider-kit/index.js";
 import {
   HTTP_MODEL,
   httpModelPlugin,
@@ -9,7 +9,7 @@ import {
 import { expectAllDelivered, inInstallation, type Scenario } from "./scenario.js";
 
 /** What is replied instead of the usual to a job's calls, by its prompt. */
-const ODD_REPLIES: Readonly<Record<string, (call: VendorCall) => FakeAnswer | null>> = {
+const ODD_REPLIES: Readonly<Record<string, (call: VendorCall) => FakeResponse | null>> = {
   "a 404 to the first poll": ({ kind, purchase }) =>
     kind === "poll" && purchase.calls.poll === 1 ? json({ error: { message: "not yet" } }, { status: 404 }) : null,
   "a 404 to the first download": ({ kind, purchase }) =>

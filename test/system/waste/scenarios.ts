@@ -1,5 +1,5 @@
 import { Sandbox } from "../../support/process.js";
-import { aSeed, Dice } from "../../support/storm/dice.js";
+import { aSeed, SeededRandom } from "../../support/storm/dice.js";
 import { namingTheSeed } from "../../support/storm/storm.js";
 import { databaseOutage } from "./database-outage.js";
 import { downtime } from "./downtime.js";
@@ -31,11 +31,11 @@ interface Run {
 }
 
 /** Defines a test for each scenario, or several with these titles. */
-export function defineTests(timingOf: (dice: Dice) => Timing, titles: readonly string[] = [""]): void {
+export function defineTests(timingOf: (random: SeededRandom) => Timing, titles: readonly string[] = [""]): void {
   for (const group of GROUPS) for (const title of titles) defineGroup(group, timingOf, title);
 }
 
-function defineGroup(group: readonly Scenario[], timingOf: (dice: Dice) => Timing, title: string): void {
+function defineGroup(group: readonly Scenario[], timingOf: (random: SeededRandom) => Timing, title: string): void {
   describe(`${group.map(({ name }) => name).join(", ")}${title}`, function () {
     this.timeout(TIMEOUT_MS);
     let runs: readonly Run[] = [];
@@ -54,9 +54,9 @@ function defineGroup(group: readonly Scenario[], timingOf: (dice: Dice) => Timin
   });
 }
 
-function begin(scenario: Scenario, timingOf: (dice: Dice) => Timing): Run {
+function begin(scenario: Scenario, timingOf: (random: SeededRandom) => Timing): Run {
   const [sandbox, seed] = [new Sandbox(), aSeed()];
-  const ended = namingTheSeed(seed, () => scenario.run(sandbox, timingOf(new Dice(seed))));
+  const ended = namingTheSeed(seed, () => scenario.run(sandbox, timingOf(new SeededRandom(seed))));
   // Its test sees the failure, when its turn comes.
   ended.catch(() => undefined);
   return { sandbox, ended };

@@ -1,4 +1,4 @@
-import type { Dice } from "../../support/storm/dice.js";
+import type { SeededRandom } from "../../support/storm/dice.js";
 
 /** How long things take in a scenario: the usual in `npm test`, anything between limits in `npm run test:faults`. */
 export interface Timing {
@@ -9,15 +9,15 @@ export interface Timing {
   oneOf<T>(first: T, ...others: readonly T[]): T;
 }
 
-/** @param dice decides single chances */
-export function usualTiming(dice: Dice): Timing {
-  return { between: (usual) => usual, chance: (share) => dice.fraction() < share, oneOf: (first) => first };
+/** @param random decides single chances */
+export function usualTiming(random: SeededRandom): Timing {
+  return { between: (usual) => usual, chance: (share) => random.fraction() < share, oneOf: (first) => first };
 }
 
-export function randomTiming(dice: Dice): Timing {
+export function randomTiming(random: SeededRandom): Timing {
   return {
-    between: (_usual, least, most) => dice.between(least, most),
-    chance: (share) => dice.fraction() < share,
-    oneOf: (...all) => dice.pick(all) as (typeof all)[number],
+    between: (_usual, least, most) => random.between(least, most),
+    chance: (share) => random.fraction() < share,
+    oneOf: (...all) => random.pick(all) as (typeof all)[number],
   };
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { WebhookDelivery } from "../../../core/webhooks/endpoint.js";
-import { answers, fails, holds } from "../../support/doubles/recording-sender.js";
+import { responses, fails, holds } from "../../support/doubles/recording-sender.js";
 import { DeliveryRoom, SCHEDULE_MS } from "./delivery-harness.js";
 
 const HOUR_MS = 3_600_000;
@@ -42,7 +42,7 @@ describe("The delivery of a webhook event", () => {
 
   it("is tried by the schedule with the same id and bytes, each time signed anew, until it is exhausted", async () => {
     const [delivery] = (await room.event(await room.endpoint())) as [WebhookDelivery];
-    room.sender.reception = answers(500);
+    room.sender.reception = responses(500);
     room.start(3_600_000);
     await room.quiet();
     for (const [index, wait] of SCHEDULE_MS.entries()) {
@@ -67,10 +67,10 @@ describe("The delivery of a webhook event", () => {
 
   it("ends with the first success", async () => {
     const [delivery] = (await room.event(await room.endpoint())) as [WebhookDelivery];
-    room.sender.reception = answers(503);
+    room.sender.reception = responses(503);
     room.start();
     await room.quiet();
-    room.sender.reception = answers(204);
+    room.sender.reception = responses(204);
     await room.pass(5_500);
     expect(await room.delivery(delivery.id)).to.include({ state: "delivered", attempts: 2 });
     await room.pass(HOUR_MS);
@@ -79,7 +79,7 @@ describe("The delivery of a webhook event", () => {
 
   it("keeps a Retry-After", async () => {
     const [delivery] = (await room.event(await room.endpoint())) as [WebhookDelivery];
-    room.sender.reception = answers(429, { retryAfterMs: 60_000 });
+    room.sender.reception = responses(429, { retryAfterMs: 60_000 });
     room.start();
     await room.quiet();
     expect((await room.delivery(delivery.id)).dueAt).to.equal(room.clock.now() + 60_000);
@@ -92,7 +92,7 @@ describe("The delivery of a webhook event", () => {
     ];
     const [one, two] = (await room.event(...endpoints)) as [WebhookDelivery, WebhookDelivery];
     room.sender.reception = (message, signal) =>
-      (message.url.includes("one") ? answers(500) : answers(200))(message, signal);
+      (message.url.includes("one") ? responses(500) : responses(200))(message, signal);
     room.start();
     await room.quiet();
     expect([(await room.delivery(one.id)).state, (await room.delivery(two.id)).state]).to.deep.equal([
@@ -105,7 +105,7 @@ describe("The delivery of a webhook event", () => {
     it("was disabled by its owner: what waits is dropped and never sent, also after it is enabled again", async () => {
       const endpoint = await room.endpoint();
       const [delivery] = (await room.event(endpoint)) as [WebhookDelivery];
-      room.sender.reception = answers(500);
+      room.sender.reception = responses(500);
       room.start();
       await room.quiet();
       await room.endpoints.update(room.accountId, endpoint.id, { status: "disabled" });
@@ -137,11 +137,11 @@ describe("The delivery of a webhook event", () => {
 
     it("answers 410: it is disabled, and everything that waits for it is dropped", async () => {
       const endpoint = await room.endpoint();
-      room.sender.reception = answers(500);
+      room.sender.reception = responses(500);
       const [waiting] = (await room.event(endpoint)) as [WebhookDelivery];
       room.start();
       await room.quiet();
-      room.sender.reception = answers(410);
+      room.sender.reception = responses(410);
       const [last] = (await room.event(endpoint)) as [WebhookDelivery];
       await room.pass(1_000);
       expect(await room.kept(endpoint.id)).to.include({
@@ -163,7 +163,7 @@ describe("The delivery of a webhook event", () => {
 
     it("has failed for five days: it is disabled after warnings", async () => {
       const endpoint = await room.endpoint();
-      room.sender.reception = answers(500);
+      room.sender.reception = responses(500);
       room.start(60_000);
       for (let hours = 0; hours <= 124; hours += 4) {
         await room.event(endpoint);
@@ -184,11 +184,11 @@ describe("The delivery of a webhook event", () => {
   it("begins a clean record with a new URL", async () => {
     const endpoint = await room.endpoint();
     room.sender.reception = fails("connect");
-    for (let made = 0; made < 5; made++) await room.event(endpoint);
+    for (let created = 0; created < 5; created++) await room.event(endpoint);
     room.start();
     await room.quiet();
     expect((await room.kept(endpoint.id)).health.breaker?.failures).to.equal(5);
-    room.sender.reception = answers(200);
+    room.sender.reception = responses(200);
     await room.endpoints.update(room.accountId, endpoint.id, { url: "https://elsewhere.example.com/" });
     expect((await room.kept(endpoint.id)).health).to.deep.equal({ streak: null, breaker: null });
     await room.pass(6_000);
@@ -218,7 +218,7 @@ describe("The delivery of a webhook event", () => {
     await room.sender.sent();
     await room.stop(sender, 1_000);
     expect(await room.delivery(delivery.id)).to.include({ state: "pending", attempts: 0, leaseOwner: null });
-    room.sender.reception = answers(200);
+    room.sender.reception = responses(200);
     room.start();
     await room.quiet();
     expect(await room.delivery(delivery.id)).to.include({ state: "delivered", attempts: 1 });
@@ -229,7 +229,7 @@ describe("The delivery of a webhook event", () => {
       Array.from({ length: 4 }, (_, index) => room.endpoint(`https://${index}.example.com/`)),
     );
     const deliveries: WebhookDelivery[] = [];
-    for (let made = 0; made < 25; made++) deliveries.push(...(await room.event(...endpoints)));
+    for (let created = 0; created < 25; created++) deliveries.push(...(await room.event(...endpoints)));
     for (let sender = 0; sender < 3; sender++) room.start();
     await room.pass(3_000);
     const sent = room.sender.messages.map(({ eventId, url }) => `${eventId} ${url}`);
@@ -246,8 +246,8 @@ describe("The delivery of a webhook event", () => {
       ];
       const { reception } = holds();
       room.sender.reception = (message, signal) =>
-        (message.url.includes("hangs") ? reception : answers(200))(message, signal);
-      for (let made = 0; made < 40; made++) await room.event(hanging, healthy);
+        (message.url.includes("hangs") ? reception : responses(200))(message, signal);
+      for (let created = 0; created < 40; created++) await room.event(hanging, healthy);
       room.start();
       await room.pass(2_000);
       const sentTo = (name: string): number => room.sender.messages.filter(({ url }) => url.includes(name)).length;
@@ -258,7 +258,7 @@ describe("The delivery of a webhook event", () => {
       const endpoint = await room.endpoint();
       room.sender.reception = fails("timeout");
       const deliveries: WebhookDelivery[] = [];
-      for (let made = 0; made < 12; made++) deliveries.push(...(await room.event(endpoint)));
+      for (let created = 0; created < 12; created++) deliveries.push(...(await room.event(endpoint)));
       room.start();
       await room.quiet();
       // The fifth failure opens the breaker; up to four others may have begun by then.
@@ -268,7 +268,7 @@ describe("The delivery of a webhook event", () => {
       expect(room.sender.messages).to.have.length(begun);
       await room.pass(2_000);
       expect(room.sender.messages).to.have.length(begun + 1);
-      room.sender.reception = answers(200);
+      room.sender.reception = responses(200);
       await room.pass(400_000);
       for (const { id } of deliveries) expect((await room.delivery(id)).state).to.equal("delivered");
       expect((await room.kept(endpoint.id)).health).to.deep.equal({ streak: null, breaker: null });
@@ -296,14 +296,14 @@ describe("The delivery of a webhook event", () => {
 
   it("stays with its event until its schedule is over, where that takes longer than 30 days", async () => {
     const schedule = [20, 20].map((days) => days * 24 * HOUR_MS);
-    room.sender.reception = answers(500);
+    room.sender.reception = responses(500);
     const [delivery] = (await room.event(await room.endpoint())) as [WebhookDelivery];
     const sender = room.start(3_600_000, schedule);
     const maintenance = room.maintenance(schedule);
     await room.pass(40 * 24 * HOUR_MS - 1_000);
     await maintenance.runOnce();
     expect(await room.delivery(delivery.id)).to.include({ state: "pending", attempts: 2 });
-    room.sender.reception = answers(200);
+    room.sender.reception = responses(200);
     await room.pass(24 * HOUR_MS);
     expect((await room.delivery(delivery.id)).state).to.equal("delivered");
     await room.stop(sender, 0);

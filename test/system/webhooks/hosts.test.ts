@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { WebhookDelivery, WebhookEndpoint } from "../../../core/webhooks/endpoint.js";
-import { answers, fails, holds } from "../../support/doubles/recording-sender.js";
+import { responses, fails, holds } from "../../support/doubles/recording-sender.js";
 import { anId } from "../../support/builders.js";
 import { DeliveryRoom } from "./delivery-harness.js";
 
@@ -39,7 +39,7 @@ describe("The hosts that webhooks go to", () => {
     // min.
     ["cannot be reached", fails("connect"), 25],
     // The first attempt of each endpoint comes through: it may fare better than the others.
-    ["responds with errors alone", answers(500), 45],
+    ["responds with errors alone", responses(500), 45],
   ] as const) {
     it(`back off as one where a host ${what}: 60 deliveries of 20 endpoints are no 60 attempts`, async () => {
       await eventsFor(await endpointsAt("fails.example.com", ENDPOINTS), EVENTS);
@@ -55,7 +55,7 @@ describe("The hosts that webhooks go to", () => {
     room.sender.reception = fails("connect");
     room.start();
     await room.pass(60_000);
-    room.sender.reception = answers(204);
+    room.sender.reception = responses(204);
     // Longer than the longest pause of a host, and than the second wait of the schedule.
     await room.pass(660_000);
     for (const { id } of deliveries) expect((await room.delivery(id)).state).to.equal("delivered");
@@ -66,7 +66,7 @@ describe("The hosts that webhooks go to", () => {
     const others = await eventsFor(await endpointsAt("quick.example.com", 2), 1);
     const held = holds();
     room.sender.reception = (message, signal) =>
-      (message.url.includes("slow") ? held.reception : answers(204))(message, signal);
+      (message.url.includes("slow") ? held.reception : responses(204))(message, signal);
     room.start();
     await room.quiet();
     expect(sentTo("slow.example.com")).to.equal(10);
@@ -78,7 +78,7 @@ describe("The hosts that webhooks go to", () => {
 
   it("that respond well to one account do not make it wait for the failures of another", async () => {
     const [well, ...failing] = (await endpointsAt("shared.example.com", 6)) as [WebhookEndpoint, ...WebhookEndpoint[]];
-    const reception = (message: { readonly url: string }) => answers(message.url === well.url ? 204 : 404);
+    const reception = (message: { readonly url: string }) => responses(message.url === well.url ? 204 : 404);
     room.sender.reception = (message, signal) => reception(message)(message, signal);
     await eventsFor(failing, EVENTS);
     room.start();
@@ -92,7 +92,7 @@ describe("The hosts that webhooks go to", () => {
     await eventsFor(await endpointsAt("app.example.com", 10), 1);
     const [delivery] = (await eventsFor(await endpointsAt("app.example.com:8443", 1), 1)) as [WebhookDelivery];
     room.sender.reception = (message, signal) =>
-      (message.url.includes(":8443") ? answers(204) : fails("connect"))(message, signal);
+      (message.url.includes(":8443") ? responses(204) : fails("connect"))(message, signal);
     room.start();
     await room.quiet();
     expect((await room.delivery(delivery.id)).state).to.equal("delivered");

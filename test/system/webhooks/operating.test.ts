@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { OperationRefusedError } from "../../../core/errors.js";
 import type { WebhookDelivery, WebhookEndpoint } from "../../../core/webhooks/endpoint.js";
 import type { ResendProgress } from "../../../core/webhooks/operate-webhooks.js";
-import { answers } from "../../support/doubles/recording-sender.js";
+import { responses } from "../../support/doubles/recording-sender.js";
 import { DeliveryRoom } from "./delivery-harness.js";
 
 const HOUR_MS = 3_600_000;
@@ -30,7 +30,7 @@ describe("Operating webhooks", () => {
   /** Deliveries all of whose tries have failed. */
   async function exhausted(count: number): Promise<WebhookDelivery[]> {
     const deliveries: WebhookDelivery[] = [];
-    for (let made = 0; made < count; made++) {
+    for (let created = 0; created < count; created++) {
       const [delivery] = (await room.event(endpoint)) as [WebhookDelivery];
       const changes = { state: "exhausted", attempts: 10, dueAt: null, endedAt: room.clock.now() } as const;
       await room.storage.inTransaction((tx) =>
@@ -46,8 +46,8 @@ describe("Operating webhooks", () => {
     it("sends the same id and bytes, signed anew, and turns an exhausted delivery into a delivered one", async () => {
       const [delivery] = (await exhausted(1)) as [WebhookDelivery];
       await room.clock.advance(HOUR_MS);
-      const made = await room.operate.resend(delivery.id, signal);
-      expect(made).to.include({ number: 1, isManual: true, failure: null });
+      const created = await room.operate.resend(delivery.id, signal);
+      expect(created).to.include({ number: 1, isManual: true, failure: null });
       expect(room.sender.messages[0]).to.include({ eventId: delivery.eventId, sentAt: room.clock.now() });
       expect(await room.delivery(delivery.id)).to.include({ state: "delivered", attempts: 10 });
       expect((await room.tries(delivery.id)).map(({ isManual }) => isManual)).to.deep.equal([true]);
@@ -62,7 +62,7 @@ describe("Operating webhooks", () => {
     it("that fails changes nothing but the list of tries", async () => {
       const [delivery] = (await exhausted(1)) as [WebhookDelivery];
       const before = await room.delivery(delivery.id);
-      room.sender.reception = answers(500);
+      room.sender.reception = responses(500);
       expect(await room.operate.resend(delivery.id, signal)).to.include({ failure: "http_5xx" });
       expect(await room.delivery(delivery.id)).to.deep.equal(before);
       expect((await room.kept(endpoint.id)).health.streak).to.equal(null);
@@ -104,7 +104,7 @@ describe("Operating webhooks", () => {
 
     it("counts what was not delivered this time either", async () => {
       const [first] = (await exhausted(2)) as [WebhookDelivery, WebhookDelivery];
-      room.sender.reception = answers(404);
+      room.sender.reception = responses(404);
       expect((await all(first.createdAt)).at(-1)).to.deep.include({ sent: 2, delivered: 0 });
     });
 
@@ -122,8 +122,8 @@ describe("Operating webhooks", () => {
   });
 
   it("pings by the same door, and lists the ping among the deliveries", async () => {
-    const made = await room.operate.ping(endpoint.id, signal);
-    expect(made).to.include({ failure: null, isManual: true });
+    const created = await room.operate.ping(endpoint.id, signal);
+    expect(created).to.include({ failure: null, isManual: true });
     expect(JSON.parse(room.sender.messages[0]?.body ?? "")).to.deep.include({
       type: "webhook.ping",
       data: { endpoint_id: endpoint.id },
@@ -162,9 +162,10 @@ describe("Operating webhooks", () => {
     });
 
     it("keeps two old secrets at most", async () => {
-      const made = [(await secretsSent())[0]];
-      for (let time = 0; time < 3; time++) made.unshift((await room.operate.rotateSecret(endpoint.id, DAY_MS)).secret);
-      expect(await secretsSent()).to.deep.equal(made.slice(0, 3));
+      const created = [(await secretsSent())[0]];
+      for (let time = 0; time < 3; time++)
+        created.unshift((await room.operate.rotateSecret(endpoint.id, DAY_MS)).secret);
+      expect(await secretsSent()).to.deep.equal(created.slice(0, 3));
     });
 
     it("without overlap silences every old secret at once", async () => {
@@ -183,7 +184,7 @@ describe("Operating webhooks", () => {
     const asleep = await room.endpoint("https://asleep.example.com/");
     await room.endpoints.update(room.accountId, asleep.id, { status: "disabled" });
     for (const name of ["moved", "asleep"])
-      room.guard.answer(`${name}.example.com`, { state: "blocked", addresses: ["10.0.0.8"] });
+      room.guard.response(`${name}.example.com`, { state: "blocked", addresses: ["10.0.0.8"] });
     expect(
       (await room.operate.blockedEndpoints()).map(({ endpoint: { id }, addresses }) => [id, addresses]),
     ).to.deep.equal([[inside.id, ["10.0.0.8"]]]);

@@ -22,32 +22,32 @@ describe("A question to the operator", () => {
   ] as const) {
     it(`takes ${JSON.stringify(typed)} for a ${isWanted ? "yes" : "no"}`, async () => {
       const { given, input } = streams(true, true);
-      const answer = confirmOn(given)?.("Revoke all keys?");
+      const response = confirmOn(given)?.("Revoke all keys?");
       input.write(`${typed}\n`);
-      expect(await answer).to.equal(isWanted);
+      expect(await response).to.equal(isWanted);
     });
   }
 
   it("is answered with no by Ctrl-C", async () => {
     const { given, input } = streams(true, true);
-    const answer = confirmOn(given)?.("Revoke all keys?");
+    const response = confirmOn(given)?.("Revoke all keys?");
     input.write("ye\u0003");
-    expect(await answer).to.equal(false);
+    expect(await response).to.equal(false);
   });
 
   it("is answered with no by the end of the input, also of a terminal that was closed before", async () => {
     const { given, input } = streams(true, true);
-    const answer = confirmOn(given)?.("Revoke all keys?");
+    const response = confirmOn(given)?.("Revoke all keys?");
     input.end();
-    expect(await answer).to.equal(false);
+    expect(await response).to.equal(false);
     expect(await confirmOn(given)?.("Revoke all keys?")).to.equal(false);
   });
 
   it("is answered with no when reading from the terminal fails", async () => {
     const { given, input } = streams(true, true);
-    const answer = confirmOn(given)?.("Revoke all keys?");
+    const response = confirmOn(given)?.("Revoke all keys?");
     input.destroy(new Error("read EIO"));
-    expect(await answer).to.equal(false);
+    expect(await response).to.equal(false);
   });
 
   it("is not asked where input or output is no terminal", () => {

@@ -24,13 +24,13 @@ const changed = (
 
 describe("Options of models in config", () => {
   it("are removed and narrowed one by one; the others stay", () => {
-    const { models: result, issues: mistakes } = changed({
+    const { models: result, issues: found } = changed({
       seed: false,
       bpm: { maximum: 180, default: 120 },
       vocal_gender: { allowed: ["female"] },
       weight: { default: null, description: "Style, from 0 to 1." },
     });
-    expect(mistakes).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
     expect(result[0]?.requestOptions).to.deep.equal({
       bpm: { ...STANDARD_OPTIONS.bpm, maximum: 180, default: 120 },
       vocal_gender: { ...STANDARD_OPTIONS.vocal_gender, allowed: ["female"] },
@@ -45,10 +45,10 @@ describe("Options of models in config", () => {
 
   it("are declared whole with a model that the operator adds", () => {
     const added = { id: "p/new", name: "New", creditCost: 1 };
-    const { models: result, issues: mistakes } = withGivenModels(definition, [
+    const { models: result, issues: found } = withGivenModels(definition, [
       { ...added, requestOptions: { weight: { ...weight } } },
     ]);
-    expect(mistakes).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
     expect(result.at(-1)?.requestOptions).to.deep.equal({ weight });
     expect(
       withGivenModels(definition, [{ ...added, requestOptions: { weight: { maximum: 1 } } }]).issues,

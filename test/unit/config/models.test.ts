@@ -16,10 +16,10 @@ const definition = { id: "p", models: [SONG, BEAT] };
 
 describe("models of config", () => {
   it("change what they name, in its place, and leave the rest as the plugin has it", () => {
-    const { models, issues: mistakes } = withGivenModels(definition, [
+    const { models, issues: found } = withGivenModels(definition, [
       { id: "p/song", creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } },
     ]);
-    expect(mistakes).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
     expect(models).to.deep.equal([
       { ...SONG, creditCost: 3, upstream: "song-2", upstreamCost: { amount: 0.1, unit: "USD" } },
       BEAT,

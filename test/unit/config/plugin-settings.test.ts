@@ -23,29 +23,29 @@ const check = (given: Readonly<Record<string, GivenSetting>>) => validatePluginS
 
 describe("a plugin's own settings", () => {
   it("take their defaults; without one they are absent", () => {
-    const { values, issues: mistakes } = check({ apiKey: inFile("k") });
-    expect(mistakes).to.deep.equal([]);
+    const { values, issues: found } = check({ apiKey: inFile("k") });
+    expect(found).to.deep.equal([]);
     expect(values).to.deep.equal({ apiKey: "k", region: "eu", timeoutMs: 30_000, keepStems: true, license: "none" });
     expect(Object.isFrozen(values)).to.equal(true);
   });
 
   it("are converted when they come from the environment", () => {
-    const { values, issues: mistakes } = check({
+    const { values, issues: found } = check({
       apiKey: inEnvironment("12345", "API_KEY"),
       timeoutMs: inEnvironment("5000", "TIMEOUT_MS"),
       keepStems: inEnvironment("false", "KEEP_STEMS"),
     });
-    expect(mistakes).to.deep.equal([]);
+    expect(found).to.deep.equal([]);
     expect(values).to.include({ apiKey: "12345", timeoutMs: 5_000, keepStems: false });
   });
 
   it("are not converted when they come from a file", () => {
-    const { issues: mistakes } = check({
+    const { issues: found } = check({
       apiKey: inFile(12345),
       timeoutMs: inFile("5000"),
       keepStems: inFile("false"),
     });
-    expect(mistakes).to.have.length(3);
+    expect(found).to.have.length(3);
   });
 
   it("are found by their words when the environment has lost the capitals", () => {
@@ -57,7 +57,7 @@ describe("a plugin's own settings", () => {
   });
 
   it("report every mistake, a line each, secrets masked", () => {
-    const { issues: mistakes } = check({
+    const { issues: found } = check({
       apiKey: inFile(["hunter2"]),
       region: inFile("moon"),
       timeoutMs: inEnvironment("10", "TIMEOUT_MS"),
@@ -65,7 +65,7 @@ describe("a plugin's own settings", () => {
       license: inFile(["hunter2"]),
       labl: inFile("x"),
     });
-    expect(mistakes).to.deep.equal([
+    expect(found).to.deep.equal([
       "plugins.p.labl (fermata.yaml): unknown setting; did you mean plugins.p.label?",
       "plugins.p.apiKey (fermata.yaml): [redacted] is not allowed; allowed: a text that is not empty",
       'plugins.p.region (fermata.yaml): "moon" is not allowed; allowed: eu, us',
@@ -80,16 +80,16 @@ describe("a plugin's own settings", () => {
       pointer: { type: "string", default: "/id", canBeEmpty: true, description: "Empty for the whole" },
       path: { type: "string", default: "/", description: "A path" },
     } as const;
-    const { values, issues: mistakes } = validatePluginSettings("p", declared, {
+    const { values, issues: found } = validatePluginSettings("p", declared, {
       pointer: inFile(""),
       path: inFile(""),
     });
     expect(values["pointer"]).to.equal("");
-    expect(mistakes).to.deep.equal([
+    expect(found).to.deep.equal([
       'plugins.p.path (fermata.yaml): "" is not allowed; allowed: a text that is not empty',
     ]);
-    const [mistake] = validatePluginSettings("p", declared, { pointer: inFile(7) }).issues;
-    expect(mistake).to.equal("plugins.p.pointer (fermata.yaml): 7 is not allowed; allowed: a text");
+    const [issue] = validatePluginSettings("p", declared, { pointer: inFile(7) }).issues;
+    expect(issue).to.equal("plugins.p.pointer (fermata.yaml): 7 is not allowed; allowed: a text");
   });
 
   it("must be there when they are required", () => {

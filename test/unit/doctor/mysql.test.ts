@@ -28,12 +28,12 @@ function check(
   server: Partial<MysqlServer> = {},
 ): readonly CheckResult[] {
   const all = new Map(Object.entries({ ...SAFE, ...variables }));
-  const told = { version: "8.4.3", connections: 1, foreignTables: [], ...server, variables: all };
-  return classifyServer(told, { connectionsMax: 13, lockWaitSeconds: 3 });
+  const notified = { version: "8.4.3", connections: 1, foreignTables: [], ...server, variables: all };
+  return classifyServer(notified, { connectionsMax: 13, lockWaitSeconds: 3 });
 }
 
-const wrong = (...told: Parameters<typeof check>): readonly CheckResult[] =>
-  check(...told).filter(({ result }) => result !== "ok");
+const wrong = (...notified: Parameters<typeof check>): readonly CheckResult[] =>
+  check(...notified).filter(({ result }) => result !== "ok");
 
 describe("The doctor of MySQL, by what the server says of itself", () => {
   it("finds nothing to fix at a server with safe settings", () => {
@@ -79,9 +79,9 @@ describe("The doctor of MySQL, by what the server says of itself", () => {
   it("reads the isolation under MariaDB's older name", () => {
     const { transaction_isolation: _, ...others } = SAFE;
     const variables = new Map(Object.entries({ ...others, tx_isolation: "READ-COMMITTED" }));
-    const told = { version: "10.11.6-MariaDB", connections: 1, foreignTables: [], variables };
+    const notified = { version: "10.11.6-MariaDB", connections: 1, foreignTables: [], variables };
     expect(
-      classifyServer(told, { connectionsMax: 13, lockWaitSeconds: 3 }).find(({ name }) => name === "mysql session")
+      classifyServer(notified, { connectionsMax: 13, lockWaitSeconds: 3 }).find(({ name }) => name === "mysql session")
         ?.result,
     ).to.equal("ok");
   });

@@ -49,8 +49,8 @@ const finds = (credit: ProbeResult["credit"], ...warnings: string[]) =>
 describe("the doctor's look at providers", () => {
   const check = (...plugins: readonly LoadedPlugin[]): Promise<readonly CheckResult[]> =>
     checkProviders(plugins, new RecordingLogger(), new DnsAddressGuard(new AddressPolicy()));
-  const shown = (findings: readonly CheckResult[]): (readonly [string, string, string])[] =>
-    findings.map(({ name, result, message }) => [name, result, message]);
+  const shown = (results: readonly CheckResult[]): (readonly [string, string, string])[] =>
+    results.map(({ name, result, message }) => [name, result, message]);
 
   it("says that a key is taken, and what credit is left where the provider tells", async () => {
     const found = await check(aPlugin("rich", finds({ amount: 12.5, unit: "USD" })), aPlugin("silent", finds(null)));

@@ -6,8 +6,8 @@ import { embeddings, hostOfUrl, ipv4Spellings, isSpecial, toNumber } from "./spe
 
 const admits = (exceptions: AddressExceptions, host: string): boolean =>
   new AddressPolicy(exceptions).admitsHost(hostOfUrl(host));
-const answers = (exceptions: AddressExceptions, address: string, host = "receiver.example"): boolean =>
-  new AddressPolicy(exceptions).admitsAnswer(host, address);
+const responses = (exceptions: AddressExceptions, address: string, host = "receiver.example"): boolean =>
+  new AddressPolicy(exceptions).admitsResponse(host, address);
 
 describe("AddressPolicy with allowed networks", () => {
   it("admits what is inside in every form, and what is outside in none", () => {
@@ -24,7 +24,7 @@ describe("AddressPolicy with allowed networks", () => {
         expect(policy.admitsHost(hostOfUrl(spelling)), spelling).to.equal(isAdmitted);
       }
       for (const literal of literals)
-        expect(policy.admitsAnswer("receiver.example", literal), literal).to.equal(isAdmitted);
+        expect(policy.admitsResponse("receiver.example", literal), literal).to.equal(isAdmitted);
     };
     fc.assert(fc.property(inside, (address) => check(address, true)));
     fc.assert(fc.property(outside, (address) => check(address, false)));
@@ -78,12 +78,12 @@ describe("AddressPolicy with allowed networks", () => {
     it(`keeps the metadata address ${address} shut inside a wider network, and opens it by its own name`, () => {
       const host = address.includes(":") ? `[${address}]` : address;
       const wide = { allowNetworks: ["0.0.0.0/0", "::/0", "169.254.0.0/16", "100.64.0.0/10", "fd00::/8"] };
-      expect([admits(wide, host), answers(wide, address)]).to.deep.equal([false, false]);
+      expect([admits(wide, host), responses(wide, address)]).to.deep.equal([false, false]);
       expect(admits({ allowNetworks: [`${address}/${address.includes(":") ? 128 : 32}`] }, host)).to.equal(true);
       expect(admits({ allowNetworks: [address] }, host)).to.equal(true);
       if (address.includes(":")) return;
       const { sixToFour: _, ...forms } = embeddings(toNumber(address));
-      for (const literal of Object.values(forms).flat()) expect(answers(wide, literal), literal).to.equal(false);
+      for (const literal of Object.values(forms).flat()) expect(responses(wide, literal), literal).to.equal(false);
     });
   }
 
@@ -137,18 +137,18 @@ describe("AddressPolicy with allowed hosts", () => {
       "8.8.8.8",
       "::ffff:10.0.0.1",
     ]) {
-      expect(answers(exceptions, address, "receiver"), address).to.equal(true);
-      expect(answers(exceptions, address, "x.example"), address).to.equal(address === "8.8.8.8");
+      expect(responses(exceptions, address, "receiver"), address).to.equal(true);
+      expect(responses(exceptions, address, "x.example"), address).to.equal(address === "8.8.8.8");
     }
   });
 
   it("keeps metadata shut under them, unless its address is allowed by itself", () => {
     for (const address of [...METADATA, "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe"])
-      expect(answers(exceptions, address, "receiver"), address).to.equal(false);
+      expect(responses(exceptions, address, "receiver"), address).to.equal(false);
     expect(
-      answers({ allowHosts: ["receiver"], allowNetworks: ["169.254.169.254"] }, "169.254.169.254", "receiver"),
+      responses({ allowHosts: ["receiver"], allowNetworks: ["169.254.169.254"] }, "169.254.169.254", "receiver"),
     ).to.equal(true);
-    expect(answers(exceptions, "fe80::1%eth0", "receiver")).to.equal(false);
+    expect(responses(exceptions, "fe80::1%eth0", "receiver")).to.equal(false);
   });
 
   it("takes addresses as networks of one", () => {

@@ -5,7 +5,7 @@ import { embeddings, hostOfUrl, ipv4Spellings, publicIpv4, specialIpv4, toDotted
 
 const policy = new AddressPolicy();
 const admitsUrl = (host: string): boolean => policy.admitsHost(hostOfUrl(host));
-const admitsAnswer = (address: string): boolean => policy.admitsAnswer("receiver.example", address);
+const admitsAnswer = (address: string): boolean => policy.admitsResponse("receiver.example", address);
 
 const BLOCKED_IPV6 = [
   "::",
@@ -186,7 +186,7 @@ describe("AddressPolicy without exceptions", () => {
   }
 
   it("refuses addresses with a zone, and what is no address at all", () => {
-    for (const answer of [
+    for (const response of [
       "fe80::1%eth0",
       "2606:4700::1111%1",
       "2606:4700::1111%",
@@ -197,7 +197,7 @@ describe("AddressPolicy without exceptions", () => {
       "0x7f.1",
       "8.8.8.8 ",
     ]) {
-      expect(admitsAnswer(answer), answer).to.equal(false);
+      expect(admitsAnswer(response), response).to.equal(false);
     }
     expect(policy.admitsHost("[2606:4700::1111%25eth0]")).to.equal(false);
   });

@@ -10,7 +10,7 @@ import type { Session } from "../session.js";
 const CONNECTIONS_MAX = POOL_MAX + 1;
 
 /** Where a rollback that does not happen costs credits. */
-const BOOKS = ["balances", "ledger_entries", "jobs", "idempotency_records"];
+const LEDGER = ["balances", "ledger_entries", "jobs", "idempotency_records"];
 
 /** @param target what stands behind `mysql:` in `storage.url` */
 export function checkMysql(database: KnexDatabase, target: string): Promise<CheckResult[]> {
@@ -32,8 +32,8 @@ async function readServer(session: Session): Promise<MysqlServer> {
   const [connected] = await session.all<Variable>("SHOW GLOBAL STATUS LIKE 'Threads_connected'");
   const tables = await session.all<{ name: string }>(
     `SELECT table_name AS name FROM information_schema.tables
-     WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (${BOOKS.map(() => "?").join(", ")}) ORDER BY table_name`,
-    BOOKS,
+     WHERE table_schema = DATABASE() AND engine <> 'InnoDB' AND table_name IN (${LEDGER.map(() => "?").join(", ")}) ORDER BY table_name`,
+    LEDGER,
   );
   return {
     version: row?.version ?? "",

@@ -8,8 +8,8 @@ import type { Line, LineOptions } from "./line.js";
 
 const LOCK_WAIT_SECONDS = 1;
 /** More than the wait for a lock. */
-const ANSWER_MIN_MS = 1_500;
-const ANSWERS_PER_LEASE = 6;
+const RESPONSE_MIN_MS = 1_500;
+const POLLS_PER_LEASE = 6;
 const GOODBYE_MS = 500;
 
 const ROW_LOCKED = [1205, 1213];
@@ -22,7 +22,7 @@ export async function openMysqlLine({ target, leaseMs }: LineOptions): Promise<L
   let isOpen = true;
   // Also how it is known that the server has ended a connection which said nothing for long.
   connection.on("error", () => (isOpen = false));
-  const session = new MysqlSession(connection, Math.max(ANSWER_MIN_MS, leaseMs / ANSWERS_PER_LEASE));
+  const session = new MysqlSession(connection, Math.max(RESPONSE_MIN_MS, leaseMs / POLLS_PER_LEASE));
   try {
     await session.run(sessionSetup(LOCK_WAIT_SECONDS));
   } catch (error) {

@@ -56,7 +56,7 @@ export class NoConnectionError extends Error {
 }
 
 /** The server took a statement and says nothing more: it hangs, or the network does. */
-export class NoAnswerError extends Error {
+export class NoResponseError extends Error {
   override readonly name = "NoAnswerError";
 }
 
@@ -74,7 +74,7 @@ export function cannotConnect(cause: Error): NoConnectionError {
 
 /** The connection broke in the middle: whether the last statement took effect is not known. */
 export function isConnectionLost(error: unknown): boolean {
-  if (error instanceof NoConnectionError || error instanceof NoAnswerError) return false;
+  if (error instanceof NoConnectionError || error instanceof NoResponseError) return false;
   const { code, message } = (error ?? {}) as DriverError;
   if (hasNumber(error, ENDING) || (typeof code === "string" && CONNECTION_LOST.has(code))) return true;
   // What mysql2 says of a connection it gave up before carries no code.
@@ -89,13 +89,13 @@ export function isLostRace(error: unknown): boolean {
   return (
     hasNumber(error, LOST_RACE) ||
     hasNumber(error, READ_ONLY) ||
-    error instanceof NoAnswerError ||
+    error instanceof NoResponseError ||
     isConnectionLost(error)
   );
 }
 
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof NoConnectionError || error instanceof NoAnswerError || isConnectionLost(error)) return true;
+  if (error instanceof NoConnectionError || error instanceof NoResponseError || isConnectionLost(error)) return true;
   if (hasNumber(error, CANNOT_SERVE) || hasNumber(error, READ_ONLY)) return true;
   // Another try may win the race; a duplicate key is one for good.
   if (hasNumber(error, LOST_RACE)) return (error as DriverError).errno !== 1062;
@@ -105,7 +105,7 @@ export function isUnavailable(error: unknown): boolean {
 
 /** A connection on which this happened is of no further use. */
 export function spoilsConnection(error: unknown): boolean {
-  return error instanceof NoAnswerError || isConnectionLost(error) || hasNumber(error, READ_ONLY);
+  return error instanceof NoResponseError || isConnectionLost(error) || hasNumber(error, READ_ONLY);
 }
 
 function hasNumber(error: unknown, numbers: ReadonlySet<number>): boolean {

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { Connection, QueryError, ResultSetHeader, RowDataPacket } from "mysql2";
-import { NoAnswerError } from "./errors.js";
+import { NoResponseError } from "./errors.js";
 import { packetsOf } from "./packets.js";
-import { afterWaiting, type LateAnswers } from "./waits.js";
+import { afterWaiting, type LateResponses } from "./waits.js";
 import { columnsOf, type SqlValue, storable, type Table, type TransactionSession } from "../session.js";
 
 /** Statements in one packet, and rows in one statement, at most: far below `max_allowed_packet`. */
@@ -22,7 +22,7 @@ export class MysqlSession implements TransactionSession {
   constructor(
     private readonly connection: Connection & { readonly stream: Socket },
     private readonly limitMs: number,
-    private readonly late?: LateAnswers,
+    private readonly late?: LateResponses,
   ) {}
 
   /** Whether the other end still answers. */
@@ -88,7 +88,7 @@ export class MysqlSession implements TransactionSession {
   private answered<T>(send: (done: (error: QueryError | null, result: T) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
-        reject(new NoAnswerError("The database takes statements and does not answer them."));
+        reject(new NoResponseError("The database takes statements and does not answer them."));
         this.connection.stream.destroy();
       };
       const stopWaiting = afterWaiting(this.limitMs, giveUp, this.late);

@@ -2,7 +2,7 @@
 const TICK_MS = 50;
 
 /** A statement without an answer: the server is slow, or it hangs. */
-export interface LateAnswers {
+export interface LateResponses {
   /** When the first look is due; each further one after twice as long. */
   readonly lateMs: number;
   /** Whether it is worth while to wait on. */
@@ -11,7 +11,7 @@ export interface LateAnswers {
 
 interface Wait {
   readonly endsAt: number;
-  readonly late: LateAnswers | undefined;
+  readonly late: LateResponses | undefined;
   looksAt: number;
   lookMs: number;
   giveUp(): void;
@@ -25,7 +25,7 @@ let ticker: NodeJS.Timeout | null = null;
  *
  * @returns ends the wait; after that nothing is given up any more
  */
-export function afterWaiting(limitMs: number, giveUp: () => void, late?: LateAnswers): () => void {
+export function afterWaiting(limitMs: number, giveUp: () => void, late?: LateResponses): () => void {
   const now = performance.now();
   const lookMs = late?.lateMs ?? Infinity;
   const wait: Wait = { endsAt: now + limitMs, late, looksAt: now + lookMs, lookMs, giveUp };

@@ -1,5 +1,5 @@
 import type { Dialect } from "../dialect.js";
-import { inPieces } from "../lists.js";
+import { inChunks } from "../lists.js";
 import { encodePlaces, Positions, positionOf, segmentOf, slotOf } from "./positions.js";
 import {
   type DueRow,
@@ -98,7 +98,7 @@ async function fileItems(session: Session, shelf: string, items: readonly ItemRo
   const segment = (found?.last ?? 0) + 1;
   const postings = await placesByTerm(items);
   // In the order of their key, which is that of writing.
-  for await (const terms of inPieces([...postings.keys()].sort())) {
+  for await (const terms of inChunks([...postings.keys()].sort())) {
     await session.insert(
       SEARCH_POSTINGS,
       terms.map((term) => ({ shelf, segment, term, places: encodePlaces(postings.get(term) ?? []) })),
@@ -108,7 +108,7 @@ async function fileItems(session: Session, shelf: string, items: readonly ItemRo
     slot: slotOf(segment, position),
     key: [shelf, created_at, item_id],
   }));
-  for await (const part of inPieces(keys)) {
+  for await (const part of inChunks(keys)) {
     await session.runEach(
       FILE_ITEM,
       part.map(({ slot, key }) => [slot, ...key]),
@@ -126,7 +126,7 @@ async function fileItems(session: Session, shelf: string, items: readonly ItemRo
 async function placesByTerm(items: readonly ItemRow[]): Promise<Map<string, number[][]>> {
   const postings = new Map<string, number[][]>();
   let position = 0;
-  for await (const part of inPieces(items)) {
+  for await (const part of inChunks(items)) {
     for (const item of part) {
       for (const { term, place } of termsOfItem(item)) {
         let places = postings.get(term);

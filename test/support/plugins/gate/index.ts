@@ -10,7 +10,7 @@ import {
   type SubmitRequest,
 } from "../../../../plugins/sdk/index.js";
 import { SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../../doubles/scripted-provider.js";
-import { Logbook } from "../logbook/logbook.js";
+import { CallRecording } from "../logbook/logbook.js";
 
 /** What a submission does until its gate is open: each attempt at a job has its own. */
 const FATES = {
@@ -45,8 +45,8 @@ export default defineProvider({
 });
 
 /** Where the provider notes its submissions. */
-export function gateLogbook(folder: string): Logbook {
-  return new Logbook(join(folder, "logbook"));
+export function gateRecordingProvider(folder: string): CallRecording {
+  return new CallRecording(join(folder, "logbook"));
 }
 
 /** The file that opens the gate of an attempt. */
@@ -64,7 +64,14 @@ class GateProvider implements MusicProvider {
 
   async submit({ jobId, attemptId, attempt, ...request }: SubmitRequest): Promise<Completed> {
     const modelId = request.operation === "music" ? request.model.id : request.operation;
-    gateLogbook(this.folder).note({ providerId: "gate", jobId, attemptId, modelId, pid: process.pid, at: Date.now() });
+    gateRecordingProvider(this.folder).note({
+      providerId: "gate",
+      jobId,
+      attemptId,
+      modelId,
+      pid: process.pid,
+      at: Date.now(),
+    });
     const isOpen = (): boolean => existsSync(gateFile(this.folder, attempt));
     const opened = async (): Promise<void> => {
       while (!isOpen()) await this.host.clock.sleep(LOOK_AGAIN_MS);

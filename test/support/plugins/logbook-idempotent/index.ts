@@ -1,4 +1,4 @@
-import { logbookProvider } from "../logbook/provider.js";
+import { recordingProvider } from "../logbook/provider.js";
 
 /** The same with an idempotency key: what was submitted twice is made once. */
-export default logbookProvider("logbook-idempotent", { idempotentSubmit: true });
+export default recordingProvider("logbook-idempotent", { idempotentSubmit: true });

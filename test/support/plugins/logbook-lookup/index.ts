@@ -1,4 +1,4 @@
-import { logbookProvider } from "../logbook/provider.js";
+import { recordingProvider } from "../logbook/provider.js";
 
 /** The same with a search: a submission whose answer got lost is found, or was never there. */
-export default logbookProvider("logbook-lookup", { lookup: true });
+export default recordingProvider("logbook-lookup", { lookup: true });

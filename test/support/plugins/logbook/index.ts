@@ -1,4 +1,4 @@
-import { logbookProvider } from "./provider.js";
+import { recordingProvider } from "./provider.js";
 
 /** A provider of the simplest kind: what became of a submission whose answer got lost, nobody can find out. */
-export default logbookProvider("logbook", {});
+export default recordingProvider("logbook", {});

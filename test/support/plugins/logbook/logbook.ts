@@ -12,7 +12,7 @@ export interface Submission {
 }
 
 /** The provider's own memory: one line of JSON for each submission, in a file that all processes share. */
-export class Logbook {
+export class CallRecording {
   constructor(private readonly file: string) {}
 
   /** Before anything is answered, and before the caller can be told to stop. A line is one write at the end of the file: none is torn or lost. */

@@ -15,7 +15,7 @@ import {
   type Running,
   type SubmitRequest,
 } from "../../../../plugins/sdk/index.js";
-import { Logbook } from "./logbook.js";
+import { CallRecording } from "./logbook.js";
 
 /** What a submission to a model comes to. */
 const FATES = {
@@ -38,7 +38,7 @@ const POLL_MS = 50;
 const SILENCE = silence(8_000);
 
 /** A provider that keeps a logbook of its submissions, and does with each what the name of its model says. */
-export function logbookProvider(id: string, capabilities: Partial<ProviderCapabilities>): ProviderDefinition {
+export function recordingProvider(id: string, capabilities: Partial<ProviderCapabilities>): ProviderDefinition {
   return defineProvider({
     id,
     label: "Logbook",
@@ -51,18 +51,18 @@ export function logbookProvider(id: string, capabilities: Partial<ProviderCapabi
     },
     models: Object.keys(FATES).map((fate) => aModel(`${id}/${fate}`)),
     capabilities: { idempotentSubmit: false, lookup: false, cancel: false, ...capabilities },
-    create: (host) => new LogbookProvider(id, host),
+    create: (host) => new RecordingProvider(id, host),
   });
 }
 
-class LogbookProvider implements MusicProvider {
-  private readonly logbook: Logbook;
+class RecordingProvider implements MusicProvider {
+  private readonly recording: CallRecording;
 
   constructor(
     private readonly id: string,
     private readonly host: ProviderHost,
   ) {
-    this.logbook = new Logbook(String(host.settings["file"]));
+    this.recording = new CallRecording(String(host.settings["file"]));
   }
 
   async submit(
@@ -71,7 +71,7 @@ class LogbookProvider implements MusicProvider {
   ): Promise<Completed | Accepted> {
     const modelId = request.operation === "music" ? request.model.id : request.operation;
     const at = this.host.clock.now();
-    this.logbook.note({ providerId: this.id, jobId, attemptId, modelId, pid: process.pid, at });
+    this.recording.note({ providerId: this.id, jobId, attemptId, modelId, pid: process.pid, at });
     switch (fateOf(modelId)) {
       case "polled":
         return accepted(modelId, at + 3 * POLL_MS);
@@ -99,7 +99,7 @@ class LogbookProvider implements MusicProvider {
   }
 
   async lookup(attemptId: string): Promise<LookupOutcome> {
-    const found = this.logbook.read().find((submission) => submission.attemptId === attemptId);
+    const found = this.recording.read().find((submission) => submission.attemptId === attemptId);
     return found === undefined ? { state: "absent" } : accepted(found.modelId, found.at);
   }
 }

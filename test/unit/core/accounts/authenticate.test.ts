@@ -150,12 +150,12 @@ describe("Authenticate", () => {
   it("counts the second from before the read, however long that takes", async () => {
     const { table, clock, authenticate } = setUp();
     table.give(TOKEN);
-    let answer: () => void = () => undefined;
-    table.gate = new Promise((resolve) => (answer = resolve));
+    let response: () => void = () => undefined;
+    table.gate = new Promise((resolve) => (response = resolve));
     const slow = authenticate.identify(`Bearer ${TOKEN}`);
     table.give(TOKEN, { revokedAt: clock.now() });
     await clock.advance(1_000);
-    answer();
+    response();
     await slow;
     expect(await errorOf(authenticate.identify(`Bearer ${TOKEN}`))).to.be.instanceOf(RevokedApiKeyError);
   });
@@ -163,13 +163,13 @@ describe("Authenticate", () => {
   it("shares no read that began a second ago", async () => {
     const { table, clock, authenticate } = setUp();
     table.give(TOKEN);
-    let answer: () => void = () => undefined;
-    table.gate = new Promise((resolve) => (answer = resolve));
+    let response: () => void = () => undefined;
+    table.gate = new Promise((resolve) => (response = resolve));
     const hanging = authenticate.identify(`Bearer ${TOKEN}`);
     table.give(TOKEN, { revokedAt: clock.now() });
     await clock.advance(1_000);
     const late = errorOf(authenticate.identify(`Bearer ${TOKEN}`));
-    answer();
+    response();
     await hanging;
     expect(await late).to.be.instanceOf(RevokedApiKeyError);
     expect(table.reads).to.equal(2);

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { NodeDigest } from "../../../../adapters/crypto/digest.js";
 import { type AuditRecord, EMPTY_CHAIN, hashOf, nextRecord } from "../../../../core/audit/audit-record.js";
 
-const MADE = {
+const CREATED = {
   id: "aud_1",
   createdAt: 1_700_000_000_000,
   actor: "alice",
@@ -20,17 +20,17 @@ describe("A record of the audit log", () => {
     const text =
       `[1,"aud_1",1700000000000,"alice","accounts.suspend","acct_1",["acct_1"],` +
       `[["count",2],["reason","leaked"]],"${"0".repeat(64)}"]`;
-    const { hash, number } = nextRecord(EMPTY_CHAIN, MADE, digest);
+    const { hash, number } = nextRecord(EMPTY_CHAIN, CREATED, digest);
     expect([number, hash]).to.deep.equal([1, createHash("sha256").update(text).digest("hex")]);
   });
 
   it("follows the one before it", () => {
-    const first = nextRecord(EMPTY_CHAIN, MADE, digest);
-    expect(nextRecord(first, MADE, digest)).to.include({ number: 2, previousHash: first.hash });
+    const first = nextRecord(EMPTY_CHAIN, CREATED, digest);
+    expect(nextRecord(first, CREATED, digest)).to.include({ number: 2, previousHash: first.hash });
   });
 
   it("has the same hash whatever the order of its fields, and another when any member is another", () => {
-    const record = nextRecord(EMPTY_CHAIN, MADE, digest);
+    const record = nextRecord(EMPTY_CHAIN, CREATED, digest);
     expect(hashOf({ ...record, fields: { count: 2, reason: "leaked" } }, digest)).to.equal(record.hash);
     const others: Partial<AuditRecord>[] = [
       { number: 2 },

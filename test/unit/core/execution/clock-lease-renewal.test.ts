@@ -137,13 +137,13 @@ describe("Leases renewed on the clock", () => {
   it("that are forgotten or claimed again while they are renewed are not lost", async () => {
     const { renewal, clock, stored, storage, lost, keep } = setUp();
     const [forgotten, again] = [keep(), keep()];
-    let answer: () => void = () => undefined;
-    storage.gate = new Promise((resolve) => (answer = resolve));
+    let response: () => void = () => undefined;
+    storage.gate = new Promise((resolve) => (response = resolve));
     await clock.advance(LEASE_MS / 3);
     renewal.forget(forgotten, 1);
     renewal.keep(again, 2);
     stored.clear();
-    answer();
+    response();
     await clock.advance(0);
     expect(lost).to.deep.equal([]);
   });
@@ -151,15 +151,15 @@ describe("Leases renewed on the clock", () => {
   it("are renewed no more once it is closed; a renewal under way is over by then", async () => {
     const { renewal, clock, stored, storage, renewals, lost, keep } = setUp();
     keep();
-    let answer: () => void = () => undefined;
-    storage.gate = new Promise((resolve) => (answer = resolve));
+    let response: () => void = () => undefined;
+    storage.gate = new Promise((resolve) => (response = resolve));
     await clock.advance(LEASE_MS / 3);
     let isClosed = false;
     const closed = renewal.close().then(() => (isClosed = true));
     await clock.advance(LEASE_MS);
     expect(isClosed).to.equal(false);
     stored.clear();
-    answer();
+    response();
     await closed;
     renewal.keep(anId("job"), 1);
     await clock.advance(LEASE_MS);

@@ -231,7 +231,7 @@ describe("The table of an attempt's moves", () => {
   const idempotent = { ...POLICY, capabilities: { ...POLICY.capabilities, idempotentSubmit: true, lookup: true } };
 
   it("holds each move that some event makes, and no other", () => {
-    const made = new Map<AttemptState, Set<AttemptState>>();
+    const created = new Map<AttemptState, Set<AttemptState>>();
     const reported = fc.sample(EVENTS, { numRuns: 1_500, seed: 12 });
     const events = reported.map((event) => ("number" in event ? { ...event, number: 1 } : event));
     const twoAttempts = (has: Has): Before => liveJob([...statesOf(has), ATTEMPTS.intended], "reporter");
@@ -243,16 +243,17 @@ describe("The table of an attempt's moves", () => {
     for (const { held, before } of situations) {
       for (const event of events) {
         for (const policy of [POLICY, idempotent]) {
-          for (const move of movesOf(before, decided(before, held, event, policy))) note(made, move.before, move.after);
+          for (const move of movesOf(before, decided(before, held, event, policy)))
+            note(created, move.before, move.after);
         }
       }
     }
-    expect(sorted(Object.fromEntries(made))).to.deep.equal(sorted(ATTEMPT_MOVES));
+    expect(sorted(Object.fromEntries(created))).to.deep.equal(sorted(ATTEMPT_MOVES));
   });
 });
 
-function note(made: Map<AttemptState, Set<AttemptState>>, before: JobAttempt, after: JobAttempt): void {
-  made.set(before.state, (made.get(before.state) ?? new Set()).add(after.state));
+function note(created: Map<AttemptState, Set<AttemptState>>, before: JobAttempt, after: JobAttempt): void {
+  created.set(before.state, (created.get(before.state) ?? new Set()).add(after.state));
 }
 
 /** States without a move are left out. */

@@ -58,7 +58,7 @@ const taken = {
   billable: "unknown",
 } as const;
 const justNow = NOON - SECOND;
-const made = { ...taken, finishedAt: justNow, outcome: "completed", billable: "yes", endedAt: justNow } as const;
+const created = { ...taken, finishedAt: justNow, outcome: "completed", billable: "yes", endedAt: justNow } as const;
 const over = { startedAt: intendedAt, callEndsAt: NOON + MINUTE, endedAt: NOON - SECOND } as const;
 
 /** An attempt in each state; a finished one with its result behind a link, or in the memory of the worker alone. */
@@ -66,13 +66,13 @@ export const ATTEMPTS = {
   intended: { state: "intended", ...waits },
   unknown: { state: "unknown", ...waits, outcome: "outcome_unknown", billable: "unknown", endedAt: NOON - SECOND },
   accepted: { state: "accepted", ...taken },
-  finished: { state: "finished", ...made, result: A_LINK },
-  "in memory": { state: "finished", ...made, handle: null, result: null },
-  stored: { state: "stored", ...made, files: someFiles({ id: anId("job"), accountId: anId("acct"), fence: FENCE }) },
+  finished: { state: "finished", ...created, result: A_LINK },
+  "in memory": { state: "finished", ...created, handle: null, result: null },
+  stored: { state: "stored", ...created, files: someFiles({ id: anId("job"), accountId: anId("acct"), fence: FENCE }) },
   refused: { state: "refused", ...over, outcome: "unavailable", billable: "no" },
   failed: { state: "failed", ...over, outcome: "timeout", billable: "unknown", loss: "provider_failed" },
   abandoned: { state: "abandoned", ...over, outcome: "outcome_unknown", billable: "unknown", loss: "unknown" },
-  settled: { ...made, state: "settled", deadlineAt: null, handle: null },
+  settled: { ...created, state: "settled", deadlineAt: null, handle: null },
 } as const satisfies Readonly<Record<string, Partial<JobAttempt>>>;
 
 /** What a job under way has: no attempt, or one in this state. */

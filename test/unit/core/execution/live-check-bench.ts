@@ -17,7 +17,7 @@ import { accepts, SCRIPTED_TRACK, ScriptedProvider } from "../../../support/doub
 
 export const MINUTE_MS = 60_000;
 export const COST = { amount: 3, unit: "credits" };
-export const MADE: Completed = { state: "completed", tracks: [SCRIPTED_TRACK], cost: COST };
+export const CREATED: Completed = { state: "completed", tracks: [SCRIPTED_TRACK], cost: COST };
 export const TRACKS: readonly CheckedTrack[] = [{ title: "Rain", files: [], issues: [] }];
 
 export const running = (nextPollMs: number, handle?: ProviderHandle): Snapshot => ({

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { accepts, completes, holds } from "../../../support/doubles/scripted-provider.js";
-import { failure, LiveCheckBench, MADE, MINUTE_MS, outcomes, running } from "./live-check-bench.js";
+import { failure, LiveCheckBench, CREATED, MINUTE_MS, outcomes, running } from "./live-check-bench.js";
 
 describe("LiveCheck, when it is interrupted", () => {
   let bench: LiveCheckBench;
@@ -50,7 +50,7 @@ describe("LiveCheck, when it is interrupted", () => {
   });
 
   it("aborts a poll, and believes nothing that the plugin says of the aborted call", async () => {
-    bench.polls(MADE);
+    bench.polls(CREATED);
     bench.provider.pollBehaviour = (_handle, { signal }) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener("abort", () => reject(failure("failed", { billable: "no", providerCode: "E" })));

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { completes } from "../../../support/doubles/scripted-provider.js";
-import { COST, failure, LiveCheckBench, MADE, MINUTE_MS, outcomes, running, TRACKS } from "./live-check-bench.js";
+import { COST, failure, LiveCheckBench, CREATED, MINUTE_MS, outcomes, running, TRACKS } from "./live-check-bench.js";
 
 describe("LiveCheck", () => {
   let bench: LiveCheckBench;
@@ -9,7 +9,7 @@ describe("LiveCheck", () => {
   });
 
   it("submits the generation once, polls as the provider asks for, reads the files, and times each step", async () => {
-    bench.polls(running(7_000), MADE);
+    bench.polls(running(7_000), CREATED);
     const result = await bench.run();
     expect(result.steps.map(({ step, outcome, ms }) => [step, outcome, ms])).to.deep.equal([
       ["submit", "ok", 0],
@@ -81,14 +81,14 @@ describe("LiveCheck", () => {
   });
 
   it("polls again while the provider cannot be asked, as late as it says", async () => {
-    bench.polls(failure("unavailable"), failure("rate_limited", { retryAfterMs: 30_000 }), new Error("a bug"), MADE);
+    bench.polls(failure("unavailable"), failure("rate_limited", { retryAfterMs: 30_000 }), new Error("a bug"), CREATED);
     const result = await bench.run();
     expect(outcomes(result)).to.deep.equal(["submit ok", "poll ok", "files ok"]);
     expect(result.steps[1]?.ms).to.equal(5_000 + 2_000 + 30_000 + 2_000);
   });
 
   it("doubts an end without a reason for a minute, and names what was bought when it stays so", async () => {
-    bench.polls(failure("failed"), failure("gone"), running(1_000), failure("gone"), MADE);
+    bench.polls(failure("failed"), failure("gone"), running(1_000), failure("gone"), CREATED);
     expect((await bench.run()).ok).to.equal(true);
     bench.polls(failure("gone"));
     bench.cancels("cancelled");

@@ -18,9 +18,9 @@ const context = (): CallContext => ({ signal: new AbortController().signal });
 class Batches {
   readonly asked: string[][] = [];
   readonly signals: AbortSignal[] = [];
-  private answers: (() => void)[] = [];
+  private responses: (() => void)[] = [];
 
-  constructor(private readonly answerOf: (task: string) => Snapshot | ProviderFailure) {}
+  constructor(private readonly responseOf: (task: string) => Snapshot | ProviderFailure) {}
 
   readonly provider: MusicProvider = {
     submit: () => Promise.reject(new Error("not asked for here")),
@@ -28,12 +28,12 @@ class Batches {
       const tasks = handles.map(({ data }) => String(data["task"]));
       this.asked.push(tasks);
       this.signals.push(signal);
-      return new Promise((resolve) => this.answers.push(() => resolve(tasks.map(this.answerOf))));
+      return new Promise((resolve) => this.responses.push(() => resolve(tasks.map(this.responseOf))));
     },
   };
 
-  answer(): void {
-    this.answers.shift()?.();
+  response(): void {
+    this.responses.shift()?.();
   }
 }
 
@@ -56,11 +56,11 @@ describe("pollOf", () => {
     const others = ["2", "3", "4"].map((task) => poll(handleOf(task), context()).catch((error: unknown) => error));
     await turn();
     expect(batches.asked).to.deep.equal([["1"]]);
-    batches.answer();
+    batches.response();
     expect(await first).to.deep.equal({ ...RUNNING, nextPollMs: 1 });
     await turn();
     expect(batches.asked).to.deep.equal([["1"], ["2", "3", "4"]]);
-    batches.answer();
+    batches.response();
     const [two, three, four] = await Promise.all(others);
     expect([two, four]).to.deep.equal([
       { ...RUNNING, nextPollMs: 2 },
@@ -102,7 +102,7 @@ describe("pollOf", () => {
     expect(batches.signals[0]?.aborted).to.equal(false);
     two.abort();
     expect(batches.signals[0]?.aborted).to.equal(true);
-    batches.answer();
+    batches.response();
     await Promise.all(polls);
   });
 

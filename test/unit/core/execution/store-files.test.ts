@@ -12,7 +12,7 @@ const STORED: StoredTracks = { tracks: [aTrack()], missing: [] };
 const DELIVERY: Delivery = {
   fence: 7,
   artistLabel: "Nightingale",
-  made: { state: "completed", tracks: [] },
+  created: { state: "completed", tracks: [] },
   isOnlyCopy: false,
   isPlain: false,
 };

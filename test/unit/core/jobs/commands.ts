@@ -58,7 +58,7 @@ export function aSplitCommand(
 
 export function stateOf(balances: readonly Balance[], records: AcceptState["records"] = []): AcceptState {
   return {
-    made: new Map(),
+    created: new Map(),
     records,
     referenced: [],
     balances: new Map(balances.map((balance) => [balance.accountId, balance])),
@@ -70,7 +70,7 @@ export function afterDecision(state: AcceptState, decision: AcceptDecision): Acc
   const balances = new Map(state.balances);
   for (const { after } of decision.movements) balances.set(after.accountId, after);
   const referenced = [...state.referenced, ...decision.jobs.filter(({ reference }) => reference !== null)];
-  return { made: new Map(), records: [...state.records, ...decision.records], referenced, balances };
+  return { created: new Map(), records: [...state.records, ...decision.records], referenced, balances };
 }
 
 /** The same commands, each in a transaction of its own. */

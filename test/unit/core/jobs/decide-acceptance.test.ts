@@ -26,9 +26,9 @@ describe("decideAcceptance", () => {
     const decision = decideAcceptance([command], stateOf([balance]));
 
     const job = { ...command.job, reserved: { monthly: 3, pack: 2 }, creditsCharged: 5 };
-    const answer = { status: 202, body: JSON.stringify({ id: job.id, credits_charged: 5 }) };
+    const response = { status: 202, body: JSON.stringify({ id: job.id, credits_charged: 5 }) };
     expect(decision.jobs).to.deep.equal([job]);
-    expect(decision.results).to.deep.equal([{ kind: "accepted", job, answer }]);
+    expect(decision.results).to.deep.equal([{ kind: "accepted", job, response: response }]);
     expect(decision.records).to.deep.equal([
       {
         accountId: balance.accountId,
@@ -36,7 +36,7 @@ describe("decideAcceptance", () => {
         shape: "shape",
         body: "body",
         jobId: job.id,
-        answer,
+        response: response,
         createdAt: job.createdAt,
         expiresAt: NOON + 86_400_000,
       },
@@ -60,7 +60,7 @@ describe("decideAcceptance", () => {
     const balance = aBalance({ monthly: 5 });
     const decision = decideAcceptance([anAcceptCommand(balance.accountId)], stateOf([balance]));
     expect(outcomes(decision.results)).to.deep.equal(["accepted"]);
-    expect(decision.results[0]).to.have.property("answer", null);
+    expect(decision.results[0]).to.have.property("response", null);
     expect(decision.records).to.deep.equal([]);
   });
 
@@ -318,8 +318,8 @@ describe("decideAcceptance", () => {
     const balance = aBalance({ monthly: 10 });
     const command = anAcceptCommand(balance.accountId, { idempotency: aGivenKey("k") });
     const first = decideAcceptance([command], stateOf([balance]));
-    const made = new Map(first.jobs.map((job) => [job.id, job]));
-    const again = decideAcceptance([command], { ...afterDecision(stateOf([balance]), first), made });
+    const result = new Map(first.jobs.map((job) => [job.id, job]));
+    const again = decideAcceptance([command], { ...afterDecision(stateOf([balance]), first), created: result });
     expect(again).to.deep.equal({ results: first.results, jobs: [], records: [], movements: [] });
   });
 });

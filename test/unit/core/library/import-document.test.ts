@@ -80,9 +80,9 @@ describe("The document of an import", () => {
     ["whose tracks are no list", { tracks: { a: 1 } }, "tracks: must be a list"],
     ["with a track that is none", { tracks: [TRACK, "x"] }, "tracks[1]: must be a JSON object"],
   ];
-  for (const [what, document, mistake] of wholes) {
+  for (const [what, document, issue] of wholes) {
     it(`is refused: one ${what}`, () => {
-      expect(issuesOf(document)).to.deep.equal([mistake]);
+      expect(issuesOf(document)).to.deep.equal([issue]);
     });
   }
 

@@ -31,7 +31,7 @@ const model = (given: object): object => ({ ...OWL, models: [{ ...MODEL, ...give
 const capabilities = (given: object): object => ({ ...OWL, capabilities: { ...CAPABILITIES, ...given } });
 
 /** A definition with one thing wrong, and the beginning of what is said of it. */
-const MISTAKES: readonly (readonly [definition: object, says: string])[] = [
+const ISSUES: readonly (readonly [definition: object, says: string])[] = [
   [{ ...OWL, portVersion: undefined }, "it speaks port version missing; this Fermata speaks 2"],
   [{ ...OWL, id: "owl_1", models: [] }, 'id: "owl_1"; allowed'],
   [{ ...OWL, id: "o".repeat(31), models: [] }, "id: "],
@@ -139,7 +139,7 @@ describe("The mistakes of a provider's definition", () => {
     });
   }
 
-  for (const [definition, says] of MISTAKES) {
+  for (const [definition, says] of ISSUES) {
     it(`name one thing that is wrong: ${says}`, () => {
       const issues = definitionIssues(definition);
       expect(issues).to.have.lengthOf(1);

@@ -14,11 +14,11 @@ class Storage {
   /** The sizes of the batches that came, refused ones included. */
   readonly batches: number[] = [];
   /** What a try to write ends with. */
-  answer: (batch: readonly LoggedRequest[]) => Promise<void> = () => Promise.resolve();
+  response: (batch: readonly LoggedRequest[]) => Promise<void> = () => Promise.resolve();
 
   async insert(_tx: Transaction, batch: readonly LoggedRequest[]): Promise<void> {
     this.batches.push(batch.length);
-    await this.answer(batch);
+    await this.response(batch);
     for (const row of batch) this.rows.set(row.id, row);
   }
 }
@@ -56,7 +56,7 @@ describe("RecordRequests", () => {
   describe("a flood of refused requests", () => {
     const flood = (count: number): void => {
       const accountId = anId("acct");
-      for (let made = 0; made < count; made++) {
+      for (let created = 0; created < count; created++) {
         recorder.add(aLoggedRequest({ accountId, status: 429, errorCode: "rate_limited" }));
       }
     };
@@ -79,11 +79,11 @@ describe("RecordRequests", () => {
     });
 
     it("waits while the storage takes no rows, and takes no place of others", async () => {
-      storage.answer = outage;
+      storage.response = outage;
       flood(WAITING_MAX * 3);
       await clock.advance(FLUSH_MS);
       expect(dropped).to.equal(0);
-      storage.answer = () => Promise.resolve();
+      storage.response = () => Promise.resolve();
       await clock.advance(10_000);
       expect([storage.rows.size, stored()]).to.deep.equal([21, WAITING_MAX * 3]);
     });
@@ -116,7 +116,7 @@ describe("RecordRequests", () => {
 
   it("writes one batch at a time, and keeps what comes meanwhile for the next", async () => {
     const releases: (() => void)[] = [];
-    storage.answer = () => new Promise((resolve) => releases.push(resolve));
+    storage.response = () => new Promise((resolve) => releases.push(resolve));
     add(BATCH_MAX);
     await clock.advance(0);
     add(BATCH_MAX + 7);
@@ -154,7 +154,7 @@ describe("RecordRequests", () => {
 
     it("waits for a batch under way, and for no row that comes later", async () => {
       let release = (): void => undefined;
-      storage.answer = () => new Promise((resolve) => (release = resolve));
+      storage.response = () => new Promise((resolve) => (release = resolve));
       add(1);
       await clock.advance(FLUSH_MS);
       let flushed = false;
@@ -179,7 +179,7 @@ describe("RecordRequests", () => {
     });
 
     it("does not wait for a storage that takes no rows", async () => {
-      storage.answer = outage;
+      storage.response = outage;
       add(1);
       await recorder.flush();
       await recorder.flush();
@@ -189,7 +189,7 @@ describe("RecordRequests", () => {
 
   describe("while the storage takes no rows", () => {
     it("keeps them, tries again after longer and longer pauses, and writes all when it is back", async () => {
-      storage.answer = outage;
+      storage.response = outage;
       const requests = add(2 * BATCH_MAX);
       const triesAfter = async (ms: number): Promise<number> => {
         await clock.advance(ms);
@@ -202,7 +202,7 @@ describe("RecordRequests", () => {
       expect(await triesAfter(4_000)).to.equal(4);
       expect(await triesAfter(5_000)).to.equal(5);
       expect(await triesAfter(5_000)).to.equal(6);
-      storage.answer = () => Promise.resolve();
+      storage.response = () => Promise.resolve();
       await clock.advance(5_000);
       expect([...storage.rows.values()]).to.deep.equal(requests);
       expect(dropped).to.equal(0);
@@ -210,10 +210,10 @@ describe("RecordRequests", () => {
     });
 
     it("is as quick as ever once it is over", async () => {
-      storage.answer = outage;
+      storage.response = outage;
       add(1);
       await clock.advance(10_000);
-      storage.answer = () => Promise.resolve();
+      storage.response = () => Promise.resolve();
       await clock.advance(5_000);
       add(1);
       await clock.advance(FLUSH_MS);
@@ -221,7 +221,7 @@ describe("RecordRequests", () => {
     });
 
     it("keeps so many rows and drops what comes then, counted", async () => {
-      storage.answer = outage;
+      storage.response = outage;
       const kept = add(WAITING_MAX);
       await clock.advance(10_000);
       add(25);
@@ -230,7 +230,7 @@ describe("RecordRequests", () => {
         "The storage takes no request log rows; they wait",
         "Request log rows are dropped",
       ]);
-      storage.answer = () => Promise.resolve();
+      storage.response = () => Promise.resolve();
       await clock.advance(5_000);
       expect([...storage.rows.values()]).to.deep.equal(kept);
       add(1);
@@ -242,7 +242,7 @@ describe("RecordRequests", () => {
   it("gives up a row that the storage refuses for good, counted, and writes the others", async () => {
     const requests = add(9);
     const spoils = ({ id }: LoggedRequest): boolean => id === requests[6]?.id;
-    storage.answer = (batch) =>
+    storage.response = (batch) =>
       batch.some(spoils) ? Promise.reject(new Error("too long for its column")) : Promise.resolve();
     await recorder.flush();
     expect([...storage.rows.keys()]).to.have.members(requests.filter((_, index) => index !== 6).map(({ id }) => id));
@@ -264,19 +264,19 @@ describe("RecordRequests", () => {
     });
 
     it("tries again within its time", async () => {
-      storage.answer = outage;
+      storage.response = outage;
       add(3);
       await clock.advance(60_000);
       const closed = recorder.close(1_000);
       await clock.advance(500);
-      storage.answer = () => Promise.resolve();
+      storage.response = () => Promise.resolve();
       await clock.advance(100);
       await closed;
       expect([storage.rows.size, dropped]).to.deep.equal([3, 0]);
     });
 
     it("drops what cannot be written in time, counted, and ends", async () => {
-      storage.answer = outage;
+      storage.response = outage;
       add(3);
       const closed = recorder.close(1_000);
       await clock.advance(1_000);
@@ -287,7 +287,7 @@ describe("RecordRequests", () => {
     });
 
     it("does not wait for a write that hangs", async () => {
-      storage.answer = () => new Promise(() => undefined);
+      storage.response = () => new Promise(() => undefined);
       add(3);
       await clock.advance(FLUSH_MS);
       const closed = recorder.close(1_000);

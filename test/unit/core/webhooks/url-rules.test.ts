@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { FermataError } from "../../../../core/errors.js";
 import { normaliseWebhookUrl } from "../../../../core/webhooks/url-rules.js";
 
-const judged: string[] = [];
+const classified: string[] = [];
 const guard = {
   admitsHost(hostname: string): boolean {
-    judged.push(hostname);
+    classified.push(hostname);
     return !hostname.startsWith("blocked");
   },
 };
@@ -70,10 +70,10 @@ describe("The rules of webhook URLs", () => {
 
   it("judge the host by its normalised form, and last", () => {
     expect(outcome("https://BLOCKED.example/")).to.equal("webhook_host_blocked");
-    judged.length = 0;
+    classified.length = 0;
     outcome("https://0x7f.1/");
     outcome("https://[::ffff:127.0.0.1]/");
-    expect(judged).to.deep.equal(["127.0.0.1", "[::ffff:7f00:1]"]);
+    expect(classified).to.deep.equal(["127.0.0.1", "[::ffff:7f00:1]"]);
     expect(outcome("http://user@blocked.example/")).to.equal("webhook_https_required");
     expect(outcome("https://user@blocked.example/")).to.equal("webhook_credentials_forbidden");
     expect(outcome("http://a..b/")).to.equal("webhook_url_invalid");

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { Agent } from "undici";
 import { ProviderApi, type ProviderApiOptions, ProviderFailure } from "../../../../plugins/sdk/index.js";
 import { type Certificate, CertificateAuthority, selfSigned } from "../../../support/fault-receiver/certificates.js";
-import { answering, FileHost } from "../../../support/file-host.js";
+import { responding, FileHost } from "../../../support/file-host.js";
 import { FakeApi, json } from "../../../support/provider-kit/index.js";
 
 const KEY = "sk-live-0123456789";
@@ -47,7 +47,7 @@ describe("ProviderApi over TLS", () => {
     work: (server: FileHost, api: ProviderApi) => Promise<void>,
   ): Promise<void> {
     const server = await FileHost.open(certificate);
-    server.on("/v1/music", answering(200, {}, "{}"));
+    server.on("/v1/music", responding(200, {}, "{}"));
     try {
       await work(server, apiOf({ fetch: trusting, baseUrl: server.url("/v1") }));
     } finally {

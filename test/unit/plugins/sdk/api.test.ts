@@ -8,7 +8,7 @@ import {
   providerFailure,
   retryAfterMs,
 } from "../../../../plugins/sdk/index.js";
-import { chunks, FakeApi, type FakeAnswer, json, text } from "../../../support/provider-kit/index.js";
+import { chunks, FakeApi, type FakeResponse, json, text } from "../../../support/provider-kit/index.js";
 
 const KEY = "sk-live-0123456789";
 const ROUTE = { method: "POST", path: "/v1/music" } as const;
@@ -41,13 +41,13 @@ describe("ProviderApi", () => {
     return error;
   }
 
-  const post = (answer: FakeAnswer, call: Partial<ApiCall> = {}, options: Partial<ProviderApiOptions> = {}) => {
-    fake.on(ROUTE.method, ROUTE.path, answer);
+  const post = (response: FakeResponse, call: Partial<ApiCall> = {}, options: Partial<ProviderApiOptions> = {}) => {
+    fake.on(ROUTE.method, ROUTE.path, response);
     return api(options).call({ path: "/music", json: { prompt: "rain" }, signal: never, ...call });
   };
 
   it("sends JSON with the headers of client and call, and reads the answer whole", async () => {
-    const answer = await post(json({ id: 7 }, { headers: { "x-request-id": "r1" } }), { headers: { "x-own": "1" } });
+    const response = await post(json({ id: 7 }, { headers: { "x-request-id": "r1" } }), { headers: { "x-own": "1" } });
     const [request] = fake.requests;
     expect(request?.headers).to.include({
       authorization: `Bearer ${KEY}`,
@@ -57,19 +57,19 @@ describe("ProviderApi", () => {
     });
     expect([
       request?.json,
-      answer.status,
-      answer.json(),
-      answer.text(),
-      answer.headers.get("x-request-id"),
+      response.status,
+      response.json(),
+      response.text(),
+      response.headers.get("x-request-id"),
     ]).to.deep.equal([{ prompt: "rain" }, 200, { id: 7 }, '{"id":7}', "r1"]);
   });
 
   it("sends GET without a body, takes whole URLs of its own origin, and reads text that is not JSON", async () => {
     fake.on("GET", "/v2/tasks/7", text("hello"));
-    const answer = await api().call({ path: `${fake.url}/v2/tasks/7?full=1`, signal: never });
+    const response = await api().call({ path: `${fake.url}/v2/tasks/7?full=1`, signal: never });
     expect([
-      answer.json(),
-      answer.text(),
+      response.json(),
+      response.text(),
       fake.requests[0]?.query,
       fake.requests[0]?.headers["content-type"],
     ]).to.deep.equal([undefined, "hello", { full: "1" }, undefined]);
@@ -139,11 +139,11 @@ describe("ProviderApi", () => {
     });
   }
 
-  const PAGE: FakeAnswer = { headers: { "content-type": "text/html" }, body: "<html>no</html>" };
+  const PAGE: FakeResponse = { headers: { "content-type": "text/html" }, body: "<html>no</html>" };
   const STATUS_CALLS: readonly (readonly [
     kind: string,
     statuses: readonly number[],
-    answer: (status: number) => FakeAnswer,
+    answer: (status: number) => FakeResponse,
   ])[] = [
     ["gone", [404, 410], (status) => json({ detail: "no such task" }, { status })],
     ["unavailable", [404, 410], (status) => ({ ...PAGE, status })],
@@ -157,10 +157,10 @@ describe("ProviderApi", () => {
     ["out_of_credit", [402], (status) => ({ ...PAGE, status })],
     ["rate_limited", [429], (status) => ({ ...PAGE, status })],
   ];
-  for (const [kind, statuses, answer] of STATUS_CALLS) {
-    it(`takes ${statuses.join(", ")} of a status call for ${kind}: ${String(answer(0).body)}`, async () => {
+  for (const [kind, statuses, result] of STATUS_CALLS) {
+    it(`takes ${statuses.join(", ")} of a status call for ${kind}: ${String(result(0).body)}`, async () => {
       for (const status of statuses)
-        expect((await failure(post(answer(status), { isStatusCall: true }))).kind, String(status)).to.equal(kind);
+        expect((await failure(post(result(status), { isStatusCall: true }))).kind, String(status)).to.equal(kind);
     });
   }
 
@@ -173,11 +173,11 @@ describe("ProviderApi", () => {
   });
 
   it("tells status, words, wait and request id of a refusal", async () => {
-    const answer = text(`slow\n   down ${"x".repeat(400)}`, {
+    const response = text(`slow\n   down ${"x".repeat(400)}`, {
       status: 429,
       headers: { "retry-after": "1.5", "x-request-id": "r9" },
     });
-    const { message, retryAfterMs: wait, requestId, billable } = await failure(post(answer));
+    const { message, retryAfterMs: wait, requestId, billable } = await failure(post(response));
     expect([message, wait, requestId, billable]).to.deep.equal([
       `429: ${`slow down ${"x".repeat(400)}`.slice(0, 300)}`,
       1_500,
@@ -205,10 +205,10 @@ describe("ProviderApi", () => {
   });
 
   it("goes by the provider's own table before the status", async () => {
-    const classify: ProviderApiOptions["classify"] = (answer) => {
-      const { code } = (answer.json() ?? {}) as { readonly code?: string };
+    const classify: ProviderApiOptions["classify"] = (response) => {
+      const { code } = (response.json() ?? {}) as { readonly code?: string };
       if (code === "blocked")
-        return providerFailure("content_rejected", answer, { message: "not that", code, retryAfterMs: 5 });
+        return providerFailure("content_rejected", response, { message: "not that", code, retryAfterMs: 5 });
       return code === "fine" ? null : undefined;
     };
     const {
@@ -274,13 +274,13 @@ describe("ProviderApi", () => {
   });
 
   it("reads no more than it may, by its own bound or the call's", async () => {
-    const answer = chunks(["12345", "67890"], "text/plain");
-    expect((await post(answer, {}, { maxBytes: 10 })).text()).to.equal("1234567890");
+    const response = chunks(["12345", "67890"], "text/plain");
+    expect((await post(response, {}, { maxBytes: 10 })).text()).to.equal("1234567890");
     for (const [call, options] of [
       [{}, { maxBytes: 9 }],
       [{ maxBytes: 9 }, {}],
     ]) {
-      const { kind, message } = await failure(post(answer, call, options));
+      const { kind, message } = await failure(post(response, call, options));
       expect([kind, message]).to.deep.equal(["failed", "The response is larger than 9 bytes."]);
     }
     await fake.idle();
@@ -292,9 +292,9 @@ describe("ProviderApi", () => {
   });
 
   it("answers an empty body where there is none", async () => {
-    const answer = await post({ status: 204 });
-    expect([answer.status, answer.text(), answer.json()]).to.deep.equal([204, "", undefined]);
-    expect(failureOf(answer)).to.equal(null);
+    const response = await post({ status: 204 });
+    expect([response.status, response.text(), response.json()]).to.deep.equal([204, "", undefined]);
+    expect(failureOf(response)).to.equal(null);
   });
 });
 

@@ -1,44 +1,44 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { compose } from "../../../../plugins/synth/piece/compose.js";
-import type { Piece } from "../../../../plugins/synth/piece/compose.js";
+import type { Composition } from "../../../../plugins/synth/piece/compose.js";
 import { GENRES } from "../../../../plugins/synth/piece/genre-table.js";
 import { onsetsOf } from "../../../../plugins/synth/piece/singing.js";
 import { syllablesOf } from "../../../../plugins/synth/piece/lyrics.js";
 import { MODES, mod } from "../../../../plugins/synth/piece/theory.js";
 
-function notesOf(piece: Piece): { start: number; seconds: number; midi: number; velocity: number }[] {
+function notesOf(chunk: Composition): { start: number; seconds: number; midi: number; velocity: number }[] {
   return [
-    ...piece.parts.flatMap(({ notes }) => notes),
-    ...(piece.voice?.lines.flatMap(({ start, notes }) =>
+    ...chunk.parts.flatMap(({ notes }) => notes),
+    ...(chunk.voice?.lines.flatMap(({ start, notes }) =>
       notes.map((note) => ({ ...note, start: start + note.start })),
     ) ?? []),
   ];
 }
 
-function expectPlayable(piece: Piece): void {
+function expectPlayable(chunk: Composition): void {
   const within = (value: number, low: number, high: number): boolean => value >= low && value <= high;
-  const unplayable = notesOf(piece).filter(
+  const unplayable = notesOf(chunk).filter(
     ({ start, seconds, midi, velocity }) =>
-      !within(start, 0, piece.seconds) ||
+      !within(start, 0, chunk.seconds) ||
       !within(seconds, 0.01, 20) ||
       !within(midi, 20, 108) ||
       !within(velocity, 0.05, 1),
   );
   expect(unplayable).to.deep.equal([]);
-  expect(piece.hits.filter(({ start }) => !within(start, 0, piece.seconds))).to.deep.equal([]);
-  expect(piece.endSeconds).to.be.within(0.1, piece.seconds - 1.5);
+  expect(chunk.hits.filter(({ start }) => !within(start, 0, chunk.seconds))).to.deep.equal([]);
+  expect(chunk.endSeconds).to.be.within(0.1, chunk.seconds - 1.5);
 }
 
 describe("synth composer", () => {
   for (const { name, words } of GENRES) {
     it(`writes playable music with an ending: ${name}`, () => {
       for (const seconds of [5, 33, 240]) {
-        const piece = compose({ prompt: words[0] ?? name, lyrics: null, seconds, sung: false });
-        expectPlayable(piece);
-        expect(notesOf(piece).length).to.be.above(seconds / 4);
+        const chunk = compose({ prompt: words[0] ?? name, lyrics: null, seconds, sung: false });
+        expectPlayable(chunk);
+        expect(notesOf(chunk).length).to.be.above(seconds / 4);
         expect(
-          piece.parts.some(({ notes }) => notes.some(({ start }) => Math.abs(start - piece.endSeconds) < 0.001)),
+          chunk.parts.some(({ notes }) => notes.some(({ start }) => Math.abs(start - chunk.endSeconds) < 0.001)),
           "final chord",
         ).to.equal(true);
       }
@@ -73,16 +73,16 @@ describe("synth composer", () => {
   });
 
   it("stays in its key apart from leading notes and bass approaches", () => {
-    const piece = compose({ prompt: "pop in C major", lyrics: null, seconds: 30, sung: false });
+    const chunk = compose({ prompt: "pop in C major", lyrics: null, seconds: 30, sung: false });
     const scale: readonly number[] = MODES.major;
-    const notes = notesOf(piece);
+    const notes = notesOf(chunk);
     expect(notes.filter(({ midi }) => scale.includes(mod(midi, 12))).length / notes.length).to.be.above(0.97);
   });
 
   it("brings the tune of a section back", () => {
-    const piece = compose({ prompt: "pop anthem 120 bpm", lyrics: null, seconds: 60, sung: false });
-    const lead = piece.parts.find(({ name }) => name === "lead");
-    const choruses = piece.sections.filter(({ kind }) => kind === "chorus");
+    const chunk = compose({ prompt: "pop anthem 120 bpm", lyrics: null, seconds: 60, sung: false });
+    const lead = chunk.parts.find(({ name }) => name === "lead");
+    const choruses = chunk.sections.filter(({ kind }) => kind === "chorus");
     expect(choruses.length).to.be.above(1);
     const tunes = choruses
       .slice(0, 2)
@@ -96,8 +96,8 @@ describe("synth composer", () => {
   });
 
   it("moves chords by small steps", () => {
-    const piece = compose({ prompt: "ambient", lyrics: null, seconds: 60, sung: false });
-    const pad = piece.parts.find(({ name }) => name === "pad")?.notes ?? [];
+    const chunk = compose({ prompt: "ambient", lyrics: null, seconds: 60, sung: false });
+    const pad = chunk.parts.find(({ name }) => name === "pad")?.notes ?? [];
     const starts = [...new Set(pad.map(({ start }) => start.toFixed(1)))];
     const centres = starts
       .map((start) => pad.filter((note) => note.start.toFixed(1) === start))
@@ -106,9 +106,9 @@ describe("synth composer", () => {
   });
 
   it("plays a fill before a section and nothing of the drums after the end", () => {
-    const piece = compose({ prompt: "rock 120 bpm", lyrics: null, seconds: 40, sung: false });
-    expect(piece.hits.some(({ sound }) => sound.startsWith("tom") || sound === "snare")).to.equal(true);
-    expect(Math.max(...piece.hits.map(({ start }) => start))).to.equal(piece.endSeconds);
+    const chunk = compose({ prompt: "rock 120 bpm", lyrics: null, seconds: 40, sung: false });
+    expect(chunk.hits.some(({ sound }) => sound.startsWith("tom") || sound === "snare")).to.equal(true);
+    expect(Math.max(...chunk.hits.map(({ start }) => start))).to.equal(chunk.endSeconds);
   });
 });
 
@@ -116,35 +116,35 @@ describe("synth singer", () => {
   it("sings every syllable of lyrics that fit on one note each, in order", () => {
     const lyrics =
       "Hello darkness my old friend\nI have come to talk again\n\nStay with me tonight\nStay until the light";
-    const piece = compose({ prompt: "slow pop 90 bpm", lyrics, seconds: 30, sung: true });
-    const sung = piece.voice?.lines.flatMap(({ notes }) => notes.map(({ syllable }) => syllable.text)) ?? [];
+    const chunk = compose({ prompt: "slow pop 90 bpm", lyrics, seconds: 30, sung: true });
+    const sung = chunk.voice?.lines.flatMap(({ notes }) => notes.map(({ syllable }) => syllable.text)) ?? [];
     const written = lyrics.split("\n").flatMap((line) => syllablesOf(line).map(({ text }) => text));
     expect(sung.slice(0, written.length)).to.deep.equal(written);
   });
 
   it("never sings two syllables at once", () => {
-    const piece = compose({
+    const chunk = compose({
       prompt: "fast punk",
       lyrics: "one two three four five six seven eight nine ten\n".repeat(8),
       seconds: 20,
       sung: true,
     });
-    for (const { notes } of piece.voice?.lines ?? []) {
+    for (const { notes } of chunk.voice?.lines ?? []) {
       notes.slice(1).forEach(({ start }, index) => expect(start).to.be.above(notes[index]?.start ?? 0));
     }
   });
 
   it("keeps what fits of lyrics that are too long, from the beginning", () => {
-    const piece = compose({
+    const chunk = compose({
       prompt: "ballad",
       lyrics: Array.from({ length: 200 }, (_, index) => `line ${index % 10} of a long poem`).join("\n"),
       seconds: 12,
       sung: true,
     });
-    const first = piece.voice?.lines[0]?.notes.map(({ syllable }) => syllable.text).join(" ");
+    const first = chunk.voice?.lines[0]?.notes.map(({ syllable }) => syllable.text).join(" ");
     expect(first).to.match(/^lin ze ?ro/u);
-    for (const { start, notes } of piece.voice?.lines ?? [])
-      expect(start + (notes.at(-1)?.start ?? 0)).to.be.below(piece.endSeconds);
+    for (const { start, notes } of chunk.voice?.lines ?? [])
+      expect(start + (notes.at(-1)?.start ?? 0)).to.be.below(chunk.endSeconds);
   });
 
   it("begins syllables at distinct moments within the line", () => {
