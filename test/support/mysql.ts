@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/knex/index.js";
+import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/sql/index.js";
 import { SILENT, type StorageKind, type StorageUnderTest, TEST_PORTS, underTest } from "./databases.js";
 import { query, startPrivateMysql } from "./mysql-server.js";
 
