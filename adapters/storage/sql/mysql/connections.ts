@@ -2,7 +2,7 @@ import type { Knex } from "knex";
 import type { Connections, ConnectOptions } from "../dialect.js";
 import { isConnectionLost } from "./errors.js";
 import { MYSQL_LIMITS } from "./options.js";
-import { MysqlPool, openMigrationHandle, type PooledConnection } from "./pool.js";
+import { type MigrationHandle, MysqlPool, openMigrationHandle, type PooledConnection } from "./pool.js";
 import type { MysqlSession } from "./session.js";
 import type { Session, SqlValue, Table, TransactionSession } from "../session.js";
 
@@ -22,7 +22,7 @@ class MysqlConnections implements Connections {
 
   constructor(
     private readonly pool: MysqlPool,
-    private readonly openForMigrations: () => Knex,
+    private readonly openForMigrations: () => MigrationHandle,
   ) {
     this.reader = new PooledSession((work) => pool.with(MYSQL_LIMITS.statementMs, work));
   }
@@ -46,7 +46,7 @@ class MysqlConnections implements Connections {
       } catch (error) {
         session.isOpen = false;
         // A lock wait that ran out has undone one statement only; a COMMIT now would keep the others.
-        await rollBack(session, connection);
+        await this.rollBack(session, connection);
         throw error;
       }
     });
@@ -59,7 +59,7 @@ class MysqlConnections implements Connections {
       try {
         return await work(session);
       } finally {
-        await rollBack(session, connection);
+        await this.rollBack(session, connection);
       }
     });
   }
@@ -69,7 +69,7 @@ class MysqlConnections implements Connections {
    * own lock would outlive a crash.
    */
   async alone<T>(work: (knex: Knex) => Promise<T>): Promise<T> {
-    const knex = this.openForMigrations();
+    const { knex, close } = this.openForMigrations();
     const seconds = MYSQL_LIMITS.migrationMs / 1000;
     try {
       const [rows] = await knex.raw<{ got: number | null }[][]>(`SELECT GET_LOCK(${MIGRATION_LOCK}, ?) AS got`, [
@@ -78,21 +78,21 @@ class MysqlConnections implements Connections {
       if (rows?.[0]?.got !== 1) throw new Error(`Another process has been migrating for more than ${seconds} s.`);
       return await work(knex);
     } finally {
-      await knex.destroy();
+      await close();
     }
   }
 
   close(): Promise<void> {
     return this.pool.close();
   }
-}
 
-/** What cannot be rolled back is thrown away, and rolled back by the server then. */
-async function rollBack(session: MysqlSession, connection: PooledConnection): Promise<void> {
-  try {
-    await session.run("ROLLBACK");
-  } catch (error) {
-    connection.__knex__disposed ??= error;
+  /** Discards a connection that cannot be rolled back: the server rolls back when it ends. */
+  private async rollBack(session: MysqlSession, connection: PooledConnection): Promise<void> {
+    try {
+      await session.run("ROLLBACK");
+    } catch {
+      this.pool.discard(connection);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Knex } from "knex";
+import type { ConnectionOptions } from "mysql2";
 
 /**
  * How long what may take. Whoever asks the API hears of a storage that is out of reach within a second: because there is no connection
@@ -45,7 +45,7 @@ export function sessionSetup(lockWaitSeconds: number): string {
 }
 
 /** The driver's options of a URL. @param target what follows `mysql:` in it */
-export function connectionOf(target: string): Knex.MySql2ConnectionConfig & { readonly multipleStatements: boolean } {
+export function connectionOf(target: string): ConnectionOptions {
   const url = new URL(`mysql:${target}`);
   const ssl = url.searchParams.get("ssl") === "true" ? { ssl: {} } : {};
   return {

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import knex, { type Knex } from "knex";
-import type { Connection, ConnectionOptions } from "mysql2";
+import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
+import { Pool } from "tarn";
 import { cannotConnect, isUnavailable, spoilsConnection } from "./errors.js";
 import { MysqlProbe } from "./probe.js";
 import { connectionOf, MYSQL_LIMITS, sessionSetup } from "./options.js";
@@ -10,55 +11,47 @@ import { afterWaiting } from "./waits.js";
 /** Most connections of a process. */
 export const POOL_MAX = 12;
 
-/** One that was used so recently is taken to be alive. */
+/** A connection that was used so recently is not checked. */
 const ALIVE_MS = 500;
 /**
- * After a caller waited in vain, no other waits for so long, or until a connection comes back. A server that refuses at
- * once costs no wait: it is tried each time, so that the first caller after its return is served.
+ * After a caller waited for a connection in vain, further callers fail at once for so long, or until a connection comes back. A server
+ * that refuses connections at once costs no wait: it is tried each time, so that the first caller after its return is served.
  */
-const VAIN_MS = 200;
+const FAIL_FAST_MS = 200;
 
-export type PooledConnection = Connection & {
-  readonly stream: Socket;
-  /** knex's pool throws a connection with this mark away. */
-  __knex__disposed?: unknown;
-};
+export type PooledConnection = Connection & { readonly stream: Socket };
 
-/** Of knex's pool. Unlike its client's own method, this `acquire` can be told to wait no longer. */
-interface KnexPool {
-  acquire(): { readonly promise: Promise<PooledConnection>; abort(): void };
-}
-
-/** Connections to one database. Nothing is sent before the first is asked for. */
+/** Connections to one database. Nothing is sent before the first is acquired. */
 export class MysqlPool {
   readonly handle: Knex;
+  private readonly pool: Pool<PooledConnection>;
   private readonly probe: MysqlProbe;
   private readonly usedAt = new WeakMap<Connection, number>();
+  private readonly broken = new WeakSet<Connection>();
   private readonly sockets = new Set<Socket>();
   private isFirst = true;
-  private vainUntil = 0;
+  private isClosed = false;
+  private failFastUntil = 0;
   /** When a connection was last found dead. Those that have not been used since are likely to be dead as well. */
   private foundDeadAt = -Infinity;
 
   /** @param target what follows `mysql:` in the URL */
   constructor(target: string, { log, lockWaitMs }: { readonly log: Knex.Logger; readonly lockWaitMs: number }) {
-    this.probe = new MysqlProbe(connectionOf(target) as ConnectionOptions, MYSQL_LIMITS.probeMs);
+    const options = connectionOf(target);
     const setup = sessionSetup(Math.max(1, Math.round(lockWaitMs / 1000)));
-    this.handle = openHandle(target, log, setup, {
-      pool: {
-        min: 0,
-        max: POOL_MAX,
-        // An unreachable server is known at once; asking again is the caller's business.
-        propagateCreateError: true,
-        // knex hands this on to its pool, and its types do not know it.
-        ...{ validate: (connection: PooledConnection) => this.isAlive(connection) },
-      },
-      opened: ({ stream }) => {
-        this.sockets.add(stream);
-        stream.once("close", () => this.sockets.delete(stream));
-        return this.isFirst ? MYSQL_LIMITS.firstMs : MYSQL_LIMITS.connectMs;
-      },
+    this.probe = new MysqlProbe(options, MYSQL_LIMITS.probeMs);
+    this.pool = new Pool<PooledConnection>({
+      min: 0,
+      max: POOL_MAX,
+      // An unreachable server fails the caller at once, who decides whether to try again.
+      propagateCreateError: true,
+      createTimeoutMillis: MYSQL_LIMITS.firstMs,
+      acquireTimeoutMillis: MYSQL_LIMITS.firstMs,
+      create: () => this.openConnection(options, setup),
+      validate: validator((connection) => this.isAlive(connection)),
+      destroy: endConnection,
     });
+    this.handle = knex({ client: "mysql2", connectionPool: this.pool, log });
   }
 
   /**
@@ -76,48 +69,61 @@ export class MysqlPool {
       return await work(new MysqlSession(connection, limitMs, late), connection);
     } catch (error) {
       if (spoilsConnection(error)) {
-        connection.__knex__disposed ??= error;
+        this.discard(connection);
         this.foundDeadAt = performance.now();
       }
       throw error;
     } finally {
       this.usedAt.set(connection, performance.now());
-      if (connection.__knex__disposed === undefined) this.vainUntil = 0;
-      await (this.handle.client as Knex.Client).releaseConnection(connection);
+      if (!this.broken.has(connection)) this.failFastUntil = 0;
+      this.pool.release(connection);
     }
   }
 
+  /** Ends this connection instead of giving it to another caller. */
+  discard(connection: PooledConnection): void {
+    this.broken.add(connection);
+  }
+
   async close(): Promise<void> {
+    this.isClosed = true;
+    await this.pool.destroy();
     await this.handle.destroy();
     // A server that hangs never says goodbye; the process does not wait for it.
     for (const socket of this.sockets) socket.unref();
   }
 
+  private async openConnection(options: ConnectionOptions, setup: string): Promise<PooledConnection> {
+    const limitMs = this.isFirst ? MYSQL_LIMITS.firstMs : MYSQL_LIMITS.connectMs;
+    const connection = await openConnection(options, setup, limitMs);
+    const { stream } = connection;
+    this.sockets.add(stream);
+    stream.once("close", () => this.sockets.delete(stream));
+    return connection;
+  }
+
   private async acquire(): Promise<PooledConnection> {
-    // Those who queued behind one that waited in vain would wait as long once more.
-    if (performance.now() < this.vainUntil)
-      throw cannotConnect(new Error("somebody else has just waited for one in vain"));
+    // Those who queued behind a caller that waited in vain would wait as long once more.
+    if (performance.now() < this.failFastUntil)
+      throw cannotConnect(new Error("another caller has just waited for one in vain"));
+    if (this.isClosed) throw cannotConnect(new Error("it was closed"));
     const limitMs = this.isFirst ? MYSQL_LIMITS.firstMs : MYSQL_LIMITS.acquireMs;
-    const { pool } = this.handle.client as { readonly pool?: KnexPool };
-    if (pool === undefined) throw cannotConnect(new Error("it was closed"));
-    const askedAt = performance.now();
-    const pending = pool.acquire();
-    let isInVain = false;
+    const startedAt = performance.now();
+    const pending = this.pool.acquire();
+    let isLate = false;
     const cancel = afterWaiting(limitMs, () => {
-      isInVain = true;
+      isLate = true;
       pending.abort();
     });
     try {
       const connection = await pending.promise;
       this.isFirst = false;
-      (this.handle.client as { connectionSettings: ConnectionOptions }).connectionSettings.connectTimeout =
-        MYSQL_LIMITS.connectMs;
       return connection;
     } catch (error) {
-      if (!isInVain && !isUnavailable(error)) throw error;
+      if (!isLate && !isUnavailable(error)) throw error;
       const now = performance.now();
-      if (now - askedAt > VAIN_MS) this.vainUntil = now + VAIN_MS;
-      throw cannotConnect(isInVain ? new Error(`none was to be had within ${limitMs} ms`) : (error as Error));
+      if (now - startedAt > FAIL_FAST_MS) this.failFastUntil = now + FAIL_FAST_MS;
+      throw cannotConnect(isLate ? new Error(`none was free within ${limitMs} ms`) : (error as Error));
     } finally {
       cancel();
     }
@@ -125,14 +131,15 @@ export class MysqlPool {
 
   private async isServerThere(): Promise<boolean> {
     const isThere = await this.probe.isServerThere();
-    if (!isThere) this.vainUntil = performance.now() + VAIN_MS;
+    if (!isThere) this.failFastUntil = performance.now() + FAIL_FAST_MS;
     return isThere;
   }
 
   private async isAlive(connection: PooledConnection): Promise<boolean> {
+    if (this.broken.has(connection) || connection.stream.destroyed) return false;
     const usedAt = this.usedAt.get(connection);
     if (usedAt === undefined) return true;
-    // To ask each of a full pool, or to fail on each, would take longer than a caller waits.
+    // To ping each of a full pool, or to fail on each, would take longer than a caller waits.
     if (usedAt <= this.foundDeadAt) return false;
     if (performance.now() - usedAt < ALIVE_MS) return true;
     const isAlive = await new MysqlSession(connection, MYSQL_LIMITS.pingMs).ping();
@@ -141,40 +148,55 @@ export class MysqlPool {
   }
 }
 
-/** A handle of one connection, for migrations: it waits for locks, and a change of a big table takes as long as it takes. */
-export function openMigrationHandle(target: string, log: Knex.Logger): Knex {
-  return openHandle(target, log, sessionSetup(MYSQL_LIMITS.migrationMs / 1000), {
-    pool: { min: 1, max: 1, propagateCreateError: true },
-    opened: () => MYSQL_LIMITS.firstMs,
-  });
+/** A handle of one connection, which `close` ends. */
+export interface MigrationHandle {
+  readonly knex: Knex;
+  close(): Promise<void>;
 }
 
-interface HandleOptions {
-  readonly pool: Knex.PoolConfig;
-  /** @returns how long the rest of the opening may take */
-  opened(connection: PooledConnection): number;
+/** Opens a handle for migrations: it waits for locks, and a change of a big table takes as long as it takes. */
+export function openMigrationHandle(target: string, log: Knex.Logger): MigrationHandle {
+  const setup = sessionSetup(MYSQL_LIMITS.migrationMs / 1000);
+  const pool = new Pool<PooledConnection>({
+    min: 0,
+    max: 1,
+    propagateCreateError: true,
+    createTimeoutMillis: MYSQL_LIMITS.firstMs,
+    acquireTimeoutMillis: MYSQL_LIMITS.firstMs,
+    create: () => openConnection(connectionOf(target), setup, MYSQL_LIMITS.firstMs),
+    validate: validator(({ stream }) => !stream.destroyed),
+    destroy: endConnection,
+  });
+  const handle = knex({ client: "mysql2", connectionPool: pool, log });
+  const close = async (): Promise<void> => {
+    await pool.destroy();
+    await handle.destroy();
+  };
+  return { knex: handle, close };
 }
 
-function openHandle(target: string, log: Knex.Logger, setup: string, options: HandleOptions): Knex {
-  return knex({
-    client: "mysql2",
-    connection: connectionOf(target),
-    // Or it asks the server, on a connection that nothing watches yet.
-    version: "latest",
-    acquireConnectionTimeout: MYSQL_LIMITS.firstMs,
-    log,
-    pool: {
-      ...options.pool,
-      createTimeoutMillis: MYSQL_LIMITS.firstMs,
-      afterCreate(connection: PooledConnection, done: (error: unknown, connection: PooledConnection) => void): void {
-        new MysqlSession(connection, options.opened(connection)).run(setup).then(
-          () => done(null, connection),
-          (error: unknown) => {
-            connection.stream.destroy();
-            done(error, connection);
-          },
-        );
-      },
-    },
+/** @param limitMs how long the connection may take, and its setup again */
+async function openConnection(options: ConnectionOptions, setup: string, limitMs: number): Promise<PooledConnection> {
+  const connection = createConnection({ ...options, connectTimeout: limitMs }) as PooledConnection;
+  // The pool notices the loss of an idle connection by its socket; an `error` without a listener would end the process.
+  connection.on("error", () => undefined);
+  await new Promise<void>((resolve, reject) => {
+    connection.connect((error) => (error === null ? resolve() : reject(error)));
   });
+  try {
+    await new MysqlSession(connection, limitMs).run(setup);
+    return connection;
+  } catch (error) {
+    connection.stream.destroy();
+    throw error;
+  }
+}
+
+function endConnection(connection: PooledConnection): Promise<void> {
+  return new Promise((resolve) => connection.end(() => resolve()));
+}
+
+/** tarn waits for a promise too, which its types do not know. */
+function validator(isAlive: (connection: PooledConnection) => boolean | Promise<boolean>): () => boolean {
+  return isAlive as () => boolean;
 }
