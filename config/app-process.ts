@@ -1,7 +1,7 @@
 import { type Http, MetricsServer } from "../adapters/http/index.js";
 import type { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { openProviderSandbox } from "../adapters/sandbox/index.js";
-import type { KnexDatabase } from "../adapters/storage/knex/index.js";
+import type { KnexDatabase } from "../adapters/storage/sql/index.js";
 import type { Core } from "../core/create-core.js";
 import type { StoppedWork } from "../core/execution/work-jobs.js";
 import type { WorkingProvider } from "../core/execution/working-provider.js";

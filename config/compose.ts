@@ -4,7 +4,7 @@ import { createHttp } from "../adapters/http/index.js";
 import { PrometheusMetrics } from "../adapters/observability/metrics.js";
 import { SharedMetricsPage } from "../adapters/observability/shared-metrics-page.js";
 import { WinstonLogger } from "../adapters/observability/winston-logger.js";
-import { createStores, type KnexDatabase, openDatabase } from "../adapters/storage/knex/index.js";
+import { createStores, type KnexDatabase, openDatabase } from "../adapters/storage/sql/index.js";
 import { ImportFolder } from "../adapters/audio/local/import-folder.js";
 import { UlidGenerator } from "../adapters/system/id-generator.js";
 import { SystemRandom } from "../adapters/system/random.js";

@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { checkSecretKey } from "../adapters/crypto/doctor.js";
 import { AddressPolicy, DnsAddressGuard } from "../adapters/network/index.js";
-import { checkStorage } from "../adapters/storage/knex/doctor/doctor.js";
-import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/knex/index.js";
+import { checkStorage } from "../adapters/storage/sql/doctor/doctor.js";
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../adapters/storage/sql/index.js";
 import { checkClock, checkFolder } from "../adapters/system/doctor.js";
 import { SystemClock } from "../adapters/system/clock.js";
 import { SystemRandom } from "../adapters/system/random.js";

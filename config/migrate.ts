@@ -1,4 +1,4 @@
-import { openDatabase } from "../adapters/storage/knex/index.js";
+import { openDatabase } from "../adapters/storage/sql/index.js";
 import type { Logger } from "../core/ports/logger.js";
 import type { Settings } from "./settings.js";
 

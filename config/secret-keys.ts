@@ -1,6 +1,6 @@
 import { StoredKeyring } from "../adapters/crypto/keyring.js";
 import { type ReadableSecretKeys, SecretKeyFile, SettingsSecretKeys } from "../adapters/crypto/secret-keys.js";
-import type { Stores } from "../adapters/storage/knex/index.js";
+import type { Stores } from "../adapters/storage/sql/index.js";
 import type { Clock } from "../core/ports/clock.js";
 import type { Logger } from "../core/ports/logger.js";
 import { KeyStates } from "../core/secrets/key-states.js";

@@ -7,7 +7,7 @@ import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
 import { AddressPolicy, DnsAddressGuard, GuardedConnector } from "../../adapters/network/index.js";
 import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
-import { ThreadLeaseRenewal } from "../../adapters/storage/knex/index.js";
+import { ThreadLeaseRenewal } from "../../adapters/storage/sql/index.js";
 import { HttpsWebhookSender } from "../../adapters/webhooks/https/webhook-sender.js";
 import { ClockLeaseRenewal } from "../../core/execution/clock-lease-renewal.js";
 import type { AudioAnalyser } from "../../core/ports/audio-analyser.js";

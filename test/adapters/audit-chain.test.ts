@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
-import { createStores, openDatabase, type Stores } from "../../adapters/storage/knex/index.js";
+import { createStores, openDatabase, type Stores } from "../../adapters/storage/sql/index.js";
 import { AuditTrail } from "../../core/audit/audit-trail.js";
 import type { AuditEntry } from "../../core/audit/audit-record.js";
 import { ReadAudit } from "../../core/audit/read-audit.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { createConnection, type Connection, type RowDataPacket } from "mysql2/promise";
-import { checkStorage } from "../../adapters/storage/knex/doctor/doctor.js";
-import { openDatabase } from "../../adapters/storage/knex/index.js";
+import { checkStorage } from "../../adapters/storage/sql/doctor/doctor.js";
+import { openDatabase } from "../../adapters/storage/sql/index.js";
 import { checkClock } from "../../adapters/system/doctor.js";
 import type { CheckResult } from "../../core/ports/self-check.js";
 import { SILENT } from "../support/databases.js";

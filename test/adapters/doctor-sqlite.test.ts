@@ -2,7 +2,7 @@ import { chmod, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
-import { checkStorage } from "../../adapters/storage/knex/doctor/doctor.js";
+import { checkStorage } from "../../adapters/storage/sql/doctor/doctor.js";
 import type { CheckResult } from "../../core/ports/self-check.js";
 import { SILENT, type SqliteUnderTest, sqliteStorage, temporaryFolder } from "../support/databases.js";
 

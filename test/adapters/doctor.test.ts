@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { checkSecretKey } from "../../adapters/crypto/doctor.js";
 import { checkRabbitmq } from "../../adapters/queue/rabbitmq/doctor.js";
-import { checkStorage } from "../../adapters/storage/knex/doctor/doctor.js";
+import { checkStorage } from "../../adapters/storage/sql/doctor/doctor.js";
 import { checkFolder } from "../../adapters/system/doctor.js";
 import type { SelfCheck } from "../../core/ports/self-check.js";
 import { type SelfCheckUnderTest, selfCheckContract } from "../contract/self-check.contract.js";

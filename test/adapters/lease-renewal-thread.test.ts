@@ -10,7 +10,7 @@ import {
   startHeartbeatThread,
   ThreadLeaseRenewal,
   type ThreadLeaseRenewalOptions,
-} from "../../adapters/storage/knex/heartbeat/lease-renewal-thread.js";
+} from "../../adapters/storage/sql/lease-renewal/lease-renewal-thread.js";
 import type { Job } from "../../core/jobs/job.js";
 import { aJob, anId } from "../support/builders.js";
 import { type SqliteUnderTest, sqliteStorage, type StorageUnderTest } from "../support/databases.js";
@@ -150,7 +150,7 @@ describe("The thread that renews leases", () => {
   it("keeps no process alive", async () => {
     const isSource = import.meta.url.endsWith(".ts");
     const tsx = isSource ? ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href] : [];
-    const file = isSource ? "adapters/storage/knex/index.ts" : "dist/adapters/storage/knex/index.js";
+    const file = isSource ? "adapters/storage/sql/index.ts" : "dist/adapters/storage/sql/index.js";
     // The thread runs and keeps a lease: it has complained of the file that is not there.
     const code = `
       import { ThreadLeaseRenewal } from ${JSON.stringify(pathToFileURL(repositoryPath(file)).href)};

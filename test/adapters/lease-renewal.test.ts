@@ -1,5 +1,5 @@
 import { ClockLeaseRenewal } from "../../core/execution/clock-lease-renewal.js";
-import { ThreadLeaseRenewal } from "../../adapters/storage/knex/index.js";
+import { ThreadLeaseRenewal } from "../../adapters/storage/sql/index.js";
 import type { JobId } from "../../core/ids.js";
 import { leaseRenewalContract, type LeaseRenewalUnderTest } from "../contract/lease-renewal.contract.js";
 import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { KnexLibraryStore } from "../../adapters/storage/knex/library-store.js";
-import type { KnexDatabase } from "../../adapters/storage/knex/index.js";
-import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
+import { KnexLibraryStore } from "../../adapters/storage/sql/library/library-store.js";
+import type { KnexDatabase } from "../../adapters/storage/sql/index.js";
+import type { Session, SqlValue } from "../../adapters/storage/sql/session.js";
 import type { LibrarySearch } from "../../core/library/search.js";
 import type { LibraryStore } from "../../core/ports/library-store.js";
 import { anId, aPlaylist, aTrack, NOON } from "../support/builders.js";

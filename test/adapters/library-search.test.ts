@@ -1,5 +1,5 @@
-import type { SearchLimits } from "../../adapters/storage/knex/search/library-search.js";
-import { KnexLibraryStore } from "../../adapters/storage/knex/library-store.js";
+import type { SearchLimits } from "../../adapters/storage/sql/library/search/library-search.js";
+import { KnexLibraryStore } from "../../adapters/storage/sql/library/library-store.js";
 import { librarySearch } from "../contract/library-store/search.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { allIn } from "../../adapters/storage/knex/lists.js";
-import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
+import { allIn } from "../../adapters/storage/sql/lists.js";
+import type { Session, SqlValue } from "../../adapters/storage/sql/session.js";
 
 describe("A query of a long list of values", () => {
   it("lets others have their turn between its pieces", async () => {

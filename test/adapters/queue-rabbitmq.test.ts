@@ -87,6 +87,21 @@ describe("RabbitmqJobQueue", function () {
   const waiting = (queue: string): Promise<number> =>
     space.onServer(async (channel) => (await channel.checkQueue(queue)).messageCount);
 
+  /** Resolves when the exchange passes messages on to the queue of this provider, which exists a moment before its binding. */
+  const isBound = (providerId: string): Promise<void> =>
+    space.onServer(async (channel) => {
+      await eventually(async () => {
+        channel.publish(space.jobs, providerId, Buffer.from("a probe"));
+        await channel.checkExchange(space.jobs);
+        const probe = await channel.get(space.queueOf(providerId), { noAck: true });
+        expect(probe).to.not.equal(false);
+      });
+      await eventually(async () => {
+        await channel.purgeQueue(space.queueOf(providerId));
+        expect((await channel.checkQueue(space.queueOf(providerId))).messageCount).to.equal(0);
+      });
+    });
+
   const linesLike = (message: RegExp): RecordingLogger["lines"] =>
     logger.lines.filter((line) => message.test(line.message));
 
@@ -384,6 +399,7 @@ describe("RabbitmqJobQueue", function () {
       await space.onServer((channel) => channel.deleteQueue(space.queueOf("nobody")));
       await relay.reopen();
       await isThere();
+      await isBound("nobody");
       await eventually(() => queue.check());
       queue.notify([aNotification("nobody")]);
       await eventually(async () => expect(await waiting(space.queueOf("nobody"))).to.equal(1));

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
-import { createStores, openDatabase } from "../../adapters/storage/knex/index.js";
+import { createStores, openDatabase } from "../../adapters/storage/sql/index.js";
 import { SystemClock } from "../../adapters/system/clock.js";
 import type { WindowRule } from "../../core/rate-limits/window.js";
 import { SILENT, TEST_PORTS } from "../support/databases.js";

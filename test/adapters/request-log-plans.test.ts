@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import type { KnexDatabase } from "../../adapters/storage/knex/index.js";
-import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
+import type { KnexDatabase } from "../../adapters/storage/sql/index.js";
+import type { Session, SqlValue } from "../../adapters/storage/sql/session.js";
 import type { AccountId, RequestId } from "../../core/ids.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
 import { NOON } from "../support/builders.js";

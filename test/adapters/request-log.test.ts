@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { KnexRequestLogStore } from "../../adapters/storage/knex/request-log-store.js";
+import { KnexRequestLogStore } from "../../adapters/storage/sql/usage/request-log-store.js";
 import { requestLogStoreContract } from "../contract/request-log-store.contract.js";
 import { aLoggedRequest, anId, NOON } from "../support/builders.js";
 import { sqliteStorage } from "../support/databases.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { INVARIANTS } from "../../adapters/storage/knex/ledger-invariants.js";
+import { INVARIANTS } from "../../adapters/storage/sql/ledger/ledger-invariants.js";
 import type { Account } from "../../core/accounts/account.js";
 import type { Job } from "../../core/jobs/job.js";
 import type { WebhookDelivery, WebhookEndpoint } from "../../core/webhooks/endpoint.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { MysqlSession } from "../../adapters/storage/knex/mysql/session.js";
-import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
+import { MysqlSession } from "../../adapters/storage/sql/mysql/session.js";
+import type { Session, SqlValue } from "../../adapters/storage/sql/session.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
 import { BIG_TABLES, fillStorage, type KnownRows, OPERATIONS } from "./storage-operations.js";
 

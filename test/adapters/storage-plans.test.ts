@@ -1,8 +1,8 @@
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 import sinon from "sinon";
-import { createStores, openDatabase } from "../../adapters/storage/knex/index.js";
-import { INVARIANTS } from "../../adapters/storage/knex/ledger-invariants.js";
+import { createStores, openDatabase } from "../../adapters/storage/sql/index.js";
+import { INVARIANTS } from "../../adapters/storage/sql/ledger/ledger-invariants.js";
 import { SILENT, sqliteStorage, type SqliteUnderTest, TEST_PORTS, underTest } from "../support/databases.js";
 import { BIG_TABLES, fillStorage, type KnownRows, OPERATIONS } from "./storage-operations.js";
 

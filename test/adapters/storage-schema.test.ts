@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import { type KnexDatabase, openDatabase } from "../../adapters/storage/knex/index.js";
-import { MIGRATIONS } from "../../adapters/storage/knex/migrations/index.js";
+import { type KnexDatabase, openDatabase } from "../../adapters/storage/sql/index.js";
+import { MIGRATIONS } from "../../adapters/storage/sql/migrations/index.js";
 import { SILENT, sqliteStorage, temporaryFolder } from "../support/databases.js";
 
 const NAMES = MIGRATIONS.map((migration) => migration.name);

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
-import { createStores, openDatabase } from "../../adapters/storage/knex/index.js";
+import { createStores, openDatabase } from "../../adapters/storage/sql/index.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
 import { aJob, anAccount, anId, NOON } from "../support/builders.js";
 import { SILENT, sqliteStorage, type SqliteUnderTest, temporaryFolder, TEST_PORTS } from "../support/databases.js";
@@ -134,7 +134,7 @@ describe("SQLite storage", () => {
       this.timeout(20_000);
       const account = await storage.addAccount();
       const add = `
-        const { createStores, openDatabase } = await import(${JSON.stringify(moduleUrl("../../adapters/storage/knex/index.ts"))});
+        const { createStores, openDatabase } = await import(${JSON.stringify(moduleUrl("../../adapters/storage/sql/index.ts"))});
         const { SILENT, TEST_PORTS } = await import(${JSON.stringify(moduleUrl("../support/databases.ts"))});
         const { aMovement } = await import(${JSON.stringify(moduleUrl("../support/builders.ts"))});
         const database = await openDatabase({ url: ${JSON.stringify(storage.url)}, logger: SILENT });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { MysqlSession } from "../../adapters/storage/knex/mysql/session.js";
-import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
-import { SqliteSession } from "../../adapters/storage/knex/sqlite/session.js";
+import { MysqlSession } from "../../adapters/storage/sql/mysql/session.js";
+import type { Session, SqlValue } from "../../adapters/storage/sql/session.js";
+import { SqliteSession } from "../../adapters/storage/sql/sqlite/session.js";
 import type { AccountId, IdPrefix, WebhookDeliveryId, WebhookEndpointId, WebhookEventId } from "../../core/ids.js";
 import { anId, NOON } from "../support/builders.js";
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";

@@ -1,4 +1,4 @@
-import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/knex/index.js";
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/sql/index.js";
 import type { AccountId } from "../../core/ids.js";
 import { SILENT, TEST_PORTS } from "../support/databases.js";
 import type { TestApp } from "../support/test-app.js";

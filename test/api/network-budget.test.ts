@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { KnexLibraryStore } from "../../adapters/storage/knex/library-store.js";
+import { KnexLibraryStore } from "../../adapters/storage/sql/library/library-store.js";
 import { errorOf, refusalOf } from "../support/api-client.js";
 import { RawConnection } from "../support/attack/index.js";
 import { eventually } from "../support/process.js";

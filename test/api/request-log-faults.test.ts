@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import sinon from "sinon";
-import { KnexRequestLogStore } from "../../adapters/storage/knex/request-log-store.js";
+import { KnexRequestLogStore } from "../../adapters/storage/sql/usage/request-log-store.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
 import { dataOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";

@@ -21,7 +21,7 @@ const ROOMS = [
   /^core\/[^/]+$/,
   /^adapters\/(cli|covers|crypto|downloads|network|observability|sandbox|system)\/[^/]+$/,
   /^adapters\/http\/((connections|controllers|generated|generated\/swagger-ui|middleware|openapi|pages|pages\/share|presenters)\/)?[^/]+$/,
-  /^adapters\/storage\/knex\/((doctor|heartbeat|migrations|mysql|search|sqlite)\/)?[^/]+$/,
+  /^adapters\/storage\/sql\/((accounts|doctor|jobs|lease-renewal|ledger|library|library\/search|migrations|mysql|sqlite|usage|webhooks)\/)?[^/]+$/,
   /^adapters\/(audio\/(analyser|local|s3)|queue\/(memory|rabbitmq)|rate-limits\/(memory|shared)|webhooks\/https)\/[^/]+$/,
   /^plugins\/[^/]+\/([^/]+\/)?[^/]+$/,
   /^config\/((bindings|settings)\/)?[^/]+$/,

@@ -98,7 +98,7 @@ describe("One way out", () => {
     const importing = sources("core", "adapters", "plugins", "config").filter(
       (path) => lookAt(path).clients.length > 0,
     );
-    expect(importing.filter((path) => !path.startsWith("adapters/storage/knex/")).sort()).to.deep.equal(
+    expect(importing.filter((path) => !path.startsWith("adapters/storage/sql/")).sort()).to.deep.equal(
       Object.values(ALLOWED).flat().sort(),
     );
   });

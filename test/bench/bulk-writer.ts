@@ -1,6 +1,6 @@
 import BetterSqlite3 from "better-sqlite3";
 import { createConnection } from "mysql2/promise";
-import type { Table } from "../../adapters/storage/knex/session.js";
+import type { Table } from "../../adapters/storage/sql/session.js";
 
 /** Writes rows past the stores, in the largest groups that the engine takes. */
 export interface Writer {

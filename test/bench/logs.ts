@@ -1,4 +1,4 @@
-import { REQUEST_LOG, type RequestRow } from "../../adapters/storage/knex/request-log-table.js";
+import { REQUEST_LOG, type RequestRow } from "../../adapters/storage/sql/usage/request-log-table.js";
 import type { AccountId } from "../../core/ids.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
 import { NOON } from "../support/builders.js";

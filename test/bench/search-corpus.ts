@@ -3,9 +3,15 @@ import {
   SEARCH_ITEMS,
   SEARCH_UNINDEXED,
   searchRowsOfTracks,
-} from "../../adapters/storage/knex/search/rows.js";
-import { notesOf } from "../../adapters/storage/knex/search/writes.js";
-import { toAssetRows, toTagRows, TRACK_ASSETS, TRACK_TAGS, TRACKS } from "../../adapters/storage/knex/track-tables.js";
+} from "../../adapters/storage/sql/library/search/rows.js";
+import { notesOf } from "../../adapters/storage/sql/library/search/writes.js";
+import {
+  toAssetRows,
+  toTagRows,
+  TRACK_ASSETS,
+  TRACK_TAGS,
+  TRACKS,
+} from "../../adapters/storage/sql/library/track-tables.js";
 import type { AccountId } from "../../core/ids.js";
 import type { Track } from "../../core/library/track.js";
 import { anAsset, aTrack, NOON } from "../support/builders.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { KnexDatabase } from "../../adapters/storage/knex/index.js";
+import type { KnexDatabase } from "../../adapters/storage/sql/index.js";
 import type { StorageUnderTest } from "../support/databases.js";
 
 const TEXTS = [

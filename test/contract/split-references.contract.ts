@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { MemoryJobQueue } from "../../adapters/queue/memory/job-queue.js";
-import type { Stores } from "../../adapters/storage/knex/index.js";
+import type { Stores } from "../../adapters/storage/sql/index.js";
 import { Tiers } from "../../core/accounts/tiers.js";
 import type { AccountId } from "../../core/ids.js";
 import { AcceptJobs } from "../../core/jobs/accept-jobs.js";

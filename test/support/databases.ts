@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/knex/index.js";
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/sql/index.js";
 import type { Account } from "../../core/accounts/account.js";
 import type { Balance, Movement } from "../../core/credits/balance.js";
 import type { AccountId } from "../../core/ids.js";

@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/knex/index.js";
+import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/sql/index.js";
 import { SILENT, type StorageKind, type StorageUnderTest, TEST_PORTS, underTest } from "./databases.js";
 import { query, startPrivateMysql } from "./mysql-server.js";
+import { isLeftover, uniqueName } from "./services.js";
 
 /** Where the suites look for a server; `FERMATA_TEST_MYSQL` names another one, with rights to make databases. */
 const NAMED_SERVER = process.env["FERMATA_TEST_MYSQL"];
@@ -26,10 +26,10 @@ async function openMysql(): Promise<MysqlUnderTest> {
   return { ...underTest(createStores(database, TEST_PORTS)), database, url, close };
 }
 
-/** An empty database with a name nobody else has, on the shared server or on another one. */
+/** Creates an empty database with a unique name, on the shared server or on another one. */
 export async function createMysqlDatabase(server?: string): Promise<{ readonly url: string; drop(): Promise<void> }> {
   const on = server ?? (await sharedServer());
-  const name = `fermata_test_${process.pid}_${randomBytes(4).toString("hex")}`;
+  const name = uniqueName();
   await query(on, `CREATE DATABASE ${name}`);
   const drop = async (): Promise<void> => {
     await query(on, `DROP DATABASE ${name}`);
@@ -51,7 +51,10 @@ async function findServer(): Promise<string> {
     () => null,
     (error: Error) => error,
   );
-  if (refusal === null) return server;
+  if (refusal === null) {
+    await dropLeftovers(server);
+    return server;
+  }
   const address = new URL(server).host;
   const complaint = `No MySQL or MariaDB answers at ${address} (${refusal.message}). Install mariadb-server, or set FERMATA_TEST_MYSQL to the URL of a server.`;
   if (NAMED_SERVER !== undefined) throw new Error(complaint, { cause: refusal });
@@ -59,4 +62,11 @@ async function findServer(): Promise<string> {
     throw new Error(complaint, { cause });
   });
   return own.server;
+}
+
+/** Drops the databases of test runs that were killed. */
+async function dropLeftovers(server: string): Promise<void> {
+  const rows = await query<{ name: string }>(server, "SELECT SCHEMA_NAME AS name FROM information_schema.SCHEMATA");
+  for (const { name } of rows.filter((row) => isLeftover(row.name)))
+    await query(server, `DROP DATABASE IF EXISTS ${name}`);
 }

@@ -1,5 +1,5 @@
-import { toJobRow } from "../../adapters/storage/knex/job-tables.js";
-import { toAssetRows, TRACKS } from "../../adapters/storage/knex/track-tables.js";
+import { toJobRow } from "../../adapters/storage/sql/jobs/job-tables.js";
+import { toAssetRows, TRACKS } from "../../adapters/storage/sql/library/track-tables.js";
 import type { AccountId, AttemptId, JobId } from "../../core/ids.js";
 import { CANCELLED_ERROR, DEADLINE_ERROR, jobErrorOf } from "../../core/jobs/job-errors.js";
 import type { Job, JobAttempt } from "../../core/jobs/job.js";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/knex/index.js";
-import { MIGRATIONS } from "../../adapters/storage/knex/migrations/index.js";
-import type { Migration } from "../../adapters/storage/knex/migrations/migration.js";
-import { ACCOUNTS } from "../../adapters/storage/knex/account-tables.js";
-import { BALANCES } from "../../adapters/storage/knex/ledger-tables.js";
+import { createStores, type KnexDatabase, openDatabase } from "../../adapters/storage/sql/index.js";
+import { MIGRATIONS } from "../../adapters/storage/sql/migrations/index.js";
+import type { Migration } from "../../adapters/storage/sql/migrations/migration.js";
+import { ACCOUNTS } from "../../adapters/storage/sql/accounts/account-tables.js";
+import { BALANCES } from "../../adapters/storage/sql/ledger/ledger-tables.js";
 import { emptyBalance } from "../../core/credits/balance.js";
 import { aBalance, aMovement, anAccount } from "./builders.js";
 import { SILENT, type SqliteUnderTest, temporaryFolder, TEST_PORTS, underTest } from "./databases.js";

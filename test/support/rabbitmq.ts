@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -9,14 +9,20 @@ import { promisify } from "node:util";
 import { type Channel, connect } from "amqplib";
 import { topologyOf } from "../../adapters/queue/rabbitmq/topology.js";
 import { openRelayTo, type Relay } from "./relay.js";
-import { freePort, installPackage } from "./services.js";
+import { freePort, installPackage, isLeftover, uniqueName } from "./services.js";
 
 export type { Relay } from "./relay.js";
 
 const run = promisify(execFile);
 
+/** Debian's wrapper, which takes the user that the broker runs as. */
+const CONTROL = "/usr/sbin/rabbitmqctl";
+
 /** Where the suites find a server; `FERMATA_TEST_RABBITMQ` names another one, with the rights to make and delete queues. */
-export const RABBITMQ_SERVER = process.env["FERMATA_TEST_RABBITMQ"] ?? "amqp://guest:guest@127.0.0.1:5672";
+export const RABBITMQ_SERVER = (process.env["FERMATA_TEST_RABBITMQ"] ?? "amqp://guest:guest@127.0.0.1:5672").replace(
+  /\/$/,
+  "",
+);
 
 const BOUND_MS = 30_000;
 
@@ -47,7 +53,7 @@ export async function refusal(check: () => Promise<unknown>, boundMs = BOUND_MS)
   return refused as unknown as Error;
 }
 
-/** A part of the server that nobody else uses: names with a prefix of their own. */
+/** Exchanges and queues that only one test uses: their names have a prefix of their own. */
 export interface QueueSpace {
   /** As `queue.url` has it. */
   readonly url: string;
@@ -63,10 +69,14 @@ export interface QueueSpace {
 }
 
 let found: Promise<void> | undefined;
+let shared: Promise<string> | undefined;
 
-/** @throws {Error} saying how to start a server, when none answers and none can be installed */
-export async function openQueueSpace(server = RABBITMQ_SERVER): Promise<QueueSpace> {
-  if (server === RABBITMQ_SERVER) await (found ??= findServer());
+/**
+ * @param givenServer one other than the shared server, on which this process has a virtual host of its own
+ * @throws {Error} saying how to start a server, when none answers and none can be installed
+ */
+export async function openQueueSpace(givenServer?: string): Promise<QueueSpace> {
+  const server = givenServer ?? (await (shared ??= openVirtualHost()));
   const prefix = `test-${process.pid}-${randomBytes(4).toString("hex")}`;
   const topology = topologyOf(prefix);
   const onServer: QueueSpace["onServer"] = async (work) => {
@@ -93,11 +103,37 @@ export async function openQueueSpace(server = RABBITMQ_SERVER): Promise<QueueSpa
   };
 }
 
+/**
+ * Creates a virtual host on the shared server and deletes it when the process ends, so that test runs side by side share no queue,
+ * policy or limit. Only the machine's own rabbitmqctl can do that; without it the tests share the virtual host of the URL, where their
+ * prefixes keep them apart.
+ *
+ * @returns the server with the virtual host
+ */
+async function openVirtualHost(): Promise<string> {
+  await (found ??= findServer());
+  const url = new URL(RABBITMQ_SERVER);
+  if (!isOnThisMachine(url) || !existsSync(CONTROL)) return RABBITMQ_SERVER;
+  const name = uniqueName();
+  await run(CONTROL, ["-q", "add_vhost", name]);
+  process.once("exit", () => spawnSync(CONTROL, ["-q", "delete_vhost", name], { stdio: "ignore", timeout: 10_000 }));
+  await run(CONTROL, ["-q", "set_permissions", "-p", name, decodeURIComponent(url.username), ".*", ".*", ".*"]);
+  const { stdout } = await run(CONTROL, ["-q", "--no-table-headers", "list_vhosts", "name"]);
+  for (const leftover of stdout.split("\n").filter(isLeftover))
+    // Another run may have deleted it in the meantime.
+    await run(CONTROL, ["-q", "delete_vhost", leftover]).catch(() => undefined);
+  return `${RABBITMQ_SERVER}/${name}`;
+}
+
+/** Whether rabbitmqctl controls the server that this URL names. Only root may use it. */
+function isOnThisMachine({ host, pathname }: URL): boolean {
+  return host === "127.0.0.1:5672" && pathname.length <= 1 && process.getuid?.() === 0;
+}
+
 async function findServer(): Promise<void> {
   if (await responses()) return;
-  const { host } = new URL(RABBITMQ_SERVER);
-  const canInstall = host === "127.0.0.1:5672" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
-  if (canInstall) {
+  const url = new URL(RABBITMQ_SERVER);
+  if (isOnThisMachine(url) && existsSync("/usr/bin/apt-get")) {
     if (!existsSync(join(PROGRAMS, "rabbitmq-server"))) await installPackage("rabbitmq-server");
     spawn("rabbitmq-server", { detached: true, stdio: "ignore" }).unref();
     await eventually(async () => {
@@ -106,7 +142,7 @@ async function findServer(): Promise<void> {
     return;
   }
   throw new Error(
-    `No RabbitMQ answers at ${host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`,
+    `No RabbitMQ answers at ${url.host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`,
   );
 }
 

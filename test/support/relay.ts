@@ -41,6 +41,7 @@ export async function openRelayTo(
 ): Promise<Relay> {
   const pairs = new Set<readonly [Socket, Socket]>();
   const expired = new WeakSet<Socket>();
+  const orphans = new Set<Socket>();
   let connections = 0;
   let isFrozen = false;
   const pass = (near: Socket): void => {
@@ -64,8 +65,10 @@ export async function openRelayTo(
       from.on("error", () => undefined);
       from.on("end", () => to.end());
       from.on("close", () => {
-        to.destroy();
+        // Where nothing is passed on, the other end does not learn of it either, until the relay thaws.
+        if (!isFrozen) to.destroy();
         pairs.delete(pair);
+        if (isFrozen) orphans.add(to);
       });
       if (isFrozen) from.pause();
     }
@@ -74,8 +77,13 @@ export async function openRelayTo(
   const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
   await listen(0);
   const { port } = server.address() as AddressInfo;
+  const dropOrphans = (): void => {
+    for (const socket of orphans) socket.destroy();
+    orphans.clear();
+  };
   const cut = (): void => {
     for (const [near] of pairs) near.destroy();
+    dropOrphans();
   };
   const shut = async (): Promise<void> => {
     const closed = new Promise((resolve) => server.close(resolve));
@@ -96,6 +104,7 @@ export async function openRelayTo(
     },
     thaw() {
       isFrozen = false;
+      dropOrphans();
       for (const socket of [...pairs].flat()) socket.resume();
     },
     strand() {

@@ -1,4 +1,4 @@
-import type { Stores } from "../../adapters/storage/knex/index.js";
+import type { Stores } from "../../adapters/storage/sql/index.js";
 import { type Applied, ApplyReports, type ReportCommand } from "../../core/execution/apply-reports.js";
 import type { ExecutionEvent } from "../../core/execution/events.js";
 import type { ExecutionPolicy } from "../../core/execution/policy.js";

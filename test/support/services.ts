@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
+import { randomBytes, randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -12,7 +13,7 @@ export async function installPackage(name: string): Promise<void> {
   await run("apt-get", ["install", "--yes", "--no-install-recommends", name], { env });
 }
 
-/** What the tests start, by a file that Debian's package of it has. */
+/** The Debian packages whose programs the tests start, each with a file that it contains. */
 const PACKAGES: Readonly<Record<string, string>> = {
   "mariadb-server": "/usr/sbin/mariadbd",
   "rabbitmq-server": "/usr/lib/rabbitmq/bin/rabbitmq-server",
@@ -20,19 +21,39 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "python3-swift": "/usr/lib/python3/dist-packages/swift",
 };
 
-/** Before several runs at once would each install the same. Whoever may not install, or has no Debian, is told by the test that misses something. */
+/** Once, before several processes would each install the same. Where this process cannot install, the test that needs the package says so. */
 export async function installMissingPackages(): Promise<void> {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   for (const [name, file] of Object.entries(PACKAGES)) if (!existsSync(file)) await installPackage(name);
 }
 
-/** A port of this machine that nobody listens on right now. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A name for a database or a virtual host of one test run: it holds the time of its creation. */
+export function uniqueName(): string {
+  return `fermata_test_${Date.now().toString(36)}_${process.pid}_${randomBytes(4).toString("hex")}`;
+}
+
+/** Whether a test run that ended without cleaning up created a database or virtual host of this name: no run takes a day. */
+export function isLeftover(name: string): boolean {
+  const [, createdAt] = /^fermata_test_([0-9a-z]{8,9})_\d+_[0-9a-f]{8}$/.exec(name) ?? [];
+  return createdAt !== undefined && Date.now() - parseInt(createdAt, 36) > DAY_MS;
+}
+
+/** Below the ports that systems give to clients: one of those might be in use again before a server listens on it. */
+const [PORT_MIN, PORT_MAX] = [15_000, 30_000];
+
+/** A port of this machine that is free right now. It is chosen at random, as test runs side by side each take some. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(PORT_MIN, PORT_MAX);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer().once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
   });
 }

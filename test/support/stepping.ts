@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/knex/index.js";
-import type { Session, TransactionSession } from "../../adapters/storage/knex/session.js";
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/sql/index.js";
+import type { Session, TransactionSession } from "../../adapters/storage/sql/session.js";
 import { SILENT, TEST_PORTS } from "./databases.js";
 import { query } from "./mysql-server.js";
 

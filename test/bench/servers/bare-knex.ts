@@ -6,7 +6,7 @@ import { join } from "node:path";
 import express from "express";
 import knex from "knex";
 import { ulid } from "ulid";
-import { SqliteClient } from "../../../adapters/storage/knex/sqlite/client.js";
+import { SqliteClient } from "../../../adapters/storage/sql/sqlite/client.js";
 import {
   bareExpress,
   type BareHolder,

@@ -1,4 +1,4 @@
-import type { Stores } from "../../../adapters/storage/knex/index.js";
+import type { Stores } from "../../../adapters/storage/sql/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
-import { MIGRATIONS } from "../../../adapters/storage/knex/migrations/index.js";
+import { MIGRATIONS } from "../../../adapters/storage/sql/migrations/index.js";
 import { useSandbox } from "../../support/process.js";
 
 const NAMES = MIGRATIONS.map(({ name }) => name);

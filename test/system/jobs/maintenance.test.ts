@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { KnexLibraryStore } from "../../../adapters/storage/knex/library-store.js";
+import { KnexLibraryStore } from "../../../adapters/storage/sql/library/library-store.js";
 import type { Track } from "../../../core/library/track.js";
 import { endingInZero } from "../../contract/library-store/search-corpus.js";
 import { anId, aTrack, NOON } from "../../support/builders.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Stores } from "../../../adapters/storage/knex/index.js";
+import type { Stores } from "../../../adapters/storage/sql/index.js";
 import type { JobId, TrackId } from "../../../core/ids.js";
 import { LosesReplies } from "../../support/doubles/faulty-storage.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";

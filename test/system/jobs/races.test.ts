@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createStores, openDatabase, type Stores } from "../../../adapters/storage/knex/index.js";
+import { createStores, openDatabase, type Stores } from "../../../adapters/storage/sql/index.js";
 import type { ClaimedJob } from "../../../core/ports/job-store.js";
 import { anId } from "../../support/builders.js";
 import { SILENT, TEST_PORTS } from "../../support/databases.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Stores } from "../../../adapters/storage/knex/index.js";
+import type { Stores } from "../../../adapters/storage/sql/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { accepts, completes, fails } from "../../support/doubles/scripted-provider.js";

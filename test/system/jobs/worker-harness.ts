@@ -7,7 +7,7 @@ import { NodeDigest } from "../../../adapters/crypto/digest.js";
 import { type AssetOpenerDeps, GuardedAssetOpener } from "../../../adapters/downloads/asset-opener.js";
 import { PrometheusMetrics } from "../../../adapters/observability/metrics.js";
 import { MemoryJobQueue } from "../../../adapters/queue/memory/job-queue.js";
-import type { Stores } from "../../../adapters/storage/knex/index.js";
+import type { Stores } from "../../../adapters/storage/sql/index.js";
 import { createAccounts } from "../../../core/accounts/create-accounts.js";
 import { createExecution, type ExecutionOptions } from "../../../core/execution/create-execution.js";
 import { createGenerations } from "../../../core/generations/create-generations.js";

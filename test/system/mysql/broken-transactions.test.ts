@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { POOL_MAX } from "../../../adapters/storage/knex/mysql/pool.js";
-import { openDatabase } from "../../../adapters/storage/knex/index.js";
+import { POOL_MAX } from "../../../adapters/storage/sql/mysql/pool.js";
+import { openDatabase } from "../../../adapters/storage/sql/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import { SILENT } from "../../support/databases.js";
 import { createMysqlDatabase } from "../../support/mysql.js";

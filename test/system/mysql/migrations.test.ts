@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { MIGRATIONS } from "../../../adapters/storage/knex/migrations/index.js";
+import { MIGRATIONS } from "../../../adapters/storage/sql/migrations/index.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
 import { query } from "../../support/mysql-server.js";
 import { useSandbox } from "../../support/process.js";

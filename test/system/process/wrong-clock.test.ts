@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../../adapters/storage/knex/index.js";
+import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../../adapters/storage/sql/index.js";
 import type { AccountId, JobId } from "../../../core/ids.js";
 import type { Job } from "../../../core/jobs/job.js";
 import type { CheckResult } from "../../../core/ports/self-check.js";

@@ -3,7 +3,7 @@ import {
   classifyFilesystem as judgeSqliteFilesystem,
   classifyMode,
   classifySqliteRefusal,
-} from "../../../adapters/storage/knex/doctor/sqlite.js";
+} from "../../../adapters/storage/sql/doctor/sqlite.js";
 import { classifyFilesystem, classifyOwner, classifySpace } from "../../../adapters/system/doctor.js";
 
 const GIB = 1024 ** 3;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { checkLocks } from "../../../adapters/storage/knex/doctor/mysql-privileges.js";
-import { classifyServer, type MysqlServer } from "../../../adapters/storage/knex/doctor/mysql-settings.js";
-import type { Session } from "../../../adapters/storage/knex/session.js";
+import { checkLocks } from "../../../adapters/storage/sql/doctor/mysql-privileges.js";
+import { classifyServer, type MysqlServer } from "../../../adapters/storage/sql/doctor/mysql-settings.js";
+import type { Session } from "../../../adapters/storage/sql/session.js";
 import type { CheckResult } from "../../../core/ports/self-check.js";
 
 const SAFE: Readonly<Record<string, string>> = {

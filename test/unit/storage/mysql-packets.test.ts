@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { packetsOf } from "../../../adapters/storage/knex/mysql/packets.js";
-import type { SqlValue } from "../../../adapters/storage/knex/session.js";
+import { packetsOf } from "../../../adapters/storage/sql/mysql/packets.js";
+import type { SqlValue } from "../../../adapters/storage/sql/session.js";
 
 const sizesOf = (lists: readonly (readonly SqlValue[])[], countMax: number): number[] =>
   [...packetsOf(lists, countMax)].map((packet) => packet.length);

@@ -8,7 +8,7 @@ import {
   SEGMENT_ITEMS,
   segmentOf,
   slotOf,
-} from "../../../adapters/storage/knex/search/positions.js";
+} from "../../../adapters/storage/sql/library/search/positions.js";
 
 const position = fc.nat(SEGMENT_ITEMS - 1);
 /** From a few to all of a segment. */

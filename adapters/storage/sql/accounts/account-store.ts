@@ -1,0 +1,119 @@
+import type { Account, ApiKey } from "../../../../core/accounts/account.js";
+import type { AccountId, ApiKeyId } from "../../../../core/ids.js";
+import type { AccountChanges, AccountFilter, AccountStore, KeyHolder } from "../../../../core/ports/account-store.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import type { KnexDatabase } from "../database.js";
+import { ACCOUNTS, type AccountRow, API_KEYS, type ApiKeyRow } from "./account-tables.js";
+import { emptyBalance } from "../../../../core/credits/balance.js";
+import { BALANCES } from "../ledger/ledger-tables.js";
+import { columnsOf, sessionOf } from "../session.js";
+
+const FIND_ACCOUNT = `SELECT ${columnsOf(ACCOUNTS)} FROM accounts WHERE id = ?`;
+
+const FIND_KEY_HOLDER =
+  `SELECT ${columnsOf(API_KEYS, "k")}, a.name AS account_name, a.tier, a.email_verified, a.terms_accepted_at, ` +
+  "a.suspended_at, a.suspended_reason, a.created_at AS account_created_at " +
+  "FROM api_keys k JOIN accounts a ON a.id = k.account_id WHERE k.token_hash = ?";
+
+const LIST_KEYS = `SELECT ${columnsOf(API_KEYS)} FROM api_keys WHERE account_id = ? ORDER BY created_at DESC, id DESC`;
+
+const LIST_ACCOUNTS = `SELECT ${columnsOf(ACCOUNTS)} FROM accounts ORDER BY id DESC LIMIT ?`;
+const LIST_SUSPENDED_ACCOUNTS =
+  `SELECT ${columnsOf(ACCOUNTS)} FROM accounts WHERE suspended_at IS NOT NULL ` +
+  "ORDER BY suspended_at DESC, id DESC LIMIT ?";
+const LIST_SUSPENDED = "SELECT id FROM accounts WHERE suspended_at IS NOT NULL";
+const LIVE_KEYS = "SELECT id FROM api_keys WHERE revoked_at IS NULL ORDER BY id";
+const LIVE_KEYS_OF_ACCOUNT = "SELECT id FROM api_keys WHERE account_id = ? AND revoked_at IS NULL ORDER BY id";
+
+type HolderColumns = "tier" | "email_verified" | "terms_accepted_at" | "suspended_at" | "suspended_reason";
+
+interface KeyHolderRow extends ApiKeyRow, Pick<AccountRow, HolderColumns> {
+  account_name: string;
+  account_created_at: number;
+}
+
+export class KnexAccountStore implements AccountStore {
+  constructor(private readonly database: KnexDatabase) {}
+
+  async insertAccounts(tx: Transaction, accounts: readonly Account[]): Promise<void> {
+    const session = sessionOf(tx);
+    await session.insert(ACCOUNTS, accounts.map(ACCOUNTS.toRow));
+    await session.insert(
+      BALANCES,
+      accounts.map((account) => BALANCES.toRow(emptyBalance(account.id))),
+    );
+  }
+
+  async findAccounts(ids: readonly AccountId[]): Promise<Map<AccountId, Account>> {
+    const lists = ids.map((id) => [id]);
+    const rows = await this.database.reading((session) => session.allEach<AccountRow>(FIND_ACCOUNT, lists));
+    return new Map(rows.map((row) => [row.id, ACCOUNTS.fromRow(row)]));
+  }
+
+  async listAccounts({ isSuspended = false, limit }: AccountFilter): Promise<Account[]> {
+    const query = isSuspended ? LIST_SUSPENDED_ACCOUNTS : LIST_ACCOUNTS;
+    const rows = await this.database.reading((session) => session.all<AccountRow>(query, [limit]));
+    return rows.map(ACCOUNTS.fromRow);
+  }
+
+  async listSuspended(): Promise<AccountId[]> {
+    const rows = await this.database.reading((session) => session.all<Pick<AccountRow, "id">>(LIST_SUSPENDED));
+    return rows.map(({ id }) => id);
+  }
+
+  async updateAccount(tx: Transaction, id: AccountId, changes: AccountChanges): Promise<boolean> {
+    const { columns, values } = ACCOUNTS.changed(changes);
+    // Without changes it still says whether there is such an account.
+    const assignments = columns.length === 0 ? "tier = tier" : columns.map((name) => `${name} = ?`).join(", ");
+    return (await sessionOf(tx).run(`UPDATE accounts SET ${assignments} WHERE id = ?`, [...values, id])) > 0;
+  }
+
+  async isEmpty(): Promise<boolean> {
+    const rows = await this.database.reading((session) => session.all("SELECT 1 FROM accounts LIMIT 1"));
+    return rows.length === 0;
+  }
+
+  async insertKeys(tx: Transaction, keys: readonly ApiKey[]): Promise<void> {
+    await sessionOf(tx).insert(API_KEYS, keys.map(API_KEYS.toRow));
+  }
+
+  async findKeyHolders(tokenHashes: readonly string[]): Promise<Map<string, KeyHolder>> {
+    const lists = tokenHashes.map((hash) => [hash]);
+    const rows = await this.database.reading((session) => session.allEach<KeyHolderRow>(FIND_KEY_HOLDER, lists));
+    return new Map(rows.map((row) => [row.token_hash, toKeyHolder(row)]));
+  }
+
+  async listKeys(accountId: AccountId): Promise<ApiKey[]> {
+    const rows = await this.database.reading((session) => session.all<ApiKeyRow>(LIST_KEYS, [accountId]));
+    return rows.map(API_KEYS.fromRow);
+  }
+
+  async revokeKey(tx: Transaction, id: ApiKeyId, at: number): Promise<boolean> {
+    const found = await sessionOf(tx).run("UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", [
+      at,
+      id,
+    ]);
+    return found > 0;
+  }
+
+  async revokeKeys(tx: Transaction, accountId: AccountId | null, at: number): Promise<number> {
+    const session = sessionOf(tx);
+    const keys = await (accountId === null
+      ? session.all<Pick<ApiKeyRow, "id">>(LIVE_KEYS)
+      : session.all<Pick<ApiKeyRow, "id">>(LIVE_KEYS_OF_ACCOUNT, [accountId]));
+    // By primary key, in its order: so do all that lock rows, and none waits for another in a circle.
+    const lists = keys.map(({ id }) => [at, id]);
+    const found = await session.runEach("UPDATE api_keys SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", lists);
+    return found.filter((rows) => rows > 0).length;
+  }
+}
+
+function toKeyHolder(row: KeyHolderRow): KeyHolder {
+  const account = ACCOUNTS.fromRow({
+    ...row,
+    id: row.account_id,
+    name: row.account_name,
+    created_at: row.account_created_at,
+  });
+  return { key: API_KEYS.fromRow(row), account };
+}

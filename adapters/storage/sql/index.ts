@@ -1,0 +1,46 @@
+import type { Clock } from "../../../core/ports/clock.js";
+import type { Random } from "../../../core/ports/random.js";
+import type { Stores } from "../../../core/ports/stores.js";
+import { KnexAccountStore } from "./accounts/account-store.js";
+import { KnexAuditLog } from "./accounts/audit-log.js";
+import { KnexCallbackStore } from "./jobs/callback-store.js";
+import type { KnexDatabase } from "./database.js";
+import { KnexIdempotencyStore } from "./jobs/idempotency-store.js";
+import { KnexInstallationStore } from "./installation-store.js";
+import { KnexJobStore } from "./jobs/job-store.js";
+import { KnexLedgerStore } from "./ledger/ledger-store.js";
+import { KnexLibraryStore } from "./library/library-store.js";
+import { KnexProviderHealthStore } from "./jobs/provider-health-store.js";
+import { KnexRateCountStore } from "./usage/rate-count-store.js";
+import { KnexRequestLogStore } from "./usage/request-log-store.js";
+import { KnexUnitOfWork } from "./unit-of-work.js";
+import { KnexUploadStore } from "./library/upload-store.js";
+import { KnexWebhookStore } from "./webhooks/webhook-store.js";
+
+export { type DatabaseOptions, type KnexDatabase, openDatabase, type SchemaStatus } from "./database.js";
+export type { Stores };
+export { ThreadLeaseRenewal } from "./lease-renewal/lease-renewal-thread.js";
+
+/** @param ports for the waits between the tries of a transaction */
+export function createStores(
+  database: KnexDatabase,
+  ports: { readonly clock: Clock; readonly random: Random },
+): Stores {
+  const unitOfWork = new KnexUnitOfWork(database, ports.clock, ports.random);
+  return {
+    unitOfWork,
+    accounts: new KnexAccountStore(database),
+    auditLog: new KnexAuditLog(database),
+    ledger: new KnexLedgerStore(database),
+    idempotency: new KnexIdempotencyStore(),
+    jobs: new KnexJobStore(database, unitOfWork),
+    callbacks: new KnexCallbackStore(database),
+    library: new KnexLibraryStore(database),
+    health: new KnexProviderHealthStore(database),
+    rateCounts: new KnexRateCountStore(database),
+    installation: new KnexInstallationStore(database, unitOfWork),
+    requestLog: new KnexRequestLogStore(database),
+    uploads: new KnexUploadStore(database),
+    webhooks: new KnexWebhookStore(database, unitOfWork),
+  };
+}

@@ -1,0 +1,50 @@
+import type { IdempotencyRecord, StoredResponse } from "../../../../core/idempotency/replay.js";
+import type { IdempotencyKey, IdempotencyStore, KeyOfJob } from "../../../../core/ports/idempotency-store.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import {
+  IDEMPOTENCY_RECORDS,
+  type IdempotencyRow,
+  toIdempotencyRecord,
+  toIdempotencyRow,
+} from "./idempotency-table.js";
+import { columnsOf, sessionOf } from "../session.js";
+
+const FIND = `SELECT ${columnsOf(IDEMPOTENCY_RECORDS)} FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at > ?`;
+/** The sum keeps MariaDB from the index of what expires, where it would lock other records on its way. */
+const FREE_KEY = "DELETE FROM idempotency_records WHERE account_id = ? AND key_hash = ? AND expires_at + 0 <= ?";
+const UPDATE_RESPONSE =
+  "UPDATE idempotency_records SET status = ?, response = ? WHERE account_id = ? AND key_hash = ? AND job_id = ?";
+const FIND_EXPIRED =
+  "SELECT account_id, key_hash FROM idempotency_records WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
+
+export class KnexIdempotencyStore implements IdempotencyStore {
+  async findRecords(tx: Transaction, keys: readonly IdempotencyKey[], now: number): Promise<IdempotencyRecord[]> {
+    const lists = keys.map((key) => [key.accountId, key.keyHash, now]);
+    const rows = await sessionOf(tx).allEach<IdempotencyRow>(FIND, lists);
+    return rows.map(toIdempotencyRecord);
+  }
+
+  async insertRecords(tx: Transaction, records: readonly IdempotencyRecord[], now: number): Promise<void> {
+    const session = sessionOf(tx);
+    await session.runEach(
+      FREE_KEY,
+      records.map((record) => [record.accountId, record.keyHash, now]),
+    );
+    await session.insert(IDEMPOTENCY_RECORDS, records.map(toIdempotencyRow));
+  }
+
+  async updateResponse(tx: Transaction, record: KeyOfJob, answer: StoredResponse): Promise<void> {
+    const { accountId, keyHash, jobId } = record;
+    await sessionOf(tx).run(UPDATE_RESPONSE, [answer.status, answer.body, accountId, keyHash, jobId]);
+  }
+
+  async deleteExpired(tx: Transaction, now: number, limit: number): Promise<number> {
+    const session = sessionOf(tx);
+    const expired = await session.all<Pick<IdempotencyRow, "account_id" | "key_hash">>(FIND_EXPIRED, [now, limit]);
+    const counts = await session.runEach(
+      FREE_KEY,
+      expired.map((row) => [row.account_id, row.key_hash, now]),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+}

@@ -1,0 +1,315 @@
+import type { JobId, ProcessId } from "../../../../core/ids.js";
+import type {
+  Job,
+  JobAttempt,
+  JobOutput,
+  JobPhase,
+  JobRequest,
+  JobState,
+  JobStatus,
+} from "../../../../core/jobs/job.js";
+import type {
+  AttemptUpdate,
+  ClaimedJob,
+  ClaimRequest,
+  EndedJobsCursor,
+  JobFilter,
+  JobReference,
+  JobStore,
+  JobUpdate,
+  ProviderWork,
+} from "../../../../core/ports/job-store.js";
+import type { Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
+import * as attempts from "./attempt-queries.js";
+import type { KnexDatabase } from "../database.js";
+import { writeGuarded } from "./guarded-updates.js";
+import {
+  JOB_OUTPUTS,
+  JOB_STATES,
+  JOBS,
+  type JobRow,
+  type JobStateRow,
+  type OutputRow,
+  toJob,
+  toJobRow,
+  toJobState,
+  toOutput,
+  toRequest,
+} from "./job-tables.js";
+import { HELD, RENEW } from "./lease-rows.js";
+import { lockProvider } from "./provider-health-store.js";
+import { columnsOf, type Session, sessionOf, type SqlValue } from "../session.js";
+
+const STATUSES: readonly JobStatus[] = ["queued", "processing", "completed", "failed"];
+const ENDED_STATUSES: readonly JobStatus[] = ["completed", "failed"];
+/** A waiting job is queued, or processing while a worker prepares its call. */
+const WAITING = "AND phase = 'waiting'";
+const LIVE_PHASES: readonly JobPhase[] = ["waiting", "submitting", "rendering"];
+
+const FIND = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id = ?`;
+const LOCK = `SELECT ${columnsOf(JOB_STATES)} FROM jobs WHERE id = ?`;
+const REQUESTS = "SELECT id, request FROM jobs WHERE id = ?";
+const FIND_REFERENCE = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE account_id = ? AND reference = ?`;
+const FIND_DUE = `SELECT ${columnsOf(JOB_STATES)} FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ?`;
+const COUNT_PHASE =
+  "SELECT COUNT(*) AS total FROM (SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL LIMIT ?) AS some";
+const ANY_DUE = "SELECT 1 FROM jobs WHERE provider_id = ? AND phase = ? AND due_at <= ? LIMIT 1";
+/** A waiting job whose lease ran out is a lost worker's: it is not in flight, or it could never be claimed again. */
+const COUNT_IN_FLIGHT = `SELECT
+  (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'submitting' AND due_at IS NOT NULL) +
+  (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'rendering' AND due_at IS NOT NULL) +
+  (SELECT COUNT(*) FROM jobs WHERE provider_id = ? AND phase = 'waiting' AND due_at > ? AND lease_owner IS NOT NULL) AS total`;
+const CLAIM =
+  "UPDATE jobs SET status = 'processing', fence = ?, lease_owner = ?, due_at = ?, crashes = ? WHERE id = ? AND fence = ?";
+/** Not MIN(): MySQL would read all that is due to find the first. */
+const NEXT_DUE =
+  "SELECT due_at FROM jobs WHERE provider_id = ? AND phase = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
+const LIST_OUTPUTS = `SELECT ${columnsOf(JOB_OUTPUTS)} FROM job_outputs WHERE job_id = ? ORDER BY position`;
+
+export class KnexJobStore implements JobStore {
+  constructor(
+    private readonly database: KnexDatabase,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  async insertJobs(tx: Transaction, jobs: readonly Job[]): Promise<void> {
+    await sessionOf(tx).insert(JOBS, jobs.map(toJobRow));
+  }
+
+  async findByReferences(tx: Transaction, references: readonly JobReference[]): Promise<Job[]> {
+    const lists = references.map(({ accountId, reference }) => [accountId, reference]);
+    return (await sessionOf(tx).allEach<JobRow>(FIND_REFERENCE, lists)).map(toJob);
+  }
+
+  async findJobs(ids: readonly JobId[]): Promise<Map<JobId, Job>> {
+    const lists = ids.map((id) => [id]);
+    const rows = await this.database.reading((session) => session.allEach<JobRow>(FIND, lists));
+    return new Map(rows.map((row) => [row.id, toJob(row)]));
+  }
+
+  async listJobs(filter: JobFilter): Promise<Job[]> {
+    const statuses = filter.status === undefined ? STATUSES : [filter.status];
+    const { condition, values } = filterCondition(filter);
+    return this.listByStatus(statuses, condition, values, "DESC", filter.limit);
+  }
+
+  async findOverdue(createdBefore: number, limit: number): Promise<JobState[]> {
+    return this.listByStatus(["queued", "processing"], `AND created_at < ? ${WAITING}`, [createdBefore], "ASC", limit);
+  }
+
+  async lockJobs(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobState>> {
+    const ascending = [...new Set(ids)].sort().map((id) => [id]);
+    const rows = await sessionOf(tx).allEach<JobStateRow>(LOCK + this.database.dialect.forUpdate, ascending);
+    return new Map(rows.map((row) => [row.id, toJobState(row)]));
+  }
+
+  async requestsOf(tx: Transaction, ids: readonly JobId[]): Promise<Map<JobId, JobRequest>> {
+    const lists = [...new Set(ids)].map((id) => [id]);
+    const rows = await sessionOf(tx).allEach<Pick<JobRow, "id" | "request">>(REQUESTS, lists);
+    return new Map(rows.map((row) => [row.id, toRequest(row)]));
+  }
+
+  async claimJobs(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const due = request.phases.map((phase) => [request.providerId, phase, request.now]);
+    // The sweep asks each second: a look without any lock answers it while nothing is due.
+    const anyDue = await this.database.reading((session) => session.allEach(ANY_DUE, due));
+    if (anyDue.length === 0 || request.limit < 1) return [];
+    return this.unitOfWork.inTransaction(async (tx) => {
+      const session = sessionOf(tx);
+      const capacity = await this.capacityFor(session, request);
+      const { except = [], leaveOwned = false } = request;
+      const notThese = except.length === 0 ? "" : ` AND id NOT IN (${except.map(() => "?").join(", ")})`;
+      const notOwned = leaveOwned ? " AND lease_owner IS NULL" : "";
+      const rows = await session.allEach<JobStateRow>(
+        `${FIND_DUE}${notThese}${notOwned} ORDER BY due_at LIMIT ?${this.database.dialect.forClaim}`,
+        request.phases.map((phase, index) => [
+          ...(due[index] ?? []),
+          ...except,
+          phase === "waiting" ? capacity : request.limit,
+        ]),
+      );
+      // Each phase comes in its own order, straight from the index.
+      const longestDue = rows.sort((a, b) => (a.due_at ?? 0) - (b.due_at ?? 0)).slice(0, request.limit);
+      const tried = await attempts.attemptsOf(
+        session,
+        longestDue.map(({ id }) => id),
+      );
+      const claims = longestDue.map((row) => toClaim(row, tried.get(row.id) ?? [], request));
+      await session.runEach(
+        CLAIM,
+        claims.map(({ job }) => [job.fence, request.owner, request.leaseUntil, job.crashes, job.id, job.fence - 1]),
+      );
+      return claims;
+    });
+  }
+
+  async renewLeases(owner: ProcessId, jobIds: readonly JobId[], leaseUntil: number): Promise<Map<JobId, number>> {
+    if (jobIds.length === 0) return new Map();
+    const ascending = [...new Set(jobIds)].sort();
+    return this.unitOfWork.inTransaction(async (tx) => {
+      const session = sessionOf(tx);
+      await session.runEach(
+        RENEW,
+        ascending.map((id) => [leaseUntil, id, owner]),
+      );
+      const rows = await session.allEach<Pick<JobRow, "id" | "fence">>(
+        HELD,
+        ascending.map((id) => [id, owner]),
+      );
+      return new Map(rows.map((row) => [row.id, row.fence]));
+    });
+  }
+
+  async updateJobs(tx: Transaction, updates: readonly JobUpdate[]): Promise<Set<JobId>> {
+    const guarded = updates.map(({ id, fence, changes }) => ({ id, fence, ...JOBS.changed(changes) }));
+    return writeGuarded(sessionOf(tx), "jobs", guarded);
+  }
+
+  async nextDueAt(providerId: string): Promise<number | null> {
+    const lists = LIVE_PHASES.map((phase) => [providerId, phase]);
+    const rows = await this.database.reading((session) => session.allEach<{ due_at: number }>(NEXT_DUE, lists));
+    const moments = rows.map((row) => row.due_at);
+    return moments.length === 0 ? null : Math.min(...moments);
+  }
+
+  async countAlive(): Promise<Map<string, number>> {
+    const ofStatus = `SELECT provider_id, COUNT(*) AS total FROM jobs${this.database.dialect.useIndex("jobs_status")} WHERE status IN ('queued', 'processing')`;
+    const rows = await this.database.reading((session) =>
+      session.all<{ provider_id: string; total: number }>(`${ofStatus} GROUP BY provider_id`),
+    );
+    return new Map(rows.map((row) => [row.provider_id, row.total]));
+  }
+
+  async findOverdueAttempts(now: number, limit: number): Promise<JobId[]> {
+    return this.database.reading((session) => attempts.overdueJobs(session, now, limit));
+  }
+
+  async insertAttempts(tx: Transaction, added: readonly JobAttempt[]): Promise<void> {
+    await attempts.insertAttempts(sessionOf(tx), added);
+  }
+
+  async updateAttempts(tx: Transaction, updates: readonly AttemptUpdate[]): Promise<void> {
+    await attempts.updateAttempts(sessionOf(tx), updates);
+  }
+
+  async attemptsIn(tx: Transaction, jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
+    return attempts.attemptsOf(sessionOf(tx), jobIds);
+  }
+
+  async listAttempts(jobId: JobId): Promise<JobAttempt[]> {
+    return (await this.attemptsOf([jobId])).get(jobId) ?? [];
+  }
+
+  async attemptsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobAttempt[]>> {
+    return this.database.reading((session) => attempts.attemptsOf(session, jobIds));
+  }
+
+  async renderTimes(providerId: string, modelId: string, limit: number): Promise<number[]> {
+    return this.database.reading((session) => attempts.renderTimes(session, providerId, modelId, limit));
+  }
+
+  async countWork(providerId: string, countMax: number): Promise<ProviderWork> {
+    const lists = LIVE_PHASES.map((phase) => [providerId, phase, countMax]);
+    const rows = await this.database.reading((session) => session.allEach<{ total: number }>(COUNT_PHASE, lists));
+    const [waiting = 0, submitting = 0, rendering = 0] = rows.map(({ total }) => total);
+    return { waiting, submitting, rendering };
+  }
+
+  async listEnded({ createdAt, id }: EndedJobsCursor, createdBefore: number, limit: number): Promise<Job[]> {
+    // The first bound is what the index begins at: SQLite makes nothing of the OR.
+    const behind = "AND created_at >= ? AND created_at < ? AND (created_at > ? OR (created_at = ? AND id > ?))";
+    return this.listByStatus(
+      ENDED_STATUSES,
+      behind,
+      [createdAt, createdBefore, createdAt, createdAt, id],
+      "ASC",
+      limit,
+    );
+  }
+
+  async insertOutputs(
+    tx: Transaction,
+    created: readonly { readonly jobId: JobId; readonly outputs: readonly JobOutput[] }[],
+  ): Promise<void> {
+    const rows = created.flatMap(({ jobId, outputs }) =>
+      outputs.map((output, position) => JOB_OUTPUTS.toRow({ ...output, jobId, position })),
+    );
+    await sessionOf(tx).insert(JOB_OUTPUTS, rows);
+  }
+
+  async outputsOf(jobIds: readonly JobId[]): Promise<Map<JobId, JobOutput[]>> {
+    const lists = jobIds.map((id) => [id]);
+    const rows = await this.database.reading((session) => session.allEach<OutputRow>(LIST_OUTPUTS, lists));
+    const outputs = new Map<JobId, JobOutput[]>();
+    for (const row of rows) outputs.set(row.job_id, [...(outputs.get(row.job_id) ?? []), toOutput(row)]);
+    return outputs;
+  }
+
+  async claimCancels(providerId: string, now: number, dueAgainAt: number, limit: number): Promise<JobAttempt[]> {
+    const isDue = await this.database.reading((session) => attempts.anyCancelDue(session, providerId, now));
+    if (!isDue) return [];
+    const lock = this.database.dialect.forClaim;
+    return this.unitOfWork.inTransaction((tx) =>
+      attempts.claimCancels(sessionOf(tx), { providerId, now, dueAgainAt, limit, lock }),
+    );
+  }
+
+  /** How many waiting jobs may be claimed. Under a limit, the claims for one provider are made one after another. */
+  private async capacityFor(
+    session: Session,
+    { providerId, phases, limit, now, maxInFlight = null }: ClaimRequest,
+  ): Promise<number> {
+    if (maxInFlight === null || !phases.includes("waiting")) return limit;
+    await lockProvider(session, this.database.dialect, providerId);
+    const [found] = await session.all<{ total: number }>(COUNT_IN_FLIGHT, [providerId, providerId, providerId, now]);
+    return Math.min(limit, Math.max(0, maxInFlight - (found?.total ?? 0)));
+  }
+
+  /**
+   * The first of each status straight from an index that begins with it, then the first of all: with the status in the index, a
+   * rare one is found as fast as a common one.
+   */
+  private async listByStatus(
+    statuses: readonly JobStatus[],
+    condition: string,
+    values: readonly SqlValue[],
+    direction: "ASC" | "DESC",
+    limit: number,
+  ): Promise<Job[]> {
+    const order = `ORDER BY created_at ${direction}, id ${direction}`;
+    const ofOneStatus = `SELECT * FROM (SELECT id, created_at FROM jobs WHERE status = ? ${condition} ${order} LIMIT ?) AS part`;
+    const ofAll = `${statuses.map(() => ofOneStatus).join(" UNION ALL ")} ${order} LIMIT ?`;
+    const text = `SELECT ${columnsOf(JOBS)} FROM jobs WHERE id IN (SELECT id FROM (${ofAll}) AS first_ids) ${order}`;
+    const bound = [...statuses.flatMap((status) => [status, ...values, limit]), limit];
+    const rows = await this.database.reading((session) => session.all<JobRow>(text, bound));
+    return rows.map(toJob);
+  }
+}
+
+function filterCondition(filter: JobFilter): { readonly condition: string; readonly values: readonly SqlValue[] } {
+  const conditions: string[] = [];
+  const values: SqlValue[] = [];
+  if (filter.accountId !== undefined) {
+    conditions.push("AND account_id = ?");
+    values.push(filter.accountId);
+  }
+  if (filter.kind !== undefined) {
+    conditions.push("AND kind = ?");
+    values.push(filter.kind);
+  }
+  return { condition: conditions.join(" "), values };
+}
+
+function toClaim(row: JobStateRow, tried: readonly JobAttempt[], request: ClaimRequest): ClaimedJob {
+  const before = toJobState(row);
+  const wasLost = before.leaseOwner !== null;
+  const job: JobState = {
+    ...before,
+    status: "processing",
+    fence: before.fence + 1,
+    leaseOwner: request.owner,
+    dueAt: request.leaseUntil,
+    crashes: before.crashes + (wasLost ? 1 : 0),
+  };
+  return { job, attempts: tried, wasLost };
+}

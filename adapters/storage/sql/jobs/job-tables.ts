@@ -1,0 +1,83 @@
+import type { AccountId, JobId, ProcessId, RequestId } from "../../../../core/ids.js";
+import type { Job, JobKind, JobOutput, JobPhase, JobRequest, JobState, JobStatus } from "../../../../core/jobs/job.js";
+import { fromJson, json, named, numberOr, plain, type RowOf, seconds, table } from "../table.js";
+
+const STATE = {
+  id: plain<JobId>(),
+  accountId: plain<AccountId>(),
+  kind: plain<JobKind>(),
+  operation: plain<string>(),
+  providerId: plain<string>(),
+  modelId: plain<string>(),
+  servedModelId: plain<string | null>(),
+  reference: plain<string | null>(),
+  requestId: plain<RequestId | null>(),
+  requestedAt: plain<number | null>(),
+  /** Of the request. */
+  client: plain<string | null>(),
+  reservedMonthly: plain<number>(),
+  reservedPack: plain<number>(),
+  creditsCharged: plain<number>(),
+  status: plain<JobStatus>(),
+  phase: plain<JobPhase>(),
+  attempt: plain<number>(),
+  refusals: plain<number>(),
+  crashes: plain<number>(),
+  collectionsBegun: numberOr(0),
+  fence: plain<number>(),
+  leaseOwner: plain<ProcessId | null>(),
+  dueAt: plain<number | null>(),
+  createdAt: plain<number>(),
+  completedAt: plain<number | null>(),
+  endedBy: plain<Job["endedBy"]>(),
+  error: json<Job["error"]>(),
+};
+
+/** Members of a request that came later: those of jobs of before lack them. */
+type LaterMember = "sourceTrackId" | "sourceUse" | "options";
+type StoredRequest = Omit<JobRequest, LaterMember> & Partial<Pick<JobRequest, LaterMember>>;
+
+export const JOBS = table("jobs", { ...STATE, request: json<StoredRequest>() }, ["id"]);
+export type JobRow = RowOf<typeof JOBS>;
+
+/** The same rows without what the caller asked for, which is long and stored in pages of its own. */
+export const JOB_STATES = table("jobs", STATE, ["id"]);
+export type JobStateRow = RowOf<typeof JOB_STATES>;
+
+export function toJobRow(job: Job): JobRow {
+  const { client } = job.request;
+  return JOBS.toRow({ ...job, client, reservedMonthly: job.reserved.monthly, reservedPack: job.reserved.pack });
+}
+
+export function toJobState(row: JobStateRow): JobState {
+  const { client: _client, reservedMonthly: monthly, reservedPack: pack, ...state } = JOB_STATES.fromRow(row);
+  return { ...state, reserved: { monthly, pack } };
+}
+
+export function toRequest({ request }: Pick<JobRow, "request">): JobRequest {
+  return { sourceTrackId: null, sourceUse: null, options: {}, ...fromJson<StoredRequest>(request) };
+}
+
+export function toJob(row: JobRow): Job {
+  return { ...toJobState(row), request: toRequest(row) };
+}
+
+export const JOB_OUTPUTS = table(
+  "job_outputs",
+  {
+    jobId: plain<JobId>(),
+    position: plain<number>(),
+    label: plain<string>(),
+    audioKey: plain<string>(),
+    contentType: plain<string>(),
+    sizeBytes: plain<number>(),
+    durationSeconds: named("duration_ms", seconds()),
+  },
+  ["jobId", "position"],
+);
+export type OutputRow = RowOf<typeof JOB_OUTPUTS>;
+
+export function toOutput(row: OutputRow): JobOutput {
+  const { jobId: _jobId, position: _position, ...output } = JOB_OUTPUTS.fromRow(row);
+  return output;
+}

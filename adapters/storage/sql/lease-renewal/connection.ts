@@ -1,0 +1,68 @@
+import type { JobId, ProcessId } from "../../../../core/ids.js";
+import { HELD, RENEW } from "../jobs/lease-rows.js";
+import { readTime } from "../storage-time.js";
+import type { Line, LineOptions } from "./line.js";
+
+/** By scheme of `storage.url`. Only what is used is loaded: the thread is to be small, and quick to start. */
+const LINES: Readonly<Record<string, (options: LineOptions) => Promise<Line>>> = {
+  sqlite: async (options) => (await import("./sqlite-line.js")).openSqliteLine(options),
+  mysql: async (options) => (await import("./mysql-line.js")).openMysqlLine(options),
+};
+
+/** A connection of the heartbeat's own, opened when it is needed, and anew after whatever went wrong with it. */
+export class HeartbeatConnection {
+  private line: Line | null = null;
+
+  constructor(
+    private readonly url: string,
+    private readonly leaseMs: number,
+  ) {}
+
+  /**
+   * As `JobStore.renewLeases`, for a whole lease by the storage's clock, which is read on this connection. Each lease
+   * is renewed in a statement of its own: a row that another transaction keeps locked holds up no other, and no lock
+   * outlives a statement, even if this process is stopped right then.
+   */
+  async renewLeases(owner: ProcessId, jobIds: readonly JobId[]): Promise<Map<JobId, number>> {
+    const line = await this.opened();
+    try {
+      const leaseUntil = (await readTime(line.session, line.timeQuery)) + this.leaseMs;
+      let locked: Error | null = null;
+      for (const id of jobIds) {
+        try {
+          await line.session.run(RENEW, [leaseUntil, id, owner]);
+        } catch (error) {
+          if (!line.isRowLocked(error)) throw error;
+          locked = error as Error;
+        }
+      }
+      if (locked !== null) throw locked;
+      const rows = await line.session.allEach<{ readonly id: JobId; readonly fence: number }>(
+        HELD,
+        jobIds.map((id) => [id, owner]),
+      );
+      return new Map(rows.map(({ id, fence }) => [id, fence]));
+    } catch (error) {
+      if (!line.isRowLocked(error)) await this.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const { line } = this;
+    this.line = null;
+    await line?.close();
+  }
+
+  private async opened(): Promise<Line> {
+    if (this.line?.isOpen === false) await this.close();
+    if (this.line === null) {
+      const at = this.url.indexOf(":");
+      const open = LINES[this.url.slice(0, at)];
+      if (open === undefined)
+        throw new Error(`Leases cannot be renewed in a storage of this kind: ${this.url.slice(0, at)}.`);
+      this.line = await open({ target: this.url.slice(at + 1), leaseMs: this.leaseMs });
+    }
+    return this.line;
+  }
+}

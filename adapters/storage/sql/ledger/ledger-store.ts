@@ -1,0 +1,70 @@
+import type { Balance, LedgerEntry, Movement } from "../../../../core/credits/balance.js";
+import type { AccountId, JobId } from "../../../../core/ids.js";
+import type { LedgerAudit, LedgerStore } from "../../../../core/ports/ledger-store.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import type { KnexDatabase } from "../database.js";
+import { auditLedger } from "./ledger-audit.js";
+import {
+  type BalanceRow,
+  BALANCES,
+  LEDGER_ENTRIES,
+  type LedgerEntryRow,
+  toLedgerEntry,
+  toLedgerEntryRow,
+} from "./ledger-tables.js";
+import { columnsOf, sessionOf } from "../session.js";
+
+const FIND_BALANCE = `SELECT ${columnsOf(BALANCES)} FROM balances WHERE account_id = ?`;
+const FIND_REFERENCE = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM ledger_entries WHERE external_ref = ?`;
+const ENTRIES_OF_JOB = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM ledger_entries WHERE job_id = ? ORDER BY seq`;
+const LIST_ENTRIES = `SELECT ${columnsOf(LEDGER_ENTRIES)} FROM ledger_entries WHERE account_id = ? ORDER BY seq DESC LIMIT ?`;
+
+export class KnexLedgerStore implements LedgerStore {
+  constructor(private readonly database: KnexDatabase) {}
+
+  async lockBalances(tx: Transaction, accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
+    const ascending = [...new Set(accountIds)].sort().map((id) => [id]);
+    const rows = await sessionOf(tx).allEach<BalanceRow>(FIND_BALANCE + this.database.dialect.forUpdate, ascending);
+    return new Map(rows.map((row) => [row.account_id, BALANCES.fromRow(row)]));
+  }
+
+  async findBalances(accountIds: readonly AccountId[]): Promise<Map<AccountId, Balance>> {
+    const lists = accountIds.map((id) => [id]);
+    const rows = await this.database.reading((session) => session.allEach<BalanceRow>(FIND_BALANCE, lists));
+    return new Map(rows.map((row) => [row.account_id, BALANCES.fromRow(row)]));
+  }
+
+  async apply(tx: Transaction, movements: readonly Movement[]): Promise<void> {
+    const session = sessionOf(tx);
+    await session.insert(
+      LEDGER_ENTRIES,
+      movements.flatMap((movement) => movement.entries.map(toLedgerEntryRow)),
+    );
+    // The rows are locked, so absolute values are safe; were they not, an entry's number would have been taken above.
+    await session.upsert(
+      BALANCES,
+      movements.map((movement) => BALANCES.toRow(movement.after)),
+    );
+  }
+
+  async findByReference(tx: Transaction, reference: string): Promise<LedgerEntry | null> {
+    const [row] = await sessionOf(tx).all<LedgerEntryRow>(FIND_REFERENCE, [reference]);
+    return row === undefined ? null : toLedgerEntry(row);
+  }
+
+  async entriesOfJob(jobId: JobId): Promise<LedgerEntry[]> {
+    const rows = await this.database.reading((session) => session.all<LedgerEntryRow>(ENTRIES_OF_JOB, [jobId]));
+    return rows.map(toLedgerEntry);
+  }
+
+  async listEntries(accountId: AccountId, limit: number): Promise<LedgerEntry[]> {
+    const rows = await this.database.reading((session) =>
+      session.all<LedgerEntryRow>(LIST_ENTRIES, [accountId, limit]),
+    );
+    return rows.map(toLedgerEntry);
+  }
+
+  audit(): Promise<LedgerAudit> {
+    return auditLedger((work) => this.database.snapshot(work), this.database.dialect.concurrentWriters);
+  }
+}

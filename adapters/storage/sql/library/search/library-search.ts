@@ -1,0 +1,137 @@
+import type { PlaylistId, TrackId } from "../../../../../core/ids.js";
+import type { Playlist } from "../../../../../core/library/playlist.js";
+import type { LibrarySearch } from "../../../../../core/library/search.js";
+import type { Track } from "../../../../../core/library/track.js";
+import type { Dialect } from "../../dialect.js";
+import { allIn, inOrder } from "../../lists.js";
+import { findPlaylists } from "../playlist-queries.js";
+import { conditionsOf, PLAYLIST_CLASSES, PLAYLIST_PLACES, testsOf, TRACK_CLASSES } from "./conditions.js";
+import { type Hit, newestFirst } from "./hits.js";
+import { findBest, type Search } from "./queries.js";
+import { SEGMENT_ITEMS } from "./positions.js";
+import { shelvesOf, tagMark } from "./rows.js";
+import type { Session } from "../../session.js";
+import { findTracks } from "../track-queries.js";
+
+/** Sizes that a search goes by. Low ones make a few items as good as millions. */
+export interface SearchLimits {
+  /** Items of a segment. */
+  readonly segment: number;
+  /** Loose items that are looked at in the first go. */
+  readonly stride: number;
+  /** With fewer matching tracks than these, playlists are looked up by the tracks that they hold. */
+  readonly fewTracks: number;
+  /** Playlists that are looked into in the first go. */
+  readonly playlists: number;
+}
+
+export const SEARCH_LIMITS: SearchLimits = { segment: SEGMENT_ITEMS, stride: 5_000, fewTracks: 1_000, playlists: 50 };
+
+/** How much longer each go is than the one before: whoever needs many needs them soon. */
+const GROWTH = 4;
+
+/** Searches of the library, on a session that they are given. */
+export class LibrarySearchQueries {
+  constructor(
+    private readonly limits: SearchLimits,
+    private readonly dialect: Pick<Dialect, "useIndex">,
+  ) {}
+
+  async tracks(session: Session, search: LibrarySearch): Promise<Track[]> {
+    const ids = (await this.trackHits(session, search, search.limit)).map(trackId);
+    return inOrder(ids, await findTracks(session, ids));
+  }
+
+  async playlists(session: Session, search: LibrarySearch): Promise<Playlist[]> {
+    if (search.mood === null && search.activity === null)
+      return this.completed(session, await this.titled(session, search, search.limit));
+    const tracks = await this.trackHits(session, { ...search, words: [] }, this.limits.fewTracks);
+    return tracks.length < this.limits.fewTracks
+      ? this.holding(session, search, tracks.map(trackId))
+      : this.lookInto(session, search);
+  }
+
+  private trackHits(session: Session, search: LibrarySearch, limit: number): Promise<Hit[]> {
+    return this.best(session, {
+      shelves: shelvesOf("tracks", search.viewer),
+      classes: TRACK_CLASSES,
+      wanted: search,
+      limit,
+    });
+  }
+
+  /** Playlists by their titles alone. */
+  private titled(session: Session, { viewer, words }: LibrarySearch, limit: number): Promise<Hit[]> {
+    const wanted = { words, mood: null, activity: null };
+    return this.best(session, { shelves: shelvesOf("playlists", viewer), classes: PLAYLIST_CLASSES, wanted, limit });
+  }
+
+  private best(session: Session, search: Omit<Search, "stride">): Promise<Hit[]> {
+    return findBest(session, { ...search, stride: this.limits.stride });
+  }
+
+  /** From the tracks to the playlists. */
+  private async holding(
+    session: Session,
+    { viewer, words, limit }: LibrarySearch,
+    trackIds: readonly TrackId[],
+  ): Promise<Playlist[]> {
+    const tests = testsOf(conditionsOf({ words, mood: null, activity: null }, PLAYLIST_PLACES));
+    const text = (
+      list: string,
+    ): string => `SELECT DISTINCT i.created_at, i.item_id FROM playlist_tracks AS h${this.dialect.useIndex("playlist_tracks_track")}
+      JOIN playlists AS p ON p.id = h.playlist_id AND (p.visibility = 'public' OR p.account_id = ?)
+      JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = p.created_at AND i.item_id = p.id
+      WHERE ${tests.text} AND h.track_id IN (${list})`;
+    const rows = await allIn<Omit<Hit, "class">>(session, text, trackIds, [
+      viewer,
+      ...shelvesOf("playlists", viewer),
+      ...tests.values,
+    ]);
+    const hits = [...new Map(rows.map((hit) => [hit.item_id, hit])).values()];
+    return this.completed(session, hits.sort(newestFirst).slice(0, limit));
+  }
+
+  /** From the playlists to the tracks: where so many match, those that hold none are few. */
+  private async lookInto(session: Session, search: LibrarySearch): Promise<Playlist[]> {
+    const found: Hit[] = [];
+    let seen = 0;
+    for (let length = this.limits.playlists; found.length < search.limit; length *= GROWTH) {
+      const hits = await this.titled(session, search, length);
+      const ids = await this.withMatch(session, search, hits.slice(seen).map(playlistId));
+      found.push(...hits.slice(seen).filter((hit) => ids.has(playlistId(hit))));
+      seen = hits.length;
+      if (hits.length < length) break;
+    }
+    return this.completed(session, found.slice(0, search.limit));
+  }
+
+  /** Of these playlists, those that hold a matching track. */
+  private async withMatch(
+    session: Session,
+    { viewer, mood, activity }: LibrarySearch,
+    ids: readonly PlaylistId[],
+  ): Promise<Set<PlaylistId>> {
+    const marks = [
+      ...(mood === null ? [] : [tagMark("mood", mood)]),
+      ...(activity === null ? [] : [tagMark("activity", activity)]),
+    ];
+    const text = (list: string): string => `SELECT DISTINCT p.playlist_id FROM playlist_tracks AS p
+      JOIN tracks AS t ON t.id = p.track_id
+      JOIN search_items AS i ON i.shelf IN (?, ?) AND i.created_at = t.created_at AND i.item_id = t.id
+      WHERE ${marks.map(() => "INSTR(i.tags, ?) > 0").join(" AND ")} AND p.playlist_id IN (${list})`;
+    const rows = await allIn<{ readonly playlist_id: PlaylistId }>(session, text, ids, [
+      ...shelvesOf("tracks", viewer),
+      ...marks,
+    ]);
+    return new Set(rows.map((row) => row.playlist_id));
+  }
+
+  private async completed(session: Session, hits: readonly Omit<Hit, "class">[]): Promise<Playlist[]> {
+    const ids = hits.map(playlistId);
+    return inOrder(ids, await findPlaylists(session, ids));
+  }
+}
+
+const trackId = ({ item_id }: Pick<Hit, "item_id">): TrackId => item_id as TrackId;
+const playlistId = ({ item_id }: Pick<Hit, "item_id">): PlaylistId => item_id as PlaylistId;

@@ -1,0 +1,36 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { classOf, type PartitionSearch, testsOf } from "./conditions.js";
+import { bestFirst, type Hit, NEWEST_FIRST } from "./hits.js";
+import type { Session } from "../../session.js";
+
+/** SQLite holds up the whole process while it looks at items in one go, and MySQL may take only so long for one. */
+const STRIDE_MAX = 20_000;
+const GROWTH = 2;
+
+/**
+ * The best of the loose items, by their texts, from the newest on.
+ *
+ * There are few of them but for a while after many came at once.
+ */
+export async function findUnindexed(session: Session, search: PartitionSearch): Promise<Hit[]> {
+  const { shelf, classes, limit } = search;
+  const [rank, tests] = [classOf(classes), testsOf(classes.at(-1) ?? [])];
+  const bottomText = `SELECT created_at FROM search_loose WHERE shelf = ? AND created_at < ? ${NEWEST_FIRST} LIMIT 1 OFFSET ?`;
+  // Of one class they lie in their order.
+  const order = classes.length === 1 ? NEWEST_FIRST : "ORDER BY class, created_at DESC, item_id DESC";
+  const text = `SELECT created_at, item_id, ${rank.text} AS class FROM search_loose AS i
+    WHERE shelf = ? AND created_at < ? AND created_at >= ? AND ${tests.text} ${order} LIMIT ?`;
+  let found: Hit[] = [];
+  let top = Number.MAX_SAFE_INTEGER;
+  for (let { stride } = search; ; stride = Math.min(GROWTH * stride, STRIDE_MAX)) {
+    // Those of the same moment belong to the stride as well.
+    const [bottom] = await session.all<Pick<Hit, "created_at">>(bottomText, [shelf, top, stride]);
+    const range = [shelf, top, bottom?.created_at ?? Number.MIN_SAFE_INTEGER];
+    const hits = await session.all<Hit>(text, [...rank.values, ...range, ...tests.values, limit]);
+    found = [...found, ...hits].sort(bestFirst).slice(0, limit);
+    const isFull = found.length === limit && found.every((hit) => hit.class === 0);
+    if (bottom === undefined || isFull) return found;
+    top = bottom.created_at;
+    await nextTurn();
+  }
+}

@@ -1,0 +1,65 @@
+import type { ConnectionOptions } from "mysql2";
+
+/**
+ * How long what may take. Whoever asks the API hears of a storage that is out of reach within a second: because there is no connection
+ * to be had (the check of an old one and the opening of a new one included), or because a statement is late and the server does not
+ * greet a newcomer either.
+ */
+export const MYSQL_LIMITS = {
+  /** For the first connection of a process, and for that of a migration: others may be starting on the same machine. */
+  firstMs: 10_000,
+  /** For a connection, from whichever source. */
+  acquireMs: 850,
+  /** For opening one. */
+  connectMs: 750,
+  /** For the sign of life of one that was idle. */
+  pingMs: 350,
+  /** After that a statement is late: it waits for a lock, or the server hangs. */
+  lateMs: 350,
+  /** For greeting a newcomer, who is to find out. */
+  probeMs: 350,
+  /** For what is sent in one packet to a server that is there: more than the longest wait for a lock. */
+  statementMs: 5_000,
+  /** For what reads all of the data. */
+  auditMs: 600_000,
+  /** For the migration of another process. */
+  migrationMs: 120_000,
+} as const;
+
+/** The server ends what has said nothing for so long: a process that hangs in a transaction keeps its locks no longer. */
+const SILENCE_SECONDS = 60;
+
+const SQL_MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_ZERO_DATE,NO_ZERO_IN_DATE";
+
+/** What every connection agrees on with the server before it is used, in one packet. */
+export function sessionSetup(lockWaitSeconds: number): string {
+  const values = [
+    "time_zone = '+00:00'",
+    `sql_mode = '${SQL_MODE}'`,
+    `innodb_lock_wait_timeout = ${lockWaitSeconds}`,
+    // The same for what waits until somebody's change of the schema is through.
+    `lock_wait_timeout = ${lockWaitSeconds}`,
+    `wait_timeout = ${SILENCE_SECONDS}`,
+  ];
+  return `SET SESSION ${values.join(", ")}; SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
+}
+
+/** The driver's options of a URL. @param target what follows `mysql:` in it */
+export function connectionOf(target: string): ConnectionOptions {
+  const url = new URL(`mysql:${target}`);
+  const ssl = url.searchParams.get("ssl") === "true" ? { ssl: {} } : {};
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? 3306 : Number(url.port),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)),
+    timezone: "Z",
+    charset: "utf8mb4",
+    supportBigNumbers: true,
+    decimalNumbers: true,
+    connectTimeout: MYSQL_LIMITS.firstMs,
+    multipleStatements: true,
+    ...ssl,
+  };
+}

@@ -1,0 +1,202 @@
+import type { Socket } from "node:net";
+import knex, { type Knex } from "knex";
+import { type Connection, type ConnectionOptions, createConnection } from "mysql2";
+import { Pool } from "tarn";
+import { cannotConnect, isUnavailable, spoilsConnection } from "./errors.js";
+import { MysqlProbe } from "./probe.js";
+import { connectionOf, MYSQL_LIMITS, sessionSetup } from "./options.js";
+import { MysqlSession } from "./session.js";
+import { afterWaiting } from "./waits.js";
+
+/** Most connections of a process. */
+export const POOL_MAX = 12;
+
+/** A connection that was used so recently is not checked. */
+const ALIVE_MS = 500;
+/**
+ * After a caller waited for a connection in vain, further callers fail at once for so long, or until a connection comes back. A server
+ * that refuses connections at once costs no wait: it is tried each time, so that the first caller after its return is served.
+ */
+const FAIL_FAST_MS = 200;
+
+export type PooledConnection = Connection & { readonly stream: Socket };
+
+/** Connections to one database. Nothing is sent before the first is acquired. */
+export class MysqlPool {
+  readonly handle: Knex;
+  private readonly pool: Pool<PooledConnection>;
+  private readonly probe: MysqlProbe;
+  private readonly usedAt = new WeakMap<Connection, number>();
+  private readonly broken = new WeakSet<Connection>();
+  private readonly sockets = new Set<Socket>();
+  private isFirst = true;
+  private isClosed = false;
+  private failFastUntil = 0;
+  /** When a connection was last found dead. Those that have not been used since are likely to be dead as well. */
+  private foundDeadAt = -Infinity;
+
+  /** @param target what follows `mysql:` in the URL */
+  constructor(target: string, { log, lockWaitMs }: { readonly log: Knex.Logger; readonly lockWaitMs: number }) {
+    const options = connectionOf(target);
+    const setup = sessionSetup(Math.max(1, Math.round(lockWaitMs / 1000)));
+    this.probe = new MysqlProbe(options, MYSQL_LIMITS.probeMs);
+    this.pool = new Pool<PooledConnection>({
+      min: 0,
+      max: POOL_MAX,
+      // An unreachable server fails the caller at once, who decides whether to try again.
+      propagateCreateError: true,
+      createTimeoutMillis: MYSQL_LIMITS.firstMs,
+      acquireTimeoutMillis: MYSQL_LIMITS.firstMs,
+      create: () => this.openConnection(options, setup),
+      validate: validator((connection) => this.isAlive(connection)),
+      destroy: endConnection,
+    });
+    this.handle = knex({ client: "mysql2", connectionPool: this.pool, log });
+  }
+
+  /**
+   * Runs `work` in a session of its own, each statement of which may take so long.
+   *
+   * @throws {NoConnectionError} there was no connection in time
+   */
+  async with<T>(
+    limitMs: number,
+    work: (session: MysqlSession, connection: PooledConnection) => Promise<T>,
+  ): Promise<T> {
+    const connection = await this.acquire();
+    const late = { lateMs: MYSQL_LIMITS.lateMs, isServerThere: () => this.isServerThere() };
+    try {
+      return await work(new MysqlSession(connection, limitMs, late), connection);
+    } catch (error) {
+      if (spoilsConnection(error)) {
+        this.discard(connection);
+        this.foundDeadAt = performance.now();
+      }
+      throw error;
+    } finally {
+      this.usedAt.set(connection, performance.now());
+      if (!this.broken.has(connection)) this.failFastUntil = 0;
+      this.pool.release(connection);
+    }
+  }
+
+  /** Ends this connection instead of giving it to another caller. */
+  discard(connection: PooledConnection): void {
+    this.broken.add(connection);
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.pool.destroy();
+    await this.handle.destroy();
+    // A server that hangs never says goodbye; the process does not wait for it.
+    for (const socket of this.sockets) socket.unref();
+  }
+
+  private async openConnection(options: ConnectionOptions, setup: string): Promise<PooledConnection> {
+    const limitMs = this.isFirst ? MYSQL_LIMITS.firstMs : MYSQL_LIMITS.connectMs;
+    const connection = await openConnection(options, setup, limitMs);
+    const { stream } = connection;
+    this.sockets.add(stream);
+    stream.once("close", () => this.sockets.delete(stream));
+    return connection;
+  }
+
+  private async acquire(): Promise<PooledConnection> {
+    // Those who queued behind a caller that waited in vain would wait as long once more.
+    if (performance.now() < this.failFastUntil)
+      throw cannotConnect(new Error("another caller has just waited for one in vain"));
+    if (this.isClosed) throw cannotConnect(new Error("it was closed"));
+    const limitMs = this.isFirst ? MYSQL_LIMITS.firstMs : MYSQL_LIMITS.acquireMs;
+    const startedAt = performance.now();
+    const pending = this.pool.acquire();
+    let isLate = false;
+    const cancel = afterWaiting(limitMs, () => {
+      isLate = true;
+      pending.abort();
+    });
+    try {
+      const connection = await pending.promise;
+      this.isFirst = false;
+      return connection;
+    } catch (error) {
+      if (!isLate && !isUnavailable(error)) throw error;
+      const now = performance.now();
+      if (now - startedAt > FAIL_FAST_MS) this.failFastUntil = now + FAIL_FAST_MS;
+      throw cannotConnect(isLate ? new Error(`none was free within ${limitMs} ms`) : (error as Error));
+    } finally {
+      cancel();
+    }
+  }
+
+  private async isServerThere(): Promise<boolean> {
+    const isThere = await this.probe.isServerThere();
+    if (!isThere) this.failFastUntil = performance.now() + FAIL_FAST_MS;
+    return isThere;
+  }
+
+  private async isAlive(connection: PooledConnection): Promise<boolean> {
+    if (this.broken.has(connection) || connection.stream.destroyed) return false;
+    const usedAt = this.usedAt.get(connection);
+    if (usedAt === undefined) return true;
+    // To ping each of a full pool, or to fail on each, would take longer than a caller waits.
+    if (usedAt <= this.foundDeadAt) return false;
+    if (performance.now() - usedAt < ALIVE_MS) return true;
+    const isAlive = await new MysqlSession(connection, MYSQL_LIMITS.pingMs).ping();
+    if (!isAlive) this.foundDeadAt = performance.now();
+    return isAlive;
+  }
+}
+
+/** A handle of one connection, which `close` ends. */
+export interface MigrationHandle {
+  readonly knex: Knex;
+  close(): Promise<void>;
+}
+
+/** Opens a handle for migrations: it waits for locks, and a change of a big table takes as long as it takes. */
+export function openMigrationHandle(target: string, log: Knex.Logger): MigrationHandle {
+  const setup = sessionSetup(MYSQL_LIMITS.migrationMs / 1000);
+  const pool = new Pool<PooledConnection>({
+    min: 0,
+    max: 1,
+    propagateCreateError: true,
+    createTimeoutMillis: MYSQL_LIMITS.firstMs,
+    acquireTimeoutMillis: MYSQL_LIMITS.firstMs,
+    create: () => openConnection(connectionOf(target), setup, MYSQL_LIMITS.firstMs),
+    validate: validator(({ stream }) => !stream.destroyed),
+    destroy: endConnection,
+  });
+  const handle = knex({ client: "mysql2", connectionPool: pool, log });
+  const close = async (): Promise<void> => {
+    await pool.destroy();
+    await handle.destroy();
+  };
+  return { knex: handle, close };
+}
+
+/** @param limitMs how long the connection may take, and its setup again */
+async function openConnection(options: ConnectionOptions, setup: string, limitMs: number): Promise<PooledConnection> {
+  const connection = createConnection({ ...options, connectTimeout: limitMs }) as PooledConnection;
+  // The pool notices the loss of an idle connection by its socket; an `error` without a listener would end the process.
+  connection.on("error", () => undefined);
+  await new Promise<void>((resolve, reject) => {
+    connection.connect((error) => (error === null ? resolve() : reject(error)));
+  });
+  try {
+    await new MysqlSession(connection, limitMs).run(setup);
+    return connection;
+  } catch (error) {
+    connection.stream.destroy();
+    throw error;
+  }
+}
+
+function endConnection(connection: PooledConnection): Promise<void> {
+  return new Promise((resolve) => connection.end(() => resolve()));
+}
+
+/** tarn waits for a promise too, which its types do not know. */
+function validator(isAlive: (connection: PooledConnection) => boolean | Promise<boolean>): () => boolean {
+  return isAlive as () => boolean;
+}

@@ -1,0 +1,154 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { RequestId } from "../../../../core/ids.js";
+import type { JobStatus } from "../../../../core/jobs/job.js";
+import type {
+  RequestCounts,
+  RequestCredits,
+  RequestLogStore,
+  RequestQuery,
+} from "../../../../core/ports/request-log-store.js";
+import type { Transaction } from "../../../../core/ports/unit-of-work.js";
+import { ACCEPTED_STATUS, type LoggedRequest, LATE_FAILURE_STATUS } from "../../../../core/usage/request-log.js";
+import type { KnexDatabase } from "../database.js";
+import { allIn, inOrder } from "../lists.js";
+import {
+  countStatement,
+  creditsByStatusStatement,
+  creditsStatement,
+  isIndexed,
+  mayBeMerged,
+  mergedStatement,
+  pageStatement,
+  type Statement,
+  stepStatement,
+} from "./request-log-statements.js";
+import { REQUEST_LOG, type RequestRow, toLoggedRequest, toRequestRow } from "./request-log-table.js";
+import { columnsOf, sessionOf } from "../session.js";
+
+/** Rows that one statement looks at: SQLite holds up the whole process meanwhile, and MySQL may take only so long for one. */
+const STEP_ROWS = 50_000;
+
+const CREDITS_OF =
+  "SELECT request_id, status, reserved_monthly + reserved_pack AS reserved FROM jobs WHERE account_id = ? AND requested_at = ? AND request_id = ?";
+const FIND = (marks: string): string => `SELECT ${columnsOf(REQUEST_LOG)} FROM request_log WHERE id IN (${marks})`;
+const FIND_OLD = "SELECT id FROM request_log WHERE created_at < ? ORDER BY created_at LIMIT ?";
+const DELETE = "DELETE FROM request_log WHERE id = ?";
+
+interface ReservedRow {
+  readonly request_id: RequestId;
+  readonly status: JobStatus;
+  readonly reserved: number;
+}
+
+export class KnexRequestLogStore implements RequestLogStore {
+  constructor(
+    private readonly database: KnexDatabase,
+    private readonly stepRows = STEP_ROWS,
+  ) {}
+
+  async insert(tx: Transaction, requests: readonly LoggedRequest[]): Promise<void> {
+    // A row that is there is the same row: its commit went through, and the reply was lost.
+    await sessionOf(tx).upsert(REQUEST_LOG, requests.map(toRequestRow));
+  }
+
+  async list(query: RequestQuery, limit: number): Promise<LoggedRequest[]> {
+    const ids: RequestId[] = [];
+    for await (const span of isIndexed(query) ? [query] : this.steps(query)) {
+      const page = await this.all<Pick<RequestRow, "id">>(
+        pageStatement(this.database.dialect, { ...query, ...span }, limit - ids.length),
+      );
+      ids.push(...page.map(({ id }) => id));
+      if (ids.length === limit) break;
+    }
+    const rows = await this.database.reading((session) => allIn<RequestRow>(session, FIND, ids));
+    return inOrder(ids, new Map(rows.map((row) => [row.id, toLoggedRequest(row)])));
+  }
+
+  async count(query: RequestQuery): Promise<RequestCounts> {
+    let [requests, failed] = [0, 0];
+    for await (const span of this.steps(query)) {
+      const [found] = await this.all<RequestCounts>(countStatement(this.database.dialect, { ...query, ...span }));
+      requests += found?.requests ?? 0;
+      failed += found?.failed ?? 0;
+    }
+    if (!mayBeMerged(query)) return { requests, failed };
+    const [merged] = await this.all<{ readonly more: number }>(mergedStatement(this.database.dialect, query));
+    const more = merged?.more ?? 0;
+    return { requests: requests + more, failed: failed + more };
+  }
+
+  async deleteOld(tx: Transaction, createdBefore: number, limit: number): Promise<number> {
+    const session = sessionOf(tx);
+    // Processes that delete at once take different rows.
+    const old = await session.all<Pick<RequestRow, "id">>(FIND_OLD + this.database.dialect.forClaim, [
+      createdBefore,
+      limit,
+    ]);
+    const counts = await session.runEach(
+      DELETE,
+      old.map(({ id }) => [id]),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async creditsOf(
+    requests: readonly Pick<LoggedRequest, "id" | "accountId" | "createdAt">[],
+  ): Promise<Map<RequestId, RequestCredits>> {
+    const lists = requests.map(({ id, accountId, createdAt }) => [accountId, createdAt, id]);
+    const rows = await this.database.reading((session) => session.allEach<ReservedRow>(CREDITS_OF, lists));
+    return new Map(
+      rows.map(({ request_id, status, reserved }) => [
+        request_id,
+        { used: reserved, refunded: status === "failed" ? reserved : 0 },
+      ]),
+    );
+  }
+
+  async sumCredits({ status, ...query }: Omit<RequestQuery, "route">): Promise<RequestCredits> {
+    if (status === undefined) return this.sumAll(query);
+    if (status >= LATE_FAILURE_STATUS) return this.sumByStatus(query, [status, status]);
+    if (status !== ACCEPTED_STATUS) return { used: 0, refunded: 0 };
+    // In this order: what comes meanwhile is not taken off, and no figure is below 0.
+    const others = await this.sumByStatus(query, [LATE_FAILURE_STATUS, Number.MAX_SAFE_INTEGER]);
+    const all = await this.sumAll(query);
+    return { used: all.used - others.used, refunded: all.refunded - others.refunded };
+  }
+
+  private async sumAll(query: Omit<RequestQuery, "route" | "status">): Promise<RequestCredits> {
+    const sum = async (refundedOnly: boolean): Promise<number> => {
+      const [row] = await this.all<{ readonly credits: number }>(
+        creditsStatement(this.database.dialect, query, { refundedOnly }),
+      );
+      return row?.credits ?? 0;
+    };
+    // In this order: of a job that comes and fails meanwhile, no more comes back than was used.
+    const refunded = await sum(true);
+    return { used: await sum(false), refunded };
+  }
+
+  private async sumByStatus(
+    query: Omit<RequestQuery, "route" | "status">,
+    statuses: readonly [lowest: number, highest: number],
+  ): Promise<RequestCredits> {
+    const [row] = await this.all<RequestCredits>(creditsByStatusStatement(this.database.dialect, query, statuses));
+    return { used: row?.used ?? 0, refunded: row?.refunded ?? 0 };
+  }
+
+  /** The time of the query in parts that hold so many rows to look at, the newest first. Between two of them others get their turn. */
+  private async *steps(query: RequestQuery): AsyncGenerator<Pick<RequestQuery, "from" | "to">> {
+    for (let { to } = query; ;) {
+      const [row] = await this.all<Pick<RequestRow, "created_at">>(
+        stepStatement(this.database.dialect, { ...query, to }, this.stepRows - 1),
+      );
+      const from = row?.created_at ?? query.from;
+      yield { from, to };
+      if (row === undefined) return;
+      to = from;
+      await nextTurn();
+    }
+  }
+
+  private all<Row>({ text, values }: Statement): Promise<Row[]> {
+    return this.database.reading((session) => session.all<Row>(text, values));
+  }
+}

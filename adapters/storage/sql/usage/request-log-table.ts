@@ -1,0 +1,43 @@
+import type { ErrorCode } from "../../../../core/error-codes.js";
+import type { AccountId, JobId, RequestId } from "../../../../core/ids.js";
+import type { LoggedRequest } from "../../../../core/usage/request-log.js";
+import { type Column, named, plain, type RowOf, table } from "../table.js";
+
+/** null: 1, as of most rows. */
+const COUNT: Column<number, number | null> = {
+  name: null,
+  toSql: (count) => (count === 1 ? null : count),
+  fromSql: (stored) => stored ?? 1,
+};
+
+export const REQUEST_LOG = table(
+  "request_log",
+  {
+    id: plain<RequestId>(),
+    accountId: plain<AccountId>(),
+    createdAt: plain<number>(),
+    method: plain<string>(),
+    path: plain<string>(),
+    route: plain<string>(),
+    status: plain<number>(),
+    errorCode: plain<ErrorCode | null>(),
+    requestBytes: plain<number | null>(),
+    responseBytes: plain<number | null>(),
+    jobId: plain<JobId | null>(),
+    client: plain<string | null>(),
+    count: named("request_count", COUNT),
+    /** When the row was created; null unless it stands for several requests. */
+    mergedAt: plain<number | null>(),
+  },
+  ["id"],
+);
+export type RequestRow = RowOf<typeof REQUEST_LOG>;
+
+export function toRequestRow(request: LoggedRequest): RequestRow {
+  return REQUEST_LOG.toRow({ ...request, mergedAt: request.count === 1 ? null : request.createdAt });
+}
+
+export function toLoggedRequest(row: RequestRow): LoggedRequest {
+  const { mergedAt: _mergedAt, ...request } = REQUEST_LOG.fromRow(row);
+  return request;
+}
