@@ -9,7 +9,7 @@ import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { Random } from "../ports/random.js";
-import type { Transaction } from "../ports/unit-of-work.js";
+import type { TransactionWork } from "../ports/unit-of-work.js";
 import type { Account, ApiKey } from "./account.js";
 import { makeToken, shownPrefixOf } from "./api-key.js";
 import { isScope, type Scope, SCOPES } from "./scopes.js";
@@ -76,17 +76,14 @@ export class ManageAccounts {
       suspendedReason: null,
       createdAt: now,
     };
-    let runs = 0;
     const fields = {
       name,
       tier: account.tier,
       terms_accepted: wanted.acceptTerms === true,
       credits: wanted.credits ?? 0,
     };
-    const create = async (tx: Transaction): Promise<void> => {
-      runs += 1;
-      // A run before this one may have been committed although its reply was lost.
-      if (runs > 1 && (await deps.accounts.findAccounts([account.id])).has(account.id)) return;
+    const create: TransactionWork<void> = async (tx, { isRetry }) => {
+      if (isRetry && (await deps.accounts.findAccounts([account.id])).has(account.id)) return;
       await deps.accounts.insertAccounts(tx, [account]);
       if (wanted.credits === undefined || wanted.credits === 0) return;
       const balance = (await deps.ledger.lockBalances(tx, [account.id])).get(account.id);
@@ -164,10 +161,8 @@ export class ManageAccounts {
       revokedAt: null,
       expiresAt,
     };
-    let runs = 0;
-    const insert = async (tx: Transaction): Promise<void> => {
-      runs += 1;
-      if (runs > 1 && (await deps.accounts.findKeyHolders([key.tokenHash])).has(key.tokenHash)) return;
+    const insert: TransactionWork<void> = async (tx, { isRetry }) => {
+      if (isRetry && (await deps.accounts.findKeyHolders([key.tokenHash])).has(key.tokenHash)) return;
       await deps.accounts.insertKeys(tx, [key]);
     };
     const fields = { name: key.name, scopes: scopes.join(","), expires_at: expiresAt };

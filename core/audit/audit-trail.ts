@@ -2,7 +2,7 @@ import type { AuditLog } from "../ports/audit-log.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
-import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
+import type { Transaction, TransactionWork, UnitOfWork } from "../ports/unit-of-work.js";
 import type { AuditRecordId } from "../ids.js";
 import { type AuditEntry, nextRecord } from "./audit-record.js";
 
@@ -17,7 +17,7 @@ export interface RecordsActions {
    *
    * @param describe null where `work` changed nothing
    */
-  inTransaction<T>(work: (tx: Transaction) => Promise<T>, describe: (result: T) => AuditEntry | null): Promise<T>;
+  inTransaction<T>(work: TransactionWork<T>, describe: (result: T) => AuditEntry | null): Promise<T>;
   /**
    * The record of an action whose transaction another begins, and may run again.
    *
@@ -41,11 +41,12 @@ export interface AuditTrailDeps {
 export class AuditTrail implements RecordsActions {
   constructor(private readonly deps: AuditTrailDeps) {}
 
-  inTransaction<T>(work: (tx: Transaction) => Promise<T>, describe: (result: T) => AuditEntry | null): Promise<T> {
-    const record = this.alongside(describe);
-    return this.deps.unitOfWork.inTransaction(async (tx) => {
-      const result = await work(tx);
-      await record(tx, result);
+  inTransaction<T>(work: TransactionWork<T>, describe: (result: T) => AuditEntry | null): Promise<T> {
+    const id = this.deps.ids.next("aud");
+    return this.deps.unitOfWork.inTransaction(async (tx, run) => {
+      const result = await work(tx, run);
+      const entry = describe(result);
+      if (entry !== null) await this.append(tx, id, entry, run.isRetry);
       return result;
     });
   }
@@ -54,7 +55,7 @@ export class AuditTrail implements RecordsActions {
     const id = this.deps.ids.next("aud");
     return async (tx, result) => {
       const entry = describe(result);
-      if (entry !== null) await this.append(tx, id, entry);
+      if (entry !== null) await this.append(tx, id, entry, true);
     };
   }
 
@@ -65,12 +66,15 @@ export class AuditTrail implements RecordsActions {
     );
   }
 
-  /** The last thing that a transaction does: all others that record wait for its end. */
-  private async append(tx: Transaction, id: AuditRecordId, entry: AuditEntry): Promise<void> {
+  /**
+   * The last thing that a transaction does: all others that record wait for its end.
+   *
+   * @param mayExist an earlier run may have been committed, and this very record with it
+   */
+  private async append(tx: Transaction, id: AuditRecordId, entry: AuditEntry, mayExist: boolean): Promise<void> {
     const { auditLog, clock, digest, actor } = this.deps;
     const head = await auditLog.lockHead(tx);
-    // A run of this transaction before this one may have been committed although its reply was lost.
-    if (await auditLog.has(tx, id)) return;
+    if (mayExist && (await auditLog.has(tx, id))) return;
     await auditLog.append(tx, nextRecord(head, { ...entry, id, actor, createdAt: clock.now() }, digest));
   }
 }

@@ -34,23 +34,19 @@ export class AcceptJobs {
 
   private async acceptGroup(commands: readonly AcceptCommand[]): Promise<readonly AcceptResult[]> {
     const { unitOfWork, idempotency, ledger, jobs, queue, clock } = this.deps;
-    let runs = 0;
-    const decision = await unitOfWork.inTransaction(async (tx) => {
+    const decision = await unitOfWork.inTransaction(async (tx, { isRetry }) => {
       const now = clock.now();
-      runs += 1;
       const keys = commands.flatMap(({ job, idempotency: given }) =>
         given === null ? [] : [{ accountId: job.accountId, keyHash: given.keyHash }],
       );
       const accountIds = [...new Set(commands.map(({ job }) => job.accountId))];
       const records = keys.length === 0 ? [] : await idempotency.findRecords(tx, keys, now);
-      // A run before this one may have been committed although its reply was lost.
-      const created =
-        runs === 1
-          ? new Map<JobId, JobState>()
-          : await jobs.lockJobs(
-              tx,
-              commands.map(({ job }) => job.id),
-            );
+      const created = isRetry
+        ? await jobs.lockJobs(
+            tx,
+            commands.map(({ job }) => job.id),
+          )
+        : new Map<JobId, JobState>();
       const made = new Map(commands.flatMap(({ job: { id, request } }) => withRequest(created.get(id), request)));
       const balances = await ledger.lockBalances(tx, accountIds);
       const references = commands.flatMap(referencesOf);

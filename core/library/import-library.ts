@@ -8,7 +8,7 @@ import { ImportFileError, type ImportFiles } from "../ports/import-files.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Logger } from "../ports/logger.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
-import type { Transaction } from "../ports/unit-of-work.js";
+import type { TransactionWork } from "../ports/unit-of-work.js";
 import { AUDIO_TYPES, audioEndingOf } from "./audio-type.js";
 import type { DeriveAssets } from "./derive-assets.js";
 import { type ImportDocument, type ImportItem, type ImportTrack, readImportDocument } from "./import-document.js";
@@ -151,10 +151,8 @@ export class ImportLibrary {
 
   private async insert(tracks: readonly Track[], playlists: readonly Playlist[]): Promise<void> {
     const { audit, library } = this.deps;
-    let runs = 0;
-    const insert = async (tx: Transaction): Promise<void> => {
-      runs += 1;
-      if (runs > 1 && (await this.isThere(tracks, playlists))) return;
+    const insert: TransactionWork<void> = async (tx, { isRetry }) => {
+      if (isRetry && (await this.isThere(tracks, playlists))) return;
       for (const batch of batchesOf(tracks)) await library.insertTracks(tx, batch);
       for (const batch of batchesOf(playlists)) await library.insertPlaylists(tx, batch);
     };

@@ -7,7 +7,7 @@ import type { Clock } from "../ports/clock.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { LibraryStore } from "../ports/library-store.js";
 import type { Random } from "../ports/random.js";
-import type { Transaction } from "../ports/unit-of-work.js";
+import type { Transaction, TransactionWork } from "../ports/unit-of-work.js";
 import type { TrackWithLyrics } from "./lyrics.js";
 import type { Playlist } from "./playlist.js";
 import { changedTracks, checkHeld, checkPlaylist, type PlaylistChanges, titleIssue } from "./playlist-rules.js";
@@ -53,11 +53,8 @@ export class ManageLibrary {
     await this.checkTracks(trackIds, owner);
     const id = deps.ids.next("pls");
     const playlist: Playlist = { id, accountId: owner, title, visibility, trackIds, createdAt: deps.clock.now() };
-    let runs = 0;
-    const insert = async (tx: Transaction): Promise<void> => {
-      runs += 1;
-      // A run before this one may have been committed although its reply was lost.
-      if (runs > 1 && (await deps.library.findPlaylists([id])).has(id)) return;
+    const insert: TransactionWork<void> = async (tx, { isRetry }) => {
+      if (isRetry && (await deps.library.findPlaylists([id])).has(id)) return;
       await deps.library.insertPlaylists(tx, [playlist]);
     };
     const fields = { title, visibility, tracks: trackIds.length };

@@ -124,10 +124,9 @@ export class UploadTrack {
     const createdAt = clock.now();
     const tooLarge = (left: number): Error =>
       left < limits.maxBytes ? bytesUsedUp(maxBytes) : new PayloadTooLargeError(limits.maxBytes);
-    return unitOfWork.inTransaction(async (tx) => {
+    return unitOfWork.inTransaction(async (tx, { isRetry }) => {
       await ledger.lockBalances(tx, [account.id]);
-      // A run of this transaction before this one may have been committed although its reply was lost.
-      await uploads.deleteUnstored(tx, trackId);
+      if (isRetry) await uploads.deleteUnstored(tx, trackId);
       const used = await uploads.usageOf(tx, account.id, createdAt - UPLOAD_MAX_MS);
       const left = maxBytes - used.bytes;
       if (used.tracks >= maxTracks) throw overQuota(`the account's tier allows ${maxTracks} uploaded tracks`);

@@ -5,6 +5,18 @@ export interface Transaction {
   readonly [transactionBrand]: true;
 }
 
+/** What the work of a transaction is told of the run that it is in. */
+export interface TransactionRun {
+  /**
+   * False in the first run of the work. True in every later one: the run before was rolled back, or it was committed and
+   * the reply to the commit was lost. Only then can rows of this very work exist.
+   */
+  readonly isRetry: boolean;
+}
+
+/** What one transaction does. */
+export type TransactionWork<T> = (tx: Transaction, run: TransactionRun) => Promise<T>;
+
 /** Atomic, durable changes. */
 export interface UnitOfWork {
   /** How many transactions can make progress at once; 1 where every writer waits for the one before. */
@@ -13,11 +25,12 @@ export interface UnitOfWork {
   /**
    * Runs `work` in one transaction and commits. When `work` throws, nothing is written and the error passes on. A lost race
    * (deadlock, lock wait, duplicate key, lost connection) runs `work` again from its start, a few times: it must read
-   * all it decides on inside, and take its ids from outside. No network call belongs inside.
+   * all it decides on inside, and take its ids from outside. Where `isRetry` is true, it first looks for its own rows.
+   * No network call belongs inside.
    *
    * Locks are taken in one order: idempotency records, jobs, balances (ascending account id), inserts.
    *
    * @throws {ServiceUnavailableError} the storage cannot be reached or stays busy; nothing was written
    */
-  inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  inTransaction<T>(work: TransactionWork<T>): Promise<T>;
 }

@@ -59,6 +59,19 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
       expect([await exists(first), await exists(second)]).to.deep.equal([false, true]);
     });
 
+    it("says in each run whether it is the first: `isRetry` is false once, and true in every later run", async () => {
+      const taken = await storage.addAccount();
+      const account = anAccount();
+      const retries: boolean[] = [];
+      await storage.unitOfWork.inTransaction(async (tx, { isRetry }) => {
+        retries.push(isRetry);
+        await storage.accounts.insertAccounts(tx, [retries.length < 3 ? taken : account]);
+      });
+      expect(retries).to.deep.equal([false, true, true]);
+      await storage.unitOfWork.inTransaction((_tx, { isRetry }) => Promise.resolve(retries.push(isRetry)));
+      expect(retries.at(-1)).to.equal(false);
+    });
+
     it("gives up after a few runs, having written nothing", async () => {
       const taken = await storage.addAccount();
       const account = anAccount();

@@ -9,12 +9,12 @@ import type { AccountId } from "../../core/ids.js";
 import type { Clock } from "../../core/ports/clock.js";
 import type { Logger } from "../../core/ports/logger.js";
 import type { Random } from "../../core/ports/random.js";
-import type { Transaction } from "../../core/ports/unit-of-work.js";
+import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
 import { aBalance, aMovement, anAccount } from "./builders.js";
 
 /** A storage with its schema and no rows, of which a suite is the only user. */
 export interface StorageUnderTest extends Stores {
-  inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  readonly inTransaction: UnitOfWork["inTransaction"];
   /** Adds an account that owns these credits. */
   addAccount(
     account?: Partial<Account>,

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../core/ports/clock.js";
 import type { Random } from "../../../core/ports/random.js";
-import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import type { TransactionWork, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { type KnexDatabase, unavailable } from "./database.js";
 import { toTransaction } from "./session.js";
 
@@ -19,11 +19,11 @@ export class KnexUnitOfWork implements UnitOfWork {
     return this.database.dialect.concurrentWriters;
   }
 
-  async inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  async inTransaction<T>(work: TransactionWork<T>): Promise<T> {
     const { dialect } = this.database;
     for (let tries = 1; ; tries++) {
       try {
-        return await this.database.transaction((session) => work(toTransaction(session)));
+        return await this.database.transaction((session) => work(toTransaction(session), { isRetry: tries > 1 }));
       } catch (error) {
         if (dialect.isLostRace(error) && tries < TRIES_MAX) {
           await this.clock.sleep(this.waitMs(tries));

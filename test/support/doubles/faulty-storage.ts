@@ -49,15 +49,15 @@ export class LosesReplies {
       concurrentWriters: unitOfWork.concurrentWriters,
       inTransaction: async (work) => {
         let endsJob = false;
-        const result = await unitOfWork.inTransaction(async (tx) => {
-          const created = await work(tx);
+        const result = await unitOfWork.inTransaction(async (tx, run) => {
+          const created = await work(tx, run);
           endsJob = this.ending.has(tx);
           return created;
         });
         if (!endsJob || this.lost >= this.times) return result;
         this.lost++;
         this.onLost();
-        if (this.how === "reruns") return unitOfWork.inTransaction(work);
+        if (this.how === "reruns") return unitOfWork.inTransaction((tx) => work(tx, { isRetry: true }));
         throw new ServiceUnavailableError("The reply to the commit was lost.");
       },
     };

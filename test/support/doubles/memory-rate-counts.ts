@@ -1,6 +1,6 @@
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { RateCount, RateCountStore } from "../../../core/ports/rate-count-store.js";
-import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import type { Transaction, TransactionWork, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 
 /** Shared counts in memory, with transactions one at a time, and with faults. */
 export class MemoryRateCounts implements RateCountStore, UnitOfWork {
@@ -24,7 +24,7 @@ export class MemoryRateCounts implements RateCountStore, UnitOfWork {
     return [...this.rows.values()].filter((row) => row.subject === subject);
   }
 
-  inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  inTransaction<T>(work: TransactionWork<T>): Promise<T> {
     const result = this.last.then(() => this.run(work));
     this.last = result.catch(() => undefined);
     return result;
@@ -52,12 +52,12 @@ export class MemoryRateCounts implements RateCountStore, UnitOfWork {
     return ended.length;
   }
 
-  private async run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  private async run<T>(work: TransactionWork<T>): Promise<T> {
     await this.hangs;
     await this.pace();
     if (this.isDown) throw new ServiceUnavailableError();
     const before = new Map(this.rows);
-    const result = await work({} as Transaction);
+    const result = await work({} as Transaction, { isRetry: false });
     this.transactions += 1;
     const changed = [...this.rows].filter(([key, row]) => before.get(key) !== row);
     if (changed.length > 0) this.writes += 1;

@@ -6,7 +6,7 @@ import { ManageAccounts } from "../../../core/accounts/manage-accounts.js";
 import { type Tier, Tiers } from "../../../core/accounts/tiers.js";
 import { ManageCredits } from "../../../core/credits/manage-credits.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
-import type { Transaction, UnitOfWork } from "../../../core/ports/unit-of-work.js";
+import type { TransactionWork, UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { aBalance, aMovement, anAccount, anId, NO_UPLOADS } from "../../support/builders.js";
 import { SILENT, sqliteStorage, type StorageUnderTest, TEST_PORTS } from "../../support/databases.js";
 import { mysqlStorage } from "../../support/mysql.js";
@@ -26,9 +26,9 @@ const TIER: Tier = {
 function forgetful(unitOfWork: UnitOfWork): UnitOfWork {
   return {
     concurrentWriters: unitOfWork.concurrentWriters,
-    async inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    async inTransaction<T>(work: TransactionWork<T>): Promise<T> {
       await unitOfWork.inTransaction(work);
-      return unitOfWork.inTransaction(work);
+      return unitOfWork.inTransaction((tx) => work(tx, { isRetry: true }));
     },
   };
 }

@@ -206,19 +206,19 @@ const COMMITS: Readonly<Record<string, (inner: UnitOfWork) => UnitOfWork>> = {
   ", when the reply to each commit is lost": (inner) =>
     committing(inner, async (work) => {
       await inner.inTransaction(work);
-      return inner.inTransaction(work);
+      return inner.inTransaction((tx) => work(tx, { isRetry: true }));
     }),
   ", when each commit is rolled back once": (inner) =>
     committing(inner, async (work) => {
       const rolledBack = new Error("rolled back");
-      const broken = inner.inTransaction(async (tx) => {
-        await work(tx);
+      const broken = inner.inTransaction(async (tx, run) => {
+        await work(tx, run);
         throw rolledBack;
       });
       await broken.catch((error: unknown) => {
         if (error !== rolledBack) throw error;
       });
-      return inner.inTransaction(work);
+      return inner.inTransaction((tx) => work(tx, { isRetry: true }));
     }),
 };
 

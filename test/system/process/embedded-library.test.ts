@@ -230,7 +230,7 @@ describe("An import that fails after its files were checked", () => {
       concurrentWriters: 1,
       async inTransaction(work) {
         await storage.inTransaction(work);
-        return storage.inTransaction(work);
+        return storage.inTransaction((tx) => work(tx, { isRetry: true }));
       },
     };
     await run({ unitOfWork });

@@ -42,7 +42,7 @@ describe("SubmissionSwitch", () => {
   });
 
   // What is kept here needs no transaction.
-  const audit = unrecorded({ inTransaction: (work) => work({} as Transaction) });
+  const audit = unrecorded({ inTransaction: (work) => work({} as Transaction, { isRetry: false }) });
   const process = (startsAs: SubmissionState = "active", logger = new RecordingLogger()): SubmissionSwitch =>
     new SubmissionSwitch({ installation, audit, clock, logger, startsAs });
 

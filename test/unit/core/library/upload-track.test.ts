@@ -65,7 +65,7 @@ function losing({ isFindable = true, takesMs = 0 } = {}): {
     derived: { deriveFor: (track) => Promise.resolve(track), deriveOfReadable: (track) => Promise.resolve(track) },
     unitOfWork: {
       async inTransaction(work) {
-        const result = await work({} as Transaction);
+        const result = await work({} as Transaction, { isRetry: false });
         if (tracks.size > 0) throw new ServiceUnavailableError();
         return result;
       },

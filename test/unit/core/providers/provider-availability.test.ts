@@ -31,7 +31,10 @@ class HealthTable implements ProviderHealthStore {
   }
 }
 
-const unitOfWork: UnitOfWork = { concurrentWriters: 1, inTransaction: (work) => work({} as Transaction) };
+const unitOfWork: UnitOfWork = {
+  concurrentWriters: 1,
+  inTransaction: (work) => work({} as Transaction, { isRetry: false }),
+};
 
 describe("ProviderAvailability", () => {
   let table: HealthTable;

@@ -38,7 +38,7 @@ describe("RecordRequests", () => {
     dropped = 0;
     recorder = new RecordRequests({
       log: storage as unknown as RequestLogStore,
-      unitOfWork: { concurrentWriters: 1, inTransaction: (work) => work({} as Transaction) },
+      unitOfWork: { concurrentWriters: 1, inTransaction: (work) => work({} as Transaction, { isRetry: false }) },
       clock,
       logger,
       metrics: { countDroppedLogRows: (count) => void (dropped += count) },
