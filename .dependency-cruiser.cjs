@@ -19,7 +19,7 @@ module.exports = {
         "What a job is, how it begins and ends, depends neither on its workers nor on who is notified of its end.",
       severity: "error",
       from: { path: "^core/jobs/" },
-      to: { path: "^core/(execution|maintenance|webhooks)/" },
+      to: { path: "^core/(attempts|execution|leases|live-check|maintenance|results|webhooks)/" },
     },
     {
       name: "adapters-import-core-and-libraries",

@@ -1,6 +1,6 @@
 import { openProviderSandbox } from "../adapters/sandbox/index.js";
 import { SystemClock } from "../adapters/system/clock.js";
-import { clampFailure, clampResult } from "../core/execution/clamp-result.js";
+import { clampFailure, clampResult } from "../core/results/clamp-result.js";
 import type { AddressGuard } from "../core/ports/address-guard.js";
 import type { Logger } from "../core/ports/logger.js";
 import { type ProbeResult, ProviderFailure } from "../core/ports/music-provider.js";

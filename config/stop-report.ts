@@ -1,4 +1,4 @@
-import type { UnrepeatableWork } from "../core/execution/lease.js";
+import type { UnrepeatableWork } from "../core/leases/lease.js";
 import type { Logger } from "../core/ports/logger.js";
 
 /** Reports what a stop waits for and gives up: as plain lines on a terminal, else in the log. */

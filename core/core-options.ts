@@ -2,7 +2,7 @@ import type { Tier } from "./accounts/tiers.js";
 import type { BreakerPolicy } from "./providers/circuit-breaker.js";
 import type { CatalogueProvider } from "./providers/catalogue.js";
 import type { RoutePreferences } from "./providers/routes.js";
-import type { PolicySettings } from "./execution/policies.js";
+import type { PolicySettings } from "./attempts/policies.js";
 import type { SubmissionState } from "./execution/submission-switch.js";
 import type { SplitKind } from "./jobs/job.js";
 import type { UploadLimits } from "./library/upload-track.js";

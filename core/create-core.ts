@@ -7,7 +7,7 @@ import type { ReadAudit } from "./audit/read-audit.js";
 import type { CoreOptions } from "./core-options.js";
 import { ManageCredits } from "./credits/manage-credits.js";
 import { createExecution } from "./execution/create-execution.js";
-import type { ReportMargin } from "./execution/report-margin.js";
+import type { ReportMargin } from "./attempts/report-margin.js";
 import type { SubmissionSwitch } from "./execution/submission-switch.js";
 import type { WorkingProvider } from "./execution/working-provider.js";
 import type { AcceptGeneration } from "./generations/accept-generation.js";
@@ -34,6 +34,7 @@ import { Limits } from "./rate-limits/limits.js";
 import { createSecrets } from "./secrets/create-secrets.js";
 import type { RotateSecrets } from "./secrets/rotate-secrets.js";
 import { createUsage, type Usage } from "./usage/create-usage.js";
+import { eventsKeptMs } from "./webhooks/delivery-schedule.js";
 import { createWebhooks } from "./webhooks/create-webhooks.js";
 import type { ManageEndpoints } from "./webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "./webhooks/operate-webhooks.js";
@@ -98,7 +99,6 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
   const secrets = createSecrets(ports, audit);
   const library = createLibrary({ ports, audit, tiers, publicUrl, audio, uploads: options.uploads });
   const { audioUrls, shareUrls, publicLinks } = library;
-  const { scheduleMs } = options.webhooks;
   const sealing = { sealKeys: secrets.keyStates, audioUrls };
   const webhooks = createWebhooks({ ports, options: options.webhooks, audit, ...sealing, sweepMs });
   const providers = createProviders({ ports, ...options, queueDeadlineMs });
@@ -117,7 +117,8 @@ export function createCore(ports: CorePorts, options: CoreOptions): Core {
     splitCosts,
   });
   const usage = createUsage(ports, options.redact);
-  const scheduled = { endJobs, queueDeadlineMs, scheduleMs, others: [secrets.reseal] };
+  const keptMs = eventsKeptMs(options.webhooks.scheduleMs);
+  const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: keptMs, others: [secrets.reseal] };
   const { audio: operateAudio, maintenance } = createMaintenance({ ports, audit, ...scheduled });
   return {
     accounts,

@@ -1,11 +1,11 @@
 /** All that a team embedding the core imports of it: use cases, domain types, the error catalogue and the ports. */
-export type { Account, ApiKey } from "./accounts/account.js";
+export type { Account, ApiKey } from "./ports/account.js";
 export type { IssuedKey, ManageAccounts, NewAccount, NewKey } from "./accounts/manage-accounts.js";
-export type { AuditAction, AuditRecord } from "./audit/audit-record.js";
+export type { AuditAction, AuditRecord } from "./ports/audit-record.js";
 export type { AuditVerification, ReadAudit } from "./audit/read-audit.js";
-export type { MarginQuery, MarginReport, ReportMargin } from "./execution/report-margin.js";
+export type { MarginQuery, MarginReport, ReportMargin } from "./attempts/report-margin.js";
 export type { Submissions, SubmissionState, SubmissionSwitch } from "./execution/submission-switch.js";
-export { type Scope, SCOPES } from "./accounts/scopes.js";
+export { type Scope, SCOPES } from "./ports/scopes.js";
 export type { Tier, UploadQuota } from "./accounts/tiers.js";
 export { available, type Balance, type LedgerEntry } from "./credits/balance.js";
 export type { Bucket } from "./credits/grant.js";

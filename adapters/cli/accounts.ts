@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Account } from "../../core/accounts/account.js";
+import type { Account } from "../../core/ports/account.js";
 import type { CliHost } from "./host.js";
 import { addKeyCommands } from "./keys.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";

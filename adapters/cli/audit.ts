@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { AUDIT_ACTIONS, type AuditAction, type AuditRecord } from "../../core/audit/audit-record.js";
+import { AUDIT_ACTIONS, type AuditAction, type AuditRecord } from "../../core/ports/audit-record.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, CommandFailed, iso, print, table, withApp, withProgress } from "./output.js";
 import { moment, wholeNumberWithin } from "./values.js";

@@ -1,6 +1,6 @@
 import type { Core } from "../../core/create-core.js";
-import type { LiveCheckResult, LiveProgress } from "../../core/execution/live-check.js";
-import type { LiveGeneration } from "../../core/execution/live-generation.js";
+import type { LiveCheckResult, LiveProgress } from "../../core/live-check/live-check.js";
+import type { LiveGeneration } from "../../core/live-check/live-generation.js";
 import type { Balance } from "../../core/credits/balance.js";
 import type { JobReport } from "../../core/jobs/operate-jobs.js";
 import type { ImportedLibrary } from "../../core/library/import-library.js";
@@ -8,7 +8,7 @@ import type { TrackWithLyrics } from "../../core/library/lyrics.js";
 import type { PlaylistWithTracks } from "../../core/library/read-library.js";
 import type { Track } from "../../core/library/track.js";
 import type { TrackUpload } from "../../core/library/upload-track.js";
-import type { WebhookEndpoint } from "../../core/webhooks/endpoint.js";
+import type { WebhookEndpoint } from "../../core/ports/webhook-records.js";
 import type { ListedModel } from "../../core/providers/list-models.js";
 import type { CheckResult } from "../../core/ports/self-check.js";
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from "commander";
-import type { ApiKey } from "../../core/accounts/account.js";
+import type { ApiKey } from "../../core/ports/account.js";
 import { OperationRefusedError } from "../../core/errors.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";

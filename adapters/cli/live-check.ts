@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { OperationRefusedError } from "../../core/errors.js";
-import type { LiveCheckResult, LivePurchase } from "../../core/execution/live-check.js";
-import type { CheckedFile, CheckedTrack } from "../../core/execution/live-files.js";
-import type { LiveGeneration } from "../../core/execution/live-generation.js";
+import type { LiveCheckResult, LivePurchase } from "../../core/live-check/live-check.js";
+import type { CheckedFile, CheckedTrack } from "../../core/live-check/live-files.js";
+import type { LiveGeneration } from "../../core/live-check/live-generation.js";
 import type { ProviderCost } from "../../core/ports/music-provider.js";
 import { printable } from "../../core/printable.js";
 import type { CliHost, LivePlan, LiveReport } from "./host.js";

@@ -5,7 +5,7 @@ import type {
   ProviderMargin,
   Purchases,
   RefundedAttempt,
-} from "../../core/execution/report-margin.js";
+} from "../../core/attempts/report-margin.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, iso, print, table, withApp } from "./output.js";
 import { wholeNumberWithin } from "./values.js";

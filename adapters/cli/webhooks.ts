@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { DeliveryAttempt } from "../../core/webhooks/endpoint.js";
+import type { DeliveryAttempt } from "../../core/ports/webhook-records.js";
 import type { DeliveryReport } from "../../core/webhooks/operate-webhooks.js";
 import type { CliHost } from "./host.js";
 import { addCommand, addGroup, CommandFailed, iso, print, table, withApp, withProgress } from "./output.js";

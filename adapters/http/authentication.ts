@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { authorize } from "../../core/accounts/authenticate.js";
-import type { Scope } from "../../core/accounts/scopes.js";
+import type { Scope } from "../../core/ports/scopes.js";
 import type { RateLimitKind } from "../../core/accounts/tiers.js";
 import { FermataError } from "../../core/errors.js";
 import type { KeyHolder } from "../../core/ports/account-store.js";

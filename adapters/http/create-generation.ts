@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { ServiceUnavailableError } from "../../core/errors.js";
 import type { GivenReference } from "../../core/generations/reference-rules.js";
-import type { StoredResponse } from "../../core/idempotency/replay.js";
+import type { StoredResponse } from "../../core/ports/idempotency-store.js";
 import type { JobId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
 import { type ErrorEnvelope, STATUS_BY_CODE, toErrorEnvelope } from "./errors.js";

@@ -1,12 +1,12 @@
 import type { Authenticate } from "../../core/accounts/authenticate.js";
-import type { Scope } from "../../core/accounts/scopes.js";
+import type { Scope } from "../../core/ports/scopes.js";
 import type { ReceiveCallback } from "../../core/providers/receive-callback.js";
 import type { ManageCredits } from "../../core/credits/manage-credits.js";
 import type { ErrorCode } from "../../core/error-codes.js";
 import type { AcceptGeneration } from "../../core/generations/accept-generation.js";
 import type { ReadGenerations } from "../../core/generations/read-generations.js";
 import type { WaitForJob } from "../../core/generations/wait-for-job.js";
-import type { StoredResponse } from "../../core/idempotency/replay.js";
+import type { StoredResponse } from "../../core/ports/idempotency-store.js";
 import type { AccountId, JobId, RequestId } from "../../core/ids.js";
 import type { AudioUrls } from "../../core/library/audio-urls.js";
 import type { PublicLinks } from "../../core/library/public-links.js";

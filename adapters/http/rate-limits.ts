@@ -1,7 +1,7 @@
 import type { Response } from "express";
 import { FermataError } from "../../core/errors.js";
 import type { Allowance } from "../../core/rate-limits/limits.js";
-import type { WindowStatus } from "../../core/rate-limits/window.js";
+import type { WindowStatus } from "../../core/ports/rate-limiter.js";
 import type { RequestContext } from "./request-context.js";
 import { STATUS_BY_CODE } from "./errors.js";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Request, Response } from "express";
-import type { Account } from "../../core/accounts/account.js";
+import type { Account } from "../../core/ports/account.js";
 import { assert } from "../../core/assert.js";
 import type { KeyHolder } from "../../core/ports/account-store.js";
 import type { ErrorCode } from "../../core/error-codes.js";

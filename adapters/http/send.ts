@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Response } from "express";
-import type { StoredResponse } from "../../core/idempotency/replay.js";
+import type { StoredResponse } from "../../core/ports/idempotency-store.js";
 import { contextOf } from "./request-context.js";
 
 /** Larger responses leave in chunks of this size. */

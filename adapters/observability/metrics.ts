@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
-import { ATTEMPT_LOSSES } from "../../core/execution/purchases.js";
+import { ATTEMPT_LOSSES } from "../../core/attempts/purchases.js";
 import type { Logger } from "../../core/ports/logger.js";
 import type { CountedAttempt, GaugeDescription, GaugeReading, Metrics } from "../../core/ports/metrics.js";
 

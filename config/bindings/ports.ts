@@ -9,7 +9,7 @@ import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limite
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
 import { ThreadLeaseRenewal } from "../../adapters/storage/sql/index.js";
 import { HttpsWebhookSender } from "../../adapters/webhooks/https/webhook-sender.js";
-import { ClockLeaseRenewal } from "../../core/execution/clock-lease-renewal.js";
+import { ClockLeaseRenewal } from "../../core/leases/clock-lease-renewal.js";
 import type { AudioAnalyser } from "../../core/ports/audio-analyser.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
 import { assetOpenerFor } from "../asset-opener.js";

@@ -1,4 +1,4 @@
-import { SCOPES } from "../../core/accounts/scopes.js";
+import { SCOPES } from "../../core/ports/scopes.js";
 import type { DefaultContext, Group } from "./definition.js";
 import * as kind from "./kinds.js";
 

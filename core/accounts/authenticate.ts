@@ -10,7 +10,7 @@ import type { AccountStore, KeyHolder } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Digest } from "../ports/digest.js";
 import { isWellFormedToken } from "./api-key.js";
-import type { Scope } from "./scopes.js";
+import type { Scope } from "../ports/scopes.js";
 
 /** Under a second, counted from before the read: a revocation or suspension holds within 1 s in every process. */
 const CACHE_MS = 900;

@@ -1,4 +1,4 @@
-import type { AuditAction, AuditEntry, AuditFields } from "../audit/audit-record.js";
+import type { AuditAction, AuditEntry, AuditFields } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import { grant } from "../credits/grant.js";
 import { OperationRefusedError } from "../errors.js";
@@ -10,9 +10,9 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import type { LedgerStore } from "../ports/ledger-store.js";
 import type { Random } from "../ports/random.js";
 import type { TransactionWork } from "../ports/unit-of-work.js";
-import type { Account, ApiKey } from "./account.js";
+import type { Account, ApiKey } from "../ports/account.js";
 import { makeToken, shownPrefixOf } from "./api-key.js";
-import { isScope, type Scope, SCOPES } from "./scopes.js";
+import { isScope, type Scope, SCOPES } from "../ports/scopes.js";
 import type { Tiers } from "./tiers.js";
 import { withoutControls } from "../printable.js";
 

@@ -4,7 +4,8 @@ import type { Digest } from "../ports/digest.js";
 import type { IdGenerator } from "../ports/id-generator.js";
 import type { Transaction, TransactionWork, UnitOfWork } from "../ports/unit-of-work.js";
 import type { AuditRecordId } from "../ids.js";
-import { type AuditEntry, nextRecord } from "./audit-record.js";
+import { nextRecord } from "./audit-record.js";
+import type { AuditEntry } from "../ports/audit-record.js";
 
 /** Written last in a transaction, of what it has come to. When it fails, nothing of the transaction is written. */
 export type Alongside<T> = (tx: Transaction, result: T) => Promise<void>;

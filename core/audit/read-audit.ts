@@ -1,7 +1,8 @@
 import type { AuditFilter, AuditLog } from "../ports/audit-log.js";
 import type { Digest } from "../ports/digest.js";
 import { OperationRefusedError } from "../errors.js";
-import { type AuditHead, type AuditRecord, EMPTY_CHAIN, hashOf } from "./audit-record.js";
+import { EMPTY_CHAIN, hashOf } from "./audit-record.js";
+import type { AuditHead, AuditRecord } from "../ports/audit-record.js";
 
 /** Read at once while the chain is verified. */
 const PAGE = 500;

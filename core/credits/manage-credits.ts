@@ -1,5 +1,4 @@
-import type { Tiers } from "../accounts/tiers.js";
-import type { AuditEntry } from "../audit/audit-record.js";
+import type { AuditEntry } from "../ports/audit-record.js";
 import { OperationRefusedError } from "../errors.js";
 import { type AccountId, isId } from "../ids.js";
 import type { AccountStore } from "../ports/account-store.js";
@@ -34,12 +33,17 @@ export interface Renewal extends Balance {
   readonly isRepeated: boolean;
 }
 
+/** What renewals need to know of the tiers. */
+interface MonthlyAllowances {
+  of(tier: string): { readonly monthlyCredits: number };
+}
+
 export interface ManageCreditsDeps {
   readonly audit: RecordsActions;
   readonly accounts: AccountStore;
   readonly ledger: LedgerStore;
   readonly clock: Clock;
-  readonly tiers: Tiers;
+  readonly tiers: MonthlyAllowances;
 }
 
 const REFERENCE_MAX_LENGTH = 200;

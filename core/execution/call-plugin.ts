@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.js";
 import type { Logger } from "../ports/logger.js";
 import { type CallContext, ProviderFailure } from "../ports/music-provider.js";
-import { clampFailure, clampResult } from "./clamp-result.js";
+import { clampFailure, clampResult } from "../results/clamp-result.js";
 
 /** How long a plugin gets to obey the abort of its call. */
 export const OBEY_MS = 5_000;

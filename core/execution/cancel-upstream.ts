@@ -5,7 +5,7 @@ import type { Logger } from "../ports/logger.js";
 import { ProviderFailure } from "../ports/music-provider.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import { callPlugin } from "./call-plugin.js";
-import { isLasting } from "./lasting-failure.js";
+import { isLasting } from "../attempts/retry-policy.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface CancelUpstreamDeps {

@@ -9,7 +9,7 @@ import {
   type ProviderHandle,
   type Snapshot,
 } from "../ports/music-provider.js";
-import { isEnd } from "./decide-rendering.js";
+import { isEnd } from "../attempts/decide-rendering.js";
 import type { JobStep } from "./job-step.js";
 
 /** Callbacks read at once; the rest is read with the next step, which follows at once. */

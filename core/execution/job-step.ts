@@ -11,15 +11,15 @@ import { healthIdOf } from "../providers/circuit-breaker.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
 import type { RenderTimes } from "../providers/render-times.js";
 import type { Route, Routes } from "../providers/routes.js";
-import type { Applied, ApplyReports, ReportCommand } from "./apply-reports.js";
+import type { Applied, ApplyReports, ReportCommand } from "../attempts/apply-reports.js";
 import type { BuildRequest } from "./build-request.js";
 import { callPlugin } from "./call-plugin.js";
-import type { ExecutionEvent } from "./events.js";
-import type { Lease } from "./lease.js";
-import type { Policies } from "./policies.js";
-import type { ExecutionPolicy } from "./policy.js";
-import { backoffMs } from "./retry-policy.js";
-import type { StoreFiles } from "./store-files.js";
+import type { ExecutionEvent } from "../attempts/events.js";
+import type { Lease } from "../leases/lease.js";
+import type { Policies } from "../attempts/policies.js";
+import type { ExecutionPolicy } from "../attempts/policy.js";
+import { backoffMs } from "../attempts/retry-policy.js";
+import type { StoreFiles } from "../results/store-files.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface RunJobDeps {

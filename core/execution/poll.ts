@@ -3,9 +3,9 @@ import type { JobAttempt } from "../jobs/job.js";
 import { type LookupOutcome, ProviderFailure, type ProviderHandle, type Snapshot } from "../ports/music-provider.js";
 import { type OtherAttempt, readCallbacks } from "./inbox.js";
 import type { JobStep } from "./job-step.js";
-import { isRetryable } from "./retry-policy.js";
+import { isRetryable } from "../attempts/retry-policy.js";
 import { storeAndSettle } from "./store-and-settle.js";
-import { storableResult } from "./stored-result.js";
+import { storableResult } from "../results/stored-result.js";
 import { discardWhenEnded, submit, submitted } from "./submit.js";
 
 /** Polls accepted work: reads what the provider reported first, and asks it where that does not tell the end. */

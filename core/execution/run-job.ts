@@ -1,11 +1,11 @@
 import { ServiceUnavailableError } from "../errors.js";
 import type { ClaimedJob } from "../ports/job-store.js";
 import { JobStep, type RunJobDeps } from "./job-step.js";
-import type { Lease } from "./lease.js";
+import type { Lease } from "../leases/lease.js";
 import { readCallbacks } from "./inbox.js";
 import { finished, poll, resolve } from "./poll.js";
-import { CRASHES_MAX, POLL_RETRY_MS } from "./policy.js";
-import { openAttempt } from "./situation.js";
+import { CRASHES_MAX, POLL_RETRY_MS } from "../attempts/policy.js";
+import { openAttempt } from "../attempts/situation.js";
 import { settleStored, storeAndSettle } from "./store-and-settle.js";
 import { discardWhenEnded, submit } from "./submit.js";
 import type { WorkingProvider } from "./working-provider.js";

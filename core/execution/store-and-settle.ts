@@ -2,8 +2,8 @@ import { ServiceUnavailableError } from "../errors.js";
 import type { JobAttempt, StoredFiles } from "../jobs/job.js";
 import type { Completed } from "../ports/music-provider.js";
 import type { JobStep } from "./job-step.js";
-import { isLasting } from "./lasting-failure.js";
-import { isStoredPlain } from "./policy.js";
+import { isLasting } from "../attempts/retry-policy.js";
+import { isStoredPlain } from "../attempts/policy.js";
 
 /**
  * Stores what was made and charges for it; or reports that it cannot be had.

@@ -1,14 +1,13 @@
 import { type Accepted, type Completed, ProviderFailure, type SubmitRequest } from "../ports/music-provider.js";
 import { healthIdOf } from "../providers/circuit-breaker.js";
 import type { Route } from "../providers/routes.js";
-import { isOpen } from "./attempt-states.js";
-import type { Applied } from "./apply-reports.js";
+import { isOpen } from "../attempts/attempt-states.js";
+import type { Applied } from "../attempts/apply-reports.js";
 import { OBEY_MS } from "./call-plugin.js";
 import type { JobStep } from "./job-step.js";
-import { isLasting } from "./lasting-failure.js";
-import { isRetryable, needsOperator } from "./retry-policy.js";
+import { isLasting, isRetryable, needsOperator } from "../attempts/retry-policy.js";
 import { storeAndSettle } from "./store-and-settle.js";
-import { storableResult } from "./stored-result.js";
+import { storableResult } from "../results/stored-result.js";
 
 /** How long a job waits before it is checked again whether its provider, or a fallback, is available. */
 const PROVIDER_DOWN_RETRY_MS = 10_000;

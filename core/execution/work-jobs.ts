@@ -1,9 +1,9 @@
 import type { JobQueue } from "../ports/job-queue.js";
-import type { UnrepeatableWork } from "./lease.js";
-import { OutageRecovery } from "./outage-recovery.js";
+import type { UnrepeatableWork } from "../leases/lease.js";
+import { OutageRecovery } from "../leases/outage-recovery.js";
 import { ProviderWorker, type ProviderWorkerDeps } from "./provider-worker.js";
 import type { Maintenance } from "../maintenance/maintenance.js";
-import type { Leases } from "./leases.js";
+import type { Leases } from "../leases/leases.js";
 import type { WorkingProvider } from "./working-provider.js";
 
 export interface WorkJobsDeps extends Omit<ProviderWorkerDeps, "recovery"> {

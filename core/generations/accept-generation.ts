@@ -1,4 +1,4 @@
-import type { Account } from "../accounts/account.js";
+import type { Account } from "../ports/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
 import type { Alongside } from "../audit/audit-trail.js";
@@ -10,16 +10,15 @@ import {
   ServiceUnavailableError,
 } from "../errors.js";
 import { fingerprint } from "../idempotency/fingerprint.js";
-import type { StoredResponse } from "../idempotency/replay.js";
+import type { StoredResponse } from "../ports/idempotency-store.js";
 import type { RequestId } from "../ids.js";
 import type { AcceptJobs } from "../jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptResult } from "../jobs/decide-acceptance.js";
 import type { Job, JobRequest } from "../jobs/job.js";
 import { newJob } from "../jobs/new-job.js";
 import type { ProviderAvailability } from "../providers/provider-availability.js";
-import type { Routes } from "../providers/routes.js";
+import { type Routes, openRoutes, type Route } from "../providers/routes.js";
 import type { Backlog } from "../providers/backlog.js";
-import { openRoutes, type Route } from "../providers/routes.js";
 import { type Catalogue, checkModelBounds, type Model } from "../providers/catalogue.js";
 import { referenceIssues } from "../providers/sources.js";
 import type { Track } from "../library/track.js";

@@ -1,6 +1,6 @@
 import type { ManageAccounts } from "../accounts/manage-accounts.js";
 import { assert } from "../assert.js";
-import type { AuditEntry } from "../audit/audit-record.js";
+import type { AuditEntry } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import type { Job } from "../jobs/job.js";
 import type { AcceptGeneration } from "./accept-generation.js";

@@ -1,7 +1,7 @@
-import type { Account } from "../accounts/account.js";
+import type { Account } from "../ports/account.js";
 import type { Tiers } from "../accounts/tiers.js";
 import { assert } from "../assert.js";
-import type { AuditEntry } from "../audit/audit-record.js";
+import type { AuditEntry } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import {
   AccountSuspendedError,

@@ -1,12 +1,5 @@
 import type { Digest } from "../ports/digest.js";
-
-/** What two requests with one key are compared by; both parts are SHA-256 digests. */
-export interface Fingerprint {
-  /** Method, route, and the set of member paths with their JSON types outside `metadata`. */
-  readonly shape: string;
-  /** The JSON value of the body: member order, white space and `1` against `1.0` make no difference. */
-  readonly body: string;
-}
+import type { Fingerprint } from "../ports/idempotency-store.js";
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json };
 

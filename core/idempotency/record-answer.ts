@@ -1,8 +1,7 @@
 import type { AccountId, JobId } from "../ids.js";
 import type { Digest } from "../ports/digest.js";
-import type { IdempotencyStore } from "../ports/idempotency-store.js";
+import type { IdempotencyStore, StoredResponse } from "../ports/idempotency-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
-import type { StoredResponse } from "./replay.js";
 
 export interface RecordResponseDeps {
   readonly unitOfWork: UnitOfWork;

@@ -1,23 +1,5 @@
 import { IdempotencyConflictError, IdempotencyKeyConflictError } from "../errors.js";
-import type { AccountId, JobId } from "../ids.js";
-import type { Fingerprint } from "./fingerprint.js";
-
-/** An answer kept to the byte. */
-export interface StoredResponse {
-  readonly status: number;
-  readonly body: string;
-}
-
-/** What a used key stands for. The key itself is kept as its SHA-256 only. */
-export interface IdempotencyRecord extends Fingerprint {
-  readonly accountId: AccountId;
-  readonly keyHash: string;
-  readonly jobId: JobId;
-  readonly response: StoredResponse;
-  readonly createdAt: number;
-  /** From then on the key is free. */
-  readonly expiresAt: number;
-}
+import type { Fingerprint } from "../ports/idempotency-store.js";
 
 /**
  * Throws unless the record was made by the same request.

@@ -1,4 +1,4 @@
-import type { AuditAction, AuditEntry, AuditFields } from "../audit/audit-record.js";
+import type { AuditAction, AuditEntry, AuditFields } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError, PlaylistNotFoundError, TrackNotFoundError } from "../errors.js";
 import { type AccountId, isId, type PlaylistId } from "../ids.js";

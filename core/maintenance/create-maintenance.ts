@@ -1,6 +1,5 @@
 import type { RecordsActions } from "../audit/audit-trail.js";
 import type { CorePorts } from "../ports/core-ports.js";
-import { eventsKeptMs } from "../webhooks/delivery-schedule.js";
 import { CollectAudio } from "./collect-audio.js";
 import type { EndOverdueJob } from "./end-overdue-jobs.js";
 import { Maintenance, type MaintenanceTask } from "./maintenance.js";
@@ -12,8 +11,8 @@ export interface CreateMaintenanceDeps {
   readonly audit: RecordsActions;
   readonly endJobs: EndOverdueJob;
   readonly queueDeadlineMs: number;
-  /** The waits between delivery attempts of webhooks. */
-  readonly scheduleMs: readonly number[];
+  /** How long the events of webhooks are kept. */
+  readonly eventsKeptMs: number;
   /** Tasks of other features. */
   readonly others: readonly MaintenanceTask[];
 }
@@ -30,12 +29,11 @@ export function createMaintenance({
   audit,
   endJobs,
   queueDeadlineMs,
-  scheduleMs,
+  eventsKeptMs,
   others,
 }: CreateMaintenanceDeps): MaintenanceParts {
   const collectAudio = new CollectAudio(ports);
-  const keptMs = eventsKeptMs(scheduleMs);
-  const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, eventsKeptMs: keptMs });
+  const tasks = maintenanceTasks({ ...ports, endJobs, collectAudio, queueDeadlineMs, eventsKeptMs });
   return {
     audio: new OperateAudio({ collectAudio, audit }),
     maintenance: new Maintenance([...tasks, ...others], ports),

@@ -8,7 +8,7 @@ import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { UploadStore } from "../ports/upload-store.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
-import { LOG_KEPT_MS } from "../usage/request-log.js";
+import { LOG_KEPT_MS } from "../ports/request-log.js";
 import type { CollectAudio } from "./collect-audio.js";
 import { type EndOverdueJob, EndOverdueJobs } from "./end-overdue-jobs.js";
 import type { MaintenanceTask } from "./maintenance.js";

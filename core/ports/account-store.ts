@@ -1,4 +1,4 @@
-import type { Account, ApiKey } from "../accounts/account.js";
+import type { Account, ApiKey } from "./account.js";
 import type { AccountId, ApiKeyId } from "../ids.js";
 import type { Transaction } from "./unit-of-work.js";
 

@@ -1,4 +1,4 @@
-import type { AuditAction, AuditHead, AuditRecord } from "../audit/audit-record.js";
+import type { AuditAction, AuditHead, AuditRecord } from "./audit-record.js";
 import type { AccountId, AuditRecordId } from "../ids.js";
 import type { Transaction } from "./unit-of-work.js";
 

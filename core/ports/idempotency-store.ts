@@ -1,5 +1,30 @@
-import type { IdempotencyRecord, StoredResponse } from "../idempotency/replay.js";
+import type { AccountId, JobId } from "../ids.js";
 import type { Transaction } from "./unit-of-work.js";
+
+/** What two requests with one key are compared by; both parts are SHA-256 digests. */
+export interface Fingerprint {
+  /** Method, route, and the set of member paths with their JSON types outside `metadata`. */
+  readonly shape: string;
+  /** The JSON value of the body: member order, white space and `1` against `1.0` make no difference. */
+  readonly body: string;
+}
+
+/** An answer kept to the byte. */
+export interface StoredResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** What a used key stands for. The key itself is kept as its SHA-256 only. */
+export interface IdempotencyRecord extends Fingerprint {
+  readonly accountId: AccountId;
+  readonly keyHash: string;
+  readonly jobId: JobId;
+  readonly response: StoredResponse;
+  readonly createdAt: number;
+  /** From then on the key is free. */
+  readonly expiresAt: number;
+}
 
 export type IdempotencyKey = Pick<IdempotencyRecord, "accountId" | "keyHash">;
 

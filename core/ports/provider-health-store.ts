@@ -1,5 +1,16 @@
-import type { ProviderHealth } from "../providers/circuit-breaker.js";
 import type { Transaction } from "./unit-of-work.js";
+
+/** The state of the circuit breaker of a provider, or of what it offers. */
+export interface ProviderHealth {
+  /** Of the provider, or of what it offers (`healthIdOf`). */
+  readonly providerId: string;
+  /** Failures in a row. */
+  readonly failures: number;
+  /** Set while open or half-open. */
+  readonly openedAt: number | null;
+  /** While half-open: until then one job is trying. It ends by itself, since whoever tries may be lost. */
+  readonly trialUntil: number | null;
+}
 
 /** Breaker state of the providers and of what they offer, by id, shared by all processes. */
 export interface ProviderHealthStore {

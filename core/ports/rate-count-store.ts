@@ -1,5 +1,10 @@
-import type { WindowCount } from "../rate-limits/settle-counts.js";
+import type { WindowState } from "./rate-limiter.js";
 import type { Transaction } from "./unit-of-work.js";
+
+/** A window of a known length. */
+export interface WindowCount extends WindowState {
+  readonly windowSeconds: number;
+}
 
 /** What all processes together have counted of one subject in one window. */
 export interface RateCount extends WindowCount {

@@ -1,7 +1,31 @@
-import type { RateDecision } from "../rate-limits/decision.js";
-import type { WindowRule } from "../rate-limits/window.js";
+/**
+ * Fixed windows that start with the first request they count. One subject has several at once (a minute, a day); a request
+ * passes only if every one of them has room, and a refused one changes nothing.
+ *
+ * @see decisions, "Rate limits"
+ */
+export interface WindowRule {
+  readonly limit: number;
+  readonly windowSeconds: number;
+}
 
-export type { RateDecision };
+export interface WindowState {
+  /** When the window's first request was counted. */
+  readonly startedAt: number;
+  readonly count: number;
+}
+
+export interface WindowStatus extends WindowRule {
+  readonly remaining: number;
+  /** Seconds, rounded up, until the window ends; the whole window when none is running. */
+  readonly resetSeconds: number;
+}
+
+export interface RateDecision {
+  readonly allowed: boolean;
+  /** The windows after the decision, in the order of the rules. */
+  readonly windows: readonly WindowStatus[];
+}
 
 /**
  * Counts requests in windows, which are told apart by their length: a change of limits keeps what was counted. Over several processes

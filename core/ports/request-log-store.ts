@@ -1,5 +1,5 @@
 import type { AccountId, RequestId } from "../ids.js";
-import type { LoggedRequest } from "../usage/request-log.js";
+import type { LoggedRequest } from "./request-log.js";
 import type { Transaction } from "./unit-of-work.js";
 
 /** Which of an account's requests; all that is given must fit, byte by byte. */

@@ -5,7 +5,7 @@ import type {
   WebhookEndpoint,
   WebhookEvent,
   DeliveryAttempt,
-} from "../webhooks/endpoint.js";
+} from "./webhook-records.js";
 import type { Transaction } from "./unit-of-work.js";
 
 /** What changes of a delivery. */

@@ -1,18 +1,4 @@
-/**
- * Keeps work away from a provider that keeps failing, or from a model that a provider has not got any more. Closed: work flows. Open: none, until `openMs` have passed.
- * Half-open: one job tries, of all processes together; its success closes the breaker, its failure opens it anew. The
- * state is shared by all processes through storage, so the rules are functions of plain values.
- */
-export interface ProviderHealth {
-  /** Of the provider, or of what it offers (`healthIdOf`). */
-  readonly providerId: string;
-  /** Failures in a row. */
-  readonly failures: number;
-  /** Set while open or half-open. */
-  readonly openedAt: number | null;
-  /** While half-open: until then one job is trying. It ends by itself, since whoever tries may be lost. */
-  readonly trialUntil: number | null;
-}
+import type { ProviderHealth } from "../ports/provider-health-store.js";
 
 /** What is asked for at a provider: a model, or for a split the operation. */
 export interface Offer {
@@ -36,6 +22,11 @@ export interface BreakerPolicy {
   readonly openMs: number;
 }
 
+/**
+ * Keeps work away from a provider that keeps failing, or from a model that a provider has not got any more. Closed: work flows. Open: none, until `openMs` have passed.
+ * Half-open: one job tries, of all processes together; its success closes the breaker, its failure opens it anew. The
+ * state is shared by all processes through storage, so the rules are functions of plain values.
+ */
 export type BreakerState = "closed" | "open" | "half_open";
 
 export function healthyProvider(providerId: string): ProviderHealth {

@@ -1,5 +1,5 @@
 import type { Clock } from "../ports/clock.js";
-import type { ProviderHealthStore } from "../ports/provider-health-store.js";
+import type { ProviderHealthStore, ProviderHealth } from "../ports/provider-health-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import {
   afterBreakdown,
@@ -12,7 +12,6 @@ import {
   healthIdOf,
   healthyProvider,
   type Offer,
-  type ProviderHealth,
 } from "./circuit-breaker.js";
 
 const CACHE_MS = 1_000;

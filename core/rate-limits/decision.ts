@@ -1,10 +1,5 @@
-import { type WindowRule, type WindowState, type WindowStatus, windowStatus } from "./window.js";
-
-export interface RateDecision {
-  readonly allowed: boolean;
-  /** The windows after the decision, in the order of the rules. */
-  readonly windows: readonly WindowStatus[];
-}
+import type { RateDecision, WindowRule, WindowState } from "../ports/rate-limiter.js";
+import { windowStatus } from "./window.js";
 
 /** @param states one per rule, as of `now` */
 export function rateDecision(

@@ -1,9 +1,9 @@
-import type { Account } from "../accounts/account.js";
+import type { Account } from "../ports/account.js";
 import type { RateLimit, RateLimitKind, Tiers } from "../accounts/tiers.js";
 import { RateLimitedError } from "../errors.js";
-import type { RateDecision, RateLimiter } from "../ports/rate-limiter.js";
+import type { RateDecision, RateLimiter, WindowRule, WindowStatus } from "../ports/rate-limiter.js";
 import { clientNetwork } from "./client-network.js";
-import { exhaustedWindow, type WindowRule, type WindowStatus } from "./window.js";
+import { exhaustedWindow } from "./window.js";
 
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;

@@ -1,10 +1,7 @@
-import { allHaveCapacity, type RateDecision, rateDecision } from "./decision.js";
-import { countRequest, currentWindow, isRunning, type WindowRule, type WindowState } from "./window.js";
-
-/** A window of a known length. */
-export interface WindowCount extends WindowState {
-  readonly windowSeconds: number;
-}
+import type { WindowCount } from "../ports/rate-count-store.js";
+import { allHaveCapacity, rateDecision } from "./decision.js";
+import type { RateDecision, WindowRule, WindowState } from "../ports/rate-limiter.js";
+import { countRequest, currentWindow, isRunning } from "./window.js";
 
 /** What a process brings of one subject. */
 export interface SubjectClaim {

@@ -1,25 +1,4 @@
-/**
- * Fixed windows that start with the first request they count. One subject has several at once (a minute, a day); a request
- * passes only if every one of them has room, and a refused one changes nothing.
- *
- * @see decisions, "Rate limits"
- */
-export interface WindowRule {
-  readonly limit: number;
-  readonly windowSeconds: number;
-}
-
-export interface WindowState {
-  /** When the window's first request was counted. */
-  readonly startedAt: number;
-  readonly count: number;
-}
-
-export interface WindowStatus extends WindowRule {
-  readonly remaining: number;
-  /** Seconds, rounded up, until the window ends; the whole window when none is running. */
-  readonly resetSeconds: number;
-}
+import type { WindowRule, WindowState, WindowStatus } from "../ports/rate-limiter.js";
 
 /**
  * A window that starts in the future by no more than this is running: another process whose clock is ahead began it, or this one's clock

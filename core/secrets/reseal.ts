@@ -5,7 +5,7 @@ import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { WebhookEndpointId } from "../ids.js";
-import type { WebhookEndpoint } from "../webhooks/endpoint.js";
+import type { WebhookEndpoint } from "../ports/webhook-records.js";
 import type { KeyStates } from "./key-states.js";
 
 export interface ResealDeps {

@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditFields } from "../audit/audit-record.js";
+import type { AuditEntry, AuditFields } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError } from "../errors.js";
 import type { WebhookEndpointId } from "../ids.js";

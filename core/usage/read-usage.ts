@@ -2,7 +2,7 @@ import type { AccountId } from "../ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { RequestCounts, RequestCredits, RequestLogStore, RequestQuery } from "../ports/request-log-store.js";
 import type { RecordRequests } from "./record-requests.js";
-import { CREDITS_ROUTE, LOG_KEPT_MS, type LoggedRequest } from "./request-log.js";
+import { CREDITS_ROUTE, LOG_KEPT_MS, type LoggedRequest } from "../ports/request-log.js";
 
 export const LOGS_LIMIT = { default: 50, minimum: 1, maximum: 100 } as const;
 

@@ -6,7 +6,7 @@ import type { Metrics } from "../ports/metrics.js";
 import type { RequestLogStore } from "../ports/request-log-store.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import { RefusedRequests } from "./refused-requests.js";
-import { type LoggedRequest, PATH_MAX_LENGTH } from "./request-log.js";
+import { type LoggedRequest, PATH_MAX_LENGTH } from "../ports/request-log.js";
 
 /** Rows written in one transaction; as many as wait are written at once. */
 export const BATCH_MAX = 500;

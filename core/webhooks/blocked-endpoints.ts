@@ -1,7 +1,7 @@
 import type { WebhookEndpointId } from "../ids.js";
 import type { AddressGuard } from "../ports/address-guard.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
-import type { WebhookEndpoint } from "./endpoint.js";
+import type { WebhookEndpoint } from "../ports/webhook-records.js";
 
 const PAGE = 200;
 const LOOKUP_MAX_MS = 5_000;

@@ -5,7 +5,7 @@ import type { Logger } from "../ports/logger.js";
 import type { UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookResult } from "../ports/webhook-sender.js";
 import type { ClaimedDelivery, DeliveryClaim, WebhookStore } from "../ports/webhook-store.js";
-import type { WebhookEndpoint } from "./endpoint.js";
+import type { WebhookEndpoint } from "../ports/webhook-records.js";
 import type { EndpointBreakerPolicy } from "./endpoint-health.js";
 import { Hosts } from "./hosts.js";
 import type { RecordDeliveryAttempt } from "./record-delivery-attempt.js";

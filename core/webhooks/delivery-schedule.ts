@@ -1,6 +1,6 @@
 import type { DeliveryChanges } from "../ports/webhook-store.js";
 import type { WebhookResult } from "../ports/webhook-sender.js";
-import type { WebhookDelivery } from "./endpoint.js";
+import type { WebhookDelivery } from "../ports/webhook-records.js";
 
 /** Each wait is this share of itself shorter or longer. */
 const JITTER = 0.2;

@@ -1,4 +1,5 @@
 import type { WebhookEventId } from "../ids.js";
+import { type EndpointBreaker, type EndpointHealth, type FailureStreak } from "../ports/webhook-records.js";
 import type { WebhookFailure } from "../ports/webhook-sender.js";
 
 const HOUR_MS = 3_600_000;
@@ -20,35 +21,6 @@ const TRANSPORT: ReadonlySet<WebhookFailure> = new Set<WebhookFailure>([
   "timeout",
   "protocol",
 ]);
-
-/** Failures without a success between them. */
-export interface FailureStreak {
-  readonly firstAt: number;
-  readonly lastAt: number;
-  readonly firstEventId: WebhookEventId;
-  /** True once a second event has failed: one bad event disables nothing. */
-  readonly severalEvents: boolean;
-  /** The longest warning that was given, in hours; 0 for none. */
-  readonly warnedHours: number;
-}
-
-/** Keeps tries away from a receiver that cannot be reached: apart from the schedule, whose tries it does not use up. */
-export interface EndpointBreaker {
-  /** Transport failures in a row. */
-  readonly failures: number;
-  /** Until then only what was begun goes on; from then on one try at a time. */
-  readonly openUntil: number;
-  /** How long it was opened last. */
-  readonly openMs: number;
-}
-
-/** What tries have shown of an endpoint; both null while all is well. */
-export interface EndpointHealth {
-  readonly streak: FailureStreak | null;
-  readonly breaker: EndpointBreaker | null;
-}
-
-export const HEALTHY: EndpointHealth = Object.freeze({ streak: null, breaker: null });
 
 /** How long a breaker keeps tries away: first, and at most after doubling each time. */
 export interface EndpointBreakerPolicy {

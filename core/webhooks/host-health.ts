@@ -1,5 +1,5 @@
 import type { WebhookFailure } from "../ports/webhook-sender.js";
-import type { WebhookEndpoint } from "./endpoint.js";
+import type { WebhookEndpoint } from "../ports/webhook-records.js";
 import type { EndpointBreakerPolicy } from "./endpoint-health.js";
 
 /** Delivery attempts under way at once to one host, in one process, of all accounts together. */

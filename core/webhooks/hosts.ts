@@ -1,6 +1,6 @@
 import type { WebhookEndpointId } from "../ids.js";
 import type { WebhookFailure } from "../ports/webhook-sender.js";
-import type { WebhookEndpoint } from "./endpoint.js";
+import type { WebhookEndpoint } from "../ports/webhook-records.js";
 import { type EndpointBreakerPolicy, triesAllowed } from "./endpoint-health.js";
 import { afterAttempt, ATTEMPTS_PER_HOST_MAX, holdsBack, type HostHealth, isFailing } from "./host-health.js";
 import { fairShares, type Demand } from "./fair-shares.js";

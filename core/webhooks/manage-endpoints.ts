@@ -13,8 +13,7 @@ import type { Random } from "../ports/random.js";
 import type { SecretBox } from "../ports/secret-box.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
-import { disabled, enabled, type EndpointStatus, type WebhookEndpoint } from "./endpoint.js";
-import { HEALTHY } from "./endpoint-health.js";
+import { disabled, enabled, type EndpointStatus, type WebhookEndpoint, HEALTHY } from "../ports/webhook-records.js";
 import { makeSecret, type SealKeys, shownPrefixOf } from "./secrets.js";
 import { normaliseWebhookUrl, requestKeyOf } from "./url-rules.js";
 

@@ -1,4 +1,4 @@
-import type { AuditAction, AuditEntry } from "../audit/audit-record.js";
+import type { AuditAction, AuditEntry } from "../ports/audit-record.js";
 import type { RecordsActions } from "../audit/audit-trail.js";
 import { OperationRefusedError } from "../errors.js";
 import { isId, type WebhookEndpointId } from "../ids.js";
@@ -10,7 +10,7 @@ import type { SecretBox } from "../ports/secret-box.js";
 import type { Transaction, UnitOfWork } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import { type BlockedEndpoint, findBlockedEndpoints } from "./blocked-endpoints.js";
-import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, DeliveryAttempt } from "./endpoint.js";
+import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, DeliveryAttempt } from "../ports/webhook-records.js";
 import { makeSecret, type SealKeys, withNewSecret } from "./secrets.js";
 import type { SendDelivery } from "./send-delivery.js";
 import { newDelivery, newEvent } from "./write-events.js";

@@ -12,8 +12,9 @@ import {
   type WebhookDelivery,
   type WebhookEndpoint,
   type WebhookEvent,
-} from "./endpoint.js";
-import { afterFailedAttempt, type EndpointBreakerPolicy, HEALTHY } from "./endpoint-health.js";
+  HEALTHY,
+} from "../ports/webhook-records.js";
+import { afterFailedAttempt, type EndpointBreakerPolicy } from "./endpoint-health.js";
 import type { WebhookMetrics } from "./send-delivery.js";
 
 export interface RecordDeliveryAttemptDeps {

@@ -1,6 +1,6 @@
 import type { SecretBox } from "../ports/secret-box.js";
 import type { KeyStates } from "../secrets/key-states.js";
-import type { RetiredSecret, WebhookEndpoint } from "./endpoint.js";
+import type { RetiredSecret, WebhookEndpoint } from "../ports/webhook-records.js";
 
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;

@@ -2,7 +2,7 @@ import type { Clock } from "../ports/clock.js";
 import type { Metrics } from "../ports/metrics.js";
 import type { SecretBox } from "../ports/secret-box.js";
 import type { WebhookResult, WebhookSender } from "../ports/webhook-sender.js";
-import type { WebhookEndpoint, WebhookEvent } from "./endpoint.js";
+import type { WebhookEndpoint, WebhookEvent } from "../ports/webhook-records.js";
 import { signingSecrets } from "./secrets.js";
 
 /** Figures of the tries of one process. */

@@ -4,7 +4,7 @@ import type { IdGenerator } from "../ports/id-generator.js";
 import type { Transaction } from "../ports/unit-of-work.js";
 import type { WebhookStore } from "../ports/webhook-store.js";
 import type { AccountId, WebhookEndpointId } from "../ids.js";
-import type { WebhookDelivery, WebhookEvent } from "./endpoint.js";
+import type { WebhookDelivery, WebhookEvent } from "../ports/webhook-records.js";
 
 /** The first word of an event's type. */
 const SUBJECTS: Readonly<Record<JobKind, string>> = {

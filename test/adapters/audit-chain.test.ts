@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
 import { createStores, openDatabase, type Stores } from "../../adapters/storage/sql/index.js";
 import { AuditTrail } from "../../core/audit/audit-trail.js";
-import type { AuditEntry } from "../../core/audit/audit-record.js";
+import type { AuditEntry } from "../../core/ports/audit-record.js";
 import { ReadAudit } from "../../core/audit/read-audit.js";
 import { OperationRefusedError } from "../../core/errors.js";
 import { anId } from "../support/builders.js";

@@ -1,4 +1,4 @@
-import { ClockLeaseRenewal } from "../../core/execution/clock-lease-renewal.js";
+import { ClockLeaseRenewal } from "../../core/leases/clock-lease-renewal.js";
 import { ThreadLeaseRenewal } from "../../adapters/storage/sql/index.js";
 import type { JobId } from "../../core/ids.js";
 import { leaseRenewalContract, type LeaseRenewalUnderTest } from "../contract/lease-renewal.contract.js";

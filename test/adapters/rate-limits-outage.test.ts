@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
 import { createStores, openDatabase } from "../../adapters/storage/sql/index.js";
 import { SystemClock } from "../../adapters/system/clock.js";
-import type { WindowRule } from "../../core/rate-limits/window.js";
+import type { WindowRule } from "../../core/ports/rate-limiter.js";
 import { SILENT, TEST_PORTS } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { MemoryRateCounts } from "../support/doubles/memory-rate-counts.js";

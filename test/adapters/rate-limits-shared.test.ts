@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
 import { settleTogether } from "../../adapters/rate-limits/shared/settle-together.js";
-import type { RateLimiter } from "../../core/ports/rate-limiter.js";
-import type { WindowRule } from "../../core/rate-limits/window.js";
+import type { RateLimiter, WindowRule } from "../../core/ports/rate-limiter.js";
 import { rateLimiterContract } from "../contract/rate-limiter.contract.js";
 import { anId } from "../support/builders.js";
 import { SILENT, sqliteStorage, type StorageUnderTest } from "../support/databases.js";

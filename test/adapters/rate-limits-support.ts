@@ -1,9 +1,8 @@
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
 import type { Clock } from "../../core/ports/clock.js";
 import type { RateCountStore } from "../../core/ports/rate-count-store.js";
-import type { RateLimiter } from "../../core/ports/rate-limiter.js";
+import type { RateLimiter, WindowRule } from "../../core/ports/rate-limiter.js";
 import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
-import type { WindowRule } from "../../core/rate-limits/window.js";
 import { SILENT } from "../support/databases.js";
 import type { SeededRandom } from "../support/storm/dice.js";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { SystemClock } from "../../adapters/system/clock.js";
-import type { WindowRule } from "../../core/rate-limits/window.js";
+import type { WindowRule } from "../../core/ports/rate-limiter.js";
 import { anId } from "../support/builders.js";
 import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";

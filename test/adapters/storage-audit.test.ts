@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { INVARIANTS } from "../../adapters/storage/sql/ledger/ledger-invariants.js";
-import type { Account } from "../../core/accounts/account.js";
+import type { Account } from "../../core/ports/account.js";
 import type { Job } from "../../core/jobs/job.js";
-import type { WebhookDelivery, WebhookEndpoint } from "../../core/webhooks/endpoint.js";
+import type { WebhookDelivery, WebhookEndpoint } from "../../core/ports/webhook-records.js";
 import {
   aJob,
   anAccount,

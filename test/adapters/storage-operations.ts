@@ -1,5 +1,5 @@
-import type { Account, ApiKey } from "../../core/accounts/account.js";
-import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
+import type { Account, ApiKey } from "../../core/ports/account.js";
+import type { IdempotencyRecord } from "../../core/ports/idempotency-store.js";
 import type { AccountId, ProcessId } from "../../core/ids.js";
 import type { Upload } from "../../core/ports/upload-store.js";
 import type { Job, JobOutput } from "../../core/jobs/job.js";

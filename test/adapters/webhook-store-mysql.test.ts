@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { WebhookDelivery } from "../../core/webhooks/endpoint.js";
+import type { WebhookDelivery } from "../../core/ports/webhook-records.js";
 import { anId, NOON } from "../support/builders.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
 import { aDelivery, anEndpoint, anEvent } from "../support/webhook-builders.js";

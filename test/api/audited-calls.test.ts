@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { AuditAction } from "../../core/audit/audit-record.js";
+import type { AuditAction } from "../../core/ports/audit-record.js";
 import type { App } from "../../config/index.js";
 import type { IdGenerator } from "../../core/ports/id-generator.js";
 import { anId } from "../support/builders.js";

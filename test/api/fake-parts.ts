@@ -8,8 +8,8 @@ import {
 import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
 import { SystemClock } from "../../adapters/system/clock.js";
-import type { Account } from "../../core/accounts/account.js";
-import { SCOPES } from "../../core/accounts/scopes.js";
+import type { Account } from "../../core/ports/account.js";
+import { SCOPES } from "../../core/ports/scopes.js";
 import { Tiers } from "../../core/accounts/tiers.js";
 import { JobNotFoundError } from "../../core/errors.js";
 import { AudioUrls } from "../../core/library/audio-urls.js";

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import { ATTEMPT_MOVES } from "../../core/execution/attempt-states.js";
+import { ATTEMPT_MOVES } from "../../core/attempts/attempt-states.js";
 import { JOB_MOVES } from "../../core/jobs/job.js";
 import { repositoryPath } from "../support/repository.js";
 import { stateDiagrams, withDiagrams } from "../support/state-diagrams.js";

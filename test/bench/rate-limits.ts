@@ -1,9 +1,8 @@
 import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
 import { SharedRateLimiter } from "../../adapters/rate-limits/shared/rate-limiter.js";
 import { SystemClock } from "../../adapters/system/clock.js";
-import type { RateLimiter } from "../../core/ports/rate-limiter.js";
+import type { RateLimiter, WindowRule } from "../../core/ports/rate-limiter.js";
 import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
-import type { WindowRule } from "../../core/rate-limits/window.js";
 import { anId } from "../support/builders.js";
 import { SILENT, sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { mysqlStorage } from "../support/mysql.js";

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Readable } from "node:stream";
 import Database from "better-sqlite3";
 import type { App, Overrides } from "../../config/index.js";
-import type { Account } from "../../core/accounts/account.js";
+import type { Account } from "../../core/ports/account.js";
 import type { AudioStore } from "../../core/ports/audio-store.js";
 import { accepts, type ScriptedProvider, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
 import { createRequest } from "./create.js";

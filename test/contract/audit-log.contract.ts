@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { NodeDigest } from "../../adapters/crypto/digest.js";
-import { type AuditEntry, type AuditRecord, EMPTY_CHAIN, nextRecord } from "../../core/audit/audit-record.js";
+import { EMPTY_CHAIN, nextRecord } from "../../core/audit/audit-record.js";
+import type { AuditEntry, AuditRecord } from "../../core/ports/audit-record.js";
 import type { AuditLog } from "../../core/ports/audit-log.js";
 import { anId, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
-import type { IdempotencyKey } from "../../core/ports/idempotency-store.js";
+import type { IdempotencyRecord, IdempotencyKey } from "../../core/ports/idempotency-store.js";
 import { aHash, anId, anIdempotencyRecord, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
-import { healthyProvider, type ProviderHealth } from "../../core/providers/circuit-breaker.js";
+import { healthyProvider } from "../../core/providers/circuit-breaker.js";
+import type { ProviderHealth } from "../../core/ports/provider-health-store.js";
 import { NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 

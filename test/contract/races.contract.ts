@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { IssuedKey } from "../../core/accounts/manage-accounts.js";
-import { SCOPES } from "../../core/accounts/scopes.js";
+import { SCOPES } from "../../core/ports/scopes.js";
 import type { AccountId, JobId } from "../../core/ids.js";
 import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
 import type { Job } from "../../core/jobs/job.js";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import type { Clock } from "../../core/ports/clock.js";
-import type { RateLimiter } from "../../core/ports/rate-limiter.js";
-import type { WindowRule } from "../../core/rate-limits/window.js";
+import type { RateLimiter, WindowRule } from "../../core/ports/rate-limiter.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 
 const MINUTE: WindowRule = { limit: 3, windowSeconds: 60 };

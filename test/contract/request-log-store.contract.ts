@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { AccountId } from "../../core/ids.js";
 import type { Job } from "../../core/jobs/job.js";
 import type { RequestQuery } from "../../core/ports/request-log-store.js";
-import type { LoggedRequest } from "../../core/usage/request-log.js";
+import type { LoggedRequest } from "../../core/ports/request-log.js";
 import { aJob, aJobRequest, aLoggedRequest, anId, NOON } from "../support/builders.js";
 import type { StorageUnderTest } from "../support/databases.js";
 

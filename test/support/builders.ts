@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { monotonicFactory } from "ulid";
-import type { Account, ApiKey } from "../../core/accounts/account.js";
+import type { Account, ApiKey } from "../../core/ports/account.js";
 import type { UploadQuota } from "../../core/accounts/tiers.js";
 import {
   type Balance,
@@ -12,12 +12,12 @@ import {
 } from "../../core/credits/balance.js";
 import { postReservation } from "../../core/credits/reserve.js";
 import { postSettlement } from "../../core/credits/settle.js";
-import type { IdempotencyRecord } from "../../core/idempotency/replay.js";
+import type { IdempotencyRecord } from "../../core/ports/idempotency-store.js";
 import type { IdByPrefix, IdPrefix } from "../../core/ids.js";
 import type { Job, JobAttempt, JobRequest } from "../../core/jobs/job.js";
 import type { Playlist } from "../../core/library/playlist.js";
 import type { Track, TrackAsset } from "../../core/library/track.js";
-import type { LoggedRequest } from "../../core/usage/request-log.js";
+import type { LoggedRequest } from "../../core/ports/request-log.js";
 
 const ulid = monotonicFactory();
 

@@ -2,7 +2,7 @@ import { NodeDigest } from "../../adapters/crypto/digest.js";
 import { AesSecretBox } from "../../adapters/crypto/secret-box.js";
 import { MemoryJobQueue } from "../../adapters/queue/memory/job-queue.js";
 import { MemoryRateLimiter } from "../../adapters/rate-limits/memory/rate-limiter.js";
-import { ClockLeaseRenewal } from "../../core/execution/clock-lease-renewal.js";
+import { ClockLeaseRenewal } from "../../core/leases/clock-lease-renewal.js";
 import type { CorePorts } from "../../core/ports/core-ports.js";
 import type { Stores } from "../../core/ports/stores.js";
 import { anId } from "./builders.js";

@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../adapters/storage/sql/index.js";
-import type { Account } from "../../core/accounts/account.js";
+import type { Account } from "../../core/ports/account.js";
 import type { Balance, Movement } from "../../core/credits/balance.js";
 import type { AccountId } from "../../core/ids.js";
 import type { Clock } from "../../core/ports/clock.js";

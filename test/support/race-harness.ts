@@ -10,7 +10,7 @@ import type { ProcessId } from "../../core/ids.js";
 import { createJobs } from "../../core/jobs/create-jobs.js";
 import type { AcceptJobs } from "../../core/jobs/accept-jobs.js";
 import type { AcceptCommand, AcceptResult } from "../../core/jobs/decide-acceptance.js";
-import type { ApplyReports, ReportCommand } from "../../core/execution/apply-reports.js";
+import type { ApplyReports, ReportCommand } from "../../core/attempts/apply-reports.js";
 import type { Job, JobPhase } from "../../core/jobs/job.js";
 import type { ClaimedJob } from "../../core/ports/job-store.js";
 import { anId, NO_UPLOADS } from "./builders.js";

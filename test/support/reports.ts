@@ -1,7 +1,7 @@
 import type { Stores } from "../../adapters/storage/sql/index.js";
-import { type Applied, ApplyReports, type ReportCommand } from "../../core/execution/apply-reports.js";
-import type { ExecutionEvent } from "../../core/execution/events.js";
-import type { ExecutionPolicy } from "../../core/execution/policy.js";
+import { type Applied, ApplyReports, type ReportCommand } from "../../core/attempts/apply-reports.js";
+import type { ExecutionEvent } from "../../core/attempts/events.js";
+import type { ExecutionPolicy } from "../../core/attempts/policy.js";
 import { JobEvents } from "../../core/jobs/job-events.js";
 import type { JobState, StoredFiles } from "../../core/jobs/job.js";
 import { SettleJobs } from "../../core/jobs/settle-jobs.js";

@@ -1,4 +1,4 @@
-import { ATTEMPT_MOVES, isOpen } from "../../core/execution/attempt-states.js";
+import { ATTEMPT_MOVES, isOpen } from "../../core/attempts/attempt-states.js";
 import { type AttemptState, JOB_MOVES } from "../../core/jobs/job.js";
 
 /** The diagrams of core/README.md, by the name of their block, as the tables of moves make them. */

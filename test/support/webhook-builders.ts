@@ -1,5 +1,10 @@
-import type { WebhookDelivery, WebhookEndpoint, WebhookEvent, DeliveryAttempt } from "../../core/webhooks/endpoint.js";
-import { HEALTHY } from "../../core/webhooks/endpoint-health.js";
+import {
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type WebhookEvent,
+  type DeliveryAttempt,
+  HEALTHY,
+} from "../../core/ports/webhook-records.js";
 import { anId, NOON } from "./builders.js";
 
 /** An active endpoint that has never failed. */

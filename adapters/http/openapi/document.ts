@@ -1,4 +1,4 @@
-import { SCOPES } from "../../../core/accounts/scopes.js";
+import { SCOPES } from "../../../core/ports/scopes.js";
 import { assert } from "../../../core/assert.js";
 import { GENERATIONS_LIMIT } from "../../../core/generations/read-generations.js";
 import { CLIENT_MAX_LENGTH, IDEMPOTENCY_KEY_MAX_LENGTH } from "../../../core/generations/request-rules.js";

@@ -1,4 +1,4 @@
-import type { LoggedRequest } from "../../../core/usage/request-log.js";
+import type { LoggedRequest } from "../../../core/ports/request-log.js";
 import { timestamp } from "./time.js";
 
 /** A request as the log keeps it, without its query and its body. */

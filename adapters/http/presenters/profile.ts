@@ -1,4 +1,4 @@
-import type { Account } from "../../../core/accounts/account.js";
+import type { Account } from "../../../core/ports/account.js";
 
 /** Who the API key speaks for. */
 export interface Profile {

@@ -1,4 +1,4 @@
-import type { WebhookEndpoint as Endpoint } from "../../../core/webhooks/endpoint.js";
+import type { WebhookEndpoint as Endpoint } from "../../../core/ports/webhook-records.js";
 import { timestamp } from "./time.js";
 
 /** Where the account is told of ended jobs. */

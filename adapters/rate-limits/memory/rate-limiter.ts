@@ -1,8 +1,8 @@
 import type { Clock } from "../../../core/ports/clock.js";
-import type { RateLimiter } from "../../../core/ports/rate-limiter.js";
-import { allHaveCapacity, type RateDecision, rateDecision } from "../../../core/rate-limits/decision.js";
+import type { RateLimiter, RateDecision, WindowRule, WindowState } from "../../../core/ports/rate-limiter.js";
+import { allHaveCapacity, rateDecision } from "../../../core/rate-limits/decision.js";
 import { SubjectKinds } from "../../../core/rate-limits/subject-kinds.js";
-import { countRequest, currentWindow, type WindowRule, type WindowState } from "../../../core/rate-limits/window.js";
+import { countRequest, currentWindow } from "../../../core/rate-limits/window.js";
 
 /** Of one kind; some 600 bytes each. */
 const SUBJECTS_MAX = 100_000;

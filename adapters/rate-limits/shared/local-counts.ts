@@ -1,6 +1,8 @@
-import { allHaveCapacity, type RateDecision, rateDecision } from "../../../core/rate-limits/decision.js";
-import { overlap, type WindowCount } from "../../../core/rate-limits/settle-counts.js";
-import { currentWindow, isRunning, type WindowRule, type WindowState } from "../../../core/rate-limits/window.js";
+import { allHaveCapacity, rateDecision } from "../../../core/rate-limits/decision.js";
+import type { RateDecision, WindowRule, WindowState } from "../../../core/ports/rate-limiter.js";
+import { overlap } from "../../../core/rate-limits/settle-counts.js";
+import type { WindowCount } from "../../../core/ports/rate-count-store.js";
+import { currentWindow, isRunning } from "../../../core/rate-limits/window.js";
 
 /**
  * How far over a limit what one process has counted and not yet shared may take it: three processes together stay within 5 %. Under a

@@ -1,7 +1,6 @@
 import type { Logger } from "../../../core/ports/logger.js";
-import type { RateDecision } from "../../../core/rate-limits/decision.js";
+import type { RateDecision, WindowRule } from "../../../core/ports/rate-limiter.js";
 import type { SubjectSettlement } from "../../../core/rate-limits/settle-counts.js";
-import type { WindowRule } from "../../../core/rate-limits/window.js";
 import type { Claim, LocalCounts } from "./local-counts.js";
 import { type SettlingDeps, settleTogether } from "./settle-together.js";
 

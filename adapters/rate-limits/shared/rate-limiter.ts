@@ -1,7 +1,5 @@
-import type { RateLimiter } from "../../../core/ports/rate-limiter.js";
-import type { RateDecision } from "../../../core/rate-limits/decision.js";
+import type { RateLimiter, RateDecision, WindowRule } from "../../../core/ports/rate-limiter.js";
 import { Subjects } from "../../../core/rate-limits/subjects.js";
-import type { WindowRule } from "../../../core/rate-limits/window.js";
 import { RateCountSync, type RateCountSyncOptions, type RateCountSyncDeps } from "./rate-count-sync.js";
 import { LocalCounts } from "./local-counts.js";
 

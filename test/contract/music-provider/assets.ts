@@ -1,16 +1,16 @@
 import { unzipSync } from "fflate";
-import { ASSET_CONTENT_TYPES } from "../../../core/ports/music-provider.js";
-import { RESULT_LIMITS } from "../../../core/execution/clamp-result.js";
-import { COST, isCost } from "../../../core/providers/plain-values.js";
-import type {
-  AssetContentType,
-  AssetSource,
-  Completed,
-  ProviderAsset,
-  ProviderLyrics,
-  ProviderTrack,
-  SubmitRequest,
+import {
+  ASSET_CONTENT_TYPES,
+  type AssetContentType,
+  type AssetSource,
+  type Completed,
+  type ProviderAsset,
+  type ProviderLyrics,
+  type ProviderTrack,
+  type SubmitRequest,
 } from "../../../core/ports/music-provider.js";
+import { RESULT_LIMITS } from "../../../core/results/clamp-result.js";
+import { COST, isCost } from "../../../core/providers/plain-values.js";
 
 const ROLES = ["mix", "master", "preview", "stem", "cover"];
 

@@ -1,16 +1,18 @@
 import { expect } from "chai";
-import { type Accepted, type Completed, ProviderFailure } from "../../../core/ports/music-provider.js";
-import { RESULT_LIMITS } from "../../../core/execution/clamp-result.js";
-import type {
-  MusicProvider,
-  MusicRequest,
-  ProviderCapabilities,
-  ProviderHandle,
-  ProviderModel,
-  Snapshot,
-  SplitRequest,
-  SubmitRequest,
+import {
+  type Accepted,
+  type Completed,
+  ProviderFailure,
+  type MusicProvider,
+  type MusicRequest,
+  type ProviderCapabilities,
+  type ProviderHandle,
+  type ProviderModel,
+  type Snapshot,
+  type SplitRequest,
+  type SubmitRequest,
 } from "../../../core/ports/music-provider.js";
+import { RESULT_LIMITS } from "../../../core/results/clamp-result.js";
 import { FakeApi, type Route } from "../../support/provider-kit/fake-api.js";
 import { type HostUnderTest, providerHost, settingsOf } from "../../support/provider-kit/host.js";
 import { aMusicRequest, aSource, aSplitRequest } from "../../support/provider-kit/requests.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { WebhookDeliveryId, WebhookEndpointId } from "../../../core/ids.js";
 import type { DeliveryFilter, DeliveryUpdate } from "../../../core/ports/webhook-store.js";
-import type { DeliveryState, WebhookDelivery, WebhookEvent } from "../../../core/webhooks/endpoint.js";
+import type { DeliveryState, WebhookDelivery, WebhookEvent } from "../../../core/ports/webhook-records.js";
 import { anId, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { aDelivery, anEvent } from "../../support/webhook-builders.js";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { AccountId, WebhookEndpointId } from "../../../core/ids.js";
-import type { WebhookEndpoint } from "../../../core/webhooks/endpoint.js";
+import type { WebhookEndpoint } from "../../../core/ports/webhook-records.js";
 import { anId, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { anEndpoint } from "../../support/webhook-builders.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { WebhookDelivery, WebhookEvent } from "../../../core/webhooks/endpoint.js";
+import type { WebhookDelivery, WebhookEvent } from "../../../core/ports/webhook-records.js";
 import { NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { aDelivery, anEvent, aTry } from "../../support/webhook-builders.js";

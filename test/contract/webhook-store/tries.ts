@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { DeliveryAttempt } from "../../../core/webhooks/endpoint.js";
+import type { DeliveryAttempt } from "../../../core/ports/webhook-records.js";
 import { anId, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { aDelivery, anEvent, aTry } from "../../support/webhook-builders.js";

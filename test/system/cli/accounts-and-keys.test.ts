@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { SCOPES } from "../../../core/accounts/scopes.js";
+import { SCOPES } from "../../../core/ports/scopes.js";
 import { Sandbox } from "../../support/process.js";
 
 interface Document {

@@ -2,7 +2,7 @@ import { utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { LocalAudioStore } from "../../../adapters/audio/local/audio-store.js";
-import type { AuditEntry } from "../../../core/audit/audit-record.js";
+import type { AuditEntry } from "../../../core/ports/audit-record.js";
 import type { JobId } from "../../../core/ids.js";
 import { type AudioAmount, CollectAudio, type CollectionReport } from "../../../core/maintenance/collect-audio.js";
 import { OperateAudio } from "../../../core/maintenance/operate-audio.js";

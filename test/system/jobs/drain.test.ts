@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Stores } from "../../../adapters/storage/sql/index.js";
-import type { UnrepeatableWork } from "../../../core/execution/lease.js";
+import type { UnrepeatableWork } from "../../../core/leases/lease.js";
 import type { StoppedWork } from "../../../core/execution/work-jobs.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { AssetOpener } from "../../../core/ports/asset-opener.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type MarginQuery, type MarginReport, ReportMargin } from "../../../core/execution/report-margin.js";
+import { type MarginQuery, type MarginReport, ReportMargin } from "../../../core/attempts/report-margin.js";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";
 import { accepts, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { COST, GRACE_MS, WorkerHarness } from "./worker-harness.js";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type ProviderMargin, ReportMargin } from "../../../core/execution/report-margin.js";
+import { type ProviderMargin, ReportMargin } from "../../../core/attempts/report-margin.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { JobId } from "../../../core/ids.js";
 import { ProviderFailure } from "../../../core/ports/music-provider.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { LAST_POLL_WINDOW_MS } from "../../../core/execution/policy.js";
-import { ReportMargin } from "../../../core/execution/report-margin.js";
+import { LAST_POLL_WINDOW_MS } from "../../../core/attempts/policy.js";
+import { ReportMargin } from "../../../core/attempts/report-margin.js";
 import type { SourceUse } from "../../../core/jobs/job.js";
 import type { ProviderModel } from "../../../core/ports/music-provider.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";

@@ -13,6 +13,7 @@ import { createExecution, type ExecutionOptions } from "../../../core/execution/
 import { createGenerations } from "../../../core/generations/create-generations.js";
 import { createJobs } from "../../../core/jobs/create-jobs.js";
 import { createMaintenance } from "../../../core/maintenance/create-maintenance.js";
+import { eventsKeptMs } from "../../../core/webhooks/delivery-schedule.js";
 import type { CatalogueProvider } from "../../../core/providers/catalogue.js";
 import { createProviders } from "../../../core/providers/create-providers.js";
 import { corePorts } from "../../support/core-ports.js";
@@ -27,7 +28,7 @@ import { OperateJobs } from "../../../core/jobs/operate-jobs.js";
 import type { ProviderAvailability } from "../../../core/providers/provider-availability.js";
 import { pollOf } from "../../../core/execution/poll-together.js";
 import type { RoutePreferences } from "../../../core/providers/routes.js";
-import type { ApplyReports } from "../../../core/execution/apply-reports.js";
+import type { ApplyReports } from "../../../core/attempts/apply-reports.js";
 import type { StartSplit } from "../../../core/generations/start-split.js";
 import type { WorkingProvider } from "../../../core/execution/working-provider.js";
 import type { DeriveAssets } from "../../../core/library/derive-assets.js";
@@ -236,7 +237,7 @@ export class WorkerHarness {
       derived: { deriveFor: (track, signal) => this.derive(track, signal) },
     });
     const { applyReports, endJobs, submissions } = execution;
-    const scheduled = { endJobs, queueDeadlineMs, scheduleMs: SCHEDULE_MS, others: [] };
+    const scheduled = { endJobs, queueDeadlineMs, eventsKeptMs: eventsKeptMs(SCHEDULE_MS), others: [] };
     const { maintenance } = createMaintenance({ ports, audit, ...scheduled });
     const { working, calls } = this.workingProviders(options, capabilities, clock);
     const workJobs = execution.createWorkers(working, maintenance);

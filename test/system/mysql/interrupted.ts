@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { createConnection, type Connection } from "mysql2/promise";
 import { MemoryJobQueue } from "../../../adapters/queue/memory/job-queue.js";
 import { createStores, type KnexDatabase, openDatabase, type Stores } from "../../../adapters/storage/sql/index.js";
-import type { Account } from "../../../core/accounts/account.js";
+import type { Account } from "../../../core/ports/account.js";
 import { AcceptJobs } from "../../../core/jobs/accept-jobs.js";
 import type { AcceptCommand } from "../../../core/jobs/decide-acceptance.js";
 import type { Job } from "../../../core/jobs/job.js";

@@ -5,7 +5,8 @@ import { createMaintenance } from "../../../core/maintenance/create-maintenance.
 import type { Maintenance } from "../../../core/maintenance/maintenance.js";
 import { createWebhooks, type Webhooks } from "../../../core/webhooks/create-webhooks.js";
 import type { DeliverWebhooks } from "../../../core/webhooks/deliver-webhooks.js";
-import type { WebhookDelivery, WebhookEndpoint, DeliveryAttempt } from "../../../core/webhooks/endpoint.js";
+import { eventsKeptMs } from "../../../core/webhooks/delivery-schedule.js";
+import type { WebhookDelivery, WebhookEndpoint, DeliveryAttempt } from "../../../core/ports/webhook-records.js";
 import type { ManageEndpoints } from "../../../core/webhooks/manage-endpoints.js";
 import type { OperateWebhooks } from "../../../core/webhooks/operate-webhooks.js";
 import { newDelivery, newEvent } from "../../../core/webhooks/write-events.js";
@@ -101,7 +102,7 @@ export class DeliveryRoom {
     const { clock, logger, storage } = this;
     const ports = corePorts(storage, { clock, logger });
     const endJobs = { endOverdue: () => Promise.resolve(null) };
-    const scheduled = { endJobs, queueDeadlineMs: 3_600_000, scheduleMs, others: [] };
+    const scheduled = { endJobs, queueDeadlineMs: 3_600_000, eventsKeptMs: eventsKeptMs(scheduleMs), others: [] };
     return createMaintenance({ ports, audit: unrecorded(storage.unitOfWork), ...scheduled }).maintenance;
   }
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { WebhookDelivery } from "../../../core/webhooks/endpoint.js";
+import type { WebhookDelivery } from "../../../core/ports/webhook-records.js";
 import { responses, fails, holds } from "../../support/doubles/recording-sender.js";
 import { DeliveryRoom, SCHEDULE_MS } from "./delivery-harness.js";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { WebhookDelivery, WebhookEndpoint } from "../../../core/webhooks/endpoint.js";
+import type { WebhookDelivery, WebhookEndpoint } from "../../../core/ports/webhook-records.js";
 import { responses, fails, holds } from "../../support/doubles/recording-sender.js";
 import { anId } from "../../support/builders.js";
 import { DeliveryRoom } from "./delivery-harness.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { OperationRefusedError } from "../../../core/errors.js";
-import type { WebhookDelivery, WebhookEndpoint } from "../../../core/webhooks/endpoint.js";
+import type { WebhookDelivery, WebhookEndpoint } from "../../../core/ports/webhook-records.js";
 import type { ResendProgress } from "../../../core/webhooks/operate-webhooks.js";
 import { responses } from "../../support/doubles/recording-sender.js";
 import { DeliveryRoom } from "./delivery-harness.js";

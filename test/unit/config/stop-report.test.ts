@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { StopReport } from "../../../config/stop-report.js";
-import type { UnrepeatableWork } from "../../../core/execution/lease.js";
+import type { UnrepeatableWork } from "../../../core/leases/lease.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 
 const SUBMISSION: UnrepeatableWork = { kind: "submission", providerId: "elevenlabs" };

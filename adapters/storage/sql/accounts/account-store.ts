@@ -1,4 +1,4 @@
-import type { Account, ApiKey } from "../../../../core/accounts/account.js";
+import type { Account, ApiKey } from "../../../../core/ports/account.js";
 import type { AccountId, ApiKeyId } from "../../../../core/ids.js";
 import type { AccountChanges, AccountFilter, AccountStore, KeyHolder } from "../../../../core/ports/account-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";

@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../../../core/accounts/account.js";
+import type { ApiKey } from "../../../../core/ports/account.js";
 import type { AccountId, ApiKeyId } from "../../../../core/ids.js";
 import { flag, json, plain, type RowOf, table } from "../table.js";
 

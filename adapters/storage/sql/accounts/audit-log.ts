@@ -1,4 +1,4 @@
-import type { AuditHead, AuditRecord } from "../../../../core/audit/audit-record.js";
+import type { AuditHead, AuditRecord } from "../../../../core/ports/audit-record.js";
 import type { AuditRecordId } from "../../../../core/ids.js";
 import type { AuditFilter, AuditLog } from "../../../../core/ports/audit-log.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";

@@ -1,5 +1,10 @@
-import type { IdempotencyRecord, StoredResponse } from "../../../../core/idempotency/replay.js";
-import type { IdempotencyKey, IdempotencyStore, KeyOfJob } from "../../../../core/ports/idempotency-store.js";
+import type {
+  IdempotencyKey,
+  IdempotencyStore,
+  KeyOfJob,
+  IdempotencyRecord,
+  StoredResponse,
+} from "../../../../core/ports/idempotency-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import {
   IDEMPOTENCY_RECORDS,

@@ -1,4 +1,4 @@
-import type { IdempotencyRecord } from "../../../../core/idempotency/replay.js";
+import type { IdempotencyRecord } from "../../../../core/ports/idempotency-store.js";
 import type { AccountId, JobId } from "../../../../core/ids.js";
 import { named, plain, type RowOf, table } from "../table.js";
 

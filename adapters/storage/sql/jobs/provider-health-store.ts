@@ -1,5 +1,5 @@
-import { healthyProvider, type ProviderHealth } from "../../../../core/providers/circuit-breaker.js";
-import type { ProviderHealthStore } from "../../../../core/ports/provider-health-store.js";
+import { healthyProvider } from "../../../../core/providers/circuit-breaker.js";
+import type { ProviderHealthStore, ProviderHealth } from "../../../../core/ports/provider-health-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import type { KnexDatabase } from "../database.js";
 import type { Dialect } from "../dialect.js";

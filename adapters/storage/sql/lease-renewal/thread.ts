@@ -1,7 +1,7 @@
 /** The thread that renews leases. It loads no more than it needs: no knex, and only the driver of its engine. */
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../../../core/assert.js";
-import { ClockLeaseRenewal } from "../../../../core/execution/clock-lease-renewal.js";
+import { ClockLeaseRenewal } from "../../../../core/leases/clock-lease-renewal.js";
 import type { Clock } from "../../../../core/ports/clock.js";
 import type { LogFields, Logger } from "../../../../core/ports/logger.js";
 import { HeartbeatConnection } from "./connection.js";

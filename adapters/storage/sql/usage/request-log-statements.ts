@@ -1,5 +1,5 @@
 import type { RequestQuery } from "../../../../core/ports/request-log-store.js";
-import { FAILED_STATUS } from "../../../../core/usage/request-log.js";
+import { FAILED_STATUS } from "../../../../core/ports/request-log.js";
 import type { Dialect } from "../dialect.js";
 import type { SqlValue } from "../session.js";
 

@@ -8,7 +8,7 @@ import type {
   RequestQuery,
 } from "../../../../core/ports/request-log-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
-import { ACCEPTED_STATUS, type LoggedRequest, LATE_FAILURE_STATUS } from "../../../../core/usage/request-log.js";
+import { ACCEPTED_STATUS, type LoggedRequest, LATE_FAILURE_STATUS } from "../../../../core/ports/request-log.js";
 import type { KnexDatabase } from "../database.js";
 import { allIn, inOrder } from "../lists.js";
 import {

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../../../core/error-codes.js";
 import type { AccountId, JobId, RequestId } from "../../../../core/ids.js";
-import type { LoggedRequest } from "../../../../core/usage/request-log.js";
+import type { LoggedRequest } from "../../../../core/ports/request-log.js";
 import { type Column, named, plain, type RowOf, table } from "../table.js";
 
 /** null: 1, as of most rows. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ProcessId, WebhookDeliveryId, WebhookEndpointId } from "../../../../core/ids.js";
 import type { DeliveryClaim } from "../../../../core/ports/webhook-store.js";
-import type { WebhookDelivery } from "../../../../core/webhooks/endpoint.js";
+import type { WebhookDelivery } from "../../../../core/ports/webhook-records.js";
 import type { Dialect } from "../dialect.js";
 import { columnsOf, type Session, type SqlValue } from "../session.js";
 import { type DeliveryRow, WEBHOOK_DELIVERIES } from "./webhook-tables.js";

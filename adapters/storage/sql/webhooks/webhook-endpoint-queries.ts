@@ -1,6 +1,6 @@
 import { assert } from "../../../../core/assert.js";
 import type { AccountId, WebhookEndpointId } from "../../../../core/ids.js";
-import type { WebhookEndpoint } from "../../../../core/webhooks/endpoint.js";
+import type { WebhookEndpoint } from "../../../../core/ports/webhook-records.js";
 import type { KnexDatabase } from "../database.js";
 import { columnsOf, type Session } from "../session.js";
 import { type EndpointRow, WEBHOOK_ENDPOINTS } from "./webhook-tables.js";

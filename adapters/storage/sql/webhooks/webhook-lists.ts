@@ -1,5 +1,5 @@
 import type { DeliveryFilter } from "../../../../core/ports/webhook-store.js";
-import type { DeliveryState } from "../../../../core/webhooks/endpoint.js";
+import type { DeliveryState } from "../../../../core/ports/webhook-records.js";
 import type { Dialect } from "../dialect.js";
 import { columnsOf, type SqlValue } from "../session.js";
 import { WEBHOOK_DELIVERIES } from "./webhook-tables.js";

@@ -19,7 +19,7 @@ import type {
   WebhookEndpoint,
   WebhookEvent,
   DeliveryAttempt,
-} from "../../../../core/webhooks/endpoint.js";
+} from "../../../../core/ports/webhook-records.js";
 import type { KnexDatabase } from "../database.js";
 import { writeGuarded } from "../jobs/guarded-updates.js";
 import { columnsOf, type Session, sessionOf } from "../session.js";

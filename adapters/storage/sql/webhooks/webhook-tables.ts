@@ -13,7 +13,7 @@ import type {
   EndpointStatus,
   WebhookEndpoint,
   DeliveryAttempt,
-} from "../../../../core/webhooks/endpoint.js";
+} from "../../../../core/ports/webhook-records.js";
 import { flag, json, plain, type RowOf, table } from "../table.js";
 
 export const WEBHOOK_ENDPOINTS = table(

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { NodeDigest } from "../../../../adapters/crypto/digest.js";
-import type { Account, ApiKey } from "../../../../core/accounts/account.js";
+import type { Account, ApiKey } from "../../../../core/ports/account.js";
 import { makeToken } from "../../../../core/accounts/api-key.js";
 import { Authenticate, authorize } from "../../../../core/accounts/authenticate.js";
 import {

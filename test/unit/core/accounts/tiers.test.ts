@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isScope, SCOPES } from "../../../../core/accounts/scopes.js";
+import { isScope, SCOPES } from "../../../../core/ports/scopes.js";
 import { type Tier, Tiers } from "../../../../core/accounts/tiers.js";
 import { AssertionError } from "../../../../core/assert.js";
 import { NO_UPLOADS } from "../../../support/builders.js";

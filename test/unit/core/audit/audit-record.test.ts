@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { NodeDigest } from "../../../../adapters/crypto/digest.js";
-import { type AuditRecord, EMPTY_CHAIN, hashOf, nextRecord } from "../../../../core/audit/audit-record.js";
+import { EMPTY_CHAIN, hashOf, nextRecord } from "../../../../core/audit/audit-record.js";
+import type { AuditRecord } from "../../../../core/ports/audit-record.js";
 
 const CREATED = {
   id: "aud_1",

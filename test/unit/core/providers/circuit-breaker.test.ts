@@ -6,8 +6,8 @@ import {
   beginTrial,
   breakerState,
   healthyProvider,
-  type ProviderHealth,
 } from "../../../../core/providers/circuit-breaker.js";
+import type { ProviderHealth } from "../../../../core/ports/provider-health-store.js";
 import { NOON } from "../../../support/builders.js";
 
 const POLICY = { failures: 3, openMs: 30_000 };

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { healthIdOf, type ProviderHealth } from "../../../../core/providers/circuit-breaker.js";
+import { healthIdOf } from "../../../../core/providers/circuit-breaker.js";
+import type { ProviderHealth, ProviderHealthStore } from "../../../../core/ports/provider-health-store.js";
 import { type Route, Routes } from "../../../../core/providers/routes.js";
 import { ProviderAvailability } from "../../../../core/providers/provider-availability.js";
 import { Catalogue } from "../../../../core/providers/catalogue.js";
 import { ListModels } from "../../../../core/providers/list-models.js";
-import type { ProviderHealthStore } from "../../../../core/ports/provider-health-store.js";
 import type { Transaction, UnitOfWork } from "../../../../core/ports/unit-of-work.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 

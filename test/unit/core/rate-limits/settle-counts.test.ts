@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { settleCounts, type WindowCount } from "../../../../core/rate-limits/settle-counts.js";
-import type { WindowRule } from "../../../../core/rate-limits/window.js";
+import { settleCounts } from "../../../../core/rate-limits/settle-counts.js";
+import type { WindowCount } from "../../../../core/ports/rate-count-store.js";
+import type { WindowRule } from "../../../../core/ports/rate-limiter.js";
 import { NOON } from "../../../support/builders.js";
 
 const MINUTE: WindowRule = { limit: 3, windowSeconds: 60 };

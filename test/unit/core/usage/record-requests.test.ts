@@ -3,7 +3,7 @@ import { ServiceUnavailableError } from "../../../../core/errors.js";
 import type { RequestLogStore } from "../../../../core/ports/request-log-store.js";
 import type { Transaction } from "../../../../core/ports/unit-of-work.js";
 import { BATCH_MAX, FLUSH_MS, RecordRequests, WAITING_MAX } from "../../../../core/usage/record-requests.js";
-import type { LoggedRequest } from "../../../../core/usage/request-log.js";
+import type { LoggedRequest } from "../../../../core/ports/request-log.js";
 import { aLoggedRequest, anId } from "../../../support/builders.js";
 import { ManualClock } from "../../../support/doubles/manual-clock.js";
 import { RecordingLogger } from "../../../support/doubles/recording-logger.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { REFUSED_ROWS_MAX, RefusedRequests } from "../../../../core/usage/refused-requests.js";
-import type { LoggedRequest } from "../../../../core/usage/request-log.js";
+import type { LoggedRequest } from "../../../../core/ports/request-log.js";
 import { aLoggedRequest, anId, NOON } from "../../../support/builders.js";
 
 const MINUTE_MS = 60_000;

@@ -1,12 +1,7 @@
 import { expect } from "chai";
 import type { WebhookFailure } from "../../../../core/ports/webhook-sender.js";
-import {
-  afterFailedAttempt,
-  type EndpointHealth,
-  type HealthChange,
-  HEALTHY,
-  triesAllowed,
-} from "../../../../core/webhooks/endpoint-health.js";
+import { afterFailedAttempt, type HealthChange, triesAllowed } from "../../../../core/webhooks/endpoint-health.js";
+import { type EndpointHealth, HEALTHY } from "../../../../core/ports/webhook-records.js";
 import { anId, NOON } from "../../../support/builders.js";
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { WebhookFailure } from "../../../../core/ports/webhook-sender.js";
-import { HEALTHY } from "../../../../core/webhooks/endpoint-health.js";
+import { HEALTHY } from "../../../../core/ports/webhook-records.js";
 import { afterAttempt, holdsBack, type HostHealth, isFailing } from "../../../../core/webhooks/host-health.js";
 import { hostKeyOf, requestKeyOf } from "../../../../core/webhooks/url-rules.js";
 

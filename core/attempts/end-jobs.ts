@@ -1,0 +1,93 @@
+import type { Alongside } from "../audit/audit-trail.js";
+import { ServiceUnavailableError } from "../errors.js";
+import type { Job, JobState } from "../jobs/job.js";
+import type { Clock } from "../ports/clock.js";
+import type { IdGenerator } from "../ports/id-generator.js";
+import type { JobStore } from "../ports/job-store.js";
+import type { Applied, ApplyReports, ReportCommand } from "./apply-reports.js";
+import type { EndEvent } from "./events.js";
+import type { Policies } from "./policies.js";
+import type { ExecutionPolicy } from "./policy.js";
+
+export interface EndJobsDeps {
+  readonly applyReports: Pick<ApplyReports, "apply">;
+  readonly jobs: Pick<JobStore, "findJobs">;
+  readonly policies: Policies;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+}
+
+/** The pauses after which a report is sent again when its reply was lost: it may have been written. */
+const CANCEL = { triesMax: 4, pauseMs: 500 };
+/** No retries: the next maintenance run finds overdue jobs again. */
+const DEADLINE = { triesMax: 2, pauseMs: 0 };
+
+/** Ends jobs outside of their workers: for an operator, and at deadlines. */
+export class EndJobs {
+  constructor(private readonly deps: EndJobsDeps) {}
+
+  /**
+   * Ends a job as failed and refunds it.
+   *
+   * @param alongside is written together with the end of the job
+   * @returns the ended job; null when it had ended before
+   */
+  cancel(job: JobState, alongside: Alongside<Job>): Promise<Job | null> {
+    return this.report(job, { type: "cancelled" }, CANCEL, alongside);
+  }
+
+  /**
+   * Ends a job past its queue deadline, or one whose attempt is past its deadline and could not be polled for a while.
+   * The caller retries after an error.
+   *
+   * @returns the ended job; null when no deadline is over yet, or the job had ended before
+   */
+  endOverdue(job: JobState): Promise<Job | null> {
+    return this.report(job, { type: "deadline" }, DEADLINE, null);
+  }
+
+  private async report(
+    job: JobState,
+    event: EndEvent,
+    retry: typeof CANCEL,
+    alongside: Alongside<Job> | null,
+  ): Promise<Job | null> {
+    const { ids } = this.deps;
+    const report = {
+      jobId: job.id,
+      accountId: job.accountId,
+      reportId: ids.next("rpt"),
+      fence: null,
+      event,
+      ...(alongside === null ? {} : { alongside }),
+    };
+    const { ended } = await this.apply(job, report, retry);
+    return ended?.job ?? null;
+  }
+
+  private async policyOf(job: JobState): Promise<ExecutionPolicy> {
+    const { policies, jobs } = this.deps;
+    if (!policies.dependsOnRequest(job)) return policies.of(job);
+    return policies.of(job, (await jobs.findJobs([job.id])).get(job.id)?.request ?? null);
+  }
+
+  /** Sends a report again under the same id: a job that it ended before its reply was lost counts as ended by it. */
+  private async apply(
+    job: JobState,
+    report: Omit<ReportCommand, "policy">,
+    { triesMax, pauseMs }: typeof CANCEL,
+  ): Promise<Applied> {
+    const { applyReports, clock } = this.deps;
+    // The same object each time: purchases are counted by its identity.
+    let command: ReportCommand | null = null;
+    for (let tries = 1; ; tries++) {
+      try {
+        command ??= { ...report, policy: await this.policyOf(job) };
+        return await applyReports.apply(command);
+      } catch (error) {
+        if (!(error instanceof ServiceUnavailableError) || tries === triesMax) throw error;
+        if (pauseMs > 0) await clock.sleep(pauseMs);
+      }
+    }
+  }
+}
