@@ -21,8 +21,8 @@ const ONE: KeyState = { current: fingerprint(A), previous: null, unnamed: finger
 const TWO: KeyState = { ...ONE, current: fingerprint(B), previous: fingerprint(A) };
 const LAST: KeyState = { ...TWO, previous: null, unnamed: null };
 
-/** A process, and what it can read. */
-class Room {
+/** A process with the secret keys and the key state that it reads. */
+class KeyringHarness {
   readonly clock = new ManualClock();
   readonly logger = new RecordingLogger();
   state: KeyState = ONE;
@@ -48,12 +48,12 @@ class Room {
 }
 
 keyringContract("StoredKeyring", async () => {
-  const room = new Room();
+  const harness = new KeyringHarness();
   return {
-    keyring: await room.keyring,
-    rotate: () => room.change(TWO, [B, A]),
-    retire: () => room.change(LAST, [B]),
-    close: async () => (await room.keyring).close(),
+    keyring: await harness.keyring,
+    rotate: () => harness.change(TWO, [B, A]),
+    retire: () => harness.change(LAST, [B]),
+    close: async () => (await harness.keyring).close(),
   };
 });
 
@@ -70,56 +70,56 @@ keyringContract("FixedKeyring", () => {
 
 describe("StoredKeyring", () => {
   it("notices a rotation of another process within two seconds", async () => {
-    const room = new Room();
-    const keyring = await room.keyring;
+    const harness = new KeyringHarness();
+    const keyring = await harness.keyring;
     keyring.start();
-    [room.state, room.keys] = [TWO, [B, A]];
+    [harness.state, harness.keys] = [TWO, [B, A]];
     expect(keyring.current("audio-links").id).to.equal(fingerprint(A));
-    await room.clock.advance(2_000);
+    await harness.clock.advance(2_000);
     expect(keyring.current("audio-links").id).to.equal(fingerprint(B));
     await keyring.close();
   });
 
   it("finds a key that came into force elsewhere before it has noticed by itself", async () => {
-    const room = new Room();
-    const keyring = await room.keyring;
-    [room.state, room.keys] = [TWO, [B, A]];
-    await room.clock.advance(500);
+    const harness = new KeyringHarness();
+    const keyring = await harness.keyring;
+    [harness.state, harness.keys] = [TWO, [B, A]];
+    await harness.clock.advance(500);
     expect(await keyring.find("webhook-secrets", fingerprint(B))).to.deep.equal(subkeyOf(B, "webhook-secrets"));
   });
 
   it("reads the state at most twice a second, however many ids are made up", async () => {
-    const room = new Room();
-    const keyring = await room.keyring;
+    const harness = new KeyringHarness();
+    const keyring = await harness.keyring;
     for (let at = 0; at < 4; at++) {
-      await room.clock.advance(500);
+      await harness.clock.advance(500);
       for (let created = 0; created < 25; created++)
         expect(await keyring.find("audio-links", `${at}${created}`)).to.equal(null);
     }
-    expect(room.reads).to.equal(4);
+    expect(harness.reads).to.equal(4);
   });
 
   it("goes on with the key before, and says so once, while it does not have the one in force", async () => {
-    const room = new Room();
-    const keyring = await room.keyring;
-    await room.change(TWO, [A]);
+    const harness = new KeyringHarness();
+    const keyring = await harness.keyring;
+    await harness.change(TWO, [A]);
     await keyring.refresh();
     expect(keyring.current("audio-links").id).to.equal(fingerprint(A));
-    const errors = room.logger.lines.filter(({ level }) => level === "error");
+    const errors = harness.logger.lines.filter(({ level }) => level === "error");
     expect(errors.map(({ message }) => message)).to.deep.equal([
       "A secret key is in force that this process does not have; give it to this machine too",
     ]);
-    await room.change(TWO, [B, A]);
+    await harness.change(TWO, [B, A]);
     expect(keyring.current("audio-links").id).to.equal(fingerprint(B));
   });
 
   it("writes no key to the log", async () => {
-    const room = new Room();
-    await room.change(TWO, [A]);
-    await room.change(TWO, [B, A]);
-    await room.change(LAST, [B]);
-    expect(room.logger.lines).to.have.length.of.at.least(2);
-    expect(JSON.stringify(room.logger.lines)).to.not.include("secret key, long enough");
+    const harness = new KeyringHarness();
+    await harness.change(TWO, [A]);
+    await harness.change(TWO, [B, A]);
+    await harness.change(LAST, [B]);
+    expect(harness.logger.lines).to.have.length.of.at.least(2);
+    expect(JSON.stringify(harness.logger.lines)).to.not.include("secret key, long enough");
   });
 });
 

@@ -5,7 +5,7 @@ import type { RateLimiter } from "../../core/ports/rate-limiter.js";
 import type { UnitOfWork } from "../../core/ports/unit-of-work.js";
 import type { WindowRule } from "../../core/rate-limits/window.js";
 import { SILENT } from "../support/databases.js";
-import type { SeededRandom } from "../support/storm/dice.js";
+import type { SeededRandom } from "../support/chaos/seeded-random.js";
 
 /** Where processes share their counts. */
 export interface SharedCounts {

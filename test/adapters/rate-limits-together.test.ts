@@ -7,7 +7,7 @@ import { sqliteStorage, type StorageUnderTest } from "../support/databases.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { MemoryRateCounts } from "../support/doubles/memory-rate-counts.js";
 import { mysqlStorage } from "../support/mysql.js";
-import { aSeed, SeededRandom } from "../support/storm/dice.js";
+import { aSeed, SeededRandom } from "../support/chaos/seeded-random.js";
 import { openProcesses, rush } from "./rate-limits-support.js";
 
 const LIMITS = [12, 60, 500, 50_000];

@@ -6,7 +6,7 @@ import { accepts, API_KEY, bodyOf, done, running, says, store, SUBMIT } from "..
 import { dataOf } from "../support/api-client.js";
 import { FakeApi, tinyMp3 } from "../support/provider-kit/index.js";
 import { repositoryPath } from "../support/repository.js";
-import { UNHEARD } from "../support/shelf.js";
+import { UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const [, SECTION = ""] =

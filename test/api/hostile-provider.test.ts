@@ -5,7 +5,7 @@ import { defineProvider, PROVIDER_PORT_VERSION, type ProviderHost } from "../../
 import { dataOf } from "../support/api-client.js";
 import { Canary } from "../support/canary.js";
 import { type Behaviour, SCRIPTED_AUDIO, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { UNHEARD } from "../support/shelf.js";
+import { UNHEARD } from "../support/library-fixture.js";
 import { bytes, FakeApi, json } from "../support/provider-kit/index.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 

@@ -3,7 +3,7 @@ import type { ProviderTrack } from "../../core/ports/music-provider.js";
 import type { TrackId } from "../../core/ids.js";
 import { dataOf } from "../support/api-client.js";
 import { SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { UNHEARD } from "../support/shelf.js";
+import { UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 interface Generation {

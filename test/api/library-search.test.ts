@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { type ApiClient, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
-import { LibraryFixture, UNHEARD, unsigned } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD, unsigned } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const PATH = "/api/v1/library/search";

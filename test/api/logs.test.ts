@@ -3,7 +3,7 @@ import { A_GENERATION, type ApiResponse, ApiClient, dataOf, issuePaths, refusalO
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp, type TestAppOptions } from "../support/test-app.js";
-import { alongside, loggedText } from "./beside.js";
+import { alongside, loggedText } from "./storage-reader.js";
 
 interface LogEntry {
   readonly id: string;

@@ -4,7 +4,7 @@ import { STATUS_BY_CODE } from "../../adapters/http/index.js";
 import type { ErrorCode } from "../../core/error-codes.js";
 import { A_GENERATION, type ApiResponse, dataOf } from "../support/api-client.js";
 import { completes, fails, holds, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { LibraryFixture, UNHEARD } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 import { issuesIn, resolve } from "./json-schema.js";
 

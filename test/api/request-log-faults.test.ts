@@ -5,7 +5,7 @@ import { ServiceUnavailableError } from "../../core/errors.js";
 import { dataOf } from "../support/api-client.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-import { ledgerFigures } from "./beside.js";
+import { ledgerFigures } from "./storage-reader.js";
 
 describe("A request log that cannot be written", () => {
   let clock: ManualClock;

@@ -8,7 +8,7 @@ import { dataOf, refusalOf } from "../support/api-client.js";
 import { fails, holds, scriptedBytes, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { RecordingSender } from "../support/doubles/recording-sender.js";
 import { StubGuard } from "../support/doubles/stub-guard.js";
-import { LibraryFixture, UNHEARD } from "../support/shelf.js";
+import { LibraryFixture, UNHEARD } from "../support/library-fixture.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const ANY = { sources: "any" } as const;

@@ -3,7 +3,7 @@ import { TrackNotFoundError } from "../../core/errors.js";
 import type { ProviderLyrics } from "../../core/ports/music-provider.js";
 import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
 import { type Behaviour, completes, SCRIPTED_TRACK } from "../support/doubles/scripted-provider.js";
-import { LibraryFixture, SILENCE_WAV, UNHEARD, unsigned } from "../support/shelf.js";
+import { LibraryFixture, SILENCE_WAV, UNHEARD, unsigned } from "../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const PATH = "/api/v1/tracks";

@@ -8,7 +8,7 @@ import { upload } from "../support/audio-form.js";
 import { anId } from "../support/builders.js";
 import { temporaryFolder } from "../support/databases.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-import { alongside, leftOf } from "./beside.js";
+import { alongside, leftOf } from "./storage-reader.js";
 
 const SOUND = wavFile(aChord(1, () => 0.5, { sampleRate: 8_000, channelCount: 1 }));
 /** Less than the rest of a form has. */

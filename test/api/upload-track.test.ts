@@ -14,7 +14,7 @@ import { FORM_TYPE, formOf, type Part, sendForm, upload } from "../support/audio
 import { anId } from "../support/builders.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
-import { alongside, leftOf } from "./beside.js";
+import { alongside, leftOf } from "./storage-reader.js";
 
 interface ShownTrack {
   readonly id: string;

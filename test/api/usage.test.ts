@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { A_GENERATION, type ApiResponse, dataOf, issuePaths, refusalOf } from "../support/api-client.js";
 import { completes, fails } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
-import { ledgerFigures } from "./beside.js";
+import { ledgerFigures } from "./storage-reader.js";
 import { type Event, figuresOf, GENERATIONS, usageOf } from "./usage-report.js";
 
 const WAIT = { Prefer: "wait=20" };

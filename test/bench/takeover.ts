@@ -1,7 +1,7 @@
 import { ApiClient } from "../support/api-client.js";
 import { createMysqlDatabase } from "../support/mysql.js";
 import { type Environment, eventually, Sandbox } from "../support/process.js";
-import { type JobRow, readMysqlRows, readRows, type Rows } from "../support/storm/rows.js";
+import { type JobRow, readMysqlRows, readRows, type Rows } from "../support/chaos/rows.js";
 import { below, type Bench, type Figure } from "./figures.js";
 
 interface Tuning {

@@ -2,13 +2,13 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
-import { CallRecording } from "../../support/plugins/logbook/logbook.js";
-import type { Fate } from "../../support/plugins/logbook/provider.js";
+import { CallRecording } from "../../support/plugins/recording/call-recording.js";
+import type { Fate } from "../../support/plugins/recording/provider.js";
 import { RECORDING_PROVIDERS, recordingProviderSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, type FermataProcess, useSandbox } from "../../support/process.js";
 import { openQueueSpace, type QueueSpace } from "../../support/rabbitmq.js";
-import { type JobRow, readMysqlRows } from "../../support/storm/rows.js";
-import { CHAOS_SETTINGS } from "../../support/storm/storm.js";
+import { type JobRow, readMysqlRows } from "../../support/chaos/rows.js";
+import { CHAOS_SETTINGS } from "../../support/chaos/chaos.js";
 
 const AN_HOUR_MS = 3_600_000;
 
@@ -34,7 +34,7 @@ describe("SIGTERM, with servers and workers apart", function () {
       FERMATA_HTTP__PUBLIC_URL: "http://fermata.test",
       FERMATA_STORAGE__URL: database.url,
       FERMATA_QUEUE__URL: queues.url,
-      ...recordingProviderSettings(join(dataDir, "logbook"), AN_HOUR_MS),
+      ...recordingProviderSettings(join(dataDir, "recording"), AN_HOUR_MS),
     };
     await sandbox.json(["migrate"], dataDir, settings);
     const account = ["accounts", "create", "caller", "--tier", "pro", "--accept-terms", "--credits", "100"];
@@ -56,7 +56,7 @@ describe("SIGTERM, with servers and workers apart", function () {
   async function aWorker(lateMs: number): Promise<FermataProcess> {
     const worker = sandbox.spawn(["work"], dataDir, {
       ...settings,
-      ...recordingProviderSettings(join(dataDir, "logbook"), lateMs),
+      ...recordingProviderSettings(join(dataDir, "recording"), lateMs),
     });
     await worker.line(/^working$/m);
     return worker;
@@ -72,7 +72,7 @@ describe("SIGTERM, with servers and workers apart", function () {
   }
 
   async function submissions(worker: FermataProcess): Promise<string[]> {
-    return new CallRecording(join(dataDir, "logbook"))
+    return new CallRecording(join(dataDir, "recording"))
       .read()
       .flatMap(({ pid, jobId }) => (pid === worker.pid ? jobId : []));
   }
@@ -167,7 +167,7 @@ describe("SIGTERM, with servers and workers apart", function () {
 
   it("makes a server answer who waits; the other one gives the same answer under the same key", async () => {
     const [one, other] = await Promise.all([aServer(), aServer()]);
-    const order = { model_id: "logbook/direct", prompt: "tides" };
+    const order = { model_id: "recording/direct", prompt: "tides" };
     const waiting = one.api.generate(order, { "Idempotency-Key": "tides", Prefer: "wait=50" });
     await eventually("the job", async () => (await readMysqlRows(database.url)).jobs.length === 1);
     expect(await one.server.stop("SIGTERM")).to.equal(0);

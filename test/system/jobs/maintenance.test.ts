@@ -8,18 +8,18 @@ import { WorkerHarness } from "./worker-harness.js";
 const SEGMENT = 5;
 
 describe("Maintenance of the library", () => {
-  let shop: WorkerHarness;
+  let harness: WorkerHarness;
   beforeEach(async () => {
-    shop = await WorkerHarness.open();
+    harness = await WorkerHarness.open();
   });
-  afterEach(() => shop.close());
+  afterEach(() => harness.close());
 
   const openLibrary = (): KnexLibraryStore =>
-    new KnexLibraryStore(shop.storage.database, { segment: SEGMENT, stride: 50, fewTracks: 10, playlists: 10 });
-  const unindexed = (): Promise<unknown[]> => shop.storage.database.read("search_loose").select("shelf");
+    new KnexLibraryStore(harness.storage.database, { segment: SEGMENT, stride: 50, fewTracks: 10, playlists: 10 });
+  const unindexed = (): Promise<unknown[]> => harness.storage.database.read("search_loose").select("shelf");
 
   it("files what was added, some at a time, while searches find all of it", async () => {
-    const { storage, accountId } = shop;
+    const { storage, accountId } = harness;
     const library = openLibrary();
     // By their end, some of these tell that there is something new.
     const ids = Array.from({ length: 203 }, (_, index): Track["id"] => `trk_${String(index).padStart(26, "0")}`);
@@ -37,7 +37,7 @@ describe("Maintenance of the library", () => {
       expect(found.map(({ id }) => id)).to.deep.equal(newest);
     };
 
-    const { maintenance } = shop.prepare({ stores: { library } });
+    const { maintenance } = harness.prepare({ stores: { library } });
     expect(await unindexed()).to.have.length(203);
     await expectAllFound();
     await maintenance.runOnce();
@@ -53,8 +53,8 @@ describe("Maintenance of the library", () => {
     const library = openLibrary();
     const few = Array.from({ length: 300 }, () => aTrack({ id: endingInZero(anId("trk")), accountId: anId("acct") }));
     const many = Array.from({ length: 20 }, () => aTrack({ id: endingInZero(anId("trk")), visibility: "public" }));
-    await shop.storage.inTransaction((tx) => library.insertTracks(tx, [...few, ...many]));
-    await shop.prepare({ stores: { library } }).maintenance.runOnce();
+    await harness.storage.inTransaction((tx) => library.insertTracks(tx, [...few, ...many]));
+    await harness.prepare({ stores: { library } }).maintenance.runOnce();
     expect(await unindexed())
       .to.have.length(300)
       .and.not.deep.include({ partition: "public" });

@@ -102,9 +102,9 @@ export interface WorkerOptions {
   readonly opener?: AssetOpener;
   /** What each piece of work is expected to cost. */
   readonly expectedCost?: ProviderCost;
-  /** The worker's own time; the workshop's by default. One that nobody moves is a process that hangs. */
+  /** The worker's own clock; the harness's by default. A clock that no test moves stands for a process that hangs. */
   readonly clock?: ManualClock;
-  /** What the worker uses in place of the workshop's stores. */
+  /** What the worker uses in place of the harness's stores. */
   readonly stores?: Partial<Stores>;
 }
 
@@ -195,7 +195,7 @@ export class WorkerHarness {
       }),
     );
     return results.map((result) => {
-      if (result.kind !== "accepted") throw new Error("The workshop's jobs are accepted.");
+      if (result.kind !== "accepted") throw new Error("The jobs of the harness are accepted.");
       return result.job;
     });
   }
@@ -430,7 +430,7 @@ export async function until(what: string, condition: () => boolean | Promise<boo
 
 /** What is scripted is delivered as bytes. */
 const noConnection: AssetOpenerDeps["connect"] = (_options, callback) =>
-  callback(new Error("Nothing is fetched in the workshop."), null);
+  callback(new Error("The harness fetches nothing."), null);
 
 function countCalls(provider: MusicProvider): { readonly provider: MusicProvider; calls(): number } {
   let calls = 0;

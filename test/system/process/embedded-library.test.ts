@@ -17,7 +17,7 @@ import { unrecorded } from "../../support/doubles/unrecorded-actions.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { filesUnder } from "../../support/process.js";
-import { LibraryFixture, SILENCE_WAV, UNHEARD } from "../../support/shelf.js";
+import { LibraryFixture, SILENCE_WAV, UNHEARD } from "../../support/library-fixture.js";
 import { startTestApp, type TestApp } from "../../support/test-app.js";
 
 const RAIN = { ref: "rain", visibility: "public", title: "Rain", artist_label: "Nightingale" };

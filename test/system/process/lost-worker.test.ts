@@ -4,7 +4,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { eventually, filesUnder, useSandbox } from "../../support/process.js";
-import { readRows } from "../../support/storm/rows.js";
+import { readRows } from "../../support/chaos/rows.js";
 
 describe("A process that dies while it renders", function () {
   this.timeout(90_000);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { FermataProcess } from "../../support/process.js";
-import { SILENCE_WAV } from "../../support/shelf.js";
+import { SILENCE_WAV } from "../../support/library-fixture.js";
 
 const PACKAGE = "fermata-nightingale";
 

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { Webhook } from "standardwebhooks";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { FaultReceiver, type ReceivedRequest } from "../../support/fault-receiver/receiver.js";
-import { CallRecording } from "../../support/plugins/logbook/logbook.js";
+import { CallRecording } from "../../support/plugins/recording/call-recording.js";
 import { recordingProviderSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, useSandbox } from "../../support/process.js";
 
@@ -140,17 +140,17 @@ describe("Webhooks of a running Fermata", function () {
 
   it("are sent while a stop waits for a render that cannot be repeated", async () => {
     const renders = {
-      ...recordingProviderSettings(join(dataDir, "logbook"), 1_500),
-      FERMATA_PLUGINS__LOGBOOK_LOOKUP__LATE_MS: "3600000",
+      ...recordingProviderSettings(join(dataDir, "recording"), 1_500),
+      FERMATA_PLUGINS__RECORDING_LOOKUP__LATE_MS: "3600000",
       FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
     };
     const server = sandbox.spawn(["start"], dataDir, { ...env, ...renders });
     const url = await server.listening();
     const api = new ApiClient(url, account.key);
     const endpoint = await register(url, "/ok");
-    await api.generate({ model_id: "logbook-lookup/late", prompt: "an hour" });
-    const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "logbook/late", prompt: "a moment" }));
-    await eventually("both are under way", () => new CallRecording(join(dataDir, "logbook")).read().length === 2);
+    await api.generate({ model_id: "recording-lookup/late", prompt: "an hour" });
+    const { id } = dataOf<{ id: string }>(await api.generate({ model_id: "recording/late", prompt: "a moment" }));
+    await eventually("both are under way", () => new CallRecording(join(dataDir, "recording")).read().length === 2);
     server.signal("SIGTERM");
     await eventually("it waits for both", () => /1 submission to \S+ and 1 submission to \S+/.test(server.stderr));
     const [request] = await receiver.received(1);

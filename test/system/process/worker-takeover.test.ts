@@ -7,7 +7,7 @@ import { createMysqlDatabase } from "../../support/mysql.js";
 import { gateFile, gateRecordingProvider } from "../../support/plugins/gate/index.js";
 import { type Environment, eventually, type FermataProcess, filesUnder, useSandbox } from "../../support/process.js";
 import { openQueueSpace } from "../../support/rabbitmq.js";
-import { type JobRow, readMysqlRows, readRows, type Rows } from "../../support/storm/rows.js";
+import { type JobRow, readMysqlRows, readRows, type Rows } from "../../support/chaos/rows.js";
 
 const LEASE_MS = 2_000;
 

@@ -31,21 +31,21 @@ function oldSeal(secretKey: string, text: string, context: string): string {
 
 for (const kind of [sqliteStorage, mysqlStorage]) {
   describe(`Rotating the secret key on ${kind.name}`, () => {
-    let room: Installation;
+    let installation: Installation;
     let here: InstallationProcess;
     let there: InstallationProcess;
     beforeEach(async () => {
-      room = await Installation.open(kind);
-      [here, there] = [await room.process(), await room.process()];
+      installation = await Installation.open(kind);
+      [here, there] = [await installation.process(), await installation.process()];
     });
-    afterEach(() => room.close());
+    afterEach(() => installation.close());
 
     const addEndpoint = (process: InstallationProcess, name: string): Promise<{ readonly secret: string }> =>
-      process.endpoints.create(room.accountId, `https://${name}.example.com/`);
+      process.endpoints.create(installation.accountId, `https://${name}.example.com/`);
 
     /** The key ids of everything that is sealed, of the oldest endpoint first. */
     async function sealedWith(): Promise<string[]> {
-      const endpoints = await room.storage.webhooks.listEndpoints(room.accountId);
+      const endpoints = await installation.storage.webhooks.listEndpoints(installation.accountId);
       return endpoints
         .reverse()
         .flatMap(({ sealedSecret, retiredSecrets }) => [sealedSecret, ...retiredSecrets.map(({ sealed }) => sealed)])
@@ -54,18 +54,18 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
 
     /** What a process signs a delivery to each endpoint with. */
     async function signingSecrets(process: InstallationProcess): Promise<(readonly string[])[]> {
-      const endpoints = (await room.storage.webhooks.listEndpoints(room.accountId)).reverse();
-      room.sender.messages.length = 0;
+      const endpoints = (await installation.storage.webhooks.listEndpoints(installation.accountId)).reverse();
+      installation.sender.messages.length = 0;
       for (const { id } of endpoints) await process.operate.ping(id, signal);
-      return room.sender.messages.map(({ secrets }) => secrets);
+      return installation.sender.messages.map(({ secrets }) => secrets);
     }
 
     async function spoil(id: WebhookEndpointId): Promise<void> {
-      await room.storage.inTransaction(async (tx) => {
-        const endpoint = await room.storage.webhooks.lockEndpoint(tx, id);
+      await installation.storage.inTransaction(async (tx) => {
+        const endpoint = await installation.storage.webhooks.lockEndpoint(tx, id);
         if (endpoint === null) throw new Error("There is no such endpoint.");
         const sealedSecret = `${endpoint.sealedSecret.slice(0, -4)}AAAA`;
-        await room.storage.webhooks.saveEndpoint(tx, { ...endpoint, sealedSecret });
+        await installation.storage.webhooks.saveEndpoint(tx, { ...endpoint, sealedSecret });
       });
     }
 
@@ -76,36 +76,41 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         current: state.current,
         previous: before,
         unnamed: null,
-        rotatedAt: room.clock.now(),
+        rotatedAt: installation.clock.now(),
       });
       expect(here.keyring.current("audio-links").id).to.equal(state.current).and.not.equal(before);
-      expect(await new SecretKeyFile(room.dataDir).load()).to.deep.equal([state.current, before]);
+      expect(await new SecretKeyFile(installation.dataDir).load()).to.deep.equal([state.current, before]);
       expect((await here.keyring.find("audio-links", before))?.id).to.equal(before);
     });
 
     it("refuses a second rotation before the old key is retired, and leaves the file alone", async () => {
       await here.secrets.rotate();
-      const file = await readFile(join(room.dataDir, "secret.key"), "utf8");
+      const file = await readFile(join(installation.dataDir, "secret.key"), "utf8");
       expect(await refusalOf(there.secrets.rotate())).to.include("Two keys are in force already");
-      expect(await readFile(join(room.dataDir, "secret.key"), "utf8")).to.equal(file);
+      expect(await readFile(join(installation.dataDir, "secret.key"), "utf8")).to.equal(file);
     });
 
     it("rotates once, however many ask for it at once", async () => {
       const results = await Promise.all([here, there, here, there].map(({ secrets }) => refusalOf(secrets.rotate())));
       expect(results.filter((result) => result === "DONE")).to.have.length(1);
       const { current } = (await here.states.find()) ?? { current: "none" };
-      expect((await new SecretKeyFile(room.dataDir).load())[0]).to.equal(current);
+      expect((await new SecretKeyFile(installation.dataDir).load())[0]).to.equal(current);
     });
 
     it("seals everything with the new key again and changes no secret of an endpoint", async () => {
       const secrets = [(await addEndpoint(here, "a")).secret, (await addEndpoint(there, "b")).secret];
-      const { endpoint, secret: third } = await here.endpoints.create(room.accountId, "https://c.example.com/");
+      const { endpoint, secret: third } = await here.endpoints.create(installation.accountId, "https://c.example.com/");
       const { secret: newThird } = await here.operate.rotateSecret(endpoint.id, 3_600_000);
       const signedBefore = await signingSecrets(here);
       expect(signedBefore).to.deep.equal([[secrets[0]], [secrets[1]], [newThird, third]]);
       const { current, previous } = await here.secrets.rotate();
       expect(new Set(await sealedWith())).to.deep.equal(new Set([previous]));
-      const task = resealTask({ states: here.states, reseal: here.reseal, clock: room.clock, logger: room.logger });
+      const task = resealTask({
+        states: here.states,
+        reseal: here.reseal,
+        clock: installation.clock,
+        logger: installation.logger,
+      });
       await task.run(signal);
       expect(await sealedWith()).to.deep.equal([current, current, current, current]);
       expect(await signingSecrets(here)).to.deep.equal(signedBefore);
@@ -115,7 +120,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       const { secret } = await addEndpoint(here, "a");
       await here.secrets.rotate();
       await here.reseal.execute(here.keyring.current("webhook-secrets").id, signal);
-      await room.clock.advance(1_000);
+      await installation.clock.advance(1_000);
       expect(await signingSecrets(there)).to.deep.equal([[secret]]);
     });
 
@@ -123,7 +128,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       for (const name of ["a", "b", "c"]) await addEndpoint(here, name);
       const { current, previous } = await here.secrets.rotate();
       const stopping = new AbortController();
-      const { webhooks } = room.storage;
+      const { webhooks } = installation.storage;
       const saved = webhooks.saveEndpoint.bind(webhooks);
       webhooks.saveEndpoint = async (...args) => {
         stopping.abort();
@@ -152,21 +157,21 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       const { current, previous } = await here.secrets.rotate();
       const retired = await here.secrets.retire(GENTLE, signal);
       expect(retired).to.deep.include({ retired: [previous], lost: [] });
-      expect(await new SecretKeyFile(room.dataDir).load()).to.deep.equal([current]);
+      expect(await new SecretKeyFile(installation.dataDir).load()).to.deep.equal([current]);
       expect(await here.keyring.find("audio-links", previous ?? "")).to.equal(null);
       expect(await signingSecrets(here)).to.deep.equal([[secret]]);
       expect(await refusalOf(here.secrets.retire(GENTLE, signal))).to.include("There is nothing to retire");
     });
 
     it("refuses to retire a key while something cannot be sealed again, unless forced, and names what is lost", async () => {
-      const { endpoint } = await here.endpoints.create(room.accountId, "https://a.example.com/");
+      const { endpoint } = await here.endpoints.create(installation.accountId, "https://a.example.com/");
       const { secret } = await addEndpoint(here, "b");
       await spoil(endpoint.id);
       const { current, previous } = await here.secrets.rotate();
       const refusal = await refusalOf(here.secrets.retire(GENTLE, signal));
       expect(refusal).to.include("still sealed with the old key").and.include(`(1): ${endpoint.id}.`);
       expect((await here.keyring.find("audio-links", previous ?? ""))?.id).to.equal(previous);
-      expect((await new SecretKeyFile(room.dataDir).load()).length).to.equal(2);
+      expect((await new SecretKeyFile(installation.dataDir).load()).length).to.equal(2);
       expect(await here.secrets.retire({ force: true }, signal)).to.deep.include({
         retired: [previous],
         lost: [endpoint.id],

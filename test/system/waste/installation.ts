@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ApiClient, dataOf, refusalOf } from "../../support/api-client.js";
 import { createMysqlDatabase } from "../../support/mysql.js";
 import { type Environment, eventually, type FermataProcess, type Sandbox } from "../../support/process.js";
-import { checkLedger } from "../../support/storm/checks.js";
-import { CHAOS_SETTINGS } from "../../support/storm/storm.js";
+import { checkLedger } from "../../support/chaos/checks.js";
+import { CHAOS_SETTINGS } from "../../support/chaos/chaos.js";
 import { Vendor, type RenderOptions } from "../../support/vendor/index.js";
 import { type CountedJob, countWaste, type WasteCount } from "../../support/waste.js";
 

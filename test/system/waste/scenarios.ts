@@ -1,6 +1,6 @@
 import { Sandbox } from "../../support/process.js";
-import { aSeed, SeededRandom } from "../../support/storm/dice.js";
-import { namingTheSeed } from "../../support/storm/storm.js";
+import { aSeed, SeededRandom } from "../../support/chaos/seeded-random.js";
+import { namingTheSeed } from "../../support/chaos/chaos.js";
 import { databaseOutage } from "./database-outage.js";
 import { downtime } from "./downtime.js";
 import { drain } from "./drain.js";

@@ -1,4 +1,4 @@
-import type { SeededRandom } from "../../support/storm/dice.js";
+import type { SeededRandom } from "../../support/chaos/seeded-random.js";
 
 /** How long things take in a scenario: the usual in `npm test`, anything between limits in `npm run test:faults`. */
 export interface Timing {

@@ -28,7 +28,7 @@ export const SCHEDULE_MS = [
 const STEP_MS = 500;
 
 /** Real storage; time and receivers that do what a test says. */
-export class DeliveryRoom {
+export class DeliveryHarness {
   readonly clock = new ManualClock();
   readonly random = new ManualRandom();
   readonly logger = new RecordingLogger();
@@ -50,12 +50,12 @@ export class DeliveryRoom {
     this.operate = operate;
   }
 
-  static async open(): Promise<DeliveryRoom> {
+  static async open(): Promise<DeliveryHarness> {
     const storage = await sqliteStorage.open();
-    const room = new DeliveryRoom(storage, (await storage.addAccount()).id);
+    const harness = new DeliveryHarness(storage, (await storage.addAccount()).id);
     // In the middle: every wait is as long as planned.
-    room.random.nextFraction = 0.5;
-    return room;
+    harness.random.nextFraction = 0.5;
+    return harness;
   }
 
   async close(): Promise<void> {

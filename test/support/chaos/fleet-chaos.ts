@@ -5,9 +5,9 @@ import { RECORDING_PROVIDERS } from "../plugins/settings.js";
 import { eventually, type Sandbox } from "../process.js";
 import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
 import { Clients, type Order } from "./clients.js";
-import { SeededRandom } from "./dice.js";
+import { SeededRandom } from "./seeded-random.js";
 import { Fleet, type Member } from "./fleet.js";
-import { comeToRest, jobIdIn, namingTheSeed } from "./storm.js";
+import { comeToRest, jobIdIn, namingTheSeed } from "./chaos.js";
 import { checkSubmissions, type SubmissionCounts } from "./submissions.js";
 
 export interface FleetChaos {

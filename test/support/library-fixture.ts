@@ -14,7 +14,7 @@ export const UNHEARD: Overrides = {
 };
 
 /** As an import file has it; what is left out is filled in. */
-export interface ShelvedTrack {
+export interface FixtureTrack {
   readonly account?: AccountId | null;
   readonly visibility?: "public" | "private";
   readonly title?: string;
@@ -26,7 +26,7 @@ export interface ShelvedTrack {
   readonly hasAudio?: boolean;
 }
 
-export interface ShelvedPlaylist {
+export interface FixturePlaylist {
   readonly account?: AccountId | null;
   readonly visibility?: "public" | "private";
   readonly title?: string;
@@ -41,7 +41,7 @@ export class LibraryFixture {
   ) {}
 
   static async open(app: App): Promise<LibraryFixture> {
-    const folder = await mkdtemp(join(tmpdir(), "fermata-shelf-"));
+    const folder = await mkdtemp(join(tmpdir(), "fermata-library-"));
     await writeFile(join(folder, "silence.wav"), SILENCE_WAV);
     return new LibraryFixture(app, folder);
   }
@@ -53,13 +53,13 @@ export class LibraryFixture {
    */
   async add<Name extends string>(
     account: AccountId | null,
-    tracks: Readonly<Record<Name, ShelvedTrack>>,
-    playlists: Readonly<Record<string, ShelvedPlaylist>> = {},
+    tracks: Readonly<Record<Name, FixtureTrack>>,
+    playlists: Readonly<Record<string, FixturePlaylist>> = {},
   ): Promise<Readonly<Record<string, string>>> {
     const visibility = account === null ? "public" : "private";
     const created = await this.app.library.import(
       {
-        tracks: Object.entries<ShelvedTrack>(tracks).map(([ref, { hasAudio = true, ...given }]) => ({
+        tracks: Object.entries<FixtureTrack>(tracks).map(([ref, { hasAudio = true, ...given }]) => ({
           ref,
           ...{ account, visibility, title: ref, artist_label: "Nightingale", ...given },
           ...(hasAudio ? { audio_file: "silence.wav" } : {}),

@@ -3,9 +3,9 @@ import { expect } from "chai";
 import type { Environment, FermataProcess, Sandbox } from "../process.js";
 import { checkAudio, checkCredits, checkJobs, checkLedger, makeCallers } from "./checks.js";
 import { Clients, type Order } from "./clients.js";
-import { SeededRandom } from "./dice.js";
+import { SeededRandom } from "./seeded-random.js";
 import { readRows } from "./rows.js";
-import { comeToRest, jobIdIn, namingTheSeed, CHAOS_SETTINGS } from "./storm.js";
+import { comeToRest, jobIdIn, namingTheSeed, CHAOS_SETTINGS } from "./chaos.js";
 
 /** A storm of kills over one process that does everything, on the embedded default. */
 export interface Chaos {

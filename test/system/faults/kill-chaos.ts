@@ -1,8 +1,8 @@
 import { useSandbox } from "../../support/process.js";
-import { aSeed } from "../../support/storm/dice.js";
-import { surviveChaos } from "../../support/storm/one-server.js";
+import { aSeed } from "../../support/chaos/seeded-random.js";
+import { surviveChaos } from "../../support/chaos/one-server.js";
 
-/** The long form of test/system/process/kill-storm.test.ts, run by `npm run test:faults`. */
+/** The long form of test/system/process/chaos.test.ts, run by `npm run test:faults`. */
 describe("A server that is killed for minutes under load", function () {
   this.timeout(900_000);
   const sandbox = useSandbox();

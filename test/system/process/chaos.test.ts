@@ -1,6 +1,6 @@
 import { useSandbox } from "../../support/process.js";
-import { aSeed } from "../../support/storm/dice.js";
-import { surviveChaos } from "../../support/storm/one-server.js";
+import { aSeed } from "../../support/chaos/seeded-random.js";
+import { surviveChaos } from "../../support/chaos/one-server.js";
 
 describe("A server that is killed again and again under load", function () {
   this.timeout(120_000);

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Submission } from "../plugins/logbook/logbook.js";
+import type { Submission } from "../plugins/recording/call-recording.js";
 import type { AttemptRow, JobRow, Rows } from "./rows.js";
 
-/** What is known of attempts by comparing the rows with the provider's logbook. */
+/** What is known of attempts by comparing the rows with the calls that the provider recorded. */
 export interface SubmissionCounts {
   readonly submissions: number;
   /** Attempts whose outcome never became known, whether they reached the provider or not. */
@@ -43,7 +43,7 @@ export function checkSubmissions(rows: Rows, submissions: readonly Submission[])
       )
     )
       repeated += 1;
-    if (job.provider_id === "logbook") checkUnknowns(job, own);
+    if (job.provider_id === "recording") checkUnknowns(job, own);
   }
   return {
     submissions: submissions.length,
@@ -56,7 +56,7 @@ export function checkSubmissions(rows: Rows, submissions: readonly Submission[])
 function checkRepetitions(job: JobRow, submitted: readonly AttemptRow[]): boolean {
   const before = submitted.slice(0, -1).map(({ outcome }) => outcome);
   // What came of a call may be learnt after it was repeated; where it buys nothing new, it may be anything.
-  const mayRepeat = job.provider_id === "logbook-idempotent";
+  const mayRepeat = job.provider_id === "recording-idempotent";
   const others = mayRepeat ? [] : before.filter((outcome) => !REFUSALS.includes(outcome));
   expect(others, `outcomes before ${job.id} of ${job.provider_id} was submitted again`).to.deep.equal([]);
   return before.some((outcome) => UNKNOWN.includes(outcome));

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { useSandbox } from "../../support/process.js";
-import { aSeed } from "../../support/storm/dice.js";
-import { surviveFleetChaos } from "../../support/storm/fleet-storm.js";
+import { aSeed } from "../../support/chaos/seeded-random.js";
+import { surviveFleetChaos } from "../../support/chaos/fleet-chaos.js";
 
 describe("Servers and workers that are killed under load, and their broker with them", function () {
   this.timeout(180_000);

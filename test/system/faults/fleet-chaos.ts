@@ -1,8 +1,8 @@
 import { useSandbox } from "../../support/process.js";
-import { aSeed } from "../../support/storm/dice.js";
-import { surviveFleetChaos } from "../../support/storm/fleet-storm.js";
+import { aSeed } from "../../support/chaos/seeded-random.js";
+import { surviveFleetChaos } from "../../support/chaos/fleet-chaos.js";
 
-/** The long form of test/system/fleet/kill-storm.test.ts, with a database that is killed too, run by `npm run test:faults`. */
+/** The long form of test/system/fleet/chaos.test.ts, with a database that is killed too, run by `npm run test:faults`. */
 describe("Servers, workers, broker and database that are killed for minutes under load", function () {
   this.timeout(900_000);
   const sandbox = useSandbox();

@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { createMysqlDatabase } from "../mysql.js";
 import { type PrivateMysql, startPrivateMysql } from "../mysql-server.js";
 import { recordingProviderSettings } from "../plugins/settings.js";
-import { CallRecording } from "../plugins/logbook/logbook.js";
+import { CallRecording } from "../plugins/recording/call-recording.js";
 import type { Environment, FermataProcess, Sandbox } from "../process.js";
 import { makePrivateBroker, openQueueSpace, type PrivateBroker } from "../rabbitmq.js";
 import { readMysqlRows, type Rows } from "./rows.js";
-import { CHAOS_SETTINGS } from "./storm.js";
+import { CHAOS_SETTINGS } from "./chaos.js";
 
 export type MemberKind = "serve" | "work";
 
@@ -60,7 +60,7 @@ export class Fleet {
       const [database, queues] = [await createMysqlDatabase(mysql.server), await openQueueSpace(broker.server)];
       const settings = {
         ...CHAOS_SETTINGS,
-        ...recordingProviderSettings(join(dataDir, "logbook")),
+        ...recordingProviderSettings(join(dataDir, "recording")),
         FERMATA_STORAGE__URL: database.url,
         FERMATA_QUEUE__URL: queues.url,
         FERMATA_HTTP__PUBLIC_URL: "http://fermata.test",
@@ -80,7 +80,7 @@ export class Fleet {
   }
 
   get recording(): CallRecording {
-    return new CallRecording(join(this.dataDir, "logbook"));
+    return new CallRecording(join(this.dataDir, "recording"));
   }
 
   rows(): Promise<Rows> {

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { type ApiResponse, ApiClient, dataOf } from "../api-client.js";
-import type { SeededRandom } from "./dice.js";
+import type { SeededRandom } from "./seeded-random.js";
 
 /** An account whose key the clients use. */
 export interface Caller {
