@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 /** One slot, and renders of a minute by the plugin's word: three jobs can begin within the deadline. */
 const DEADLINE_MINUTES = 2;
 
-describe("POST /api/v1/generations while more waits than can begin before the deadline", () => {
+describe("POST /api/v1/generations while the backlog cannot start before the queue deadline", () => {
   let test: TestApp;
   before(async () => {
     const provider = new ScriptedProvider();
@@ -21,7 +21,7 @@ describe("POST /api/v1/generations while more waits than can begin before the de
   });
   after(() => test.close());
 
-  it("answers 503 with Retry-After and reserves nothing; what was accepted before is replayed", async () => {
+  it("returns 503 with Retry-After and reserves nothing; a request accepted earlier is replayed", async () => {
     const credits = 1_000_000;
     const { api, account } = await test.account({ credits });
     const first = await api.generate(undefined, { "Idempotency-Key": "first" });

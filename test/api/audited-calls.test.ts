@@ -26,7 +26,7 @@ interface Calls {
   readonly secrets: CallsOf<App["secrets"]>;
 }
 
-describe("What an embedding app does for its operator", () => {
+describe("A call of an embedding app on behalf of its operator", () => {
   let test: TestApp;
   let canRecord = true;
   /** While it cannot record, the storage refuses what it is to write: a record has an id. */
@@ -37,7 +37,7 @@ describe("What an embedding app does for its operator", () => {
   });
   after(() => test.close());
 
-  it("is recorded call by call, by the name that the app gives itself; what only reads is not", async () => {
+  it("is recorded in the audit log under the app's actor name; read-only calls are not", async () => {
     const { app } = test;
     const { account, keyId } = await test.account();
     const newClient = await app.accounts.create({ name: "carol", tier: "pro" });
@@ -132,7 +132,7 @@ describe("What an embedding app does for its operator", () => {
     expect((await app.audit.verify()).broken).to.equal(null);
   });
 
-  it("records nothing of a call that is refused, or that changes nothing", async () => {
+  it("is not recorded when it is refused or changes nothing", async () => {
     const { app } = test;
     const { account } = await test.account();
     const before = (await app.audit.verify()).count + 1;
@@ -151,7 +151,7 @@ describe("What an embedding app does for its operator", () => {
     expect((await app.audit.verify()).count).to.equal(before);
   });
 
-  it("does not happen when it cannot be recorded", async () => {
+  it("is rolled back when it cannot be recorded", async () => {
     const { app } = test;
     const { account } = await test.account();
     const trackId = await importTrack(app, { audio: tinyMp3() });
@@ -175,7 +175,7 @@ describe("What an embedding app does for its operator", () => {
     expect((await app.audit.list({ limit: 1 }))[0]).to.include({ action: "jobs.cancel", number: count + 1 });
   });
 
-  it("takes no name that is too long", async () => {
+  it("is refused when the actor name is too long", async () => {
     const error = await startTestApp({ actor: "x".repeat(101) }).catch((cause: unknown) => cause);
     expect((error as Error).message).to.include("An actor's name has 1 to 100 characters.");
   });

@@ -27,7 +27,7 @@ const hostile = (port: number, listed: string): readonly (readonly [url: string,
 /** Every name leads to this machine. */
 const rebinding = (): DnsAddressGuard => new DnsAddressGuard(new AddressPolicy(), () => Promise.resolve(["127.0.0.1"]));
 
-describe("A provider whose responses name addresses", () => {
+describe("A provider whose responses contain URLs", () => {
   let canary: Canary;
   let vendor: FakeApi;
   let test: TestApp | null;
@@ -61,7 +61,7 @@ describe("A provider whose responses name addresses", () => {
     return app.app.jobs.show(id);
   }
 
-  it("does not get a track uploaded to this machine, this network or a host that is not listed", async () => {
+  it("cannot have a track uploaded to this machine, this network or an unlisted host", async () => {
     const cases = hostile(canary.port, "storage.googleapis.com");
     const ids = cases.map((_, index) => `musicai-${index}`);
     for (const [index, [origin]] of cases.entries()) {
@@ -138,7 +138,7 @@ describe("A provider whose responses name addresses", () => {
       return dataOf<{ id: string }>(await api.generate({ model_id: `${id}/song`, prompt, instrumental: true }));
     });
 
-  it("does not get a call elsewhere, by its own word or by a redirect", async () => {
+  it("cannot redirect its calls to another host, by a URL or a redirect", async () => {
     const cases = hostile(canary.port, "api.listed.example").flatMap(([origin, says], index) => {
       const location = `${origin}/x?${SIGNATURE}`;
       vendor.on("POST", `/go/${index}`, { status: 307, headers: { location } });
@@ -159,7 +159,7 @@ describe("A provider whose responses name addresses", () => {
     expect(vendor.requests).to.have.lengthOf(hostile(0, "").length);
   });
 
-  it("reaches the origin of its settings, and what the operator allowed", async () => {
+  it("reaches the origin in its settings, and the hosts that the operator allowed", async () => {
     const neighbour = await FakeApi.open();
     try {
       for (const api of [vendor, neighbour]) api.on("POST", "/ok", json({}));
@@ -178,7 +178,7 @@ describe("A provider whose responses name addresses", () => {
     }
   });
 
-  it("that names no hosts in its definition still reaches nothing but https at public addresses", async () => {
+  it("without hosts in its definition reaches only https at public addresses", async () => {
     const urls = ["http://127.0.0.1", "https://127.0.0.1", "https://any.example"].map(
       (origin) => `${origin}:${canary.port}/`,
     );
@@ -191,7 +191,7 @@ describe("A provider whose responses name addresses", () => {
     expect(canary.connections).to.equal(0);
   });
 
-  it("does not get a result fetched from this machine, this network or by plain http", async () => {
+  it("cannot have a result downloaded from this machine, this network or over plain http", async () => {
     test = await startTestApp({
       ...UNHEARD,
       work: true,
@@ -218,7 +218,7 @@ describe("A provider whose responses name addresses", () => {
     expect(canary.connections).to.equal(0);
   });
 
-  it("has files fetched from the very origin of its settings, plain http and private as it is", async () => {
+  it("has files downloaded from the origin in its settings, even when that is private and plain http", async () => {
     vendor.on("GET", "/made.mp3", bytes(SCRIPTED_AUDIO, "audio/mpeg"));
     const definition = caller([]);
     const source = { kind: "url" as const, url: `${vendor.url}/made.mp3` };

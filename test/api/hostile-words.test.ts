@@ -12,7 +12,7 @@ interface Generation {
   readonly tracks: readonly { readonly id: TrackId; readonly title: string; readonly duration: number | null }[];
 }
 
-describe("A provider that says too much", () => {
+describe("A provider with oversized values", () => {
   let test: TestApp;
   before(async () => {
     test = await startTestApp({ ...UNHEARD, work: true });
@@ -34,7 +34,7 @@ describe("A provider that says too much", () => {
   }
 
   for (const durationSeconds of [1e308, Infinity, Number.NaN, -1]) {
-    it(`delivers and charges a track of ${durationSeconds} seconds, as one of unknown length`, async () => {
+    it(`with a track of ${durationSeconds} seconds completes the job with an unknown duration`, async () => {
       const { generation, page } = await generate({ bpm: durationSeconds }, durationSeconds);
       expect([generation.status, generation.credits_charged]).to.deep.equal(["completed", 10]);
       expect(generation.tracks.map(({ duration }) => duration)).to.deep.equal([null]);
@@ -43,7 +43,7 @@ describe("A provider that says too much", () => {
     });
   }
 
-  it("has its titles and tags cut, and the control characters taken out", async () => {
+  it("has its titles and tags truncated, and control characters removed", async () => {
     const title = `\u001b]0;owned\u0007Rain\u202e\u009b31m ${"x".repeat(5_000_000)}`;
     const mood = Array.from({ length: 5_000 }, (_, index) => `mood ${index} ${"y".repeat(500)}`);
     const { generation, page } = await generate({ title, tags: { mood, activity: [], genre: [], other: [] } }, 12);
@@ -53,7 +53,7 @@ describe("A provider that says too much", () => {
     expect(page).to.not.match(/[\u0000-\u0008\u000e-\u001f\u0080-\u009f\u202e]/);
   });
 
-  it("has its lyrics cut, and control characters taken out; times that are none cost the times alone", async () => {
+  it("has its lyrics truncated, and control characters removed; invalid word times are dropped without the text", async () => {
     const text = `\u001b]0;owned\u0007Rain\u202e\r\n\u009b31m ${"x".repeat(5_000_000)}`;
     const words = [{ text: "Rain", startSeconds: 0, endSeconds: Infinity }];
     const { generation } = await generate({ lyrics: { text, words } }, 12);

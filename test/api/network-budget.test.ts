@@ -9,7 +9,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 const CONCURRENT = 3;
 const FORWARDED = { "X-Forwarded-For": "192.0.2.1" };
 
-describe("The budget of what needs no key", () => {
+describe("The request budget of paths without a key", () => {
   let test: TestApp;
   let held: RawConnection[];
   beforeEach(async () => {
@@ -52,7 +52,7 @@ describe("The budget of what needs no key", () => {
   const docs = async (address: string): Promise<number> =>
     (await test.anonymous.get("/docs", { "X-Forwarded-For": address })).status;
 
-  it("answers 429 rate_limited with Retry-After and closes, on every such path and for wrong keys", async () => {
+  it("returns 429 rate_limited with Retry-After and closes the connection, on every such path and for wrong keys", async () => {
     await hold("192.0.2.1");
     const shares = ["/share/x", "/share/x/audio", "/share/page.css"];
     for (const path of ["/docs", "/openapi.json", "/audio/x", ...shares, "/metrics", "/api/v1/me"]) {
@@ -69,7 +69,7 @@ describe("The budget of what needs no key", () => {
     expect(refusalOf(callback)).to.equal("429 rate_limited");
   });
 
-  it("leaves requests with a key, the health pages and other networks alone", async () => {
+  it("does not limit requests with a key, the health pages and other networks", async () => {
     await hold("192.0.2.1");
     const { api } = await test.account();
     expect((await api.get("/api/v1/me", FORWARDED)).status).to.equal(200);
@@ -79,7 +79,7 @@ describe("The budget of what needs no key", () => {
     expect(await docs("192.0.2.2")).to.equal(200);
   });
 
-  it("is free again when the client goes away, whatever waited in its queue", async () => {
+  it("is released when the client disconnects, including queued requests", async () => {
     await hold("192.0.2.1");
     held[0]?.destroy();
     await eventually("room again", async () => (await docs("192.0.2.1")) === 200);

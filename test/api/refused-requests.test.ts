@@ -14,7 +14,7 @@ describe("A flood of requests over the limit", () => {
   });
   after(() => test.close());
 
-  it("leaves at most 21 entries for a minute in the log, and the counts add up in the usage", async () => {
+  it("leaves at most 21 rows a minute in the request log, whose counts add up in the usage", async () => {
     const { api } = await test.account();
     const startedAt = Date.now();
     const statuses: number[] = [];

@@ -25,7 +25,7 @@ describe("A request log that cannot be written", () => {
   const dropped = async (): Promise<string | undefined> =>
     /^fermata_request_log_dropped_total (\d+)$/m.exec((await test.anonymous.get("/metrics")).text)?.[1];
 
-  it("delays no answer and takes no credits from the figures; its rows come when it is over", async () => {
+  it("delays no response and changes no credit figures; its rows are written after the fault", async () => {
     const outage = sinon.stub(KnexRequestLogStore.prototype, "insert").rejects(new ServiceUnavailableError());
     for (const status of [202, 202]) expect((await caller.api.generate()).status).to.equal(status);
     expect((await caller.api.get("/api/v1/logs")).json).to.deep.equal({ data: { logs: [] } });
@@ -40,7 +40,7 @@ describe("A request log that cannot be written", () => {
     expect(await dropped()).to.equal("0");
   });
 
-  it("counts what is lost, which is rows and never credits", async () => {
+  it("counts lost rows, and never loses credits", async () => {
     sinon.stub(KnexRequestLogStore.prototype, "insert").rejects(new Error("too long for its column"));
     await caller.api.generate();
     const ledger = await ledgerFigures(test, caller.account.id);

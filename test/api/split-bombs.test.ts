@@ -16,7 +16,7 @@ const BOMBS: Readonly<Record<string, () => Promise<Uint8Array> | Uint8Array>> = 
   "Ogg Vorbis of silent blocks": () => vorbisBomb(80_000),
 };
 
-describe("A split by synth of a file that unpacks to far more than it is", function () {
+describe("A split by synth of a decompression bomb", function () {
   this.timeout(240_000);
   let test: TestApp;
   let caller: TestAccount;

@@ -38,7 +38,7 @@ describe("The quota of uploads", function () {
     return responses;
   }
 
-  it("is so many tracks, or none, as the tier says", async () => {
+  it("limits the number of tracks, also to none, as the tier says", async () => {
     const [none] = await inTurn(await test.account({ tier: "free" }), 1);
     expect([none && refusalOf(none), none && errorOf(none).message]).to.deep.equal([
       "400 invalid_request",
@@ -52,7 +52,7 @@ describe("The quota of uploads", function () {
     expect(statuses(await inTurn(caller, 1))).to.deep.equal([400]);
   });
 
-  it("is so many bytes of files, to the byte", async () => {
+  it("limits the bytes of files, to the byte", async () => {
     const caller = await test.account();
     const responses = await inTurn(caller, 3);
     expect(statuses(responses)).to.deep.equal([201, 201, 400]);
@@ -63,7 +63,7 @@ describe("The quota of uploads", function () {
     expect(rows.map((row: { size_bytes: number }) => row.size_bytes)).to.deep.equal([SOUND.length, SOUND.length]);
   });
 
-  it("holds for uploads at once, of tracks and of bytes", async () => {
+  it("holds for concurrent uploads, in tracks and in bytes", async () => {
     for (const tier of ["plus", "pro"]) {
       const caller = await test.account({ tier });
       const before = await leftOf(test);
@@ -78,7 +78,7 @@ describe("The quota of uploads", function () {
     }
   });
 
-  it("is given back by an upload that is refused", async () => {
+  it("is not used by a refused upload", async () => {
     const caller = await test.account({ tier: "plus" });
     for (let refused = 0; refused < 3; refused++) {
       expect((await upload(caller.api, Buffer.from("text ".repeat(1_000)))).status).to.equal(400);
@@ -87,8 +87,8 @@ describe("The quota of uploads", function () {
   });
 });
 
-describe("An upload that is lost between its file and its track", () => {
-  it("is found with its files, deleted an hour later, and then no part of the quota; others stay", async () => {
+describe("An upload interrupted between its file and its track", () => {
+  it("is found with its files, deleted after an hour, and no longer counts in the quota; other uploads stay", async () => {
     let passedMs = 0;
     let isLost = false;
     const folder = await temporaryFolder();

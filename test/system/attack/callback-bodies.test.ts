@@ -4,11 +4,11 @@ import { useSandbox } from "../../support/process.js";
 
 const MIB = 1024 * 1024;
 
-describe("Callbacks to an address that was not given out", function () {
+describe("Callbacks to an unknown address", function () {
   this.timeout(120_000);
   const sandbox = useSandbox();
 
-  it("get 404 before their body is there, and hold no memory", async () => {
+  it("get 404 before their body arrives, and use no memory", async () => {
     const fermata = sandbox.spawn(["start"], await sandbox.dataDir());
     const target = new AttackTarget(fermata, await fermata.listening());
     await target.hasAccepted();

@@ -11,11 +11,11 @@ import { useSandbox } from "../../support/process.js";
 
 const REFUSED_AT_ONCE_MAX = 64;
 
-describe("Connections that clients do not close", function () {
+describe("Connections that clients keep open", function () {
   this.timeout(120_000);
   const sandbox = useSandbox();
 
-  it("are closed when their requests do not arrive in time: their descriptors come back", async () => {
+  it("are closed when their requests do not arrive in time, which frees their descriptors", async () => {
     // The long form goes by the defaults, and waits for 45 s at most.
     const fermata = sandbox.spawn(["start"], await sandbox.dataDir(), {
       FERMATA_HTTP__MAX_CONNECTIONS_PER_NETWORK: "2000",

@@ -60,9 +60,9 @@ describe("An app whose broker is killed, restarted or short of memory", function
     await runsOnce();
   }
 
-  it("starts, accepts and runs jobs before there is one", () => goesOn(() => broker.start()));
+  it("starts, accepts and runs jobs before the broker is up", () => goesOn(() => broker.start()));
 
-  it("accepts and runs jobs while the broker takes no messages for want of memory", async () => {
+  it("accepts and runs jobs while the broker blocks publishers for lack of memory", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.000001");
     // The broker tells a connection with its next message.
     await runsOnce();
@@ -74,12 +74,12 @@ describe("An app whose broker is killed, restarted or short of memory", function
     await goesOn(() => broker.control("start_app"));
   });
 
-  it("accepts and runs jobs while the broker is dead", async () => {
+  it("accepts and runs jobs after kill -9 of the broker", async () => {
     await broker.kill();
     await goesOn(() => broker.start());
   });
 
-  it("has lost and doubled nothing", async () => {
+  it("has lost and duplicated no job", async () => {
     const { violations, checked } = await test.app.credits.verify();
     expect([violations, checked.jobs]).to.deep.equal([[], test.provider.submissions.length]);
   });

@@ -50,7 +50,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     });
   }
 
-  it("is opened without a broker, and finds it once it is there", async () => {
+  it("opens without a broker, and connects when it is up", async () => {
     queue.notify([aNotification()]);
     expect(queue.counts).to.deep.equal({ confirmed: 0, unroutable: 0, dropped: 1 });
     expect((await refusal(() => queue.check())).message).to.match(
@@ -60,7 +60,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     await works();
   });
 
-  it("sends nothing to a broker that is short of memory, says so, and goes on when it is well again", async () => {
+  it("publishes nothing while the broker is blocked for lack of memory, logs it, and continues afterwards", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.000001");
     // The broker tells a connection with its first message.
     queue.notify([aNotification()]);
@@ -73,7 +73,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     await works();
   });
 
-  it("is closed at once while the broker takes no messages", async () => {
+  it("closes at once while the broker blocks publishers", async () => {
     const other = await RabbitmqJobQueue.open({ url: space.url, logger: new RecordingLogger() });
     await broker.control("set_vm_memory_high_watermark", "0.000001");
     other.notify([aNotification()]);
@@ -82,14 +82,14 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     await broker.control("set_vm_memory_high_watermark", "0.4");
   });
 
-  it("outlives a restart of the broker", async () => {
+  it("reconnects after a restart of the broker", async () => {
     await broker.control("stop_app");
     await refusal(() => queue.check());
     await broker.control("start_app");
     await works();
   });
 
-  it("outlives kill -9 of the broker; what no listener was done with is heard again", async () => {
+  it("reconnects after kill -9 of the broker; unacknowledged notifications are delivered again", async () => {
     const notification = aNotification("mureka");
     isWell = false;
     queue.notify([notification]);

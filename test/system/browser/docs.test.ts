@@ -16,7 +16,7 @@ describe("GET /docs, in a browser", function () {
     await test.close();
   });
 
-  it("tries an endpoint out with a key, and shows its answer", async () => {
+  it("calls an endpoint with a key, and shows the response", async () => {
     const { key, account } = await test.account();
     const { page, requests, complaints, close } = await visit(browser, { viewport: { width: 1_200, height: 1_000 } });
     await page.goto(`${test.url}/docs`);

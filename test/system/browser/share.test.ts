@@ -26,7 +26,7 @@ interface Wanted {
   readonly isPaused?: boolean;
 }
 
-describe("the page of a shared track, in a browser", function () {
+describe("The page of a shared track, in a browser", function () {
   this.timeout(120_000);
   let browser: Browser;
   let test: TestApp;
@@ -76,7 +76,7 @@ describe("the page of a shared track, in a browser", function () {
       return currentTime > after && !seeking && (isPaused ?? paused) === paused && readyState > 0;
     }, wanted));
 
-  it("plays, and says where it is", async () => {
+  it("plays, and shows the position", async () => {
     await visitPage();
     const { page } = open;
     expect((await player()).controls).to.equal(false);
@@ -92,7 +92,7 @@ describe("the page of a shared track, in a browser", function () {
     await page.getByRole("button", { name: "Play" }).waitFor();
   });
 
-  it("seeks to where its waveform is clicked, and fetches the file from there", async () => {
+  it("seeks to the clicked position of the waveform, and fetches the file from there", async () => {
     await visitPage();
     await until({});
     const box = await slider().boundingBox();
@@ -125,7 +125,7 @@ describe("the page of a shared track, in a browser", function () {
     expect((await player()).currentTime).to.be.closeTo(SECONDS * 0.25, 1);
   });
 
-  it("is played and moved by the keyboard alone", async () => {
+  it("can be played and seeked with the keyboard alone", async () => {
     await visitPage();
     await until({});
     const { keyboard } = open.page;
@@ -153,7 +153,7 @@ describe("the page of a shared track, in a browser", function () {
     await until({ isPaused: true });
   });
 
-  it("reaches no other host, and gives the browser nothing to complain of", async () => {
+  it("contacts no other host, and causes no browser error", async () => {
     await visitPage();
     await open.page.getByRole("button", { name: "Play" }).click();
     await until({ after: 0.3 });
@@ -164,7 +164,7 @@ describe("the page of a shared track, in a browser", function () {
     expect(open.complaints).to.deep.equal([]);
   });
 
-  it("plays without JavaScript, by the browser's own player", async () => {
+  it("plays without JavaScript in the browser's player", async () => {
     await visitPage({ javaScriptEnabled: false });
     expect(await open.page.getByRole("heading").textContent()).to.equal(TITLE);
     expect(await audio().isVisible()).to.equal(true);
@@ -185,7 +185,7 @@ describe("the page of a shared track, in a browser", function () {
     still: { colorScheme: "light", reducedMotion: "reduce", forcedColors: "active" },
   };
   for (const [name, options] of Object.entries(LOOKS)) {
-    it(`can be read and used by everybody: ${name}`, async () => {
+    it(`is accessible: ${name}`, async () => {
       await visitPage(options);
       await until({});
       await slider().click({ position: { x: 90, y: 20 } });
@@ -202,7 +202,7 @@ describe("the page of a shared track, in a browser", function () {
     });
   }
 
-  it("says so when it cannot be played any more", async () => {
+  it("shows a message when the audio can no longer be played", async () => {
     await visitPage();
     await until({});
     await test.app.library.manage.unshare(trackId);
@@ -211,7 +211,7 @@ describe("the page of a shared track, in a browser", function () {
     await open.page.getByRole("status").filter({ hasText: "cannot be played" }).waitFor();
   });
 
-  it("shows nothing any more once the track is taken back", async () => {
+  it("returns 404 after the track is unshared", async () => {
     await visitPage();
     await until({});
     await test.app.library.manage.unshare(trackId);

@@ -3,12 +3,12 @@ import { aSeed } from "../../support/chaos/seeded-random.js";
 import { surviveFleetChaos } from "../../support/chaos/fleet-chaos.js";
 
 /** The long form of test/system/fleet/chaos.test.ts, with a database that is killed too, run by `npm run test:faults`. */
-describe("Servers, workers, broker and database that are killed for minutes under load", function () {
+describe("Servers, workers, broker and database that are killed repeatedly under load", function () {
   this.timeout(900_000);
   const sandbox = useSandbox();
 
   for (let chaos = 1; chaos <= 4; chaos++) {
-    it(`end every accepted job once, answer every key with the same bytes, keep their books, and submit no job twice (storm ${chaos})`, async () => {
+    it(`end every accepted job once, replay the same bytes for every key, keep the ledger exact, and submit no job twice (run ${chaos})`, async () => {
       const toll = await surviveFleetChaos(sandbox, {
         seed: aSeed(),
         strikes: 60,

@@ -12,7 +12,7 @@ import { CHAOS_SETTINGS } from "../../support/chaos/chaos.js";
 
 const AN_HOUR_MS = 3_600_000;
 
-describe("SIGTERM, with servers and workers apart", function () {
+describe("SIGTERM to a server or a worker", function () {
   this.timeout(60_000);
   const sandbox = useSandbox();
 
@@ -91,7 +91,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     return (await jobs(ids)).every(({ phase }) => phase === "ended");
   }
 
-  it("makes a worker hand back at once what it cannot finish, and the next one goes on without waiting for a lease", async () => {
+  it("makes a worker release at once the jobs that it cannot finish; the next worker continues without waiting for a lease", async () => {
     const { api } = await aServer();
     const first = await aWorker(AN_HOUR_MS);
     const ids = await underWay(api, first);
@@ -123,7 +123,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     expect(await sandbox.json(["ledger", "verify"], dataDir, settings)).to.include({ ok: true });
   });
 
-  it("gives a worker's jobs to another one that is there already", async () => {
+  it("makes a running worker take over the stopped worker's jobs", async () => {
     const { api } = await aServer();
     const first = await aWorker(AN_HOUR_MS);
     const ids = await underWay(api, first);
@@ -137,7 +137,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     expect(await submissions(second)).to.deep.equal([ids[1]]);
   });
 
-  it("ends a worker although a plugin does not hear of it, and leaves its jobs to their leases", async () => {
+  it("ends a worker although a plugin ignores its signal; the jobs wait for their leases to end", async () => {
     const { api } = await aServer();
     const worker = await aWorker(AN_HOUR_MS);
     const ids = await underWay(api, worker, "deaf");
@@ -148,7 +148,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     }
   });
 
-  it("lets a worker finish what cannot be repeated and release the rest, which another one takes", async () => {
+  it("lets a worker finish calls that cannot be repeated and release the rest, which another worker takes over", async () => {
     settings = { ...settings, FERMATA_JOBS__DRAIN_SECONDS: "60" };
     const { api } = await aServer();
     const first = await aWorker(5_000);
@@ -165,7 +165,7 @@ describe("SIGTERM, with servers and workers apart", function () {
     expect(await outcomes(ids)).to.deep.equal([["completed"], ["outcome_unknown", "completed"], ["completed"]]);
   });
 
-  it("makes a server answer who waits; the other one gives the same answer under the same key", async () => {
+  it("makes a server respond to waiting requests; the other server replays the same response", async () => {
     const [one, other] = await Promise.all([aServer(), aServer()]);
     const order = { model_id: "recording/direct", prompt: "tides" };
     const waiting = one.api.generate(order, { "Idempotency-Key": "tides", Prefer: "wait=50" });

@@ -85,7 +85,7 @@ describe("The callbacks of a job with several attempts", () => {
     });
   }
 
-  it("deliver what a look-up had not found, and it is not bought again", async () => {
+  it("deliver work that a lookup had not found, and it is not bought again", async () => {
     const id = await absentAtFirst(() => Promise.reject(BUSY));
     expect(await states(id)).to.deep.equal(["refused", "refused"]);
     await report(1);
@@ -96,7 +96,7 @@ describe("The callbacks of a job with several attempts", () => {
     expect(provider.submissions).to.have.length(2);
   });
 
-  it("say nothing about the attempt under way when they came to the address of another", async () => {
+  it("do not change the current attempt when they came to the URL of another attempt", async () => {
     provider.pollBehaviour = RUNNING;
     const id = await absentAtFirst(accepts(60_000));
     expect(await states(id)).to.deep.equal(["refused", "accepted"]);
@@ -111,7 +111,7 @@ describe("The callbacks of a job with several attempts", () => {
     expect(read).to.have.length(1);
   });
 
-  it("are read with the handle of the attempt that they are about", async () => {
+  it("are read with the handle of their own attempt", async () => {
     const id = await absentAtFirst(accepts(60_000));
     await report(2);
     await harness.pass(0);
@@ -123,7 +123,7 @@ describe("The callbacks of a job with several attempts", () => {
     ["another attempt that failed", { trust: "verified", snapshot: new ProviderFailure("failed", "their words") }],
     ["another attempt that renders", { trust: "verified", snapshot: { state: "running", nextPollMs: 1_000 } }],
   ] as const) {
-    it(`change nothing when they are about ${title}`, async () => {
+    it(`change nothing for ${title}`, async () => {
       word = other;
       provider.pollBehaviour = RUNNING;
       const id = await absentAtFirst(accepts(60_000));

@@ -23,7 +23,7 @@ describe("The circuit breaker of a provider", () => {
     return worker;
   }
 
-  it("opens after so many failures in a row, and no job is submitted while it is open", async () => {
+  it("opens after the configured number of failures in a row, and no job is submitted while it is open", async () => {
     await startOpened();
     const newClient = await harness.acceptOne();
     await harness.pass(OPEN_MS - 1_000);
@@ -31,7 +31,7 @@ describe("The circuit breaker of a provider", () => {
     expect(await harness.job(newClient)).to.include({ status: "queued", attempt: 0 });
   });
 
-  it("stays closed as long as the provider answers now and then", async () => {
+  it("stays closed while the provider responds now and then", async () => {
     let calls = 0;
     harness.provider.behaviour = (request, context) =>
       ++calls % 3 === 0 ? completes(request, context) : fails("timeout")(request, context);
@@ -42,7 +42,7 @@ describe("The circuit breaker of a provider", () => {
     for (const { id } of jobs) await harness.expectCompleted(id);
   });
 
-  it("takes a refusal of content for a sign of life", async () => {
+  it("counts a refusal of content as a success", async () => {
     let calls = 0;
     harness.provider.behaviour = (request, context) =>
       fails(++calls === 2 ? "content_rejected" : "unavailable")(request, context);
@@ -53,7 +53,7 @@ describe("The circuit breaker of a provider", () => {
     expect(await worker.availability.state("scripted")).to.equal("closed");
   });
 
-  it("lets one job try when its time is over, and all of them once that one succeeds", async () => {
+  it("lets one probe job through when half-open, and all jobs after that one succeeds", async () => {
     const worker = await startOpened();
     const { behaviour, release } = holds();
     harness.provider.behaviour = behaviour;
@@ -69,7 +69,7 @@ describe("The circuit breaker of a provider", () => {
       expect((await harness.attempts(id)).map(([, outcome]) => outcome)).to.deep.equal(["unavailable", "completed"]);
   });
 
-  it("lets one job of all processes try", async () => {
+  it("lets one probe job of all processes through", async () => {
     const worker = await startOpened();
     await harness.start({ breakerFailures: 3, concurrency: 8 });
     await harness.accept(4);
@@ -83,7 +83,7 @@ describe("The circuit breaker of a provider", () => {
     for (const { id } of await harness.storage.jobs.listJobs({ limit: 10 })) await harness.expectCompleted(id);
   });
 
-  it("lets another job try when the one that tried was never heard of again", async () => {
+  it("lets another job probe when the first probe was lost", async () => {
     const worker = await startOpened();
     harness.provider.behaviour = fails("outcome_unknown");
     await harness.pass(OPEN_MS + 1_000);
@@ -96,7 +96,7 @@ describe("The circuit breaker of a provider", () => {
     expect(harness.provider.submissions).to.have.length(6);
   });
 
-  it("keeps no try for itself when there is nothing to try", async () => {
+  it("releases its probe when no job is waiting", async () => {
     harness.provider.behaviour = fails("unavailable");
     await harness.accept(3);
     const worker = await harness.start({ breakerFailures: 3, concurrency: 8, maxAttempts: 1 });
@@ -108,7 +108,7 @@ describe("The circuit breaker of a provider", () => {
     await harness.expectCompleted(id);
   });
 
-  it("opens anew when that one fails", async () => {
+  it("opens again when the probe fails", async () => {
     const worker = await startOpened();
     await harness.pass(OPEN_MS + 1_000);
     expect(harness.provider.submissions).to.have.length(4);
@@ -125,7 +125,7 @@ describe("The circuit breaker of a provider", () => {
     expect(await other.availability.state("scripted")).to.equal("open");
   });
 
-  it("does not keep anybody from asking after accepted work", async () => {
+  it("does not stop the polling of accepted work", async () => {
     harness.provider.behaviour = accepts(5_000);
     const id = await harness.acceptOne();
     const worker = await harness.start({ breakerFailures: 1, maxAttempts: 100 });
@@ -138,7 +138,7 @@ describe("The circuit breaker of a provider", () => {
     await harness.expectCompleted(id);
   });
 
-  it("counts polls that find nobody there", async () => {
+  it("counts polls that cannot reach the provider", async () => {
     harness.provider.behaviour = accepts(1_000);
     harness.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "nobody there"));
     await harness.accept(2);
@@ -147,7 +147,7 @@ describe("The circuit breaker of a provider", () => {
     expect(await worker.availability.state("scripted")).to.equal("open");
   });
 
-  it("counts calls whose outcome is unknown: that is how most outages look", async () => {
+  it("counts calls with an unknown outcome, as in most outages", async () => {
     harness.provider.behaviour = fails("outcome_unknown");
     await harness.accept(3);
     const worker = await harness.start({ breakerFailures: 3 });
@@ -155,7 +155,7 @@ describe("The circuit breaker of a provider", () => {
     expect(await worker.availability.state("scripted")).to.equal("open");
   });
 
-  it("keeps nobody from finding out about lost submissions, and these take no try away", async () => {
+  it("does not stop lookups of lost submissions, which use no probe", async () => {
     harness.provider.behaviour = fails("outcome_unknown");
     const lost = await harness.accept(3);
     const worker = await harness.start({ breakerFailures: 3 });
@@ -171,7 +171,7 @@ describe("The circuit breaker of a provider", () => {
   });
 });
 
-describe("A model that its provider has not got any more", () => {
+describe("A model that its provider no longer has", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
@@ -210,7 +210,7 @@ describe("A model that its provider has not got any more", () => {
     ]);
   });
 
-  it("is tried by one job of all processes once its time is over, and by all when that one succeeds", async () => {
+  it("is probed by one job of all processes when half-open, and used by all when that one succeeds", async () => {
     harness.provider.behaviour = lacksTheModel;
     await harness.accept(3);
     const worker = await harness.start({ concurrency: 1, maxAttempts: 100 });
@@ -228,7 +228,7 @@ describe("A model that its provider has not got any more", () => {
     for (const { id } of await harness.storage.jobs.listJobs({ limit: 10 })) await harness.expectCompleted(id);
   });
 
-  it("fails its jobs when it stays away, with the credits back, as often tried as any", async () => {
+  it("fails and refunds its jobs when it stays unavailable, after the usual number of attempts", async () => {
     harness.provider.behaviour = lacksTheModel;
     const id = await harness.acceptOne();
     await harness.start({ maxAttempts: 2 });
@@ -240,7 +240,7 @@ describe("A model that its provider has not got any more", () => {
     ]);
   });
 
-  it("leaves its jobs to the fallback at once, and the later ones do not ask for it", async () => {
+  it("sends its jobs to the fallback at once, later ones without another call", async () => {
     harness.provider.behaviour = lacksTheModel;
     const [first] = await harness.accept();
     await harness.start({ withFallback: true });
@@ -252,7 +252,7 @@ describe("A model that its provider has not got any more", () => {
     expect(calls(RETIRED)).to.equal(1);
   });
 
-  it("does not take the one try of its provider away from the other models", async () => {
+  it("does not use up its provider's probe for the other models", async () => {
     const worker = await harness.start({ breakerFailures: 1, maxAttempts: 100 });
     await worker.availability.recordBroken("scripted");
     await harness.accept(2);

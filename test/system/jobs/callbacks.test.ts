@@ -90,7 +90,7 @@ describe("A provider's callback", () => {
     return id;
   }
 
-  it("goes to an address that the provider is given with the work", async () => {
+  it("goes to the URL that the provider got with the submission", async () => {
     const id = await rendering();
     expect(provider.submissions.map(({ callbackUrl }) => callbackUrl)).to.deep.equal([urlOf(id)]);
     expect(urlOf(id)).to.match(
@@ -98,7 +98,7 @@ describe("A provider's callback", () => {
     );
   });
 
-  it("is taken at the address that jobs had before each attempt got its own", async () => {
+  it("is accepted at the older URL without an attempt", async () => {
     const id = await rendering();
     const address = urlOf(id, null);
     expect(address).to.match(new RegExp(`^https://fermata\\.test/callbacks/scripted/${id}/[0-9a-f]{16}-[\\w-]{43}$`));
@@ -107,7 +107,7 @@ describe("A provider's callback", () => {
     await harness.expectCompleted(id);
   });
 
-  it("that is signed and says that the work is done ends the job at once, without asking", async () => {
+  it("that is signed and reports completion ends the job at once, without a poll", async () => {
     const id = await rendering();
     await report(id, "done", "good");
     await harness.pass(0);
@@ -115,14 +115,14 @@ describe("A provider's callback", () => {
     expect(provider.polls).to.have.length(0);
   });
 
-  it("that is signed and says that the work failed refunds the job at once", async () => {
+  it("that is signed and reports a failure refunds the job at once", async () => {
     const id = await rendering();
     await report(id, "failed", "good");
     await harness.pass(0);
     await harness.expectFailed(id, "generation_failed");
   });
 
-  it("that is signed and says that the work failed shows that a call whose reply was lost had been accepted", async () => {
+  it("that is signed and reports a failure proves that a call with a lost reply was accepted", async () => {
     provider.behaviour = fails("outcome_unknown");
     const id = await rendering();
     await report(id, "failed", "good");
@@ -132,7 +132,7 @@ describe("A provider's callback", () => {
     expect(attempt).to.include({ state: "failed", loss: "provider_failed", acceptedAt: attempt?.endedAt });
   });
 
-  it("that is not signed is worth a look at the provider, which alone is believed", async () => {
+  it("that is not signed causes a poll, and only the poll's result counts", async () => {
     const id = await rendering();
     await report(id, "done");
     await harness.pass(0);
@@ -144,7 +144,7 @@ describe("A provider's callback", () => {
     await harness.expectCompleted(id);
   });
 
-  it("that is forged ends nothing, and does not keep the real one with the same body out", async () => {
+  it("that is forged ends nothing, and does not block the genuine one with the same body", async () => {
     const id = await rendering();
     await report(id, "failed", "forged");
     await harness.pass(0);
@@ -157,7 +157,7 @@ describe("A provider's callback", () => {
     await harness.expectFailed(id, "generation_failed");
   });
 
-  it("that comes before the provider's answer to the submission is kept until that is stored", async () => {
+  it("that arrives before the reply to the submission is stored until the reply is recorded", async () => {
     const { behaviour, release } = holds(accepts(FAR));
     provider.behaviour = behaviour;
     const id = await harness.acceptOne();
@@ -171,7 +171,7 @@ describe("A provider's callback", () => {
     expect(read.map(({ handle }) => handle.data)).to.deep.equal([{ task: id }]);
   });
 
-  it("that comes while the provider is being asked is read as soon as that is over", async () => {
+  it("that arrives during a poll is read when the poll ends", async () => {
     const id = await rendering();
     let response = (): void => undefined;
     provider.pollBehaviour = () =>
@@ -186,7 +186,7 @@ describe("A provider's callback", () => {
     expect(provider.polls).to.have.length(1);
   });
 
-  it("that comes twice, or late, changes nothing more", async () => {
+  it("that arrives twice, or late, changes nothing", async () => {
     const id = await rendering();
     await Promise.all([report(id, "done", "good"), report(id, "done", "good")]);
     await harness.pass(0);
@@ -197,7 +197,7 @@ describe("A provider's callback", () => {
     expect(read).to.have.length(1);
   });
 
-  it("that is not signed and says the same again, long after the first, is worth another look", async () => {
+  it("that is not signed and is repeated long after the first causes another poll", async () => {
     const id = await rendering();
     await report(id, "progress");
     await harness.pass(0);
@@ -208,7 +208,7 @@ describe("A provider's callback", () => {
     await harness.expectCompleted(id);
   });
 
-  it("of an earlier stage that overtakes the end does not take it back", async () => {
+  it("of an earlier stage that arrives after the completion does not undo it", async () => {
     const id = await rendering();
     await report(id, "done", "good");
     await report(id, "first of two", "good");
@@ -216,7 +216,7 @@ describe("A provider's callback", () => {
     await harness.expectCompleted(id);
   });
 
-  it("that the plugin cannot read is worth a look at the provider", async () => {
+  it("that the plugin cannot read causes a poll", async () => {
     provider.parseCallback = () => Promise.reject(new TypeError("no such member"));
     const id = await rendering();
     await report(id, "{", "good");
@@ -225,7 +225,7 @@ describe("A provider's callback", () => {
     expect((await harness.job(id)).status).to.equal("processing");
   });
 
-  it("of a provider that reports nothing any more is not read, and hurries nobody", async () => {
+  it("of a provider without callbacks is not read and causes no poll", async () => {
     const id = await rendering();
     await report(id, "an old one");
     for (const worker of [...workers]) await worker.stop();
@@ -237,7 +237,7 @@ describe("A provider's callback", () => {
     expect(read).to.have.length(0);
   });
 
-  it("to an address that was not made here is refused: another job's, another provider's, one without a token", async () => {
+  it("to a URL that this installation did not create is refused: another job's, another provider's, one without a token", async () => {
     const [id, other] = [await rendering(), await harness.acceptOne()];
     const wrong = [
       urlOf(id).replace("/1.", "/2."),
@@ -255,7 +255,7 @@ describe("A provider's callback", () => {
     expect(await harness.storage.callbacks.unread(id, 10)).to.deep.equal([]);
   });
 
-  it("is kept without what is nobody's business, and no more than fifty of one job", async () => {
+  it("is stored without sensitive headers, and at most fifty per job", async () => {
     const id = await harness.acceptOne();
     for (let count = 0; count < 60; count++) await report(id, `word ${count}`);
     const kept = await harness.storage.callbacks.unread(id, 100);

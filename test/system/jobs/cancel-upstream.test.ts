@@ -12,7 +12,7 @@ import { type Worker, type WorkerOptions, WorkerHarness } from "./worker-harness
 const CANCELS = { cancel: true } as const;
 const MINUTE = 60_000;
 
-describe("Work that nobody waits for any more", () => {
+describe("Abandoned work", () => {
   let harness: WorkerHarness;
   let notified: ProviderHandle[];
   let response: () => Promise<CancelOutcome>;
@@ -59,7 +59,7 @@ describe("Work that nobody waits for any more", () => {
     expect(notified).to.have.length(1);
   });
 
-  it("is told of again while the provider cannot be reached, for a quarter of an hour", async () => {
+  it("is cancelled again while the provider is unavailable, for a quarter of an hour", async () => {
     response = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
     const { id, worker } = await rendering();
     await worker.operate.cancel(id);
@@ -73,7 +73,7 @@ describe("Work that nobody waits for any more", () => {
     expect(notified).to.have.length(times);
   });
 
-  it("is given up when the provider does not know it, and after a quarter of an hour", async () => {
+  it("is no longer cancelled when the provider does not know it, or after a quarter of an hour", async () => {
     response = () => Promise.reject(new ProviderFailure("gone", "no such task"));
     const { id, worker } = await rendering();
     await worker.operate.cancel(id);
@@ -87,7 +87,7 @@ describe("Work that nobody waits for any more", () => {
     expect(await cancelsDue(next)).to.deep.equal([]);
   });
 
-  it("is no matter of a job that was only waiting, or that ended by itself", async () => {
+  it("does not exist for a job that was only waiting, or that ended by itself", async () => {
     const worker = await harness.start({ capabilities: CANCELS });
     await worker.availability.recordBroken("scripted");
     const waiting = await harness.acceptOne();
@@ -97,7 +97,7 @@ describe("Work that nobody waits for any more", () => {
     expect(await cancelsDue(waiting)).to.deep.equal([]);
   });
 
-  it("is cancelled at the provider when its job was cancelled while the provider was still being called", async () => {
+  it("is cancelled at the provider when its job was cancelled during the submission", async () => {
     const { behaviour, release } = holds(accepts(10 * MINUTE));
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
@@ -115,7 +115,7 @@ describe("Work that nobody waits for any more", () => {
     });
   });
 
-  it("is left to a worker whose plugin can cancel", async () => {
+  it("is cancelled by a worker whose plugin can cancel", async () => {
     const { id, worker } = await rendering({ capabilities: {} });
     await harness.prepare({ capabilities: CANCELS }).operate.cancel(id);
     await harness.pass(5_000);

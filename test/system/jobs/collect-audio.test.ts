@@ -15,15 +15,15 @@ import { until, WorkerHarness } from "./worker-harness.js";
 const HOUR_MS = 3_600_000;
 const SIZE = 10;
 
-describe("Audio files that were left behind", () => {
+describe("Orphaned audio files", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
   });
   afterEach(() => harness.close());
 
-  describe("by a worker that was killed, whose job was cancelled then,", () => {
-    it("are deleted by the maintenance an hour later, and nothing else is", async () => {
+  describe("of a killed worker whose job was then cancelled", () => {
+    it("are deleted by the maintenance after an hour, and no other files", async () => {
       const completed = await harness.acceptOne();
       const worker = await harness.start();
       await harness.quiet();
@@ -68,7 +68,7 @@ describe("Audio files that were left behind", () => {
     });
   });
 
-  describe("are told from others", () => {
+  describe("are distinguished from others", () => {
     let root: string;
     let audio: LocalAudioStore;
     let clock: ManualClock;
@@ -163,7 +163,7 @@ describe("Audio files that were left behind", () => {
       return { stay, go, recent, unknown };
     }
 
-    it("by what tracks and outputs name, by their jobs and by their age", async () => {
+    it("by references from tracks and outputs, by their jobs and by their age", async () => {
       const { stay, go } = await everyKind();
       const before = await keys();
       const dry = await collector().collect({ isDryRun: true });
@@ -182,7 +182,7 @@ describe("Audio files that were left behind", () => {
       expect((await collector().collect({ isDryRun: false })).orphaned).to.deep.equal(NONE);
     });
 
-    it("before any is deleted: an operator's run that cannot be recorded deletes nothing", async () => {
+    it("before any deletion: an operator's run that cannot be recorded deletes nothing", async () => {
       const { go } = await everyKind();
       const before = await keys();
       let isFull = true;
@@ -202,7 +202,7 @@ describe("Audio files that were left behind", () => {
       );
     });
 
-    it("part by part: a run goes on where the one before it ended", async () => {
+    it("part by part: a run continues where the previous one ended", async () => {
       const job = await addJob("ended", "failed");
       const orphans = Array.from({ length: 7 }, (_, index) => `${job}/1/${index}.mp3`);
       await put(...orphans);
@@ -224,7 +224,7 @@ describe("Audio files that were left behind", () => {
       expect([deleted, next, gone.size]).to.deep.equal([amount(1, many.length), null, many.length]);
     });
 
-    it("also where some cannot be deleted: the others go, and the log says why", async () => {
+    it("even when some cannot be deleted: the others are deleted, and the log has the reason", async () => {
       const job = await addJob("ended", "failed");
       await put(...["a", "b", "c"].map((name) => `${job}/1/${name}.mp3`));
       const remove = audio.delete.bind(audio);
@@ -238,7 +238,7 @@ describe("Audio files that were left behind", () => {
       ]);
     });
 
-    it("until it is stopped: a store that does not answer keeps nobody waiting", async () => {
+    it("until it is stopped: a store that does not respond does not delay the stop", async () => {
       await addJob("ended", "failed");
       const stopping = new AbortController();
       audio.list = () => new Promise(() => undefined);

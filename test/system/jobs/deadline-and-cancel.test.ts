@@ -12,7 +12,7 @@ describe("A job past its deadline", () => {
   });
   afterEach(() => harness.close());
 
-  it("that still waits is refunded for want of the provider", async () => {
+  it("that still waits is refunded as provider unavailable", async () => {
     harness.provider.behaviour = fails("unavailable");
     const id = await harness.acceptOne();
     await harness.start({ maxAttempts: 1_000, deadlineMs: 60_000 });
@@ -22,7 +22,7 @@ describe("A job past its deadline", () => {
     await harness.expectFailed(id, "provider_unavailable");
   });
 
-  it("that the provider still renders is refunded, and never asked after again", async () => {
+  it("that the provider still renders is refunded, and never polled again", async () => {
     harness.provider.behaviour = accepts(1_000);
     harness.provider.pollBehaviour = async () => ({ state: "running", nextPollMs: 20_000 });
     const id = await harness.acceptOne();
@@ -34,7 +34,7 @@ describe("A job past its deadline", () => {
     expect(harness.provider.polls).to.have.length(polls);
   });
 
-  it("that a worker has begun to submit is delivered: from then on it has the time of a render", async () => {
+  it("that a worker has begun to submit is delivered: the render deadline applies from then on", async () => {
     const { behaviour, release } = holds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
@@ -94,7 +94,7 @@ describe("A job that an operator cancels", () => {
     await harness.expectFailed(id, "generation_failed");
   });
 
-  it("while its worker waits for the provider stays cancelled, and the piece is thrown away", async () => {
+  it("while its worker waits for the provider stays cancelled, and the track is discarded", async () => {
     const { behaviour, release } = holds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
@@ -112,7 +112,7 @@ describe("A job that an operator cancels", () => {
     });
   });
 
-  it("is aborted in the worker with its next heartbeat, where the call can be repeated", async () => {
+  it("is aborted in the worker with its next lease renewal, when the call can be repeated", async () => {
     const { behaviour } = holds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
@@ -124,7 +124,7 @@ describe("A job that an operator cancels", () => {
     await harness.expectFailed(id, "generation_failed");
   });
 
-  it("while the provider renders it is not asked after again", async () => {
+  it("while the provider renders it is not polled again", async () => {
     harness.provider.behaviour = accepts(1_000);
     const id = await harness.acceptOne();
     const worker = await harness.start();
@@ -135,7 +135,7 @@ describe("A job that an operator cancels", () => {
     expect(harness.provider.polls).to.have.length(0);
   });
 
-  it("has ended already is refused, and keeps what it has", async () => {
+  it("after its end is refused, and keeps its result", async () => {
     const id = await harness.acceptOne();
     const worker = await harness.start();
     await harness.quiet();
@@ -144,7 +144,7 @@ describe("A job that an operator cancels", () => {
     await harness.expectCompleted(id);
   });
 
-  it("in the moment it completes ends one way, and with that one's credits", async () => {
+  it("at the moment of its completion ends one way, with the matching credits", async () => {
     const outcomes = new Set<string>();
     const worker = await harness.start();
     for (let round = 0; round < 12; round++) {

@@ -33,7 +33,7 @@ async function* bytes(): AsyncIterable<Uint8Array> {
 
 const fails = (kind: "unavailable" | "gone") => () => Promise.reject(new ProviderFailure(kind, "scripted"));
 
-describe("What a provider makes at once and leaves behind a link", () => {
+describe("A result that a provider returns at once as a link", () => {
   let harness: WorkerHarness;
   let opener: ScriptedOpener;
   beforeEach(async () => {
@@ -50,7 +50,7 @@ describe("What a provider makes at once and leaves behind a link", () => {
   });
   afterEach(() => harness.close());
 
-  it("is fetched until it comes, and never made again, however long the link's server is down", async () => {
+  it("is downloaded with retries and never bought again, however long the link's server is down", async () => {
     opener.fetch = fails("unavailable");
     const id = await harness.acceptOne();
     await harness.start({ opener });
@@ -71,7 +71,7 @@ describe("What a provider makes at once and leaves behind a link", () => {
     expect(attempt).to.deep.include({ outcome: "completed", cost: { amount: 2, unit: "credits" } });
   });
 
-  it("is fetched by another worker when the first was lost in the middle, without a second submission", async () => {
+  it("is downloaded by another worker when the first was lost, without a second submission", async () => {
     opener.fetch = () => new Promise(() => undefined);
     const id = await harness.acceptOne();
     // Its clock stands still: it works, but never renews its lease.
@@ -88,7 +88,7 @@ describe("What a provider makes at once and leaves behind a link", () => {
     expect([harness.provider.submissions.length, second.opened.length]).to.deep.equal([1, 1]);
   });
 
-  it("is fetched by the next process when this one stops in the middle, which is no fault of the job", async () => {
+  it("is downloaded by the next process when this one stops, and the job is not blamed", async () => {
     const id = await harness.acceptOne();
     for (let stops = 0; stops < 6; stops++) {
       opener.fetch = () => new Promise((_, reject) => void (refuse = reject));
@@ -111,7 +111,7 @@ describe("What a provider makes at once and leaves behind a link", () => {
     expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("is not kept where fetching it takes a key along, and is fetched while this process has it", async () => {
+  it("is not stored when its download needs a key, and is downloaded by this process", async () => {
     const [asset] = ((await harness.provider.behaviour({} as never, {} as never)) as Completed).tracks[0]?.assets ?? [];
     if (asset === undefined) throw new Error("There is a mix.");
     const source = { kind: "url", url: LINK, headers: { authorization: "Bearer secret-of-the-provider" } } as const;
@@ -129,7 +129,7 @@ describe("What a provider makes at once and leaves behind a link", () => {
     expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("is refunded when the link is dead, and the books say that it was billed", async () => {
+  it("is refunded when the link is dead, and the margin report counts it as billed", async () => {
     opener.fetch = fails("gone");
     const id = await harness.acceptOne();
     await harness.start({ opener });

@@ -23,7 +23,7 @@ const SUBMISSION: UnrepeatableWork = { kind: "submission", providerId: "scripted
 const LINK = "https://cdn.test/song.mp3";
 const MIX = { role: "mix", label: "full", contentType: "audio/mpeg", durationSeconds: 1 } as const;
 
-describe("A stop while calls are under way that cannot be repeated", () => {
+describe("A stop during calls that cannot be repeated", () => {
   let harness: WorkerHarness;
   let waits: (readonly [work: readonly UnrepeatableWork[], leftMs: number])[];
   let abandoned: UnrepeatableWork[];
@@ -58,7 +58,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     return stopped;
   }
 
-  it("lets them finish and charges for them, however much longer than the grace and the lease they take", async () => {
+  it("lets them finish and charges for them, even when they take longer than the grace time and the lease", async () => {
     harness.provider.behaviour = takes(60_000);
     const jobs = await harness.accept(4);
     const worker = await harness.start();
@@ -72,7 +72,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     expect(waits.at(-1)?.[1]).to.equal(0);
   });
 
-  it("releases everything else after the grace, while it waits for them", async () => {
+  it("releases everything else after the grace time while it waits for them", async () => {
     harness.provider.behaviour = accepts(1_000);
     harness.provider.pollBehaviour = async (_, { signal }) => {
       if (!signal.aborted) await once(signal, "abort");
@@ -92,7 +92,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     await harness.expectCompleted(rendering);
   });
 
-  it("aborts what is left when the drain is over, and names it", async () => {
+  it("aborts the remaining calls when the drain time ends, and names them", async () => {
     harness.provider.behaviour = takes(3_600_000);
     const [one, other] = await harness.accept(2);
     const worker = await harness.start();
@@ -110,7 +110,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     }
   });
 
-  it("waits no longer for them than for everything else when nothing is to be drained", async () => {
+  it("waits for them only for the grace time when the drain time is zero", async () => {
     harness.provider.behaviour = takes(60_000);
     const id = await harness.acceptOne();
     const worker = await harness.start();
@@ -124,7 +124,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     await harness.expectFailed(id, "provider_timeout");
   });
 
-  it("ends at once when the operator asks for it, and names what that gives up", async () => {
+  it("ends at once on a second signal, and names the abandoned calls", async () => {
     harness.provider.behaviour = takes(60_000);
     const id = await harness.acceptOne();
     const worker = await harness.start();
@@ -138,7 +138,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     expect(await harness.job(id)).to.include({ phase: "submitting", leaseOwner: null });
   });
 
-  it("says how many jobs stay with their leases because a plugin does not react to its signal", async () => {
+  it("reports how many jobs keep their leases because a plugin ignores its signal", async () => {
     harness.provider.behaviour = () => new Promise(() => undefined);
     await harness.acceptOne();
     const worker = await harness.start();
@@ -146,7 +146,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     expect(await worker.stop(0, { drainMs: 2_000 })).to.deep.equal({ abandoned: [SUBMISSION], leftToLeases: 1 });
   });
 
-  it("begins none: a claimed job whose provider was not called yet is queued again unbought", async () => {
+  it("starts no call: a claimed job whose provider was not called yet is queued again", async () => {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     const { jobs } = harness.storage;
@@ -172,7 +172,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     await harness.expectCompleted(id);
   });
 
-  it("stores a result that only this process has, however slowly it comes", async () => {
+  it("stores a result that only this process has, however slow the download", async () => {
     let isStreaming = false;
     async function* open(): AsyncIterable<Uint8Array> {
       yield SCRIPTED_AUDIO;
@@ -191,7 +191,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     await harness.expectCompleted(id);
   });
 
-  it("releases a result that a look-up returned: it can be looked up again", async () => {
+  it("releases a result that a lookup returned: it can be looked up again", async () => {
     let isStreaming = false;
     async function* open(): AsyncIterable<Uint8Array> {
       yield SCRIPTED_AUDIO;
@@ -214,7 +214,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("releases what can be fetched again as soon as its link is recorded", async () => {
+  it("releases a result that can be downloaded again as soon as its link is recorded", async () => {
     const mix: ProviderAsset = { ...MIX, contentType: null, source: { kind: "url", url: LINK } };
     const track = { ...SCRIPTED_TRACK, assets: [mix] };
     harness.provider.behaviour = takes(40_000, () => Promise.resolve({ state: "completed", tracks: [track] }));
@@ -246,7 +246,7 @@ describe("A stop while calls are under way that cannot be repeated", () => {
     expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("waits for the storage with what a provider has just accepted", async () => {
+  it("waits for the storage to record what a provider has just accepted", async () => {
     const { unitOfWork } = harness.storage;
     let isAway = false;
     const stores: Partial<Stores> = {

@@ -3,7 +3,7 @@ import { ProviderFailure, type ProviderFailureKind } from "../../../core/ports/m
 import { accepts, fails } from "../../support/doubles/scripted-provider.js";
 import { COST, GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
-describe("A job whose model has a stand-in", () => {
+describe("A job whose model has a fallback", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
@@ -15,7 +15,7 @@ describe("A job whose model has a stand-in", () => {
   ): Promise<(readonly [string, string | null])[]> =>
     (await harness.storage.jobs.listAttempts(id)).map(({ providerId, outcome }) => [providerId, outcome] as const);
 
-  it("goes to it when its provider refused as often as it may, under the one reservation, and shows who did it", async () => {
+  it("goes to the fallback after the provider's attempts are used up, with the same reservation, and names the provider that completed it", async () => {
     harness.provider.behaviour = fails("unavailable");
     const id = await harness.acceptOne();
     await harness.start({ withFallback: true, maxAttempts: 2 });
@@ -38,7 +38,7 @@ describe("A job whose model has a stand-in", () => {
   });
 
   for (const kind of ["misconfigured", "out_of_credit"] as const) {
-    it(`goes to it at once when its provider is ${kind}, which opens the breaker and tells the operator`, async () => {
+    it(`goes to the fallback at once when its provider reports ${kind}, which opens the breaker and logs an error`, async () => {
       harness.provider.behaviour = fails(kind);
       const id = await harness.acceptOne();
       const worker = await harness.start({ withFallback: true });
@@ -55,7 +55,7 @@ describe("A job whose model has a stand-in", () => {
     });
   }
 
-  it("is taken from a provider whose breaker is open, and not submitted there", async () => {
+  it("goes to the fallback without a submission while the provider's breaker is open", async () => {
     const worker = await harness.start({ withFallback: true });
     await worker.availability.recordBroken("scripted");
     const id = await harness.acceptOne();
@@ -64,7 +64,7 @@ describe("A job whose model has a stand-in", () => {
     expect([harness.provider.submissions.length, harness.fallback.submissions.length]).to.deep.equal([0, 1]);
   });
 
-  it("waits when no stand-in is there either, and is done once one is back", async () => {
+  it("waits when the fallback is unavailable too, and completes when one is back", async () => {
     const worker = await harness.start({ withFallback: true });
     await worker.availability.recordBroken("scripted");
     await worker.availability.recordBroken("stand-in");
@@ -75,7 +75,7 @@ describe("A job whose model has a stand-in", () => {
     await harness.expectCompleted(id);
   });
 
-  it("fails, refunded once, when the stand-in refuses as well", async () => {
+  it("fails, refunded once, when the fallback refuses as well", async () => {
     harness.provider.behaviour = fails("unavailable");
     harness.fallback.behaviour = fails("timeout");
     const id = await harness.acceptOne();
@@ -91,7 +91,7 @@ describe("A job whose model has a stand-in", () => {
 
   const STAYING: readonly ProviderFailureKind[] = ["content_rejected", "invalid_input", "failed", "cancelled", "gone"];
   for (const kind of STAYING) {
-    it(`stays with its provider when that says ${kind}`, async () => {
+    it(`stays with its provider after ${kind}`, async () => {
       harness.provider.behaviour = fails(kind);
       const id = await harness.acceptOne();
       await harness.start({ withFallback: true });
@@ -101,7 +101,7 @@ describe("A job whose model has a stand-in", () => {
     });
   }
 
-  it("never goes to it after an unknown outcome, however long nothing is heard", async () => {
+  it("never goes to the fallback after an unknown outcome, however long it stays unknown", async () => {
     harness.provider.behaviour = fails("outcome_unknown");
     const id = await harness.acceptOne();
     await harness.start({ withFallback: true });
@@ -110,7 +110,7 @@ describe("A job whose model has a stand-in", () => {
     expect([harness.provider.submissions.length, harness.fallback.submissions.length]).to.deep.equal([1, 0]);
   });
 
-  it("never goes to it once its provider accepted, whatever the polls say", async () => {
+  it("never goes to the fallback after its provider accepted, whatever the polls return", async () => {
     harness.provider.behaviour = accepts(1_000);
     harness.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "busy"));
     const id = await harness.acceptOne();
@@ -120,7 +120,7 @@ describe("A job whose model has a stand-in", () => {
     expect(harness.fallback.submissions).to.have.length(0);
   });
 
-  it("waits for a provider that asks for fewer requests, however often, without going elsewhere", async () => {
+  it("waits for a rate-limited provider, however often, without a fallback", async () => {
     let refusals = 0;
     harness.provider.behaviour = (request, context) => {
       refusals += 1;

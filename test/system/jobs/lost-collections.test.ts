@@ -35,7 +35,7 @@ describe("The collection of a job's files", () => {
   const warnings = (): number =>
     harness.logger.lines.filter(({ message }) => message.includes("without derived parts")).length;
 
-  it("is written down before the audio is listened to", async () => {
+  it("is recorded before the audio is analysed", async () => {
     const begun: number[] = [];
     harness.derive = async (track) => {
       begun.push((await harness.job(track.jobId as JobId)).collectionsBegun);
@@ -47,7 +47,7 @@ describe("The collection of a job's files", () => {
     expect(begun).to.deep.equal([1]);
   });
 
-  it("has the audio listened to where workers were lost before it began", async () => {
+  it("analyses the audio when workers were lost before the collection began", async () => {
     const id = await harness.acceptOne();
     for (let lost = 0; lost < 3; lost++) await vanish(id);
     await harness.start();
@@ -60,7 +60,7 @@ describe("The collection of a job's files", () => {
     [1, 1, 0],
     [2, 0, 1],
   ] as const) {
-    it(`has the audio listened to ${times} times where ${lost} of them never ended`, async () => {
+    it(`analyses the audio ${times} times when ${lost} collections never ended`, async () => {
       const id = await harness.acceptOne();
       for (let before = 0; before < lost; before++) await vanish(id, before);
       await harness.start();
@@ -70,7 +70,7 @@ describe("The collection of a job's files", () => {
     });
   }
 
-  it("is no lost one when a stop ended it", async () => {
+  it("does not count as lost when a stop ended it", async () => {
     let isListening = false;
     harness.derive = (_track, signal) => {
       isListening = true;

@@ -70,7 +70,7 @@ describe("A callback of a submission whose reply was lost", () => {
     return id;
   }
 
-  it("delivers at once when it says that the work is done; the plugin learns what was asked for", async () => {
+  it("delivers at once when it reports completion; the plugin gets the request", async () => {
     const id = await unknown();
     await report(id, "done", "good");
     await harness.pass(0);
@@ -81,7 +81,7 @@ describe("A callback of a submission whose reply was lost", () => {
     ]);
   });
 
-  it("is read at once also when it came before the loss of the reply was noticed", async () => {
+  it("is read at once even when it arrived before the loss of the reply was noticed", async () => {
     const { behaviour, release } = holds(() => Promise.reject(lost));
     provider.behaviour = behaviour;
     const id = await harness.acceptOne();
@@ -93,7 +93,7 @@ describe("A callback of a submission whose reply was lost", () => {
     await harness.expectCompleted(id);
   });
 
-  it("brings the handle by which the work is polled from then on", async () => {
+  it("supplies the handle for later polls", async () => {
     provider.parseCallback = () =>
       Promise.resolve({ trust: "verified", snapshot: { state: "running", nextPollMs: 1_000, handle: HANDLE } });
     const id = await unknown();
@@ -106,7 +106,7 @@ describe("A callback of a submission whose reply was lost", () => {
     expect(provider.polls).to.deep.equal([HANDLE]);
   });
 
-  it("brings the handle by which files that could not be stored are asked for again", async () => {
+  it("supplies the handle for polling files that could not be stored", async () => {
     provider.parseCallback = () => Promise.resolve(parsed([aTrackFrom(cutOff)]));
     const id = await unknown();
     provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
@@ -126,7 +126,7 @@ describe("A callback of a submission whose reply was lost", () => {
     expect([read.length, provider.polls.length]).to.deep.equal([1, 0]);
   });
 
-  it("leaves the lease to the worker that stores the files, although another one has come", async () => {
+  it("does not take the lease from the worker that stores the files when a second callback arrives", async () => {
     let leaseLeftMs = 0;
     async function* open(): AsyncGenerator<Uint8Array> {
       leaseLeftMs = ((await harness.job(id)).dueAt ?? 0) - harness.clock.now();

@@ -37,7 +37,7 @@ describe("A job whose worker is lost", () => {
   }
 
   describe("before it called the provider", () => {
-    it("is taken up by another as soon as the lease ends, and submitted once", async () => {
+    it("is claimed by another as soon as the lease ends, and submitted once", async () => {
       const id = await harness.acceptOne();
       await claimAndVanish();
       await harness.start();
@@ -85,7 +85,7 @@ describe("A job whose worker is lost", () => {
       ]);
     });
 
-    it("is not submitted by a worker that was frozen until another one had it", async () => {
+    it("is not submitted by a worker that was frozen until another claimed it", async () => {
       const id = await harness.acceptOne();
       await startFrozen(async () => {
         harness.clock.set(harness.clock.now() + LEASE_MS);
@@ -117,7 +117,7 @@ describe("A job whose worker is lost", () => {
       return { id, hanging, response: result };
     }
 
-    it("is submitted again where that is idempotent, and the late answer changes nothing", async () => {
+    it("is submitted again when that is idempotent, and the late reply changes nothing", async () => {
       const { id, hanging, response: result } = await hangInSubmission({ idempotentSubmit: true });
       await harness.pass(LEASE_MS);
       const completed = await harness.expectCompleted(id);
@@ -138,7 +138,7 @@ describe("A job whose worker is lost", () => {
       ["refused", fails("unavailable"), "unavailable"],
       ["lost", fails("outcome_unknown"), "outcome_unknown"],
     ] as const) {
-      it(`stays with its successor when the lost worker hears at last that it was ${what}, which its attempt says`, async () => {
+      it(`stays with its new worker when the lost worker's reply arrives (${what}), and the attempt records it`, async () => {
         const responses: (() => void)[] = [];
         harness.provider.behaviour = async (request, context) => {
           await new Promise<void>((resolve) => responses.push(resolve));
@@ -164,7 +164,7 @@ describe("A job whose worker is lost", () => {
       });
     }
 
-    it("is looked up where the provider can be searched", async () => {
+    it("is looked up when the provider supports lookup", async () => {
       harness.provider.lookupBehaviour = async () => DELIVERY;
       const { id, hanging, response: result } = await hangInSubmission({ lookup: true });
       await harness.pass(LEASE_MS);
@@ -176,7 +176,7 @@ describe("A job whose worker is lost", () => {
       expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("ends when the lost worker hears that it is refused for good, although another worker looks it up just then", async () => {
+    it("ends when the lost worker gets a final refusal, even during another worker's lookup", async () => {
       let refuse = (): void => undefined;
       const held = new Promise<void>((resolve) => (refuse = resolve));
       harness.provider.behaviour = async (request, context) => {
@@ -202,7 +202,7 @@ describe("A job whose worker is lost", () => {
       expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("is refunded after the grace time elsewhere; the piece that comes too late is thrown away", async () => {
+    it("is refunded after the grace time otherwise; the late track is discarded", async () => {
       const { id, hanging, response: result } = await hangInSubmission();
       await harness.pass(LEASE_MS);
       expect(await harness.job(id)).to.include({
@@ -221,7 +221,7 @@ describe("A job whose worker is lost", () => {
       expect(await harness.files()).to.deep.equal([]);
     });
 
-    it("is delivered by whichever worker has it first, and charged once", async () => {
+    it("is delivered by the first worker that has it, and charged once", async () => {
       const responses: (() => void)[] = [];
       harness.provider.behaviour = async (request, context) => {
         await new Promise<void>((resolve) => responses.push(resolve));
@@ -248,8 +248,8 @@ describe("A job whose worker is lost", () => {
     });
   });
 
-  describe("while it asks after it", () => {
-    it("is asked after by another; the late answer changes nothing and its files go", async () => {
+  describe("while it polls", () => {
+    it("is polled by another; the late reply changes nothing and its files are deleted", async () => {
       harness.provider.behaviour = accepts(1_000);
       let response: () => void = () => undefined;
       const held = new Promise<void>((resolve) => (response = resolve));
@@ -275,7 +275,7 @@ describe("A job whose worker is lost", () => {
     });
   });
 
-  it("is broken off where it still runs, once that process notices", async () => {
+  it("is aborted in the old process as soon as that notices", async () => {
     let aborted: unknown = null;
     harness.provider.behaviour = (request, { signal }) => {
       if (request.attempt > 1) return completes(request, { signal });
@@ -298,7 +298,7 @@ describe("A job whose worker is lost", () => {
     expect(await harness.expectCompleted(id)).to.deep.equal(completed);
   });
 
-  it("goes on in its process after a pause longer than its lease, and is not begun anew", async () => {
+  it("continues in its process after a pause longer than its lease, and is not restarted", async () => {
     const responses: (() => void)[] = [];
     harness.provider.behaviour = async (request, context) => {
       await new Promise<void>((resolve) => responses.push(resolve));
@@ -321,7 +321,7 @@ describe("A job whose worker is lost", () => {
     expect(await harness.attempts(id)).to.deep.equal([[1, "completed"]]);
   });
 
-  describe("in a process that is still at work on it when another has taken it, and is lost as well", () => {
+  describe("in a process that still works on it when another has claimed it and is lost too", () => {
     const aborted: unknown[] = [];
     const responses: (() => void)[] = [];
     let id: JobId;
@@ -343,7 +343,7 @@ describe("A job whose worker is lost", () => {
       await harness.provider.submitted(2);
     });
 
-    it("is taken up again by that process; the older work is broken off and loses no lease of the newer", async () => {
+    it("is claimed again by that process; the older work is aborted and does not lose the newer lease", async () => {
       expect(harness.provider.submissions.map(({ jobId }) => jobId)).to.deep.equal([id, id]);
       expect(aborted).to.deep.equal([[1, "lease_lost"]]);
 
@@ -359,7 +359,7 @@ describe("A job whose worker is lost", () => {
       expect(harness.provider.submissions).to.have.length(2);
     });
 
-    it("leaves no slot free for more than its process has", async () => {
+    it("occupies a slot until the older work ends", async () => {
       responses[0]?.();
       await until("the older work is put down", () => worker.calls() === 1);
       await harness.accept(3);
@@ -373,7 +373,7 @@ describe("A job whose worker is lost", () => {
     });
   });
 
-  it("is given up and refunded once it has cost four workers", async () => {
+  it("is abandoned and refunded after four lost workers", async () => {
     const id = await harness.acceptOne();
     for (let lost = 0; lost < 4; lost++) {
       expect(await claimAndVanish()).to.equal(1);
@@ -387,7 +387,7 @@ describe("A job whose worker is lost", () => {
     expect(harness.provider.submissions).to.have.length(0);
   });
 
-  it("still gets its chance after the third", async () => {
+  it("gets another attempt after three lost workers", async () => {
     const id = await harness.acceptOne();
     for (let lost = 0; lost < 3; lost++) {
       await claimAndVanish();
@@ -398,7 +398,7 @@ describe("A job whose worker is lost", () => {
     expect((await harness.expectCompleted(id)).crashes).to.equal(3);
   });
 
-  it("leaves no files of the lost worker behind", async () => {
+  it("leaves no files of the lost worker", async () => {
     const id = await harness.acceptOne();
     await claimAndVanish();
     const { fence } = await harness.job(id);
@@ -411,7 +411,7 @@ describe("A job whose worker is lost", () => {
     expect(await harness.audio.stat(leftBehind)).to.equal(null);
   });
 
-  it("is given up and refunded when every worker stumbles over it", async () => {
+  it("is abandoned and refunded when it crashes every worker", async () => {
     // What no rule foresees: the acceptance breaks whatever writes it down.
     const { jobs } = harness.storage;
     const updateAttempts: JobStore["updateAttempts"] = async (tx, updates) => {

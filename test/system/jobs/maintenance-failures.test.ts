@@ -9,7 +9,7 @@ import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 const DEADLINE_MS = 60_000;
 const OLD = NOON - 90 * 86_400_000;
 
-describe("Maintenance where something fails", () => {
+describe("Maintenance when something fails", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
@@ -60,7 +60,7 @@ describe("Maintenance where something fails", () => {
     ["a fault of its own", new Error("scripted: its row is damaged")],
     ["what passes for an outage", new ServiceUnavailableError("scripted: its row is locked")],
   ] as const) {
-    it(`a job that cannot be settled for ${what} keeps nothing else waiting`, async () => {
+    it(`settles the other jobs when one cannot be settled for ${what}`, async () => {
       const [broken, ...others] = (await harness.accept(4)).map(({ id }) => id) as [JobId, ...JobId[]];
       await addOldRows();
       const { maintenance } = processThatCannotSettle([broken], error);
@@ -76,7 +76,7 @@ describe("Maintenance where something fails", () => {
     });
   }
 
-  it("more of them than are settled at once keep no younger one waiting", async () => {
+  it("settles younger jobs when a whole batch of older ones cannot be settled", async () => {
     const broken = (await harness.accept(201)).map(({ id }) => id);
     await harness.clock.advance(1);
     const younger = await harness.acceptOne();
@@ -86,7 +86,7 @@ describe("Maintenance where something fails", () => {
     expect(errors()).to.have.length(201);
   });
 
-  it("an outage of the storage is logged once for each task, not for each job", async () => {
+  it("logs an outage of the storage once for each task, not for each job", async () => {
     await harness.accept(20);
     const { jobs } = harness.storage;
     const out = (): Promise<never> => Promise.reject(new ServiceUnavailableError("scripted: nothing answers"));
@@ -97,7 +97,7 @@ describe("Maintenance where something fails", () => {
     expect(errors()).to.deep.equal([["end-overdue-jobs", null]]);
   });
 
-  it("a task that fails keeps no other from its schedule", async () => {
+  it("runs the other tasks on schedule when one fails", async () => {
     const { requestLog } = harness.storage;
     const id = await harness.acceptOne();
     await addOldRows();

@@ -18,7 +18,7 @@ describe("Maintenance of the library", () => {
     new KnexLibraryStore(harness.storage.database, { segment: SEGMENT, stride: 50, fewTracks: 10, playlists: 10 });
   const unindexed = (): Promise<unknown[]> => harness.storage.database.read("search_loose").select("shelf");
 
-  it("files what was added, some at a time, while searches find all of it", async () => {
+  it("indexes new items in batches while searches find all of them", async () => {
     const { storage, accountId } = harness;
     const library = openLibrary();
     // By their end, some of these tell that there is something new.
@@ -49,7 +49,7 @@ describe("Maintenance of the library", () => {
     await expectAllFound();
   });
 
-  it("files first where the most was added, however many others got a little", async () => {
+  it("indexes the partition with the most new items first, however many others have a few", async () => {
     const library = openLibrary();
     const few = Array.from({ length: 300 }, () => aTrack({ id: endingInZero(anId("trk")), accountId: anId("acct") }));
     const many = Array.from({ length: 20 }, () => aTrack({ id: endingInZero(anId("trk")), visibility: "public" }));

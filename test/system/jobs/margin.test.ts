@@ -22,7 +22,7 @@ describe("The margin report", () => {
       ...query,
     });
 
-  it("sets what was paid against what the provider reported, or was expected to cost", async () => {
+  it("compares the credits charged with the reported or expected cost of providers", async () => {
     let isFirst = true;
     harness.provider.behaviour = () => {
       const cost = isFirst ? { cost: { amount: 0.25, unit: "USD" } } : {};
@@ -51,7 +51,7 @@ describe("The margin report", () => {
     ]);
   });
 
-  it("counts a refusal before acceptance as free, and work that failed at the provider by what that says", async () => {
+  it("counts a refusal before acceptance as free, and failed work at the provider's reported cost", async () => {
     const failures = [
       new ProviderFailure("unavailable", "busy", { billable: "no" }),
       new ProviderFailure("failed", "it broke", { billable: "yes" }),
@@ -76,7 +76,7 @@ describe("The margin report", () => {
     ]);
   });
 
-  it("names what was paid upstream and refunded below: a lost reply, a deadline, files that could not be had", async () => {
+  it("lists work that was paid to the provider and refunded to the caller: a lost reply, a deadline, missing files", async () => {
     const gone = { kind: "stream", open: () => fetchGone() } as const;
     const assets = SCRIPTED_TRACK.assets.map((asset) => ({ ...asset, source: gone }));
     const behaviours = [
@@ -104,7 +104,7 @@ describe("The margin report", () => {
     ]);
   });
 
-  it("counts for each provider its own attempts of a job that went from one to the other", async () => {
+  it("counts for each provider its own attempts of a job that used a fallback", async () => {
     harness.provider.behaviour = () => Promise.reject(new ProviderFailure("timeout", "too slow", { billable: "yes" }));
     await harness.accept(1);
     await harness.start({ withFallback: true, maxAttempts: 2, expectedCost: EXPECTED });
@@ -125,7 +125,7 @@ describe("The margin report", () => {
     expect(refundedCount).to.equal(0);
   });
 
-  it("covers the time that was asked for only, all of many pages, and lists no more than was asked for", async () => {
+  it("covers only the given period, over many pages, and lists at most the given number", async () => {
     harness.provider.behaviour = () => Promise.reject(new ProviderFailure("failed", "it broke", { billable: "yes" }));
     await harness.accept(600);
     const later = harness.clock.now() + 1_000;
@@ -169,7 +169,7 @@ describe("The margin report", () => {
     ]);
   });
 
-  it("is empty where nothing ended", async () => {
+  it("is empty when no job ended", async () => {
     await harness.accept(1);
     expect(await report()).to.deep.include({ providers: [], days: [], refunded: [], refundedCount: 0 });
   });

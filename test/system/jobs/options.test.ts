@@ -23,7 +23,7 @@ describe("A job with options", () => {
   });
   afterEach(() => harness.close());
 
-  it("takes them to the stand-in that declares them, with the stand-in's own defaults", async () => {
+  it("passes them to a fallback that declares them, with the fallback's own defaults", async () => {
     harness.provider.behaviour = fails("unavailable");
     const id = await harness.acceptOne(undefined, { options: GIVEN });
     const weight = { type: "number", minimum: 0, maximum: 1, default: 0.9, description: "Style." } as const;
@@ -41,7 +41,7 @@ describe("A job with options", () => {
     expect(optionsAt(harness.fallback)).to.deep.equal([{ ...GIVEN, style_weight: 0.9 }]);
   });
 
-  it("never goes to a stand-in that does not take one of them", async () => {
+  it("never goes to a fallback that does not accept one of them", async () => {
     harness.provider.behaviour = fails("unavailable");
     const id = await harness.acceptOne(undefined, { options: GIVEN });
     await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
@@ -50,7 +50,7 @@ describe("A job with options", () => {
     expect(harness.fallback.submissions).to.have.length(0);
   });
 
-  it("goes there without them", async () => {
+  it("goes to that fallback without options", async () => {
     harness.provider.behaviour = fails("unavailable");
     const id = await harness.acceptOne();
     await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
@@ -58,7 +58,7 @@ describe("A job with options", () => {
     await harness.expectCompleted(id);
   });
 
-  it("fails, refunded and not submitted, where its model takes one of them no more", async () => {
+  it("fails, refunded and not submitted, when its model no longer accepts one of them", async () => {
     const id = await harness.acceptOne(undefined, { options: GIVEN });
     await harness.start({ changeModel: without("scripted/song", "key") });
     await harness.quiet();

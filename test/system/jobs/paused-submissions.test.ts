@@ -18,7 +18,7 @@ describe("While submissions are paused", () => {
   const pause = (): Promise<unknown> => harness.prepare().submissions.pause();
   const resume = (): Promise<unknown> => harness.prepare().submissions.resume();
 
-  it("a waiting job stays where it is, a rendering one completes, and both go on when they are resumed", async () => {
+  it("a waiting job stays queued, a rendering one completes, and the waiting one continues after they are resumed", async () => {
     harness.provider.behaviour = accepts(RENDER_MS);
     harness.provider.pollBehaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK] });
     const rendering = await harness.acceptOne();
@@ -39,7 +39,7 @@ describe("While submissions are paused", () => {
     expect(harness.provider.submissions).to.have.length(2);
   });
 
-  it("no process buys anything, also one that starts meanwhile, and a fallback does not either", async () => {
+  it("no process buys anything, not even one that starts meanwhile, nor through a fallback", async () => {
     await pause();
     const jobs = await harness.accept(3);
     const first = await harness.start({ withFallback: true });
@@ -51,7 +51,7 @@ describe("While submissions are paused", () => {
     expect(harness.provider.submissions.length + harness.fallback.submissions.length).to.equal(0);
   });
 
-  it("a lost submission is not repeated at a provider whose submit is idempotent; after they are resumed it is", async () => {
+  it("a lost submission at a provider with idempotent submit is repeated only after they are resumed", async () => {
     harness.provider.behaviour = (request, context) =>
       (request.attempt === 1 ? fails("outcome_unknown") : completes)(request, context);
     const id = await harness.acceptOne();
@@ -95,7 +95,7 @@ describe("While submissions are paused", () => {
     expect(harness.provider.submissions).to.have.length(2);
   });
 
-  it("deadlines go on: a job that waited too long is refunded", async () => {
+  it("deadlines still apply: a job that waited too long is refunded", async () => {
     await pause();
     const id = await harness.acceptOne();
     await harness.start({ deadlineMs: 60_000 });
@@ -103,7 +103,7 @@ describe("While submissions are paused", () => {
     await harness.expectFailed(id, "provider_unavailable");
   });
 
-  it("pausing once more changes nothing, and says since when they are", async () => {
+  it("pausing again changes nothing, and returns the start of the pause", async () => {
     const { submissions } = harness.prepare();
     expect(await submissions.find()).to.deep.equal({ state: "active", changedAt: null });
     const paused = await submissions.pause();
@@ -115,7 +115,7 @@ describe("While submissions are paused", () => {
   });
 });
 
-describe("A process that its settings start with submissions paused", () => {
+describe("A process whose settings pause submissions at its start", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
@@ -142,7 +142,7 @@ describe("A process that its settings start with submissions paused", () => {
     expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("leaves processes alone whose settings say otherwise", async () => {
+  it("does not affect processes with other settings", async () => {
     await harness.start({ submissions: "paused" });
     await harness.pass(HEARD_MS);
     const id = await harness.acceptOne();

@@ -2,14 +2,14 @@ import { expect } from "chai";
 import { accepts, completes, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { WorkerHarness } from "./worker-harness.js";
 
-describe("The jobs that a provider takes at once", () => {
+describe("The jobs at one provider", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
   });
   afterEach(() => harness.close());
 
-  it("are limited for all processes together, rendering ones included", async () => {
+  it("are limited across all processes, rendering ones included", async () => {
     harness.provider.behaviour = accepts(10_000);
     harness.provider.pollBehaviour = () => Promise.resolve({ state: "running", nextPollMs: 10_000 });
     for (let worker = 0; worker < 3; worker++) await harness.start({ maxInFlight: 2 });

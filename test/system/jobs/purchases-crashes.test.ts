@@ -6,7 +6,7 @@ import { LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
 const CANCELS = { capabilities: { cancel: true } };
 
-describe("A purchase on which workers are lost again and again", () => {
+describe("A purchase on which workers are lost repeatedly", () => {
   let harness: WorkerHarness;
   let vendor: MemoryVendor;
   let id: JobId;
@@ -45,7 +45,7 @@ describe("A purchase on which workers are lost again and again", () => {
     expect([vendor.purchases.length, vendor.cancelled.length, harness.provider.polls.length]).to.deep.equal([1, 0, 1]);
   });
 
-  it("goes on, and the count is forgotten, when the provider is still at it", async () => {
+  it("continues with a reset crash count when the provider still renders it", async () => {
     const worker = await harness.start(CANCELS);
     await harness.pass(1_000);
     expect(await harness.job(id)).to.include({ phase: "rendering", crashes: 0, leaseOwner: null });

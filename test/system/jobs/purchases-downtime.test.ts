@@ -51,7 +51,7 @@ describe("Purchases while no worker runs for longer than both deadlines", () => 
     expect([...vendor.cancelled].sort()).to.deep.equal([...vendor.purchases].sort());
   }
 
-  it("are delivered by the last poll when the provider has finished them meanwhile", async () => {
+  it("are delivered by a last poll when the provider has finished them meanwhile", async () => {
     await buyAndGoAway(RENDERS);
     vendor.hasFinished = true;
     await harness.start(OPTIONS);
@@ -60,7 +60,7 @@ describe("Purchases while no worker runs for longer than both deadlines", () => 
     expect(harness.provider.polls).to.have.length(RENDERS);
   });
 
-  it("are refunded and cancelled upstream when the last poll says that they are still rendered", async () => {
+  it("are refunded and cancelled upstream when the last poll finds them still rendering", async () => {
     await buyAndGoAway(RENDERS);
     await harness.start(OPTIONS);
     await harness.pass(10_000);
@@ -68,7 +68,7 @@ describe("Purchases while no worker runs for longer than both deadlines", () => 
     expect(harness.provider.polls).to.have.length(RENDERS);
   });
 
-  it("are delivered when the provider cannot be reached after the restart and is back within ten minutes", async () => {
+  it("are delivered when the provider is unavailable after the restart and is back within ten minutes", async () => {
     await buyAndGoAway(FEW);
     vendor.hasFinished = true;
     vendor.isReachable = false;
@@ -102,7 +102,7 @@ describe("The two deadlines of a job", () => {
   });
   afterEach(() => harness.close());
 
-  it("leave one that waited for nearly all of the queue's time its whole render time", async () => {
+  it("give a job that waited almost until its queue deadline the whole render time", async () => {
     const options = { deadlineMs: 60 * MINUTE, renderDeadlineMs: 20 * MINUTE, capabilities: { cancel: true } };
     const [delivered, overdue] = [await harness.acceptOne(), await harness.acceptOne()];
     harness.clock.set(harness.clock.now() + 59 * MINUTE);
@@ -120,7 +120,7 @@ describe("The two deadlines of a job", () => {
     await worker.stop();
   });
 
-  it("end one that waits after the queue's time, unbought, whatever a render may take", async () => {
+  it("end a waiting job at the queue deadline, unbought, whatever the render deadline", async () => {
     const options = { deadlineMs: 10 * MINUTE, renderDeadlineMs: 60 * MINUTE, submissions: "paused" as const };
     const id = await harness.acceptOne();
     await harness.start(options);
@@ -129,7 +129,7 @@ describe("The two deadlines of a job", () => {
     expect(vendor.purchases).to.deep.equal([]);
   });
 
-  it("are the model's own for its render where it has one, longer or shorter than the setting", async () => {
+  it("use the model's render deadline when it has one, longer or shorter than the setting", async () => {
     for (const [own, delivered] of [
       [90, true],
       [5, false],

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 /** What a plugin gets to obey its signal. */
 const OBEY_MS = 5_000;
 
-describe("A purchase that is heard of late", () => {
+describe("A purchase whose result arrives late", () => {
   let harness: WorkerHarness;
   let vendor: MemoryVendor;
   beforeEach(async () => {
@@ -39,7 +39,7 @@ describe("A purchase that is heard of late", () => {
       ["neither repeats nor finds submissions", {}],
       ["finds submissions", { lookup: true }],
     ] as const) {
-      it(`is delivered after another worker has looked, at a provider that ${what}`, async () => {
+      it(`is delivered after another worker's lookup, at a provider that ${what}`, async () => {
         const held = gate();
         vendor.reply = held.wait;
         const { id, hanging } = await hangInCall(capabilities);
@@ -75,7 +75,7 @@ describe("A purchase that is heard of late", () => {
     });
   });
 
-  describe("from a provider that finds submissions, and a worker that was cut off during a long upload", () => {
+  describe("from a provider with lookup, when the worker was disconnected during a long upload", () => {
     const capabilities = { lookup: true };
 
     it("is not bought again while its call may go on, although the provider does not know it", async () => {
@@ -93,7 +93,7 @@ describe("A purchase that is heard of late", () => {
       expect([vendor.purchases.length, harness.provider.submissions.length]).to.deep.equal([1, 1]);
     });
 
-    it("is bought once when the call began late, the storage having been away as its intent was recorded", async () => {
+    it("is bought once when the call began late because the storage was unavailable when the intent was recorded", async () => {
       const upload = gate();
       vendor.upload = () => (harness.provider.submissions.length === 1 ? upload.wait() : Promise.resolve());
       const clock = new ManualClock(harness.clock.now());
@@ -123,7 +123,7 @@ describe("A purchase that is heard of late", () => {
       expect([vendor.purchases.length, harness.provider.submissions.length]).to.deep.equal([1, 1]);
     });
 
-    it("is bought again once its call has surely ended, when it never arrived", async () => {
+    it("is bought again after its call has certainly ended, when it never arrived", async () => {
       const upload = gate();
       vendor.upload = (request) => (request.attempt === 1 ? upload.wait() : Promise.resolve());
       const { id } = await hangInCall(capabilities);
@@ -175,7 +175,7 @@ describe("A purchase that is heard of late", () => {
       });
     }
 
-    it("is asked again when it is a poll that never ends", async () => {
+    it("is polled again when a poll never ends", async () => {
       const held = gate();
       vendor.hasFinished = true;
       const { pollBehaviour } = harness.provider;

@@ -6,7 +6,7 @@ import { cutOffStores } from "../../support/doubles/faulty-storage.js";
 import { gate, MemoryVendor } from "../../support/doubles/memory-vendor.js";
 import { CALL_LIMIT_MS, LEASE_MS, type Worker, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
-describe("Purchases while the storage is away for longer than a lease", () => {
+describe("Purchases while the storage is unavailable for longer than a lease", () => {
   let harness: WorkerHarness;
   let vendor: MemoryVendor;
   let isAway: boolean;
@@ -30,7 +30,7 @@ describe("Purchases while the storage is away for longer than a lease", () => {
     );
 
   for (const phase of ["the provider is called", "the reply is held"] as const) {
-    it(`stay with their workers, of which there are two, when it is back (while ${phase})`, async () => {
+    it(`stay with their two workers when it is back (while ${phase})`, async () => {
       const held = gate();
       if (phase === "the provider is called") vendor.upload = held.wait;
       else vendor.reply = held.wait;
@@ -75,7 +75,7 @@ describe("Purchases while the storage is away for longer than a lease", () => {
     expect(vendor.purchases).to.have.length(1);
   });
 
-  it("are delivered when one of two workers alone was cut off, although the other took their jobs", async () => {
+  it("are delivered when one of two workers was disconnected, although the other claimed their jobs", async () => {
     const held = gate();
     vendor.reply = held.wait;
     const jobs = await harness.accept(4);
@@ -94,7 +94,7 @@ describe("Purchases while the storage is away for longer than a lease", () => {
     expect(vendor.purchases).to.have.length(4);
   });
 
-  it("are polled on when the storage fails again and again for a moment, and no worker is blamed for it", async () => {
+  it("are still polled when the storage fails repeatedly for a moment, without counting a crash", async () => {
     const { callbacks } = harness.storage;
     let failures = 0;
     const unread: typeof callbacks.unread = (...given) => {

@@ -23,7 +23,7 @@ describe("A purchase whose job is being settled", () => {
   for (const how of ["rejects", "reruns"] as const) {
     const what = how === "rejects" ? "and the caller learns nothing of it" : "and the work runs again";
 
-    it(`is charged, announced once and keeps its files when the commit's reply is lost, ${what}`, async () => {
+    it(`is charged and notified once and keeps its files when the commit's reply is lost, ${what}`, async () => {
       const lossy = new LosesReplies(harness.storage, how);
       const id = await harness.acceptOne();
       await harness.start({ stores: lossy.stores });
@@ -32,7 +32,7 @@ describe("A purchase whose job is being settled", () => {
       expect([lossy.lost, vendor.purchases.length]).to.deep.equal([1, 1]);
     });
 
-    it(`is charged, announced once and keeps its files when the process stops meanwhile, ${what}`, async () => {
+    it(`is charged and notified once and keeps its files when the process stops meanwhile, ${what}`, async () => {
       let stopping: Promise<unknown> = Promise.resolve();
       const lossy = new LosesReplies(harness.storage, how, 1, () => {
         worker.leases.abandonAll();
@@ -74,7 +74,7 @@ describe("A purchase whose job is being settled", () => {
   }
 
   for (const kind of ["behind its handle", "in the worker's memory"] as const) {
-    it(`keeps its files when settling fails otherwise, and is settled without another call (${kind})`, async () => {
+    it(`keeps its files when settling fails with another error, and is settled without another call (${kind})`, async () => {
       if (kind === "in the worker's memory") harness.provider.behaviour = sings;
       let isBroken = true;
       const id = await harness.acceptOne();
@@ -97,7 +97,7 @@ describe("A purchase whose job is being settled", () => {
     });
   }
 
-  it("is refunded when settling never works until the deadline, and leaves no files", async () => {
+  it("is refunded when settling fails until the deadline, and leaves no files", async () => {
     const id = await harness.acceptOne();
     await harness.start({ stores: brokenLibrary(() => true), renderDeadlineMs: 5 * 60_000 });
     await harness.pass(4 * 60_000);
@@ -119,7 +119,7 @@ describe("A job that ends without a purchase while the commit's reply is lost", 
   afterEach(() => harness.close());
 
   for (const how of ["rejects", "reruns"] as const) {
-    it(`is refunded and announced once when its provider refused it (the call ${how})`, async () => {
+    it(`is refunded and notified once when its provider refused it (the call ${how})`, async () => {
       harness.provider.behaviour = () => Promise.reject(new Error("unreadable"));
       const lossy = new LosesReplies(harness.storage, how);
       const id = await harness.acceptOne();
@@ -129,7 +129,7 @@ describe("A job that ends without a purchase while the commit's reply is lost", 
       expect(lossy.lost).to.equal(1);
     });
 
-    it(`is refunded and announced once when its time in the queue is over (the call ${how})`, async () => {
+    it(`is refunded and notified once at its queue deadline (the call ${how})`, async () => {
       const lossy = new LosesReplies(harness.storage, how);
       const id = await harness.acceptOne();
       await harness.start({ stores: lossy.stores, submissions: "paused", deadlineMs: 10_000 });
@@ -138,7 +138,7 @@ describe("A job that ends without a purchase while the commit's reply is lost", 
       expect(lossy.lost).to.equal(1);
     });
 
-    it(`is shown, ended, to the operator who cancelled it (the call ${how})`, async () => {
+    it(`is returned as ended to the operator who cancelled it (the call ${how})`, async () => {
       const lossy = new LosesReplies(harness.storage, how);
       const id = await harness.acceptOne();
       const worker = await harness.start({ stores: lossy.stores, capabilities: { cancel: true } });

@@ -245,7 +245,7 @@ async function countedBy(harness: WorkerHarness): Promise<Omit<Figures, "perhaps
   return counted;
 }
 
-describe("What was bought", () => {
+describe("Bought work", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
@@ -265,7 +265,7 @@ describe("What was bought", () => {
     }
   }
 
-  it("is counted once when a report is sent again, since the storage said nothing of its commit", async () => {
+  it("is counted once when a report is sent again after a lost commit reply", async () => {
     const { unitOfWork } = harness.storage;
     let commits = 0;
     const silent = committing(unitOfWork, async (work) => {
@@ -281,7 +281,7 @@ describe("What was bought", () => {
     expect(await countedBy(harness)).to.deep.equal({ bought: 3, delivered: 3, wasted: 0, reasons: {} });
   });
 
-  it("is neither delivered nor wasted while it is under way, and in the report once its job has ended", async () => {
+  it("is neither delivered nor wasted while its job runs, and is in the report after its end", async () => {
     harness.provider.behaviour = accepts(60_000);
     await harness.acceptOne();
     await harness.start();
@@ -292,7 +292,7 @@ describe("What was bought", () => {
     expect(await figuresOf(harness)).to.deep.equal(DELIVERED);
   });
 
-  it("shows every reason in the metrics from the first purchase on, so that no first count is missed", async () => {
+  it("has a metric for every reason from the first purchase on, so that no first count is missed", async () => {
     await harness.acceptOne();
     await harness.start();
     await harness.quiet();

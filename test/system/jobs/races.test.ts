@@ -122,7 +122,7 @@ describe("Two processes on one file", () => {
     expect((await release(second, other)).size).to.equal(1);
   });
 
-  it("settle what the other accepts, all at once, and the ledger adds up at every moment", async () => {
+  it("settle what the other accepts concurrently, and the ledger is consistent at every moment", async () => {
     const processes = [harness.storage, other].map((stores) => ({ stores, reports: reportsOn(stores, harness.clock) }));
     const audits: Promise<number>[] = [];
     for (let round = 0; round < 10; round++) {

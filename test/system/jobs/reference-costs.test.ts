@@ -13,7 +13,7 @@ const COVER: SourceUse = { mode: "cover", ...BARE };
 const EXTEND: SourceUse = { mode: "extend", ...BARE };
 const usd = (amount: number): { amount: number; unit: string } => ({ amount, unit: "USD" });
 
-describe("What a generation from a track costs", () => {
+describe("The cost of a generation from a track", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
@@ -47,14 +47,14 @@ describe("What a generation from a track costs", () => {
     return { completed, failed, creditsCharged, billed, possiblyBilled, refunded };
   }
 
-  it("is what its mode costs there, else what the model does", async () => {
+  it("is the cost of the mode, else of the model", async () => {
     await accept(COVER, EXTEND, null);
     await start();
     await harness.pass(0);
     expect(await costs()).to.deep.include({ completed: 3, creditsCharged: 3 * COST, billed: { USD: 0.6 } });
   });
 
-  it("is what the provider reports, whatever the mode is expected to cost", async () => {
+  it("is the cost that the provider reports, whatever the expected cost of the mode", async () => {
     const cost = usd(0.25);
     harness.provider.behaviour = () => Promise.resolve({ state: "completed", tracks: [SCRIPTED_TRACK], cost });
     await accept(COVER);
@@ -63,7 +63,7 @@ describe("What a generation from a track costs", () => {
     expect(await costs()).to.deep.include({ completed: 1, billed: { USD: 0.25 } });
   });
 
-  it("is known to another worker, which never read the request, when a lost reply is given up", async () => {
+  it("is known to another worker, which never read the request, when it abandons a lost reply", async () => {
     harness.provider.behaviour = fails("outcome_unknown");
     await accept(COVER);
     const worker = await start();
@@ -74,7 +74,7 @@ describe("What a generation from a track costs", () => {
     expect(await costs()).to.deep.include({ failed: 1, creditsCharged: 0, possiblyBilled: { USD: 0.4 } });
   });
 
-  it("is kept of work that another worker polls to its end", async () => {
+  it("is recorded for work that another worker polls to its end", async () => {
     harness.provider.behaviour = accepts(1_000);
     await accept(COVER);
     const worker = await start();
@@ -86,7 +86,7 @@ describe("What a generation from a track costs", () => {
     expect(await costs()).to.deep.include({ completed: 1, billed: { USD: 0.4 } });
   });
 
-  it("is known to the maintenance, which gives up what a lost worker left in submission", async () => {
+  it("is known to the maintenance when it abandons a lost worker's submission", async () => {
     harness.provider.behaviour = holds().behaviour;
     await accept(COVER);
     await start({ clock: new ManualClock(harness.clock.now()) });

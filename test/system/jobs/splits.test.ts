@@ -59,7 +59,7 @@ describe("A split", () => {
       (error: unknown) => (FermataError.is(error) ? error.code : String(error)),
     );
 
-  it("reserves its cost, takes the track apart, is charged, and leaves its files", async () => {
+  it("reserves its cost, splits the track, is charged, and stores its files", async () => {
     const track = await addTrack();
     const { operate, splits } = await start();
     const job = await splits.start({ ...removal(null, track.id), client: "studio", metadata: { take: 3 } });
@@ -102,7 +102,7 @@ describe("A split", () => {
     expect(Buffer.concat(heard)).to.deep.equal(Buffer.from(SCRIPTED_AUDIO));
   });
 
-  it("gives the provider the lossless copy, a link, and what it knew its own piece by", async () => {
+  it("gives the provider the lossless copy, a link, and the handle of its own track", async () => {
     const master = anAsset({ role: "master", contentType: "audio/wav", audioKey: "a/master.wav" });
     const track = await addTrack({
       assets: [anAsset({ audioKey: "a/mix.mp3" }), master],
@@ -116,7 +116,7 @@ describe("A split", () => {
     expect(source.url).to.match(/^https:\/\/fermata\.test\/audio\/a\/master\.wav\?expires=/);
   });
 
-  it("is refunded when the provider finds nothing to take apart, names two parts alike, or fails", async () => {
+  it("is refunded when the provider finds nothing to split, gives two parts the same label, or fails", async () => {
     const track = await addTrack();
     const { splits } = await start();
     const responses = [
@@ -133,7 +133,7 @@ describe("A split", () => {
     }
   });
 
-  it("goes to the next provider that can while one takes none", async () => {
+  it("goes to the next capable provider while one refuses", async () => {
     harness.provider.behaviour = fails("unavailable");
     harness.fallback.behaviour = () => Promise.resolve(parted("drums", "other"));
     const track = await addTrack();
@@ -150,7 +150,7 @@ describe("A split", () => {
     expect((await outputsOf(id)).map(({ label }) => label)).to.deep.equal(["drums", "other"]);
   });
 
-  it("is routed past providers that only take their own pieces, other files, or shorter ones", async () => {
+  it("skips providers that accept only their own tracks, other formats, or shorter files", async () => {
     const track = await addTrack();
     for (const stemSplit of [
       { sources: "own" },
@@ -179,7 +179,7 @@ describe("A split", () => {
     expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("fails, refunded, when its track is gone meanwhile", async () => {
+  it("fails, refunded, when its track was deleted meanwhile", async () => {
     const track = await addTrack();
     const { splits } = harness.prepare({ capabilities: SPLITS });
     const { id } = await splits.start(stems(null, track.id));
@@ -206,7 +206,7 @@ describe("A split", () => {
       expect(await harness.storage.jobs.listJobs({ limit: 10 })).to.deep.equal([]);
     });
 
-    it("without an account for a track of nobody; with one it is paid by it", async () => {
+    it("without an account for a track without an owner; a given account pays for it", async () => {
       const track = await addTrack({ accountId: null, visibility: "public" });
       const { splits } = await start();
       expect(await codeOf(splits.start(stems(null, track.id)))).to.equal("invalid_request");
@@ -214,7 +214,7 @@ describe("A split", () => {
       expect((await splits.start(stems(harness.accountId, track.id))).accountId).to.equal(harness.accountId);
     });
 
-    it("for a label or metadata beyond the bounds", async () => {
+    it("for a client label or metadata over the limits", async () => {
       const track = await addTrack();
       const { splits } = await start();
       expect(await codeOf(splits.start({ ...stems(null, track.id), client: "" }))).to.equal("invalid_request");
@@ -223,7 +223,7 @@ describe("A split", () => {
       );
     });
 
-    it("while every provider that can is known to be down", async () => {
+    it("while every capable provider is known to be down", async () => {
       const track = await addTrack();
       const { splits, availability } = await start();
       await availability.recordBroken("scripted");

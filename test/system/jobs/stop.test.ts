@@ -4,14 +4,14 @@ import type { ClaimRequest } from "../../../core/ports/job-store.js";
 import { accepts, completes, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, until, WorkerHarness } from "./worker-harness.js";
 
-describe("A worker that is stopped", () => {
+describe("A stopped worker", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
   });
   afterEach(() => harness.close());
 
-  it("finishes what it runs, when that is done in time", async () => {
+  it("finishes its running calls when they end in time", async () => {
     const { behaviour, release } = holds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
@@ -33,7 +33,7 @@ describe("A worker that is stopped", () => {
     expect(await harness.job(id)).to.include({ status: "queued", fence: 0 });
   });
 
-  it("stops at once when it has nothing to do, without a tick of the clock", async () => {
+  it("stops at once when it is idle, without waiting for the clock", async () => {
     const worker = await harness.start();
     await harness.quiet();
     const before = harness.clock.now();
@@ -41,7 +41,7 @@ describe("A worker that is stopped", () => {
     expect([harness.clock.now(), harness.clock.sleeping]).to.deep.equal([before, 0]);
   });
 
-  it("breaks off what takes too long and hands it back; another one finishes it", async () => {
+  it("aborts and releases jobs that take too long; another worker finishes them", async () => {
     const { behaviour } = holds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
@@ -68,7 +68,7 @@ describe("A worker that is stopped", () => {
     ]);
   });
 
-  it("lets nobody submit again what it broke off, where that could make a second piece", async () => {
+  it("prevents the resubmission of aborted calls that could buy a second time", async () => {
     const { behaviour } = holds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
@@ -82,7 +82,7 @@ describe("A worker that is stopped", () => {
     expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("leaves accepted work to the provider: the next one asks after it, and its attempt stays accepted", async () => {
+  it("leaves accepted work at the provider: the next worker polls it, and its attempt stays accepted", async () => {
     harness.provider.behaviour = accepts(1_000);
     harness.provider.pollBehaviour = (_, { signal }) =>
       new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
@@ -100,7 +100,7 @@ describe("A worker that is stopped", () => {
     await harness.expectCompleted(id);
   });
 
-  it("fails no job because its own stop broke off a search at the end of the grace time", async () => {
+  it("fails no job because its stop aborted a lookup at the end of the grace time", async () => {
     harness.provider.behaviour = (request, context) =>
       request.attempt === 1 ? Promise.reject(new Error("reply lost")) : completes(request, context);
     harness.provider.lookupBehaviour = (_, { signal }) =>
@@ -120,7 +120,7 @@ describe("A worker that is stopped", () => {
     await harness.expectCompleted(id);
   });
 
-  it("waits for what a claim under way still brings", async () => {
+  it("waits for the jobs of a claim in progress", async () => {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
     const { jobs } = harness.storage;

@@ -52,7 +52,7 @@ function losesReplies(real: UnitOfWork, loses: () => boolean): UnitOfWork {
   };
 }
 
-describe("While the storage is out of reach", () => {
+describe("While the storage is unavailable", () => {
   let harness: WorkerHarness;
   let outage: OutOfReach;
   beforeEach(async () => {
@@ -61,7 +61,7 @@ describe("While the storage is out of reach", () => {
   });
   afterEach(() => harness.close());
 
-  it("a finished piece is kept until it can be settled", async () => {
+  it("a finished track is kept until it can be settled", async () => {
     harness.provider.behaviour = (request, context) => {
       outage.fail(6);
       return completes(request, context);
@@ -75,7 +75,7 @@ describe("While the storage is out of reach", () => {
     expect(await harness.attempts(id)).to.deep.equal([[1, "completed"]]);
   });
 
-  it("a finished piece outlives an outage longer than its lease", async () => {
+  it("a finished track survives an outage longer than its lease", async () => {
     harness.provider.behaviour = (request, context) => {
       outage.fail(40);
       return completes(request, context);
@@ -88,7 +88,7 @@ describe("While the storage is out of reach", () => {
     expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("the handle of accepted work is kept until it can be written", async () => {
+  it("the handle of accepted work is kept until it can be stored", async () => {
     harness.provider.behaviour = (request, context) => {
       outage.fail(4);
       return accepts(60_000)(request, context);
@@ -103,7 +103,7 @@ describe("While the storage is out of reach", () => {
     await harness.expectCompleted(id);
   });
 
-  it("no provider is called before the intent is written", async () => {
+  it("no provider is called before the intent is stored", async () => {
     const id = await harness.acceptOne();
     const { jobs } = harness.storage;
     const claims: Stores["jobs"] = Object.assign(Object.create(jobs) as Stores["jobs"], {
@@ -124,7 +124,7 @@ describe("While the storage is out of reach", () => {
     await harness.expectCompleted(id);
   });
 
-  it("a refusal for now stays one, although the breaker's count is lost", async () => {
+  it("a temporary refusal stays one, although the breaker's count is lost", async () => {
     harness.provider.behaviour = (request, context) => {
       if (request.attempt > 1) return completes(request, context);
       outage.fail(2);
@@ -140,7 +140,7 @@ describe("While the storage is out of reach", () => {
     ]);
   });
 
-  it("an answer after failures is kept, although the breaker cannot be told of it", async () => {
+  it("a response after failures is kept, although the breaker cannot record it", async () => {
     harness.provider.behaviour = (request, context) => {
       if (request.attempt === 1) return fails("unavailable")(request, context);
       outage.fail(3);
@@ -156,7 +156,7 @@ describe("While the storage is out of reach", () => {
     ]);
   });
 
-  it("a worker goes on looking, and finds the work afterwards", async () => {
+  it("a worker keeps polling for jobs, and claims them afterwards", async () => {
     outage.fail(3);
     const id = await harness.acceptOne();
     await harness.start({ stores: outage.stores });
@@ -164,7 +164,7 @@ describe("While the storage is out of reach", () => {
     await harness.expectCompleted(id);
   });
 
-  it("a worker that must stop leaves its jobs to their leases, and another one takes them up", async () => {
+  it("a stopping worker leaves its jobs until their leases end, and another one claims them", async () => {
     harness.provider.behaviour = (request, context) => {
       if (request.attempt > 1) return completes(request, context);
       outage.fail(1_000);
@@ -181,14 +181,14 @@ describe("While the storage is out of reach", () => {
   });
 });
 
-describe("When a commit's reply is lost and the work runs again", () => {
+describe("When a commit's reply is lost and the transaction runs again", () => {
   let harness: WorkerHarness;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
   });
   afterEach(() => harness.close());
 
-  it("a completed job keeps its files, is charged once and is announced once", async () => {
+  it("a completed job keeps its files, is charged once and notified once", async () => {
     let isLossy = false;
     const unitOfWork = losesReplies(harness.storage.unitOfWork, () => isLossy);
     harness.provider.behaviour = (request, context) => {
@@ -202,7 +202,7 @@ describe("When a commit's reply is lost and the work runs again", () => {
     expect(await harness.attempts(id)).to.deep.equal([[1, "completed"]]);
   });
 
-  it("an accepted job is polled as if nothing had happened", async () => {
+  it("an accepted job is polled as usual", async () => {
     let isLossy = false;
     const unitOfWork = losesReplies(harness.storage.unitOfWork, () => isLossy);
     harness.provider.behaviour = (request, context) => {

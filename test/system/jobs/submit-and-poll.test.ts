@@ -40,7 +40,7 @@ describe("A job", () => {
   afterEach(() => harness.close());
 
   describe("that the provider completes at once", () => {
-    it("is charged, with its tracks stored and its attempt written down", async () => {
+    it("is charged, with its tracks and its attempt stored", async () => {
       harness.provider.behaviour = async () => ({
         state: "completed",
         tracks: [SCRIPTED_TRACK],
@@ -79,7 +79,7 @@ describe("A job", () => {
       });
     });
 
-    it("begins as soon as it is accepted, without waiting for the sweep", async () => {
+    it("starts as soon as it is accepted, without waiting for the sweep", async () => {
       await harness.start();
       await harness.quiet();
       const id = await harness.acceptOne();
@@ -88,7 +88,7 @@ describe("A job", () => {
       expect((await harness.expectCompleted(id)).completedAt).to.equal((await harness.job(id)).createdAt);
     });
 
-    it("is found by the sweep when its bell got lost", async () => {
+    it("is found by the sweep when its notification is lost", async () => {
       harness.queue.notify = () => undefined;
       await harness.start();
       await harness.quiet();
@@ -99,7 +99,7 @@ describe("A job", () => {
   });
 
   describe("that the provider accepts", () => {
-    it("renders without a worker: with one hand, many render at a time", async () => {
+    it("renders without occupying a slot: with a concurrency of one, many render at a time", async () => {
       harness.provider.behaviour = accepts(10_000);
       const jobs = await harness.accept(5);
       const { leases } = await harness.start({ concurrency: 1 });
@@ -134,7 +134,7 @@ describe("A job", () => {
       }
     });
 
-    it("is asked after when the provider says, under the handle it gave last", async () => {
+    it("is polled when the provider says, with the provider's latest handle", async () => {
       harness.provider.behaviour = accepts(2_000);
       const later = { version: 2, data: { task: "moved" } };
       harness.provider.pollBehaviour = async (handle) => {
@@ -163,7 +163,7 @@ describe("A job", () => {
       ["no number", Number.NaN, 2_000],
       ["never", Infinity, 2_000],
     ] as const) {
-      it(`is asked after all the same when the provider names ${what}`, async () => {
+      it(`is polled even when the provider names ${what}`, async () => {
         harness.provider.behaviour = accepts(nextPollMs);
         const id = await harness.acceptOne();
         await harness.start();
@@ -175,7 +175,7 @@ describe("A job", () => {
     }
 
     for (const kind of ["unavailable", "rate_limited", "misconfigured", "outcome_unknown"] as const) {
-      it(`is asked after again when a poll ends in ${kind}`, async () => {
+      it(`is polled again when a poll ends in ${kind}`, async () => {
         harness.provider.behaviour = accepts(1_000);
         harness.provider.pollBehaviour = pollFails(kind);
         const id = await harness.acceptOne();
@@ -193,7 +193,7 @@ describe("A job", () => {
       });
     }
 
-    it("is asked after no sooner than a poll's failure says", async () => {
+    it("is polled no sooner than a poll's failure says", async () => {
       harness.provider.behaviour = accepts(1_000);
       harness.provider.pollBehaviour = () =>
         Promise.reject(new ProviderFailure("unavailable", "slow down", { retryAfterMs: 20_000 }));
@@ -209,7 +209,7 @@ describe("A job", () => {
       ["content_rejected", "invalid_request"],
     ] as const;
     for (const [kind, code] of ENDS) {
-      it(`is refunded when a poll says ${kind}, and its attempt says so too`, async () => {
+      it(`is refunded when a poll returns ${kind}, and its attempt records it`, async () => {
         harness.provider.behaviour = accepts(1_000);
         harness.provider.pollBehaviour = pollFails(kind);
         const id = await harness.acceptOne();
@@ -222,7 +222,7 @@ describe("A job", () => {
       });
     }
 
-    it("is refunded at once when a poll says that it failed, and why", async () => {
+    it("is refunded at once when a poll reports a failure with a reason", async () => {
       harness.provider.behaviour = accepts(1_000);
       harness.provider.pollBehaviour = () =>
         Promise.reject(new ProviderFailure("failed", "NSFW", { providerCode: "nsfw" }));
@@ -233,7 +233,7 @@ describe("A job", () => {
     });
 
     for (const kind of ["failed", "gone"] as const) {
-      it(`is polled for a minute before ${kind} without a reason is believed, and refunded then`, async () => {
+      it(`is polled for a minute after ${kind} without a reason, and then refunded`, async () => {
         harness.provider.behaviour = accepts(1_000);
         harness.provider.pollBehaviour = pollFails(kind);
         const id = await harness.acceptOne();
@@ -250,7 +250,7 @@ describe("A job", () => {
         });
       });
 
-      it(`is delivered when ${kind} without a reason was a moment's trouble`, async () => {
+      it(`is delivered when ${kind} without a reason was temporary`, async () => {
         harness.provider.behaviour = accepts(1_000);
         harness.provider.pollBehaviour = pollFails(kind);
         const id = await harness.acceptOne();
@@ -263,7 +263,7 @@ describe("A job", () => {
       });
     }
 
-    it("is refunded when its provider cannot be asked", async () => {
+    it("is refunded when its provider has no poll", async () => {
       harness.provider.behaviour = accepts(1_000);
       const id = await harness.acceptOne();
       await harness.start({ provider: { submit: harness.provider.submit.bind(harness.provider) } });
@@ -292,7 +292,7 @@ describe("A job", () => {
       ["unavailable", "provider_unavailable"],
       ["timeout", "provider_timeout"],
     ] as const) {
-      it(`with ${kind} is tried again after a growing wait, then refunded`, async () => {
+      it(`with ${kind} is attempted again with backoff, then refunded`, async () => {
         harness.provider.behaviour = fails(kind);
         const id = await harness.acceptOne();
         await harness.start();
@@ -322,7 +322,7 @@ describe("A job", () => {
       });
     }
 
-    it("for now is tried again and completes", async () => {
+    it("for now is attempted again and completes", async () => {
       harness.provider.behaviour = fails("unavailable");
       const id = await harness.acceptOne();
       await harness.start();
@@ -336,7 +336,7 @@ describe("A job", () => {
       ]);
     });
 
-    it("for now is not tried again before the time the provider asked for", async () => {
+    it("for now is not attempted again before the provider's retry time", async () => {
       harness.provider.behaviour = () =>
         Promise.reject(new ProviderFailure("unavailable", "busy", { retryAfterMs: 45_000 }));
       const id = await harness.acceptOne();
@@ -363,7 +363,7 @@ describe("A job", () => {
       return id;
     }
 
-    it("breaks off is fetched again, and not made again", async () => {
+    it("is interrupted is downloaded again, and not bought again", async () => {
       let tries = 0;
       const open = (): AsyncIterable<Uint8Array> => (++tries < 3 ? broken(new Error("connection lost")) : bytes());
       const id = await run({ state: "completed", tracks: [trackFrom(open)] }, { passMs: 2_250 });
@@ -371,21 +371,21 @@ describe("A job", () => {
       expect((await harness.expectCompleted(id)).crashes).to.equal(0);
     });
 
-    it("cannot be fetched for now is fetched again", async () => {
+    it("is temporarily unavailable is downloaded again", async () => {
       let tries = 0;
       const open = (): AsyncIterable<Uint8Array> =>
         ++tries < 2 ? broken(new ProviderFailure("unavailable", "busy")) : bytes();
       await harness.expectCompleted(await run({ state: "completed", tracks: [trackFrom(open)] }, { passMs: 750 }));
     });
 
-    it("is gone at the provider for good is refunded", async () => {
+    it("was deleted at the provider is refunded", async () => {
       const gone = trackFrom(() => broken(new ProviderFailure("failed", "the file has expired")));
       const id = await run({ state: "completed", tracks: [gone, gone] });
       await harness.expectFailed(id, "generation_failed");
       expect(await harness.attempts(id)).to.deep.equal([[1, "failed"]]);
     });
 
-    it("is gone of one of two tracks is charged in full, and the attempt says what is missing", async () => {
+    it("is missing for one of two tracks is charged in full, and the attempt names the missing file", async () => {
       const gone = trackFrom(() => broken(new ProviderFailure("gone", "the file has expired")));
       const id = await run({ state: "completed", tracks: [gone, SCRIPTED_TRACK] });
       await harness.expectCompleted(id);
@@ -393,7 +393,7 @@ describe("A job", () => {
       expect(attempt).to.include({ outcome: "completed", billable: "yes", message: "Track 0: the file has expired" });
     });
 
-    it("is there while a cover or a stem is gone is charged, without these", async () => {
+    it("is present while a cover or a stem is missing is charged, without these", async () => {
       const source = { kind: "stream", open: () => broken(new ProviderFailure("gone", "404")) } as const;
       const assets = SCRIPTED_TRACK.assets.map((asset) => (asset.role === "mix" ? asset : { ...asset, source }));
       const id = await run({ state: "completed", tracks: [{ ...SCRIPTED_TRACK, assets }] });
@@ -402,7 +402,7 @@ describe("A job", () => {
       expect(stored?.[0]?.assets.map(({ role }) => role)).to.deep.equal(["mix"]);
     });
 
-    it("is no audio at all is refunded: a page of HTML that came in its place", async () => {
+    it("is not audio is refunded: an HTML page instead", async () => {
       const page = new TextEncoder().encode("<!doctype html><title>Sorry</title>");
       const [mix] = SCRIPTED_TRACK.assets;
       if (mix === undefined) throw new Error("The scripted track has a mix.");
@@ -430,7 +430,7 @@ describe("A job", () => {
       );
     });
 
-    it("stays out of reach while the provider keeps it is asked for again by poll", async () => {
+    it("stays unavailable while the provider keeps it is requested again by a poll", async () => {
       harness.provider.behaviour = accepts(1_000);
       let isDown = true;
       const open = (): AsyncIterable<Uint8Array> => (isDown ? broken(new Error("connection lost")) : bytes());
@@ -454,7 +454,7 @@ describe("A job", () => {
     });
   });
 
-  it("keeps its lease however long the provider takes to answer", async () => {
+  it("keeps its lease however long the provider takes to respond", async () => {
     let response: () => void = () => undefined;
     harness.provider.behaviour = async (request, context) => {
       await new Promise<void>((resolve) => (response = resolve));
@@ -472,7 +472,7 @@ describe("A job", () => {
     expect(harness.provider.submissions).to.have.length(1);
   });
 
-  it("among many is settled with others in one commit", async () => {
+  it("is settled with others in one commit", async () => {
     const { unitOfWork } = harness.storage;
     let commits = 0;
     const counting = {

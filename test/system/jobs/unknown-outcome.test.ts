@@ -42,7 +42,7 @@ describe("A submission whose outcome is unknown", () => {
       ]);
     });
 
-    it("is given up and refunded after three more", async () => {
+    it("is abandoned and refunded after three more attempts", async () => {
       harness.provider.behaviour = LOST;
       const id = await harness.acceptOne();
       await harness.start({ capabilities });
@@ -51,7 +51,7 @@ describe("A submission whose outcome is unknown", () => {
       expect(await harness.attempts(id)).to.deep.equal([1, 2, 3, 4].map((number) => [number, "outcome_unknown"]));
     });
 
-    it("may be refused for now when it is repeated, and is repeated again: nobody else gets it, since the first may have been accepted", async () => {
+    it("is repeated again after a temporary refusal, without a fallback, since the first may have been accepted", async () => {
       loseFirst(fails("unavailable"));
       const id = await harness.acceptOne();
       await harness.start({ capabilities, withFallback: true });
@@ -68,7 +68,7 @@ describe("A submission whose outcome is unknown", () => {
       ]);
     });
 
-    it("stays with its provider while that asks for fewer requests, or its breaker opens meanwhile", async () => {
+    it("stays with its provider while that limits requests, or its breaker is open", async () => {
       loseFirst(fails("rate_limited"));
       const id = await harness.acceptOne();
       await harness.start({ capabilities, withFallback: true, breakerFailures: 1 });
@@ -80,10 +80,10 @@ describe("A submission whose outcome is unknown", () => {
     });
   });
 
-  describe("at a provider that can be searched", () => {
+  describe("at a provider with lookup", () => {
     const capabilities = { lookup: true };
 
-    it("is adopted when the provider renders it", async () => {
+    it("is adopted when the provider is rendering it", async () => {
       harness.provider.behaviour = LOST;
       const handle = { version: 1, data: { task: "found" } };
       harness.provider.lookupBehaviour = async () => ({ state: "accepted", handle, nextPollMs: 5_000 });
@@ -114,7 +114,7 @@ describe("A submission whose outcome is unknown", () => {
       expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("is submitted again when the provider is sure it never came", async () => {
+    it("is submitted again when the provider reports that it never arrived", async () => {
       loseFirst(completes);
       const id = await harness.acceptOne();
       await harness.start({ capabilities });
@@ -127,7 +127,7 @@ describe("A submission whose outcome is unknown", () => {
       expect((await harness.storage.jobs.listAttempts(id))[0]).to.include({ cost: null, billable: "no" });
     });
 
-    it("is submitted again only once the provider's search has had its time to see it", async () => {
+    it("is submitted again only after the provider's lookup delay", async () => {
       loseFirst(completes);
       const id = await harness.acceptOne();
       await harness.start({ capabilities: { ...capabilities, lookupSettlesMs: 60_000 } });
@@ -138,7 +138,7 @@ describe("A submission whose outcome is unknown", () => {
       await harness.expectCompleted(id);
     });
 
-    it("is searched again while the search fails, and adopted in the end", async () => {
+    it("is looked up again while the lookup fails, and adopted in the end", async () => {
       harness.provider.behaviour = LOST;
       harness.provider.lookupBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "down"));
       const id = await harness.acceptOne();
@@ -151,7 +151,7 @@ describe("A submission whose outcome is unknown", () => {
       await harness.expectCompleted(id);
     });
 
-    it("is refunded when the search fails until the grace time is over, and never submitted twice", async () => {
+    it("is refunded when the lookup fails until the grace time ends, and never submitted twice", async () => {
       harness.provider.behaviour = LOST;
       harness.provider.lookupBehaviour = () => Promise.reject(new Error("unreadable"));
       const id = await harness.acceptOne();
@@ -164,7 +164,7 @@ describe("A submission whose outcome is unknown", () => {
       expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("that turns out finished is not lost to a fault in our own files, even after the grace time", async () => {
+    it("that turns out finished is not lost to a fault of our own storage, even after the grace time", async () => {
       harness.provider.behaviour = LOST;
       harness.provider.lookupBehaviour = () => Promise.reject(new Error("unreadable"));
       const id = await harness.acceptOne();
@@ -182,7 +182,7 @@ describe("A submission whose outcome is unknown", () => {
     });
   });
 
-  describe("at a provider without either power", () => {
+  describe("at a provider with neither capability", () => {
     it("waits for the grace time, then is refunded; it is never submitted twice", async () => {
       harness.provider.behaviour = LOST;
       const id = await harness.acceptOne();
@@ -228,7 +228,7 @@ describe("A submission whose outcome is unknown", () => {
       expect(harness.provider.submissions).to.have.length(1);
     });
 
-    it("holds no worker while it waits", async () => {
+    it("occupies no worker while it waits", async () => {
       harness.provider.behaviour = LOST;
       await harness.accept(3);
       const { leases } = await harness.start({ concurrency: 1 });

@@ -15,7 +15,7 @@ const BODY = { model_id: "scripted/song", prompt: "a beat" };
 /** Longer than a connection of the pool is taken to be alive without being asked. */
 const IDLE_MS = 700;
 
-describe("The first request after a MySQL server is back", function () {
+describe("The first request after a MySQL outage", function () {
   this.timeout(60_000);
 
   let server: PrivateMysql;

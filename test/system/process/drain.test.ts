@@ -64,7 +64,7 @@ describe("A stop by a signal during renders that cannot be repeated", function (
     return performance.now() - from;
   }
 
-  it("delivers all of them, long after the grace, and exits with 0", async () => {
+  it("delivers all of them, long after the grace time, and exits with 0", async () => {
     await rendering(4, 3_000, {});
     fermata.signal("SIGTERM");
     await exits(0);
@@ -72,14 +72,14 @@ describe("A stop by a signal during renders that cannot be repeated", function (
     expect(fermata.stderr).to.include("4 submissions to recording");
   });
 
-  it("is not ended by force after 9.5 s when it may drain for 30 s", async () => {
+  it("is not forced after 9.5 s when it may drain for 30 s", async () => {
     await rendering(1, 12_000, { FERMATA_JOBS__DRAIN_SECONDS: "30" });
     fermata.signal("SIGTERM");
     expect(await exits(0)).to.be.greaterThan(STOP_MAX_MS);
     await expectDelivered(1);
   });
 
-  it("ends when the drain is over, says what that gave up, and exits with 1", async () => {
+  it("ends when the drain time is over, names the abandoned calls, and exits with 1", async () => {
     await rendering(2, AN_HOUR_MS, { FERMATA_JOBS__DRAIN_SECONDS: "1" });
     fermata.signal("SIGTERM");
     expect(await exits(1)).to.be.within(900, STOP_MAX_MS);
@@ -89,7 +89,7 @@ describe("A stop by a signal during renders that cannot be repeated", function (
     }
   });
 
-  it("stops at once when it is asked again, says what that costs, and exits with 1", async () => {
+  it("stops at once on a second signal, names the abandoned calls, and exits with 1", async () => {
     await rendering(2, AN_HOUR_MS, {});
     fermata.signal("SIGINT");
     await eventually("it waits", () => fermata.stderr.includes("The stop waits for calls"));
@@ -100,7 +100,7 @@ describe("A stop by a signal during renders that cannot be repeated", function (
     expect(fermata.stderr).to.match(/gave up calls that cannot be repeated.*2 submissions to recording/);
   });
 
-  it("is over within 10 s, with 0, when all of it can be repeated, whatever the drain and the grace", async () => {
+  it("exits with 0 within 10 s when all calls can be repeated, whatever the drain and grace times", async () => {
     await rendering(2, AN_HOUR_MS, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "60" }, "recording-idempotent/late");
     fermata.signal("SIGTERM");
     expect(await exits(0)).to.be.below(STOP_MAX_MS);
@@ -108,7 +108,7 @@ describe("A stop by a signal during renders that cannot be repeated", function (
     expect(fermata.stderr).not.to.include("cannot be repeated");
   });
 
-  it("ends with 1 when a plugin does not react to its signal: its jobs are left to their leases", async () => {
+  it("exits with 1 when a plugin ignores its signal: its jobs wait for their leases to end", async () => {
     await rendering(1, AN_HOUR_MS, {}, "recording-idempotent/deaf");
     fermata.signal("SIGTERM");
     expect(await exits(1)).to.be.below(STOP_MAX_MS);

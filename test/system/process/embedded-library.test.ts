@@ -52,7 +52,7 @@ describe("The library of an embedding app", () => {
     expect(shareUrls.urlOf(await library.manage.unshare(rain))).to.equal(null);
   });
 
-  it("lets nobody but the owner change or share anything on a user's behalf, and says the same of what there is not", async () => {
+  it("lets only the owner's account change or share a track or playlist; others get the same error as for unknown ids", async () => {
     const { manage } = test.app.library;
     const [{ account: alice }, { account: bob }] = [await test.account(), await test.account()];
     const { open = "", list = "" } = await fixture.add(
@@ -91,7 +91,7 @@ describe("The library of an embedding app", () => {
     expect(await outcomes(alice.id, open, list)).to.deep.equal(refused.map(() => "done"));
   });
 
-  it("keeps in a playlist what it held, though its owner may not add it", async () => {
+  it("keeps tracks in a playlist that its owner could no longer add", async () => {
     const { manage } = test.app.library;
     const [{ account: alice }, { account: bob }] = [await test.account(), await test.account()];
     const { own = "", list = "" } = await fixture.add(alice.id, { own: {} }, { list: { tracks: ["own"] } });
@@ -112,7 +112,7 @@ describe("The library of an embedding app", () => {
     expect(playlist).to.deep.include({ title: "list", trackIds: [own] });
   });
 
-  it("edits a playlist one change after the other when they come at once", async () => {
+  it("serializes concurrent edits of a playlist", async () => {
     const { manage } = test.app.library;
     const { account } = await test.account();
     const names = Array.from({ length: 10 }, (_, index) => `t${index}`);
@@ -122,7 +122,7 @@ describe("The library of an embedding app", () => {
     expect((await manage.playlist(list)).playlist.trackIds).to.have.members(Object.values(tracks));
   });
 
-  it("imports no file when it is given no folder", async () => {
+  it("imports no file without a folder", async () => {
     const document = { tracks: [{ ...RAIN, audio_file: "rain.wav" }] };
     const error: unknown = await test.app.library.import(document).then(
       () => null,
@@ -184,7 +184,7 @@ describe("An import that fails after its files were checked", () => {
     expect([puts, await stored(), await found()]).to.deep.equal([2, [], 0]);
   });
 
-  it("leaves nothing behind when a file has become another since it was checked", async () => {
+  it("leaves nothing behind when a file has changed since it was checked", async () => {
     let opened = 0;
     const hello = Buffer.from("hello");
     const other = { sizeBytes: 5, head: hello, read: () => once(hello) };
@@ -201,7 +201,7 @@ describe("An import that fails after its files were checked", () => {
     expect([await stored(), await found()]).to.deep.equal([[], 0]);
   });
 
-  it("has succeeded when only the reply to its commit was lost", async () => {
+  it("succeeds when only the reply to its commit was lost", async () => {
     const unitOfWork: UnitOfWork = {
       concurrentWriters: 1,
       async inTransaction(work) {
@@ -214,7 +214,7 @@ describe("An import that fails after its files were checked", () => {
     expect([await stored(), await found()]).to.deep.equal([["trk/mix.wav", "trk/mix.wav"], 2]);
   });
 
-  it("keeps the files when nobody can tell whether the rows are there", async () => {
+  it("keeps the files when it is unknown whether the rows were stored", async () => {
     const unitOfWork = { concurrentWriters: 1, inTransaction: () => Promise.reject(new Error("connection lost")) };
     const library = Object.assign(Object.create(storage.library) as typeof storage.library, {
       findTracks: () => Promise.reject(new Error("out of reach")),
@@ -225,7 +225,7 @@ describe("An import that fails after its files were checked", () => {
     expect(await stored()).to.have.length(2);
   });
 
-  it("writes its rows once, although the transaction ran twice", async () => {
+  it("stores its rows once, although the transaction ran twice", async () => {
     const unitOfWork: UnitOfWork = {
       concurrentWriters: 1,
       async inTransaction(work) {

@@ -27,7 +27,7 @@ describe("A server that is killed together with its decoder", function () {
     await server.kill();
   }
 
-  it("begins the same file twice and no more: the third start delivers the audio without a waveform", async () => {
+  it("analyses the same file at most twice: the third start delivers the audio without a waveform", async () => {
     const dataDir = await sandbox.dataDir();
     const first = sandbox.spawn(["start"], dataDir, ENV);
     const url = await first.listening();

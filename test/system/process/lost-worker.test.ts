@@ -10,7 +10,7 @@ describe("A process that dies while it renders", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  it("loses its job to the next process, which finishes it once and leaves no file that nothing names", async () => {
+  it("loses its job to the next process, which finishes it once and leaves no orphaned file", async () => {
     const dataDir = await sandbox.dataDir();
     const env = { FERMATA_JOBS__LEASE_SECONDS: "1", FERMATA_JOBS__SWEEP_MS: "100" };
     const first = sandbox.spawn(["start"], dataDir, env);
@@ -53,7 +53,7 @@ describe("A process that dies while it renders", function () {
     expect(await sandbox.json(["ledger", "verify"], dataDir)).to.include({ ok: true });
   });
 
-  it("leaves nothing of what it had stored when it dies before its job is settled", async () => {
+  it("leaves no stored files when it dies before its job is settled", async () => {
     const dataDir = await sandbox.dataDir();
     const audio = join(dataDir, "audio");
     const env = { FERMATA_JOBS__LEASE_SECONDS: "1", FERMATA_JOBS__SWEEP_MS: "100" };

@@ -39,7 +39,7 @@ describe("A stop by a signal", function () {
     expect(performance.now() - from).to.be.below(STOP_MAX_MS);
   }
 
-  it("exits with 0 although clients keep idle, half-open and half-written connections", async () => {
+  it("exits with 0 although clients keep idle, half-open and half-written connections open", async () => {
     const { fermata, url, api } = await started(await sandbox.dataDir(), { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "1" });
     await api.get("/api/v1/me"); // leaves a connection that is kept alive
     const { hostname, port } = new URL(url);
@@ -51,7 +51,7 @@ describe("A stop by a signal", function () {
     await exitWithin(fermata, "SIGTERM");
   });
 
-  it("answers requests that wait, hands their jobs back, and the next start finishes them", async () => {
+  it("responds to waiting requests, releases their jobs, and the next start finishes them", async () => {
     const dataDir = await sandbox.dataDir();
     const { fermata, api } = await started(dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.3" });
     const body = { model_id: "synth/instrumental", prompt: "tides [[delay:2]]", duration: 5 };
@@ -76,7 +76,7 @@ describe("A stop by a signal", function () {
     await next.stop();
   });
 
-  it("lets what runs finish within its grace, also when Ctrl-C is heard twice, from the terminal and from npm", async () => {
+  it("lets running jobs finish within the grace time, also when one Ctrl-C arrives twice, from the terminal and from npm", async () => {
     const dataDir = await sandbox.dataDir();
     const { fermata, api } = await started(dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "8" });
     const id = await accepted(api, "a train [[delay:0.7]]");
@@ -86,7 +86,7 @@ describe("A stop by a signal", function () {
     expect((await sandbox.json<JobReport>(["jobs", "show", id], dataDir)).status).to.equal("completed");
   });
 
-  it("ends at once when asked again, and with 0: all that was at work was released", async () => {
+  it("exits with 0 at once on a second signal: all running jobs were released", async () => {
     const dataDir = await sandbox.dataDir();
     const { fermata, api } = await started(dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "9" });
     const id = await accepted(api, "an hour [[delay:60]]");

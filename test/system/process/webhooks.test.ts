@@ -90,7 +90,7 @@ describe("Webhooks of a running Fermata", function () {
   const deliveriesOf = async (endpoint: string): Promise<Deliveries["deliveries"]> =>
     (await sandbox.json<Deliveries>(["webhooks", "deliveries", endpoint], dataDir, env)).deliveries;
 
-  it("tell of a failed and of a completed job, signed so that the public library accepts them", async () => {
+  it("report a failed and a completed job, with signatures that the public library accepts", async () => {
     const server = sandbox.spawn(["start"], dataDir, env);
     const url = await server.listening();
     const api = new ApiClient(url, account.key);
@@ -122,7 +122,7 @@ describe("Webhooks of a running Fermata", function () {
     expect((await sandbox.json<{ ok: boolean }>(["ledger", "verify"], dataDir, env)).ok).to.equal(true);
   });
 
-  it("are sent again under the same id when the sender dies between the POST and the mark", async () => {
+  it("are sent again under the same id when the sender dies between the POST and recording its result", async () => {
     const first = sandbox.spawn(["start"], dataDir, env);
     const url = await first.listening();
     const endpoint = await register(url, "/hang");
@@ -159,7 +159,7 @@ describe("Webhooks of a running Fermata", function () {
     expect(server.hasExited).to.equal(false);
   });
 
-  it("that failed are shown with every try, and sent again by hand", async () => {
+  it("that failed are listed with every delivery attempt, and can be resent by the operator", async () => {
     const server = sandbox.spawn(["start"], dataDir, env);
     const url = await server.listening();
     const endpoint = await register(url, "/status/503");

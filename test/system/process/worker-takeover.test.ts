@@ -130,7 +130,7 @@ for (const { name, open } of STACKS) {
       expect(submissions()).to.equal(1);
     });
 
-    it("a worker that is killed loses its job to the one that looks for work meanwhile", async () => {
+    it("a killed worker loses its job to the one that polls meanwhile", async () => {
       const killed = await startWorker();
       await submitted("gate/waiting");
       await startWorker();
@@ -146,7 +146,7 @@ for (const { name, open } of STACKS) {
       ["waiting", "while it waits for its provider"],
       ["streaming", "while it stores what it was given"],
     ] as const) {
-      it(`a worker that is stopped ${when} and goes on after its lease writes nothing, and leaves nothing behind`, async () => {
+      it(`a worker that is stopped ${when} and resumed after its lease writes nothing, and leaves nothing behind`, async () => {
         const stopped = await startWorker();
         const { id } = await submitted(`gate/${model}`);
         const audio = join(dataDir, "audio");

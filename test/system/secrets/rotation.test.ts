@@ -69,7 +69,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       });
     }
 
-    it("brings a new key into force, keeps the old one accepted, and both in the file", async () => {
+    it("activates a new key, still accepts the old one, and stores both in the file", async () => {
       const before = here.keyring.current("audio-links").id;
       const state = await here.secrets.rotate();
       expect(state).to.deep.equal({
@@ -83,21 +83,21 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect((await here.keyring.find("audio-links", before))?.id).to.equal(before);
     });
 
-    it("refuses a second rotation before the old key is retired, and leaves the file alone", async () => {
+    it("refuses a second rotation before the old key is retired, and does not change the file", async () => {
       await here.secrets.rotate();
       const file = await readFile(join(installation.dataDir, "secret.key"), "utf8");
       expect(await refusalOf(there.secrets.rotate())).to.include("Two keys are in force already");
       expect(await readFile(join(installation.dataDir, "secret.key"), "utf8")).to.equal(file);
     });
 
-    it("rotates once, however many ask for it at once", async () => {
+    it("rotates once, however many requests arrive at once", async () => {
       const results = await Promise.all([here, there, here, there].map(({ secrets }) => refusalOf(secrets.rotate())));
       expect(results.filter((result) => result === "DONE")).to.have.length(1);
       const { current } = (await here.states.find()) ?? { current: "none" };
       expect((await new SecretKeyFile(installation.dataDir).load())[0]).to.equal(current);
     });
 
-    it("seals everything with the new key again and changes no secret of an endpoint", async () => {
+    it("reseals everything with the new key and changes no secret of an endpoint", async () => {
       const secrets = [(await addEndpoint(here, "a")).secret, (await addEndpoint(there, "b")).secret];
       const { endpoint, secret: third } = await here.endpoints.create(installation.accountId, "https://c.example.com/");
       const { secret: newThird } = await here.operate.rotateSecret(endpoint.id, 3_600_000);
@@ -116,7 +116,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(await signingSecrets(here)).to.deep.equal(signedBefore);
     });
 
-    it("lets a process that has noticed nothing yet open what is sealed with the new key", async () => {
+    it("lets a process that has not yet noticed the rotation open what is sealed with the new key", async () => {
       const { secret } = await addEndpoint(here, "a");
       await here.secrets.rotate();
       await here.reseal.execute(here.keyring.current("webhook-secrets").id, signal);
@@ -124,7 +124,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(await signingSecrets(there)).to.deep.equal([[secret]]);
     });
 
-    it("goes on where a pass was broken off", async () => {
+    it("continues where a pass was interrupted", async () => {
       for (const name of ["a", "b", "c"]) await addEndpoint(here, name);
       const { current, previous } = await here.secrets.rotate();
       const stopping = new AbortController();
@@ -152,7 +152,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       ]);
     });
 
-    it("retires the old key once nothing needs it, in the file too", async () => {
+    it("retires the old key when nothing needs it, in the file too", async () => {
       const { secret } = await addEndpoint(here, "a");
       const { current, previous } = await here.secrets.rotate();
       const retired = await here.secrets.retire(GENTLE, signal);
@@ -163,7 +163,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(await refusalOf(here.secrets.retire(GENTLE, signal))).to.include("There is nothing to retire");
     });
 
-    it("refuses to retire a key while something cannot be sealed again, unless forced, and names what is lost", async () => {
+    it("refuses to retire a key while rows cannot be resealed, unless forced, and names the rows that are lost", async () => {
       const { endpoint } = await here.endpoints.create(installation.accountId, "https://a.example.com/");
       const { secret } = await addEndpoint(here, "b");
       await spoil(endpoint.id);
@@ -182,7 +182,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(new Set(await sealedWith())).to.deep.equal(new Set([current]));
     });
 
-    it("writes nothing under a key that was retired meanwhile, whatever a process still believes", async () => {
+    it("writes nothing under a key that was retired meanwhile, even from a process that has not noticed", async () => {
       await here.secrets.rotate();
       await here.secrets.retire(GENTLE, signal);
       // `there` has noticed neither, and would seal with the first key.
@@ -194,7 +194,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       expect(await sealedWith()).to.deep.equal([here.keyring.current("webhook-secrets").id]);
     });
 
-    it("rotates by the settings: the first process that names a new key first next to the old one", async () => {
+    it("rotates by settings: when the first process lists a new key before the old one", async () => {
       const [first, second] = [newSecretKey(), newSecretKey()];
       const other = await Installation.open(kind);
       try {
@@ -219,7 +219,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       }
     });
 
-    it("takes over what a version without key ids has sealed, and seals it again", async () => {
+    it("opens and reseals what a version without key ids has sealed", async () => {
       const old = newSecretKey();
       const before = await Installation.open(kind);
       try {

@@ -12,7 +12,7 @@ describe("The delivery of a webhook event", () => {
   });
   afterEach(() => harness.close());
 
-  it("is made at once, signed with the endpoint's secret, and written down", async () => {
+  it("is attempted at once, signed with the endpoint's secret, and recorded", async () => {
     const { endpoint, secret } = await harness.endpoints.create(harness.accountId, "https://hooks.example.com/a");
     const [delivery] = (await harness.event(endpoint)) as [WebhookDelivery];
     harness.start();
@@ -40,7 +40,7 @@ describe("The delivery of a webhook event", () => {
     expect(harness.metrics.counted).to.deep.equal([["try", "delivered"]]);
   });
 
-  it("is tried by the schedule with the same id and bytes, each time signed anew, until it is exhausted", async () => {
+  it("is attempted by the schedule with the same id and bytes, each time signed again, until it is exhausted", async () => {
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
     harness.sender.reception = responses(500);
     harness.start(3_600_000);
@@ -77,7 +77,7 @@ describe("The delivery of a webhook event", () => {
     expect(harness.sender.messages).to.have.length(2);
   });
 
-  it("keeps a Retry-After", async () => {
+  it("respects Retry-After", async () => {
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
     harness.sender.reception = responses(429, { retryAfterMs: 60_000 });
     harness.start();
@@ -85,7 +85,7 @@ describe("The delivery of a webhook event", () => {
     expect((await harness.delivery(delivery.id)).dueAt).to.equal(harness.clock.now() + 60_000);
   });
 
-  it("goes to every endpoint, whatever becomes of the others", async () => {
+  it("goes to every endpoint, whatever the result at the others", async () => {
     const endpoints = [
       await harness.endpoint("https://one.example.com/"),
       await harness.endpoint("https://two.example.com/"),
@@ -102,7 +102,7 @@ describe("The delivery of a webhook event", () => {
   });
 
   describe("stops at an endpoint that", () => {
-    it("was disabled by its owner: what waits is dropped and never sent, also after it is enabled again", async () => {
+    it("was disabled by its owner: pending deliveries are dropped and never sent, also after it is enabled again", async () => {
       const endpoint = await harness.endpoint();
       const [delivery] = (await harness.event(endpoint)) as [WebhookDelivery];
       harness.sender.reception = responses(500);
@@ -135,7 +135,7 @@ describe("The delivery of a webhook event", () => {
       expect((await harness.delivery(delivery.id)).state).to.equal("dropped");
     });
 
-    it("answers 410: it is disabled, and everything that waits for it is dropped", async () => {
+    it("returns 410: it is disabled, and its pending deliveries are dropped", async () => {
       const endpoint = await harness.endpoint();
       harness.sender.reception = responses(500);
       const [waiting] = (await harness.event(endpoint)) as [WebhookDelivery];
@@ -161,7 +161,7 @@ describe("The delivery of a webhook event", () => {
       ).to.equal(true);
     });
 
-    it("has failed for five days: it is disabled after warnings", async () => {
+    it("has failed for five days: it is disabled, after warnings", async () => {
       const endpoint = await harness.endpoint();
       harness.sender.reception = responses(500);
       harness.start(60_000);
@@ -181,7 +181,7 @@ describe("The delivery of a webhook event", () => {
     });
   });
 
-  it("begins a clean record with a new URL", async () => {
+  it("resets the endpoint's failures when its URL changes", async () => {
     const endpoint = await harness.endpoint();
     harness.sender.reception = fails("connect");
     for (let created = 0; created < 5; created++) await harness.event(endpoint);
@@ -197,7 +197,7 @@ describe("The delivery of a webhook event", () => {
     );
   });
 
-  it("survives a lost sender: another makes it again, under the same id", async () => {
+  it("survives a lost sender: another sends it again, under the same id", async () => {
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
     const claims = [{ endpointId: delivery.endpointId, limit: 1 }];
     const now = harness.clock.now();
@@ -210,7 +210,7 @@ describe("The delivery of a webhook event", () => {
     expect(await harness.delivery(delivery.id)).to.include({ state: "delivered", attempts: 1 });
   });
 
-  it("is handed back by a sender that stops, and counts as no try", async () => {
+  it("is released by a stopping sender, and does not count as an attempt", async () => {
     const { reception } = holds();
     harness.sender.reception = reception;
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
@@ -224,7 +224,7 @@ describe("The delivery of a webhook event", () => {
     expect(await harness.delivery(delivery.id)).to.include({ state: "delivered", attempts: 1 });
   });
 
-  it("is made once by many senders", async () => {
+  it("is sent once by many senders", async () => {
     const endpoints = await Promise.all(
       Array.from({ length: 4 }, (_, index) => harness.endpoint(`https://${index}.example.com/`)),
     );
@@ -239,7 +239,7 @@ describe("The delivery of a webhook event", () => {
   });
 
   describe("to an endpoint that hangs", () => {
-    it("takes at most five tries at once, and delays no other endpoint", async () => {
+    it("has at most five concurrent attempts, and delays no other endpoint", async () => {
       const [hanging, healthy] = [
         await harness.endpoint("https://hangs.example.com/"),
         await harness.endpoint("https://well.example.com/"),
@@ -254,7 +254,7 @@ describe("The delivery of a webhook event", () => {
       expect([sentTo("hangs"), sentTo("well")]).to.deep.equal([5, 40]);
     });
 
-    it("waits behind its breaker without using up tries, then lets one through", async () => {
+    it("waits while its breaker is open without using up attempts, then lets one through", async () => {
       const endpoint = await harness.endpoint();
       harness.sender.reception = fails("timeout");
       const deliveries: WebhookDelivery[] = [];
@@ -275,7 +275,7 @@ describe("The delivery of a webhook event", () => {
     });
   });
 
-  it("is forgotten with its event and tries after 30 days", async () => {
+  it("is deleted with its event and attempts after 30 days", async () => {
     const [old] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
     const sender = harness.start(3_600_000);
     await harness.quiet();
@@ -294,7 +294,7 @@ describe("The delivery of a webhook event", () => {
     expect((await harness.delivery(young.id)).state).to.equal("pending");
   });
 
-  it("stays with its event until its schedule is over, where that takes longer than 30 days", async () => {
+  it("stays with its event until its schedule is over, when that takes longer than 30 days", async () => {
     const schedule = [20, 20].map((days) => days * 24 * HOUR_MS);
     harness.sender.reception = responses(500);
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
@@ -313,7 +313,7 @@ describe("The delivery of a webhook event", () => {
     expect(await harness.storage.webhooks.findDelivery(delivery.id)).to.equal(null);
   });
 
-  it("goes on when the storage comes back", async () => {
+  it("continues when the storage is available again", async () => {
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
     const { webhooks } = harness.storage;
     const reach = webhooks.endpointsWithDue.bind(webhooks);

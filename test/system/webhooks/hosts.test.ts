@@ -8,7 +8,7 @@ const ENDPOINTS = 20;
 const EVENTS = 3;
 const HOUR_MS = 3_600_000;
 
-describe("The hosts that webhooks go to", () => {
+describe("The receiving hosts of webhooks", () => {
   let harness: DeliveryHarness;
   beforeEach(async () => {
     harness = await DeliveryHarness.open();
@@ -42,7 +42,7 @@ describe("The hosts that webhooks go to", () => {
     // The first attempt of each endpoint comes through: it may fare better than the others.
     ["responds with errors alone", responses(500), 45],
   ] as const) {
-    it(`back off as one where a host ${what}: 60 deliveries of 20 endpoints are no 60 attempts`, async () => {
+    it(`share one backoff when a host ${what}: 60 deliveries of 20 endpoints do not make 60 attempts`, async () => {
       await eventsFor(await endpointsAt("fails.example.com", ENDPOINTS), EVENTS);
       harness.sender.reception = reception;
       harness.start();
@@ -51,7 +51,7 @@ describe("The hosts that webhooks go to", () => {
     });
   }
 
-  it("get all that waits once one attempt succeeds", async () => {
+  it("get all pending deliveries after one attempt succeeds", async () => {
     const deliveries = await eventsFor(await endpointsAt("fails.example.com", ENDPOINTS), EVENTS);
     harness.sender.reception = fails("connect");
     harness.start();
@@ -62,7 +62,7 @@ describe("The hosts that webhooks go to", () => {
     for (const { id } of deliveries) expect((await harness.delivery(id)).state).to.equal("delivered");
   });
 
-  it("have at most ten attempts under way each, and do not take those of others", async () => {
+  it("have at most ten concurrent attempts each, and do not use those of others", async () => {
     await eventsFor(await endpointsAt("slow.example.com", ENDPOINTS), EVENTS);
     const others = await eventsFor(await endpointsAt("quick.example.com", 2), 1);
     const held = holds();
@@ -89,7 +89,7 @@ describe("The hosts that webhooks go to", () => {
     expect((await harness.delivery(delivery.id)).state).to.equal("delivered");
   });
 
-  it("are told apart by their port", async () => {
+  it("are distinguished by their port", async () => {
     await eventsFor(await endpointsAt("app.example.com", 10), 1);
     const [delivery] = (await eventsFor(await endpointsAt("app.example.com:8443", 1), 1)) as [WebhookDelivery];
     harness.sender.reception = (message, signal) =>
@@ -99,7 +99,7 @@ describe("The hosts that webhooks go to", () => {
     expect((await harness.delivery(delivery.id)).state).to.equal("delivered");
   });
 
-  it("serve endpoints of one URL that are from before URLs were unique", async () => {
+  it("serve several endpoints with one URL, from before URLs were unique", async () => {
     const one = await harness.endpoint("https://hooks.example.com/old");
     const two = { ...one, id: anId("whe"), sealedSecret: "" };
     await harness.storage.inTransaction((tx) =>

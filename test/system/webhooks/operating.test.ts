@@ -43,7 +43,7 @@ describe("Operating webhooks", () => {
   }
 
   describe("a resend", () => {
-    it("sends the same id and bytes, signed anew, and turns an exhausted delivery into a delivered one", async () => {
+    it("sends the same id and bytes, signed again, and turns an exhausted delivery into a delivered one", async () => {
       const [delivery] = (await exhausted(1)) as [WebhookDelivery];
       await harness.clock.advance(HOUR_MS);
       const created = await harness.operate.resend(delivery.id, signal);
@@ -53,13 +53,13 @@ describe("Operating webhooks", () => {
       expect((await harness.tries(delivery.id)).map(({ isManual }) => isManual)).to.deep.equal([true]);
     });
 
-    it("leaves the schedule of a pending delivery as it is", async () => {
+    it("does not change the schedule of a pending delivery", async () => {
       const [delivery] = (await harness.event(endpoint)) as [WebhookDelivery];
       await harness.operate.resend(delivery.id, signal);
       expect(await harness.delivery(delivery.id)).to.deep.equal(delivery);
     });
 
-    it("that fails changes nothing but the list of tries", async () => {
+    it("that fails changes only the list of attempts", async () => {
       const [delivery] = (await exhausted(1)) as [WebhookDelivery];
       const before = await harness.delivery(delivery.id);
       harness.sender.reception = responses(500);
@@ -68,7 +68,7 @@ describe("Operating webhooks", () => {
       expect((await harness.kept(endpoint.id)).health.streak).to.equal(null);
     });
 
-    it("is refused while the endpoint is disabled, and for what is not there", async () => {
+    it("is refused while the endpoint is disabled, and for unknown deliveries", async () => {
       const [delivery] = (await exhausted(1)) as [WebhookDelivery];
       await harness.endpoints.update(harness.accountId, endpoint.id, { status: "disabled" });
       expect(await refusalOf(harness.operate.resend(delivery.id, signal))).to.include("is disabled");
@@ -87,7 +87,7 @@ describe("Operating webhooks", () => {
       return progress;
     };
 
-    it("sends what was not delivered since then, the oldest first", async () => {
+    it("sends the undelivered events since then, oldest first", async () => {
       const [old, ...rest] = await exhausted(4);
       await harness.event(endpoint);
       const progress = await all((rest[0] as WebhookDelivery).createdAt);
@@ -96,19 +96,19 @@ describe("Operating webhooks", () => {
       expect((await harness.delivery((old as WebhookDelivery).id)).state).to.equal("exhausted");
     });
 
-    it("goes on after the last one", async () => {
+    it("continues after the last one", async () => {
       const [first, second, third] = (await exhausted(3)) as [WebhookDelivery, WebhookDelivery, WebhookDelivery];
       await all(first.createdAt, second.id);
       expect(harness.sender.messages.map(({ eventId }) => eventId)).to.deep.equal([third.eventId]);
     });
 
-    it("counts what was not delivered this time either", async () => {
+    it("counts what failed again", async () => {
       const [first] = (await exhausted(2)) as [WebhookDelivery, WebhookDelivery];
       harness.sender.reception = responses(404);
       expect((await all(first.createdAt)).at(-1)).to.deep.include({ sent: 2, delivered: 0 });
     });
 
-    it("takes more than a page", async () => {
+    it("covers more than one page", async () => {
       const [first] = (await exhausted(205)) as [WebhookDelivery];
       expect((await all(first.createdAt)).at(-1)).to.deep.include({ sent: 205, delivered: 205 });
       expect(new Set(harness.sender.messages.map(({ eventId }) => eventId)).size).to.equal(205);
@@ -121,7 +121,7 @@ describe("Operating webhooks", () => {
     });
   });
 
-  it("pings by the same door, and lists the ping among the deliveries", async () => {
+  it("sends a ping as a delivery, and lists it among the deliveries", async () => {
     const created = await harness.operate.ping(endpoint.id, signal);
     expect(created).to.include({ failure: null, isManual: true });
     expect(JSON.parse(harness.sender.messages[0]?.body ?? "")).to.deep.include({
@@ -133,7 +133,7 @@ describe("Operating webhooks", () => {
     expect(report?.tries).to.have.length(1);
   });
 
-  it("lists deliveries newest first, each with its tries", async () => {
+  it("lists deliveries newest first, each with its attempts", async () => {
     const deliveries = await exhausted(3);
     await harness.operate.resend((deliveries[1] as WebhookDelivery).id, signal);
     const reports = await harness.operate.deliveries(endpoint.id, 2);
@@ -168,7 +168,7 @@ describe("Operating webhooks", () => {
       expect(await secretsSent()).to.deep.equal(created.slice(0, 3));
     });
 
-    it("without overlap silences every old secret at once", async () => {
+    it("without overlap ends the use of every old secret at once", async () => {
       await harness.operate.rotateSecret(endpoint.id, DAY_MS);
       const { secret } = await harness.operate.rotateSecret(endpoint.id, 0);
       expect(await secretsSent()).to.deep.equal([secret]);
@@ -179,7 +179,7 @@ describe("Operating webhooks", () => {
     });
   });
 
-  it("names active endpoints that resolve to blocked addresses", async () => {
+  it("lists active endpoints that resolve to blocked addresses", async () => {
     const inside = await harness.endpoint("https://moved.example.com/");
     const asleep = await harness.endpoint("https://asleep.example.com/");
     await harness.endpoints.update(harness.accountId, asleep.id, { status: "disabled" });
