@@ -136,7 +136,7 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
     const idOf = (job: OldName): OldIds["id"] => (ids.get(job) as OldIds).id;
 
     for (const [what, capabilities, except, lost] of PROVIDERS) {
-      it(`are finished by a worker of today, and nothing is bought twice, at a provider ${what}`, async () => {
+      it(`are finished by a current worker, and nothing is bought twice, at a provider ${what}`, async () => {
         await openWith(except);
         // What the vendor has of the calls of before: all but the refused ones.
         for (const job of LIVE) {
@@ -176,7 +176,7 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
       });
     }
 
-    it("are the same when the migration broke off before any of its writes, and was run again", async () => {
+    it("are the same when the migration was interrupted before any of its writes, and ran again", async () => {
       await openWith([]);
       expect(await migrateInterrupted(harness.storage.database, NAME)).to.be.above(30);
       await expectMigrated();

@@ -34,7 +34,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
 
     const change = (text: string): Promise<unknown> => storage.database.write.raw(text);
 
-    it("has one end, however many write at once in several processes", async () => {
+    it("has one head, however many records several processes write at once", async () => {
       const other = await openDatabase({ url: storage.url, logger: SILENT });
       try {
         const trails = [trailOf(storage, "one"), trailOf(createStores(other, TEST_PORTS), "other")];
@@ -48,7 +48,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(actors.filter((actor) => actor === "one")).to.have.lengthOf(10);
     });
 
-    it("verifies more records than are read at once, and names the head of the chain", async () => {
+    it("verifies more records than one page, and returns the head of the chain", async () => {
       await storage.inTransaction(async (tx) => {
         // Notes of their own would take a commit each.
         const trail = trailOf({ ...storage, unitOfWork: { concurrentWriters: 1, inTransaction: (work) => work(tx) } });
@@ -58,7 +58,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect(await audit.verify()).to.deep.equal({ count: 501, head: last?.hash, broken: null });
     });
 
-    it("writes the record together with what it is about: both or none", async () => {
+    it("writes the record in the transaction of its change: both or none", async () => {
       const account = await storage.addAccount();
       const trail = trailOf(storage);
       const failing = trail.inTransaction(
@@ -78,7 +78,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect((await audit.verify()).count).to.equal(1);
     });
 
-    it("records nothing where nothing was changed", async () => {
+    it("records nothing when nothing was changed", async () => {
       await trailOf(storage).inTransaction(
         () => Promise.resolve(),
         () => null,
@@ -106,7 +106,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       });
     }
 
-    it("finds by an earlier head that the newest records were taken away with all that knows of them", async () => {
+    it("detects by an earlier head that the newest records and the stored head were removed", async () => {
       await record(2);
       const early = (await audit.verify()).head;
       await record(2);
@@ -123,7 +123,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
       expect((await audit.verify(early)).broken).to.equal(null);
     });
 
-    it("takes no head that is no hash", async () => {
+    it("refuses a head that is not a hash", async () => {
       const error = await audit.verify("abc").catch((cause: unknown) => cause);
       expect(error).to.be.instanceOf(OperationRefusedError);
     });

@@ -11,7 +11,7 @@ import {
 } from "../support/rabbitmq.js";
 import { freePort } from "../support/services.js";
 
-describe("The doctor of RabbitMQ", function () {
+describe("The doctor's checks of RabbitMQ", function () {
   this.timeout(120_000);
 
   let broker: PrivateBroker;
@@ -53,7 +53,7 @@ describe("The doctor of RabbitMQ", function () {
       await broker.control(...command.split(" ").map((word) => word.replace(/^'(.*)'$/, "$1")));
   }
 
-  it("finds an empty broker well, makes what a start would make, and says which broker it is", async () => {
+  it("pass for an empty broker, create the topology of a start, and name the broker's version", async () => {
     expect(await wrong()).to.deep.equal([]);
     expect((await check()).map(({ name }) => name)).to.deep.equal([
       "rabbitmq connection",
@@ -67,7 +67,7 @@ describe("The doctor of RabbitMQ", function () {
     expect((await check())[1]?.message).to.match(/^The broker is RabbitMQ \d+\.\d+/);
   });
 
-  it("leaves no bell, no consumer and no dead letter behind, and touches no bell that waits", async () => {
+  it("leave no notification, no consumer and no dead letter, and take no waiting notification", async () => {
     await check();
     await space.onServer(async (channel) => {
       channel.publish(space.jobs, "one", Buffer.from("a bell"));
@@ -100,7 +100,7 @@ describe("The doctor of RabbitMQ", function () {
       /x-dead-letter-exchange differs/,
     ],
   ] as const) {
-    it(`finds ${what}, and is content when it is deleted as it says`, async () => {
+    it(`report ${what}, and pass after the proposed deletion`, async () => {
       const queue = space.queueOf("two");
       await space.onServer((channel) => channel.assertQueue(queue, options));
       const [found, ...others] = await wrong();
@@ -112,7 +112,7 @@ describe("The doctor of RabbitMQ", function () {
     });
   }
 
-  it("finds an exchange of another type, and how to delete it", async () => {
+  it("report an exchange of another type, and how to delete it", async () => {
     await space.onServer((channel) => channel.assertExchange(space.dead, "topic"));
     const [found, ...others] = await wrong();
     expect(found).to.include({ name: "rabbitmq exchanges", result: "failed" });
@@ -121,7 +121,7 @@ describe("The doctor of RabbitMQ", function () {
     expect(others).to.deep.equal([]);
   });
 
-  it("finds each right that a user lacks, and what it says grants them all", async () => {
+  it("report each missing permission of a user, with a command that grants them all", async () => {
     await check();
     await broker.control("clear_permissions", "narrow");
     const [admission] = await wrong(asNarrow());
@@ -143,7 +143,7 @@ describe("The doctor of RabbitMQ", function () {
     expect(await wrong(asNarrow())).to.deep.equal([]);
   });
 
-  it("finds that there is no such vhost, no such user or no broker", async () => {
+  it("report a missing vhost, a missing user or an unreachable broker", async () => {
     const elsewhere = asNarrow().replace("?", "/elsewhere?");
     const [vhost] = await wrong(elsewhere);
     expect(vhost?.message).to.include('the vhost "elsewhere"');
@@ -162,7 +162,7 @@ describe("The doctor of RabbitMQ", function () {
     expect(misspelt?.message).to.include('no parameter "prefx"');
   });
 
-  it("finds that the broker takes no messages, and why", async () => {
+  it("report that the broker blocks publishers, and why", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.0000001");
     try {
       // The broker raises its alarm when it looks at its memory the next time.
@@ -178,7 +178,7 @@ describe("The doctor of RabbitMQ", function () {
     await eventually(async () => expect(await wrong()).to.deep.equal([]));
   });
 
-  it("finds policies that override our arguments, and is content when they are cleared as it says", async () => {
+  it("report policies that override the queue arguments, and pass after they are cleared as proposed", async () => {
     await check();
     await broker.control("set_policy", "rule", `^${space.jobs}`, '{"delivery-limit":2}', "--apply-to", "queues");
     await broker.control(
@@ -202,7 +202,7 @@ describe("The doctor of RabbitMQ", function () {
     await eventually(async () => expect(await wrong()).to.deep.equal([]));
   });
 
-  it("says where policies can be seen when the management API does not show them", async () => {
+  it("name where to read the policies when the management API does not return them", async () => {
     const results = await checkRabbitmq({
       url: space.url,
       providerIds: ["one"],

@@ -80,7 +80,7 @@ describe("StoredKeyring", () => {
     await keyring.close();
   });
 
-  it("finds a key that came into force elsewhere before it has noticed by itself", async () => {
+  it("finds a key that another process activated before it has noticed the rotation", async () => {
     const harness = new KeyringHarness();
     const keyring = await harness.keyring;
     [harness.state, harness.keys] = [TWO, [B, A]];
@@ -88,7 +88,7 @@ describe("StoredKeyring", () => {
     expect(await keyring.find("webhook-secrets", fingerprint(B))).to.deep.equal(subkeyOf(B, "webhook-secrets"));
   });
 
-  it("reads the state at most twice a second, however many ids are made up", async () => {
+  it("reads the state at most twice a second, however many unknown ids are looked up", async () => {
     const harness = new KeyringHarness();
     const keyring = await harness.keyring;
     for (let at = 0; at < 4; at++) {
@@ -99,7 +99,7 @@ describe("StoredKeyring", () => {
     expect(harness.reads).to.equal(4);
   });
 
-  it("goes on with the key before, and says so once, while it does not have the one in force", async () => {
+  it("uses the previous key, and logs it once, while the active one is missing", async () => {
     const harness = new KeyringHarness();
     const keyring = await harness.keyring;
     await harness.change(TWO, [A]);
@@ -124,7 +124,7 @@ describe("StoredKeyring", () => {
 });
 
 describe("Subkeys", () => {
-  it("are HKDF-SHA256 of the key, as RFC 5869 has it, with the purpose as info", () => {
+  it("are HKDF-SHA256 of the key by RFC 5869, with the purpose as info", () => {
     // RFC 5869, section 2, done by hand with HMAC-SHA256: no salt, the key as input, one block.
     expect(Buffer.from(subkeyOf("k".repeat(43), "audio-links").key).toString("hex")).to.equal(
       "23b0ec5bcb18ff88608a8bcbe0241b1bbdd6d596b89f297332b9dedcdb6d2941",
@@ -141,7 +141,7 @@ describe("SecretKeyFile", () => {
 
   const written = (): Promise<string> => readFile(join(directory, "secret.key"), "utf8");
 
-  it("adds a new key in front of the one in force, and uses one again that never came into force", async () => {
+  it("adds a new key before the active one, and reuses one that was never activated", async () => {
     const file = new SecretKeyFile(directory);
     const [first] = await file.load();
     const added = await file.add([first as string]);
@@ -153,7 +153,7 @@ describe("SecretKeyFile", () => {
     expect(await readdir(directory)).to.deep.equal(["secret.key"]);
   });
 
-  it("does not take up a retired key again that a crash left behind", async () => {
+  it("does not reuse a retired key that a crash left in the file", async () => {
     const file = new SecretKeyFile(directory);
     const [retired] = await file.load();
     const current = await file.add([retired as string]);
@@ -162,7 +162,7 @@ describe("SecretKeyFile", () => {
     expect(await file.load()).to.deep.equal([added, current]);
   });
 
-  it("drops the keys that are not to be kept, but never all of them", async () => {
+  it("removes the keys that are not kept, but never all of them", async () => {
     const file = new SecretKeyFile(directory);
     const [first] = await file.load();
     const added = await file.add([first as string]);
@@ -172,7 +172,7 @@ describe("SecretKeyFile", () => {
     expect(await file.load()).to.deep.equal([added]);
   });
 
-  it("reads a key over several lines as one, as openssl wraps it", async () => {
+  it("reads a key wrapped over several lines, as openssl prints it", async () => {
     const wrapped = `${"x".repeat(64)}\n${"y".repeat(24)}`;
     await writeFile(join(directory, "secret.key"), `${wrapped}\n`);
     expect(await new SecretKeyFile(directory).load()).to.deep.equal([fingerprint(wrapped)]);
@@ -180,7 +180,7 @@ describe("SecretKeyFile", () => {
 });
 
 describe("SettingsSecretKeys", () => {
-  it("has the keys of the settings in their order, and changes none", async () => {
+  it("has the keys of the settings in order, and changes none", async () => {
     const keys = new SettingsSecretKeys([C, A]);
     expect(await keys.load()).to.deep.equal([fingerprint(C), fingerprint(A)]);
     expect([...(await keys.read()).values()]).to.deep.equal([C, A]);

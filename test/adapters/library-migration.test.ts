@@ -14,7 +14,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
   describe(`Tracks from before there was a search: ${name}`, function () {
     this.timeout(60_000);
 
-    it("are found as those that were added since", async () => {
+    it("are found like tracks that were added since", async () => {
       const storage = await open();
       const { library, database } = storage;
       const viewer = anId("acct");

@@ -116,7 +116,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       ["listPlaylists", "playlists_visibility"],
       ["a search of playlists by a rare tag", "playlist_tracks_track"],
     ] as const) {
-      it(`${operation} goes by ${index}`, async () => {
+      it(`${operation} uses ${index}`, async () => {
         const plans = await plansOf(() => OPERATIONS[operation]?.(library, storage) ?? Promise.resolve());
         expect(plans.flatMap(({ indexes }) => indexes)).to.include(index);
       });
@@ -127,13 +127,13 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       for (const { notified: reported } of plans) expect(reported).to.not.include("track_lyrics");
     });
 
-    it("tracks of 25 playlists of 500 are few questions", async () => {
+    it("tracks of 25 playlists of 500 take few queries", async () => {
       const ids = Array.from({ length: 12_500 }, () => anId("trk"));
       const asked = await askedBy(storage.database, () => library.findTracks(ids));
       expect(asked).to.have.length(25);
     });
 
-    it("a table that is read from end to end is told apart", async () => {
+    it("a full table scan is detected", async () => {
       const plan = await explain(storage.database, {
         text: "SELECT * FROM search_items WHERE title = ?",
         values: ["x"],

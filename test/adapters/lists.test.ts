@@ -4,7 +4,7 @@ import { allIn } from "../../adapters/storage/knex/lists.js";
 import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
 
 describe("A query of a long list of values", () => {
-  it("lets others have their turn between its pieces", async () => {
+  it("yields to other queries between its chunks", async () => {
     const asked: (readonly SqlValue[])[] = [];
     // Answers before it returns, as SQLite does.
     const all = (_text: string, values: readonly SqlValue[] = []): Promise<never[]> => {

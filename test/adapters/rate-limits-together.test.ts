@@ -23,7 +23,7 @@ function expectWithin(passed: number, limit: number, seed: number): void {
 /** As many as it takes to fill the window, and a third more. */
 const attemptsFor = (limit: number): number => Math.ceil(limit * 1.33) + 10;
 
-describe("Three processes that share their counts, whatever the order of things", () => {
+describe("Three processes that share their counts, in any interleaving", () => {
   for (const limit of LIMITS) {
     it(`let ${limit} pass, and at most 5 % more`, async function () {
       this.timeout(60_000);
@@ -51,7 +51,7 @@ describe("Three processes that share their counts, whatever the order of things"
     });
   }
 
-  it("stay within their limits minute after minute, with clocks that differ by seconds", async function () {
+  it("stay within their limits every minute, with clocks that differ by seconds", async function () {
     this.timeout(60_000);
     const rules: WindowRule[] = [
       { limit: 60, windowSeconds: 60 },

@@ -64,7 +64,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
     };
 
     for (const [name, filter, index] of FILTERS) {
-      it(`with ${name}, the newest requests come sorted out of an index that holds all filters, and then by their ids`, async () => {
+      it(`with ${name}, the newest requests are read in order from an index with all filters, then by id`, async () => {
         const plans = await plansOf(() => storage.requestLog.list({ ...MONTH, ...filter }, 100));
         const rows = plans.pop();
         expect(plans).to.not.deep.equal([]);
@@ -73,7 +73,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         expect(rows?.indexes, rows?.notified).to.deep.equal(["by id"]);
       });
 
-      it(`with ${name}, requests are counted in an index alone`, async () => {
+      it(`with ${name}, requests are counted by an index only`, async () => {
         const plans = await plansOf(() => storage.requestLog.count({ ...MONTH, ...filter }));
         const merged = "status" in filter ? null : plans.pop();
         if (merged)
@@ -84,7 +84,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       });
     }
 
-    it("what requests used is summed in an index alone, and what came back goes by the status of jobs", async () => {
+    it("used credits are summed by an index only, and refunds by the status of jobs", async () => {
       for (const filter of [{}, CLIENT]) {
         const [refunded, used] = await plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter }));
         expect(refunded?.indexes, refunded?.notified).to.deep.equal(["jobs_account"]);
@@ -92,7 +92,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       }
     });
 
-    it("credits of a status go from the rows that have it to their jobs", async () => {
+    it("credits of a status are read from the rows with it to their jobs", async () => {
       for (const filter of [{}, CLIENT]) {
         const credits = (status: number): Promise<Plan[]> =>
           plansOf(() => storage.requestLog.sumCredits({ ...MONTH, ...filter, status }));
@@ -106,7 +106,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       }
     });
 
-    it("credits of single requests come by an index", async () => {
+    it("credits of single requests are read by an index", async () => {
       const requests = [1, 2].map((n) => ({
         id: idOf("req", n) as RequestId,
         accountId: ACCOUNT,
@@ -117,14 +117,14 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
       }
     });
 
-    it("old rows are found by their age, and deleted by their ids", async () => {
+    it("old rows are found by age, and deleted by id", async () => {
       const asked = await askedIn(storage, (tx) => storage.requestLog.deleteOld(tx, NOON + 60_000, 10));
       const [found, deleted] = await Promise.all(asked.map((one) => explain(storage.database, one)));
       expect([found?.indexes, found?.sorts], found?.notified).to.deep.equal([["request_log_age"], false]);
       expect(deleted?.indexes, deleted?.notified).to.deep.equal(["by id"]);
     });
 
-    it("a statement without an index is told apart", async () => {
+    it("a statement without an index is detected", async () => {
       const plan = await explain(storage.database, {
         text: "SELECT * FROM request_log WHERE method = ? ORDER BY path",
         values: ["GET"],

@@ -153,25 +153,25 @@ describe("Ledger audit", () => {
   });
   afterEach(() => storage.close());
 
-  it("finds nothing wrong in an empty storage", async () => {
+  it("finds no violation in an empty storage", async () => {
     const empty = await sqliteStorage.open();
     expect(await empty.ledger.audit()).to.deep.equal({ checked: { accounts: 0, entries: 0, jobs: 0 }, violations: [] });
     await empty.close();
   });
 
-  it("finds nothing wrong with jobs of every status", async () => {
+  it("finds no violation with jobs of every status", async () => {
     expect(await storage.ledger.audit()).to.deep.equal({
       checked: { accounts: 1, entries: 7, jobs: 4 },
       violations: [],
     });
   });
 
-  it("has a damage for each invariant", () => {
+  it("has a test violation for each invariant", () => {
     expect(Object.keys(DAMAGE)).to.have.members(INVARIANTS.map((invariant) => invariant.name));
   });
 
   for (const [name, damage] of Object.entries(DAMAGE)) {
-    it(`finds where "${name}" is broken`, async () => {
+    it(`finds a violation of "${name}"`, async () => {
       const { sql, subject } = damage(world);
       await storage.database.write.raw("PRAGMA ignore_check_constraints = ON");
       for (const statement of sql) await storage.database.write.raw(statement);
@@ -182,7 +182,7 @@ describe("Ledger audit", () => {
     });
   }
 
-  it("finds a ledger number without any entry", async () => {
+  it("finds a ledger number without an entry", async () => {
     const account = anAccount();
     await storage.inTransaction((tx) => storage.accounts.insertAccounts(tx, [account]));
     await storage.database.write("balances").where("account_id", account.id).update({ ledger_seq: 1 });
@@ -229,7 +229,7 @@ describe("Ledger audit", () => {
       ({ endpoint }) => `UPDATE webhook_endpoints SET disabled_at = ${NOON} WHERE id = '${endpoint.id}'`,
     ],
   ] satisfies [string, string, (world: World) => string][]) {
-    it(`finds where "${name}" is broken since ${what}`, async () => {
+    it(`finds a violation of "${name}" since ${what}`, async () => {
       await storage.database.write.raw(damage(world));
       const { violations } = await storage.ledger.audit();
       expect(violations.map(({ invariant }) => invariant)).to.include(name);

@@ -60,7 +60,7 @@ describe("MySQL query plans", function () {
     [text, ...plan.map((row) => JSON.stringify(row))].join("\n");
 
   for (const name of Object.keys(OPERATIONS)) {
-    it(`${name} goes through indexes, sorts few rows and reads few`, async () => {
+    it(`${name} uses indexes, sorts few rows and reads few`, async () => {
       for (const asked of await askedBy(name)) {
         const plan = await planOf(asked);
         expect(scannedTables(asked, plan), notified(asked, plan)).to.deep.equal([]);
@@ -71,7 +71,7 @@ describe("MySQL query plans", function () {
     });
   }
 
-  it("whatever changes or keeps rows finds them by their primary key: locks are taken in one order", async () => {
+  it("statements that change or lock rows find them by primary key: locks are taken in one order", async () => {
     for (const name of Object.keys(OPERATIONS)) {
       for (const asked of await askedBy(name)) {
         if (asked.text.startsWith("SELECT") && !asked.text.endsWith(" FOR UPDATE")) continue;
@@ -96,14 +96,14 @@ describe("MySQL query plans", function () {
     ["findKeyHolders", "api_keys_token_hash"],
     ["deleteExpired", "idempotency_records_expiry"],
   ] as const) {
-    it(`${name} goes straight to ${index}`, async () => {
+    it(`${name} uses ${index}`, async () => {
       const [asked] = await askedBy(name);
       if (asked === undefined) expect.fail("It asks something.");
       expect((await planOf(asked)).map(({ key }) => key)).to.include(index);
     });
   }
 
-  it("finds a scan, a sort and a long way where there are any", async () => {
+  it("detects a scan, a sort and many rows read", async () => {
     const scan = {
       text: "SELECT j.id FROM jobs j WHERE j.model_id = ? ORDER BY j.model_id, j.created_at",
       values: ["synth/v1"],

@@ -167,7 +167,7 @@ for (const { name, open, session } of [
       isMysql ? explainMysql(storage, asked) : explainSqlite(storage, asked);
 
     for (const [operation, { by, sorts = false }] of Object.entries(OPERATIONS)) {
-      it(`${operation}: goes by ${by.join(", ")}`, async () => {
+      it(`${operation}: uses ${by.join(", ")}`, async () => {
         const used = new Set<string | null>();
         for (const asked of await askedBy(operation)) {
           const plan = await explain(asked);
@@ -182,7 +182,7 @@ for (const { name, open, session } of [
       });
     }
 
-    it("countPending reads an index alone", async () => {
+    it("countPending reads only an index", async () => {
       const { args } = sinon.spy(session, "all");
       await storage.webhooks.countPending();
       const [text = "", values = []] = args.at(-1) ?? [];
@@ -191,7 +191,7 @@ for (const { name, open, session } of [
       expect(plan.notified).to.match(/Using index|COVERING INDEX/);
     });
 
-    it("whatever changes or keeps rows finds them by their ids, claims and retention apart, which wait for nobody", async () => {
+    it("statements that change or lock rows find them by id, except claims and retention, which never wait for a lock", async () => {
       for (const operation of Object.keys(OPERATIONS)) {
         for (const asked of await askedBy(operation)) {
           if (asked.text.startsWith("SELECT") && !asked.text.endsWith(" FOR UPDATE")) continue;
@@ -201,7 +201,7 @@ for (const { name, open, session } of [
       }
     });
 
-    it("a scan and a sort are told apart", async () => {
+    it("a scan and a sort are detected", async () => {
       const asked = { text: "SELECT * FROM webhook_deliveries WHERE attempts = ? ORDER BY fence", values: [1] };
       const plan = await explain(asked);
       expect([plan.indexes, plan.sorts], plan.notified).to.deep.equal([[null], true]);

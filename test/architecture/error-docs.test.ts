@@ -18,7 +18,7 @@ function documented(): Map<string, number> {
 }
 
 describe("The README's table of errors", () => {
-  it("names every code with the status it is answered with, and no other", () => {
+  it("names every code with its status, and no other", () => {
     expect(Object.fromEntries([...documented()].sort())).to.deep.equal(
       Object.fromEntries(ERROR_CODES.map((code) => [code, STATUS_BY_CODE[code]] as const).sort()),
     );

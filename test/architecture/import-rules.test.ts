@@ -92,7 +92,7 @@ async function violationsIn(directory: string): Promise<readonly string[]> {
   return (output as ICruiseResult).summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`);
 }
 
-describe("the rules of who may import whom", function () {
+describe("The import rules", function () {
   this.timeout(60_000);
   let directory: string;
 
@@ -113,17 +113,17 @@ describe("the rules of who may import whom", function () {
     expect(await violationsIn(REPOSITORY)).to.deep.equal([]);
   });
 
-  it("find nothing wrong in a tree that keeps them", async () => {
+  it("find no violation in a tree that follows them", async () => {
     await plant({});
     expect(await violationsIn(directory)).to.deep.equal([]);
   });
 
-  it("are each proved by a planted violation", () => {
+  it("are each proved by a test violation", () => {
     expect(Object.keys(PLANTED)).to.deep.equal(RULES);
   });
 
   for (const [rule, files] of Object.entries(PLANTED)) {
-    it(`catch a violation of ${rule}, in the file that commits it`, async () => {
+    it(`report a violation of ${rule}, with its file`, async () => {
       await plant(files);
       const [planted = ""] = Object.keys(files);
       const caught = (await violationsIn(directory)).filter((line) => line.startsWith(`${rule}: `));
@@ -132,8 +132,8 @@ describe("the rules of who may import whom", function () {
   }
 });
 
-describe("the folders of the tree", () => {
-  it("hold every source file", () => {
+describe("The folders of the tree", () => {
+  it("contain every source file", () => {
     const files = TOP.flatMap((top) =>
       readdirSync(repositoryPath(top), { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && /\.[cm]?[jt]sx?$/.test(entry.name))

@@ -94,7 +94,7 @@ function sources(...tops: readonly string[]): string[] {
 const lookAt = (path: string): Found => look(path, readFileSync(repositoryPath(path), "utf8"));
 
 describe("One way out", () => {
-  it("is the guarded connector: nothing else in the sources opens connections", () => {
+  it("is the guarded connector: no other source file opens connections", () => {
     const importing = sources("core", "adapters", "plugins", "config").filter(
       (path) => lookAt(path).clients.length > 0,
     );
@@ -103,7 +103,7 @@ describe("One way out", () => {
     );
   });
 
-  it("is the only fetch: Node's own is called by the guarded one alone", () => {
+  it("is the only fetch: only the guarded one calls Node's", () => {
     const calling = sources("core", "adapters", "plugins", "config").filter((path) => lookAt(path).calls.length > 0);
     expect(calling).to.deep.equal(["adapters/network/guarded-fetch.ts"]);
   });
@@ -114,7 +114,7 @@ describe("One way out", () => {
     for (const path of files) expect(lookAt(path), path).to.deep.equal({ clients: [], calls: [], environment: [] });
   });
 
-  it("finds what it looks for", () => {
+  it("is checked by rules that find their targets", () => {
     const planted = [
       'import http from "node:http";',
       'import type { Agent } from "undici";',

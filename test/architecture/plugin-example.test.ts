@@ -55,19 +55,19 @@ async function exportedBy(code: string): Promise<ProviderDefinition> {
 describe("The example in the README of plugins", function () {
   this.timeout(60_000);
 
-  it("is there once, and compiles against the SDK", () => {
+  it("exists once, and compiles against the SDK", () => {
     const programs = programsIn("plugins/README.md");
     expect(programs).to.have.lengthOf(1);
     expect(programs.flatMap(compilerErrors)).to.deep.equal([]);
   });
 
-  it("would be refused with a setting that is not declared", () => {
+  it("is refused with an undeclared setting", () => {
     const [program = ""] = programsIn("plugins/README.md");
     const [error = ""] = compilerErrors(program.replaceAll("settings.quality", "settings.qualitty"));
     expect(error).to.include("Property 'qualitty' does not exist");
   });
 
-  it("passes the check of plugins, and makes music", async () => {
+  it("passes the check of plugins, and generates music", async () => {
     const [program = ""] = programsIn("plugins/README.md");
     const definition = await exportedBy(program);
     expect(await checkProvider(definition)).to.deep.include({ id: "nightingale", issues: [], notes: [] });

@@ -9,13 +9,13 @@ const PATH = repositoryPath(".github/THIRD-PARTY-NOTICES.md");
 const isRewriting = process.env["FERMATA_TEST_REWRITE_NOTICES"] !== undefined;
 
 describe("The third-party notices", () => {
-  it("are those of what is installed for production; npm run notices writes them again", () => {
+  it("are those of the production dependencies; npm run notices writes them again", () => {
     const notices = thirdPartyNotices();
     if (isRewriting) writeFileSync(PATH, notices);
     else expect(readFileSync(PATH, "utf8")).to.equal(notices);
   });
 
-  it("name the parts under the LGPL, with licence and source", () => {
+  it("name the components under the LGPL, with licence and source", () => {
     const notices = readFileSync(PATH, "utf8");
     for (const part of ["codec-parser", "libmpg123", "LAME"]) {
       const row = notices.split("\n").find((line) => line.startsWith(`| ${part}, `)) ?? "";
@@ -38,8 +38,8 @@ describe("The third-party notices", () => {
   });
 });
 
-describe("The packages that are installed", () => {
-  it("hold no telemetry", () => {
+describe("The installed packages", () => {
+  it("contain no telemetry", () => {
     const lock = JSON.parse(readFileSync(repositoryPath("package-lock.json"), "utf8")) as {
       packages: Record<string, { name?: string; dev?: boolean }>;
     };

@@ -81,7 +81,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       }
     }
 
-    it("renews a lease again and again, for a whole one each time, and changes nothing else of the job", async () => {
+    it("renews a lease repeatedly to its full length, and changes nothing else of the job", async () => {
       const job = await claimed();
       renewal.keep(job.id, job.fence);
       await renewed(job, 3);
@@ -91,7 +91,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(lost).to.deep.equal([]);
     });
 
-    it("renews all that is kept, whenever it came", async () => {
+    it("renews all registered leases, whenever they were added", async () => {
       const [first, second] = [await claimed(), await claimed()];
       renewal.keep(first.id, first.fence);
       await renewed(first);
@@ -100,7 +100,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       await renewed(first);
     });
 
-    it("renews no lease that was forgotten, and those that are left", async () => {
+    it("stops renewing a removed lease, and renews the others", async () => {
       const [kept, forgotten] = [await claimed(), await claimed()];
       for (const { id, fence } of [kept, forgotten]) renewal.keep(id, fence);
       await renewed(forgotten);
@@ -113,7 +113,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(lost).to.deep.equal([]);
     });
 
-    it("writes nothing while nothing is kept, and renews again what is kept afterwards", async () => {
+    it("writes nothing without leases, and renews leases added afterwards", async () => {
       const [before, after] = [await claimed(), await claimed()];
       renewal.keep(before.id, before.fence);
       await renewed(before);
@@ -129,7 +129,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect((await endOf(before)) - ends[0]).to.be.below(test.leaseMs);
     });
 
-    it("forgets nothing under a fence that is not kept, and nothing twice", async () => {
+    it("ignores removals under another fence, and repeated ones", async () => {
       const job = await claimed();
       renewal.keep(job.id, job.fence);
       renewal.forget(job.id, job.fence + 1);
@@ -139,7 +139,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       renewal.forget(job.id, job.fence);
     });
 
-    it("tells of a lease that somebody else has taken, once, leaves it alone and goes on with the others", async () => {
+    it("reports a lease that another worker has taken, once, and renews the others", async () => {
       const [taken, kept] = [await claimed(), await claimed()];
       for (const { id, fence } of [taken, kept]) renewal.keep(id, fence);
       await renewed(kept);
@@ -150,7 +150,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(await find(taken)).to.deep.equal(successor);
     });
 
-    it("tells of a lease on a job that has ended, that was handed back, or that is not there", async () => {
+    it("reports a lease on a job that has ended, was released, or does not exist", async () => {
       const [ended, handedBack] = [await claimed(), await claimed()];
       const missing = { ...ended, id: anId("job") };
       for (const { id, fence } of [ended, handedBack, missing]) renewal.keep(id, fence);
@@ -169,7 +169,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect([await endOf(handedBack), (await find(ended)).dueAt]).to.deep.equal([7, null]);
     });
 
-    it("tells of a lease under an older fence; the newer one is kept in its place", async () => {
+    it("reports a lease under an older fence; the newer one replaces it", async () => {
       const older = await claimed();
       const newer = await claim(older, owner, (older.dueAt ?? 0) + 1);
       renewal.keep(older.id, older.fence);
@@ -183,7 +183,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(lost).to.deep.equal([[older.id, older.fence]]);
     });
 
-    it("goes on trying while the storage is out of reach, tells the operator, and loses nothing by it", async () => {
+    it("retries while the storage is unavailable, logs it, and loses no lease", async () => {
       const job = await claimed();
       renewal.keep(job.id, job.fence);
       await renewed(job);
@@ -197,7 +197,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(test.logger.lines.find(({ level }) => level === "error")?.fields).to.include({ leases: 1 });
     });
 
-    it("renews nothing once it is closed, whatever is kept afterwards; closing again does nothing", async () => {
+    it("renews nothing after it is closed; closing again does nothing", async () => {
       const job = await claimed();
       renewal.keep(job.id, job.fence);
       await renewed(job);
@@ -212,7 +212,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       await renewal.close();
     });
 
-    it("closes while the storage is out of reach, and before it has renewed anything", async () => {
+    it("closes while the storage is unavailable, and before the first renewal", async () => {
       const [one, other] = [await claimed(), await claimed(anId("prc"))];
       renewal.keep(one.id, one.fence);
       await renewed(one);

@@ -27,7 +27,7 @@ export function loggerContract(name: string, open: () => LoggerUnderTest): void 
       ]);
     });
 
-    it("puts the fields of a child on all its lines, the nearest winning", () => {
+    it("adds the fields of a child to all its lines; inner fields win", () => {
       const { logger, lines } = open();
       const child = logger.child({ job: "job_1", attempt: 1 }).child({ attempt: 2 });
       child.info("tried");
@@ -61,7 +61,7 @@ export function loggerContract(name: string, open: () => LoggerUnderTest): void 
       expect(written).to.include("refused frm_");
     });
 
-    it("survives whatever a field holds", () => {
+    it("does not throw, whatever a field contains", () => {
       const { logger, lines } = open();
       const circular: { self?: object } = {};
       circular.self = circular;

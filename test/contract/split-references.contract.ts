@@ -130,7 +130,7 @@ export function splitReferencesContract(
       await expectOneCharge();
     });
 
-    it("are found whatever stands against a new one: a provider down or off, a track that is gone", async () => {
+    it("are found even when a new split would be refused: a provider down or disabled, a deleted track", async () => {
       const { id } = await start();
       await storage.inTransaction((tx) =>
         storage.jobs.updateJobs(tx, [{ id, fence: 0, changes: { dueAt: NOON + 1 } }]),
@@ -153,7 +153,7 @@ export function splitReferencesContract(
       await expectOneCharge();
     });
 
-    it("are started again where there is no reference, and under another one", async () => {
+    it("are started again without a reference, and under another one", async () => {
       const { reference: _, ...bare } = order();
       const ids = [
         await splitsOf(storage).start(bare),
@@ -164,7 +164,7 @@ export function splitReferencesContract(
       expect(new Set(ids).size).to.equal(4);
     });
 
-    it("keep accounts apart, and references that differ in a letter or a blank", async () => {
+    it("are separate for each account, and for references that differ in a letter or a blank", async () => {
       const other = (await storage.addAccount({}, { monthly: 100 })).id;
       const others = await Promise.all(
         ["Order 17", "order 17 ", "x".repeat(255)].map((reference) => start({ reference })),
@@ -194,7 +194,7 @@ export function splitReferencesContract(
       expect(await jobsOf()).to.deep.equal([]);
     });
 
-    it("are one job of many calls at once in one process", async () => {
+    it("are one job for many concurrent calls in one process", async () => {
       const splits = splitsOf(storage);
       const started = await Promise.all(Array.from({ length: 10 }, () => splits.start(order())));
       expect(new Set(started.map(({ id }) => id)).size).to.equal(1);
@@ -232,7 +232,7 @@ export function splitReferencesContract(
           await expectOneCharge();
         });
 
-        it(`are one job of two kinds, the other refused, the first held ${held}`, async () => {
+        it(`are one job for calls of two kinds, the other refused, the first held ${held}`, async () => {
           const [one, other] = await race(point, order(), order({ kind: "vocal_removal" }));
           expect(one).to.include({ kind: "stem_split", isRepeated: false });
           expect((other as Error).message).to.include("was used for another job");

@@ -18,7 +18,7 @@ export function webhookStoreContract(name: string, open: () => Promise<StorageUn
     describe("endpoints", () => webhookEndpoints(opened));
     describe("deliveries", () => webhookDeliveries(opened));
     describe("claims", () => webhookClaims(opened));
-    describe("tries", () => webhookTries(opened));
+    describe("attempts", () => webhookTries(opened));
     describe("retention", () => webhookRetention(opened));
   });
 }

@@ -36,7 +36,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     return [events.size, found.filter((delivery) => delivery !== null).length, [...tries.values()].flat().length];
   }
 
-  it("deletes events from before a moment with all that belongs to them", async () => {
+  it("deletes events from before a moment with their deliveries and attempts", async () => {
     const [old, atTheMoment, young] = [await add(LONG_AGO - 1), await add(LONG_AGO), await add(LONG_AGO + 1)];
     expect(await deleteOld(LONG_AGO, 10)).to.equal(1);
     expect([await left(old), await left(atTheMoment), await left(young)]).to.deep.equal([
@@ -48,7 +48,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     expect(await deleteOld(LONG_AGO + 2, 10)).to.equal(2);
   });
 
-  it("deletes the oldest first, and no more than asked for", async () => {
+  it("deletes the oldest first, up to the limit", async () => {
     const [young, oldest, old] = [await add(LONG_AGO + 2), await add(LONG_AGO), await add(LONG_AGO + 1)];
     expect(await deleteOld(LONG_AGO + 9, 2)).to.equal(2);
     expect([await left(young), await left(oldest), await left(old)]).to.deep.equal([
@@ -60,7 +60,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     expect(await deleteOld(LONG_AGO + 9, 2)).to.equal(1);
   });
 
-  it("shares the work among those who delete at once", async () => {
+  it("shares the work among concurrent deletions", async () => {
     const added = await Promise.all(Array.from({ length: 24 }, (_, age) => add(LONG_AGO + age)));
     let deleted = 0;
     // What another holds is left out: a round may take less than there is.
@@ -72,7 +72,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     expect((await Promise.all(added.map(left))).flat().every((count) => count === 0)).to.equal(true);
   });
 
-  it("leaves no try behind that is added meanwhile", async () => {
+  it("leaves no attempt that is added meanwhile", async () => {
     for (let round = 0; round < 5; round++) {
       const old = await add(LONG_AGO);
       const [, delivered] = old.deliveries as readonly [WebhookDelivery, WebhookDelivery];
@@ -86,7 +86,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
     }
   });
 
-  it("is undone with the transaction", async () => {
+  it("is rolled back with the transaction", async () => {
     const old = await add(LONG_AGO);
     const cause = new Error("second thoughts");
     const outcome = opened().inTransaction(async (tx) => {
