@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 
 type States = readonly (readonly [JobAttempt["state"], JobAttempt["loss"]])[];
 
-/** What the attempts of each job are once migrated. */
+/** The expected attempts of each job after the migration. */
 const MIGRATED: Readonly<Record<OldName, States>> = {
   waiting: [],
   "waiting, refused before": [
@@ -65,14 +65,14 @@ const MIGRATED: Readonly<Record<OldName, States>> = {
 };
 
 const LIVE = (Object.keys(OLD_JOBS) as OldName[]).filter((name) => OLD_JOBS[name].phase !== "ended");
-/** Where nothing can be found out about them. */
+/** When nothing can be found out about them. */
 const LOST: Partial<Record<OldName, string>> = {
   "submitting, its worker lost": "provider_timeout",
   "submitting, its outcome unknown": "provider_timeout",
   "submitting, its result in memory": "generation_failed",
 };
 
-/** `lost`: what ends refunded there, and with which code. `except`: jobs that cannot have been at such a provider. */
+/** `lost`: what is refunded there, with its error code. `except`: jobs that cannot have been at such a provider. */
 type Provider = readonly [
   what: string,
   capabilities: Partial<ProviderCapabilities>,
@@ -88,7 +88,7 @@ const PROVIDERS: readonly Provider[] = [
   ["that makes one piece for one job", { idempotentSubmit: true }, [IN_MEMORY], {}],
 ];
 
-/** Behind the link is what the provider delivered before; all else is in memory. */
+/** The URL serves what the provider delivered earlier; everything else is in memory. */
 function openerOf(harness: WorkerHarness): AssetOpener {
   const refusal = new Error("Nothing else is fetched.");
   const connect: AssetOpenerDeps["connect"] = (_options, callback) => callback(refusal, null);
@@ -138,7 +138,7 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
     for (const [what, capabilities, except, lost] of PROVIDERS) {
       it(`are finished by a current worker, and nothing is bought twice, at a provider ${what}`, async () => {
         await openWith(except);
-        // What the vendor has of the calls of before: all but the refused ones.
+        // The vendor's record of the earlier calls: all except the refused ones.
         for (const job of LIVE) {
           const tried = OLD_JOBS[job].outcomes as OldJob["outcomes"];
           const bought = tried.findIndex((outcome) => outcome !== "unavailable" && outcome !== "rate_limited");
@@ -154,7 +154,7 @@ for (const { name, openBefore } of [oldSqlite, oldMysql]) {
         vendor.hasFinished = true;
         await harness.start({ capabilities: { cancel: true, ...capabilities }, opener: openerOf(harness) });
         await harness.pass(20_000);
-        // The grace of those whose outcome is unknown is over.
+        // The grace time of those with an unknown outcome is over.
         harness.clock.set(harness.clock.now() + 10 * MINUTE);
         await harness.pass(5_000);
         for (const job of LIVE.filter((one) => ids.has(one))) {

@@ -50,7 +50,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
 
     it("verifies more records than one page, and returns the head of the chain", async () => {
       await storage.inTransaction(async (tx) => {
-        // Notes of their own would take a commit each.
+        // Separate records would take a commit each.
         const trail = trailOf({ ...storage, unitOfWork: { concurrentWriters: 1, inTransaction: (work) => work(tx) } });
         for (let created = 0; created < 501; created++) await trail.note(ENTRY);
       });

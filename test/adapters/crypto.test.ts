@@ -31,7 +31,8 @@ describe("The secret key file", () => {
 
   it("has one key, however many processes create it at once", async () => {
     const starts = Array.from({ length: 40 }, async (_, turns) => {
-      for (let turn = 0; turn < turns; turn++) await nextTurn(); // some find no file, some half of the work done, some all
+      for (let turn = 0; turn < turns; turn++) await nextTurn(); // some find no file, some a partly written one, some a
+      // whole one
       return firstKey(directory);
     });
     const keys = await Promise.all(starts);

@@ -9,7 +9,7 @@ import { createMysqlDatabase } from "../support/mysql.js";
 import { type PrivateMysql, startPrivateMysql } from "../support/mysql-server.js";
 import { freePort } from "../support/services.js";
 
-/** A setting of the server made wrong while it runs, and what is to be found then. */
+/** A server setting that is made wrong at run time, and the expected check result. */
 interface Fault {
   readonly setting: string;
   readonly value: string;
@@ -88,12 +88,12 @@ describe("The doctor's checks of MySQL", function () {
   before(async () => {
     server = await startPrivateMysql(["--log-bin", "--binlog-format=ROW", "--sync-binlog=1"]);
     root = await createConnection(server.server);
-    // MariaDB begins with users without a name, who would stand in for those of this machine.
+    // MariaDB has anonymous users at first, which would match connections from this machine.
     const [nameless] = await root.query<RowDataPacket[]>("SELECT Host AS host FROM mysql.user WHERE User = ''");
     for (const { host } of nameless) await root.query("DROP USER ''@?", [host]);
     ({ url } = await createMysqlDatabase(server.server));
     schema = url.slice(url.lastIndexOf("/") + 1);
-    // What init_connect says runs in every session of a user that is no administrator.
+    // init_connect runs in every session of a user without administrator rights.
     await root.query("CREATE USER app IDENTIFIED BY 'sesame'");
     await root.query(`GRANT ALL ON ${schema}.* TO app`);
     const database = await openDatabase({ url, logger: SILENT });
@@ -114,7 +114,7 @@ describe("The doctor's checks of MySQL", function () {
     return found;
   }
 
-  /** Does what the finding says. */
+  /** Runs the fix of the check result. */
   async function applyFix({ fix }: CheckResult): Promise<void> {
     const statements = (fix ?? "").match(/(?:SET (?:GLOBAL|PERSIST)|ALTER|GRANT|CREATE) [^;]+;/g);
     expect(statements, String(fix)).to.not.equal(null);

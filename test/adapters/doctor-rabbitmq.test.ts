@@ -25,7 +25,7 @@ describe("The doctor's checks of RabbitMQ", function () {
       settings: [`management.tcp.port = ${port}`, "management.tcp.ip = 127.0.0.1", "collect_statistics_interval = 500"],
     });
     await broker.start();
-    // How often queues tell the management API of themselves; 5 s by default.
+    // How often queues report to the management API; 5 s by default.
     await broker.control("eval", "application:set_env(rabbit, quorum_tick_interval, 500).");
     await broker.control("add_user", "narrow", "sesame");
   });
@@ -38,7 +38,7 @@ describe("The doctor's checks of RabbitMQ", function () {
   const check = (url = space.url): Promise<readonly CheckResult[]> =>
     checkRabbitmq({ url, providerIds: ["one", "two"], managementUrl, fetch });
 
-  /** What is not as it should be. */
+  /** The problems that the check reports. */
   async function wrong(url?: string): Promise<readonly CheckResult[]> {
     return (await check(url)).filter(({ result }) => result !== "ok");
   }
@@ -71,7 +71,7 @@ describe("The doctor's checks of RabbitMQ", function () {
     await check();
     await space.onServer(async (channel) => {
       channel.publish(space.jobs, "one", Buffer.from("a bell"));
-      // Answered after the message has gone out.
+      // Responds after the message was sent.
       await channel.checkQueue(space.queueOf("one"));
     });
     await eventually(async () =>
@@ -165,7 +165,7 @@ describe("The doctor's checks of RabbitMQ", function () {
   it("report that the broker blocks publishers, and why", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.0000001");
     try {
-      // The broker raises its alarm when it looks at its memory the next time.
+      // The broker raises its alarm at its next memory check.
       await eventually(async () => {
         const [found] = await wrong();
         expect(found).to.include({ name: "rabbitmq alarms", result: "failed" });
@@ -190,7 +190,7 @@ describe("The doctor's checks of RabbitMQ", function () {
       "queues",
     );
     let found: CheckResult | undefined;
-    // The management API learns of it a little later.
+    // The management API is updated a little later.
     await eventually(async () => {
       found = (await wrong())[0];
       expect(found).to.include({ name: "rabbitmq policies", result: "warning" });

@@ -11,7 +11,7 @@ describe("The doctor's checks of S3", function () {
   let server: S3Server;
   let bucket: string;
   before("start the server", async function () {
-    // The first time it may have to be installed.
+    // The first run may have to install the server.
     this.timeout(300_000);
     server = await startS3Server();
     bucket = await server.makeBucket();

@@ -17,7 +17,7 @@ describe("The doctor's checks of SQLite", () => {
 
   const check = (url = storage.url): Promise<readonly CheckResult[]> => checkStorage({ url, logger: SILENT });
 
-  /** What is not as it should be. */
+  /** The problems that the check reports. */
   async function wrong(url?: string): Promise<readonly CheckResult[]> {
     return (await check(url)).filter(({ result }) => result !== "ok");
   }
@@ -65,7 +65,7 @@ describe("The doctor's checks of SQLite", () => {
       await chmod(`${path}${ending}`, mode);
       const [found, ...others] = await wrong();
       expect([found?.name, found?.result, others]).to.deep.equal(["sqlite file", "failed", []]);
-      // A companion that is empty or created anew gets the rights of the file.
+      // A WAL file that is empty or created again gets the permissions of the database file.
       expect(found?.fix?.slice(1, -1).split(" ")).to.include.members(["chmod", "600", `${path}${ending}`]);
     }
   });

@@ -125,7 +125,7 @@ describe("StoredKeyring", () => {
 
 describe("Subkeys", () => {
   it("are HKDF-SHA256 of the key by RFC 5869, with the purpose as info", () => {
-    // RFC 5869, section 2, done by hand with HMAC-SHA256: no salt, the key as input, one block.
+    // RFC 5869, section 2, computed with HMAC-SHA256: no salt, the key as input, one block.
     expect(Buffer.from(subkeyOf("k".repeat(43), "audio-links").key).toString("hex")).to.equal(
       "23b0ec5bcb18ff88608a8bcbe0241b1bbdd6d596b89f297332b9dedcdb6d2941",
     );

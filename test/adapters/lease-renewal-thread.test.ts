@@ -24,7 +24,7 @@ import { freePort } from "../support/services.js";
 const LEASE_MS = 300;
 const OWNER = anId("prc");
 
-/** A job that is claimed, by a row alone. */
+/** A claimed job that consists of a row only. */
 async function claimedJob({ inTransaction, jobs }: StorageUnderTest): Promise<Job> {
   const job = aJob({ status: "processing", fence: 1, leaseOwner: OWNER, dueAt: Date.now() + LEASE_MS });
   await inTransaction((tx) => jobs.insertJobs(tx, [job]));
@@ -58,7 +58,7 @@ describe("The lease renewal thread", () => {
     return renewal;
   }
 
-  /** Keeps this thread from doing anything else until the end of the job's lease is as wanted. @returns how far it has moved */
+  /** Blocks this thread until the end of the job's lease is as expected. @returns how far it has moved */
   function blockUntil(isWanted: (endsAt: number) => boolean): number {
     const database = new BetterSqlite3(storage.url.slice("sqlite:".length), { readonly: true });
     const read = database.prepare<[string], { readonly due_at: number }>("SELECT due_at FROM jobs WHERE id = ?");
@@ -81,7 +81,7 @@ describe("The lease renewal thread", () => {
     const leaseMs = 200;
     open({ leaseMs }).keep(job.id, 1);
     await renewed(storage, job);
-    // Counted from the last sign of life, which a busy machine may put a little before the block.
+    // Counted from the last heartbeat of the event loop, which on a busy machine may be a little before the block.
     expect(blockUntil((endsAt) => Date.now() > endsAt + 4 * leaseMs)).to.be.at.most(15 * leaseMs);
     await renewed(storage, job);
     await renewed(storage, job);
@@ -91,7 +91,7 @@ describe("The lease renewal thread", () => {
     ]);
   });
 
-  /** Counts threads, and hands them out to be killed. */
+  /** Counts threads, and exposes them so that tests can kill them. */
   function counted(): {
     readonly threads: Worker[];
     readonly startThread: NonNullable<ThreadLeaseRenewalOptions["startThread"]>;
@@ -151,7 +151,7 @@ describe("The lease renewal thread", () => {
     const isSource = import.meta.url.endsWith(".ts");
     const tsx = isSource ? ["--import", pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href] : [];
     const file = isSource ? "adapters/storage/knex/index.ts" : "dist/adapters/storage/knex/index.js";
-    // The thread runs and keeps a lease: it has complained of the file that is not there.
+    // The thread runs and has a lease: it has logged that the file is missing.
     const code = `
       import { ThreadLeaseRenewal } from ${JSON.stringify(pathToFileURL(repositoryPath(file)).href)};
       await new Promise((resolve) => {

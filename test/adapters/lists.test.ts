@@ -6,7 +6,7 @@ import type { Session, SqlValue } from "../../adapters/storage/knex/session.js";
 describe("A query of a long list of values", () => {
   it("yields to other queries between its chunks", async () => {
     const asked: (readonly SqlValue[])[] = [];
-    // Answers before it returns, as SQLite does.
+    // Returns its result synchronously, as SQLite does.
     const all = (_text: string, values: readonly SqlValue[] = []): Promise<never[]> => {
       asked.push(values);
       return Promise.resolve([]);

@@ -75,7 +75,7 @@ describe("RabbitmqJobQueue", function () {
     return relay;
   }
 
-  /** Rings until the bell is heard: one that is rung while something is broken may be lost. */
+  /** Publishes until the notification arrives: one that is published during a fault may be lost. */
   async function reaches(from: RabbitmqJobQueue, heard: readonly JobNotification[]): Promise<void> {
     const notification = aNotification();
     await eventually(() => {
@@ -198,7 +198,7 @@ describe("RabbitmqJobQueue", function () {
       ];
       await space.onServer(async (channel) => {
         for (const text of wrong) channel.publish(space.jobs, "synth", Buffer.from(text));
-        // amqplib's farewell would overtake them.
+        // amqplib's closing frame would arrive first.
         await channel.checkExchange(space.jobs);
       });
       await reaches(queue, heard);
@@ -292,7 +292,7 @@ describe("RabbitmqJobQueue", function () {
       queue.notify([aNotification()]);
       expect(queue.counts.dropped).to.equal(1);
       await queue.close();
-      // What the relay holds is still there; the queue's own two have let go of the process.
+      // The relay still holds its sockets; the queue's own two no longer keep the process alive.
       await eventually(() => {
         expect(held("TCPSocketWrap")).to.equal(sockets - 2);
         expect(held("Timeout")).to.be.at.most(timers);

@@ -15,7 +15,7 @@ describe("MemoryRateLimiter", () => {
       for (let subject = 0; subject < 2_000; subject++) await limiter.consume(`${minute}:${subject}`, RULES);
       await clock.advance(60_000);
     }
-    // Those of the current minute, and at most as many that the sweep has not met yet.
+    // Those of the current minute, and at most as many that the sweep has not reached yet.
     expect(limiter.size).to.be.at.most(4_000);
   });
 
@@ -47,7 +47,7 @@ describe("MemoryRateLimiter", () => {
 
   const DAY = { limit: 3, windowSeconds: 86_400 };
 
-  /** Uses up the day of an account, then counts one request of each of many other subjects. */
+  /** Uses up an account's limit for the day, then counts one request of each of many other subjects. */
   async function afterFlood(kind: string, others: number, requestsOfEach = 1): Promise<MemoryRateLimiter> {
     const limiter = new MemoryRateLimiter(new ManualClock(), 1_000);
     for (let request = 0; request < DAY.limit; request++) await limiter.consume("generation acct_1", [DAY]);

@@ -158,7 +158,7 @@ describe("Shared rate limits", () => {
     await clock.advance(200);
     one.giveBack("a", [MINUTE]);
     await clock.advance(200);
-    expect(await passes(other, 1, [MINUTE])).to.equal(0); // it asks now
+    expect(await passes(other, 1, [MINUTE])).to.equal(0);
     await clock.advance(200);
     expect(await passes(other, 2, [MINUTE])).to.equal(1);
     expect(await passes(one, 1, [MINUTE])).to.equal(0);
@@ -171,7 +171,7 @@ describe("Shared rate limits", () => {
     expect(await passes(one, 13, [MINUTE])).to.equal(12);
     await clock.advance(57_500);
     expect(await passes(other, 2, [MINUTE])).to.equal(2);
-    expect(await passes(one, 1, [MINUTE])).to.equal(0); // it asks now
+    expect(await passes(one, 1, [MINUTE])).to.equal(0);
     await clock.advance(200);
     expect(await remaining(one, [MINUTE])).to.deep.equal([10]);
     expect(await passes(one, 20, [MINUTE])).to.equal(10);

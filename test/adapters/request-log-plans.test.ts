@@ -15,14 +15,14 @@ interface Asked {
   readonly values: readonly SqlValue[];
 }
 
-/** How an engine goes about a statement. */
+/** How an engine executes a statement. */
 interface Plan {
-  /** The index by which each table that is big is read; null where all of it is. */
+  /** The index by which each large table is read; null for a full scan. */
   readonly indexes: readonly (string | null)[];
-  /** The first of them holds all that is asked for: no row is looked at. */
+  /** Whether the first index covers the query: no row is read. */
   readonly covers: boolean;
   readonly sorts: boolean;
-  /** For whoever reads a failure. */
+  /** For the message of a failure. */
   readonly notified: string;
 }
 
@@ -34,7 +34,7 @@ const CLIENT = { client: "client 1" };
 const ROUTE = { route: "/api/v1/generations" };
 const STATUS = { status: 404 };
 
-/** Every combination of filters, and the index that holds all that is counted. */
+/** Every combination of filters, and its covering index. */
 const FILTERS: readonly (readonly [name: string, filter: Partial<RequestQuery>, index: string])[] = [
   ["no filter", {}, "request_log_account"],
   ["a client", CLIENT, "request_log_client"],
@@ -138,13 +138,13 @@ function idOf(prefix: string, number: number): string {
   return `${prefix}_${String(number).padStart(26, "0")}`;
 }
 
-/** Requests of 20 accounts over 30 days; every tenth made a job, every tenth of those failed. */
+/** Requests of 20 accounts over 30 days; every tenth created a job, every tenth of those failed. */
 async function fill({ database }: Storage): Promise<void> {
   const isMysql = database.dialect.name === "mysql";
   const text = (parts: readonly string[]): string => (isMysql ? `CONCAT(${parts.join(", ")})` : parts.join(" || "));
   const id = (prefix: string, number: string): string =>
     text([`'${prefix}_'`, isMysql ? `LPAD(${number}, 26, '0')` : `printf('%026d', ${number})`]);
-  // 20,000 numbers, made of digits: a recursion that deep is refused by MySQL unless told otherwise.
+  // 20,000 numbers, built from digits: MySQL refuses a recursion that deep by default.
   const digits =
     "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
   const numbers = `(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d AS n
@@ -231,7 +231,7 @@ async function explainMysql(database: KnexDatabase, { text, values }: Asked): Pr
     session.all<ExplainedTable>(`EXPLAIN FORMAT=TRADITIONAL ${text}`, values),
   );
   return {
-    // Type `index` reads all of one, `ALL` all of the table.
+    // Type `index` scans a whole index, `ALL` a whole table.
     indexes: rows.map(({ type, key }) => (key === null || type === "index" ? null : key === "PRIMARY" ? "by id" : key)),
     covers: /Using index(;|$)/.test(rows[0]?.Extra ?? ""),
     sorts: rows.some(({ Extra }) => /filesort|temporary/.test(Extra ?? "")),

@@ -18,7 +18,7 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 const HANDLER = moduleUrl("misbehaving");
-/** A watchdog that sees nothing: what ends the process then is the kernel's limit. */
+/** Disables the watchdog: only the kernel's limit ends the process then. */
 const BLIND: UsageReader = { intervalMs: 1_000, read: () => null };
 
 describe("Sandbox", function () {
@@ -177,7 +177,7 @@ function plain(handler: URL, limits: Parameters<typeof startProcess>[1]): ChildP
   return startProcess(handler, { ...limits, memoryBytes: 2 ** 40 });
 }
 
-/** A process with a sandboxed one, whose id it reports. */
+/** A process with a sandboxed child, whose id it reports. */
 function startParent(): ChildProcess {
   const file = fileURLToPath(moduleUrl("parent"));
   return spawn(process.execPath, [...process.execArgv, file, HANDLER.href], {
@@ -194,7 +194,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** No parent of it is left to say so. */
+/** Its parent is gone and cannot report it. */
 async function ended(pid: number): Promise<void> {
   const { setTimeout: pause } = await import("node:timers/promises");
   for (let left = 300; isRunning(pid); left -= 1) {

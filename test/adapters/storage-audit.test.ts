@@ -16,20 +16,20 @@ import {
 import { sqliteStorage, type SqliteUnderTest } from "../support/databases.js";
 import { aDelivery, anEndpoint, anEvent, aTry } from "../support/webhook-builders.js";
 
-/** One account, one job of every status, and what belongs to them. */
+/** One account with one job of every status and their rows. */
 interface World {
   readonly account: Account;
   readonly queued: Job;
   readonly rendering: Job;
   readonly completed: Job;
   readonly failed: Job;
-  /** Of the account; its completed job is on its way there, and the failed one was delivered. */
+  /** Of the account; the completed job's delivery is pending, and the failed one's was delivered. */
   readonly endpoint: WebhookEndpoint;
   readonly pending: WebhookDelivery;
   readonly delivered: WebhookDelivery;
 }
 
-/** Statements that break one invariant each, and whose name the audit must give then. */
+/** Statements that violate one invariant each, and the name that the audit must report for it. */
 const DAMAGE: Readonly<
   Record<string, (world: World) => { readonly sql: readonly string[]; readonly subject: string }>
 > = {
@@ -196,7 +196,7 @@ describe("Ledger audit", () => {
     ]);
   });
 
-  // What an invariant says of more than one column.
+  // Violations of invariants over more than one column.
   for (const [name, what, damage] of [
     [
       "webhook-event-has-a-job-of-its-account",
@@ -289,7 +289,7 @@ async function addWebhooks(
     endedAt: NOON,
   });
   const ofPing = anEvent({ ...own, jobId: null, type: "webhook.ping" });
-  // What was on its way to an endpoint that is deleted since.
+  // Pending deliveries to an endpoint that was deleted since.
   const dropped = aDelivery({ eventId: ofPing.id, state: "dropped", dueAt: null, endedAt: NOON });
   await storage.inTransaction(async (tx) => {
     for (const one of [endpoint, disabled]) await storage.webhooks.insertEndpoint(tx, one);

@@ -6,16 +6,16 @@ import { RecordingLogger } from "../support/doubles/recording-logger.js";
 const NOON = Date.parse("2026-11-21T12:00:00.000Z");
 const [MINUTE, HOUR] = [60_000, 3_600_000];
 
-/** A machine and a storage, each with a clock of its own, and a way between them. Time passes when a test says so. */
+/** A machine and a storage, each with its own clock, and a network delay. Time passes when a test says so. */
 class TwoClocks {
   monotonicMs = 1_234.5;
   wallMs = NOON;
   storageMs = NOON;
-  /** Of the next readings, one after another; then 1 ms each. */
+  /** The delays of the next readings, in order; then 1 ms each. */
   roundTrips: number[] = [];
   /** When the storage reads its clock, as a share of the round trip. */
   readAfter = 0.5;
-  /** What the next readings fail with. */
+  /** The errors of the next readings. */
   failures: Error[] = [];
   readings = 0;
 
@@ -111,7 +111,7 @@ describe("StorageClock", () => {
 
   it("keeps the last measurement when every response takes longer than a second", async () => {
     const clock = await start();
-    // Half of such a round trip would put the clock 1.5 s wrong.
+    // Half of such a round trip would make the clock 1.5 s wrong.
     clocks.readAfter = 0;
     clocks.roundTrips = Array.from({ length: 5 }, () => 3_000);
     await clock.measure();

@@ -53,7 +53,7 @@ describe("MySQL storage", () => {
     expect(settings.get("time_zone")).to.equal("+00:00");
     expect(settings.get("innodb_lock_wait_timeout")).to.equal("3");
     expect(settings.get("lock_wait_timeout")).to.equal("3");
-    // A process that hangs in a transaction does not keep its locks for longer.
+    // A process that hangs in a transaction holds its locks no longer than this.
     expect(settings.get("wait_timeout")).to.equal("60");
     expect(settings.get("transaction_isolation") ?? settings.get("tx_isolation")).to.equal("READ-COMMITTED");
     expect(settings.get("sql_mode")).to.include("STRICT_ALL_TABLES");
@@ -133,7 +133,7 @@ describe("MySQL storage", () => {
     ]);
     for (const outcome of refused)
       expect(outcome).to.have.property("reason").that.is.instanceOf(ServiceUnavailableError);
-    // Who comes now does not wait at all: nobody gave a connection back since.
+    // A later caller does not wait at all: no connection was released since.
     expect(await storage.database.check().catch((error: unknown) => error)).to.be.instanceOf(ServiceUnavailableError);
     letGo.open();
     await Promise.race(holders);

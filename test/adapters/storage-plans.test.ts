@@ -23,7 +23,7 @@ describe("SQLite query plans", () => {
     });
   }
 
-  // An index that narrows too little scans no table either, and is slow all the same.
+  // An index that selects too many rows is no full scan, but just as slow.
   for (const [name, search] of [
     ["listJobs of an account", "jobs_account (account_id=? AND status=?)"],
     ["listJobs of an account and a status", "jobs_account (account_id=? AND status=?)"],
@@ -69,7 +69,7 @@ describe("SQLite query plans", () => {
   });
 });
 
-/** The statements that an operation prepares on a connection that has seen none. */
+/** The statements that an operation prepares on a new connection. */
 async function textsOf(storage: SqliteUnderTest, name: string): Promise<string[]> {
   const known = await fill(storage);
   const prepare = sinon.spy(BetterSqlite3.prototype, "prepare");
@@ -92,7 +92,7 @@ async function planOf({ database }: SqliteUnderTest, text: string): Promise<stri
   return rows.map((row) => row.detail);
 }
 
-/** The tables of which the plan reads every row, or every entry of an index. Parts of a query that were narrowed before are none. */
+/** The tables of which the plan reads every row, or every entry of an index. Derived tables are not counted. */
 async function scannedTables(storage: SqliteUnderTest, text: string): Promise<string[]> {
   const aliases = new Map(
     Array.from(text.matchAll(/(?:FROM|JOIN)\s+(\w+)\s+(?:AS\s+)?(\w+)/gi), (match) => [match[2], match[1]]),

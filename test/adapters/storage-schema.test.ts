@@ -9,7 +9,7 @@ const NAMES = MIGRATIONS.map((migration) => migration.name);
 describe("Storage schema", () => {
   const opened: KnexDatabase[] = [];
   async function open(url?: string): Promise<KnexDatabase> {
-    // Waiting for a lock holds up the thread, on which whoever holds the lock runs here too.
+    // Waiting for a lock blocks the thread, on which the lock's owner runs here too.
     const file = url ?? `sqlite:${join(await temporaryFolder(), "fermata.db")}`;
     const database = await openDatabase({ url: file, logger: SILENT, lockWaitMs: 1 });
     opened.push(database);

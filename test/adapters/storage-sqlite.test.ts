@@ -149,7 +149,7 @@ describe("SQLite storage", () => {
       expect((await storage.ledger.audit()).violations).to.deep.equal([]);
     });
 
-    /** As another process would: on a connection of its own. */
+    /** On a separate connection, as from another process. */
     function holdWriteLock({ url }: SqliteUnderTest): BetterSqlite3.Database {
       const other = new BetterSqlite3(url.slice("sqlite:".length));
       other.exec("BEGIN IMMEDIATE");
@@ -208,13 +208,13 @@ describe("SQLite storage", () => {
   });
 });
 
-/** A module of this project, as it is called beside this test: source or built. */
+/** A module of this project as this test loads it: source or compiled. */
 function moduleUrl(path: string): string {
   const ending = import.meta.url.endsWith(".ts") ? ".ts" : ".js";
   return new URL(path.replace(/\.[jt]s$/, ending), import.meta.url).href;
 }
 
-/** Runs the code as an ES module in a process of its own. */
+/** Runs the code as an ES module in a separate process. */
 async function runApart(code: string): Promise<void> {
   const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "--eval", code], {
     stdio: ["ignore", "ignore", "pipe"],

@@ -12,7 +12,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
           const before = Date.now();
           const time = await storage.database.readTime();
           expect(Number.isSafeInteger(time)).to.equal(true);
-          // The server of the tests is on this machine.
+          // The test server is on this machine.
           expect(time).to.be.within(before - 1, Date.now() + 1);
         }
       } finally {

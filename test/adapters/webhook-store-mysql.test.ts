@@ -4,7 +4,7 @@ import { anId, NOON } from "../support/builders.js";
 import { mysqlStorage, type MysqlUnderTest } from "../support/mysql.js";
 import { aDelivery, anEndpoint, anEvent } from "../support/webhook-builders.js";
 
-/** What others do while a transaction is open; where there is one writer at a time, nobody does anything. */
+/** What other transactions do while one is open; with a single writer there are none. */
 describe("KnexWebhookStore: MySQL", () => {
   let storage: MysqlUnderTest;
   before(async () => {
@@ -77,7 +77,7 @@ describe("KnexWebhookStore: MySQL", () => {
       });
       await storage.webhooks.deleteOld(tx, NOON - 5_000, 5);
       await storage.inTransaction(async (settling) => {
-        // Not committed: it is active to everybody else.
+        // Uncommitted: other transactions still see it as active.
         expect(await storage.webhooks.activeEndpoints(settling, [accountId])).to.deep.equal([
           { id: endpoint.id, accountId },
         ]);

@@ -3,7 +3,7 @@ import { dataOf, errorOf, refusalOf } from "../support/api-client.js";
 import { accepts, ScriptedProvider } from "../support/doubles/scripted-provider.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
-/** One slot, and renders of a minute by the plugin's word: three jobs can begin within the deadline. */
+/** One slot, and renders of a minute according to the plugin: three jobs can start within the deadline. */
 const DEADLINE_MINUTES = 2;
 
 describe("POST /api/v1/generations while the backlog cannot start before the queue deadline", () => {
@@ -28,7 +28,7 @@ describe("POST /api/v1/generations while the backlog cannot start before the que
     expect(first.status).to.equal(202);
     let refused = await api.generate();
     let accepted = 1;
-    // What waits is counted once a second.
+    // The backlog is counted once a second.
     for (const givesUpAt = Date.now() + 10_000; refused.status === 202 && Date.now() < givesUpAt; accepted += 1)
       refused = await api.generate();
     expect(refusalOf(refused)).to.equal("503 service_unavailable");

@@ -12,7 +12,7 @@ describe("The report of a finished request", () => {
   };
   afterEach(() => fake.close());
 
-  /** The report of the only request so far; it is made once the answer is out. */
+  /** The report of the only request so far; it is sent after the response. */
   const reported = async (): Promise<AnsweredRequest> => {
     await fake.http.close(1_000);
     expect(fake.answered).to.have.length(1);

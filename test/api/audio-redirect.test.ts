@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const KEY = "job_x/1/0-mix.mp3";
 
-/** A store that has one file, and links to it. */
+/** A store that has one file, and signs URLs to it. */
 class LinkingStore implements Pick<AudioStore, "stat" | "read" | "linkTo"> {
   readonly asked: (readonly [key: string, link: AudioLink])[] = [];
 

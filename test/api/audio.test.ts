@@ -174,7 +174,7 @@ describe("GET /audio/{key}", () => {
   });
 });
 
-/** An endless file that tells when nobody reads it any more. */
+/** An endless file that reports when its reader stops. */
 class EndlessStore implements Pick<AudioStore, "stat" | "read"> {
   private tell: () => void = () => undefined;
   readonly closed = new Promise<void>((resolve) => (this.tell = resolve));

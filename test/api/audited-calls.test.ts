@@ -7,10 +7,10 @@ import { tinyMp3 } from "../support/provider-kit/sounds.js";
 import { importTrack } from "../support/library-import.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
-/** What an embedding app calls: what is recorded of it, and the call; `reads` where it changes nothing. */
+/** A call of an embedding app and its audit record; `reads` for a call that changes nothing. */
 type Call = "reads" | readonly [action: AuditAction, call: () => Promise<unknown>];
 
-/** A call for every public method: one that is added does not compile here until it is known whether it is recorded. */
+/** A call for every public method: a new method does not compile here until the table says whether it is recorded. */
 type CallsOf<T> = Readonly<Record<keyof T, Call>>;
 
 interface Calls {
@@ -29,7 +29,7 @@ interface Calls {
 describe("A call of an embedding app on behalf of its operator", () => {
   let test: TestApp;
   let canRecord = true;
-  /** While it cannot record, the storage refuses what it is to write: a record has an id. */
+  /** While it cannot record, the storage refuses the transaction: a record needs an id. */
   const ids: IdGenerator = { next: (prefix) => (prefix === "aud" && !canRecord ? (null as never) : anId(prefix)) };
   before(async () => {
     const settings = { plugins: { synth: { enabled: true } } };
@@ -99,7 +99,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
         retire: ["secrets.retire", () => app.secrets.retire({ force: false }, new AbortController().signal)],
       },
       audio: { collect: ["audio.collect", () => app.audio.collect({ isDryRun: false })] },
-      // What needs an endpoint is called in the tests of the command line.
+      // Calls that need an endpoint are covered by the tests of the command line.
       webhooks: {
         endpoint: "reads",
         deliveries: "reads",
@@ -170,7 +170,7 @@ describe("A call of an embedding app on behalf of its operator", () => {
     const jobs = await app.jobs.list({ accountId: account.id, limit: 10 });
     expect(jobs.map(({ id, status }) => [id, status])).to.deep.equal([[jobId, "queued"]]);
     expect((await app.audit.verify()).count).to.equal(count);
-    // The same can be done once it can be recorded again.
+    // The same call succeeds when it can be recorded again.
     await app.jobs.cancel(jobId);
     expect((await app.audit.list({ limit: 1 }))[0]).to.include({ action: "jobs.cancel", number: count + 1 });
   });

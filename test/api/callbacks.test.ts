@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 const HOUR = 3_600_000;
 const PUBLIC_URL = "https://music.example.com/base";
 
-/** Reports to the address it is given, unsigned; asked after, it says that it is done from then on. */
+/** Sends unsigned callbacks to the URL that it was given; later polls return completion. */
 class Reporting extends ScriptedProvider {
   readonly heard: ReceivedCallback[] = [];
   override readonly definition = {
@@ -41,7 +41,7 @@ describe("POST /callbacks/{provider}/{job}/{token}", () => {
   });
   after(() => testApp.close());
 
-  /** Makes a generation and waits until its provider was given it. @returns its id, and the path it may report to */
+  /** Creates a generation and waits until its provider got it. @returns its id, and the path of its callbacks */
   async function submitted(): Promise<{ readonly id: string; readonly path: string; status(): Promise<string> }> {
     const { api } = await testApp.account();
     const before = provider.submissions.length;

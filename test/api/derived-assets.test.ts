@@ -21,7 +21,7 @@ interface ShownTrack {
   readonly thumbnail_url: string | null;
 }
 
-/** One that plays these bytes; it gives no cover unless told. */
+/** A provider that returns these bytes; without a cover by default. */
 function trackOf(bytes: Uint8Array, cover?: Uint8Array): ProviderTrack {
   const asset = (role: "mix" | "cover", content: Uint8Array) =>
     ({
@@ -123,7 +123,7 @@ describe("A generation whose file kills its decoder", function () {
   });
   after(() => rm(folder, { recursive: true }));
 
-  /** Every process is killed as soon as it is measured: none has so little memory. */
+  /** Every process is killed as soon as it is measured: none uses so little memory. */
   const start = (): Promise<TestApp> =>
     startTestApp({
       work: true,
@@ -152,7 +152,7 @@ describe("A generation whose file kills its decoder", function () {
     await first.close();
 
     const second = await start();
-    // Work is picked up again, and only the new job's file is tried.
+    // The job is resumed, and only the new job's file is analysed.
     await generateOn(second, trackOf(await mp3File(aChord(2, () => 0.5))));
     expect(started).to.equal(2);
     const again = await shownBy(new ApiClient(second.url, key), id);

@@ -185,7 +185,7 @@ describe("An error response", () => {
   });
 });
 
-/** An audio store that fails every look with this error. */
+/** An audio store whose reads all fail with this error. */
 function brokenStore(error: Error): AudioStore {
   return { stat: () => Promise.reject(error) } as unknown as AudioStore;
 }

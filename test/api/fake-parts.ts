@@ -21,21 +21,21 @@ import { ApiClient } from "../support/api-client.js";
 import { RecordingLogger } from "../support/doubles/recording-logger.js";
 import { FixedKeyring } from "../support/doubles/fixed-keyring.js";
 
-/** The HTTP adapter alone, over use cases that a test makes up. */
+/** The HTTP adapter alone, over use cases that a test supplies. */
 export interface FakeHttp {
   readonly http: Http;
   readonly api: ApiClient;
   readonly url: string;
   readonly account: Account;
   readonly logger: RecordingLogger;
-  /** What `onAnswered` was told. */
+  /** The reports that `onAnswered` got. */
   readonly answered: AnsweredRequest[];
   close(): Promise<void>;
 }
 
 const PLENTY = { perMinute: 100, perDay: 1_000 };
 
-/** Every request is that of one account; a generation is accepted with a job that completed at once. */
+/** Every request is of one account; a generation is accepted with a job that completed at once. */
 export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsPerMinute = 100): Promise<FakeHttp> {
   const clock = new SystemClock();
   const account = anAccount();

@@ -12,7 +12,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 const [, SECTION = ""] =
   /\n### Real AI on your own GPU\n([^]*?)\n### /.exec(readFileSync(repositoryPath("README.md"), "utf8")) ?? [];
 
-/** What the commands of a kind of block say. */
+/** The commands of one kind of code block. */
 const blocks = (kind: string): string[] =>
   [...SECTION.matchAll(new RegExp(`\`\`\`${kind}\n([^]*?)\`\`\``, "g"))].map(([, text = ""]) => text);
 
@@ -42,7 +42,7 @@ describe("The README's first song on one's own GPU", () => {
       .replaceAll(/\\\n|\n +|\n {2}}/g, " ")
       .trim()
       .split("\n");
-    // The server loads its models at once: no job waits for them later.
+    // The server loads its models at once, so that no job waits for them later.
     const expected = ["git", "ACESTEP_NO_INIT=false", "npm", "export", "curl"];
     expect(commands.map((line) => line.split(" ")[0])).to.deep.equal(expected);
     const given = [...SECTION.matchAll(/(FERMATA_PLUGINS\w+)=(\S+)/g)];
@@ -53,12 +53,12 @@ describe("The README's first song on one's own GPU", () => {
       loadSettings({ env: { FERMATA_CONFIG: "a.yaml" }, cwd: "/", readFile: () => yaml, isTerminal: false }),
     ]) {
       const plugin = (await loadPlugins(settings)).find(({ definition: { id } }) => id === "ace-step");
-      // Where `acestep-api` listens unless told otherwise.
+      // The default address of `acestep-api`.
       expect([plugin?.enabled, plugin?.settings["baseUrl"]]).to.deep.equal([true, "http://127.0.0.1:8001"]);
     }
   });
 
-  /** The app in front of the server, and the request that the README shows. */
+  /** The app in front of the server, and the documented request. */
   async function begin(settings: object = {}): Promise<Song> {
     const ours = { enabled: true, baseUrl: server.url, apiKey: API_KEY };
     test = await startTestApp({ ...UNHEARD, work: true, settings: { plugins: { "ace-step": ours }, ...settings } });

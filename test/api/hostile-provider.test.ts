@@ -11,20 +11,20 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 
 const SIGNATURE = "signature=not-for-logs";
 
-/** Addresses that a response may name, and what the failure says of each. */
+/** URLs in a provider's response, and the failure of each. */
 const hostile = (port: number, listed: string): readonly (readonly [url: string, says: string])[] => [
   [`http://127.0.0.1:${port}`, "only https"],
   [`http://localhost:${port}`, "only https"],
   ["http://169.254.169.254", "only https"],
-  // The host of the vendor's own base URL, by https: its address is not the operator's word.
+  // The https host of the vendor's base URL: the operator did not set its address.
   [`https://127.0.0.1:${port}`, "127.0.0.1 may not be connected to"],
   ["https://169.254.169.254", "neither among the plugin's hosts"],
   [`https://evil.example:${port}`, "neither among the plugin's hosts"],
-  // A name that the plugin's definition lists, and that leads to this machine.
+  // A host that the plugin's definition lists, and that resolves to this machine.
   [`https://${listed}:${port}`, "(127.0.0.1) may not be connected to"],
 ];
 
-/** Every name leads to this machine. */
+/** Every name resolves to this machine. */
 const rebinding = (): DnsAddressGuard => new DnsAddressGuard(new AddressPolicy(), () => Promise.resolve(["127.0.0.1"]));
 
 describe("A provider whose responses contain URLs", () => {
@@ -40,7 +40,7 @@ describe("A provider whose responses contain URLs", () => {
     await Promise.all([canary.close(), vendor.close()]);
   });
 
-  /** Everything that operators read of a job. */
+  /** Everything about a job that operators can read. */
   function wordsOf({ attempts }: JobReport): string {
     const words = attempts.map(({ outcome, message }) => `${String(outcome)}: ${String(message)}`).join("\n");
     expect(words, "no signature is shown").to.not.include(SIGNATURE);
@@ -85,7 +85,7 @@ describe("A provider whose responses contain URLs", () => {
     const generated = dataOf<{ id: string }>(await api.generate(undefined, { Prefer: "wait=30" }));
     const { tracks } = dataOf<{ tracks: { id: string }[] }>(await api.get(`/api/v1/generations/${generated.id}`));
     const track = { accountId: account.id, trackId: tracks[0]?.id ?? "" };
-    // Each provider that is kept away from leaves the job to the next one.
+    // Each blocked provider leaves the job to the next one.
     const report = await endOf(app, () => app.app.splits.start({ kind: "vocal_removal", ...track }));
     expect([report.job.status, report.job.creditsCharged]).to.deep.equal(["failed", 0]);
     expect(report.attempts.map(({ providerId }) => providerId)).to.deep.equal(ids);
@@ -101,7 +101,7 @@ describe("A provider whose responses contain URLs", () => {
     expect(canary.connections).to.equal(0);
   });
 
-  /** A plugin that calls the URL that it is given as prompt, by the host's fetch and along redirects. */
+  /** A plugin that calls the URL in the prompt, through the host's fetch and along redirects. */
   function caller(hosts: readonly string[] | null, id = "caller") {
     const call = async (host: ProviderHost, url: string): Promise<void> =>
       void (await host.fetch(url, { method: "POST", body: "audio" }));
@@ -144,7 +144,7 @@ describe("A provider whose responses contain URLs", () => {
       vendor.on("POST", `/go/${index}`, { status: 307, headers: { location } });
       return [location, `${vendor.url}/go/${index}`].map((url) => ({ url, says }));
     });
-    // Apart, since work is kept away from a provider whose call was refused.
+    // Separate, since a provider whose call was refused gets no further jobs for a while.
     const plugins = cases.map((_, index) => caller(["api.listed.example"], `caller-${index}`));
     test = await startTestApp({ ...UNHEARD, work: true, plugins, addressGuard: rebinding() });
     for (const [index, { url, says }] of cases.entries()) {

@@ -23,7 +23,7 @@ interface Found {
 
 const found = async (api: ApiClient, query: Readonly<Record<string, string>> = {}): Promise<Found> =>
   dataOf<Found>(await api.get(`${PATH}?${new URLSearchParams(query).toString()}`));
-/** The titles of the tracks, in their order. */
+/** The titles of the tracks, in order. */
 const titles = async (api: ApiClient, query: Readonly<Record<string, string>> = {}): Promise<string[]> =>
   (await found(api, query)).tracks.map(({ title }) => title);
 const playlistTitles = async (api: ApiClient, query: Readonly<Record<string, string>> = {}): Promise<string[]> =>

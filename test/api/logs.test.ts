@@ -192,7 +192,7 @@ describe("The request log", () => {
     clock.set(created + 30 * DAY_MS + 1);
     expect((await logsOf(caller)).map(({ path }) => path)).to.deep.equal(["/api/v1/me"]);
     expect(await keptPaths(test)).to.deep.equal(["/api/v1/credits", "/api/v1/me"]);
-    // A run of the maintenance that is still under way sleeps only later: time goes on until one has seen the date.
+    // A maintenance run in progress sleeps only later: time passes until one has seen the date.
     await eventually("the old rows are deleted", async () => {
       await clock.advance(10_000);
       return !(await keptPaths(test)).includes("/api/v1/me");

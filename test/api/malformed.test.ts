@@ -301,7 +301,7 @@ describe("A malformed request", () => {
       const bytes = fc
         .array(fc.oneof(line, fc.string({ maxLength: 20 })), { maxLength: 8 })
         .map((lines) => `${lines.join("\r\n")}\r\n\r\n\x00\r\n\r\n`);
-      // What is left incomplete is rightly waited for; after this silence the client gives up.
+      // The server rightly waits for the rest of an incomplete request; after this silence the client stops waiting.
       const silenceMs = 200;
       await fc.assert(
         fc.asyncProperty(bytes, async (sent) => {
@@ -321,7 +321,7 @@ describe("A malformed request", () => {
   });
 });
 
-/** Sends a request whose path is taken as it is. */
+/** Sends a request with this exact path. */
 function statusFor(
   url: string,
   agent: Agent,
@@ -340,7 +340,7 @@ function statusFor(
   });
 }
 
-/** Sends bytes and hangs up. */
+/** Sends bytes and disconnects. */
 async function cutOff(url: string, bytes: string): Promise<void> {
   const socket = connect({ host: "127.0.0.1", port: Number(new URL(url).port) });
   await once(socket, "connect");

@@ -29,7 +29,7 @@ describe("The request budget of paths without a key", () => {
   const PLENTY = { perMinute: 1_000_000, perDay: 1_000_000 };
   const PLENTIFUL = { read: PLENTY, generation: PLENTY, write: PLENTY, authFailures: { perMinute: 1_000_000 } };
 
-  /** Uses the budget of an address up, with requests of one connection that wait for the storage. */
+  /** Uses up the budget of an address, with requests of one connection that wait for the storage. */
   async function hold(address: string): Promise<void> {
     const asked = new Promise<void>((resolve) => {
       sinon.stub(KnexLibraryStore.prototype, "findSharedTrack").callsFake(() => {
@@ -43,7 +43,7 @@ describe("The request budget of paths without a key", () => {
     await asked;
   }
 
-  /** As many requests in one packet as may be under way at once. */
+  /** The maximum number of concurrent requests, in one packet. */
   function requestsFor(address: string): string {
     const head = [`GET /share/${"0".repeat(22)} HTTP/1.1`, "Host: x", `X-Forwarded-For: ${address}`];
     return `${head.join("\r\n")}\r\n\r\n`.repeat(CONCURRENT);
@@ -86,7 +86,7 @@ describe("The request budget of paths without a key", () => {
     sinon.restore();
     const connection = await RawConnection.open(test.url, { reads: true });
     held.push(connection);
-    // The first of them is still under way when the last one comes.
+    // The first of them is still running when the last one arrives.
     connection.send(requestsFor("192.0.2.1"));
     await eventually("all responses", () => connection.statuses.length === CONCURRENT);
     expect(connection.statuses).to.deep.equal(Array(CONCURRENT).fill(404));

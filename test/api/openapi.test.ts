@@ -275,7 +275,7 @@ describe("GET /openapi.json", () => {
   });
 });
 
-/** A path that cannot be decoded has no route, so nobody was asked who they are. */
+/** A path that cannot be decoded has no route, so it is not authenticated. */
 function withoutAllowance(response: ApiResponse): ApiResponse {
   const headers = new Headers(response.headers);
   headers.set("RateLimit", "");

@@ -2,7 +2,9 @@ import { expect } from "chai";
 import { A_GENERATION, ApiClient, issuePaths, refusalOf } from "../support/api-client.js";
 import { startTestApp, type TestApp } from "../support/test-app.js";
 
-/** Every request here breaks the rule of its line and all rules after it; the first one that fails answers. */
+/**
+ * Every request here violates the rule of its line and all later ones; the first violated rule determines the response.
+ */
 describe("The order of checks", () => {
   let test: TestApp;
   before(async () => {

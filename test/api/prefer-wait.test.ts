@@ -93,7 +93,7 @@ describe("Prefer: wait on POST /api/v1/generations", () => {
     await test.provider.submitted(seen + 1);
     gone.abort();
     await waiting.catch(() => undefined);
-    await api.get("/api/v1/me"); // by its answer the server has noticed
+    await api.get("/api/v1/me"); // after this response the server has noticed the disconnect
     release();
     await api.generate(undefined, { Prefer: "wait=20" });
     expect(dataOf(await api.generate(A_GENERATION, { "Idempotency-Key": "k" }))["status"]).to.equal("queued");

@@ -11,7 +11,7 @@ describe("Rate limits of three servers on one storage", function () {
   let database: { readonly url: string; drop(): Promise<void> };
   let servers: TestApp[];
 
-  /** A server of its own, on the storage of all. */
+  /** A separate server, on the shared storage. */
   const start = (): Promise<TestApp> =>
     startTestApp({
       settings: {
@@ -37,7 +37,7 @@ describe("Rate limits of three servers on one storage", function () {
     await database.drop();
   });
 
-  /** As many requests at once, to each server in turn. @returns how many were answered with each status */
+  /** Sends so many concurrent requests, to each server in turn. @returns how many responses had each status */
   async function send(
     count: number,
     request: (server: TestApp) => Promise<{ readonly status: number }>,

@@ -198,7 +198,7 @@ describe("Failed authentications", () => {
   const apps: TestApp[] = [];
   afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
 
-  /** An app of its own, with limits unused. */
+  /** An app with unused limits. */
   async function start(http: object = {}, rateLimits: object = {}): Promise<TestApp> {
     const settings = { rateLimits: { ...SETTINGS.rateLimits, ...rateLimits }, http: { port: 0, ...http } };
     const app = await startTestApp({ settings, clock });
@@ -207,7 +207,7 @@ describe("Failed authentications", () => {
   }
 
   const from = (address: string) => ({ "X-Forwarded-For": address });
-  /** The answers to key-less requests, each forwarded for one of these. */
+  /** The responses to requests without a key, each forwarded for one of these addresses. */
   async function statuses({ anonymous }: TestApp, addresses: readonly string[]): Promise<number[]> {
     const found: number[] = [];
     for (const address of addresses) found.push((await anonymous.get("/api/v1/me", from(address))).status);
@@ -320,7 +320,7 @@ describe("Rate limits of a tier", () => {
   });
 });
 
-/** A list of strings with integer parameters, by the grammar of RFC 9651 and nothing looser. */
+/** A list of strings with integer parameters, exactly by the grammar of RFC 9651. */
 function itemsOf(field: string | null): [string, Record<string, number>][] {
   const item = /^"([\x20-\x21\x23-\x5b\x5d-\x7e]*)"((?:;[a-z*][a-z0-9_.*-]*=(?:0|[1-9]\d{0,14}))+)$/;
   return (field ?? "").split(/[ \t]*,[ \t]*/).map((text) => {

@@ -17,7 +17,7 @@ interface Shown {
 
 const SOUND = wavFile(aChord(3, () => 0.5, { sampleRate: 8_000, channelCount: 1 }));
 
-/** Of the song: all modes, each with other bounds. */
+/** Of the song: all modes, each with different limits. */
 const REFERENCES: ReferenceModes = {
   extend: { sources: "own" },
   cover: { sources: "any", contentTypes: ["audio/wav"], maxSeconds: 60, creditCost: 4, takesStrength: true },

@@ -33,7 +33,7 @@ describe("A request log that cannot be written", () => {
     expect(ledger).to.deep.equal({ credits_used: 20, credits_refunded: 0 });
     expect(await summary()).to.deep.equal({ requests: 0, failed_requests: 0, ...ledger });
     outage.restore();
-    // The longest pause between tries.
+    // The longest pause between attempts.
     await clock.advance(5_000);
     while ((await summary()).requests === 0);
     expect(await summary()).to.deep.equal({ requests: 2, failed_requests: 0, ...ledger });

@@ -11,7 +11,7 @@ import { startTestApp, type TestApp } from "../support/test-app.js";
 const HOSTILE = `"><script>alert('1')</script>&lt;`;
 const UNKNOWN = "0".repeat(22);
 
-/** What a page's tag says of a name: `og:title`. */
+/** The content of a page's meta tag: `og:title`. */
 function metaOf({ text }: ApiResponse, name: string): string | undefined {
   return new RegExp(`<meta (?:property|name)="${name}" content="([^"]*)">`).exec(text)?.[1];
 }

@@ -28,9 +28,9 @@ describe("Stopping", () => {
     test.provider.behaviour = behaviour;
     const { key } = await test.account();
     const kept = await openConnection(test.url);
-    // Half a request is on its way when the stop begins, so its connection is not idle.
+    // Half a request has arrived when the stop begins, so its connection is not idle.
     kept.write("GET /api/v1/me HTTP/1.1\r\nHost: x\r\n");
-    await test.anonymous.get("/healthz"); // by its answer the half has arrived
+    await test.anonymous.get("/healthz"); // after this response the server has received the half
     const stopped = test.app.stop();
     kept.write(`Authorization: Bearer ${key}\r\n\r\n`);
     const response = await readToEnd(kept);

@@ -67,7 +67,7 @@ describe("Stem splits and vocal removals over the API", () => {
   const start = (kind: SplitKind, options: SplitOptions = {}): Promise<StartedSplit> =>
     testApp.app.splits.start({ kind, accountId: caller.account.id, trackId, ...options });
 
-  /** Does something that starts a job, and waits for that job's end. */
+  /** Runs a function that starts a job, and waits for that job's end. */
   async function ended(start: () => Promise<{ readonly id: string }>): Promise<string> {
     const ids = new Set<string>();
     let found = (): void => undefined;

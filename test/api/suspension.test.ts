@@ -8,7 +8,7 @@ import { completes, holds } from "../support/doubles/scripted-provider.js";
 import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
-/** As long as any process may take to notice. */
+/** The time within which every process notices. */
 const NOTICED_MS = 1_000;
 
 interface Job {

@@ -4,7 +4,7 @@ import { eventually } from "../support/process.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
 
 const BODY_BYTES = 256 * 1024;
-/** As many as 8 MiB hold. */
+/** As many as fit into 8 MiB. */
 const HELD_MAX = 32;
 
 describe("Unfinished request bodies", () => {

@@ -11,7 +11,7 @@ import { startTestApp, type TestAccount, type TestApp } from "../support/test-ap
 import { alongside, leftOf } from "./storage-reader.js";
 
 const SOUND = wavFile(aChord(1, () => 0.5, { sampleRate: 8_000, channelCount: 1 }));
-/** Less than the rest of a form has. */
+/** Smaller than the rest of a form. */
 const LITTLE = 100;
 
 describe("The quota of uploads", function () {
@@ -46,7 +46,7 @@ describe("The quota of uploads", function () {
     ]);
     const caller = await test.account({ tier: "plus" });
     expect(statuses(await inTurn(caller, 3))).to.deep.equal([201, 201, 400]);
-    // Another account has its own, and a greater tier more.
+    // Another account has its own quota, and a higher tier a larger one.
     expect(statuses(await inTurn(await test.account({ tier: "plus" }), 1))).to.deep.equal([201]);
     await test.app.accounts.changeTier(caller.account.id, "pro");
     expect(statuses(await inTurn(caller, 1))).to.deep.equal([400]);
@@ -72,7 +72,7 @@ describe("The quota of uploads", function () {
       expect(stored, tier).to.be.within(1, 2);
       expect(statuses(responses).slice(stored), tier).to.deep.equal(Array.from({ length: 6 - stored }, () => 400));
       expect((await leftOf(test)).uploads - before.uploads).to.equal(stored);
-      // What a refused one had taken is there again.
+      // The quota that a refused upload reserved is free again.
       expect(statuses(await inTurn(caller, 3 - stored)).at(-1)).to.equal(400);
       expect((await leftOf(test)).uploads - before.uploads).to.equal(2);
     }
@@ -96,7 +96,7 @@ describe("An upload interrupted between its file and its track", () => {
     const test = await startTestApp({
       settings: { tiers: { plus: { uploads: { maxTracks: 2 } } } },
       clock: { now: () => Date.now() + passedMs, sleep: (ms, signal) => new SystemClock().sleep(ms, signal) },
-      // A process that is gone neither makes a track of what it stored nor deletes it.
+      // A dead process neither creates a track from its stored file nor deletes it.
       audio: Object.assign(Object.create(audio) as AudioStore, {
         deleteAll: (prefix: string) => (isLost ? Promise.reject(new Error("gone")) : audio.deleteAll(prefix)),
       }),

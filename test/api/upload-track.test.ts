@@ -27,15 +27,15 @@ interface ShownTrack {
 }
 
 const MAX_BYTES = 1024 * 1024;
-/** More than this process grows by for the sake of a file of some kilobytes. */
+/** The memory that this process may grow by for a file of some kilobytes. */
 const GROWTH_MAX_BYTES = 128 * 1024 * 1024;
 
-/** Of sound, so that its file is. */
+/** Audio of this duration, so that the file has that size. */
 const SMALL = { sampleRate: 8_000, channelCount: 1 };
 
 const UPLOADS = { maxBytes: MAX_BYTES, maxSeconds: 30, timeoutSeconds: 20 };
 
-/** The beginning of an upload, as it is sent on a connection of its own. */
+/** The first part of an upload, as sent on a separate connection. */
 function headOf(key: string, ...headers: readonly string[]): string {
   const common = ["Host: x", `Authorization: Bearer ${key}`, `Content-Type: ${FORM_TYPE}`];
   return ["POST /api/v1/tracks HTTP/1.1", ...common, ...headers, "", ""].join("\r\n");
@@ -109,7 +109,7 @@ describe("POST /api/v1/tracks", function () {
   });
 
   describe("refuses, and leaves nothing behind", () => {
-    /** A refusal that changes nothing of what is stored. */
+    /** A refusal that changes nothing in the storage. */
     async function refused(ask: () => Promise<ApiResponse>): Promise<ApiResponse> {
       const before = await leftOf(test);
       const response = await ask();
@@ -165,7 +165,7 @@ describe("POST /api/v1/tracks", function () {
       const large = wavFile(aChord(30, () => 0.5, { sampleRate: 44_100, channelCount: 1 }));
       const announced = await refused(() => send(audio(large)));
       expect(refusalOf(announced)).to.equal("413 payload_too_large");
-      // Within what the rest of a form may need.
+      // Within the size allowance for the rest of a form.
       const hidden = await refused(() => send(audio(large.subarray(0, MAX_BYTES + 1))));
       expect([refusalOf(hidden), errorOf(hidden).message]).to.deep.equal([
         "413 payload_too_large",

@@ -19,7 +19,7 @@ interface Endpoint {
   readonly disabled_at: string | null;
 }
 
-/** Names as this file's name servers know them. */
+/** Names that the name servers of this test resolve. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   "hooks.example.com": ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"],
   "other.example.com": ["93.184.215.15"],

@@ -5,7 +5,7 @@ import { STATUS_BY_CODE } from "../../adapters/http/errors.js";
 import { ERROR_CODES } from "../../core/error-codes.js";
 import { REPOSITORY } from "../support/repository.js";
 
-/** Code to status, as the README's table has them. */
+/** Code to status, as in the README's table. */
 function documented(): Map<string, number> {
   const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
   const section = readme.slice(readme.indexOf("\n## Errors\n"));

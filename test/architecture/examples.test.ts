@@ -16,12 +16,12 @@ import {
 } from "../support/examples.js";
 import { repositoryPath } from "../support/repository.js";
 
-/** For whatever the environment must give: long enough for a key, and fit for a URL. */
+/** For values from the environment: long enough for a key, and valid in a URL. */
 const SAMPLE = "sample-".repeat(6);
 
 const SETTINGS_FILES = ["embedded.yaml", "mysql-rabbitmq.yaml", "s3.yaml"];
 
-/** After SIGTERM a process with these settings ends within this time, whatever it does. */
+/** After SIGTERM a process with these settings ends within this time in any case. */
 function stopMaxSeconds({ jobs }: Settings): number {
   return stopMaxMs(jobs.drainSeconds * 1000) / 1000;
 }

@@ -14,7 +14,7 @@ const RULES = (CONFIGURATION.forbidden ?? []).map(({ name }) => name as string);
 
 const TOP = ["core", "adapters", "plugins", "config", "test"];
 
-/** Every folder a source file may lie in; a new one is a decision, made here and in the architecture. */
+/** Every folder that may contain source files; a new one is a decision, made here and in the architecture. */
 const FOLDERS = [
   /^core\/(accounts|audit|credits|execution|generations|idempotency|jobs|library|maintenance|ports|providers|rate-limits|secrets|usage|webhooks)\/[^/]+$/,
   /^core\/ports\/provider\/[^/]+$/,
@@ -35,7 +35,7 @@ const FOLDERS = [
   /^test\/index\.ts$/,
 ];
 
-/** One file that breaks each rule. */
+/** A file that violates each rule. */
 const PLANTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "core-imports-only-core": { "core/credits/planted.ts": 'import "node:fs";' },
   "jobs-import-nothing-that-follows-them": { "core/jobs/planted.ts": 'import "../webhooks/write-events.js";' },
@@ -56,7 +56,7 @@ const PLANTED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Beside the planted ones: a tree that keeps every rule. */
+/** Alongside the planted ones: a tree that follows every rule. */
 const CLEAN: Readonly<Record<string, string>> = {
   "package.json": JSON.stringify({ type: "module", dependencies: { inversify: "*" }, devDependencies: { sinon: "*" } }),
   "tsconfig.json": JSON.stringify({ compilerOptions: { module: "NodeNext", moduleResolution: "NodeNext" } }),

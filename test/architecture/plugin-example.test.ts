@@ -17,7 +17,7 @@ function programsIn(path: string): string[] {
   return blocks.filter((code) => code.includes('from "fermata/provider"'));
 }
 
-/** What the compiler says of a file with this text, under the options of this repository, a line each. */
+/** The compiler's errors for a file with this text, under the options of this repository, a line each. */
 function compilerErrors(code: string): string[] {
   const { config } = ts.readConfigFile(repositoryPath("tsconfig.json"), (path) => ts.sys.readFile(path)) as {
     config: object;
@@ -36,7 +36,7 @@ function compilerErrors(code: string): string[] {
   return issues.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
-/** The default export of a program, which imports the SDK of this very build. */
+/** The default export of a program, with the SDK of this build. */
 async function exportedBy(code: string): Promise<ProviderDefinition> {
   const sdk = new URL(`../../plugins/sdk/index${extname(import.meta.url)}`, import.meta.url).href;
   const { outputText } = ts.transpileModule(code.replaceAll("fermata/provider", sdk), {

@@ -6,7 +6,7 @@ import { repositoryPath } from "../support/repository.js";
 import { stateDiagrams, withDiagrams } from "../support/state-diagrams.js";
 
 const PATH = repositoryPath("core/README.md");
-/** Set to anything, the diagrams are written instead of compared. */
+/** If set, the diagrams are written instead of compared. */
 const isRewriting = process.env["FERMATA_TEST_REWRITE_DIAGRAMS"] !== undefined;
 
 describe("The README of the core", () => {

@@ -5,7 +5,7 @@ import { repositoryPath } from "../support/repository.js";
 import { thirdPartyNotices } from "../support/third-party-notices.js";
 
 const PATH = repositoryPath(".github/THIRD-PARTY-NOTICES.md");
-/** Set to anything, the notices are written instead of compared. */
+/** If set, the notices are written instead of compared. */
 const isRewriting = process.env["FERMATA_TEST_REWRITE_NOTICES"] !== undefined;
 
 describe("The third-party notices", () => {
@@ -44,7 +44,7 @@ describe("The installed packages", () => {
       packages: Record<string, { name?: string; dev?: boolean }>;
     };
     const scarf = Object.entries(lock.packages).filter(([path]) => path.endsWith("node_modules/@scarf/scarf"));
-    // An override holds for this checkout alone: whoever installs Fermata must not get it at all.
+    // An override applies to this checkout only: an installation of Fermata must not get the package at all.
     expect(scarf.map(([, { name, dev }]) => [name, dev])).to.deep.equal([["empty-npm-package", true]]);
     for (const [path] of scarf) expect(existsSync(repositoryPath(join(path, "report.js")))).to.equal(false);
   });

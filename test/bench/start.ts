@@ -47,7 +47,7 @@ export const start: Bench = {
   },
 };
 
-/** Makes the data directory as a first run does. @returns the key of the account `demo` */
+/** Creates the data directory as a first run does. @returns the key of the account `demo` */
 async function firstStart(command: Command, dataDir: string): Promise<string> {
   const child = run(command, dataDir);
   await printed(child, /Its API key is in /);

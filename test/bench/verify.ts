@@ -16,7 +16,7 @@ const QUIET_MS = 5_000;
 /** An opened storage that another process can open too. */
 type Open = StorageUnderTest & { readonly url: string };
 
-/** `ledger verify`, as an operator runs it, while another process goes on writing. */
+/** `ledger verify`, as an operator runs it, while another process keeps writing. */
 export const verify: Bench = {
   name: "verify",
   compares: `\`ledger verify\` on ${JOBS.toLocaleString("en")} jobs, and single creates beside it with those before`,
@@ -88,7 +88,7 @@ async function runVerify(
   return { exitCode, output };
 }
 
-/** Accounts made one after another, the smallest write there is, until `end`. */
+/** Accounts created one after another, the smallest possible write, until `end`. */
 async function writesUntil(
   storage: Open,
   end: Promise<unknown>,

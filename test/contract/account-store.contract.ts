@@ -13,7 +13,7 @@ export function accountStoreContract(name: string, open: () => Promise<StorageUn
     });
     after(() => storage.close());
 
-    // First of all: every other test makes accounts.
+    // First of all: every other test creates accounts.
     it("is empty until the first account is created", async () => {
       expect(await storage.accounts.isEmpty()).to.equal(true);
       await storage.addAccount();

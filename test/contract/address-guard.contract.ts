@@ -3,16 +3,16 @@ import type { AddressGuard } from "../../core/ports/address-guard.js";
 
 export interface GuardUnderTest {
   readonly guard: AddressGuard;
-  /** A name that may be reached, and its addresses. */
+  /** An allowed name, and its addresses. */
   readonly reachable: { readonly name: string; readonly addresses: readonly string[] };
-  /** A name that is refused as such. */
+  /** A name that is refused by itself. */
   readonly refusedName: string;
-  /** A name that is admitted and has an address that is not. */
+  /** An admitted name with a blocked address. */
   readonly blocked: { readonly name: string; readonly addresses: readonly string[] };
   readonly unknownName: string;
-  /** A name that nobody answers for. */
+  /** A name whose server does not respond. */
   readonly silentName: string;
-  /** An address that is not to be reached, as a URL has it, and as sockets have it. */
+  /** A blocked address, in the notation of URLs and of sockets. */
   readonly refusedLiteral: { readonly hostname: string; readonly address: string };
 }
 

@@ -6,14 +6,14 @@ import { tinyMp3, tinyPng, tinyWav, tinyZip } from "../support/provider-kit/soun
 
 export interface AssetOpenerUnderTest {
   readonly opener: AssetOpener;
-  /** A server that may be fetched from. */
+  /** A server from which downloads are allowed. */
   readonly host: FileHost;
   close(): Promise<void>;
 }
 
 const MAX_BYTES = 1_000_000;
 
-/** Longer than what one read brings. */
+/** More than one read returns. */
 const LONG = Buffer.concat([tinyWav(), Buffer.alloc(400_000, "sound")]);
 
 export async function contentOf({ bytes }: Pick<OpenedAsset, "bytes">): Promise<Buffer> {
@@ -22,7 +22,7 @@ export async function contentOf({ bytes }: Pick<OpenedAsset, "bytes">): Promise<
   return Buffer.concat(parts);
 }
 
-/** The failure of what must fail. */
+/** The failure of an operation that must fail. */
 export async function failureOf(work: Promise<unknown>): Promise<ProviderFailure> {
   const error: unknown = await work.then(
     () => null,

@@ -4,7 +4,7 @@ import { type AudioAnalyser, AudioUnreadableError, PREVIEW_SECONDS } from "../..
 import { rmsOf, decodeMp3 } from "../support/audio-analysis.js";
 import { aChord, mp3File, wavFile } from "../support/audio-files.js";
 
-/** Quiet, then from second 10 to second 50 loud, then quiet again. */
+/** Quiet, from second 10 to second 50 loud, then quiet again. */
 const SWELL = aChord(60, (second) => (second >= 10 && second < 50 ? 0.9 : 0.05), { sampleRate: 22_050 });
 
 const failureOf = (work: Promise<unknown>): Promise<unknown> =>
@@ -18,8 +18,8 @@ async function* chunks(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Arr
 }
 
 /**
- * What every {@link AudioAnalyser} promises. WAV and MP3 are the formats that each must know, unless it says that it
- * decodes nothing: then it knows none.
+ * The promises of every {@link AudioAnalyser}. Each must support WAV and MP3, unless it declares that it decodes
+ * nothing: then it supports no format.
  */
 export function audioAnalyserContract(name: string, open: () => AudioAnalyser, { decodes = true } = {}): void {
   describe(`AudioAnalyser contract: ${name}`, () => {

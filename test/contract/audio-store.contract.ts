@@ -4,7 +4,7 @@ import type { AudioStore } from "../../core/ports/audio-store.js";
 
 export interface AudioStoreUnderTest {
   readonly store: AudioStore;
-  /** Whether it has links of its own; false by default. */
+  /** Whether it signs URLs of its own; false by default. */
   readonly givesLinks?: boolean;
   close(): Promise<void>;
 }
@@ -201,10 +201,10 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
     });
 
     describe("lists", () => {
-      /** In their order: "-" and "." come before "/", and digits and "_" behind it. */
+      /** In order: "-" and "." come before "/", and digits and "_" after it. */
       const UNDER_LIST = ["list/0/a.mp3", "list/0/b.mp3", "list/1-a.mp3", "list/1.mp3", "list/1/mix.mp3"];
       const KEYS = ["list-1/mix.mp3", "list.mp3", ...UNDER_LIST, "list0", "list_/a/b/c/d.wav"];
-      /** All that tests have stored is in the same store. */
+      /** Everything that tests have stored is in the same store. */
       const behind = async (after: string | null, limit: number): Promise<string[]> =>
         (await store.list(after, limit)).filter(({ key }) => key.startsWith("list")).map(({ key }) => key);
 
@@ -220,7 +220,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
         for (const { key, ...file } of listed) {
           const stored = await store.stat(key);
           expect(stored, key).to.include({ sizeBytes: file.sizeBytes });
-          // Some servers list times with more digits than they say of one file.
+          // Some servers list times with more digits than they return for one file.
           expect(Math.abs((stored?.modifiedAt ?? 0) - file.modifiedAt), key).to.be.below(1_000);
         }
       });

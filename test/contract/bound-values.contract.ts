@@ -17,7 +17,7 @@ const TEXTS = [
   "\u00df\u005c\u0027 OR 1=1",
 ] as const;
 
-/** What every storage makes of values that are more than they seem: they come back as they were, or are refused. */
+/** How every storage treats values that SQL could misread: they come back unchanged, or are refused. */
 export function boundValuesContract(
   name: string,
   open: () => Promise<StorageUnderTest & { readonly database: KnexDatabase }>,

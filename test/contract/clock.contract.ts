@@ -4,7 +4,7 @@ import type { Clock } from "../../core/ports/clock.js";
 
 export interface ClockUnderTest {
   readonly clock: Clock;
-  /** Lets this much time pass. */
+  /** Advances the time. */
   pass(ms: number): Promise<void>;
 }
 

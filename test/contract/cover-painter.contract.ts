@@ -8,7 +8,7 @@ function aSubject(seed: string, mood: readonly string[] = []): CoverSubject {
   return { seed, tags: { mood, activity: [], genre: [], other: [] } };
 }
 
-/** What every {@link CoverPainter} promises. */
+/** The promises of every {@link CoverPainter}. */
 export function coverPainterContract(name: string, open: () => CoverPainter): void {
   describe(`CoverPainter contract: ${name}`, () => {
     const painter = open();

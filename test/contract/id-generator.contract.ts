@@ -5,7 +5,7 @@ import type { IdGenerator } from "../../core/ports/id-generator.js";
 
 const PREFIXES: readonly IdPrefix[] = ["acct", "key", "job", "trk", "req", "att", "prc"];
 
-/** @param open makes a generator as another process would have it */
+/** @param open creates a generator as another process would have it */
 export function idGeneratorContract(name: string, open: () => IdGenerator): void {
   describe(`IdGenerator contract: ${name}`, () => {
     it("creates ids of the documented form for every prefix", () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { HEAD_BYTES, ImportFileError, type ImportFiles } from "../../core/ports/import-files.js";
 
-/** A place with files, of which a suite is the only user. */
+/** A folder of files, used by one suite only. */
 export interface ImportFilesUnderTest {
   readonly files: ImportFiles;
   close(): Promise<void>;
@@ -10,7 +10,7 @@ export interface ImportFilesUnderTest {
 const LONG = new Uint8Array(100_000).map((_, index) => index % 251);
 const SHORT = LONG.subarray(0, 3);
 
-/** A place with exactly these files. */
+/** A folder with exactly these files. */
 type OpenImportFiles = (contents: Readonly<Record<string, Uint8Array>>) => Promise<ImportFilesUnderTest>;
 
 export function importFilesContract(name: string, open: OpenImportFiles): void {

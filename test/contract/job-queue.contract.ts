@@ -4,13 +4,13 @@ import type { JobNotification, JobQueue } from "../../core/ports/job-queue.js";
 
 let created = 0;
 
-/** A bell that no other test rings. */
+/** A notification that no other test publishes. */
 export function aNotification(providerId = "synth"): JobNotification {
   created += 1;
   return { jobId: `job_${String(created).padStart(26, "0")}`, providerId };
 }
 
-/** Collects bells; `heard` resolves when a bell has arrived, and mocha's time limit bounds the wait. */
+/** Collects notifications; `heard` resolves when one has arrived, and mocha's time limit bounds the wait. */
 function aListener(): {
   readonly notifications: JobNotification[];
   readonly listen: (notification: JobNotification) => void;

@@ -595,7 +595,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         storage.inTransaction((tx) => storage.jobs.insertAttempts(tx, attempts));
       const change = (...updates: readonly AttemptUpdate[]): Promise<void> =>
         storage.inTransaction((tx) => storage.jobs.updateAttempts(tx, updates));
-      /** With every member set to something of its own. */
+      /** With a distinct value for every member. */
       const full = {
         state: "accepted",
         handle: { version: 1, data: { task: "🎧" } },
@@ -729,7 +729,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
   });
 }
 
-/** What a job of this status has, so that only one that is alive is due. */
+/** The members of a job of this status, so that only an unfinished one is due. */
 function ended(status: JobStatus): Pick<Job, "status" | "phase" | "dueAt" | "completedAt"> {
   if (status === "queued" || status === "processing")
     return { status, phase: "waiting", dueAt: NOON, completedAt: null };

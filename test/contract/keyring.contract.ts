@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Keyring, KeyPurpose } from "../../core/ports/keyring.js";
 
-/** A keyring under the first of two keys; `rotate` brings the second into force, `retire` drops the first. */
+/** A keyring under the first of two keys; `rotate` activates the second, `retire` drops the first. */
 export interface KeyringUnderTest {
   readonly keyring: Keyring;
   rotate(): Promise<void>;

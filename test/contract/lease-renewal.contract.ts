@@ -10,13 +10,13 @@ export interface LeaseRenewalUnderTest {
   readonly storage: StorageUnderTest;
   readonly leaseMs: number;
   readonly logger: RecordingLogger;
-  /** The time that leases go by. */
+  /** The time that determines the leases. */
   now(): number;
   /** A renewal of this process's leases, on that storage. */
   open(owner: ProcessId): LeaseRenewal;
-  /** Lets time pass until there is an answer: neither null nor undefined nor false. */
+  /** Advances time until there is a result: neither null nor undefined nor false. */
   eventually<T>(what: string, ask: () => T | Promise<T>): Promise<Exclude<T, null | undefined | false>>;
-  /** Makes renewals of this job fail until what it returns is called. */
+  /** Makes renewals of this job fail until the returned function is called. */
   breakStorage(jobId: JobId): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
     }
 
     let providers = 0;
-    /** A job that this process has claimed, as it is then. */
+    /** A job that this process has claimed. */
     async function claimed(by = owner): Promise<JobState> {
       const { jobs, inTransaction } = test.storage;
       const job = aJob({ providerId: `provider-${++providers}`, dueAt: test.now() });
@@ -105,7 +105,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       for (const { id, fence } of [kept, forgotten]) renewal.keep(id, fence);
       await renewed(forgotten);
       renewal.forget(forgotten.id, forgotten.fence);
-      // One renewal may have been under way.
+      // One renewal may have been in progress.
       await renewed(kept, 2);
       const end = await endOf(forgotten);
       await renewed(kept, 2);
@@ -125,7 +125,7 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       expect(await endOf(after)).to.equal(ends[1]);
       renewal.keep(after.id, after.fence);
       await renewed(after, 2);
-      // One renewal may have been under way when it was forgotten.
+      // One renewal may have been in progress when it was removed.
       expect((await endOf(before)) - ends[0]).to.be.below(test.leaseMs);
     });
 

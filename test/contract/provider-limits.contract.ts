@@ -7,7 +7,7 @@ import type { StorageUnderTest } from "../support/databases.js";
 
 const LEASE_MS = 30_000;
 
-/** How many jobs of a provider all processes together have in flight: part of the promise of `JobStore.claimJobs`. */
+/** The number of a provider's jobs in flight across all processes: part of the promise of `JobStore.claimJobs`. */
 export function providerLimitsContract(name: string, open: () => Promise<StorageUnderTest>): void {
   describe(`JobStore contract, limits of a provider: ${name}`, () => {
     let storage: StorageUnderTest;

@@ -16,7 +16,7 @@ async function failureOf(work: Promise<unknown>): Promise<ProviderFailure> {
   throw new Error(`expected a provider failure, not ${String(error)}`);
 }
 
-/** What every sandbox of a plugin's host promises. */
+/** The promises of every sandbox of a plugin's host. */
 export function providerSandboxContract(name: string, open: OpenSandbox): void {
   describe(`ProviderSandbox contract: ${name}`, function () {
     this.timeout(60_000);

@@ -26,12 +26,12 @@ import { aGivenKey, anAcceptCommand } from "../unit/core/jobs/commands.js";
 
 const COST = 5;
 
-/** Right after the rows that a decision rests on were read and locked, and when all that it writes is written. */
+/** After the rows of a decision were read and locked, and after all its writes. */
 const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
 
 /**
- * Pairs of transactions of two processes that meet over the same rows: one stands still in its middle while the other runs into it. Not
- * a port's contract, but what all of them promise together.
+ * Pairs of transactions of two processes on the same rows: one is held in its middle while the other runs into it. Not
+ * one port's contract, but what all of them promise together.
  */
 export function racesContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
   describe(`Races of two processes: ${name}`, () => {
@@ -40,7 +40,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
     let first: RaceHarness;
     let second: RaceHarness;
     let accountId: AccountId;
-    /** Nobody else's, so that a claim finds the jobs of its test only. */
+    /** Used by no other test, so that a claim finds only the jobs of its test. */
     let providerId = "";
 
     before(async () => {
@@ -275,7 +275,7 @@ export function racesContract(name: string, open: () => Promise<StorageUnderTest
         issued = await first.accounts.issueKey(accountId, { scopes: SCOPES });
       });
 
-      /** As a request does it: who speaks is found out first. */
+      /** As a request does it: the caller is authenticated first. */
       const creatingWith = ({ token }: IssuedKey, by: RaceHarness): Step<AcceptResult> => ({
         by,
         async begin() {

@@ -14,7 +14,7 @@ export function rateLimiterContract(name: string, open: (clock: Clock) => Promis
   describe(`RateLimiter contract: ${name}`, () => {
     let clock: ManualClock;
     let limiter: RateLimiter;
-    /** Nobody asked for it before. */
+    /** A new subject. */
     let subject: string;
 
     beforeEach(async () => {

@@ -17,10 +17,10 @@ const TIERS = new Tiers([
   { name: "none", maxConcurrent: 10, monthlyCredits: 0, rateLimits: RATES, uploads: NO_UPLOADS },
 ] satisfies Tier[]);
 
-/** Where two calls meet: after the locking read, or when all is written and only the commit is left. */
+/** Where two calls meet: after the locking read, or before the commit. */
 const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
 
-/** Renewals may be repeated, one after the other and two at once, and take effect once a period. */
+/** Renewals may be repeated, sequentially and concurrently, and take effect once a period. */
 export function renewalsContract(name: string, open: () => Promise<StorageUnderTest & { readonly url: string }>): void {
   describe(`Repeated renewals: ${name}`, () => {
     let storage: StorageUnderTest & { readonly url: string };

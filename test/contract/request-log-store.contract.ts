@@ -172,7 +172,7 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
     });
 
     describe("credits", () => {
-      /** A job with the request that made it, as the log will know it. */
+      /** A job with the request that created it, as in the log. */
       const aPair = (
         overrides: Partial<Job> = {},
         request: Partial<LoggedRequest> = {},

@@ -3,7 +3,7 @@ import type { SelfCheck } from "../../core/ports/self-check.js";
 
 export interface SelfCheckUnderTest {
   readonly check: SelfCheck;
-  /** What it was given and nobody may read. */
+  /** A secret among its settings. */
   readonly secrets: readonly string[];
   close(): Promise<void>;
 }

@@ -39,18 +39,16 @@ const SPLITTER = {
 };
 const PREFERENCES = { fallbacks: {}, splits: { stem_split: ["splitter"], vocal_removal: ["splitter"] } };
 
-/** Where two calls meet: after the locking read, or when all is written and only the commit is left. */
+/** Where two calls meet: after the locking read, or before the commit. */
 const POINTS: readonly Point[] = [/FROM balances WHERE/, "before commit"];
 
-/** What stands against a new split. */
+/** Reasons that refuse a new split. */
 interface Surroundings {
   readonly isDown?: boolean;
   readonly isOff?: boolean;
 }
 
-/**
- * A split under a reference may be started again and again, one call after the other and two at once: there is one job.
- */
+/** A split under a reference may be started repeatedly, sequentially and concurrently: there is one job. */
 export function splitReferencesContract(
   name: string,
   open: () => Promise<StorageUnderTest & { readonly url: string }>,

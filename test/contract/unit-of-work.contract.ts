@@ -127,7 +127,7 @@ export function unitOfWorkContract(name: string, open: () => Promise<StorageUnde
   });
 }
 
-/** Reads, takes its time, then writes what it decided: where nothing is locked, updates get lost. */
+/** Reads, waits, then writes its decision: without a lock, updates are lost. */
 async function addPack(
   storage: StorageUnderTest,
   tx: Transaction,

@@ -3,9 +3,9 @@ import type { WebhookFailure, WebhookMessage, WebhookSender } from "../../core/p
 
 export interface SenderUnderTest {
   readonly sender: WebhookSender;
-  /** Where a receiver answers with this status, `Retry-After` of so many seconds, and this body. */
+  /** The URL of a receiver that returns this status, `Retry-After` of so many seconds, and this body. */
   urlFor(response: { readonly status: number; readonly retryAfterSeconds?: number }): string;
-  /** Where nothing is ever answered, for longer than a test runs. */
+  /** The URL of a receiver that does not respond for longer than a test runs. */
   readonly silentUrl: string;
   /** Resolves when a message has arrived there. */
   arrived(): Promise<unknown>;

@@ -7,13 +7,13 @@ import type { AccountId } from "../../core/ids.js";
 /** Half a second of silence: 8 kHz, 8 bit, mono. */
 export const SILENCE_WAV = wav(4_000);
 
-/** Nothing is made of the silence, so that it costs no time. */
+/** Without analysis and covers, so that the silence takes no time. */
 export const UNHEARD: Overrides = {
   audioAnalyser: { analyse: () => Promise.resolve(null), close: () => Promise.resolve() },
   coverPainter: { paint: () => Promise.reject(new Error("There is no paint.")) },
 };
 
-/** As an import file has it; what is left out is filled in. */
+/** A track of an import file; missing members get defaults. */
 export interface FixtureTrack {
   readonly account?: AccountId | null;
   readonly visibility?: "public" | "private";
@@ -47,7 +47,7 @@ export class LibraryFixture {
   }
 
   /**
-   * Adds tracks, playable and private to `account` unless told otherwise, and playlists; a later one is newer.
+   * Adds tracks, by default playable and private to `account`, and playlists; later ones are newer.
    *
    * @returns the id of each by its name
    */
@@ -83,7 +83,7 @@ export class LibraryFixture {
   }
 }
 
-/** A track of an answer with its links as they are before they are signed, which every answer does anew. */
+/** A track of a response without the signatures of its links, which differ in every response. */
 export function unsigned(track: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const cut = (value: unknown): unknown => (typeof value === "string" ? value.split("?expires=")[0] : value);
   return Object.fromEntries(Object.entries(track).map(([name, value]) => [name, cut(value)]));

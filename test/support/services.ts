@@ -12,7 +12,7 @@ export async function installPackage(name: string): Promise<void> {
   await run("apt-get", ["install", "--yes", "--no-install-recommends", name], { env });
 }
 
-/** What the tests start, by a file that Debian's package of it has. */
+/** The services of the tests, each by a file in Debian's package of it. */
 const PACKAGES: Readonly<Record<string, string>> = {
   "mariadb-server": "/usr/sbin/mariadbd",
   "rabbitmq-server": "/usr/lib/rabbitmq/bin/rabbitmq-server",
@@ -20,13 +20,16 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "python3-swift": "/usr/lib/python3/dist-packages/swift",
 };
 
-/** Before several runs at once would each install the same. Whoever may not install, or has no Debian, is told by the test that misses something. */
+/**
+ * Before several runs install the same at once. Without the rights or Debian, the test with the missing service fails
+ * with a message.
+ */
 export async function installMissingPackages(): Promise<void> {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return;
   for (const [name, file] of Object.entries(PACKAGES)) if (!existsSync(file)) await installPackage(name);
 }
 
-/** A port of this machine that nobody listens on right now. */
+/** A free port of this machine. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer().once("error", reject);

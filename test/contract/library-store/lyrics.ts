@@ -12,7 +12,7 @@ const RAIN: Lyrics = {
   ],
 };
 
-/** As large as one result may bring: {@link RAIN} is the usual size. */
+/** The largest that one result may have: {@link RAIN} has the usual size. */
 const LONGEST: Lyrics = {
   text: "ä".repeat(50_000),
   words: Array.from({ length: 10_000 }, (_, index) => ({

@@ -5,7 +5,7 @@ import type { Playlist } from "../../../core/library/playlist.js";
 import { anId, aPlaylist, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 
-/** Behind all that other suites list. */
+/** Older than everything that other suites list. */
 const LATE = NOON + 1_000_000_000;
 
 export function libraryPlaylists(opened: () => StorageUnderTest): void {

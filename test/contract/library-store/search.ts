@@ -9,7 +9,7 @@ import { anAsset, anId, aPlaylist, aTrack, NOON } from "../../support/builders.j
 import type { StorageUnderTest } from "../../support/databases.js";
 import { aCorpus, aMark, endingInZero, playlistsFound, tracksFound, unique } from "./search-corpus.js";
 
-/** Behind all that other suites add. */
+/** Older than everything that other suites add. */
 const LATE = NOON + 1_000_000_000;
 const NO_TAGS: Track["tags"] = { mood: [], activity: [], genre: [], other: [] };
 

@@ -6,11 +6,11 @@ import { anId, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { aDelivery, anEvent } from "../../support/webhook-builders.js";
 
-/** Before everything that other tests leave behind. */
+/** Due before everything that other tests leave. */
 const LONG_AGO = NOON - 1_000_000_000_000;
 
 export function webhookClaims(opened: () => StorageUnderTest): void {
-  /** Adds deliveries, each with an event of its own. */
+  /** Adds deliveries, each of its own event. */
   async function add(...deliveries: readonly WebhookDelivery[]): Promise<Map<WebhookDeliveryId, WebhookEvent>> {
     const events = new Map(deliveries.map(({ id, eventId }) => [id, anEvent({ id: eventId })]));
     await opened().inTransaction(async (tx) => {
@@ -109,7 +109,7 @@ export function webhookClaims(opened: () => StorageUnderTest): void {
     await add(...deliveries);
     const claims = [left, right].map((endpointId) => ({ endpointId, limit: 4 }));
     const taken: WebhookDeliveryId[] = [];
-    // What another claim holds is left out: a round may take less than there is.
+    // Deliveries of another claim are skipped: a round may take fewer than there are.
     for (let rounds = 0; taken.length < 120 && rounds < 50; rounds++) {
       const round = await Promise.all(
         Array.from({ length: 12 }, (_, index) => claim(index % 2 === 0 ? claims : claims.toReversed())),

@@ -6,7 +6,7 @@ import { anId, NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { anEndpoint } from "../../support/webhook-builders.js";
 
-/** Every member is another than that of `anEndpoint`. */
+/** Every member differs from that of `anEndpoint`. */
 const FULL: Partial<WebhookEndpoint> = {
   url: `https://xn--4gbwdl.example/${"a%20b/".repeat(300)}?q='"\\`,
   status: "disabled",

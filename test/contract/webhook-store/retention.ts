@@ -4,11 +4,11 @@ import { NOON } from "../../support/builders.js";
 import type { StorageUnderTest } from "../../support/databases.js";
 import { aDelivery, anEvent, aTry } from "../../support/webhook-builders.js";
 
-/** Before everything that other tests leave behind; each test has its own. */
+/** Before everything that other tests leave; each test has its own moment. */
 const LONG_AGO = NOON - 1_500_000_000_000;
 
 export function webhookRetention(opened: () => StorageUnderTest): void {
-  /** An event with two deliveries, one of them tried twice. */
+  /** An event with two deliveries, one of them with two attempts. */
   async function add(
     createdAt: number,
   ): Promise<{ readonly event: WebhookEvent; readonly deliveries: readonly WebhookDelivery[] }> {
@@ -27,7 +27,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
   }
   const deleteOld = (createdBefore: number, limit: number): Promise<number> =>
     opened().inTransaction((tx) => opened().webhooks.deleteOld(tx, createdBefore, limit));
-  /** How much there is of an event: itself, deliveries, tries. */
+  /** The rows of an event: itself, deliveries, attempts. */
   async function left({ event, deliveries }: Awaited<ReturnType<typeof add>>): Promise<readonly number[]> {
     const { webhooks } = opened();
     const events = await webhooks.findEvents([event.id]);
@@ -63,7 +63,7 @@ export function webhookRetention(opened: () => StorageUnderTest): void {
   it("shares the work among concurrent deletions", async () => {
     const added = await Promise.all(Array.from({ length: 24 }, (_, age) => add(LONG_AGO + age)));
     let deleted = 0;
-    // What another holds is left out: a round may take less than there is.
+    // Rows of another deletion are skipped: a round may take fewer than there are.
     for (let rounds = 0; deleted < 24 && rounds < 20; rounds++) {
       const counts = await Promise.all(Array.from({ length: 6 }, () => deleteOld(LONG_AGO + 99, 5)));
       deleted += counts.reduce((sum, count) => sum + count, 0);

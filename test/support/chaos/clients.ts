@@ -17,19 +17,21 @@ export interface Order {
   readonly duration?: number;
 }
 
-/** What one client wants made, under one idempotency key, whatever happens to its requests. */
+/** A generation that one client wants, under one idempotency key, whatever happens to its requests. */
 export interface Demand {
   readonly number: number;
   readonly caller: Caller;
   readonly idempotencyKey: string;
   /** Its prompt begins with the number. */
   readonly order: Order;
-  /** The bytes of the first answer that came back; every other must be the same. */
+  /** The bytes of the first response; every other must be the same. */
   response: string | null;
   jobId: string | null;
-  /** True while a request waits for the end: by contract a repetition then gets another answer than the one that will be kept. */
+  /**
+   * True while a request waits for the end: by contract a repetition then gets another response than the recorded one.
+   */
   isWaited: boolean;
-  /** How the job was seen to have ended; it must stay so. */
+  /** The end of the job that a client saw; it must not change. */
   end: JobEnd | null;
 }
 
@@ -42,47 +44,47 @@ export interface JobEnd {
 export interface ClientsDeps {
   readonly random: SeededRandom;
   readonly callers: readonly Caller[];
-  /** Where a server may answer right now. Who gets no answer at one goes on to the next. */
+  /** URLs that may respond now. A client without a response tries the next one. */
   urls(): readonly string[];
-  /** What to ask for. */
+  /** Creates the body of a request. */
   order(): Order;
-  /** A replayed 502 does not name its job: its id, as the storage has it. */
+  /** A replayed 502 does not contain the job's id: it is read from the storage. */
   findJobId(demand: Demand): Promise<string>;
 }
 
-/** What `fetch` says when there is no connection, or no longer one. */
+/** The messages of `fetch` without a connection, or when it was lost. */
 const CONNECTION_LOST = ["fetch failed", "terminated"];
 
-/** Clients that never give up: each wish is asked for under one key until it is answered, and once more later. */
+/** Clients that never stop: each demand is requested under one key until there is a response, and once more later. */
 export class Clients {
   readonly demands: Demand[] = [];
-  /** Requests that brought no answer, and those that were put off with a 503. */
+  /** Requests without a response, and those that got a 503. */
   readonly counts = { lost: 0, putOff: 0 };
   private allowance = 0;
 
   constructor(private readonly deps: ClientsDeps) {}
 
-  /** Lets the clients wish for this many pieces more. */
+  /** Allows the clients so many more demands. */
   allow(demands: number): void {
     this.allowance += demands;
   }
 
-  /** So many clients at once wish, repeat themselves, hang up and look, until `signal` aborts. */
+  /** So many clients send demands, repeat requests, disconnect and poll concurrently, until `signal` aborts. */
   async speak(clients: number, signal: AbortSignal): Promise<void> {
     await Promise.all(Array.from({ length: clients }, () => this.speakAsOne(signal)));
   }
 
-  /** Asks for every wish again. */
+  /** Requests every demand again. */
   async askAll(): Promise<void> {
     for (const demand of this.demands) await this.ask(demand);
   }
 
-  /** Looks at every job again. */
+  /** Reads every job again. */
   async lookAtAll(): Promise<void> {
     for (const demand of this.demands) await this.look(demand);
   }
 
-  /** Whether every job has been seen to have ended. */
+  /** Whether a client saw the end of every job. */
   async allEnded(): Promise<boolean> {
     for (const demand of this.demands) if (demand.end === null) await this.look(demand);
     return this.demands.every(({ end }) => end !== null);
@@ -123,7 +125,7 @@ export class Clients {
     return demand;
   }
 
-  /** Sends a wish, for the first time or again; a lost answer leaves it open. */
+  /** Sends a demand, for the first time or again; without a response it stays open. */
   private async ask(demand: Demand, waitSeconds: number | null = null): Promise<void> {
     const isRepeated = demand.response !== null;
     const headers = {
@@ -144,7 +146,7 @@ export class Clients {
     demand.jobId ??= result.status === 202 ? dataOf<{ id: string }>(result).id : await this.deps.findJobId(demand);
   }
 
-  /** Sends a wish and is gone before the answer comes. */
+  /** Sends a demand and disconnects before the response. */
   private askAndHangUp(demand: Demand): Promise<void> {
     const { random: seeded, urls } = this.deps;
     const url = seeded.pick(urls());
@@ -165,9 +167,9 @@ export class Clients {
     });
   }
 
-  /** Notes how a job ended; an end that was seen before must not have changed. */
+  /** Records how a job ended; an end that was seen before must not have changed. */
   private async look(demand: Demand): Promise<void> {
-    // What another look learns meanwhile may be newer than what this one is answered.
+    // What another read learns meanwhile may be newer than this read's response.
     const { jobId, end: endBefore } = demand;
     if (jobId === null) return;
     const response = await this.anyResponse((url) =>
@@ -183,7 +185,7 @@ export class Clients {
     }
   }
 
-  /** Asks one server after the other, in any order. null when none has answered, which says nothing about what they did. */
+  /** Tries the servers in random order. null when none has responded, which does not mean that none has acted. */
   private async anyResponse(ask: (url: string) => Promise<ApiResponse>): Promise<ApiResponse | null> {
     const { random: seeded, urls } = this.deps;
     for (const url of seeded.shuffled(urls())) {
@@ -192,7 +194,7 @@ export class Clients {
       if (response === null) this.counts.lost += 1;
       else this.counts.putOff += 1;
       if (response !== null) expect(response.headers.get("Retry-After"), response.text).to.match(/^[1-9]\d*$/);
-      // The storage may still be about to write the answer of a server that is gone.
+      // A request of a dead server may still write its response to the storage.
       await sleep(Math.ceil(seeded.between(20, 60)));
     }
     return null;

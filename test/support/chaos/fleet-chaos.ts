@@ -11,46 +11,46 @@ import { comeToRest, jobIdIn, namingTheSeed } from "./chaos.js";
 import { checkSubmissions, type SubmissionCounts } from "./submissions.js";
 
 export interface FleetChaos {
-  /** Everything random comes from it; the moments at which the machine does things do not. */
+  /** The seed of everything random; the timing of the machine is not reproducible. */
   readonly seed: number;
-  /** What befalls a process or a service, one after the other; the repairs take their time meanwhile. */
+  /** The number of faults, of processes or services, one after the other; restarts take their time meanwhile. */
   readonly strikes: number;
-  /** Pieces wished for between two strikes. */
+  /** Demands between two faults. */
   readonly demandsPerStrike: number;
   readonly accounts: number;
   /** Whether the database is killed too. */
   readonly withDatabase: boolean;
 }
 
-/** What a storm has done. */
+/** The results of a chaos test. */
 export interface Toll extends SubmissionCounts {
   readonly seed: number;
   readonly jobs: number;
-  /** By what was done to what: `kill work`. */
+  /** By fault and target: `kill work`. */
   readonly strikes: { readonly [kind: string]: number };
-  /** Requests that were not answered, and those that were put off with a 503. */
+  /** Requests without a response, and those that got a 503. */
   readonly lost: number;
   readonly putOff: number;
 }
 
 type Target = Member | "broker" | "database";
 
-/** Clients that speak at once. */
+/** Concurrent clients. */
 const CLIENTS = 6;
 
-/** Longer than a lease: who wakes up again finds its jobs with another worker. */
+/** Longer than a lease: a process that wakes up finds its jobs claimed by another worker. */
 const FREEZE_MS = [1_800, 2_600] as const;
 
-/** A channel that ended again and again is opened after ever longer pauses, of up to 30 s. */
+/** A channel that is closed repeatedly is opened after longer and longer pauses, of up to 30 s. */
 const READY_MAX_MS = 60_000;
 
 /**
- * RabbitMQ 3.10 writes down where the log of a new quorum queue lies every half second. Killed before, it has the queue afterwards and never
- * answers for it again, nor on any channel that has published to it.
+ * Every half second RabbitMQ 3.10 stores the location of a new quorum queue's log. If it is killed before, the queue
+ * still exists afterwards but never responds again, nor does any channel that has published to it.
  */
 const BROKER_SPARED_MS = 2_000;
 
-/** More than once means more often. */
+/** More entries mean a higher probability. */
 const FATES = [
   "direct",
   "direct",
@@ -66,8 +66,9 @@ const FATES = [
 ] as const;
 
 /**
- * Kills, stops and freezes the processes of a fleet and kills its services while clients ask, and checks afterwards that every accepted job
- * ended once, that the books are right, and that no job reached a provider twice. A failure names the seed.
+ * Kills, stops and freezes the processes of a fleet and kills its services while clients send requests, and checks
+ * afterwards that every accepted job ended once, that the ledger is exact, and that no job reached a provider twice. A
+ * failure names the seed.
  */
 export function surviveFleetChaos(sandbox: Sandbox, chaos: FleetChaos): Promise<Toll> {
   return namingTheSeed(chaos.seed, async () => {
@@ -86,7 +87,7 @@ export function surviveFleetChaos(sandbox: Sandbox, chaos: FleetChaos): Promise<
 class FleetChaosRun {
   private readonly random: SeededRandom;
   private readonly strikes: Record<string, number> = {};
-  /** What is not to be struck for now. */
+  /** Targets that must not be hit for now. */
   private readonly troubled = new Set<Target>(["broker"]);
 
   constructor(
@@ -141,7 +142,10 @@ class FleetChaosRun {
     };
   }
 
-  /** Strikes while the clients speak. When either fails, both end before it is told: nothing may be started any more. */
+  /**
+   * Injects faults while the clients send requests. When either fails, both end before the error is thrown: no process
+   * may start after that.
+   */
   private async rageWhile(clients: Clients): Promise<void> {
     const over = new AbortController();
     const sparing = sleep(BROKER_SPARED_MS).then(() => void this.troubled.delete("broker"));
@@ -151,7 +155,7 @@ class FleetChaosRun {
     await allDone([...parts, sparing]);
   }
 
-  /** One strike after the other, until there were enough or it is `over`. Resolves when everything is repaired. */
+  /** One fault after the other, until there were enough or it is `over`. Resolves when everything runs again. */
   private async rage(clients: Clients, over: AbortController): Promise<void> {
     const { random: seeded, chaos: chaosTest } = this;
     const repairs: Promise<void>[] = [];
@@ -167,7 +171,7 @@ class FleetChaosRun {
     await allDone(repairs);
   }
 
-  /** Whatever is well. The database not by itself: without it nobody is started again. */
+  /** Any running target. Not the database alone: without it no process can start again. */
   private targets(): readonly Target[] {
     const { fleet, troubled, chaos: chaosTest } = this;
     const well = [...fleet.members, "broker" as const].filter((target) => !troubled.has(target));
@@ -222,7 +226,7 @@ class FleetChaosRun {
   }
 }
 
-/** Waits for all of them, also when one fails. @throws what the first one failed with */
+/** Waits for all of them, also when one fails. @throws the error of the first failure */
 async function allDone(parts: readonly Promise<void>[]): Promise<void> {
   await Promise.allSettled(parts);
   await Promise.all(parts);

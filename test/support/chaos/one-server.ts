@@ -7,17 +7,17 @@ import { SeededRandom } from "./seeded-random.js";
 import { readRows } from "./rows.js";
 import { comeToRest, jobIdIn, namingTheSeed, CHAOS_SETTINGS } from "./chaos.js";
 
-/** A storm of kills over one process that does everything, on the embedded default. */
+/** Repeated kills of one process that does everything, on the embedded default. */
 export interface Chaos {
-  /** Everything random comes from it; the moments at which the machine does things do not. */
+  /** The seed of everything random; the timing of the machine is not reproducible. */
   readonly seed: number;
   readonly kills: number;
-  /** Pieces wished for between two kills. */
+  /** Demands between two kills. */
   readonly demandsPerRound: number;
   readonly accounts: number;
 }
 
-/** Clients that speak at once. */
+/** Concurrent clients. */
 const CLIENTS = 6;
 
 const SETTINGS: Environment = {
@@ -26,7 +26,7 @@ const SETTINGS: Environment = {
   FERMATA_PLUGINS__SYNTH__THREADS: "3",
 };
 
-/** Refusals and hooks cost no rendering, so most of a storm is made of them. */
+/** Refusals and hooks cost no rendering, so most demands are of these kinds. */
 const PROMPTS = [
   "harbour at night",
   "slow waltz [[delay:0.2]]",
@@ -38,8 +38,8 @@ const PROMPTS = [
 ];
 
 /**
- * Kills the server again and again while clients ask, and checks afterwards that every accepted job ended once and that the books are right.
- * A failure names the seed.
+ * Kills the server repeatedly while clients send requests, and checks afterwards that every accepted job ended once and
+ * that the ledger is exact. A failure names the seed.
  */
 export function surviveChaos(sandbox: Sandbox, chaos: Chaos): Promise<void> {
   return namingTheSeed(chaos.seed, () => run(sandbox, chaos));

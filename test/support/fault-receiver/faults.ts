@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** A request that was read to its end. */
+/** A request that was read completely. */
 export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -14,7 +14,7 @@ export interface Call {
 }
 
 export interface Fault {
-  /** What a sender meets, for the list of `main.ts`. */
+  /** A description of the fault, for the list of `main.ts`. */
   readonly does: string;
   readonly response: (call: Call) => void;
 }
@@ -58,7 +58,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** The fault that a path asks for; a path that names none is answered with 200. */
+/** The fault of a path; an unknown path gets 200. */
 export function faultOf(path: readonly string[]): Fault {
   const [first = ""] = path;
   const fault = /^\d{3}$/.test(first) ? FAULTS["status"] : FAULTS[first];

@@ -1,7 +1,8 @@
 /**
- * A receiver of webhooks that misbehaves on request, to be run by hand against any sender:
+ * A faulty webhook receiver, to be run by hand against any sender:
  *
- *   node dist/test/support/fault-receiver/main.js [--port 8443] [--host 127.0.0.1] [--fault drip] [--certificate expired] [--name receiver] [--secret whsec_…]
+ * node dist/test/support/fault-receiver/main.js [--port 8443] [--host 127.0.0.1] [--fault drip] [--certificate expired]
+ * [--name receiver] [--secret whsec_…]
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

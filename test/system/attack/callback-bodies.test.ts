@@ -19,7 +19,7 @@ describe("Callbacks to an unknown address", function () {
     });
     const texts = result.connections.map(({ text }) => text).filter((text) => text !== "");
     expect(texts).to.not.be.empty;
-    // A connection is reset under a client that goes on sending: some of them do not get to read it.
+    // A client that keeps sending gets a reset: some of them cannot read the response.
     for (const text of texts) {
       expect(text)
         .to.match(/^HTTP\/1\.1 (404|429) /)

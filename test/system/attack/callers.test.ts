@@ -116,7 +116,7 @@ describe("A hostile caller", function () {
     const { result } = await measured("subjects of limits", attacked.target, async () => {
       return new Set(await flood(some, "/api/v1/me", headersOf));
     });
-    // More than it holds are there now: whatever comes takes the place of another.
+    // The limiter is full now: each new subject replaces another.
     const { result: later, figures } = await measured("subjects beyond the limit", attacked.target, async () => {
       return new Set(await flood(more, "/api/v1/me", (index) => headersOf(some + index)));
     });

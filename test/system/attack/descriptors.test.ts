@@ -16,7 +16,7 @@ describe("Connections that clients keep open", function () {
   const sandbox = useSandbox();
 
   it("are closed when their requests do not arrive in time, which frees their descriptors", async () => {
-    // The long form goes by the defaults, and waits for 45 s at most.
+    // The long form uses the defaults, and waits for 45 s at most.
     const fermata = sandbox.spawn(["start"], await sandbox.dataDir(), {
       FERMATA_HTTP__MAX_CONNECTIONS_PER_NETWORK: "2000",
       ...(IS_LONG ? {} : { FERMATA_HTTP__REQUEST_TIMEOUT_SECONDS: "2" }),
@@ -53,7 +53,7 @@ describe("Connections that clients keep open", function () {
     });
     const refused = result.connections.filter(({ statuses }) => statuses[0] === 429);
     expect(refused).to.not.be.empty;
-    // Beyond those that are being told so, further ones are closed at once.
+    // While these get the 429, further ones are closed at once.
     expect(figures.descriptorsPeak - before).to.be.below(most + REFUSED_AT_ONCE_MAX + 30);
     for (const { text } of refused) {
       expect(text)

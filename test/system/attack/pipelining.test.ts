@@ -11,7 +11,7 @@ describe("Pipelined requests", function () {
   const sandbox = useSandbox();
 
   it(`are served up to ${MAX_PIPELINED}; then the connection is closed`, async () => {
-    // The figures are at the port of the API here, as an operator may have it.
+    // The metrics are at the port of the API here, which an operator may configure.
     const fermata = sandbox.spawn(["start"], await sandbox.dataDir(), { FERMATA_METRICS__PORT: "" });
     const target = new AttackTarget(fermata, await fermata.listening());
     for (const path of ["/metrics", "/docs/swagger-ui-bundle.js", "/openapi.json", "/healthz", "/nothing"]) {

@@ -14,10 +14,10 @@ import { Canary } from "../../support/canary.js";
 import { eventually, Sandbox } from "../../support/process.js";
 
 const MIB = 1024 * 1024;
-/** Every control and format character there is, but line breaks. */
+/** Every control and format character, except line breaks. */
 const STEERING = /(?!\n)[\p{Cc}\p{Cf}]/u;
 
-/** Files of a few kilobytes that unpack to gigabytes, or to nothing for a very long time. */
+/** Files of a few kilobytes that decompress to gigabytes, or block a decoder for a very long time. */
 const BOMBS: Readonly<Record<string, () => Uint8Array>> = {
   flac: () => flacBomb(495),
   opus: () => opusBomb(sized(6_400, 100_000)),
@@ -57,7 +57,7 @@ describe("A hostile provider", function () {
     await neighbour.close();
   });
 
-  /** Jobs for each of the prompts, together. @returns what they came to, when all have ended */
+  /** Creates a job for each of the prompts at once. @returns the ended jobs */
   async function generate(deed: string, prompts: readonly string[]): Promise<Job[]> {
     const { api } = attacked;
     return Promise.all(

@@ -13,7 +13,7 @@ import { filesUnder, useSandbox } from "../../support/process.js";
 import { tinyMp3 } from "../../support/provider-kit/index.js";
 
 const MIB = 1024 * 1024;
-/** More than the system's buffers between two ends of a connection hold. */
+/** More than the system's buffers between two ends of a connection. */
 const AUDIO_BYTES = 32 * MIB;
 const CONCURRENT_MAX = 64;
 
@@ -69,7 +69,7 @@ describe("Responses that the client does not read", function () {
       await target.hasAccepted();
       await target.descriptorsBackTo(before);
     });
-    // What they held of the budget is free again.
+    // Their share of the budget is free again.
     const again = await RawConnection.open(target.url, { reads: true });
     again.send(`HEAD ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     await again.closed;

@@ -55,7 +55,7 @@ describe("An app with a faulty broker", function () {
     await space.clear("scripted", "synth");
   });
 
-  /** Accepted at once, run to its end, and handed to the provider once. */
+  /** Accepted at once, completed, and submitted to the provider once. */
   async function runsOnce(): Promise<void> {
     const before = test.provider.submissions.length;
     const response = await caller.api.generate();
@@ -107,7 +107,7 @@ describe("An app with a faulty broker", function () {
     const stolen: string[] = [];
     await space.onServer(async (channel) => {
       const steal = (message: ConsumeMessage | null): void => void stolen.push(message?.content.toString() ?? "");
-      // The broker gives it whatever comes, before anybody else.
+      // The broker passes it every notification first.
       await channel.consume(space.queueOf("scripted"), steal, { noAck: true, arguments: { "x-priority": 10 } });
       await runsOnce();
     });

@@ -29,7 +29,8 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
     space = await openQueueSpace(broker.server);
     queue = await RabbitmqJobQueue.open({ url: space.url, logger });
     await queue.listen("synth", (notification) => void heard.push(notification));
-    // Listened to from the beginning: RabbitMQ 3.10 may never answer again for a queue that it made just before a kill -9.
+    // It listens from the start: RabbitMQ 3.10 may never respond again for a queue that it created just before a kill
+    // -9.
     await queue.listen("mureka", async (notification) => {
       held.push(notification);
       if (!isWell) await new Promise(() => undefined);
@@ -62,7 +63,7 @@ describe("RabbitmqJobQueue and a broker's faults", function () {
 
   it("publishes nothing while the broker is blocked for lack of memory, logs it, and continues afterwards", async () => {
     await broker.control("set_vm_memory_high_watermark", "0.000001");
-    // The broker tells a connection with its first message.
+    // The broker notifies a connection with its first message.
     queue.notify([aNotification()]);
     const error = await refusal(() => queue.check());
     expect(error.message).to.match(/^RabbitMQ at \S+ takes no messages: low on memory$/);

@@ -10,7 +10,7 @@ import { startTestApp, type TestApp } from "../../support/test-app.js";
 const TITLE = "Lanterns over the harbour";
 const SECONDS = 60;
 
-/** What the tests look at of an audio element; the types of browsers are not among those of Node. */
+/** The members of an audio element that the tests read; Node has no types of browsers. */
 interface Player {
   readonly currentTime: number;
   readonly paused: boolean;
@@ -19,9 +19,9 @@ interface Player {
   readonly readyState: number;
 }
 
-/** What a test waits for; in any case nothing is being sought, and the length is known. */
+/** The condition of a wait; also, no seek is in progress, and the duration is known. */
 interface Wanted {
-  /** Seconds that have been passed. */
+  /** Seconds that have played. */
   readonly after?: number;
   readonly isPaused?: boolean;
 }
@@ -68,7 +68,7 @@ describe("The page of a shared track, in a browser", function () {
       const { currentTime, paused, controls, seeking, readyState } = element as unknown as Player;
       return { currentTime, paused, controls, seeking, readyState };
     });
-  /** Resolves when the sound has come that far; the test's own limit is the bound. */
+  /** Resolves when playback has reached this position; the test's own limit is the bound. */
   const until = async (wanted: Wanted): Promise<void> =>
     void (await open.page.waitForFunction(({ after = -1, isPaused }) => {
       const { document } = globalThis as unknown as { readonly document: { querySelector(name: "audio"): Player } };
@@ -82,7 +82,7 @@ describe("The page of a shared track, in a browser", function () {
     expect((await player()).controls).to.equal(false);
     await page.getByRole("button", { name: "Play" }).click();
     await until({ after: 1.2 });
-    // Its name follows the sound, which is further than the page by a moment.
+    // The label follows the playback, which is slightly ahead of the page.
     await page.getByRole("button", { name: "Pause" }).waitFor();
     expect(await slider().getAttribute("aria-valuetext")).to.match(/^0:\d\d of (0:59|1:00)$/);
     expect(Number(await slider().getAttribute("aria-valuenow"))).to.be.at.least(1);
@@ -172,7 +172,7 @@ describe("The page of a shared track, in a browser", function () {
     expect(await open.page.getByRole("button", { name: "Play" }).count()).to.equal(0);
     expect(await open.page.locator(".wave svg.rest").isVisible()).to.equal(true);
     await audio().evaluate((element) => (element as unknown as { play(): Promise<void> }).play());
-    // Nothing that could wait runs in such a page: it is asked until the sound has moved on.
+    // Without scripts nothing in the page can wait: the test polls until playback has advanced.
     while ((await player()).currentTime < 0.3);
     await open.page.screenshot({ path: await screenshotPath("share-without-javascript") });
   });
@@ -228,7 +228,7 @@ describe("The page of a shared track, in a browser", function () {
   });
 });
 
-/** What axe finds wrong with a page, by the rules of WCAG 2.2 AA and good practice. */
+/** axe's violations of a page, by the rules of WCAG 2.2 AA and good practice. */
 async function violationsIn({ page }: Visit): Promise<string[]> {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<axe.AxeResults>("axe.run()");

@@ -6,7 +6,7 @@ const RUNS = 20;
 
 /** The long form of test/system/waste, run by `npm run test:faults`. Its last line is the waste of all runs. */
 describe("Bought work is not thrown away, with random timing", () => {
-  // Behind all that mocha prints.
+  // After everything that mocha prints.
   before(() => void process.once("exit", () => process.stdout.write(`${wasteLine(wasteOfAll)}\n`)));
 
   defineTests(

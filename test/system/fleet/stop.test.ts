@@ -26,7 +26,7 @@ describe("SIGTERM to a server or a worker", function () {
     [database, queues, dataDir] = await Promise.all([createMysqlDatabase(), openQueueSpace(), sandbox.dataDir()]);
     settings = {
       ...CHAOS_SETTINGS,
-      // Nobody in these tests can wait for the end of a lease.
+      // Longer than these tests: no lease ends in them.
       FERMATA_JOBS__LEASE_SECONDS: "600",
       FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.2",
       FERMATA_JOBS__DRAIN_SECONDS: "0",
@@ -52,7 +52,7 @@ describe("SIGTERM to a server or a worker", function () {
     return { server, api: new ApiClient(await server.listening(), key) };
   }
 
-  /** @param lateMs how long a provider takes that is called by this worker */
+  /** @param lateMs the duration of a call of this worker */
   async function aWorker(lateMs: number): Promise<FermataProcess> {
     const worker = sandbox.spawn(["work"], dataDir, {
       ...settings,
@@ -62,7 +62,10 @@ describe("SIGTERM to a server or a worker", function () {
     return worker;
   }
 
-  /** One job of each provider, all of them under way in this worker. @returns their ids, in the order of {@link RECORDING_PROVIDERS} */
+  /**
+   * One job of each provider, all of them running in this worker. @returns their ids, in the order of {@link
+   * RECORDING_PROVIDERS}
+   */
   async function underWay(api: ApiClient, worker: FermataProcess, fate: Fate = "late"): Promise<string[]> {
     const ids: string[] = [];
     for (const id of RECORDING_PROVIDERS)
@@ -112,7 +115,7 @@ describe("SIGTERM to a server or a worker", function () {
     const second = await aWorker(0);
     await eventually("every job has ended", () => allEnded(ids));
     expect((await jobs(ids)).map(({ status, credits_charged }) => [status, credits_charged])).to.deep.equal([
-      ["failed", 0], // nobody can find out what became of it
+      ["failed", 0], // its outcome cannot be found out
       ["completed", 2], // submitted again
       ["completed", 2], // found
     ]);
@@ -160,7 +163,7 @@ describe("SIGTERM to a server or a worker", function () {
     expect(await first.exited).to.deep.equal({ code: 0, signal: null });
     await eventually("every job has ended", () => allEnded(ids));
     for (const job of await jobs(ids)) expect(job).to.include({ status: "completed", credits_charged: 2 });
-    // The one that may be repeated was; no other.
+    // Only the one that may be repeated was.
     expect(await submissions(second)).to.deep.equal([ids[1]]);
     expect(await outcomes(ids)).to.deep.equal([["completed"], ["outcome_unknown", "completed"], ["completed"]]);
   });

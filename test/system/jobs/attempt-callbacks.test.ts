@@ -44,7 +44,7 @@ describe("The callbacks of a job with several attempts", () => {
   });
   afterEach(() => harness.close());
 
-  /** What the provider sends to the address that it was given with that attempt. */
+  /** The provider's callback to the URL of that attempt. */
   async function report(attempt: number): Promise<void> {
     const { queue, clock, logger, callbackUrls: urls } = harness;
     const { jobs, callbacks, unitOfWork } = harness.storage;
@@ -60,7 +60,7 @@ describe("The callbacks of a job with several attempts", () => {
       loss === null ? state : `${state}, ${loss}`,
     );
 
-  /** A job whose first submission was lost and looked up as absent, and then the provider does `then`. */
+  /** A job whose first submission was lost and looked up as absent; then the provider does `then`. */
   async function absentAtFirst(then: Behaviour): Promise<JobId> {
     provider.behaviour = (request, context) => (request.attempt === 1 ? Promise.reject(LOST) : then(request, context));
     const id = await harness.acceptOne();

@@ -17,7 +17,7 @@ import { GRACE_MS, type Worker, WorkerHarness } from "./worker-harness.js";
 const FAR = 600_000;
 const SIGNED = { callbacks: "signed" } as const;
 
-/** Bodies are the words that they stand for; the signature is a word, too. */
+/** A body is one word with its meaning; the signature is a word, too. */
 function parseWords({ headers, body }: ReceivedCallback): Promise<ParsedCallback> {
   if (headers["x-signature"] === "forged")
     return Promise.resolve({ trust: "forged", reason: "the signature does not hold" });
@@ -66,7 +66,7 @@ describe("A provider's callback", () => {
     });
   }
 
-  /** What comes to the address that a provider was given. */
+  /** A callback to the URL that a provider was given. */
   async function report(id: JobId, word: string, signature?: string, url = urlOf(id)): Promise<void> {
     const [, providerId = "", jobId = "", token = ""] = /\/callbacks\/([^/]+)\/([^/]+)\/([^/]+)$/.exec(url) ?? [];
     const signed: Record<string, string> = signature === undefined ? {} : { "x-signature": signature };

@@ -29,7 +29,7 @@ describe("Abandoned work", () => {
   });
   afterEach(() => harness.close());
 
-  /** When the provider is to be asked to cancel each attempt, for those that it is. */
+  /** When each attempt is to be cancelled at the provider, for those that are. */
   const cancelsDue = async (id: JobId): Promise<number[]> =>
     (await harness.storage.jobs.listAttempts(id)).flatMap(({ cancelDueAt }) => cancelDueAt ?? []);
 

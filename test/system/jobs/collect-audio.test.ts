@@ -41,7 +41,7 @@ describe("Orphaned audio files", () => {
                 yield Buffer.alloc(SIZE);
               })(),
             };
-          // It is killed here: its clock stands still, and it is never heard of again until the test is over.
+          // The worker is killed here: its clock stands still until the end of the test.
           return new Promise((_resolve, reject) =>
             signal.addEventListener("abort", () => reject(signal.reason as Error)),
           );
@@ -55,7 +55,7 @@ describe("Orphaned audio files", () => {
       const left = [...kept, `${killed}/1/0-mix.mp3`].sort();
       expect(await harness.files()).to.deep.equal(left);
 
-      // The files have the time of the machine.
+      // The files have the machine's time.
       harness.clock.set(Date.now() + HOUR_MS - 60_000);
       await maintenance.runOnce();
       expect(await harness.files()).to.deep.equal(left);
@@ -97,7 +97,7 @@ describe("Orphaned audio files", () => {
       return job.id;
     };
     const jobs: JobId[] = [];
-    // They came without their credits, and would be found by the audit at the end.
+    // They have no credits reserved, and the audit would report them at the end.
     afterEach(async () => {
       await harness.storage.database.write("jobs").whereIn("id", jobs.splice(0)).delete();
       for (const table of ["tracks", "track_assets", "job_outputs"])
@@ -106,7 +106,7 @@ describe("Orphaned audio files", () => {
     const amount = (prefixes: number, files: number): AudioAmount => ({ prefixes, files, bytes: files * SIZE });
     const NONE = amount(0, 0);
 
-    /** Files of every kind. @returns those that are to stay, and those that are not */
+    /** Files of every kind. @returns those to keep, and those to delete */
     async function everyKind(): Promise<{
       readonly stay: string[];
       readonly go: string[];
@@ -134,7 +134,7 @@ describe("Orphaned audio files", () => {
         await library.insertTracks(tx, [
           aTrack({ jobId: done, assets: named.map((audioKey) => anAsset({ audioKey })) }),
           aTrack({ id: imported, assets: [anAsset({ audioKey: `${imported}/mix.mp3` })] }),
-          // A track that took over a file of a job that is none of its own.
+          // A track with a file of another job.
           aTrack({ assets: [anAsset({ audioKey: ofOthers })] }),
         ]);
         await harness.storage.jobs.insertOutputs(tx, [{ jobId: split, outputs: [output] }]);

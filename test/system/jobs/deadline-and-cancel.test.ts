@@ -38,7 +38,7 @@ describe("A job past its deadline", () => {
     const { behaviour, release } = holds();
     harness.provider.behaviour = behaviour;
     const id = await harness.acceptOne();
-    // Two processes: one whose provider takes for ever, one that does the maintenance.
+    // Two processes: one whose provider never responds, one that runs the maintenance.
     await harness.start({ deadlineMs: HOUR_MS });
     await harness.provider.submitted();
     const other = harness.prepare({ deadlineMs: 1_000 });
@@ -153,7 +153,7 @@ describe("A job that an operator cancels", () => {
       const id = await harness.acceptOne();
       await harness.provider.submitted(round + 1);
       release();
-      // Each round the operator comes a little later.
+      // In each round the operator comes a little later.
       let turns = round * 4;
       await until("the operator comes", () => turns-- <= 0);
       const cancelled = await worker.operate.cancel(id).then(

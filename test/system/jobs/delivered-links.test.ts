@@ -12,7 +12,7 @@ import { GRACE_MS, LEASE_MS, until, WorkerHarness } from "./worker-harness.js";
 
 const LINK = "https://cdn.test/song.mp3";
 
-/** Fetches what it is told to, when it is told to. */
+/** Opens scripted files at scripted times. */
 class ScriptedOpener implements AssetOpener {
   readonly opened: AssetSource[] = [];
   fetch: () => Promise<OpenedAsset> = () => Promise.resolve({ contentType: "audio/mpeg", bytes: bytes() });

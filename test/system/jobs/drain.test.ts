@@ -37,7 +37,7 @@ describe("A stop during calls that cannot be repeated", () => {
   });
   afterEach(() => harness.close());
 
-  /** A render that takes so long, and ends when it is aborted. */
+  /** A render that takes this long, and ends when it is aborted. */
   function takes(ms: number, then: Behaviour = completes): Behaviour {
     return async (request, context) => {
       await harness.clock.sleep(ms, context.signal);
@@ -46,7 +46,7 @@ describe("A stop during calls that cannot be repeated", () => {
     };
   }
 
-  /** Stops a worker that may drain, lets so much time pass, no faster than leases are renewed, and awaits its end. */
+  /** Stops a worker that may drain, advances time no faster than leases are renewed, and awaits its end. */
   async function drained(worker: Worker, ms: number): Promise<StoppedWork> {
     const stopping = worker.jobs.stop(STOP_GRACE_MS, { drainMs: DRAIN_MS, ...reports });
     for (let left = ms; left > 0; left -= 250) {

@@ -19,7 +19,7 @@ describe("The collection of a job's files", () => {
   });
   afterEach(() => harness.close());
 
-  /** A process that claims the job, does this much, and is never heard of again. */
+  /** A process that claims the job, does this much, and is then lost. */
   async function vanish(id: JobId, begunBefore: number | null = null): Promise<void> {
     const now = harness.clock.now();
     const request = { providerId: "scripted", phases: ["waiting"], limit: 1, now, owner: anId("prc") } as const;

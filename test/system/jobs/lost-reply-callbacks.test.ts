@@ -49,7 +49,7 @@ describe("A callback of a submission whose reply was lost", () => {
   });
   afterEach(() => harness.close());
 
-  /** What comes to the address that the provider was given. */
+  /** A callback to the URL that the provider was given. */
   async function report(jobId: JobId, word: string, signature?: string, attempt: number | null = 1): Promise<void> {
     const { queue, clock, logger, callbackUrls: urls } = harness;
     const { jobs, callbacks, unitOfWork } = harness.storage;

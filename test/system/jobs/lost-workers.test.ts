@@ -17,7 +17,7 @@ describe("A job whose worker is lost", () => {
   });
   afterEach(() => harness.close());
 
-  /** A process that claims what is due and is never heard of again. */
+  /** A process that claims the due jobs and is then lost. */
   async function claimAndVanish(phase: "waiting" | "submitting" | "rendering" = "waiting"): Promise<number> {
     const now = harness.clock.now();
     const claimed = await harness.storage.jobs.claimJobs({
@@ -48,7 +48,7 @@ describe("A job whose worker is lost", () => {
       expect(await harness.attempts(id)).to.deep.equal([[1, "completed"]]);
     });
 
-    /** A worker that hears that its first announcement is written when its lease is long over, and after `meanwhile`. */
+    /** A worker whose first intent is stored long after its lease ended, and after `meanwhile`. */
     async function startFrozen(meanwhile: () => Promise<unknown>): Promise<Worker> {
       const { unitOfWork, jobs } = harness.storage;
       const clock = new ManualClock(harness.clock.now());
@@ -93,7 +93,7 @@ describe("A job whose worker is lost", () => {
       });
       await harness.quiet();
       expect(harness.provider.submissions).to.deep.equal([]);
-      // The other one finds that nothing was bought.
+      // The other worker finds that nothing was bought.
       expect(await harness.job(id)).to.include({ phase: "waiting", fence: 2, attempt: 1 });
       expect(await harness.attempts(id)).to.deep.equal([[1, "unavailable"]]);
     });
@@ -307,10 +307,10 @@ describe("A job whose worker is lost", () => {
     const id = await harness.acceptOne();
     const worker = await harness.start({ capabilities: { idempotentSubmit: true }, concurrency: 2 });
     await harness.provider.submitted();
-    // The whole process pauses: nobody wakes, and the bell is heard before the heartbeat.
+    // The whole process is suspended: no sleeper wakes, and the notification arrives before the lease renewal.
     harness.clock.set(harness.clock.now() + LEASE_MS + 1);
     harness.queue.notify([{ jobId: id, providerId: "scripted" }]);
-    // Work that is accepted afterwards finds a hand free.
+    // Work that is accepted afterwards finds a free slot.
     const next = await harness.acceptOne();
     await harness.provider.submitted(2);
     await harness.pass(2 * LEASE_MS);
@@ -339,7 +339,7 @@ describe("A job whose worker is lost", () => {
       harness.clock.set(harness.clock.now() + LEASE_MS + 1);
       await claimAndVanish("submitting");
       await harness.pass(LEASE_MS + 1_000);
-      // Two pieces of work on one job look like one that waits for its provider: the second is awaited by its call.
+      // Two calls for one job look like one that waits for its provider: the test awaits the second by its call.
       await harness.provider.submitted(2);
     });
 
@@ -412,7 +412,7 @@ describe("A job whose worker is lost", () => {
   });
 
   it("is abandoned and refunded when it crashes every worker", async () => {
-    // What no rule foresees: the acceptance breaks whatever writes it down.
+    // An unforeseen error: the worker crashes whenever it records the acceptance.
     const { jobs } = harness.storage;
     const updateAttempts: JobStore["updateAttempts"] = async (tx, updates) => {
       if (updates.some(({ changes }) => changes.state === "accepted")) throw new TypeError("nobody expected this");
@@ -431,7 +431,7 @@ describe("A job whose worker is lost", () => {
       dueAt: harness.clock.now() + 5_000,
     });
     await harness.pass(5_000);
-    // Each wait is four times the one before: what is broken may take minutes to fix.
+    // Each wait is four times the one before: a fix may take minutes.
     expect(await harness.job(id)).to.include({ crashes: 2, dueAt: harness.clock.now() + 20_000 });
     await harness.pass(20_000 + 80_000 + 320_000);
     await harness.expectFailed(id, "generation_failed");

@@ -16,7 +16,7 @@ describe("Maintenance when something fails", () => {
   });
   afterEach(() => harness.close());
 
-  /** A process whose storage fails wherever one of these jobs is written. */
+  /** A process whose storage fails whenever one of these jobs is written. */
   function processThatCannotSettle(broken: readonly JobId[], error: Error): Worker {
     const { jobs } = harness.storage;
     const failing: Partial<JobStore> = {
@@ -29,7 +29,7 @@ describe("Maintenance when something fails", () => {
     });
   }
 
-  /** What is past its life, one of each kind. */
+  /** Expired rows, one of each kind. */
   async function addOldRows(): Promise<void> {
     const { inTransaction, idempotency, requestLog, webhooks } = harness.storage;
     await inTransaction(async (tx) => {
@@ -70,7 +70,7 @@ describe("Maintenance when something fails", () => {
       for (const id of others) await harness.expectFailed(id, "provider_unavailable");
       expect(await oldRows()).to.deep.equal(NONE_LEFT);
       expect(errors()).to.deep.equal([["end-overdue-jobs", broken]]);
-      // It is tried again, and ends as soon as it can.
+      // It is retried, and ends as soon as possible.
       await harness.prepare({ deadlineMs: DEADLINE_MS }).maintenance.runOnce();
       await harness.expectFailed(broken, "provider_unavailable");
     });

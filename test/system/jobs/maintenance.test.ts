@@ -21,7 +21,7 @@ describe("Maintenance of the library", () => {
   it("indexes new items in batches while searches find all of them", async () => {
     const { storage, accountId } = harness;
     const library = openLibrary();
-    // By their end, some of these tell that there is something new.
+    // By their end, some of these report that there are new items.
     const ids = Array.from({ length: 203 }, (_, index): Track["id"] => `trk_${String(index).padStart(26, "0")}`);
     const tracks = ids.map((id, index) => aTrack({ id, accountId, title: "Slow rain", createdAt: NOON + index }));
     await storage.inTransaction((tx) => library.insertTracks(tx, tracks));

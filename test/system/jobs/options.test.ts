@@ -8,7 +8,7 @@ const GIVEN = { seed: 7, key: "C major" } as const;
 const optionsAt = (provider: ScriptedProvider): OptionValues[] =>
   provider.submissions.map((request) => (request as MusicRequest).options);
 
-/** The model without an option, as an operator may have it. */
+/** The model without an option, as an operator may configure it. */
 function without(id: string, name: string): (model: ProviderModel) => ProviderModel {
   return (model) => {
     const { [name]: _removed, ...requestOptions } = model.requestOptions ?? {};

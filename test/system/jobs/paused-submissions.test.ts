@@ -3,7 +3,7 @@ import type { ProviderCapabilities } from "../../../core/ports/music-provider.js
 import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
 import { GRACE_MS, WorkerHarness } from "./worker-harness.js";
 
-/** How soon every process has heard of a change: what it knows is a second old at most, and it looks every second. */
+/** The time until every process has noticed a change: its state is a second old at most, and it polls every second. */
 const HEARD_MS = 2_000;
 const RENDER_MS = 10_000;
 
@@ -14,7 +14,7 @@ describe("While submissions are paused", () => {
   });
   afterEach(() => harness.close());
 
-  /** What an operator's command does: a process of its own, without workers. */
+  /** An operator's command: a separate process, without workers. */
   const pause = (): Promise<unknown> => harness.prepare().submissions.pause();
   const resume = (): Promise<unknown> => harness.prepare().submissions.resume();
 

@@ -23,7 +23,7 @@ describe("A purchase on which workers are lost repeatedly", () => {
   });
   afterEach(() => harness.close());
 
-  /** A process that claims what the provider renders, and is never heard of again. */
+  /** A process that claims the rendering jobs, and is then lost. */
   async function claimAndVanish(): Promise<void> {
     const now = harness.clock.now();
     const phases = ["rendering" as const];

@@ -5,7 +5,7 @@ import { type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 const MINUTE = 60_000;
 const RENDERS = 30;
-/** Where workers poll again and again. */
+/** Polls repeatedly. */
 const FEW = 3;
 const OPTIONS: WorkerOptions = {
   capabilities: { cancel: true },
@@ -25,7 +25,7 @@ describe("Purchases while no worker runs for longer than both deadlines", () => 
   });
   afterEach(() => harness.close());
 
-  /** Buys this many renders, and leaves them alone for longer than either deadline. */
+  /** Buys this many renders, and runs no worker for longer than either deadline. */
   async function buyAndGoAway(count: number): Promise<void> {
     jobs = await harness.accept(count);
     const worker = await harness.start(OPTIONS);

@@ -8,7 +8,7 @@ import { completes } from "../../support/doubles/scripted-provider.js";
 import { CALL_LIMIT_MS, GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const MINUTE = 60_000;
-/** What a plugin gets to obey its signal. */
+/** The time that a plugin has to obey its signal. */
 const OBEY_MS = 5_000;
 
 describe("A purchase whose result arrives late", () => {
@@ -20,7 +20,7 @@ describe("A purchase whose result arrives late", () => {
   });
   afterEach(() => harness.close());
 
-  /** A job whose worker hangs in the call, its lease running out; another worker is at work. */
+  /** A job whose worker hangs in the call until its lease has ended, while another worker runs. */
   async function hangInCall(
     capabilities: Partial<ProviderCapabilities>,
   ): Promise<{ readonly id: JobId; readonly hanging: Worker }> {
@@ -99,7 +99,7 @@ describe("A purchase whose result arrives late", () => {
       const clock = new ManualClock(harness.clock.now());
       const beganBy = clock.now() + LEASE_MS - 6_000;
       const id = await harness.acceptOne();
-      // It is claimed, and nothing else can be written for almost as long as a lease takes.
+      // The job is claimed; then every write waits for almost the length of a lease.
       const { claimJobs } = harness.storage.jobs;
       const { unitOfWork, jobs } = cutOffStores(harness.storage, () => clock.now() < beganBy);
       const { renewLeases } = jobs;
@@ -111,7 +111,7 @@ describe("A purchase whose result arrives late", () => {
         await harness.pass(1_000, clock);
       }
       expect(clock.now()).to.be.within(beganBy, beganBy + 5_000);
-      // Its upload goes on while it is cut off, and is through just before its limit.
+      // Its upload continues while it is disconnected, and completes just before its limit.
       await harness.start({ capabilities });
       await harness.pass(CALL_LIMIT_MS - 2_000);
       upload.release();
@@ -139,7 +139,7 @@ describe("A purchase whose result arrives late", () => {
   });
 
   describe("from a plugin that ignores its signal", () => {
-    /** What the log says of the call that was left alone. */
+    /** The log line of the abandoned call. */
     const leftCall = () =>
       harness.logger.lines.find(({ message }) => message.startsWith("A plugin did not end a call"))?.fields;
 
@@ -167,7 +167,7 @@ describe("A purchase whose result arrives late", () => {
 
         held.release();
         await harness.pass(10_000);
-        // No slot and no lease is held for it any more: the workers look idle meanwhile.
+        // It occupies no slot and no lease any more: the workers look idle meanwhile.
         await until("it is settled", async () => (await harness.job(stuck)).status === "completed");
         await harness.expectCompleted(stuck);
         expect(await stateOf(stuck)).to.deep.equal([["settled", null]]);

@@ -46,7 +46,7 @@ describe("A purchase whose job is being settled", () => {
       await stopping;
       await harness.expectCompleted(id);
       expect(vendor.purchases).to.have.length(1);
-      // Another worker finds nothing left to do.
+      // Another worker finds nothing to do.
       await harness.start();
       await harness.pass(60_000);
       await harness.expectCompleted(id);
@@ -54,7 +54,7 @@ describe("A purchase whose job is being settled", () => {
     });
   }
 
-  /** A library that refuses tracks for as long as it is broken, with an error that is not the storage's. */
+  /** A library that refuses tracks while it is broken, with an error that is not the storage's. */
   function brokenLibrary(isBroken: () => boolean): Pick<Stores, "library"> {
     const { library } = harness.storage;
     const insertTracks: Stores["library"]["insertTracks"] = (...given) => {

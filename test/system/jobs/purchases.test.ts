@@ -37,7 +37,7 @@ function wasted(reason: keyof Figures["reasons"]): Figures {
 
 interface Given {
   readonly harness: WorkerHarness;
-  /** The one job that there is. */
+  /** The only job. */
   readonly id: JobId;
   start(options?: WorkerOptions): Promise<Worker>;
 }
@@ -58,7 +58,7 @@ async function* fetchGone(): AsyncIterable<Uint8Array> {
 const GONE = { kind: "stream", open: () => fetchGone() } as const;
 const WITHOUT_FILES = { ...SCRIPTED_TRACK, assets: SCRIPTED_TRACK.assets.map((asset) => ({ ...asset, source: GONE })) };
 
-/** Does the first submission in one way and all others in another. */
+/** Treats the first submission in one way and all others in another. */
 function first(does: Behaviour, then: Behaviour): Behaviour {
   return (request, context) => (request.attempt === 1 ? does : then)(request, context);
 }
@@ -233,7 +233,7 @@ async function figuresOf(harness: WorkerHarness): Promise<Figures> {
   return { bought, delivered, wasted: inVain, perhaps, reasons };
 }
 
-/** What the metrics have counted; they know nothing of what was perhaps bought. */
+/** The counts of the metrics, which do not include possibly bought work. */
 async function countedBy(harness: WorkerHarness): Promise<Omit<Figures, "perhaps">> {
   const text = await harness.metrics.text();
   const counted = { bought: 0, delivered: 0, wasted: 0, reasons: {} as Record<string, number> };

@@ -6,7 +6,7 @@ import { SILENT, TEST_PORTS } from "../../support/databases.js";
 import { aCancellation, aCompletion, begun, reportsOn } from "../../support/reports.js";
 import { COST, LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
-/** Rounds of each race: who is first changes with the turns of the event loop. */
+/** Rounds of each race: the turns of the event loop decide who is first. */
 const ROUNDS = 25;
 
 describe("Two processes on one file", () => {

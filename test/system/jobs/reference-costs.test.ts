@@ -20,7 +20,7 @@ describe("The cost of a generation from a track", () => {
   });
   afterEach(() => harness.close());
 
-  /** A cover costs more than what the model makes otherwise; to extend is not priced by itself. */
+  /** A cover costs more than an ordinary generation; extending has no price of its own. */
   const changeModel = (model: ProviderModel): ProviderModel => ({
     ...model,
     upstreamCost: usd(0.1),

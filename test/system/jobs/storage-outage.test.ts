@@ -41,7 +41,7 @@ class OutOfReach implements UnitOfWork {
   }
 }
 
-/** A storage whose every commit is answered by a lost connection, so that all work runs a second time. */
+/** A storage whose every commit reply is lost, so that all work runs a second time. */
 function losesReplies(real: UnitOfWork, loses: () => boolean): UnitOfWork {
   return {
     concurrentWriters: real.concurrentWriters,

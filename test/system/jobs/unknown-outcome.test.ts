@@ -12,7 +12,7 @@ describe("A submission whose outcome is unknown", () => {
   });
   afterEach(() => harness.close());
 
-  /** Loses the first submission, and does the rest as told. */
+  /** Loses the first submission, and follows the script for the rest. */
   function loseFirst(then: Behaviour): void {
     harness.provider.behaviour = (request, context) =>
       request.attempt === 1 ? LOST(request, context) : then(request, context);

@@ -15,9 +15,9 @@ import {
 import { holdAt, lockWait } from "../../support/stepping.js";
 import { type Deed, DEEDS, Interrupted, OtherCaller } from "./interrupted.js";
 
-/** What a server without rights to ignore --read-only gives. */
+/** The error of a --read-only server for a user without the right to ignore it. */
 const USER = "fermata";
-/** After that a connection of the pool is asked whether it is alive before it is used. */
+/** After that the pool checks whether a connection is alive before it is used. */
 const IDLE_MS = 700;
 
 describe("A failed MySQL transaction runs again as a whole, with the same ids", function () {
@@ -79,7 +79,7 @@ describe("A failed MySQL transaction runs again as a whole, with the same ids", 
         await otherAccount.run(deed.locks.later);
         const done = deed.begin(process);
         await lockWait(url);
-        // The first try is the one that the server gives up.
+        // The first run is the one that the server aborts.
         await otherAccount.run(deed.locks.first);
         await otherAccount.end();
         await done;
@@ -174,7 +174,7 @@ describe("A failed MySQL transaction runs again as a whole, with the same ids", 
   }
 });
 
-/** Those of the processes that a test began. */
+/** Connections of the processes that a test started. */
 function connectionsOf(url: string): Promise<{ readonly id: number }[]> {
   return query<{ id: number }>(
     url,

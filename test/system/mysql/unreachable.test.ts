@@ -48,7 +48,7 @@ describe("An unavailable MySQL server", function () {
     }
   }
 
-  /** Each way in: a read, a write, the check of a balancer. */
+  /** Each kind of access: a read, a write, a load balancer's health check. */
   const askAll = (key: string): Promise<ApiResponse[]> =>
     Promise.all([
       caller.api.get("/api/v1/credits"),

@@ -6,7 +6,7 @@ import { recordingProviderSettings } from "../../support/plugins/settings.js";
 import { type Environment, eventually, type FermataProcess, useSandbox } from "../../support/process.js";
 
 const AN_HOUR_MS = 3_600_000;
-/** What the contract promises between a signal and the exit while nothing is under way that cannot be repeated. */
+/** The promised time between a signal and the exit without calls that cannot be repeated. */
 const STOP_MAX_MS = 10_000;
 
 interface JobReport {
@@ -25,7 +25,7 @@ describe("A stop by a signal during renders that cannot be repeated", function (
     dataDir = await sandbox.dataDir();
   });
 
-  /** A server with these many renders under way. */
+  /** A server with this many running renders. */
   async function rendering(count: number, lateMs: number, env: Environment, model = "recording/late"): Promise<void> {
     const provider = recordingProviderSettings(join(dataDir, "recording"), lateMs);
     fermata = sandbox.spawn(["start"], dataDir, { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "0.3", ...provider, ...env });

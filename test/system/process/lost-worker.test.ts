@@ -66,7 +66,7 @@ describe("A process that dies while it renders", function () {
       id = dataOf<{ id: string }>(await new ApiClient(url, key).generate(body)).id;
       await eventually("a first file", async () => (await filesUnder(audio)).some((file) => file.startsWith(id)));
       await server.kill();
-      // Now and then the kill comes too late, and the next piece is for it.
+      // Sometimes the kill comes too late, and the next track is used.
       if (readRows(dataDir).jobs.find((job) => job.id === id)?.phase !== "ended") break;
       server = sandbox.spawn(["start"], dataDir, env);
       url = await server.listening();

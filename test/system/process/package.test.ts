@@ -10,7 +10,7 @@ import { repositoryPath } from "../../support/repository.js";
 
 const run = promisify(execFile);
 
-/** Packed as `npm pack` does from what was built, beside nothing but the packages that its manifest asks for. */
+/** Packed as `npm pack` does from the build, with only the dependencies of its manifest. */
 describe("The package, installed by another app", function () {
   this.timeout(120_000);
   let folder: string;

@@ -8,7 +8,7 @@ import { SILENCE_WAV } from "../../support/library-fixture.js";
 
 const PACKAGE = "fermata-nightingale";
 
-/** As its author publishes it: plain JavaScript that brings nothing of Fermata along. */
+/** As its author publishes it: plain JavaScript without any part of Fermata. */
 const PLUGIN = `
 const model = { id: "nightingale/v1", name: "Nightingale", creditCost: 4, supportsLyrics: false, supportsInstrumental: true, duration: null };
 const tags = { mood: ["calm"], activity: [], genre: [], other: [] };

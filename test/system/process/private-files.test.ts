@@ -12,7 +12,9 @@ describe("The files of an installation, with umask 022", function () {
   before(() => (umask = process.umask(0o022)));
   after(() => process.umask(umask));
 
-  /** What is in the data directory, itself included, that anybody but its owner may use: path and rights. */
+  /**
+   * The files in the data directory, itself included, that users other than its owner may access: path and permissions.
+   */
   async function openToOthers(dataDir: string): Promise<string[]> {
     const names = await readdir(dataDir, { recursive: true });
     const found: string[] = [];

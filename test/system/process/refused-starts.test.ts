@@ -8,7 +8,7 @@ describe("A refused start", function () {
   this.timeout(90_000);
   const sandbox = useSandbox();
 
-  /** Runs `start` to its end, which comes by itself. */
+  /** Runs `start` until it exits by itself. */
   async function refused(dataDir: string, env: Environment = {}): Promise<CommandResult> {
     const result = await sandbox.command(["start"], dataDir, env);
     expect(result.stdout).to.equal("");

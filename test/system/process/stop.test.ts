@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { ApiClient, dataOf } from "../../support/api-client.js";
 import { eventually, type Environment, type FermataProcess, useSandbox } from "../../support/process.js";
 
-/** What the contract promises between a signal and the exit. */
+/** The promised time between a signal and the exit. */
 const STOP_MAX_MS = 10_000;
 
 interface JobReport {
@@ -41,7 +41,7 @@ describe("A stop by a signal", function () {
 
   it("exits with 0 although clients keep idle, half-open and half-written connections open", async () => {
     const { fermata, url, api } = await started(await sandbox.dataDir(), { FERMATA_JOBS__SHUTDOWN_GRACE_SECONDS: "1" });
-    await api.get("/api/v1/me"); // leaves a connection that is kept alive
+    await api.get("/api/v1/me"); // leaves a keep-alive connection
     const { hostname, port } = new URL(url);
     const idle = connect(Number(port), hostname);
     const halfWritten = connect(Number(port), hostname);

@@ -78,7 +78,7 @@ describe("Webhooks of a running Fermata", function () {
   const verified = (secret: string, request: ReceivedRequest | undefined): Event =>
     new Webhook(secret).verify(request?.body ?? "", request?.headers as Record<string, string>) as Event;
 
-  /** A command in a process of its own: what it trusts is fixed at its start. */
+  /** A command in a separate process: its trusted certificates are fixed at its start. */
   const command = async (
     ...args: readonly string[]
   ): Promise<{ readonly code: number | null; readonly json: Record<string, unknown> }> => {

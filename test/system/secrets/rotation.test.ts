@@ -20,7 +20,7 @@ const refusalOf = (work: Promise<unknown>): Promise<string> =>
     (error: Error) => error.message,
   );
 
-/** As versions without key ids sealed. */
+/** Sealed as by versions without key ids. */
 function oldSeal(secretKey: string, text: string, context: string): string {
   const key = new Uint8Array(hkdfSync("sha256", secretKey, "", "fermata secret box v1", 32));
   const nonce = randomBytes(12);
@@ -52,7 +52,7 @@ for (const kind of [sqliteStorage, mysqlStorage]) {
         .map((sealed) => here.secretBox.keyIdOf(sealed));
     }
 
-    /** What a process signs a delivery to each endpoint with. */
+    /** The secrets with which a process signs a delivery to each endpoint. */
     async function signingSecrets(process: InstallationProcess): Promise<(readonly string[])[]> {
       const endpoints = (await installation.storage.webhooks.listEndpoints(installation.accountId)).reverse();
       installation.sender.messages.length = 0;

@@ -22,7 +22,7 @@ const GROUPS: readonly (readonly Scenario[])[] = [
   [lostReply, oddReplies],
 ];
 
-/** Longer than the longest takes, on a machine that has much else to do. */
+/** Longer than the longest takes on a busy machine. */
 const TIMEOUT_MS = 180_000;
 
 interface Run {
@@ -57,7 +57,7 @@ function defineGroup(group: readonly Scenario[], timingOf: (random: SeededRandom
 function begin(scenario: Scenario, timingOf: (random: SeededRandom) => Timing): Run {
   const [sandbox, seed] = [new Sandbox(), aSeed()];
   const ended = namingTheSeed(seed, () => scenario.run(sandbox, timingOf(new SeededRandom(seed))));
-  // Its test sees the failure, when its turn comes.
+  // Its test gets the failure when its turn comes.
   ended.catch(() => undefined);
   return { sandbox, ended };
 }

@@ -27,7 +27,7 @@ export const SCHEDULE_MS = [
 ] as const;
 const STEP_MS = 500;
 
-/** Real storage; time and receivers that do what a test says. */
+/** Real storage; a manual clock and scripted receivers. */
 export class DeliveryHarness {
   readonly clock = new ManualClock();
   readonly random = new ManualRandom();
@@ -89,7 +89,7 @@ export class DeliveryHarness {
     return deliveries;
   }
 
-  /** A sender at work. */
+  /** A running sender. */
   start(sweepMs = 1_000, scheduleMs: readonly number[] = SCHEDULE_MS): DeliverWebhooks {
     const sender = this.webhooks(sweepMs, scheduleMs).createDeliveries();
     sender.start();
@@ -116,7 +116,7 @@ export class DeliveryHarness {
     await done;
   }
 
-  /** Resolves when every sender sleeps, and its tries wait for their receivers. */
+  /** Resolves when every sender sleeps, and its attempts wait for their receivers. */
   async quiet(): Promise<void> {
     await until("the senders are quiet", () => {
       const tries = this.senders.reduce((sum, sender) => sum + sender.tries, 0);

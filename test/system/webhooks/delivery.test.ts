@@ -261,7 +261,7 @@ describe("The delivery of a webhook event", () => {
       for (let created = 0; created < 12; created++) deliveries.push(...(await harness.event(endpoint)));
       harness.start();
       await harness.quiet();
-      // The fifth failure opens the breaker; up to four others may have begun by then.
+      // The fifth failure opens the breaker; up to four others may have started by then.
       const begun = harness.sender.messages.length;
       expect(begun).to.be.within(5, 9);
       await harness.pass(29_000);
@@ -307,7 +307,7 @@ describe("The delivery of a webhook event", () => {
     await harness.pass(24 * HOUR_MS);
     expect((await harness.delivery(delivery.id)).state).to.equal("delivered");
     await harness.stop(sender, 0);
-    // Each wait may be a fifth longer, and a day is added for attempts that are late.
+    // Each wait may be a fifth longer, and a day is added for late attempts.
     await harness.clock.advance(8 * 24 * HOUR_MS + 2_000);
     await maintenance.runOnce();
     expect(await harness.storage.webhooks.findDelivery(delivery.id)).to.equal(null);

@@ -36,10 +36,11 @@ describe("The receiving hosts of webhooks", () => {
     harness.sender.messages.filter(({ url }) => new URL(url).host === host).length;
 
   for (const [what, reception, most] of [
-    // Five in a row of those ten that begin together; then one each time that the pause is over, which doubles up to 10
+    // Five failures in a row of the ten concurrent attempts; then one attempt at the end of each pause, which doubles
+    // up to 10
     // min.
     ["cannot be reached", fails("connect"), 25],
-    // The first attempt of each endpoint comes through: it may fare better than the others.
+    // The first attempt of each endpoint is made: it may succeed where others fail.
     ["responds with errors alone", responses(500), 45],
   ] as const) {
     it(`share one backoff when a host ${what}: 60 deliveries of 20 endpoints do not make 60 attempts`, async () => {

@@ -27,7 +27,7 @@ describe("Operating webhooks", () => {
   });
   afterEach(() => harness.close());
 
-  /** Deliveries all of whose tries have failed. */
+  /** Deliveries whose attempts have all failed. */
   async function exhausted(count: number): Promise<WebhookDelivery[]> {
     const deliveries: WebhookDelivery[] = [];
     for (let created = 0; created < count; created++) {
