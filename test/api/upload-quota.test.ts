@@ -1,13 +1,13 @@
 import { expect } from "chai";
 import { LocalAudioStore } from "../../adapters/audio/local/audio-store.js";
 import { SystemClock } from "../../adapters/system/clock.js";
-import type { AudioStore } from "../../core/ports/audio-store.js";
 import { type ApiResponse, errorOf, refusalOf } from "../support/api-client.js";
 import { aChord, wavFile } from "../support/audio-files.js";
 import { upload } from "../support/audio-form.js";
 import { anId } from "../support/builders.js";
 import { temporaryFolder } from "../support/databases.js";
 import { startTestApp, type TestAccount, type TestApp } from "../support/test-app.js";
+import { FaultyPort } from "../support/doubles/faulty-port.js";
 import { alongside, leftOf } from "./storage-reader.js";
 
 const SOUND = wavFile(aChord(1, () => 0.5, { sampleRate: 8_000, channelCount: 1 }));
@@ -97,9 +97,11 @@ describe("An upload interrupted between its file and its track", () => {
       settings: { tiers: { plus: { uploads: { maxTracks: 2 } } } },
       clock: { now: () => Date.now() + passedMs, sleep: (ms, signal) => new SystemClock().sleep(ms, signal) },
       // A dead process neither creates a track from its stored file nor deletes it.
-      audio: Object.assign(Object.create(audio) as AudioStore, {
-        deleteAll: (prefix: string) => (isLost ? Promise.reject(new Error("gone")) : audio.deleteAll(prefix)),
-      }),
+      audio: new FaultyPort(audio).failOn(
+        "deleteAll",
+        () => new Error("gone"),
+        () => isLost,
+      ),
       audioAnalyser: {
         analyse: async () => {
           if (isLost) throw new Error("gone");

@@ -14,6 +14,7 @@ import { SILENT, type StorageUnderTest } from "../support/databases.js";
 import { unrecorded } from "../support/doubles/unrecorded-actions.js";
 import { ManualClock } from "../support/doubles/manual-clock.js";
 import { collide, type Step } from "../support/race-harness.js";
+import { FaultyPort } from "../support/doubles/faulty-port.js";
 import { openSteppedProcess, type Point, type SteppedProcess } from "../support/stepping.js";
 
 const COST = 8;
@@ -142,9 +143,7 @@ export function splitReferencesContract(
       }
       const gone: Stores = {
         ...storage,
-        library: Object.assign(Object.create(storage.library) as Stores["library"], {
-          findTracks: () => Promise.resolve(new Map()),
-        }),
+        library: new FaultyPort(storage.library).on("findTracks", () => Promise.resolve(new Map<never, never>())),
       };
       expect(await splitsOf(gone).start(order({ accountId }))).to.include({ id, isRepeated: true });
       expect(await messageOf(splitsOf(gone).start(order()))).to.include("no such track");

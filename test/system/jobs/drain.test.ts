@@ -14,6 +14,7 @@ import {
   SCRIPTED_AUDIO,
   SCRIPTED_TRACK,
 } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const STOP_GRACE_MS = 1_000;
@@ -149,14 +150,11 @@ describe("A stop during calls that cannot be repeated", () => {
   it("starts no call: a claimed job whose provider was not called yet is queued again", async () => {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
-    const { jobs } = harness.storage;
     let begun = 0;
-    const slowJobs: typeof jobs = Object.assign(Object.create(jobs) as typeof jobs, {
-      async insertAttempts(...insertion: Parameters<typeof jobs.insertAttempts>) {
-        begun++;
-        await gate;
-        return jobs.insertAttempts(...insertion);
-      },
+    const slowJobs = new FaultyPort(harness.storage.jobs).on("insertAttempts", async (insert, ...given) => {
+      begun++;
+      await gate;
+      return insert(...given);
     });
     const id = await harness.acceptOne();
     const worker = harness.prepare({ stores: { jobs: slowJobs } });

@@ -22,19 +22,19 @@ describe("A job whose model has a fallback", () => {
     await harness.pass(1_000);
     const job = await harness.expectCompleted(id);
     expect(job).to.include({
-      providerId: "stand-in",
-      servedModelId: "stand-in/song",
+      providerId: "fallback",
+      servedModelId: "fallback/song",
       modelId: "scripted/song",
-      operation: "music_stand-in_full",
+      operation: "music_fallback_full",
     });
     expect(await served(id)).to.deep.equal([
       ["scripted", "unavailable"],
       ["scripted", "unavailable"],
-      ["stand-in", "completed"],
+      ["fallback", "completed"],
     ]);
-    expect(harness.fallback.submissions[0]).to.have.nested.property("model.id", "stand-in/song");
+    expect(harness.fallback.submissions[0]).to.have.nested.property("model.id", "fallback/song");
     expect(harness.fallback.submissions[0]).to.include({ jobId: id, attempt: 3 });
-    expect((await harness.storage.library.tracksOfJobs([id])).get(id)?.[0]?.origin?.providerId).to.equal("stand-in");
+    expect((await harness.storage.library.tracksOfJobs([id])).get(id)?.[0]?.origin?.providerId).to.equal("fallback");
   });
 
   for (const kind of ["misconfigured", "out_of_credit"] as const) {
@@ -67,7 +67,7 @@ describe("A job whose model has a fallback", () => {
   it("waits when the fallback is unavailable too, and completes when one is back", async () => {
     const worker = await harness.start({ withFallback: true });
     await worker.availability.recordBroken("scripted");
-    await worker.availability.recordBroken("stand-in");
+    await worker.availability.recordBroken("fallback");
     const id = await harness.acceptOne();
     await harness.pass(5_000);
     expect(await harness.job(id)).to.include({ status: "queued", phase: "waiting", attempt: 0 });
@@ -85,7 +85,7 @@ describe("A job whose model has a fallback", () => {
     await harness.expectFailed(id, "provider_timeout");
     expect(await served(id)).to.deep.equal([
       ["scripted", "unavailable"],
-      ["stand-in", "timeout"],
+      ["fallback", "timeout"],
     ]);
   });
 

@@ -1,11 +1,10 @@
 import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
-import type { JobStore } from "../../../core/ports/job-store.js";
 import type { Completed } from "../../../core/ports/music-provider.js";
-import type { Transaction } from "../../../core/ports/unit-of-work.js";
 import { anId } from "../../support/builders.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
 import { accepts, completes, fails, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const DELIVERY: Completed = { state: "completed", tracks: [SCRIPTED_TRACK] };
@@ -52,23 +51,19 @@ describe("A job whose worker is lost", () => {
     async function startFrozen(meanwhile: () => Promise<unknown>): Promise<Worker> {
       const { unitOfWork, jobs } = harness.storage;
       const clock = new ManualClock(harness.clock.now());
-      let announced = 0;
-      const watching = Object.assign(Object.create(jobs) as typeof jobs, {
-        insertAttempts: (...given: Parameters<typeof jobs.insertAttempts>) => (
-          (announced += 1),
-          jobs.insertAttempts(...given)
-        ),
+      let intents = 0;
+      const watching = new FaultyPort(jobs).on("insertAttempts", (insert, ...given) => {
+        intents += 1;
+        return insert(...given);
       });
-      const slow = Object.assign(Object.create(unitOfWork) as typeof unitOfWork, {
-        async inTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-          const result = await unitOfWork.inTransaction(work);
-          if (announced === 1) {
-            announced += 1;
-            clock.set(harness.clock.now() + LEASE_MS);
-            await meanwhile();
-          }
-          return result;
-        },
+      const slow = new FaultyPort(unitOfWork).on("inTransaction", async (run, work) => {
+        const result = await run(work);
+        if (intents === 1) {
+          intents += 1;
+          clock.set(harness.clock.now() + LEASE_MS);
+          await meanwhile();
+        }
+        return result;
       });
       return harness.start({ clock, stores: { jobs: watching, unitOfWork: slow } });
     }
@@ -414,11 +409,10 @@ describe("A job whose worker is lost", () => {
   it("is abandoned and refunded when it crashes every worker", async () => {
     // An unforeseen error: the worker crashes whenever it records the acceptance.
     const { jobs } = harness.storage;
-    const updateAttempts: JobStore["updateAttempts"] = async (tx, updates) => {
-      if (updates.some(({ changes }) => changes.state === "accepted")) throw new TypeError("nobody expected this");
-      return jobs.updateAttempts(tx, updates);
-    };
-    const breaking = Object.assign(Object.create(jobs) as JobStore, { updateAttempts });
+    const breaking = new FaultyPort(jobs).on("updateAttempts", async (update, tx, updates) => {
+      if (updates.some(({ changes }) => changes.state === "accepted")) throw new TypeError("unexpected");
+      return update(tx, updates);
+    });
     const handle = { version: 1, data: {} };
     harness.provider.behaviour = async () => ({ state: "accepted", handle, nextPollMs: 1_000 });
     const id = await harness.acceptOne();

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { JobId } from "../../../core/ids.js";
-import type { JobStore } from "../../../core/ports/job-store.js";
 import { aLoggedRequest, anIdempotencyRecord, NOON } from "../../support/builders.js";
 import { anEvent } from "../../support/webhook-builders.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const DEADLINE_MS = 60_000;
@@ -18,15 +18,10 @@ describe("Maintenance when something fails", () => {
 
   /** A process whose storage fails whenever one of these jobs is written. */
   function processThatCannotSettle(broken: readonly JobId[], error: Error): Worker {
-    const { jobs } = harness.storage;
-    const failing: Partial<JobStore> = {
-      updateJobs: (tx, updates) =>
-        updates.some(({ id }) => broken.includes(id)) ? Promise.reject(error) : jobs.updateJobs(tx, updates),
-    };
-    return harness.prepare({
-      deadlineMs: DEADLINE_MS,
-      stores: { jobs: Object.assign(Object.create(jobs) as JobStore, failing) },
-    });
+    const jobs = new FaultyPort(harness.storage.jobs).on("updateJobs", (update, tx, updates) =>
+      updates.some(({ id }) => broken.includes(id)) ? Promise.reject(error) : update(tx, updates),
+    );
+    return harness.prepare({ deadlineMs: DEADLINE_MS, stores: { jobs } });
   }
 
   /** Expired rows, one of each kind. */
@@ -88,23 +83,21 @@ describe("Maintenance when something fails", () => {
 
   it("logs an outage of the storage once for each task, not for each job", async () => {
     await harness.accept(20);
-    const { jobs } = harness.storage;
-    const out = (): Promise<never> => Promise.reject(new ServiceUnavailableError("scripted: nothing answers"));
-    const failing: Partial<JobStore> = { updateJobs: out, findJobs: out };
-    const stores = { jobs: Object.assign(Object.create(jobs) as JobStore, failing) };
+    const jobs = new FaultyPort(harness.storage.jobs);
+    for (const method of ["updateJobs", "findJobs"] as const)
+      jobs.failOn(method, () => new ServiceUnavailableError("scripted: unavailable"));
+    const stores = { jobs: jobs.port };
     await harness.clock.advance(DEADLINE_MS + 1);
     await harness.prepare({ deadlineMs: DEADLINE_MS, stores }).maintenance.runOnce();
     expect(errors()).to.deep.equal([["end-overdue-jobs", null]]);
   });
 
   it("runs the other tasks on schedule when one fails", async () => {
-    const { requestLog } = harness.storage;
     const id = await harness.acceptOne();
     await addOldRows();
-    const failing: Partial<typeof requestLog> = {
-      deleteOld: () => Promise.reject(new Error("scripted: the table is damaged")),
-    };
-    const stores = { requestLog: Object.assign(Object.create(requestLog) as typeof requestLog, failing) };
+    const requestLog = new FaultyPort(harness.storage.requestLog);
+    const damaged = (): Error => new Error("scripted: the table is damaged");
+    const stores = { requestLog: requestLog.failOn("deleteOld", damaged) };
     const { maintenance } = harness.prepare({ deadlineMs: DEADLINE_MS, stores });
     maintenance.start();
     const ended = until("the job is ended", async () => (await harness.job(id)).status === "failed");

@@ -119,8 +119,8 @@ describe("The margin report", () => {
         billed,
       ]),
     ).to.deep.equal([
+      ["fallback", 1, COST, 1, { USD: 0.1 }],
       ["scripted", 0, 0, 2, { USD: 0.2 }],
-      ["stand-in", 1, COST, 1, { USD: 0.1 }],
     ]);
     expect(refundedCount).to.equal(0);
   });
@@ -159,13 +159,13 @@ describe("The margin report", () => {
     const wasted = { ...nothing, bought: 1, wasted: 1, reasons: { provider_failed: 1 } };
     const delivered = { ...nothing, bought: 1, delivered: 1 };
     expect(days).to.deep.equal([
+      { day: before, providerId: "fallback", ...delivered },
       { day: before, providerId: "scripted", ...wasted },
-      { day: before, providerId: "stand-in", ...delivered },
       { day: after, providerId: "scripted", ...nothing, perhaps: 2 },
     ]);
     expect(providers.map(({ providerId, bought, perhaps }) => [providerId, bought, perhaps])).to.deep.equal([
+      ["fallback", 1, 0],
       ["scripted", 1, 2],
-      ["stand-in", 1, 0],
     ]);
   });
 

@@ -2,9 +2,10 @@ import { expect } from "chai";
 import type { JobId } from "../../../core/ids.js";
 import type { ProviderCapabilities } from "../../../core/ports/music-provider.js";
 import { ManualClock } from "../../support/doubles/manual-clock.js";
-import { cutOffStores } from "../../support/doubles/faulty-storage.js";
+import { unavailableStores } from "../../support/doubles/faulty-storage.js";
 import { gate, MemoryVendor } from "../../support/doubles/memory-vendor.js";
 import { completes } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { CALL_LIMIT_MS, GRACE_MS, LEASE_MS, until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const MINUTE = 60_000;
@@ -100,10 +101,10 @@ describe("A purchase whose result arrives late", () => {
       const beganBy = clock.now() + LEASE_MS - 6_000;
       const id = await harness.acceptOne();
       // The job is claimed; then every write waits for almost the length of a lease.
-      const { claimJobs } = harness.storage.jobs;
-      const { unitOfWork, jobs } = cutOffStores(harness.storage, () => clock.now() < beganBy);
-      const { renewLeases } = jobs;
-      const claiming = Object.assign(Object.create(harness.storage.jobs) as typeof jobs, { claimJobs, renewLeases });
+      const { unitOfWork, jobs } = unavailableStores(harness.storage, () => clock.now() < beganBy);
+      const claiming = new FaultyPort(harness.storage.jobs).on("renewLeases", (_, ...given) =>
+        jobs.renewLeases(...given),
+      );
       const stores = { unitOfWork, jobs: claiming };
       const first = await harness.start({ capabilities, clock, stores });
       while (harness.provider.submissions.length === 0 && clock.now() < beganBy + LEASE_MS) {

@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { Job } from "../../../core/jobs/job.js";
 import { anId } from "../../support/builders.js";
-import { cutOffStores } from "../../support/doubles/faulty-storage.js";
+import { unavailableStores } from "../../support/doubles/faulty-storage.js";
 import { gate, MemoryVendor } from "../../support/doubles/memory-vendor.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { CALL_LIMIT_MS, LEASE_MS, type Worker, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 describe("Purchases while the storage is unavailable for longer than a lease", () => {
@@ -18,7 +19,7 @@ describe("Purchases while the storage is unavailable for longer than a lease", (
   afterEach(() => harness.close());
 
   function startCutOff(options: WorkerOptions = {}): Promise<Worker> {
-    return harness.start({ ...options, stores: cutOffStores(harness.storage, () => isAway) });
+    return harness.start({ ...options, stores: unavailableStores(harness.storage, () => isAway) });
   }
 
   const leasesOf = (jobs: readonly Job[]) =>
@@ -95,14 +96,13 @@ describe("Purchases while the storage is unavailable for longer than a lease", (
   });
 
   it("are still polled when the storage fails repeatedly for a moment, without counting a crash", async () => {
-    const { callbacks } = harness.storage;
     let failures = 0;
-    const unread: typeof callbacks.unread = (...given) => {
-      if (failures === 0) return callbacks.unread(...given);
+    const callbacks = new FaultyPort(harness.storage.callbacks).on("unread", (read, ...given) => {
+      if (failures === 0) return read(...given);
       failures--;
-      return Promise.reject(new ServiceUnavailableError("The storage is away."));
-    };
-    const stores = { callbacks: Object.assign(Object.create(callbacks) as typeof callbacks, { unread }) };
+      return Promise.reject(new ServiceUnavailableError("The storage is unavailable."));
+    });
+    const stores = { callbacks };
     const id = await harness.acceptOne();
     await harness.start({ stores, capabilities: { callbacks: "signed", cancel: true } });
     await harness.pass(1_000);

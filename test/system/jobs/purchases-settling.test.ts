@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import type { Stores } from "../../../adapters/storage/knex/index.js";
 import type { JobId, TrackId } from "../../../core/ids.js";
-import { LosesReplies } from "../../support/doubles/faulty-storage.js";
+import { LostReplies } from "../../support/doubles/faulty-storage.js";
 import { MemoryVendor } from "../../support/doubles/memory-vendor.js";
 import { type Behaviour, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { until, type Worker, WorkerHarness } from "./worker-harness.js";
 
 const LYRICS = { text: "Rain\non tin", words: [{ text: "Rain", startSeconds: 1.25, endSeconds: 1.5 }] };
@@ -24,7 +25,7 @@ describe("A purchase whose job is being settled", () => {
     const what = how === "rejects" ? "and the caller learns nothing of it" : "and the work runs again";
 
     it(`is charged and notified once and keeps its files when the commit's reply is lost, ${what}`, async () => {
-      const lossy = new LosesReplies(harness.storage, how);
+      const lossy = new LostReplies(harness.storage, how);
       const id = await harness.acceptOne();
       await harness.start({ stores: lossy.stores });
       await harness.pass(10_000);
@@ -34,7 +35,7 @@ describe("A purchase whose job is being settled", () => {
 
     it(`is charged and notified once and keeps its files when the process stops meanwhile, ${what}`, async () => {
       let stopping: Promise<unknown> = Promise.resolve();
-      const lossy = new LosesReplies(harness.storage, how, 1, () => {
+      const lossy = new LostReplies(harness.storage, how, 1, () => {
         worker.leases.abandonAll();
         stopping = worker.stop(0);
       });
@@ -56,12 +57,12 @@ describe("A purchase whose job is being settled", () => {
 
   /** A library that refuses tracks while it is broken, with an error that is not the storage's. */
   function brokenLibrary(isBroken: () => boolean): Pick<Stores, "library"> {
-    const { library } = harness.storage;
-    const insertTracks: Stores["library"]["insertTracks"] = (...given) => {
-      if (!isBroken() || given[1].length === 0) return library.insertTracks(...given);
-      return Promise.reject(new Error("UNIQUE constraint failed: tracks.id"));
-    };
-    return { library: Object.assign(Object.create(library) as Stores["library"], { insertTracks }) };
+    const library = new FaultyPort(harness.storage.library).on("insertTracks", (insert, ...given) =>
+      isBroken() && given[1].length > 0
+        ? Promise.reject(new Error("UNIQUE constraint failed: tracks.id"))
+        : insert(...given),
+    );
+    return { library };
   }
 
   async function expectStored(id: JobId): Promise<void> {
@@ -121,7 +122,7 @@ describe("A job that ends without a purchase while the commit's reply is lost", 
   for (const how of ["rejects", "reruns"] as const) {
     it(`is refunded and notified once when its provider refused it (the call ${how})`, async () => {
       harness.provider.behaviour = () => Promise.reject(new Error("unreadable"));
-      const lossy = new LosesReplies(harness.storage, how);
+      const lossy = new LostReplies(harness.storage, how);
       const id = await harness.acceptOne();
       await harness.start({ stores: lossy.stores, capabilities: { idempotentSubmit: true } });
       await harness.pass(60_000);
@@ -130,7 +131,7 @@ describe("A job that ends without a purchase while the commit's reply is lost", 
     });
 
     it(`is refunded and notified once at its queue deadline (the call ${how})`, async () => {
-      const lossy = new LosesReplies(harness.storage, how);
+      const lossy = new LostReplies(harness.storage, how);
       const id = await harness.acceptOne();
       await harness.start({ stores: lossy.stores, submissions: "paused", deadlineMs: 10_000 });
       await harness.pass(20_000);
@@ -139,7 +140,7 @@ describe("A job that ends without a purchase while the commit's reply is lost", 
     });
 
     it(`is returned as ended to the operator who cancelled it (the call ${how})`, async () => {
-      const lossy = new LosesReplies(harness.storage, how);
+      const lossy = new LostReplies(harness.storage, how);
       const id = await harness.acceptOne();
       const worker = await harness.start({ stores: lossy.stores, capabilities: { cancel: true } });
       await harness.quiet();
@@ -154,7 +155,7 @@ describe("A job that ends without a purchase while the commit's reply is lost", 
 
   it("is refused to a second operator", async () => {
     const id = await harness.acceptOne();
-    const { operate } = harness.prepare({ stores: new LosesReplies(harness.storage, "reruns").stores });
+    const { operate } = harness.prepare({ stores: new LostReplies(harness.storage, "reruns").stores });
     await operate.cancel(id);
     const refused = await operate.cancel(id).catch((error: unknown) => error);
     expect((refused as Error).message).to.equal(`The job ${id} has already ended.`);

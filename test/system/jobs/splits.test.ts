@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import { FermataError } from "../../../core/errors.js";
-import type { JobId, TrackId } from "../../../core/ids.js";
+import type { JobId } from "../../../core/ids.js";
 import type { SplitRequest as StartRequest } from "../../../core/generations/start-split.js";
 import type { Track } from "../../../core/library/track.js";
-import type { LibraryStore } from "../../../core/ports/library-store.js";
 import type { Completed, ProviderAsset, SplitRequest } from "../../../core/ports/music-provider.js";
 import { anAsset, anId, aTrack } from "../../support/builders.js";
 import { accepts, fails, SCRIPTED_AUDIO, scriptedBytes } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { COST, type WorkerOptions, WorkerHarness } from "./worker-harness.js";
 
 const ANY = { sources: "any" } as const;
@@ -143,7 +143,7 @@ describe("A split", () => {
     await harness.pass(0);
     expect(await harness.job(id)).to.include({
       status: "completed",
-      providerId: "stand-in",
+      providerId: "fallback",
       operation: "stem_split",
       servedModelId: null,
     });
@@ -183,9 +183,9 @@ describe("A split", () => {
     const track = await addTrack();
     const { splits } = harness.prepare({ capabilities: SPLITS });
     const { id } = await splits.start(stems(null, track.id));
-    const emptied = Object.assign(Object.create(harness.storage.library) as LibraryStore, {
-      findTracks: () => Promise.resolve(new Map<TrackId, Track>()),
-    });
+    const emptied = new FaultyPort(harness.storage.library).on("findTracks", () =>
+      Promise.resolve(new Map<never, never>()),
+    );
     await start({ stores: { library: emptied } });
     await harness.pass(0);
     await harness.expectFailed(id, "generation_failed");

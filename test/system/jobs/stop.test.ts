@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ClaimRequest } from "../../../core/ports/job-store.js";
 import { accepts, completes, holds, SCRIPTED_TRACK } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { GRACE_MS, until, WorkerHarness } from "./worker-harness.js";
 
 describe("A stopped worker", () => {
@@ -123,16 +123,13 @@ describe("A stopped worker", () => {
   it("waits for the jobs of a claim in progress", async () => {
     let open: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
-    const { jobs } = harness.storage;
     let claims = 0;
-    const slowJobs: typeof jobs = Object.assign(Object.create(jobs) as typeof jobs, {
-      async claimJobs(request: ClaimRequest) {
-        const claimed = await jobs.claimJobs(request);
-        if (claimed.length === 0) return claimed;
-        claims++;
-        await gate;
-        return claimed;
-      },
+    const slowJobs = new FaultyPort(harness.storage.jobs).on("claimJobs", async (claim, request) => {
+      const claimed = await claim(request);
+      if (claimed.length === 0) return claimed;
+      claims++;
+      await gate;
+      return claimed;
     });
     const id = await harness.acceptOne();
     const worker = harness.prepare({ stores: { jobs: slowJobs }, capabilities: { idempotentSubmit: true } });

@@ -3,27 +3,23 @@ import type { Stores } from "../../../adapters/storage/knex/index.js";
 import { ServiceUnavailableError } from "../../../core/errors.js";
 import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { accepts, completes, fails } from "../../support/doubles/scripted-provider.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { LEASE_MS, WorkerHarness } from "./worker-harness.js";
 
-/** A storage that a test can take out of reach. */
-class OutOfReach implements UnitOfWork {
-  private failures = 0;
+/** A storage whose next transactions a test can make fail. */
+class FaultyStorage {
   refused = 0;
   readonly stores: Pick<Stores, "unitOfWork" | "jobs">;
+  private failures = 0;
 
-  constructor(private readonly real: Stores) {
-    // Claims and heartbeats are transactions as well.
-    const { jobs } = real;
-    const reach: OutOfReach["reach"] = (work) => this.reach(work);
-    const guarded: Stores["jobs"] = Object.assign(Object.create(jobs) as Stores["jobs"], {
-      claimJobs: (...request: Parameters<typeof jobs.claimJobs>) => reach(() => jobs.claimJobs(...request)),
-      renewLeases: (...request: Parameters<typeof jobs.renewLeases>) => reach(() => jobs.renewLeases(...request)),
-    });
-    this.stores = { unitOfWork: this, jobs: guarded };
-  }
-
-  get concurrentWriters(): number {
-    return this.real.unitOfWork.concurrentWriters;
+  constructor(real: Stores) {
+    const [unitOfWork, jobs] = [new FaultyPort(real.unitOfWork), new FaultyPort(real.jobs)];
+    const error = (): Error => new ServiceUnavailableError("The storage is unavailable.");
+    const isFaulty = (): boolean => this.isFaulty();
+    unitOfWork.failOn("inTransaction", error, isFaulty);
+    // Claims and lease renewals are transactions as well.
+    for (const method of ["claimJobs", "renewLeases"] as const) jobs.failOn(method, error, isFaulty);
+    this.stores = { unitOfWork: unitOfWork.port, jobs: jobs.port };
   }
 
   /** The next transactions fail. */
@@ -31,13 +27,11 @@ class OutOfReach implements UnitOfWork {
     this.failures = times;
   }
 
-  inTransaction: UnitOfWork["inTransaction"] = (work) => this.reach(() => this.real.unitOfWork.inTransaction(work));
-
-  private async reach<T>(work: () => Promise<T>): Promise<T> {
-    if (this.failures <= 0) return work();
+  private isFaulty(): boolean {
+    if (this.failures <= 0) return false;
     this.failures--;
     this.refused++;
-    throw new ServiceUnavailableError("The storage is out of reach.");
+    return true;
   }
 }
 
@@ -54,10 +48,10 @@ function losesReplies(real: UnitOfWork, loses: () => boolean): UnitOfWork {
 
 describe("While the storage is unavailable", () => {
   let harness: WorkerHarness;
-  let outage: OutOfReach;
+  let outage: FaultyStorage;
   beforeEach(async () => {
     harness = await WorkerHarness.open();
-    outage = new OutOfReach(harness.storage);
+    outage = new FaultyStorage(harness.storage);
   });
   afterEach(() => harness.close());
 
@@ -105,13 +99,10 @@ describe("While the storage is unavailable", () => {
 
   it("no provider is called before the intent is stored", async () => {
     const id = await harness.acceptOne();
-    const { jobs } = harness.storage;
-    const claims: Stores["jobs"] = Object.assign(Object.create(jobs) as Stores["jobs"], {
-      async claimJobs(...request: Parameters<typeof jobs.claimJobs>) {
-        const claimed = await jobs.claimJobs(...request);
-        if (claimed.length > 0) outage.fail(3);
-        return claimed;
-      },
+    const claims = new FaultyPort(harness.storage.jobs).on("claimJobs", async (claim, request) => {
+      const claimed = await claim(request);
+      if (claimed.length > 0) outage.fail(3);
+      return claimed;
     });
     let refusedBefore = -1;
     harness.provider.behaviour = (request, context) => {

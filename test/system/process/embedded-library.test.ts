@@ -18,6 +18,7 @@ import type { UnitOfWork } from "../../../core/ports/unit-of-work.js";
 import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { filesUnder } from "../../support/process.js";
 import { LibraryFixture, SILENCE_WAV, UNHEARD } from "../../support/library-fixture.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { startTestApp, type TestApp } from "../../support/test-app.js";
 
 const RAIN = { ref: "rain", visibility: "public", title: "Rain", artist_label: "Nightingale" };
@@ -174,10 +175,11 @@ describe("An import that fails after its files were checked", () => {
 
   it("leaves nothing behind when a file cannot be stored", async () => {
     let puts = 0;
-    const broken = Object.assign(Object.create(audio) as LocalAudioStore, {
-      put: (...args: Parameters<LocalAudioStore["put"]>) =>
-        ++puts === 2 ? Promise.reject(new Error("disk is full")) : audio.put(...args),
-    });
+    const broken = new FaultyPort(audio).failOn(
+      "put",
+      () => new Error("disk is full"),
+      () => ++puts === 2,
+    );
     expect(await run({ audio: broken }))
       .to.be.instanceOf(Error)
       .with.property("message", "disk is full");
@@ -216,9 +218,7 @@ describe("An import that fails after its files were checked", () => {
 
   it("keeps the files when it is unknown whether the rows were stored", async () => {
     const unitOfWork = { concurrentWriters: 1, inTransaction: () => Promise.reject(new Error("connection lost")) };
-    const library = Object.assign(Object.create(storage.library) as typeof storage.library, {
-      findTracks: () => Promise.reject(new Error("out of reach")),
-    });
+    const library = new FaultyPort(storage.library).failOn("findTracks", () => new Error("unavailable"));
     expect(await run({ unitOfWork, library }))
       .to.be.instanceOf(Error)
       .with.property("message", "connection lost");

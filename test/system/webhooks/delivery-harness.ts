@@ -20,6 +20,8 @@ import { RecordingLogger } from "../../support/doubles/recording-logger.js";
 import { RecordingSender } from "../../support/doubles/recording-sender.js";
 import { StubGuard } from "../../support/doubles/stub-guard.js";
 import { until } from "../jobs/worker-harness.js";
+import type { WebhookStore } from "../../../core/ports/webhook-store.js";
+import { FaultyPort } from "../../support/doubles/faulty-port.js";
 import { EVERY_KEY, FixedKeyring } from "../../support/doubles/fixed-keyring.js";
 
 export const SCHEDULE_MS = [
@@ -38,6 +40,7 @@ export class DeliveryHarness {
   readonly metrics = new RecordingMetrics();
   readonly endpoints: ManageEndpoints;
   readonly operate: OperateWebhooks;
+  readonly webhookStore: FaultyPort<WebhookStore>;
   private readonly senders: DeliverWebhooks[] = [];
   private registered = 0;
 
@@ -45,6 +48,7 @@ export class DeliveryHarness {
     readonly storage: StorageUnderTest,
     readonly accountId: AccountId,
   ) {
+    this.webhookStore = new FaultyPort(storage.webhooks);
     const { endpoints, operate } = this.webhooks();
     this.endpoints = endpoints;
     this.operate = operate;
@@ -151,8 +155,9 @@ export class DeliveryHarness {
 
   private webhooks(sweepMs = 1_000, scheduleMs: readonly number[] = SCHEDULE_MS): Webhooks {
     const { storage, clock, random, logger, sender: webhookSender, guard: addressGuard, metrics } = this;
+    const webhooks = this.webhookStore.port;
     return createWebhooks({
-      ports: corePorts(storage, { clock, random, logger, webhookSender, addressGuard, metrics }),
+      ports: corePorts(storage, { clock, random, logger, webhookSender, addressGuard, metrics, webhooks }),
       options: { allowHttp: false, timeoutMs: 15_000, scheduleMs, eventBody: ({ job }) => ({ job_id: job.id }) },
       audit: unrecorded(storage.unitOfWork),
       sealKeys: EVERY_KEY,
