@@ -85,7 +85,7 @@ const IN_MEMORY: OldName = "submitting, its result in memory";
 const PROVIDERS: readonly Provider[] = [
   ["that neither repeats nor finds submissions", {}, REPEATED, LOST],
   ["that finds submissions", { lookup: true }, [...REPEATED, IN_MEMORY], {}],
-  ["that makes one piece for one job", { idempotentSubmit: true }, [IN_MEMORY], {}],
+  ["that renders once per job", { idempotentSubmit: true }, [IN_MEMORY], {}],
 ];
 
 /** The URL serves what the provider delivered earlier; everything else is in memory. */

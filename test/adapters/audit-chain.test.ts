@@ -89,7 +89,7 @@ for (const { name, open } of [sqliteStorage, mysqlStorage]) {
     for (const [what, text, number, problem] of [
       ["a changed field", `UPDATE audit_log SET fields = '{"reason":"routine"}' WHERE number = 2`, 2, /was changed/],
       ["a field that is no JSON", `UPDATE audit_log SET fields = '{' WHERE number = 2`, 2, /was changed/],
-      ["another actor", `UPDATE audit_log SET actor = 'nobody' WHERE number = 3`, 3, /was changed/],
+      ["another actor", `UPDATE audit_log SET actor = 'stranger' WHERE number = 3`, 3, /was changed/],
       ["another time", `UPDATE audit_log SET created_at = created_at + 1 WHERE number = 1`, 1, /was changed/],
       ["another hash", `UPDATE audit_log SET hash = previous_hash WHERE number = 2`, 2, /was changed/],
       ["another predecessor", `UPDATE audit_log SET previous_hash = hash WHERE number = 3`, 3, /does not follow/],

@@ -70,7 +70,7 @@ describe("The doctor's checks of RabbitMQ", function () {
   it("leave no notification, no consumer and no dead letter, and take no waiting notification", async () => {
     await check();
     await space.onServer(async (channel) => {
-      channel.publish(space.jobs, "one", Buffer.from("a bell"));
+      channel.publish(space.jobs, "one", Buffer.from("a notification"));
       // Responds after the message was sent.
       await channel.checkQueue(space.queueOf("one"));
     });
@@ -150,9 +150,9 @@ describe("The doctor's checks of RabbitMQ", function () {
     await applyFix(vhost as CheckResult);
     expect(await wrong(elsewhere)).to.deep.equal([]);
 
-    const [user] = await wrong(space.url.replace("guest:guest", "nobody:sesame"));
+    const [user] = await wrong(space.url.replace("guest:guest", "stranger:sesame"));
     expect(user).to.include({ name: "rabbitmq connection", result: "failed" });
-    expect(user?.fix).to.include("rabbitmqctl add_user nobody");
+    expect(user?.fix).to.include("rabbitmqctl add_user stranger");
 
     const [broken] = await wrong(`amqp://127.0.0.1:${await freePort()}`);
     expect(broken?.message).to.include("ECONNREFUSED");

@@ -42,9 +42,9 @@ describe("The doctor's checks of S3", function () {
   });
 
   it("name the failing operation, and the missing permission", async () => {
-    const [missing] = await check(server.urlOf("nobody-made-it"));
+    const [missing] = await check(server.urlOf("missing-bucket"));
     expect(missing).to.include({ result: "failed" });
-    expect(missing?.message).to.include("nobody-made-it").and.include("cannot be reached: NotFound (404)");
+    expect(missing?.message).to.include("missing-bucket").and.include("cannot be reached: NotFound (404)");
     const [wrongKey] = await check(undefined, "wrong-secret");
     expect(wrongKey?.message).to.include("(403)").and.not.include("wrong-secret");
     expect(wrongKey?.fix).to.include("s3:ListBucket");

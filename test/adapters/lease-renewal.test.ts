@@ -15,7 +15,7 @@ async function onTheClock(): Promise<LeaseRenewalUnderTest> {
   const [clock, logger] = [new ManualClock(), new RecordingLogger()];
   let isBroken = false;
   const renewLeases: typeof storage.jobs.renewLeases = async (...request) => {
-    if (isBroken) throw new Error("The storage is out of reach.");
+    if (isBroken) throw new Error("The storage is unavailable.");
     return storage.jobs.renewLeases(...request);
   };
   return {

@@ -199,7 +199,7 @@ describe("redaction", () => {
 
   for (const text of [
     "https://example.com/a@b",
-    "mail somebody@example.com",
+    "mail someone@example.com",
     "the bearer of bad news",
     "frm_short",
     "http://127.0.0.1:8080/?page=2&monkey=1",
@@ -351,7 +351,7 @@ describe("PrometheusMetrics", () => {
   it("reads gauges at every scrape, with and without labels", async () => {
     const metrics = open();
     let waiting = 1;
-    metrics.gauge({ name: "jobs_waiting", help: "Jobs nobody has taken" }, () => waiting);
+    metrics.gauge({ name: "jobs_waiting", help: "Jobs without a worker" }, () => waiting);
     metrics.gauge({ name: "breakers_open", help: "Open breakers", labels: ["provider"] }, async () => [
       { labels: { provider: "synth" }, value: 1 },
     ]);
@@ -365,7 +365,7 @@ describe("PrometheusMetrics", () => {
   it("omits a gauge that cannot be read, and shows the others", async () => {
     const logger = new RecordingLogger();
     const metrics = open(logger);
-    metrics.gauge({ name: "broken", help: "Out of reach" }, () => Promise.reject(new Error("storage is away")));
+    metrics.gauge({ name: "broken", help: "Unavailable" }, () => Promise.reject(new Error("storage is away")));
     metrics.gauge({ name: "fine", help: "In reach" }, () => 7);
     const text = await metrics.text();
     expect(text)

@@ -11,7 +11,7 @@ describe("MemoryJobQueue", () => {
     const logger = new RecordingLogger();
     const queue = new MemoryJobQueue(logger);
     await queue.listen("synth", () => {
-      throw new Error("a listener's own mistake");
+      throw new Error("an error of the listener");
     });
     const notification = aNotification();
     queue.notify([notification]);
@@ -19,14 +19,14 @@ describe("MemoryJobQueue", () => {
     expect(logger.lines).to.have.length(1);
     expect(logger.lines[0]?.fields)
       .to.include(notification)
-      .and.have.nested.property("error.message", "a listener's own mistake");
+      .and.have.nested.property("error.message", "an error of the listener");
     await queue.close();
   });
 
   it("logs the rejection of a listener's promise", async () => {
     const logger = new RecordingLogger();
     const queue = new MemoryJobQueue(logger);
-    await queue.listen("synth", () => Promise.reject(new Error("a listener's own mistake")));
+    await queue.listen("synth", () => Promise.reject(new Error("an error of the listener")));
     queue.notify([aNotification()]);
     await nextTurn();
     expect(logger.lines.map(({ message }) => message)).to.deep.equal(["A listener of the job queue failed"]);

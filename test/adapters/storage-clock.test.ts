@@ -154,12 +154,12 @@ describe("StorageClock", () => {
   });
 
   it("fails to start when the storage's clock cannot be read", async () => {
-    clocks.failures = [new Error("no answer")];
+    clocks.failures = [new Error("no response")];
     const refusal = await start().then(
       () => null,
       (error: Error) => error.message,
     );
-    expect(refusal).to.equal("no answer");
+    expect(refusal).to.equal("no response");
   });
 
   it("warns once when the machine is off by more than two seconds, and logs when it is correct again", async () => {
@@ -206,7 +206,7 @@ describe("StorageClock", () => {
 
     it("keeps the last measurement when one fails, and repeats it after five seconds", async () => {
       const clock = await start();
-      clocks.failures = [new Error("no answer"), new Error("no answer")];
+      clocks.failures = [new Error("no response"), new Error("no response")];
       await pass(MINUTE);
       expect(clock.now()).to.be.within(clocks.storageMs - 2, clocks.storageMs);
       clocks.storageMs += 500;

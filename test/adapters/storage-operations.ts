@@ -137,7 +137,7 @@ export const OPERATIONS: Readonly<Record<string, (storage: StorageUnderTest, kno
       leaseUntil: NOON,
     });
   },
-  "claimJobs beside jobs at work": async (storage, { leased }) => {
+  "claimJobs alongside running jobs": async (storage, { leased }) => {
     await storage.inTransaction((tx) => storage.jobs.insertJobs(tx, [aJob({ dueAt: NOON })]));
     const claim = {
       providerId: "synth",

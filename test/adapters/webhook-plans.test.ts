@@ -48,7 +48,7 @@ const OPERATIONS: Readonly<
     by: ["deliveries_next"],
     run: ({ webhooks }) => webhooks.endpointsWithDue(NOON + 5),
   },
-  "claimDeliveries beside a backlog": {
+  "claimDeliveries alongside a backlog": {
     by: ["deliveries_due", "id"],
     run: ({ webhooks }) => {
       const claims = [CROWDED, QUIET].map((endpointId) => ({ endpointId, limit: 3 }));

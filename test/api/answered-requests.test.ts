@@ -15,8 +15,8 @@ describe("The report of a finished request", () => {
   /** The report of the only request so far; it is sent after the response. */
   const reported = async (): Promise<AnsweredRequest> => {
     await fake.http.close(1_000);
-    expect(fake.answered).to.have.length(1);
-    return fake.answered[0] as AnsweredRequest;
+    expect(fake.reports).to.have.length(1);
+    return fake.reports[0] as AnsweredRequest;
   };
   const requestIdOf = (response: ApiResponse): string | null => response.headers.get("x-request-id");
 
@@ -113,7 +113,7 @@ describe("The report of a finished request", () => {
     await fake.api.get("/nothing");
     await fake.api.get("/healthz");
     await fake.http.close(1_000);
-    expect(fake.answered).to.deep.equal([]);
+    expect(fake.reports).to.deep.equal([]);
   });
 
   it("does not affect the response when the reporter throws", async () => {

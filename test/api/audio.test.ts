@@ -176,8 +176,8 @@ describe("GET /audio/{key}", () => {
 
 /** An endless file that reports when its reader stops. */
 class EndlessStore implements Pick<AudioStore, "stat" | "read"> {
-  private tell: () => void = () => undefined;
-  readonly closed = new Promise<void>((resolve) => (this.tell = resolve));
+  private notifyClosed: () => void = () => undefined;
+  readonly closed = new Promise<void>((resolve) => (this.notifyClosed = resolve));
 
   stat() {
     return Promise.resolve({ sizeBytes: 1e12, etag: "endless", modifiedAt: 0 });
@@ -187,7 +187,7 @@ class EndlessStore implements Pick<AudioStore, "stat" | "read"> {
     try {
       for (;;) yield await Promise.resolve(new Uint8Array(65_536));
     } finally {
-      this.tell();
+      this.notifyClosed();
     }
   }
 }

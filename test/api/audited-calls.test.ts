@@ -143,9 +143,9 @@ describe("A call of an embedding app on behalf of its operator", () => {
     await app.audio.collect({ isDryRun: true });
     const refused = await Promise.allSettled([
       app.accounts.changeTier(account.id, "gold"),
-      app.accounts.revokeKey("key_nobody"),
+      app.accounts.revokeKey("key_unknown"),
       app.credits.grant(account.id, -5),
-      app.jobs.cancel("job_nobody"),
+      app.jobs.cancel("job_unknown"),
     ]);
     expect(refused.map(({ status }) => status)).to.deep.equal(Array(4).fill("rejected"));
     expect((await app.audit.verify()).count).to.equal(before);

@@ -87,8 +87,8 @@ describe("POST /api/v1/generations", () => {
       ["body.metadata"],
     ],
     ["metadata of more than 16 KiB", { metadata: { a: "a".repeat(16 * 1024) } }, ["body.metadata"]],
-    ["a field nobody knows", { promt: "rain" }, ["body.promt"]],
-    ["several mistakes", { prompt: 1, duration: "x", foo: 1 }, ["body.prompt", "body.duration", "body.foo"]],
+    ["an unknown field", { promt: "rain" }, ["body.promt"]],
+    ["several issues", { prompt: 1, duration: "x", foo: 1 }, ["body.prompt", "body.duration", "body.foo"]],
   ];
   for (const [what, change, paths] of wrong) {
     it(`refuses ${what}, naming ${paths.join(", ")}`, async () => {
@@ -98,7 +98,7 @@ describe("POST /api/v1/generations", () => {
     });
   }
 
-  it("names the model's bounds when a duration lies outside", async () => {
+  it("names the model's bounds when a duration is out of range", async () => {
     const response = await caller.api.generate({ ...A_GENERATION, duration: 241 });
     expect(errorOf(response).details).to.deep.equal({
       issues: [{ path: "body.duration", message: "must be 5 to 240 seconds for scripted/song" }],

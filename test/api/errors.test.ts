@@ -213,7 +213,7 @@ describe("An internal fault", () => {
   });
 
   it("returns 503 service_unavailable with Retry-After when a service is unavailable", async () => {
-    const { response: result } = await lookAtAudio(new ServiceUnavailableError("The storage is out of reach.", 7));
+    const { response: result } = await lookAtAudio(new ServiceUnavailableError("The storage is unavailable.", 7));
     expect(refusalOf(result)).to.equal("503 service_unavailable");
     expect(result.headers.get("retry-after")).to.equal("7");
   });

@@ -29,7 +29,7 @@ export interface FakeHttp {
   readonly account: Account;
   readonly logger: RecordingLogger;
   /** The reports that `onAnswered` got. */
-  readonly answered: AnsweredRequest[];
+  readonly reports: AnsweredRequest[];
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
   const key = anApiKey({ accountId: account.id, scopes: SCOPES });
   const job = aJob({ accountId: account.id });
   const logger = new RecordingLogger();
-  const answered: AnsweredRequest[] = [];
+  const reports: AnsweredRequest[] = [];
   const tier = { name: "pro", maxConcurrent: 1, monthlyCredits: 1 };
   const rateLimits = { read: PLENTY, write: PLENTY, generation: { ...PLENTY, perMinute: generationsPerMinute } };
   const publicUrl = { current: "http://fermata.test" };
@@ -97,11 +97,11 @@ export async function startFakeHttp(parts: Partial<HttpParts> = {}, generationsP
     ids: { next: anId },
     logger,
     readiness: () => Promise.resolve([]),
-    onCompleted: (record) => void answered.push(record),
+    onCompleted: (record) => void reports.push(record),
     controllers: { get: (Controller) => new Controller(created) },
     ...parts,
   };
   const http = createHttp(created);
   const { url } = await http.listen();
-  return { http, api: new ApiClient(url, "any"), url, account, logger, answered, close: () => http.close(100) };
+  return { http, api: new ApiClient(url, "any"), url, account, logger, reports, close: () => http.close(100) };
 }

@@ -48,7 +48,7 @@ describe("A fault in a use case", () => {
       expect(response.status).to.equal(500);
       expect(fake.logger.lines.map(({ fields }) => fields["path"])).to.deep.equal([shown]);
       expect(JSON.stringify(fake.logger.lines)).not.to.include(SECRET);
-      expect(fake.answered).to.deep.equal([]);
+      expect(fake.reports).to.deep.equal([]);
     });
   }
 
@@ -72,7 +72,7 @@ describe("A fault in a use case", () => {
 
   for (const [what, parts] of [
     ["waiting fails", { waitForJob: { wait: broken } }],
-    ["the answer cannot be recorded", { recordResponse: broken }],
+    ["the response cannot be recorded", { recordResponse: broken }],
   ] as const) {
     it(`returns the acceptance when ${what}: it is the recorded response`, async () => {
       await start(parts);

@@ -120,7 +120,7 @@ describe("options of POST /api/v1/generations", () => {
       [["body.options.vocal_gender", "must be one of: female, male for scripted/song"]],
     ],
     [
-      "several mistakes",
+      "several issues",
       { style_weight: 2, loop: 1, seed: 1 },
       [
         ["body.options.style_weight", "must be a number from 0 to 1 for scripted/song"],

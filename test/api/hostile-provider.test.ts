@@ -96,7 +96,7 @@ describe("A provider whose responses contain URLs", () => {
         .and.to.include(cases[index]?.[1]);
     expect(
       vendor.requests.filter(({ method }) => method !== "GET"),
-      "no job was made there",
+      "no job was created there",
     ).to.deep.equal([]);
     expect(canary.connections).to.equal(0);
   });

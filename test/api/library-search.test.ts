@@ -252,23 +252,27 @@ describe("GET /api/v1/library/search of several accounts", () => {
         "zebra shown": { visibility: "public", tracks: ["zebra hidden", "zebra open"] },
       },
     );
-    await library.add(null, { "zebra of nobody": {} }, { "zebra list of nobody": { tracks: ["zebra of nobody"] } });
+    await library.add(
+      null,
+      { "zebra without owner": {} },
+      { "zebra list without owner": { tracks: ["zebra without owner"] } },
+    );
     const query = { q: "zebra" };
-    expect(await titles(alice.api, query)).to.deep.equal(["zebra of nobody", "zebra open", "zebra hidden"]);
-    expect(await titles(bob.api, query)).to.deep.equal(["zebra of nobody", "zebra open"]);
+    expect(await titles(alice.api, query)).to.deep.equal(["zebra without owner", "zebra open", "zebra hidden"]);
+    expect(await titles(bob.api, query)).to.deep.equal(["zebra without owner", "zebra open"]);
     expect(await playlistTitles(alice.api, query)).to.deep.equal([
-      "zebra list of nobody",
+      "zebra list without owner",
       "zebra shown",
       "zebra secret",
     ]);
-    expect(await playlistTitles(bob.api, query)).to.deep.equal(["zebra list of nobody", "zebra shown"]);
+    expect(await playlistTitles(bob.api, query)).to.deep.equal(["zebra list without owner", "zebra shown"]);
 
     const [, shown] = (await found(bob.api, query)).playlists;
     expect(shown).to.include({ title: "zebra shown", track_count: 1 });
     expect(shown?.tracks.map(({ title }) => title)).to.deep.equal(["zebra open"]);
     expect(await playlistTitles(alice.api, { mood: "zebra-calm" })).to.have.length(2);
     const byMood = await found(bob.api, { mood: "zebra-calm" });
-    expect(byMood, "a hidden track tells nothing by the playlists that hold it").to.deep.equal({
+    expect(byMood, "a hidden track is not revealed by the playlists that contain it").to.deep.equal({
       tracks: [],
       playlists: [],
     });

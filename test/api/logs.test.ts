@@ -203,7 +203,7 @@ describe("The request log", () => {
 
   it("is written half a second after the responses, for other processes to read", async () => {
     const clock = new ManualClock();
-    const secrets = { key: "a key that both of them share, and nobody else" };
+    const secrets = { key: "a key that only the two of them share" };
     const first = await open({ clock, settings: { secrets } });
     const second = await open({ clock, settings: { secrets, storage: { url: first.app.settings.storage.url } } });
     const caller = await first.account();

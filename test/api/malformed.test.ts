@@ -29,8 +29,8 @@ describe("A malformed request", () => {
   describe("that is not HTTP gets 400 with the error envelope", () => {
     const broken: readonly (readonly [what: string, bytes: string])[] = [
       ["garbage", "\x00\x01\x02\r\n\r\n"],
-      ["a method nobody knows", "FROB /api/v1/me HTTP/1.1\r\nHost: x\r\n\r\n"],
-      ["a version nobody knows", "GET / HTTP/9.9\r\nHost: x\r\n\r\n"],
+      ["an unknown method", "FROB /api/v1/me HTTP/1.1\r\nHost: x\r\n\r\n"],
+      ["an unknown version", "GET / HTTP/9.9\r\nHost: x\r\n\r\n"],
       ["a space in the path", "GET /a b HTTP/1.1\r\nHost: x\r\n\r\n"],
       ["a header without a name", "GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n"],
       ["a header with a NUL", "GET / HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n"],
@@ -124,7 +124,7 @@ describe("A malformed request", () => {
       ["a comment", "{} // x", "400 invalid_request"],
       ["bytes that are no UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), "400 invalid_request"],
       ["UTF-16", Buffer.from('{"model_id":"x"}', "utf16le"), "400 invalid_request"],
-      ["compressed bytes that nobody announced", gzipSync("{}"), "400 invalid_request"],
+      ["compressed bytes without Content-Encoding", gzipSync("{}"), "400 invalid_request"],
       [
         "a field __proto__",
         '{"model_id":"scripted/song","prompt":"x","__proto__":{"admin":true}}',

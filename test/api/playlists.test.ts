@@ -38,11 +38,11 @@ describe("GET /api/v1/playlists", () => {
       { first: { tracks: ["rain"] }, open: { visibility: "public", tracks: ["rain"] } },
     );
     await library.add(bob.account.id, {}, { "of bob": {} });
-    await library.add(null, { unindexed: {} }, { "of nobody": { tracks: ["loose"] } });
+    await library.add(null, { unindexed: {} }, { "without owner": { tracks: ["unindexed"] } });
     await library.add(alice.account.id, {}, { last: {} });
     const list = await listed(alice.api);
-    expect(list.map(({ title }) => title)).to.deep.equal(["last", "of nobody", "open", "first"]);
-    expect((await listed(bob.api)).map(({ title }) => title)).to.deep.equal(["of nobody", "of bob", "open"]);
+    expect(list.map(({ title }) => title)).to.deep.equal(["last", "without owner", "open", "first"]);
+    expect((await listed(bob.api)).map(({ title }) => title)).to.deep.equal(["without owner", "of bob", "open"]);
     for (const playlist of list) {
       const alone = await shown(alice.api, playlist.id);
       expect({ ...playlist, tracks: playlist.tracks.map(unsigned) }).to.deep.equal({

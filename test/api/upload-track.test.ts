@@ -97,14 +97,14 @@ describe("POST /api/v1/tracks", function () {
     it("whose parts arrive in chunks, without Content-Length", async () => {
       const [connection] = await openMany(test.url, 1, { reads: true });
       connection?.send(headOf(caller.key, "Transfer-Encoding: chunked", "Connection: close"));
-      const body = formOf([audio(), { name: "title", content: "In pieces" }]);
+      const body = formOf([audio(), { name: "title", content: "In chunks" }]);
       for (let start = 0; start < body.length; start += 1_000) {
         const chunk = body.subarray(start, start + 1_000);
         connection?.send(Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]));
       }
       connection?.send("0\r\n\r\n");
       await connection?.closed;
-      expect(connection?.text).to.include("HTTP/1.1 201 ").and.include('"In pieces"');
+      expect(connection?.text).to.include("HTTP/1.1 201 ").and.include('"In chunks"');
     });
   });
 
@@ -218,7 +218,7 @@ describe("POST /api/v1/tracks", function () {
       const [connection] = await openMany(test.url, 1, { reads: true });
       const head = ["POST /api/v1/tracks HTTP/1.1", "Host: x", `Content-Type: ${FORM_TYPE}`, "Content-Length: 900000"];
       connection?.send([...head, ...headers, "", ""].join("\r\n"));
-      await eventually("an answer", () => (connection?.statuses.length ?? 0) > 0);
+      await eventually("a response", () => (connection?.statuses.length ?? 0) > 0);
       connection?.destroy();
       return connection?.text ?? "";
     };

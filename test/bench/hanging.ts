@@ -41,7 +41,7 @@ class SlowReceivers implements WebhookSender {
 
 export const hanging: Bench = {
   name: "hanging",
-  compares: `${HEALTHY} webhook endpoints that answer, beside ${HANGING} that hang, with themselves alone`,
+  compares: `${HEALTHY} webhook endpoints that respond, alongside ${HANGING} that hang, with themselves alone`,
   async run() {
     const ratios: number[] = [];
     let [alone, alongside] = [0, 0];

@@ -17,7 +17,7 @@ const WARM_UP_SECONDS = 15;
 
 export const synth: Bench = {
   name: "synth",
-  compares: "rendering a piece with stems, cover and MP3 with encoding its MP3 alone, in processor time",
+  compares: "rendering a track with stems, cover and MP3 with encoding its MP3 alone, in CPU time",
   async run() {
     // A thread that has rendered a little runs compiled loops; each prompt has its own instruments.
     for (const chunk of PROMPTS.keys()) await renderTrack(anOrder(chunk, WARM_UP_SECONDS));

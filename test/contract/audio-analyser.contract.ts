@@ -36,7 +36,7 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
     });
 
     it("accepts no file after its signal is aborted or it is closed", async () => {
-      const reason = new Error("nobody waits any more");
+      const reason = new Error("the caller is gone");
       expect(
         await failureOf(analyser.analyse(wavFile(SWELL), { preview: false, signal: AbortSignal.abort(reason) })),
       ).to.equal(reason);
@@ -112,16 +112,16 @@ export function audioAnalyserContract(name: string, open: () => AudioAnalyser, {
     it("rethrows an error of the source", async () => {
       async function* failing(): AsyncGenerator<Uint8Array> {
         yield wavFile(aChord(1, () => 0.5));
-        throw new Error("the source broke off");
+        throw new Error("the source failed");
       }
       expect(await failureOf(analyser.analyse(failing(), { preview: false }))).to.have.property(
         "message",
-        "the source broke off",
+        "the source failed",
       );
     });
 
     it("stops when its signal aborts, before and during the analysis", async () => {
-      const reason = new Error("nobody waits any more");
+      const reason = new Error("the caller is gone");
       const abort = new AbortController();
       async function* endless(): AsyncGenerator<Uint8Array> {
         yield wavFile(

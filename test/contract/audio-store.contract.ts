@@ -40,7 +40,7 @@ async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
 
 async function* failing(...texts: string[]): AsyncGenerator<Uint8Array> {
   yield* chunks(...texts);
-  throw new Error("the source broke off");
+  throw new Error("the source failed");
 }
 
 async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
@@ -70,9 +70,9 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
 
     it("returns the stored bytes, stored whole or in chunks", async () => {
       await store.put("trk_1/mix.mp3", bytes("all at once"), MAX_BYTES);
-      await store.put("trk_1/preview.mp3", chunks("piece ", "by ", "", "piece"), MAX_BYTES);
+      await store.put("trk_1/preview.mp3", chunks("chunk ", "by ", "", "chunk"), MAX_BYTES);
       expect(await textOf(store.read("trk_1/mix.mp3"))).to.equal("all at once");
-      expect(await textOf(store.read("trk_1/preview.mp3"))).to.equal("piece by piece");
+      expect(await textOf(store.read("trk_1/preview.mp3"))).to.equal("chunk by chunk");
     });
 
     it("returns the size, an etag and the time of storage", async () => {
@@ -149,7 +149,7 @@ export function audioStoreContract(name: string, open: () => Promise<AudioStoreU
     it("keeps the earlier file when the source fails, and rethrows the failure", async () => {
       await store.put("trk_7/mix.mp3", bytes("old"), MAX_BYTES);
       const error = await errorOf(store.put("trk_7/mix.mp3", failing("new but ", "not all"), MAX_BYTES));
-      expect(error).to.be.instanceOf(Error).with.property("message", "the source broke off");
+      expect(error).to.be.instanceOf(Error).with.property("message", "the source failed");
       expect(await textOf(store.read("trk_7/mix.mp3"))).to.equal("old");
       expect(await errorOf(store.put("trk_7/other.mp3", failing("x"), MAX_BYTES))).to.be.instanceOf(Error);
       expect(await store.stat("trk_7/other.mp3")).to.equal(null);

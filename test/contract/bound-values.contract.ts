@@ -67,7 +67,7 @@ export function boundValuesContract(
         const update = "UPDATE accounts SET created_at = ? WHERE id = ?";
         for (const write of [
           () => storage.database.transaction((session) => session.run(update, values)),
-          () => storage.database.transaction((session) => session.runEach(update, [[1, "nobody"], values])),
+          () => storage.database.transaction((session) => session.runEach(update, [[1, "unknown"], values])),
           () =>
             storage.inTransaction((tx) =>
               storage.accounts.insertAccounts(tx, [{ ...before, createdAt: value as number }]),

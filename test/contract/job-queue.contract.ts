@@ -16,17 +16,17 @@ function aListener(): {
   readonly listen: (notification: JobNotification) => void;
   heard(notification: JobNotification): Promise<void>;
 } {
-  const bells: JobNotification[] = [];
+  const received: JobNotification[] = [];
   const waiting: { readonly jobId: JobId; resolve(): void }[] = [];
   return {
-    notifications: bells,
+    notifications: received,
     listen: (notification) => {
-      bells.push(notification);
+      received.push(notification);
       for (const wait of waiting) if (wait.jobId === notification.jobId) wait.resolve();
     },
     heard: (notification) =>
       new Promise((resolve) => {
-        if (bells.some(({ jobId }) => jobId === notification.jobId)) resolve();
+        if (received.some(({ jobId }) => jobId === notification.jobId)) resolve();
         else waiting.push({ jobId: notification.jobId, resolve });
       }),
   };
@@ -45,10 +45,10 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
     it("passes notifications to the listener of their provider", async () => {
       const listener = aListener();
       await queue.listen("synth", listener.listen);
-      const bells = [aNotification(), aNotification()] as const;
-      queue.notify(bells);
-      await Promise.all(bells.map((notification) => listener.heard(notification)));
-      expect(listener.notifications).to.have.deep.members([...bells]);
+      const sent = [aNotification(), aNotification()] as const;
+      queue.notify(sent);
+      await Promise.all(sent.map((notification) => listener.heard(notification)));
+      expect(listener.notifications).to.have.deep.members([...sent]);
     });
 
     it("passes later notifications on, too", async () => {
@@ -83,7 +83,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const first = aNotification();
       await queue.listen("synth", (notification) => {
         listener.listen(notification);
-        if (notification.jobId === first.jobId) throw new Error("a listener's own mistake");
+        if (notification.jobId === first.jobId) throw new Error("an error of the listener");
       });
       const second = aNotification();
       queue.notify([first, second]);
@@ -95,7 +95,7 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
       const first = aNotification();
       await queue.listen("synth", async (notification) => {
         listener.listen(notification);
-        if (notification.jobId === first.jobId) throw new Error("a listener's own mistake");
+        if (notification.jobId === first.jobId) throw new Error("an error of the listener");
       });
       const second = aNotification();
       queue.notify([first, second]);
@@ -130,13 +130,13 @@ export function jobQueueContract(name: string, open: () => Promise<JobQueue>): v
     });
 
     it("accepts notifications without a listener, and an empty list", () => {
-      queue.notify([aNotification("nobody")]);
+      queue.notify([aNotification("unheard")]);
       queue.notify([]);
     });
 
     it("is healthy after the first notification of a prepared provider without a listener", async () => {
-      await queue.prepare(["synth", "nobody"]);
-      queue.notify([aNotification("nobody"), aNotification()]);
+      await queue.prepare(["synth", "unheard"]);
+      queue.notify([aNotification("unheard"), aNotification()]);
       await queue.check();
     });
 

@@ -449,9 +449,9 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
         const job = aJob();
         await add(job);
         const changes: Required<JobUpdate["changes"]> = {
-          providerId: "stand-in",
-          servedModelId: "stand-in/v1",
-          operation: "music_stand-in_full",
+          providerId: "fallback",
+          servedModelId: "fallback/v1",
+          operation: "music_fallback_full",
           status: "failed",
           phase: "ended",
           attempt: 3,
@@ -461,7 +461,7 @@ export function jobStoreContract(name: string, open: () => Promise<StorageUnderT
           fence: 5,
           leaseOwner: null,
           dueAt: null,
-          error: { code: "generation_failed", message: "The provider could not make the piece." },
+          error: { code: "generation_failed", message: "The provider could not create the track." },
           creditsCharged: 0,
           completedAt: NOON + 9,
           endedBy: anId("rpt"),

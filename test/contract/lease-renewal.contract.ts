@@ -144,16 +144,16 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
       for (const { id, fence } of [taken, kept]) renewal.keep(id, fence);
       await renewed(kept);
       const successor = await claim(taken, anId("prc"), (await endOf(taken)) + test.leaseMs * 100);
-      await test.eventually("the loss is told", () => lost.length > 0);
+      await test.eventually("the loss is reported", () => lost.length > 0);
       await renewed(kept, 3);
       expect(lost).to.deep.equal([[taken.id, taken.fence]]);
       expect(await find(taken)).to.deep.equal(successor);
     });
 
     it("reports a lease on a job that has ended, was released, or does not exist", async () => {
-      const [ended, handedBack] = [await claimed(), await claimed()];
+      const [ended, released] = [await claimed(), await claimed()];
       const missing = { ...ended, id: anId("job") };
-      for (const { id, fence } of [ended, handedBack, missing]) renewal.keep(id, fence);
+      for (const { id, fence } of [ended, released, missing]) renewal.keep(id, fence);
       await test.storage.inTransaction((tx) =>
         test.storage.jobs.updateJobs(tx, [
           {
@@ -161,19 +161,19 @@ export function leaseRenewalContract(name: string, open: () => Promise<LeaseRene
             fence: ended.fence,
             changes: { status: "failed", phase: "ended", fence: 2, leaseOwner: null, dueAt: null },
           },
-          { id: handedBack.id, fence: handedBack.fence, changes: { leaseOwner: null, dueAt: 7 } },
+          { id: released.id, fence: released.fence, changes: { leaseOwner: null, dueAt: 7 } },
         ]),
       );
-      await test.eventually("all three are told", () => lost.length === 3);
-      expect(new Map(lost)).to.deep.equal(new Map([ended, handedBack, missing].map(({ id }) => [id, 1])));
-      expect([await endOf(handedBack), (await find(ended)).dueAt]).to.deep.equal([7, null]);
+      await test.eventually("all three are reported", () => lost.length === 3);
+      expect(new Map(lost)).to.deep.equal(new Map([ended, released, missing].map(({ id }) => [id, 1])));
+      expect([await endOf(released), (await find(ended)).dueAt]).to.deep.equal([7, null]);
     });
 
     it("reports a lease under an older fence; the newer one replaces it", async () => {
       const older = await claimed();
       const newer = await claim(older, owner, (older.dueAt ?? 0) + 1);
       renewal.keep(older.id, older.fence);
-      await test.eventually("the loss is told", () => lost.length > 0);
+      await test.eventually("the loss is reported", () => lost.length > 0);
       renewal.keep(newer.id, newer.fence);
       renewal.forget(older.id, older.fence);
       await renewed(newer, 2);

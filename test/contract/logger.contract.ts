@@ -43,9 +43,9 @@ export function loggerContract(name: string, open: () => LoggerUnderTest): void 
     it("writes an error with its chain of causes", () => {
       const { logger, lines } = open();
       const cause = Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
-      logger.error("failed", { error: new TypeError("no answer", { cause }) });
+      logger.error("failed", { error: new TypeError("no response", { cause }) });
       const error = lines()[0]?.fields["error"] as { name: string; message: string; stack: string; cause: object };
-      expect(error).to.include({ name: "TypeError", message: "no answer" });
+      expect(error).to.include({ name: "TypeError", message: "no response" });
       expect(error.stack).to.include("logger.contract");
       expect(error.cause).to.include({ message: "connection refused", code: "ECONNREFUSED" });
     });

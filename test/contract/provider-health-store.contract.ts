@@ -20,7 +20,7 @@ export function providerHealthStoreContract(name: string, open: () => Promise<St
     // First of all: every other test saves some.
     it("lists nothing before the first failure", async () => {
       expect(await storage.health.listHealth()).to.deep.equal([]);
-      expect(await lock("nobody")).to.equal(null);
+      expect(await lock("unknown")).to.equal(null);
     });
 
     it("returns the last saved state", async () => {

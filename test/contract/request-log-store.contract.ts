@@ -210,8 +210,8 @@ export function requestLogStoreContract(name: string, open: () => Promise<Storag
           aPair({ accountId, status: "failed", reserved: { monthly: 100, pack: 0 } }, { createdAt: NOON - 1 }),
           aPair({ reserved: { monthly: 1_000, pack: 0 } }),
         ];
-        const ofNobody = aJob({ accountId, reserved: { monthly: 10_000, pack: 0 }, status: "failed" });
-        await insertJobs(kept.job, failed.job, older.job, foreign.job, ofNobody);
+        const withoutRow = aJob({ accountId, reserved: { monthly: 10_000, pack: 0 }, status: "failed" });
+        await insertJobs(kept.job, failed.job, older.job, foreign.job, withoutRow);
         const sum = (from: number, to: number): Promise<object> =>
           storage.requestLog.sumCredits({ accountId, from, to });
         expect(await sum(0, NOON + 1)).to.deep.equal({ used: 127, refunded: 120 });

@@ -54,7 +54,7 @@ export class FermataProcess {
       // `close` is emitted when the pipes are read completely as well.
       child.once("close", (code, signal) => {
         resolve({ code, signal });
-        this.changed.emit("news");
+        this.changed.emit("changed");
       });
     });
   }
@@ -72,7 +72,7 @@ export class FermataProcess {
       if (found !== null) return found;
       if (this.hasExited)
         throw new Error(`The process ended without ${String(pattern)}:\n${this.stdout}${this.stderr}`);
-      await once(this.changed, "news", { signal: bound }).catch(() => {
+      await once(this.changed, "changed", { signal: bound }).catch(() => {
         throw new Error(`No ${String(pattern)} within ${boundMs} ms:\n${this.stdout}${this.stderr}`);
       });
     }
@@ -110,7 +110,7 @@ export class FermataProcess {
 
   private note(stream: "stdout" | "stderr", text: string): void {
     this[stream] += text;
-    this.changed.emit("news");
+    this.changed.emit("changed");
   }
 }
 

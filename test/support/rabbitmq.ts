@@ -104,12 +104,12 @@ async function findServer(): Promise<void> {
     if (!existsSync(join(PROGRAMS, "rabbitmq-server"))) await installPackage("rabbitmq-server");
     spawn("rabbitmq-server", { detached: true, stdio: "ignore" }).unref();
     await eventually(async () => {
-      if (!(await responses())) throw new Error("RabbitMQ was started and does not answer.");
+      if (!(await responses())) throw new Error("RabbitMQ was started and does not respond.");
     }, 60_000);
     return;
   }
   throw new Error(
-    `No RabbitMQ answers at ${host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`,
+    `No RabbitMQ is reachable at ${host}. Install rabbitmq-server and start it, or set FERMATA_TEST_RABBITMQ to the URL of one.`,
   );
 }
 

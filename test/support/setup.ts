@@ -21,6 +21,6 @@ export const mochaHooks: Mocha.RootHookObject = {
   },
   async afterAll() {
     await nextTurn();
-    if (lost.length > 0) throw new Error(`Nobody handled these rejections:\n${lost.join("\n")}`);
+    if (lost.length > 0) throw new Error(`Unhandled rejections:\n${lost.join("\n")}`);
   },
 };

@@ -76,7 +76,7 @@ const INCLUDED: readonly (readonly [string, string, string, string])[] = [
 const INTRODUCTION = `Fermata is under the Apache License 2.0 ([LICENSE](../LICENSE)). It uses the packages below as
 they are published, each from its own folder in \`node_modules\`: none is merged into Fermata's
 code, and each may be exchanged for a modified version. How to replace the audio decoders, or to
-do without: [adapters/README.md](../adapters/README.md). This file is made by \`npm run notices\`; a test
+do without: [adapters/README.md](../adapters/README.md). This file is created by \`npm run notices\`; a test
 compares it with what is installed.`;
 
 const BSD_3_CLAUSE = `Redistribution and use in source and binary forms, with or without modification, are permitted

@@ -71,7 +71,7 @@ export function webhookEndpoints(opened: () => StorageUnderTest): void {
   });
 
   it("refuses an unknown status or reason", async () => {
-    for (const wrong of [{ status: "asleep" }, { disabledBy: "nobody" }]) {
+    for (const wrong of [{ status: "asleep" }, { disabledBy: "unknown" }]) {
       const endpoint = anEndpoint(wrong as unknown as Partial<WebhookEndpoint>);
       expect(await add(endpoint).catch((error: unknown) => error)).to.be.instanceOf(Error);
       expect(await find(endpoint.id)).to.equal(undefined);

@@ -45,7 +45,7 @@ export async function comeToRest(
   await clients.askAll();
   expect(
     clients.demands.filter(({ jobId }) => jobId === null),
-    "wishes without an answer",
+    "demands without a response",
   ).to.deep.equal([]);
   const allEnded = (): Promise<boolean> => {
     checkAlive();
@@ -64,6 +64,6 @@ export function jobIdIn({ jobs }: Rows, { number, caller, idempotencyKey }: Dema
   const job = jobs.find(
     ({ account_id, request: { prompt } }) => account_id === caller.accountId && prompt.startsWith(`${number} `),
   );
-  if (job === undefined) throw new Error(`${idempotencyKey} has an answer, but no job.`);
+  if (job === undefined) throw new Error(`${idempotencyKey} has a response, but no job.`);
   return job.id;
 }

@@ -113,7 +113,7 @@ export class Clients {
     const demand: Demand = {
       number,
       caller: seeded.pick(callers) as Caller,
-      idempotencyKey: `wish ${number}`,
+      idempotencyKey: `demand ${number}`,
       order: { ...rest, prompt: `${number} ${prompt}` },
       response: null,
       jobId: null,

@@ -128,8 +128,7 @@ export class Fleet {
   /** @throws {Error} with the end of its log, when a process has ended unexpectedly */
   checkAlive(): void {
     for (const { name, process: running } of this.members) {
-      if (running?.hasExited === true)
-        throw new Error(`${name} ended, and nobody in this test asked it to.\n${tail(running.stderr)}`);
+      if (running?.hasExited === true) throw new Error(`${name} ended unexpectedly.\n${tail(running.stderr)}`);
     }
   }
 

@@ -72,7 +72,7 @@ async function run(sandbox: Sandbox, chaos: Chaos): Promise<void> {
   }
   const server = await start();
   await comeToRest(clients, rows, () => {
-    if (server.hasExited) throw new Error(`The server ended, and nobody in this test asked it to:\n${server.stderr}`);
+    if (server.hasExited) throw new Error(`The server ended unexpectedly:\n${server.stderr}`);
   });
   await checkCredits(url, callers, clients.demands);
   expect(await server.stop(), "exit code of the last stop").to.equal(0);

@@ -26,7 +26,7 @@ export function checkSubmissions(rows: Rows, submissions: readonly Submission[])
   );
   for (const submission of submissions) {
     const { jobId, attemptId, providerId } = submission;
-    expect(attempts.get(attemptId), `announced before ${JSON.stringify(submission)}`).to.include({
+    expect(attempts.get(attemptId), `intent recorded before ${JSON.stringify(submission)}`).to.include({
       job_id: jobId,
       provider_id: providerId,
     });

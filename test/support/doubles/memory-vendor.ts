@@ -16,7 +16,7 @@ const POLL_AGAIN_MS = 5_000;
 export class MemoryVendor {
   /** The attempts that it accepted, in order: each costs the operator money. */
   readonly purchases: string[] = [];
-  /** The attempts that it was told to cancel. */
+  /** The attempts whose cancellation was requested. */
   readonly cancelled: string[] = [];
   /** Whether every render is finished, later purchases included. */
   hasFinished = false;

@@ -22,7 +22,7 @@ export function responses(
     failure,
     status,
     retryAfterMs,
-    message: failure === null ? null : `The receiver answered ${status}.`,
+    message: failure === null ? null : `The receiver returned ${status}.`,
     excerpt,
     phases: PHASES,
   });

@@ -99,7 +99,7 @@ function serverOptions({
     extension(ALTERNATIVE_NAMES, der.sequence(...alternatives)),
     extension(EXTENDED_KEY_USAGE, der.sequence(der.oid(SERVER_AUTHENTICATION))),
   ];
-  return { subject: names[0] ?? "nobody", extensions, validFrom, validTo };
+  return { subject: names[0] ?? "unknown", extensions, validFrom, validTo };
 }
 
 function authorityExtensions(): Buffer[] {

@@ -59,7 +59,7 @@ async function start(): Promise<{ readonly receiver: FaultReceiver; readonly dir
       .map((kind) => `${kind}.localhost`)
       .join(", ")}; any other is valid`,
   );
-  say(`its authority, made anew at every start: ${ca}`);
+  say(`its authority, created at every start: ${ca}`);
   say(`  trust it: NODE_EXTRA_CA_CERTS=${ca} for Node.js, curl --cacert ${ca} …`);
   say("faults by path:");
   for (const [path, { does }] of Object.entries(FAULTS)) say(`  /${path.padEnd(13)}${does}`);

@@ -170,7 +170,7 @@ export class FaultReceiver {
       }),
       "wrong-name": authority.issue({ names: ["other.example"] }),
       "self-signed": selfSigned({ names: ["self-signed.localhost"] }),
-      untrusted: new CertificateAuthority("An authority that nobody trusts").issue({ names: ["untrusted.localhost"] }),
+      untrusted: new CertificateAuthority("An untrusted authority").issue({ names: ["untrusted.localhost"] }),
     };
   }
 

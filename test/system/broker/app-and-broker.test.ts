@@ -116,9 +116,9 @@ describe("An app with a faulty broker", function () {
   });
 
   it("runs a job once, however often its notification arrives and whatever else is in the queue", async () => {
-    const { notify: ring }: JobQueue = queue;
+    const { notify }: JobQueue = queue;
     queue.notify = (notifications) => {
-      for (let times = 0; times < 5; times += 1) ring.call(queue, [...notifications, aNotification("scripted")]);
+      for (let times = 0; times < 5; times += 1) notify.call(queue, [...notifications, aNotification("scripted")]);
     };
     await Promise.all(Array.from({ length: 20 }, () => caller.api.generate()));
     await eventually(() => expect(test.provider.submissions).to.have.length(20));

@@ -134,7 +134,7 @@ describe("SIGTERM to a server or a worker", function () {
     const second = await aWorker(0);
     expect(owners.size).to.equal(1);
     expect(await first.stop("SIGTERM")).to.equal(1);
-    for (const { lease_owner } of await jobs(ids)) expect(owners).not.to.include(lease_owner ?? "nobody");
+    for (const { lease_owner } of await jobs(ids)) expect(owners).not.to.include(lease_owner ?? "unknown");
     await eventually("every job has ended", () => allEnded(ids));
     expect((await jobs(ids)).map(({ status }) => status)).to.deep.equal(["failed", "completed", "completed"]);
     expect(await submissions(second)).to.deep.equal([ids[1]]);

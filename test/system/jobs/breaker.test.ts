@@ -140,7 +140,7 @@ describe("The circuit breaker of a provider", () => {
 
   it("counts polls that cannot reach the provider", async () => {
     harness.provider.behaviour = accepts(1_000);
-    harness.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "nobody there"));
+    harness.provider.pollBehaviour = () => Promise.reject(new ProviderFailure("unavailable", "unreachable"));
     await harness.accept(2);
     const worker = await harness.start({ breakerFailures: 2 });
     await harness.pass(1_000);
@@ -248,7 +248,7 @@ describe("A model that its provider no longer has", () => {
     const second = await harness.acceptOne();
     await harness.pass(1_500);
     for (const id of [first?.id ?? second, second])
-      expect(await harness.expectCompleted(id)).to.include({ providerId: "stand-in", modelId: RETIRED });
+      expect(await harness.expectCompleted(id)).to.include({ providerId: "fallback", modelId: RETIRED });
     expect(calls(RETIRED)).to.equal(1);
   });
 

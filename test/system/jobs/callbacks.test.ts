@@ -243,7 +243,7 @@ describe("A provider's callback", () => {
       urlOf(id).replace("/1.", "/2."),
       urlOf(id).replace("/1.", "/"),
       urlOf(id).replace(id, other),
-      urlOf(id).replace("scripted", "stand-in"),
+      urlOf(id).replace("scripted", "fallback"),
       `${urlOf(id)}x`,
       urlOf(id).replace(id, "job_1"),
     ];

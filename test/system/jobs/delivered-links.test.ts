@@ -98,8 +98,8 @@ describe("A result that a provider returns at once as a link", () => {
       await until("it fetches", () => opener.opened.length > before);
       const stopped = worker.stop(0);
       await until(
-        "it is told",
-        () => worker.leases.count === 0 || (refuse(new ProviderFailure("unavailable", "broken off")), false),
+        "it is reported",
+        () => worker.leases.count === 0 || (refuse(new ProviderFailure("unavailable", "aborted")), false),
       );
       await stopped;
     }

@@ -31,12 +31,12 @@ describe("A job with options", () => {
       withFallback: true,
       maxAttempts: 2,
       changeModel: (model) =>
-        model.id === "stand-in/song"
+        model.id === "fallback/song"
           ? { ...model, requestOptions: { ...model.requestOptions, style_weight: weight } }
           : model,
     });
     await harness.pass(1_000);
-    expect(await harness.expectCompleted(id)).to.include({ servedModelId: "stand-in/song" });
+    expect(await harness.expectCompleted(id)).to.include({ servedModelId: "fallback/song" });
     expect(optionsAt(harness.provider)).to.deep.equal(Array(2).fill({ ...GIVEN, style_weight: 0.5 }));
     expect(optionsAt(harness.fallback)).to.deep.equal([{ ...GIVEN, style_weight: 0.9 }]);
   });
@@ -44,7 +44,7 @@ describe("A job with options", () => {
   it("never goes to a fallback that does not accept one of them", async () => {
     harness.provider.behaviour = fails("unavailable");
     const id = await harness.acceptOne(undefined, { options: GIVEN });
-    await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
+    await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("fallback/song", "key") });
     await harness.pass(1_000);
     await harness.expectFailed(id, "provider_unavailable");
     expect(harness.fallback.submissions).to.have.length(0);
@@ -53,7 +53,7 @@ describe("A job with options", () => {
   it("goes to that fallback without options", async () => {
     harness.provider.behaviour = fails("unavailable");
     const id = await harness.acceptOne();
-    await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("stand-in/song", "key") });
+    await harness.start({ withFallback: true, maxAttempts: 1, changeModel: without("fallback/song", "key") });
     await harness.pass(1_000);
     await harness.expectCompleted(id);
   });

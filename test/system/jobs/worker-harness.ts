@@ -68,8 +68,8 @@ const CREDITS = { monthly: 5, pack: 10_000 };
 export const NO_CAPABILITIES: ProviderCapabilities = { idempotentSubmit: false, lookup: false, cancel: false };
 
 const ROUTES: RoutePreferences = {
-  fallbacks: { "scripted/song": ["stand-in/song"] },
-  splits: { stem_split: ["scripted", "stand-in"], vocal_removal: ["scripted", "stand-in"] },
+  fallbacks: { "scripted/song": ["fallback/song"] },
+  splits: { stem_split: ["scripted", "fallback"], vocal_removal: ["scripted", "fallback"] },
 };
 const PLENTY = { perMinute: 1_000, perDay: 1_000 };
 const RATES = { read: PLENTY, generation: PLENTY, write: PLENTY };
@@ -133,7 +133,7 @@ export class WorkerHarness {
   readonly random = new ManualRandom();
   readonly logger = new RecordingLogger();
   readonly provider = new ScriptedProvider();
-  readonly fallback = new ScriptedProvider("stand-in");
+  readonly fallback = new ScriptedProvider("fallback");
   readonly callbackUrls = new CallbackUrls({
     digest: new NodeDigest(),
     keyring: new FixedKeyring(),
@@ -263,8 +263,8 @@ export class WorkerHarness {
     };
   }
 
-  private scripted({ withFallback: withStandIn }: WorkerOptions): readonly ScriptedProvider[] {
-    return [this.provider, ...(withStandIn === true ? [this.fallback] : [])];
+  private scripted({ withFallback }: WorkerOptions): readonly ScriptedProvider[] {
+    return [this.provider, ...(withFallback === true ? [this.fallback] : [])];
   }
 
   private catalogue(options: WorkerOptions, capabilities: ProviderCapabilities): CatalogueProvider[] {

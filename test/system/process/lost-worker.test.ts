@@ -18,7 +18,7 @@ describe("A process that dies while it renders", function () {
     const key = await first.demoKey();
     const body = { model_id: "synth/instrumental", prompt: "rain [[delay:1]]", duration: 5 };
     const { id } = dataOf<{ id: string }>(await new ApiClient(firstUrl, key).generate(body));
-    const owner = await eventually("an announced attempt", () => {
+    const owner = await eventually("an intended attempt", () => {
       const [job] = readRows(dataDir).jobs;
       return job?.phase === "submitting" ? job.lease_owner : null;
     });

@@ -150,11 +150,11 @@ describe("A refused start", function () {
   it("names a missing plugin package", async () => {
     const { code, stderr } = await refused(await sandbox.dataDir(), {
       FERMATA_PLUGINS__NIGHTINGALE__ENABLED: "true",
-      FERMATA_PLUGINS__NIGHTINGALE__USE: "fermata-nightingale-that-nobody-installed",
+      FERMATA_PLUGINS__NIGHTINGALE__USE: "fermata-nightingale-missing",
     });
     expect(code).to.equal(2);
     expect(stderr).to.match(
-      /^A setting is wrong: plugins\.nightingale \(fermata-nightingale-that-nobody-installed\): fermata-nightingale-that-nobody-installed cannot be loaded: Cannot find module/m,
+      /^A setting is wrong: plugins\.nightingale \(fermata-nightingale-missing\): fermata-nightingale-missing cannot be loaded: Cannot find module/m,
     );
   });
 });

@@ -63,9 +63,9 @@ describe("A stop by a signal", function () {
     await exitWithin(fermata, "SIGINT");
     const response = await waiting;
     expect([response.status, dataOf(response).status]).to.deep.equal([202, "processing"]);
-    const handedBack = await sandbox.json<JobReport>(["jobs", "show", id], dataDir);
-    expect(handedBack.status).to.equal("processing");
-    expect(handedBack.attempts.map(({ outcome }) => outcome)).to.deep.equal(["outcome_unknown"]);
+    const released = await sandbox.json<JobReport>(["jobs", "show", id], dataDir);
+    expect(released.status).to.equal("processing");
+    expect(released.attempts.map(({ outcome }) => outcome)).to.deep.equal(["outcome_unknown"]);
 
     const next = sandbox.spawn(["start"], dataDir);
     const again = new ApiClient(await next.listening(), api.key);

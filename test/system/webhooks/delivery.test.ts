@@ -315,14 +315,11 @@ describe("The delivery of a webhook event", () => {
 
   it("continues when the storage is available again", async () => {
     const [delivery] = (await harness.event(await harness.endpoint())) as [WebhookDelivery];
-    const { webhooks } = harness.storage;
-    const reach = webhooks.endpointsWithDue.bind(webhooks);
-    let isOut = true;
-    webhooks.endpointsWithDue = (now) => (isOut ? Promise.reject(new Error("out of reach")) : reach(now));
+    harness.webhookStore.failOn("endpointsWithDue", () => new Error("unavailable"));
     harness.start();
     await harness.pass(3_000);
     expect(harness.sender.messages).to.deep.equal([]);
-    isOut = false;
+    harness.webhookStore.repair();
     await harness.pass(1_000);
     expect((await harness.delivery(delivery.id)).state).to.equal("delivered");
   });
